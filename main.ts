@@ -1,4 +1,4 @@
-/** Composition: reads the environment, picks adapters, runs a command. The only file that knows the adapters. */
+/** Composition: reads the environment, selects adapters, runs a command. Only this file imports the adapters. */
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -22,11 +22,11 @@ import type { Mailer } from './schemas/ports/mail.ts';
 import type { Metrics } from './schemas/ports/metrics.ts';
 import { isEmbedded, type SettingName, type Settings, SettingsError } from './schemas/settings.ts';
 
-// Bodies are buffers outside V8's heap. By default every 64 MB of them begin a full collection, whatever the heap's size:
-// a third of all CPU time under load. Counted into the heap's own limit they do not.
+// Bodies are buffers outside V8's heap. By default every 64 MB of them trigger a full collection, whatever the size of
+// the heap: a third of all CPU time under load. Counting them into the heap's own limit prevents that.
 setFlagsFromString('--external-memory-accounted-in-global-limit');
 
-/** A process that is just stopping may have the data directory that long. */
+/** A process that is just stopping may use the data directory for this long. */
 const lockWaitMs = 10_000;
 
 const exportTarget = ({
@@ -66,7 +66,9 @@ const kafkaSecurity = (settings: Settings) => ({
   }),
 });
 
-/** Adapters are loaded when they are picked: their drivers are most of what a start would read and compile. */
+/**
+ * Adapters are loaded when they are selected: their drivers are most of the code that a start would read and compile.
+ */
 const openBus = async (
   settings: Settings,
   directory: string,
@@ -129,7 +131,7 @@ const openMailer = async ({ SMTP_URL, MAIL_FROM, PUBLIC_URL }: Settings, path: s
 
 const ours = /^(?:bus|columns|documents\.sqlite.*|lock\..*|secret-key.*|outbox\.jsonl|control\.sock|lost\+found)$/;
 
-/** Telemetry and secrets lie in the directory: others have no business in it, unless they keep something there too. */
+/** Restricts access to a directory with telemetry and secrets, unless others also store files in it. */
 const restrictAccess = (directory: string, log: Log): void => {
   const mode = (statSync(directory).mode & 0o777).toString(8);
   if (mode.endsWith('00')) return;

@@ -9,31 +9,36 @@ export interface PooledBuffer {
 }
 
 /**
- * Most bytes of a partition in one fetch, unless its first record batch is larger. A broker cuts the last batch off at this
- * size, and it is fetched again: with record batches of a megabyte, 2 MiB fetch 1.65 times the used bytes, 8 MiB 1.04 times.
+ * Maximum bytes of a partition in one fetch, unless its first record batch is larger. A broker cuts the last batch off
+ * at this size, and the next fetch reads that batch again. With record batches of one megabyte, a limit of 2 MiB
+ * fetches 1.65 times the used bytes; 8 MiB fetches 1.04 times.
  */
 export const pooledBufferBytes = 8 * 1024 * 1024;
 const minPooledBytes = 1024 * 1024;
-/** Bytes that are kept to be used again: readers that fall behind take many times as much for a while. */
+/** Free bytes that the pool retains for reuse. Readers that fall behind need many times as much for a while. */
 const maxFreeBytes = 24 * 1024 * 1024;
 
 /**
- * Bytes that threads share, of those that give them to threads. V8 does not count such memory, so that what is dropped of it would stay for minutes: it is
- * kept, and beyond it memory is the thread's own.
+ * Maximum bytes of memory shared between threads, for pools that pass records to workers. V8 does not count shared
+ * memory, so dropped buffers would stay for minutes. The pool therefore retains shared buffers, and allocates beyond
+ * this limit from the thread's own memory.
  */
 const maxSharedBytes = 48 * 1024 * 1024;
 
 /**
- * Values live until their batch has landed, longer than V8's young generation: without slabs they cost a full garbage
- * collection every hundred megabytes. A slab that is never released is collected as any other object.
+ * Values live until their batch is stored, longer than V8's young generation. Without slabs they cost a full garbage
+ * collection every hundred megabytes. A slab that is never released is collected like any other object.
  */
 export class BufferPool implements Reused {
-  /** Those that were given back last come last. Their sizes are powers of two. */
+  /** Free buffers, the most recently released ones last. Their sizes are powers of two. */
   readonly #free: Buffer[] = [];
   #freeBytes = 0;
   #shareableBytes: number;
 
-  /** `areShared`: threads may read pieces where they are, as long as there is room for it. Which they are is told by their memory. */
+  /**
+   * With `areShared`, threads may read pieces in shared memory while there is room for it. The type of a buffer's
+   * memory shows whether it is shared.
+   */
   constructor({ areShared = false } = {}) {
     this.#shareableBytes = areShared ? maxSharedBytes : 0;
     releaseWhenIdle(this);
@@ -44,7 +49,10 @@ export class BufferPool implements Reused {
     this.#freeBytes = 0;
   }
 
-  /** Exactly `bytes`, whatever was there before. Small pieces get memory of their own: a slab would hold more than they do. */
+  /**
+   * Returns exactly `bytes` bytes with undefined content. Small pieces get their own memory, because a slab would hold
+   * more bytes than they do.
+   */
   acquire(bytes: number): PooledBuffer {
     if (bytes < minPooledBytes || bytes > pooledBufferBytes)
       return { bytes: Buffer.allocUnsafeSlow(bytes), release: nothing };
@@ -61,7 +69,7 @@ export class BufferPool implements Reused {
 
   #reused(size: number): Buffer | undefined {
     const fits = this.#free.findLastIndex(({ length }) => length === size);
-    // Where no more can be shared, a larger one that is does as well.
+    // When the shared memory is exhausted, a larger buffer that is already shared is good enough.
     const found =
       fits < 0 && size > this.#shareableBytes
         ? this.#free.findLastIndex((buffer) => buffer.length > size && isShared(buffer))
@@ -81,7 +89,7 @@ export class BufferPool implements Reused {
     if (buffer.length === 0) return;
     this.#free.push(buffer);
     this.#freeBytes += buffer.length;
-    // What was not used for longest makes way.
+    // Evict the least recently used buffers.
     while (this.#freeBytes > maxFreeBytes) {
       const found = this.#free.findIndex((each) => !isShared(each));
       if (found < 0) return;

@@ -1,4 +1,4 @@
-/** Counters of one process, in bounded memory. */
+/** Counters of one process, in bounded memory */
 import { type Clock, systemClock } from '../schemas/ports/clock.ts';
 import type { Bucket, Counters } from '../schemas/ports/counters.ts';
 
@@ -7,13 +7,14 @@ const maxCachedCharacters = 64 * 1024 * 1024;
 const dayMs = 86_400_000;
 
 interface Expiring {
-  /** From then on the entry says nothing that its absence would not. */
+  /** From this time on, the entry is equivalent to a missing entry. */
   readonly expiresAt: number;
 }
 
 /**
- * A map of two generations: when the young one has grown to half of what is allowed it becomes the old one, and what was in
- * the old one and was not used since is forgotten. (Removing the oldest key of one Map costs more the more was removed.)
+ * A map of two generations. When the young one has half of the allowed entries it becomes the old one, and unused
+ * entries of the old one are dropped. (Removing the oldest key of a Map becomes slower with the number of removed
+ * keys.)
  */
 class BoundedMap<Value extends Expiring> {
   readonly #sizeOf: (value: Value) => number;
@@ -59,7 +60,7 @@ interface Cached extends Expiring {
   readonly value: string;
 }
 
-/** How long until a bucket that grants nothing has one token. */
+/** Time until an empty bucket has one token. */
 export const untilToken = (tokens: number, rate: number): number =>
   Math.min(dayMs, Math.max(1, Math.ceil(((1 - tokens) / rate) * 1000)));
 
@@ -84,7 +85,7 @@ class MemoryCounters implements Counters {
     const tokens = level === undefined ? burst : Math.min(burst, level.tokens + (passed * rate) / 1000);
     const granted = Math.max(0, Math.min(Math.floor(tokens), amount));
     const left = tokens - granted;
-    // A full bucket is as good as none.
+    // A full bucket is equivalent to a missing one.
     this.#levels.set(key, { tokens: left, at: now, expiresAt: now + ((burst - left) / rate) * 1000 });
     return { granted, retryAfterMs: granted < amount ? untilToken(left, rate) : 0 };
   }
@@ -116,6 +117,9 @@ class MemoryCounters implements Counters {
   async close(): Promise<void> {}
 }
 
-/** Counts for this process alone: 100,000 buckets, as many windows and 64 M characters of cached text at most. What was used in the last half of that is kept. */
+/**
+ * Returns counters for this process only, with at most 100,000 buckets, as many windows, and 64 M characters of cached
+ * text. The most recently used half is always retained.
+ */
 export const memoryCounters = ({ clock = systemClock }: { readonly clock?: Clock } = {}): Counters =>
   new MemoryCounters(clock);

@@ -1,6 +1,7 @@
 /**
- * Counters shared through Redis: one script a call, the calls of one turn of the loop in one round trip. The scripts read
- * Redis' own clock, so that instances whose clocks differ count alike. While Redis does not answer, each instance counts for itself.
+ * Counters shared through Redis. A call is one script, and calls in the same tick of the event loop share a round trip.
+ * The scripts use Redis' clock, so instances with different clocks count alike. While Redis does not answer, each
+ * instance counts on its own.
  */
 import type { Cluster, Redis } from 'ioredis';
 import type { Clock } from '../schemas/ports/clock.ts';
@@ -12,7 +13,7 @@ import { connectRedis, reconnect } from './redis-client.ts';
 
 const probeMs = 250;
 
-/** The bucket is kept as "tokens time"; it expires when it would be full, which is as good as none. */
+/** The bucket is stored as "tokens time"; it expires when it would be full, which is equivalent to a missing bucket. */
 const consumeScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -83,12 +84,12 @@ class RedisCounters implements Counters {
   readonly #prefix: string;
   readonly #probing: NodeJS.Timeout;
   #reachable = false;
-  /** Whether it was told that Redis does not answer. */
+  /** Whether the loss of Redis was already logged. */
   #hasReportedLoss = false;
-  /** Of the last connection. */
+  /** Failure of the last connection */
   #failure: string | undefined;
   #probe: Promise<void> | undefined;
-  /** Lies in a cluster where the last failed call went, so that it is not taken for well because another server is. */
+  /** A key on the cluster node of the last failed call, so that a healthy different node does not hide the failure. */
   #probeKey: string;
   #closed = false;
 
@@ -100,7 +101,8 @@ class RedisCounters implements Counters {
     this.#prefix = prefix;
     this.#probeKey = `${prefix}probe`;
     this.#report();
-    // Without a listener the client would print. A failure is logged once, by the first call, probe or connection that meets it.
+    // Without a listener the client would print errors. The first call, probe or connection that fails logs the failure
+    // once.
     redis.on('error', ({ message }: Error) => {
       this.#failure = message;
     });
@@ -125,7 +127,7 @@ class RedisCounters implements Counters {
     this.#log.warn({ reason }, 'redis does not answer: limits count per instance');
   }
 
-  /** Asks for a write, not only for life: a replica or a full Redis answers a ping. */
+  /** Probes with a write, because a replica or a full Redis still answers a ping. */
   #check(): void {
     if (this.#reachable || this.#redis.status !== 'ready') return;
     this.#probe ??= this.#redis
@@ -145,7 +147,7 @@ class RedisCounters implements Counters {
       });
   }
 
-  /** Asks Redis, or the counters in memory when it does not answer. */
+  /** Calls Redis, or the counters in memory when Redis does not answer. */
   async #request<Answer>(
     name: string,
     shared: (key: string) => Promise<Answer>,
@@ -218,9 +220,9 @@ class RedisCounters implements Counters {
 }
 
 /**
- * Counts across all instances that use the same Redis and `prefix`. Answers from its first moment: until Redis does, and
- * whenever it does not within half a second, limits count per instance (`degraded`), and again across all when it is back.
- * `clock` is that of the local counts alone.
+ * Returns counters across all instances that use the same Redis and `prefix`. They work from the start. While Redis
+ * does not answer within half a second, limits count per instance (`degraded`); when it is back, they count across all
+ * instances again. `clock` is used by the local counters only.
  */
 export const redisCounters = ({
   url,

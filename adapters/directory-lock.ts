@@ -1,4 +1,4 @@
-/** One process for each directory. */
+/** Locks a directory for one process. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -11,9 +11,9 @@ export interface DirectoryLock {
 }
 
 /**
- * Takes the directory for this process, or rejects with `DirectoryLockedError` when another has had it for `waitMs`: one
- * that is just stopping is waited for. The lock is the operating system's, held through an exclusive SQLite transaction,
- * so that it ends with the process however that ends.
+ * Locks the directory for this process. Waits up to `waitMs` for a process that is just stopping, then rejects with
+ * `DirectoryLockedError`. The lock is an operating system lock, held through an exclusive SQLite transaction, so it
+ * ends with the process however the process ends.
  */
 export const lockDirectory = async (directory: string, waitMs: number): Promise<DirectoryLock> => {
   const deadline = Date.now() + waitMs;

@@ -5,7 +5,7 @@ import type { Stored } from '../schemas/ports/documents.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** A document as both stores hand it over: what the store added, and the fields. */
+/** A document as returned by both stores: the fields added by the store, and the other fields. */
 export interface Entry {
   readonly id: string;
   readonly version: number;
@@ -20,7 +20,7 @@ export interface Form {
   readonly text: string;
 }
 
-/** A MongoDB document holds 16 MB, and one that BSON cannot hold exactly is kept twice. */
+/** A MongoDB document can hold 16 MB, and a document that BSON cannot represent exactly is stored twice. */
 const maxBytes = 4 * 1024 * 1024;
 const owned: ReadonlySet<string> = new Set(['id', 'version', 'createdAt', 'updatedAt'] satisfies (keyof Stored)[]);
 
@@ -32,7 +32,7 @@ const jsonOf = (value: unknown): string => {
   }
 };
 
-/** The stored form of the given fields: JSON, without the names that the store owns. */
+/** Returns the stored form of the given fields: JSON, without the names reserved by the store. */
 export const formOf = (given: object): Form => {
   let text = jsonOf(given);
   if (!text.startsWith('{')) throw new PermanentError('not-a-document', 'document is not an object of fields');
@@ -67,7 +67,7 @@ export const documentOf = ({ id, version, createdAt, updatedAt, fields }: Entry)
 const usable = (text: unknown): boolean =>
   typeof text === 'string' && text.length > 0 && text.length <= 512 && !text.includes('\0') && text.isWellFormed();
 
-/** The id given, or a new one. */
+/** Returns the given id, or a new one. */
 export const idOf = (given: string | undefined): string => {
   if (given === undefined) return randomUUID();
   if (!usable(given)) throw new PermanentError('bad-id', 'document id must be 1 to 512 characters of text');
@@ -79,7 +79,7 @@ export const checkedTenant = (tenantId: string): string => {
   return tenantId;
 };
 
-/** Names become names of MongoDB collections, of which some spellings are reserved. */
+/** Checks the name of a collection, which becomes the name of a MongoDB collection, where some names are reserved. */
 export const checkedName = (name: string): string => {
   if (!/^[a-z][a-z0-9-]{0,63}$/.test(name)) throw new TypeError(`collection name ${name} is not kebab-case`);
   return name;

@@ -1,10 +1,10 @@
-/** The query language that both stores share: filters, total order, and the cursor between pages. */
+/** The query language that both stores share: filters, total order, and the page cursor. */
 
 import { PermanentError } from '../schemas/errors.ts';
 import type { CountOptions, Filter, FindOptions } from '../schemas/ports/documents.ts';
 
 export type Scalar = string | number | boolean | null;
-/** Field path and direction; the last is always the id. */
+/** Field path and direction; the last entry is always the id. */
 export type Order = readonly (readonly [path: string, direction: 1 | -1])[];
 
 export const defaultLimit = 1000;
@@ -14,7 +14,7 @@ const comparisons: ReadonlySet<string> = new Set(
   '$eq $ne $gt $gte $lt $lte $in $nin $exists $regex $options $elemMatch $not $all $size'.split(' '),
 );
 
-/** Whether a value is an object with fields, not a list. */
+/** Whether a value is an object with fields, and not a list. */
 export const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
@@ -22,7 +22,7 @@ const isScalar = (value: unknown): value is Scalar =>
   value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 
 const checkCondition = (path: string, condition: unknown): void => {
-  // A filter on a variable that was never set would otherwise mean "is null", or everything.
+  // A filter on an unset variable would otherwise mean "is null", or match everything.
   if (condition === undefined) throw new TypeError(`filter on ${path} is undefined`);
   if (Array.isArray(condition)) for (const value of condition) checkCondition(path, value);
   if (!isPlain(condition)) return;
@@ -33,7 +33,7 @@ const checkCondition = (path: string, condition: unknown): void => {
   }
 };
 
-/** The same filter with its field paths renamed; refuses what only one of the stores understands. */
+/** Returns the same filter with renamed field paths; throws for operators that only one of the stores supports. */
 export const renamed = (filter: Filter, pathOf: (path: string) => string): Record<string, unknown> => {
   const result: Record<string, unknown> = {};
   for (const [path, condition] of Object.entries(filter)) {
@@ -49,19 +49,19 @@ export const renamed = (filter: Filter, pathOf: (path: string) => string): Recor
   return result;
 };
 
-/** The values that a condition pins a field to. */
+/** The values to which a condition pins a field. */
 export const pinnedTo = (condition: unknown): readonly Scalar[] | undefined => {
   const value = isPlain(condition) && '$eq' in condition ? condition.$eq : condition;
   const values = isPlain(value) && Array.isArray(value.$in) ? (value.$in as unknown[]) : [value];
-  // Null also matches what is missing, which no index lists.
+  // Null also matches missing fields, which no index lists.
   return values.every((one): one is Scalar => isScalar(one) && one !== null) ? values : undefined;
 };
 
-/** The values of a condition that says no more than that. */
+/** The values of a condition that does nothing but pin a field to them. */
 export const pinnedExactlyTo = (condition: unknown): readonly Scalar[] | undefined =>
   isPlain(condition) && Object.keys(condition).length > 1 ? undefined : pinnedTo(condition);
 
-/** Field paths that a match must hold one of the given values at. */
+/** Field paths at which a match must have one of the given values. */
 export const requiredValues = (filter: Filter): ReadonlyMap<string, readonly Scalar[]> => {
   const required = new Map<string, readonly Scalar[]>();
   for (const [path, condition] of Object.entries(filter)) {
@@ -73,16 +73,16 @@ export const requiredValues = (filter: Filter): ReadonlyMap<string, readonly Sca
   return required;
 };
 
-/** Ids between which every match lies, both ends included. */
+/** Range of ids that contains every match, both ends included. */
 export interface IdBounds {
   readonly minId: string;
   readonly maxId: string;
 }
 
-/** Nothing of the length that ids may have sorts after it. */
+/** No id of valid length sorts after it. */
 const lastId = '\u{10ffff}'.repeat(512);
 
-/** Bounds that a filter's comparisons of `id` give, `$and` left out. They may be wider than the filter. */
+/** Bounds from a filter's comparisons of `id`, ignoring `$and`. They may be wider than the filter. */
 export const idBoundsOf = ({ id }: Filter): IdBounds => {
   const { $gt, $gte, $lt, $lte } = isPlain(id) ? id : {};
   const texts = (values: readonly unknown[]): string[] => values.filter((value) => typeof value === 'string');
@@ -102,7 +102,7 @@ export const orderOf = (sort: FindOptions['sort'] = {}): Order => {
   return order;
 };
 
-/** Every value at a dotted path; lists on the way, and at its end, are gone through as MongoDB does. */
+/** Every value at a dotted path; lists on the path and at its end are traversed like in MongoDB. */
 export const valuesAt = (value: unknown, path: readonly string[]): unknown[] => {
   const [name, ...rest] = path;
   if (name === undefined) return Array.isArray(value) ? [value, ...value] : [value];
@@ -115,7 +115,7 @@ export const valuesAt = (value: unknown, path: readonly string[]): unknown[] => 
 
 type Chosen = NonNullable<CountOptions['chosen']>;
 
-/** Refuses fields whose values are not counted, and what is chosen of others than those. */
+/** Checks the fields to count: throws for fields without counts, and for choices on other fields. */
 export const countedFields = (fields: readonly string[], { chosen = {} }: CountOptions): readonly string[] => {
   for (const field of fields)
     if (field.includes('.') || ['id', 'version', 'createdAt', 'updatedAt'].includes(field))
@@ -125,22 +125,22 @@ export const countedFields = (fields: readonly string[], { chosen = {} }: CountO
   return fields;
 };
 
-/** What matches hold whose values of a field are counted: what is chosen of the other fields. */
+/** Filter for counting the values of a field: the choices of all other fields. */
 export const choicesExcept = (field: string, chosen: Chosen): Filter =>
   Object.fromEntries(Object.entries(chosen).filter(([other]) => other !== field));
 
-/** What matches hold of which values of at least one of the fields are counted. */
+/** Filter for counting several fields: matches the choices for at least one of them. */
 export const choicesExceptAny = (fields: readonly string[], chosen: Chosen): Filter => {
   const each = fields.map((field) => choicesExcept(field, chosen));
   return each.some((filter) => Object.keys(filter).length === 0) ? {} : { $or: each };
 };
 
-/** What is counted of a document's field, each value once. */
+/** The counted values of a document's field, each once. */
 export const countedValues = (document: Readonly<Record<string, unknown>>, field: string): ReadonlySet<CountedValue> =>
   new Set(valuesAt(document, [field]).filter((value): value is CountedValue => isScalar(value) && value !== null));
 type CountedValue = NonNullable<Scalar>;
 
-/** A document's place in the order. Throws when it holds a list or an object where the sort needs one value. */
+/** A document's position in the order. Throws if the document has a list or an object where the sort needs a scalar. */
 export const placeOf = (document: Readonly<Record<string, unknown>>, order: Order): readonly Scalar[] =>
   order.map(([path]) => {
     const [value = null] = valuesAt(document, path.split('.'));
@@ -149,10 +149,10 @@ export const placeOf = (document: Readonly<Record<string, unknown>>, order: Orde
     return value;
   });
 
-/** The order of types is BSON's. */
+/** The order of types is that of BSON. */
 export const rankOf = (value: Scalar): number => ['object', 'number', 'string', 'boolean'].indexOf(typeof value);
 
-/** By code points, as UTF-8 bytes sort: JavaScript's own order of code units differs above U+FFFF. */
+/** Compares by code points, like UTF-8 bytes; JavaScript's own order of code units differs above U+FFFF. */
 const compareText = (left: string, right: string): number => {
   if (left === right) return 0;
   return Buffer.compare(Buffer.from(left), Buffer.from(right));
@@ -185,7 +185,7 @@ const parsed = (text: string): unknown => {
   }
 };
 
-/** A cursor comes back from outside: only scalars, and as many as the order has, are let in. */
+/** Parses an untrusted cursor: accepts only scalars, and exactly as many as the order has. */
 export const placeOfCursor = (cursor: string, order: Order): readonly Scalar[] => {
   const value = parsed(Buffer.from(cursor, 'base64url').toString());
   if (isPlain(value) && value.sort === signatureOf(order)) {
@@ -209,12 +209,15 @@ const beyond = (path: string, direction: 1 | -1, value: Scalar): Filter[] => {
   const conditions: Filter[] = [];
   if (value !== null) conditions.push({ [path]: direction === 1 ? { $gt: value } : { $lt: value } });
   if (others.length > 0) conditions.push({ [path]: { $type: others } });
-  // `null` as a value also matches what is missing, `$type` does not.
+  // `null` as a value also matches missing fields, `$type` does not.
   if (direction === -1 && value !== null) conditions.push({ [path]: null });
   return conditions;
 };
 
-/** MongoDB's filter for everything after a place: comparisons see one type only, so the types after it are named. */
+/**
+ * MongoDB's filter for everything after a position. Comparisons match a single type only, so the filter lists the types
+ * that sort after it.
+ */
 export const afterPlace = (place: readonly Scalar[], order: Order, pathOf: (path: string) => string): Filter => {
   const branches: Filter[] = [];
   const equal: Filter[] = [];

@@ -5,7 +5,7 @@ import { UnavailableError } from '../schemas/errors.ts';
 
 export const transactionLimitMs = 10_000;
 
-/** Rejects with `UnavailableError` when `work` has not settled in time; later results of `work` are ignored. */
+/** Rejects with `UnavailableError` when `work` does not settle in time; later results of `work` are ignored. */
 export const limited = async <Result>(limitMs: number, what: string, work: Promise<Result>): Promise<Result> => {
   try {
     return await within(limitMs, work);
@@ -16,8 +16,8 @@ export const limited = async <Result>(limitMs: number, what: string, work: Promi
 };
 
 /**
- * One run of a transaction's work. Operations run one after the other, as they were called; one that failed spoils the whole,
- * even if the work goes on, because MongoDB has given the transaction up by then.
+ * One run of a transaction's work. Operations run one after the other, in call order. A failed operation fails the
+ * whole run, even if the work continues, because MongoDB has already aborted the transaction.
  */
 export class TransactionRun {
   #open = true;
@@ -43,7 +43,7 @@ export class TransactionRun {
     return result;
   }
 
-  /** Waits for operations that the work did not, closes the run, and throws what spoilt it. */
+  /** Waits for operations that the work did not await, closes the run, and throws the error of a failed operation. */
   async finish(): Promise<void> {
     await this.#last;
     this.close();
@@ -63,7 +63,10 @@ export class TransactionScope {
     return this.#runs.run(run, work);
   }
 
-  /** A write outside of the open transaction would deadlock in SQLite, and survive the transaction's failure in MongoDB. */
+  /**
+   * Throws inside a transaction. A write outside the open transaction would deadlock in SQLite, and survive the
+   * transaction's failure in MongoDB.
+   */
   refuseInside(what: string): void {
     if (this.#runs.getStore()?.open === true)
       throw new Error(`${what} inside a transaction must go through the transaction it is in`);

@@ -1,4 +1,6 @@
-/** Mail where no server is configured: one JSON line a message, in a file that only the owner of the process can read. */
+/**
+ * Mail without a configured server: one JSON line per message, in a file that only the owner of the process can read.
+ */
 import { appendFile, chmod, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { checkedMail, type Mailer } from '../schemas/ports/mail.ts';
@@ -10,7 +12,7 @@ export const fileMailer = ({ path }: { readonly path: string }): Mailer => ({
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     const line = `${JSON.stringify({ at: new Date().toISOString(), to, subject, text })}\n`;
     await appendFile(path, line, { mode: 0o600, flush: true });
-    // The mode above counts only for a file that is made.
+    // The mode above only applies to a newly created file.
     await chmod(path, 0o600);
   },
   close: async () => undefined,

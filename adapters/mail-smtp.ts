@@ -5,11 +5,17 @@ import { checkedMail, type Mailer } from '../schemas/ports/mail.ts';
 
 const timeoutMs = 10_000;
 
-/** A server's permanent error about a message: a 5xx answer, unless it is about us (a wrong password can be corrected). */
+/**
+ * Whether an error of the server is permanent for a message: a 5xx answer, unless it is about the sender's credentials
+ * (a wrong password can be corrected).
+ */
 const isFinal = ({ responseCode = 0, code = '' }: { responseCode?: number; code?: string }): boolean =>
   responseCode >= 500 && code !== 'EAUTH';
 
-/** `url` is `smtp://user:password@host:port` (TLS where the server offers it) or `smtps://…` (TLS from the first byte). */
+/**
+ * Returns a mailer. `url` is `smtp://user:password@host:port` (TLS if the server offers it) or `smtps://…` (TLS from
+ * the first byte).
+ */
 export const smtpMailer = ({ url, from }: { readonly url: string; readonly from: string }): Mailer => {
   const transport = createTransport({
     url,

@@ -1,10 +1,10 @@
-/** A client of Redis that never waits: a call is answered in time or fails, and the connection is made again by itself. */
+/** A Redis client that never blocks: a call is answered in time or fails, and the client reconnects by itself. */
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { type RedisAddress, redisAddress } from '../schemas/redis-address.ts';
 
-/** A call to one server that has no answer by then fails; in a cluster, one server may send it on to another. */
+/** Timeout of a call to one server; in a cluster, a server may redirect the call to another one. */
 const answerMs = 500;
-/** A cluster that moves slots names another server; more than this means that it does not know itself. */
+/** A cluster that moves slots names another server; more redirections mean that its state is inconsistent. */
 const maxRedirections = 3;
 
 const retryIn = (times: number): number => Math.min(times * 100, 1000);
@@ -14,10 +14,10 @@ const common = {
   commandTimeout: answerMs,
   connectTimeout: 2000,
   enableAutoPipelining: true,
-  // A call fails at once rather than waiting for Redis to come back, and is never sent twice.
+  // A call fails immediately instead of waiting for Redis, and is never sent twice.
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
-  // A server that became a replica meanwhile: the address, or Sentinel, may lead to another one now.
+  // The server became a replica: the address, or Sentinel, may now resolve to another server.
   reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
 } as const satisfies RedisOptions;
 
@@ -61,7 +61,7 @@ const connectCluster = (address: RedisAddress, scripts: Scripts): Cluster =>
     enableAutoPipelining: true,
     enableOfflineQueue: false,
     redisOptions: { ...common, ...loginOf(address) },
-    // Names in certificates are those that servers are reached by.
+    // Certificates contain the names by which servers are reached.
     ...(address.tls && { dnsLookup: (host: string, found: (error: null, host: string) => void) => found(null, host) }),
     clusterRetryStrategy: retryIn,
     maxRedirections: maxRedirections,
@@ -72,7 +72,10 @@ const connectCluster = (address: RedisAddress, scripts: Scripts): Cluster =>
     scripts: { ...scripts },
   });
 
-/** Connects to the address of `OIQ_REDIS_URL`, one server, Sentinel or a cluster. `scripts` become methods of the client. */
+/**
+ * Connects to the address of `OIQ_REDIS_URL`: one server, Sentinel or a cluster. `scripts` become methods of the
+ * client.
+ */
 export const connectRedis = (url: string, scripts: Scripts): Redis | Cluster => {
   const address = redisAddress(url);
   if (address.kind === 'cluster') return connectCluster(address, scripts);
@@ -80,8 +83,8 @@ export const connectRedis = (url: string, scripts: Scripts): Redis | Cluster => 
 };
 
 /**
- * Connects anew after a call that had no answer: a server that hangs keeps its connection, also when Sentinel, or an address
- * that stands for several, leads to another one. A cluster finds its servers by itself.
+ * Reconnects after a call without an answer. A hanging server does not close its connection, even when Sentinel or a
+ * shared address already resolves to another server. A cluster finds its servers by itself.
  */
 export const reconnect = (client: Redis | Cluster, { message }: Error): void => {
   if (!client.isCluster && message === 'Command timed out') (client as Redis).disconnect(true);

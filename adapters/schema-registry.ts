@@ -1,7 +1,7 @@
 /**
- * The schema registry: what lies in derived topics, for programs that are not ours. Values on the bus stay plain JSON with
- * a registry and without (no magic byte, no id): our own consumers validate with the same zod schema, and a message reads
- * the same in both ways of running. Others find the JSON schema under the subject `<topic>-value`.
+ * The schema registry: schemas of derived topics for external programs. Values on the bus are plain JSON with or
+ * without a registry (no magic byte, no id). Our own consumers validate with the same zod schema, so a message is the
+ * same in both modes. External programs find the JSON schema under the subject `<topic>-value`.
  */
 import { Agent } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
@@ -11,17 +11,17 @@ import { LateError, within } from '../runtime/timeout.ts';
 import { UnavailableError } from '../schemas/errors.ts';
 import type { Topic } from '../schemas/topic.ts';
 
-/** Subject of a topic's values, as most clients name it. */
+/** Subject of a topic's values, in the naming of most clients. */
 export const subjectOf = (topic: string): string => `${topic}-value`;
 
-/** JSON schema of a topic's values; draft 7, the newest that registries and their clients agree on. */
+/** JSON schema of a topic's values; draft 7, the newest that registries and their clients support. */
 export const jsonSchemaOf = (topic: string, value: z.ZodType): string =>
   JSON.stringify({ title: topic, ...z.toJSONSchema(value, { target: 'draft-7' }) });
 
-/** A registry that hangs takes connections and answers nothing, for which its client would wait for ever. */
+/** Timeout for a registry that accepts connections and does not answer; its client would wait forever. */
 const defaultAnswerMs = 60_000;
 
-/** The client gives a connection that fails the status 400, which no registry answers to a schema. */
+/** The client reports a failed connection with status 400, which no registry returns for a schema. */
 const isAway = (error: unknown): boolean => {
   if (error instanceof LateError) return true;
   const status = (error as { readonly status?: number }).status ?? 0;
@@ -29,23 +29,23 @@ const isAway = (error: unknown): boolean => {
 };
 
 /**
- * Registers the schemas of all topics that have one; a schema that is there already keeps its id. Gives the ids by
- * subject. Rejects when the registry cannot be reached or does not answer a schema in time (`UnavailableError`), or finds it incompatible with
- * the last one.
+ * Registers the schemas of all topics that have one; an existing schema has the same id as before. Returns the ids by
+ * subject. Rejects when the registry is unreachable or does not answer in time (`UnavailableError`), or finds a schema
+ * incompatible with the last one.
  */
 export const registerSchemas = async (
   url: string,
   topics: readonly Topic[],
   answerMs = defaultAnswerMs,
 ): Promise<ReadonlyMap<string, number>> => {
-  // The client compiles schemas too, and does not support formats; zod validates the values.
+  // The client compiles schemas too, without support for formats; zod validates the values.
   const json = { [SchemaType.JSON]: { strict: false, validateFormats: false } };
   const agent = new (new URL(url).protocol === 'https:' ? TlsAgent : Agent)();
   const registry = new SchemaRegistry({ host: url, agent, retry: { retries: 2, maxRetryTimeInSecs: 2 } }, json);
   try {
     return await registered(registry, url, topics, answerMs);
   } finally {
-    // What is asked and not answered ends with its connection.
+    // Pending requests end with their connection.
     agent.destroy();
   }
 };

@@ -1,9 +1,9 @@
-/** SQLite files that are damaged or cannot be opened: which one, and what an operator can do. */
+/** SQLite files that are damaged or cannot be opened: the file, and the remedy for an operator. */
 
-/** Malformed, or not a database at all. */
+/** Malformed, or not a database */
 const damagedCodes: ReadonlySet<number> = new Set([11, 26]);
 
-/** Names the file when it is damaged, with what helps. For the operator: it holds the path. */
+/** Returns an error with the file and a remedy if the file is damaged. For the operator: it contains the path. */
 export const damageOf = (path: string, remedy: string, error: unknown): Error | undefined => {
   const { errcode = 0, message } = error as Error & { errcode?: number };
   return damagedCodes.has(errcode & 0xff)
@@ -11,7 +11,7 @@ export const damageOf = (path: string, remedy: string, error: unknown): Error | 
     : undefined;
 };
 
-/** Opens the file; the error of one that cannot be opened names it. */
+/** Opens the file; a failure names the file. */
 export const openingSqlite = <Opened>(path: string, remedy: string, open: () => Opened): Opened => {
   try {
     return open();

@@ -1,4 +1,4 @@
-/** Detectors that do not score, for every group of operations that shows them. */
+/** Detectors that do not score, for every group of operations that displays them. */
 import { anomalyDetectors, maxDetectors } from '../schemas/resources/anomaly-detector.ts';
 import { readDetector } from '../subjects/anomalies/detector.ts';
 import { type DetectorSnapshot, snapshotsOf } from '../subjects/anomalies/detector-status.ts';
@@ -13,7 +13,7 @@ const reasonOf = ({ state, error, lagSeconds: behindSeconds, lastStep }: Detecto
   return `it is ${Math.round((behindSeconds ?? 0) / 60)} minutes behind: ${since}`;
 };
 
-/** Those of an organization that are switched on, and behind or failed. */
+/** The enabled detectors of an organization that are delayed or failed. */
 export const blockedDetectors = async (
   caller: Caller,
   ports: Pick<Ports, 'documents' | 'columns' | 'clock'>,

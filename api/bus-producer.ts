@@ -1,9 +1,9 @@
 import type { Bus, Producer } from '../schemas/ports/bus.ts';
 
-/** A producer that is opened when it is first needed; an opening that failed is tried again at the next need. */
+/** A producer that is opened on demand; a failed opening is retried on the next use. */
 export interface LazyProducer {
   get(): Promise<Producer>;
-  /** Closes it where it was opened. */
+  /** Closes the producer if it was opened. */
   close(): Promise<void>;
 }
 

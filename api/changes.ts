@@ -10,53 +10,59 @@ import { runExclusive } from './audit/keyed-mutex.ts';
 import type { Caller, Who } from './callers/caller.ts';
 import { invalidFields } from './errors.ts';
 
-/** One change of one thing, for the audit log. */
+/** A change of an object, for the audit log. */
 export interface Recorded {
-  /** Id of the thing; its type is the first part of the action. */
+  /** Id of the object; its type is the first part of the action. */
   readonly id: string;
-  /** Name for people. */
+  /** Display name */
   readonly name?: string;
-  /** States of the thing; absent before its creation and after its removal. Their differences are recorded, with secrets masked. */
+  /**
+   * States of the object; absent before its creation and after its removal. Their differences are recorded, with
+   * secrets masked.
+   */
   readonly before?: object | undefined;
   readonly after?: object | undefined;
-  /** `<resource type>.<verb>`; the operation's first when it is left out. */
+  /** `<resource type>.<verb>`; defaults to the operation's first action. */
   readonly action?: string;
-  /** The organization; the caller's when it is left out. Required without a session. */
+  /** Organization; defaults to the caller's. Required without a session. */
   readonly tenantId?: string;
-  /** The actor; the caller when it is left out. */
+  /** Actor; defaults to the caller. */
   readonly actor?: Who;
 }
 
 export interface AuditedTransaction extends Pick<Documents, 'of'> {
   record(what: Recorded): void;
-  /** Call it if there was nothing to change, so that nothing is recorded. */
+  /** Call it when nothing changed, so that nothing is recorded. */
   unchanged(): void;
 }
 
-/** Whether a document has all of these fields already. */
+/** Whether a document already has all of these fields. */
 export const hasAlready = (document: object | undefined, fields: object): boolean =>
   Object.entries(fields).every(([name, value]) =>
     isDeepStrictEqual((document as Record<string, unknown> | undefined)?.[name], value),
   );
 
 /**
- * Runs `work` in one transaction of the documents and appends what it recorded to the audit chain in the same one: the
- * change and its record are both there, or neither. `work` may run again after a write conflict. Throws if a change
- * recorded nothing and did not call `unchanged`.
+ * Runs `work` in one transaction of the documents and appends its recorded changes to the audit chain in the same
+ * transaction: the change and its record are both stored, or neither. `work` may run again after a write conflict.
+ * Throws if a change recorded nothing and did not call `unchanged`.
  */
 export type Transact = <Result>(work: (scope: AuditedTransaction) => Promise<Result>) => Promise<Result>;
 
-/** The request on whose behalf changes are made. */
+/** The request that makes the changes. */
 export interface TransactContext {
   readonly caller: Caller | undefined;
   readonly request: { readonly requestId: string; readonly address: string };
-  /** Actions that the operation declares. */
+  /** Actions declared by the operation */
   readonly actions: readonly string[];
 }
 
 const nobody: Who = { type: 'anonymous', id: '', name: '' };
 
-/** Refuses text with a lone surrogate: it has no UTF-8, so other programs could not verify the hash. Such text of earlier versions can be replaced. */
+/**
+ * Rejects text with a lone surrogate: it has no UTF-8, so other programs could not verify the hash. Existing text from
+ * earlier versions can be replaced.
+ */
 const refuseIllFormed = (changes: readonly Difference[]): void => {
   const details = changes
     .filter(({ path, after }) => after !== undefined && !(isWellFormed(path) && isWellFormed(after)))
@@ -70,19 +76,19 @@ const refuseIllFormed = (changes: readonly Difference[]): void => {
 interface ChangePorts {
   readonly documents: Documents;
   readonly clock: Clock;
-  /** Learns what was written as soon as it is committed. */
+  /** Receives committed writes immediately. */
   readonly directory?: Learns;
 }
 
-/** What keeps documents in memory. */
+/** A cache of documents in memory. */
 interface Learns {
-  /** A document as it is now; undefined where it was deleted. */
+  /** Updates a document to its current state; undefined if it was deleted. */
   learn(definition: CollectionDefinition<object>, tenantId: string, id: string, document: Stored | undefined): void;
 }
 
 type Written = Parameters<Learns['learn']>;
 
-/** The documents of a transaction, with each write added to `written`. */
+/** The documents of a transaction; each write is added to `written`. */
 const noting = (transaction: Pick<Documents, 'of'>, written: Written[]): Pick<Documents, 'of'> => ({
   of(tenantId) {
     const own = transaction.of(tenantId);
@@ -166,9 +172,9 @@ export const transactFor = ({ documents, clock, directory }: ChangePorts, contex
   return (work) => (chain === undefined ? transact(work) : runExclusive(documents, chain, () => transact(work)));
 };
 
-/** The platform itself, as the audit log names it. */
+/** Returns the actor for changes by the platform itself, for the audit log. */
 export const systemActor = (name: string): Who => ({ type: 'system', id: '', name });
 
-/** A change that no request asked for. */
+/** Returns a transaction for a change without a request. */
 export const systemChange = (ports: { readonly documents: Documents; readonly clock: Clock }, action: string) =>
   transactFor(ports, { caller: undefined, actions: [action], request: { requestId: randomUUID(), address: '' } });

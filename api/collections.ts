@@ -20,7 +20,7 @@ import { replayJobs } from './dead-letters/replay-jobs.ts';
 import { documentMigrations } from './document-migrations.ts';
 import { groups } from './groups/index.ts';
 
-/** What several groups stand on. A collection of one group is declared in its `group.ts`. */
+/** Collections that several groups share. The collection of a single group is declared in its `group.ts`. */
 const shared: readonly CollectionDefinition<object>[] = [
   ...[installation, documentMigrations, leases, users, memberships, organizations, plans, invitations],
   ...[sessions, signingKeys, multiFactors, oneTimeTokens],
@@ -30,7 +30,7 @@ const shared: readonly CollectionDefinition<object>[] = [
   ...[processorStates, processorStateChunks],
 ];
 
-/** Every collection: its indexes are made at the start, and its documents are erased with their organization. */
+/** All collections: their indexes are created at the start, and their documents are erased with their organization. */
 export const collections: readonly CollectionDefinition<object>[] = [
   ...shared,
   ...groups.flatMap((group) => group.collections),

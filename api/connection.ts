@@ -1,19 +1,19 @@
-/** A WebSocket as streams see it. */
+/** A WebSocket in the form that streams use. */
 import type { Caller } from './callers/caller.ts';
 
-/** One open connection, as a stream sees it. The stream sends; a message from the client ends the connection. */
+/** One open connection of a stream. The stream sends; a message from the client ends the connection. */
 export interface Connection {
-  /** Bytes that were sent and that the network has not taken yet. */
+  /** Sent bytes that the network has not accepted yet */
   readonly waitingBytes: number;
   send(text: string): void;
 }
 
-/** A stream whose client was admitted. */
+/** A stream with an admitted client. */
 export interface Opened {
-  /** The connection is open. */
+  /** Called when the connection is open. */
   begin(connection: Connection): void;
-  /** The caller as they are now; told every second at least. */
+  /** Called at least every second with the current state of the caller. */
   known(caller: Caller): void;
-  /** The connection is over, or never came about. */
+  /** Called when the connection is closed, or could not be opened. */
   end(): void;
 }

@@ -1,10 +1,13 @@
-/** What people decided about groups of errors, for every group of operations that reads errors. */
+/** Decisions of people about groups of errors, for every group of operations that reads errors. */
 
 import type { Collection, Documents, Stored } from '../schemas/ports/documents.ts';
 import { errorGroupStates, errorMerges } from '../schemas/resources/error-group.ts';
 import type { Decisions } from '../subjects/errors/merges.ts';
 
-/** Groups with a decision, and merged fingerprints, of an organization: people make them, and all are read for each list. */
+/**
+ * Maximum number of groups with a decision, and of merged fingerprints, per organization: people create them, and each
+ * list reads all of them.
+ */
 export const maxDecisions = 10_000;
 
 const allOf = async <Fields extends object>(collection: Collection<Fields>): Promise<(Fields & Stored)[]> => {
@@ -18,7 +21,7 @@ const allOf = async <Fields extends object>(collection: Collection<Fields>): Pro
   return found;
 };
 
-/** What people of the organization decided about its groups. */
+/** Returns the decisions about the groups of an organization. */
 export const decisionsOf = async (documents: Pick<Documents, 'of'>, tenantId: string): Promise<Decisions> => {
   const own = documents.of(tenantId);
   const [states, merges] = await Promise.all([

@@ -2,7 +2,10 @@ import { QueryError } from '../queries/errors.ts';
 import { PermanentError, UnavailableError } from '../schemas/errors.ts';
 import { ConflictError } from '../schemas/ports/documents.ts';
 
-/** Every error code of the management API with its status. Clients branch on the code; the document enumerates this table. */
+/**
+ * Every error code of the management API with its status. Clients branch on the code; the OpenAPI document lists this
+ * table.
+ */
 export const errorStatuses = {
   VALIDATION_FAILED: 400,
   RETENTION_EXCEEDED: 400,
@@ -27,13 +30,13 @@ export const errorStatuses = {
 
 export type ErrorCode = keyof typeof errorStatuses;
 
-/** One problem of one field. `path` is dotted (`panels.0.title`), a parameter's name, or empty for the whole body. */
+/** A problem of one field. `path` is dotted (`panels.0.title`), a parameter's name, or empty for the whole body. */
 export interface Detail {
   readonly path: string;
   readonly message: string;
 }
 
-/** A handler throws it to answer anything but 200. The message is for people. */
+/** Error response of a handler: any status except 200. The message is for people. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly details: readonly Detail[] | undefined;
@@ -56,26 +59,26 @@ export class ApiError extends Error {
   }
 }
 
-/** An error as another product's API answers it. */
+/** An error in the format of another product's API. */
 export interface Failure {
   readonly status: number;
-  /** A text is sent as it is, anything else as JSON. */
+  /** A text is sent unchanged, any other value as JSON. */
   readonly body: unknown;
 }
 
-/** How paths answer that are none, below one that clients of another product know. */
+/** Answers to unknown paths below a path that clients of another product use. */
 export interface Elsewhere {
   readonly under: `/api/${string}/`;
   readonly failure: Failure;
 }
 
-/** What a status of another product's API says in ours. */
+/** Maps a status of another product's API to our error code. */
 const codeOf = (status: number): ErrorCode => {
   if (status < 500) return 'VALIDATION_FAILED';
   return status === 503 ? 'UNAVAILABLE' : 'INTERNAL';
 };
 
-/** An error of an operation that answers errors in a form of its own. */
+/** An error of an operation with its own error format. */
 export class FailedOperation extends ApiError {
   readonly failure: Failure;
 
@@ -90,11 +93,11 @@ export class FailedOperation extends ApiError {
   }
 }
 
-/** `VALIDATION_FAILED` about one field. */
+/** Returns `VALIDATION_FAILED` for one field. */
 export const invalid = (path: string, message: string): ApiError =>
   new ApiError('VALIDATION_FAILED', message, { details: [{ path, message }] });
 
-/** `VALIDATION_FAILED` about several fields. The message names the first one. */
+/** Returns `VALIDATION_FAILED` for several fields. The message names the first one. */
 export const invalidFields = (details: readonly Detail[]): ApiError => {
   const [first] = details;
   const where = first === undefined || first.path === '' ? '' : `${first.path}: `;
@@ -102,17 +105,17 @@ export const invalidFields = (details: readonly Detail[]): ApiError => {
   return new ApiError('VALIDATION_FAILED', `${where}${first?.message ?? 'invalid input'}${more}`, { details });
 };
 
-/** `NOT_FOUND`. The same for an id of another tenant. */
+/** Returns `NOT_FOUND`. An id of another tenant gives the same error. */
 export const notFound = (what: string): ApiError =>
   new ApiError('NOT_FOUND', `there is no such ${what} in this organization`);
 
-/** `RATE_LIMITED` with `Retry-After`. */
+/** Returns `RATE_LIMITED` with `Retry-After`. */
 export const rateLimited = (message: string, retryAfterMs: number): ApiError =>
   new ApiError('RATE_LIMITED', message, {
     headers: { 'Retry-After': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) },
   });
 
-/** The response to a thrown error. Unexpected errors are `INTERNAL` and reveal nothing to the client. */
+/** Returns the response to a thrown error. Unexpected errors become `INTERNAL` and reveal nothing to the client. */
 export const apiErrorOf = (error: unknown): ApiError => {
   if (error instanceof ApiError) return error;
   if (error instanceof QueryError)

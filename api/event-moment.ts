@@ -4,7 +4,10 @@ import { invalid } from './errors.ts';
 const maxPastMs = 30 * 24 * 3_600_000;
 const maxFutureMs = 3_600_000;
 
-/** When an event that a caller adds happened: now where the caller does not say, ISO-8601 with milliseconds. Refuses what lies too far away. */
+/**
+ * Returns the time of an event that a caller adds, as ISO 8601 with milliseconds; defaults to now. Throws if the time
+ * is too far away.
+ */
 export const momentOf = (time: string | undefined, nowMs: number): string => {
   if (time === undefined) return new Date(nowMs).toISOString();
   const point = parseTime(time, nowMs);

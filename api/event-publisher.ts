@@ -6,7 +6,10 @@ import { lazyProducer } from './bus-producer.ts';
 
 /** Publishes values of a derived topic on behalf of callers. */
 export interface ValuePublisher<Value> {
-  /** Resolves when the values, all of one organization, are durable on the bus: they are read a second or two later. */
+  /**
+   * Resolves when the values, all of one organization, are durable on the bus. They become readable a second or two
+   * later.
+   */
   publish(...values: readonly Value[]): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * The management API as the rest of the process sees it. Everything behind this door is loaded when it is first used: a
- * process that serves no API reads none of it.
+ * The management API for the rest of the process. The code behind this module is loaded on first use: a process that
+ * serves no API loads none of it.
  */
 import type { Documents } from '../schemas/ports/documents.ts';
 import type { Settings } from '../schemas/settings.ts';
@@ -13,15 +13,15 @@ export type { FileFindings } from './audit/evidence-file-check.ts';
 export type { DeadLetters } from './dead-letters/dead-letters.ts';
 export type { FirstStart } from './identity/accounts/first-start.ts';
 
-/** Resolves once rights are loaded, so that the first request is already answered by them. */
+/** Resolves once permissions are loaded, so that the first request can already be authorized. */
 export const startApi: typeof import('./start.ts').startApi = async (...given) =>
   (await import('./start.ts')).startApi(...given);
 
-/** What the probes of the location `local` run, and take results with. */
+/** Opens the work queue and the result intake for the probes of the location `local`. */
 export const openLocalWork: typeof import('./groups/synthetics/local-work.ts').openLocalWork = async (...given) =>
   (await import('./groups/synthetics/local-work.ts')).openLocalWork(...given);
 
-/** Creates the indexes of every collection there is. */
+/** Creates the indexes of every collection. */
 export const ensureCollections = async (documents: Documents): Promise<void> =>
   documents.ensureCollections((await import('./collections.ts')).collections);
 
@@ -29,11 +29,11 @@ export const ensureCollections = async (documents: Documents): Promise<void> =>
 export const migrateDocuments: typeof import('./document-migrations.ts').migrateDocuments = async (...given) =>
   (await import('./document-migrations.ts')).migrateDocuments(...given);
 
-/** What one start may give to a new installation, the same for each try of `firstStart`. */
+/** Returns the secrets for a new installation, identical for each attempt of `firstStart`. */
 export const firstSecrets = async (): Promise<FirstSecrets> =>
   (await import('./identity/accounts/first-start.ts')).makeFirstSecrets();
 
-/** Sets a new installation up; `undefined` when another start did. All or nothing. */
+/** Sets up a new installation, atomically; returns `undefined` if another start already did. */
 export const firstStart: typeof import('./identity/accounts/first-start.ts').makeFirstStart = async (...given) =>
   (await import('./identity/accounts/first-start.ts')).makeFirstStart(...given);
 
@@ -41,20 +41,23 @@ export const firstStart: typeof import('./identity/accounts/first-start.ts').mak
 export const openDeadLetters = async (options: DeadLettersOptions): Promise<DeadLetters> =>
   (await import('./dead-letters/dead-letters.ts')).openDeadLetters(options);
 
-/** Replays of dead letters that the API was asked for, the newest first; also those whose instance is gone. */
+/**
+ * Lists replays of dead letters requested through the API, the newest first, including those without a running
+ * instance.
+ */
 export const listReplays: typeof import('./dead-letters/replay-jobs.ts').listReplays = async (...given) =>
   (await import('./dead-letters/replay-jobs.ts')).listReplays(...given);
 
-/** Opens a closed organization again; throws where there is none, or it is erased. */
+/** Reopens a closed organization; throws if it does not exist or is erased. */
 export const reopenOrganization: typeof import('./identity/accounts/closing.ts').reopenOrganization = async (
   ...given
 ) => (await import('./identity/accounts/closing.ts')).reopenOrganization(...given);
 
-/** Spreads the telemetry of an organization over so many partitions; throws where that is not possible. */
+/** Sets the number of partitions for the telemetry of an organization; throws if it is impossible. */
 export const setShards: typeof import('./identity/accounts/shards.ts').setShards = async (...given) =>
   (await import('./identity/accounts/shards.ts')).setShards(...given);
 
-/** Checks an exported audit chain; `unreadable` says why a file is none. */
+/** Verifies an exported audit chain; `unreadable` contains the reason if the file is invalid. */
 export const verifyEvidenceFile = async (path: string): Promise<FileFindings | { readonly unreadable: string }> => {
   const { EvidenceFileError, verifyEvidenceFile: verify } = await import('./audit/evidence-file-check.ts');
   try {
@@ -65,7 +68,7 @@ export const verifyEvidenceFile = async (path: string): Promise<FileFindings | {
   }
 };
 
-/** The public half of the key with which this installation signs its audit log. */
+/** Returns the public half of the key with which this installation signs its audit log. */
 export const evidencePublicKey = async (
   settings: Pick<Settings, 'SECRET_KEY' | 'DATA_DIR'>,
 ): Promise<{ readonly id: string; readonly publicKey: string }> => {
@@ -75,11 +78,11 @@ export const evidencePublicKey = async (
   return { id, publicKey };
 };
 
-/** Signs an audit chain that lost all its signed tree heads as it is now; gives the number of records. */
+/** Signs the current state of an audit chain that lost all its signed tree heads; returns the number of records. */
 export const resignChain: typeof import('./resign-chain.ts').resignChain = async (...given) =>
   (await import('./resign-chain.ts')).resignChain(...given);
 
-/** Lists operations with group, role and whether they are built; with `missingOnly`, those that are not. */
+/** Lists operations with group, role and whether they are implemented; with `missingOnly`, only the others. */
 export const operationsReport = async (missingOnly: boolean): Promise<string> => {
   const { operations } = await import('./groups/index.ts');
   const shown = operations.filter(({ built }) => !missingOnly || !built);

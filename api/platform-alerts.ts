@@ -1,4 +1,4 @@
-/** The alerts that the platform raises about itself, for every group of operations that shows them. */
+/** The alerts that the platform raises about itself, for every group of operations that displays them. */
 import type { Documents } from '../schemas/ports/documents.ts';
 import { notificationChannels } from '../schemas/resources/notification-channel.ts';
 import { channelHealths } from '../schemas/resources/notification-delivery.ts';
@@ -13,7 +13,10 @@ import {
   activeSuspectAlerts,
 } from '../subjects/alerts/platform-alerts.ts';
 
-/** Those of an organization that fire: documents, as what evaluates rules and lands what it finds may be what stands still. */
+/**
+ * Returns the firing platform alerts of an organization. They are documents, because the components that evaluate rules
+ * and store results may have failed.
+ */
 export const platformAlertsOf = async (
   documents: Pick<Documents, 'of'>,
   tenantId: string,

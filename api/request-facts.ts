@@ -1,12 +1,12 @@
-/** Facts of the request besides its validated parts. */
+/** Properties of the request besides its validated parts. */
 export interface RequestFacts {
   readonly requestId: string;
-  /** Source address, after trusted proxies. */
+  /** Source address, behind trusted proxies */
   readonly address: string;
   readonly userAgent: string;
-  /** Host as the client or the last proxy sends it. */
+  /** Host as sent by the client or the last proxy */
   readonly host: string;
-  /** Whether cookies are sent over TLS only. */
+  /** Whether cookies are sent over TLS only */
   readonly secure: boolean;
   header(name: string): string;
   /** Adds a header to the answer; `Set-Cookie` may be added several times. */

@@ -21,8 +21,8 @@ export interface ResignPorts {
 }
 
 /**
- * Signs a chain that lost all its signed tree heads as it is now, and returns the number of records. Records this first,
- * so that later verifications show it.
+ * Signs the current state of a chain that lost all its signed tree heads, and returns the number of records. Records
+ * this action first, so that later verifications show it.
  */
 export const resignChain = async (
   { documents, bus, columns, clock, log, settings }: ResignPorts,

@@ -70,18 +70,18 @@ export interface ApiOptions {
   readonly settings: Settings;
   readonly mailer: Mailer;
   readonly deadLetters: DeadLetters;
-  /** Runs the timed work of the API. Stop it before the API. */
+  /** Runs the scheduled jobs of the API. Stop it before the API. */
   readonly jobs: Jobs;
-  /** How consumer groups stand, of all processes. */
+  /** Status of consumer groups, of all processes */
   readonly groupStatuses?: GroupStatuses;
-  /** What leaves for addresses that users chose; tests answer for the name service. */
+  /** Outbound requests to user-chosen addresses; tests replace the name service. */
   readonly outbound?: Outbound;
-  /** Tests hold every answer against its declared schema. */
+  /** Tests validate every answer against its declared schema. */
   readonly checkResponses?: boolean;
 }
 
 export interface ApiRole extends Role {
-  /** Answers every request that is not ingest's. */
+  /** Answers every request except those for ingest. */
   callback(request: IncomingMessage, response: ServerResponse): void;
   /** The WebSockets. */
   readonly sockets: Pick<StreamServer, 'accepts' | 'upgrade'>;
@@ -92,7 +92,7 @@ type UpkeepPorts = ErasingPorts & DomainPorts & FeedPorts & { readonly tokens: T
 const hourly = (name: string, summary: string, run: (ports: UpkeepPorts) => Promise<void>): Job<UpkeepPorts> =>
   defineJob({ name, summary, everyMs: 3_600_000, scope: 'installation', run });
 
-/** Timed work of the API. */
+/** Scheduled jobs of the API */
 const upkeep: readonly Job<UpkeepPorts>[] = [
   eraseClosedOrganizations,
   hourly('signing-keys', 'Rotates the key that signs sessions', ({ tokens }) => tokens.rotate()),
@@ -111,7 +111,7 @@ const upkeep: readonly Job<UpkeepPorts>[] = [
 
 const drainStepMs = 20;
 
-/** How the watch tells organizations. */
+/** Publisher through which the platform watch alerts organizations. */
 const publishing = (transitions: ValuePublisher<AlertTransition>, events: EventPublisher): TransitionPublisher => ({
   publish: (transition) => transitions.publish(transition),
   publishEvent: (event) => events.publish(event),
@@ -135,7 +135,7 @@ const openPublishers = (bus: Bus) => ({
   syntheticRuns: openPublisher(bus, topics.syntheticRuns),
 });
 
-/** What handlers know of all operations. */
+/** Data for handlers derived from all operations */
 const ofOperations = {
   scopes: scopesOf(operations),
   auditActions: [...new Set(operations.flatMap(({ audit }) => audit))],
@@ -143,10 +143,10 @@ const ofOperations = {
   call: callOf(operations),
 };
 
-/** Resolves once rights are loaded, so that the first request is already answered by them. */
+/** Resolves once permissions are loaded, so that the first request can already be authorized. */
 export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
   const limits = readLimitsOf(given.settings);
-  // From here on nothing reads an organization's rows but within its limits.
+  // From here on, every read of an organization's rows respects its limits.
   const options: ApiOptions = { ...given, columns: limitedColumns(given.columns, { limits, metrics: given.metrics }) };
   const { documents, settings, clock, log, deadLetters, jobs, groupStatuses = { groups: () => [] } } = options;
   await documents.ensureCollections(collections);
@@ -216,7 +216,7 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
       while (server.inFlight() > 0) await new Promise((resolve) => setTimeout(resolve, drainStepMs));
       await Promise.all([...Object.values(publishers), threads].map((each) => each.close()));
       await signInFailures.close();
-      // Nothing is recorded any more: what is, gets signed.
+      // Nothing is recorded any more: the existing records are signed.
       await evidence.close();
       await Promise.all([watch.close(), directory.close(), tokenUses.close(), tokens.close(), delivery.close()]);
       stopped.resolve();

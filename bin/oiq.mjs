@@ -2,5 +2,5 @@
 import { run } from './node.mjs';
 
 const args = process.argv.slice(2);
-// A probe holds little for long: a larger nursery would be most of its memory.
+// A probe needs little memory for short times: a larger nursery would be most of its memory.
 run('main.ts', args, args[0] === 'probe' ? ['--max-semi-space-size=4'] : []);

@@ -1,6 +1,6 @@
 /**
- * What of the chart follows from the code: the list of processors and sinks, and the schema of the values.
- * `node charts/generate.ts` writes it; a test fails, with the names, while it is not current.
+ * Generates the parts of the chart that follow from the code: the list of processors and sinks, and the schema of the
+ * values. `node charts/generate.ts` writes them; a test fails, with the names, while they are outdated.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { settingText, valuesSchema } from './values-schema.ts';
 
 const chart = fileURLToPath(new URL('oiq', import.meta.url));
 
-/** Settings that the chart gives itself, and the value of the chart that leads to each. */
+/** Settings that the chart sets itself, with the chart value that determines each. */
 export const managedSettings: Readonly<Record<string, string>> = {
   CLUSTER: 'mode',
   DATA_DIR: 'dataDirectory',
@@ -25,7 +25,7 @@ export const managedSettings: Readonly<Record<string, string>> = {
 
 interface Component {
   readonly group: string;
-  /** Topic → partitions. */
+  /** Topic → partitions */
   readonly topics: Readonly<Record<string, number>>;
 }
 
@@ -42,7 +42,7 @@ const componentsOf = (
   );
 };
 
-/** Of secrets that may not be shorter, by name. */
+/** Minimum lengths of secrets, by name. */
 const minCharacters = (): Record<string, number> =>
   Object.fromEntries(
     Object.entries(settingDefinitions).flatMap(([name, schema]) => {
@@ -51,7 +51,7 @@ const minCharacters = (): Record<string, number> =>
     }),
   );
 
-/** Everything that consumes, with its consumer group and the partitions of what it reads. */
+/** Every consumer, with its consumer group and the partitions of its topics. */
 export const components = () => ({
   leastCharacters: minCharacters(),
   shutdownSeconds: settingDefinitions.SHUTDOWN_SECONDS.parse(undefined),
@@ -62,7 +62,7 @@ export const components = () => ({
 const entries = (names: readonly string[]): string =>
   ['processors:', ...names.map((name) => `  ${name}: {}`)].join('\n');
 
-/** Files of the chart that follow from the code, by their path. */
+/** Generated files of the chart, by path. */
 export const generatedFiles = (): Readonly<Record<string, string>> => {
   const { processors, sinks } = components();
   const names = Object.keys(settingDefinitions).filter((name) => !(name in managedSettings));

@@ -1,4 +1,4 @@
-/** The JSON schema of the chart's values. It refuses every key that the chart does not know. */
+/** The JSON schema of the chart's values. It rejects every unknown key. */
 import { z } from 'zod';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -13,7 +13,7 @@ const whole = (minimum: number, maximum?: number): Schema => ({
 const oneOf = (...values: readonly string[]): Schema => ({ type: 'string', enum: values });
 const texts: Schema = { type: 'object', additionalProperties: { type: 'string' } };
 const list = (items: Schema = { type: 'object' }): Schema => ({ type: 'array', items });
-/** An object of Kubernetes' own API, which the API server checks. */
+/** An object of the Kubernetes API, which the API server validates. */
 const kubernetes: Schema = { type: 'object' };
 const object = (properties: Readonly<Record<string, Schema>>): Schema => ({
   type: 'object',
@@ -25,13 +25,13 @@ const quantities: Schema = {
   type: 'object',
   additionalProperties: {
     type: ['string', 'number'],
-    // A quantity of Kubernetes.
+    // A Kubernetes quantity
     pattern: '^[0-9]*\\.?[0-9]+([numkMGTPE]|[KMGTPE]i|[eE][0-9]+)?$',
   },
 };
 const resources = object({ requests: quantities, limits: quantities, claims: list() });
 
-/** What a setting may be in the values: what its schema says, or its text as the environment holds it. */
+/** A setting in the values: the type of its schema, or its text in the environment. */
 export const settingText = (schema: z.ZodType): Schema => {
   const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   const description = schema.description ?? json.description ?? '';
@@ -54,7 +54,7 @@ const numberText = (json: z.core.JSONSchema.BaseSchema, description: string): Sc
 
 const kubernetesName: Schema = { type: 'string', maxLength: 253, pattern: '^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$' };
 
-/** Of every role. */
+/** Properties of every role. */
 const roleProperties = (settings: Schema): Record<string, Schema> => ({
   replicas: whole(0),
   resources,
@@ -81,7 +81,7 @@ const roleProperties = (settings: Schema): Record<string, Schema> => ({
   extraEnv: list({
     type: 'object',
     required: ['name'],
-    // Settings belong into `settings`, where their names are checked.
+    // Settings belong in `settings`, where their names are validated.
     properties: { name: { type: 'string', not: { pattern: '^OIQ_' } } },
   }),
   extraVolumes: list(),
@@ -115,7 +115,7 @@ const probe = object({
   resources,
 });
 
-/** Everything but the roles. */
+/** Everything except the roles. */
 const rest = (): Record<string, Schema> => {
   const service = object({
     type: oneOf('ClusterIP', 'NodePort', 'LoadBalancer'),
@@ -128,7 +128,7 @@ const rest = (): Record<string, Schema> => {
   const port = whole(1024, 65_535);
   return {
     global: kubernetes,
-    // The condition of a chart that has this one as a dependency.
+    // The condition of a chart that depends on this one
     enabled: flag,
     mode: oneOf('standalone', 'cluster'),
     image: object({
@@ -199,15 +199,15 @@ const rest = (): Record<string, Schema> => {
 };
 
 export interface SchemaOptions {
-  /** Settings that may be given, by name. */
+  /** Available settings, by name */
   readonly settings: Readonly<Record<string, Schema>>;
-  /** Whether a setting may lie in a ConfigMap. */
+  /** Whether a setting may be in a ConfigMap */
   readonly isPublic: (name: string) => boolean;
   readonly processors: readonly string[];
   readonly sinks: readonly string[];
 }
 
-/** Values that a standalone has not: it is one process that owns its volume. */
+/** Values that a standalone installation does not have: it is one process that owns its volume. */
 const ofDeployments = new Set(['replicas', 'autoscaling', 'strategy', 'minReadySeconds', 'podDisruptionBudget']);
 
 export const valuesSchema = ({ settings, isPublic, processors, sinks }: SchemaOptions): Schema => {

@@ -5,11 +5,11 @@ import { UsageError } from './usage-error.ts';
 
 type Environment = CommandContext['environment'];
 
-/** The address that was given, else that of the installation on this machine. */
+/** Returns the given address, otherwise that of the installation on this machine. */
 export const apiAddress = (api: string | undefined, environment: Environment): string =>
   api ?? `http://${environment['OIQ_HTTP_ADDRESS'] ?? '127.0.0.1:8080'}`;
 
-/** The token of a variable; without it, a usage error with the help. */
+/** Returns the token in a variable; throws a usage error with the help if it is missing. */
 export const tokenIn = (environment: Environment, variable: string, help: string): string => {
   const token = environment[variable];
   if (token === undefined || token === '') throw new UsageError(`${variable} is not set\n\n${help}`);
@@ -18,15 +18,15 @@ export const tokenIn = (environment: Environment, variable: string, help: string
 
 interface Sent {
   readonly token: string;
-  /** Milliseconds until the answer. */
+  /** Timeout for the answer in milliseconds */
   readonly answerMs: number;
   readonly method?: string;
-  /** Sent as JSON. */
+  /** Sent as JSON */
   readonly body?: object | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The answer, whatever its status; throws with the origin where there is none. */
+/** Returns the answer, whatever its status; throws an error with the origin if there is none. */
 export const send = (url: URL, { token, answerMs, method = 'GET', body, headers = {} }: Sent): Promise<Response> =>
   fetch(url, {
     method,
@@ -42,10 +42,10 @@ export const send = (url: URL, { token, answerMs, method = 'GET', body, headers 
     throw new Error(`${url.origin}: ${cause}`, { cause: error });
   });
 
-/** What a request was answered that was not accepted. */
+/** The answer to a rejected request. */
 export class RefusedError extends Error {
   readonly status: number;
-  /** What the API says of it, where it says something. */
+  /** Error message of the API, if any */
   readonly reason: string;
 
   constructor(what: string, status: number, body: string) {
@@ -65,7 +65,7 @@ const reasonIn = (body: string): string => {
   if (!success) return body.slice(0, 500);
   const [first] = data.details;
   if (first === undefined) return data.message;
-  // Some name the field themselves.
+  // Some messages contain the field name already.
   return first.message.startsWith(`${first.path}: `) ? first.message : `${first.path}: ${first.message}`;
 };
 
@@ -77,7 +77,9 @@ const jsonIn = (body: string): unknown => {
   }
 };
 
-/** The JSON of an answer; throws what a refusal says (`RefusedError`). `what` names the request. */
+/**
+ * Returns the JSON of an answer; throws a `RefusedError` with the message of a rejection. `what` describes the request.
+ */
 export const accepted = async (response: Response, what: string): Promise<unknown> => {
   if (!response.ok) throw new RefusedError(what, response.status, await response.text());
   return response.json();

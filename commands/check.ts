@@ -1,4 +1,4 @@
-/** `oiq check`: sends a log record as a sender does, and reads it back as a user does. */
+/** `oiq check`: sends a log record like a sender, and reads it back like a user. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { settingsOf } from '../schemas/settings.ts';
@@ -23,7 +23,7 @@ const options = {
 const pauseMs = 500;
 const answerMs = 60_000;
 
-/** Names the request in what goes wrong with it. */
+/** Adds the request to its error messages. */
 const request = async (url: string, init: RequestInit = {}): Promise<Response> => {
   const what = `${init.method ?? 'GET'} ${url}`;
   const response = await fetch(url, { ...init, signal: AbortSignal.timeout(answerMs) }).catch((error: Error) => {
@@ -47,7 +47,7 @@ const post = async <Body>(url: string, body: object, headers: Record<string, str
 interface Credentials {
   readonly licenseKey: string;
   readonly token: string;
-  /** Takes back what was made for this check. */
+  /** Removes everything that was created for this check. */
   release(): Promise<void>;
 }
 
@@ -100,7 +100,7 @@ const logsRequest = (body: string): object => ({
   ],
 });
 
-/** A new license key is known to all receivers within seconds; until then they answer 401. */
+/** All receivers accept a new license key within seconds; until then they answer 401. */
 const send = async (otlp: string, licenseKey: string, body: string, deadline: number): Promise<void> => {
   for (;;) {
     try {

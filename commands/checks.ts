@@ -1,4 +1,4 @@
-/** `oiq checks`: keeps the synthetic checks of an organization as files, over the API, as a pipeline does. */
+/** `oiq checks`: manages the synthetic checks of an organization as files, through the API, for use in a pipeline. */
 import { z } from 'zod';
 import { lineOfField, readCheckFiles } from '../subjects/synthetics/as-code.ts';
 import { accepted, apiAddress, send, tokenIn } from './api-request.ts';
@@ -32,11 +32,11 @@ const answerMs = 60_000;
 
 const outcomes = ['created', 'changed', 'unchanged', 'refused', 'deleted', 'absent', 'ignored'] as const;
 
-/** What becomes of a check, or of a file that is none. */
+/** Result for a check, or for an invalid file. */
 interface Item {
   readonly outcome: (typeof outcomes)[number];
   readonly name: string;
-  /** Why it is refused: `file:line: field: what is wrong`; why it is ignored. */
+  /** Why it is rejected: `file:line: field: problem`; or why it is ignored. */
   readonly reasons: readonly string[];
 }
 
@@ -45,7 +45,7 @@ interface Label {
   readonly value: string;
 }
 
-/** A file of checks, and what it says that the API does not look at. */
+/** A file of checks, with properties that the API does not check. */
 interface CheckFile extends YamlFile {
   readonly names: readonly string[];
   readonly isEmpty: boolean;
@@ -75,7 +75,7 @@ const createSender =
     return accepted(await send(url, { token, answerMs, method, body }), `${method} ${url}`);
   };
 
-/** Names that are there twice would change each other; a check without the label would be pruned by nobody. */
+/** Duplicate names would overwrite each other; a check without the label would never be pruned. */
 const collectChecks = (files: readonly YamlFile[], label: Label | undefined): readonly CheckFile[] => {
   const known = new Map<string, string>();
   return files.map(({ path, source }) => {
@@ -105,7 +105,7 @@ const importFile = async (
   dryRun: boolean,
 ): Promise<readonly Item[]> => {
   if (isEmpty) return [noCheck(path, 'has no document')];
-  // What is refused here is looked at there, too, and written by neither.
+  // If a document is rejected here, the API still checks the others, and nothing is written.
   const isDry = dryRun || refused.length > 0;
   const { items } = Imported.parse(await sendRequest('POST', '/api/synthetics/import', { source, dryRun: isDry }));
   const results = items.map(
@@ -118,7 +118,7 @@ const importFile = async (
   return refused.length === 0 ? results : [...results.filter(({ outcome }) => outcome === 'refused'), ...refused];
 };
 
-/** Checks with the label that no file has. */
+/** Checks with the label that are in no file. */
 const leftOver = async (sendRequest: SendRequest, label: Label, names: ReadonlySet<string>) => {
   const found: { readonly id: string; readonly name: string }[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
@@ -151,7 +151,7 @@ const labelOf = (text: string | undefined): Label | undefined => {
   return { name, value: value.join('=') };
 };
 
-/** What becomes of every check, done where it is applied. */
+/** Returns the result for every check; applies the changes unless it is a dry run. */
 const deploy = async (
   files: readonly CheckFile[],
   {

@@ -1,4 +1,4 @@
-/** Moves all that lies on a shard of ClickHouse to another one, so that its servers can be taken out. */
+/** Moves all rows of a ClickHouse shard to another shard, so that its servers can be removed. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { PermanentError } from '../schemas/errors.ts';
 import type { Columns, ServerColumns } from '../schemas/ports/columns.ts';
@@ -12,20 +12,20 @@ import { reportShards } from './clickhouse-shards.ts';
 
 export interface Emptying {
   readonly cluster: string;
-  /** From 1 on, as `system.clusters` counts. */
+  /** From 1 on, as in `system.clusters` */
   readonly from: number;
   readonly to: number;
-  /** Told as it goes on, a line for people. */
+  /** Receives progress as readable lines */
   readonly report: (line: string) => void;
 }
 
-/** Rows of all shards by table; those of one key count once. */
+/** Rows of all shards by table; rows with the same key count once. */
 export type RowCounts = ReadonlyMap<string, number>;
 
-/** What each server has for itself stays there. */
+/** Tables that are specific to each server stay there. */
 const movedTables = allTables.filter((table) => table !== placementsTable && table !== schemaMigrationsTable);
 const finalOf = (table: Table): string => (isMerging(table) ? ' FINAL' : '');
-/** Long statements: a day of a table. */
+/** For long statements, which move a day of a table. */
 const patient = { maxExecutionSeconds: 24 * 3600, maxMemoryBytes: 8 * 1024 ** 3 };
 
 export const countRows = async (columns: Columns): Promise<RowCounts> => {
@@ -41,7 +41,7 @@ export const countRows = async (columns: Columns): Promise<RowCounts> => {
   return counts;
 };
 
-/** One table's way from one server to another, a partition at a time. */
+/** Moves one table from one server to another, a partition at a time. */
 class Moving {
   readonly #table: Table;
   readonly #from: ServerColumns;
@@ -55,7 +55,7 @@ class Moving {
     this.#emptying = emptying;
   }
 
-  /** Beside the table, where its rows wait that nobody reads yet. Its comment is the partition that has arrived as a whole. */
+  /** Staging table for rows that are not read yet. Its comment names the partition that has been copied completely. */
   get #waiting(): string {
     return `moving_${this.#table.name}`;
   }
@@ -64,7 +64,7 @@ class Moving {
     return this.#table.name;
   }
 
-  /** Resolves with the number of rows that have moved. */
+  /** Resolves with the number of moved rows. */
   async move(): Promise<number> {
     let moved = 0;
     for (const partition of await this.#partitions()) {
@@ -94,7 +94,7 @@ class Moving {
     );
   }
 
-  /** Resolves with the number of rows. Rejects unless both have the same. */
+  /** Resolves with the number of rows. Rejects unless both servers have the same number. */
   async #verified(partition: string): Promise<number> {
     const of = async (columns: ServerColumns, table: string): Promise<{ rows: string; digest: string } | undefined> => {
       const names = Object.keys(this.#table.columns).map((name) => `\`${name}\``);
@@ -115,8 +115,8 @@ class Moving {
   }
 
   /**
-   * Lets a partition that has arrived as a whole be read where it is, and no more where it was; one that has not is copied anew. Ends what an
-   * earlier run has begun, too.
+   * Switches reads of a completely copied partition to its new location; an incomplete one is copied again. Also
+   * completes an interrupted earlier run.
    */
   async finish(): Promise<void> {
     const [waiting] = await this.#to.query<{ partition: string }>(
@@ -133,8 +133,9 @@ class Moving {
 }
 
 /**
- * Moves all rows of a shard that gets no new ones (weight 0), a partition of a table at a time, each compared before it is removed. Reading
- * and landing go on; in the moment in which a partition changes over, rows of it may be counted twice. May be stopped and run again.
+ * Moves all rows of a shard that gets no new ones (weight 0), one partition of a table at a time, and compares each
+ * before its removal. Reads and inserts continue; while a partition is switched, its rows may be counted twice. Can be
+ * stopped and run again.
  */
 export const emptyShard = async (columns: Columns, emptying: Emptying): Promise<void> => {
   const { cluster, from, to, report } = emptying;
@@ -158,7 +159,7 @@ export const emptyShard = async (columns: Columns, emptying: Emptying): Promise<
   );
   for (const way of ways) await way.finish();
   const before = await countRows(columns);
-  // Anybody's rows may lie there from now on, and whoever reads must know it first.
+  // The shard may have rows of any tenant from now on, and every reader must know it first.
   await columns.execute(
     `INSERT INTO ${placementsTable.name} (shards, shard, tenant, landed_in) SELECT 0, ${to - 1}, '', ''`,
   );

@@ -1,17 +1,20 @@
-/** Tells all servers that no rows lie on a shard of ClickHouse, so that it may leave the cluster. */
+/** Informs all servers that a ClickHouse shard has no rows, so that it can be removed from the cluster. */
 import { PermanentError } from '../schemas/errors.ts';
 import type { Columns } from '../schemas/ports/columns.ts';
 import { quote } from '../schemas/tables/literal.ts';
 import { emptied, placementsTable } from '../schemas/tables/placements.ts';
 import { reportShards } from './clickhouse-shards.ts';
 
-/** The shard is counted from 1 on. */
+/** Marks a shard as empty. The shard number starts at 1. */
 export const markEmptied = (columns: Columns, shard: number): Promise<void> =>
   columns.execute(
     `INSERT INTO ${placementsTable.name} (shards, shard, tenant, landed_in) SELECT 0, ${shard - 1}, '', ${quote(emptied)}`,
   );
 
-/** Gives up the rows of a shard that is lost for good and has left the cluster. Reads of all shards go on then, without them. */
+/**
+ * Abandons the rows of a shard that is permanently lost and has been removed from the cluster. Reads of all shards then
+ * continue without them.
+ */
 export const forgetShard = async (
   columns: Columns,
   { cluster, shard, report }: { cluster: string | undefined; shard: number; report: (line: string) => void },

@@ -1,27 +1,27 @@
-/** What each server of ClickHouse has, and whether it gets new rows. */
+/** The state of each ClickHouse server, and whether it receives new rows. */
 import type { Columns, ServerColumns } from '../schemas/ports/columns.ts';
 import { brokenParts } from '../schemas/tables/broken-parts.ts';
 import { allTables, allViews } from '../schemas/tables/index.ts';
 import { noShard } from '../schemas/tables/placements.ts';
 
-/** A server that is named in the settings. */
+/** A server in the settings. */
 export interface ShardReport {
   readonly server: string;
-  /** From 1 on, as `system.clusters` counts; undefined without a cluster, and of a server that is in none. */
+  /** From 1 on, as in `system.clusters`; undefined without a cluster, and for a server outside the cluster */
   readonly shard: number | undefined;
   readonly rows: number;
   readonly bytes: number;
   readonly getsNewRows: boolean;
   readonly answers: boolean;
-  /** How many shards of the cluster it knows; 1 without a cluster. */
+  /** Number of shards of the cluster that it knows; 1 without a cluster */
   readonly known: number;
-  /** What is to be told of it, for people: tables that are not there, replicas that lag, damage. */
+  /** Problems as readable text: missing tables, lagging replicas, damage */
   readonly problems: readonly string[];
 }
 
 export interface ClusterReport {
   readonly shards: readonly ShardReport[];
-  /** What is to be told of all of it: servers of the cluster that the settings do not name. */
+  /** Problems of the cluster: servers that are missing in the settings */
   readonly problems: readonly string[];
 }
 
@@ -57,7 +57,7 @@ WHERE database = currentDatabase() AND (is_readonly OR absolute_delay > 60 OR qu
 const few = (all: readonly string[]): string =>
   all.length > 5 ? `${all.slice(0, 5).join(', ')} and ${all.length - 5} more` : all.join(', ');
 
-/** Tables and views, and columns of tables that are there. */
+/** Checks tables and views, and the columns of existing tables. */
 const tableProblems = async (columns: ServerColumns): Promise<string[]> => {
   const there = await columns.query<{ table: string; has: readonly string[] }>(
     'SELECT table, groupArray(name) AS has FROM system.columns WHERE database = currentDatabase() AND has({names:Array(String)}, table) GROUP BY table',
@@ -110,7 +110,7 @@ const describeFailure = (error: unknown): string => {
   return /Database \S+ does not exist/.test(message) ? 'it has no tables yet: run oiq migrate' : message;
 };
 
-/** Asks each server that is named. One that does not answer is told, and stops nothing. */
+/** Checks each configured server. Servers that do not answer are reported and do not stop the check. */
 export const reportShards = async (columns: Columns, cluster: string | undefined): Promise<ClusterReport> => {
   const all = new Map<string, number>();
   const named = columns.each();
@@ -139,13 +139,13 @@ export const reportShards = async (columns: Columns, cluster: string | undefined
       ({ shard, missing, addresses }) =>
         `of shard ${shard} (${addresses.join(', ')}) OIQ_CLICKHOUSE_URL names ${missing === addresses.length ? 'no server' : `${addresses.length - missing} of ${addresses.length} servers`} that answers: until all are named, all shards are asked for everything`,
     );
-  // Those that are in none come last.
+  // Servers outside any shard are last.
   return { shards: shards.toSorted((left, right) => (left.shard ?? noShard) - (right.shard ?? noShard)), problems };
 };
 
 const counted = (value: number): string => (Number.isNaN(value) ? '?' : value.toLocaleString('en'));
 
-/** For people, with a line a server. */
+/** Returns readable text, with a line per server. */
 export const shardsText = ({ shards, problems }: ClusterReport): string => {
   const lines = shards.map(
     ({ server, shard, rows, bytes, getsNewRows }) =>

@@ -1,4 +1,4 @@
-/** `oiq clickhouse`: the servers of the columns, what each has, and how one is emptied. */
+/** `oiq clickhouse`: the servers of the columns, their state, and how to empty a shard. */
 import { refuseLocalStores, settingsOf } from '../schemas/settings.ts';
 import { emptyShard } from './clickhouse-emptying.ts';
 import { forgetShard } from './clickhouse-forgetting.ts';

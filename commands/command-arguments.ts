@@ -11,15 +11,15 @@ const orUsage = <Parsed>(parse: () => Parsed, help: string): Parsed => {
   }
 };
 
-/** Options and positionals of a command's arguments; `UsageError` with the help for an option that it does not know. */
+/** Parses options and positionals of a command; throws `UsageError` with the help for an unknown option. */
 export const argumentsOf = <Known extends Options>(args: readonly string[], options: Known, help: string) =>
   orUsage(() => parseArgs({ args: [...args], options, allowPositionals: true }), help);
 
-/** The same of a command that takes nothing but options, or nothing at all. */
+/** Like `argumentsOf`, for a command without positionals. */
 export const optionsOf = <Known extends Options>(args: readonly string[], options: Known, help: string) =>
   orUsage(() => parseArgs({ args: [...args], options }).values, help);
 
-/** Options, and positionals that are URLs. */
+/** Parses options, and positionals that are URLs. */
 export const optionsAndUrls = <Known extends Options>(args: readonly string[], options: Known, help: string) => {
   const { values, positionals } = argumentsOf(args, options, help);
   const wrong = positionals.find((text) => !URL.canParse(text));

@@ -1,4 +1,4 @@
-/** The command line: `oiq COMMAND`. Prints for people on standard output, structured logs on standard error. */
+/** The command line: `oiq COMMAND`. Prints readable text on standard output, structured logs on standard error. */
 
 import type { FirstStart } from '../api/index.ts';
 import { refuseLocalStores, type Settings, SettingsError, settingsOf } from '../schemas/settings.ts';
@@ -38,10 +38,10 @@ const print = (text: string): void => {
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
 };
 
-/** Runs one command and sets the exit status: 0 done, 1 failed, 2 called wrongly. */
+/** Runs one command and sets the exit status: 0 success, 1 failure, 2 usage error. */
 export const runCommand = async (context: CommandContext): Promise<void> => {
   const [name = 'help', ...rest] = context.args;
-  // The reader of a pipe may close it early, as `head` does.
+  // The reader of a pipe may close it early, like `head`.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   try {
     await dispatch(name, { ...context, args: rest });
@@ -49,17 +49,17 @@ export const runCommand = async (context: CommandContext): Promise<void> => {
     const wrongUse = error instanceof UsageError || error instanceof SettingsError;
     process.stderr.write(`oiq ${name}: ${error instanceof Error ? error.message : String(error)}\n`);
     process.exitCode = wrongUse ? 2 : 1;
-    // Handles that a failed start left open must not keep the process running.
+    // Open handles of a failed start must not keep the process running.
     setTimeout(() => process.exit(), 2_000).unref();
   }
 };
 
-/** Commands that have no help of their own. */
+/** Commands without their own help */
 const plainCommands: readonly string[] = ['start', ...roleNames, 'migrate', 'operations', 'settings'];
 
 const isHelpRequested = (args: readonly string[]): boolean => args.includes('--help') || args.includes('-h');
 
-/** Each command's code is read when it is called: what a long-running process does not need costs its start most. */
+/** The code of each command is loaded on demand: loading is most of the start time of a long-running process. */
 const dispatch = async (name: string, context: CommandContext): Promise<void> => {
   if (plainCommands.includes(name) && isHelpRequested(context.args)) return print(usage);
   if (name === 'start') {
@@ -131,7 +131,7 @@ const serve = async (
   refuseLocalStores(settings, { isPart: names.length > 0 });
   const stopRequest = Promise.withResolvers<string>();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stopRequest.resolve(signal));
-  // The launcher died: stop as after a signal.
+  // The launcher died: stop like after a signal.
   process.on('disconnect', () => stopRequest.resolve('disconnect'));
   const plans = await readPlans(settings);
   const platform = await open(settings);
@@ -165,7 +165,7 @@ const serve = async (
   process.exit();
 };
 
-/** With the license key of a first start: how to send telemetry to this process, if it takes any. */
+/** With the license key of a first start: how to send telemetry to this process, if it accepts any. */
 const announce = (settings: Settings, { addresses }: Running, licenseKey: string | undefined): void => {
   const lines = addresses.map(([what, address]) => `  ${what.padEnd(10)} ${address}`);
   print(`OIQ is running (${installationName(settings)}):\n${lines.join('\n')}`);

@@ -1,4 +1,4 @@
-/** What the command line asks a running instance for through its control socket, and how it is answered: lines for people. */
+/** Requests of the command line to a running instance through its control socket, and their answers: readable lines. */
 import { type DeadLetters, listReplays, reopenOrganization, resignChain, setShards } from '../api/index.ts';
 import { processorGroups } from '../processors/index.ts';
 import { formerGroup } from '../runtime/consumer-groups.ts';
@@ -23,7 +23,7 @@ export type ControlRequest =
   | SignChainRequest
   | { readonly action: 'demo-key' };
 
-/** `deadLetters` is made of the platform where nothing else uses it. */
+/** `deadLetters` is created from the platform if nothing else uses it. */
 export type ControlPlatform = Platform & { readonly deadLetters?: DeadLetters };
 
 export const runControlRequest = async (
@@ -61,7 +61,7 @@ export const runControlRequest = async (
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** A license key for the demo; it is of no use after a day. */
+/** A license key for the demo, which expires after a day. */
 const demoKey = async ({ documents, clock }: Platform): Promise<string> => {
   const key = makeLicenseKey();
   await documents
@@ -163,7 +163,7 @@ const runSignChain = async (
 
 export interface ReplaysRequest {
   readonly action: 'list-replays';
-  /** All organizations when it is left out. */
+  /** Default: all organizations */
   readonly tenant?: string | undefined;
   readonly limit: number;
 }

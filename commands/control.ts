@@ -1,7 +1,7 @@
 /**
- * The control socket of a running instance: how commands of the same operating-system user reach it. A Unix socket in
- * the data directory that only its owner may open; a request is one JSON line, the answer is lines of text and a last
- * line that says how it ended.
+ * The control socket of a running instance, for commands of the same operating-system user. It is a Unix socket in the
+ * data directory that only its owner may open. A request is one JSON line; the answer is lines of text and a last line
+ * with the result.
  */
 import { createHash } from 'node:crypto';
 import { chmodSync, rmSync } from 'node:fs';
@@ -11,7 +11,10 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type ControlPlatform, type ControlRequest, runControlRequest } from './control-request.ts';
 
-/** Where it listens. Paths of sockets are limited to about 100 bytes: a deep data directory has its socket in the temporary directory. */
+/**
+ * Returns the path of the socket. Socket paths are limited to about 100 bytes: for a deep data directory the socket is
+ * in the temporary directory.
+ */
 export const socketPath = (dataDirectory: string): string => {
   const path = resolve(dataDirectory, 'control.sock');
   return path.length < 100
@@ -54,7 +57,7 @@ export const controlServer = async (platform: ControlPlatform): Promise<{ close(
   };
 };
 
-/** Has a running instance do it; `false` when none answers on the socket. */
+/** Sends a request to a running instance; returns `false` if none answers on the socket. */
 export const sendControlRequest = async (
   dataDirectory: string,
   request: ControlRequest,

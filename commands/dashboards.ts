@@ -1,4 +1,4 @@
-/** `oiq dashboards`: keeps the dashboards of an organization as files, over the API, as a pipeline does. */
+/** `oiq dashboards`: manages the dashboards of an organization as files, through the API, for use in a pipeline. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DashboardId, documentFile } from '../subjects/dashboards/as-code.ts';

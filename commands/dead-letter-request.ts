@@ -1,4 +1,4 @@
-/** What `oiq dead-letter` asks for, as it travels to a running instance, and how it is answered: lines for people. */
+/** Requests of `oiq dead-letter` to a running instance, and their answers: readable lines. */
 import { type DeadLetterFilter, type DeadLetterState, type DeadLetters, openDeadLetters } from '../api/index.ts';
 import { parseTime } from '../queries/time.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
@@ -23,7 +23,7 @@ export interface DeadLetterRequest {
 
 const actor = 'command line';
 
-/** Dead letters of a platform; refused ones are checked again by the receiver that refused them. */
+/** Opens the dead letters of a platform; rejected ones are checked again by the receiver that rejected them. */
 export const deadLettersOf = ({ bus, columns, clock }: Platform): Promise<DeadLetters> =>
   openDeadLetters({
     bus,
@@ -69,7 +69,7 @@ const known = (what: string, value: string | undefined, values: readonly string[
   throw new UsageError(`${value} is not a ${what}; use one of: ${values.join(', ')}`);
 };
 
-/** `UsageError` for what no dead letter can match. */
+/** Throws `UsageError` for a filter that no dead letter can match. */
 export const checkDeadLetterRequest = (request: DeadLetterRequest, clock: Clock): void => {
   const { signal, state } = request.filter;
   known('signal', signal, signals);
@@ -87,7 +87,7 @@ const filterOf = ({ ids, filter }: DeadLetterRequest, clock: Clock): DeadLetterF
   ...(ids.length === 0 ? {} : { ids }),
 });
 
-/** Messages quote what senders sent: nothing of it may steer the terminal, or look like another letter. */
+/** Messages contain text from senders, which must not control the terminal, or imitate another dead letter. */
 const oneLine = (text: string): string => text.replaceAll(/\p{Cc}/gu, '\u{fffd}');
 
 const list = async (

@@ -1,4 +1,4 @@
-/** `oiq dead-letter`: through a running instance's control socket, or on the stores themselves when none runs. */
+/** `oiq dead-letter`: through a running instance's control socket, or directly on the stores if no instance runs. */
 import { systemClock } from '../schemas/ports/clock.ts';
 import { argumentsOf } from './command-arguments.ts';
 import type { ReplaysRequest } from './control-request.ts';

@@ -1,4 +1,4 @@
-/** `oiq demo`: a small shop's logs, metrics and traces over OTLP/HTTP for a while. */
+/** `oiq demo`: sends logs, metrics and traces of a small shop over OTLP/HTTP for a while. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { settingsOf } from '../schemas/settings.ts';
 import { optionsOf } from './command-arguments.ts';
@@ -44,7 +44,7 @@ export const demoCommand = async ({ args, environment }: CommandContext): Promis
   await run(endpoint, key, minutes * 60, visits);
 };
 
-/** A license key of the running instance, and where it takes OTLP. */
+/** Returns a license key of the running instance, and its OTLP endpoint. */
 const fetchLicenseKey = async (dataDirectory: string): Promise<[key: string, endpoint?: string]> => {
   const lines: string[] = [];
   const answered = await sendControlRequest(dataDirectory, { action: 'demo-key' }, (line) => {

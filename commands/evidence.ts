@@ -1,4 +1,7 @@
-/** `oiq evidence`: checks an exported audit chain, with no store and no network; and begins signing anew where all heads were lost. */
+/**
+ * `oiq evidence`: verifies an exported audit chain, without a store or a network; and restarts signing after all heads
+ * were lost.
+ */
 import { existsSync } from 'node:fs';
 import { evidencePublicKey, type FileFindings, verifyEvidenceFile } from '../api/index.ts';
 import { settingsOf } from '../schemas/settings.ts';
@@ -34,7 +37,7 @@ export const evidenceCommand = async (context: CommandContext): Promise<void> =>
   if (!verified) process.exitCode = 1;
 };
 
-/** What is said of a file. With `keyId`, it must be signed with that key. */
+/** Returns the report on a file. With `keyId`, the file must be signed with that key. */
 export const evidenceReport = async (
   file: string,
   keyId?: string,
@@ -51,7 +54,7 @@ const print = (text: string): void => {
 
 interface EvidenceOptions {
   readonly action: 'verify' | 'key' | 'sign' | 'help';
-  /** A file or an organization's id. */
+  /** A file or an organization id */
   readonly operand: string;
   readonly keyId: string | undefined;
 }

@@ -1,4 +1,4 @@
-/** `oiq forget-group`: lets the bus go on without a consumer group that will not run again. */
+/** `oiq forget-group`: allows the bus to continue without a consumer group that will not run again. */
 
 import { onInstance } from './instance.ts';
 import type { CommandContext } from './platform.ts';

@@ -1,4 +1,4 @@
-/** `/healthz`, `/readyz` and `/metrics`, on every process' main address. */
+/** `/healthz`, `/readyz` and `/metrics`, on the main address of every process. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { problemsOf } from '../runtime/group-status.ts';
 import { within } from '../runtime/timeout.ts';
@@ -7,7 +7,7 @@ import type { MetricsProvider } from '../schemas/ports/metrics.ts';
 import type { Role } from '../schemas/ports/role.ts';
 import { version } from './version.ts';
 
-/** More than a role takes to say which store does not answer. */
+/** Longer than a role needs to report which store does not answer. */
 const readyTimeoutMs = 2_500;
 
 const answer = (response: ServerResponse, status: number, type: string, body: string): void => {
@@ -17,15 +17,15 @@ const answer = (response: ServerResponse, status: number, type: string, body: st
 interface Health {
   readonly roles: readonly Role[];
   readonly groupStatuses: GroupStatuses;
-  /** Why the process as a whole does not work now: it is starting, or stopping. */
+  /** Why the process as a whole is currently not ready: it is starting, or stopping. */
   whole(): string | undefined;
 }
 
 /**
- * Answers the health paths and says so; `false` leaves the request alone. `/healthz` is 200 with the version while the process runs,
- * `/readyz` 503 within three seconds with the reason of each role that cannot work now, and with what `whole` says of the process:
- * that it is starting, or stopping. What a role does without while it works is under `degraded`, and there
- * which consumer groups do not get on, of whichever process they are.
+ * Answers the health paths and returns true; `false` means that it ignored the request. `/healthz` is 200 with the
+ * version while the process runs. `/readyz` is 503 within three seconds, with the reason of each role that currently
+ * cannot work, and with the result of `whole`. `degraded` lists dependencies that are unavailable while the role still
+ * works, and lagging consumer groups of any process.
  */
 export const healthHandler =
   ({ metrics, ...health }: Health & { readonly metrics: MetricsProvider }) =>

@@ -1,4 +1,4 @@
-/** Which installation the settings mean. */
+/** Identifies the installation of the settings. */
 import { resolve } from 'node:path';
 import { PermanentError, UnavailableError } from '../schemas/errors.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
@@ -9,10 +9,10 @@ import { isEmbedded, type Settings, SettingsError } from '../schemas/settings.ts
 import { topics } from '../schemas/topics.ts';
 import type { Platform } from './platform.ts';
 
-/** A URL's hosts and path: neither user nor password. */
+/** Hosts and path of a URL, without user and password. */
 const hostsOf = (url: string): string => url.replace(/^[^:]+:\/\/(?:[^@/]*@)?/, '').replace(/\?.*/, '');
 
-/** Where an installation is, for people. */
+/** Location of an installation, as readable text. */
 export const installationName = (settings: Settings): string => {
   const { KAFKA_BROKERS: brokers, CLICKHOUSE_URL: clickhouse, MONGODB_URL: mongodb, DATA_DIR: directory } = settings;
   return [
@@ -23,7 +23,7 @@ export const installationName = (settings: Settings): string => {
   ].join(', ');
 };
 
-/** What only an installation's senders and audit chains write. */
+/** Topics that only the senders and audit chains of an installation write */
 const written = [topics.logs, topics.metrics, topics.traces, topics.remoteWrite, topics.evidenceHeads];
 const tables = ['logs', 'spans', 'samples', 'histograms', 'summaries', 'evidence_heads'];
 
@@ -31,7 +31,7 @@ const dataIn = async (bus: Bus, columns: Columns): Promise<string[]> => {
   const found: string[] = [];
   for (const { name } of written) {
     const partitions = await bus.offsets(name).catch((error: unknown) => {
-      // A topic that was never created holds nothing.
+      // A topic that was never created contains nothing.
       if (error instanceof PermanentError) return [];
       throw error;
     });
@@ -53,13 +53,13 @@ const dataIn = async (bus: Bus, columns: Columns): Promise<string[]> => {
   return [...found, ...Array.from(full, (name) => `table ${name}`)];
 };
 
-/** Refuses a first start where there is data: then it is the documents that are missing. */
+/** Rejects a first start if there is data already: then the documents are missing. */
 export const refuseOverData = async ({ bus, columns, documents, settings }: Platform): Promise<void> => {
   const there = async () =>
     (await documents.of(platformTenant).collection(installation).find('installation')) !== undefined;
   if (settings.NEW_INSTALLATION || (await there())) return;
   const found = await dataIn(bus, columns);
-  // Another process may just have made it.
+  // Another process may just have created it.
   if (found.length === 0 || (await there())) return;
   const { MONGODB_URL: mongodb, DATA_DIR: directory } = settings;
   const [documentsAt, setting] =

@@ -7,7 +7,10 @@ import { installationName } from './installation.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Has a running instance answer a request through its control socket, or answers it on the stores themselves when none runs. */
+/**
+ * Sends a request to a running instance through its control socket, or runs it directly on the stores if no instance
+ * runs.
+ */
 export const onInstance = async (
   { environment, open }: Pick<CommandContext, 'environment' | 'open'>,
   request: ControlRequest,
@@ -16,11 +19,11 @@ export const onInstance = async (
   const print = (line: string): void => {
     process.stdout.write(`${line}\n`);
   };
-  // Not among what is printed, which may be read by a program.
+  // Not on standard output, which a program may parse.
   process.stderr.write(`installation: ${installationName(settings)}\n`);
   const embedded = isEmbedded(settings);
   if (embedded && (await sendControlRequest(settings.DATA_DIR, request, print))) return;
-  // Opening the stores would make them.
+  // Opening the stores would create them.
   if (embedded && !existsSync(settings.DATA_DIR))
     throw new UsageError(`there is no installation in ${settings.DATA_DIR}: set OIQ_DATA_DIR`);
   try {

@@ -8,7 +8,7 @@ import type { Log } from '../schemas/ports/log.ts';
 import type { Metrics } from '../schemas/ports/metrics.ts';
 
 const intervalMs = 5_000;
-/** A bus that is away may let a read wait until it is back. */
+/** If the bus is unavailable, a read may wait until it is back. */
 const readMs = 5_000;
 
 interface Reporting {
@@ -20,13 +20,13 @@ interface Reporting {
 
 type Group = { readonly group: string; readonly topics: readonly string[] };
 
-/** The part of a topic's lag that lies in the partition that lags most. 0 where nothing lags, or there is nothing to spread over. */
+/** Share of a topic's lag in the partition with the most lag. 0 if there is no lag, or only one partition. */
 export const largestShare = (lags: readonly Lag[]): number => {
   const sum = lags.reduce((total, { lag }) => total + lag, 0);
   return lags.length < 2 || sum === 0 ? 0 : Math.max(...lags.map(({ lag }) => lag)) / sum;
 };
 
-/** When the bus took the first message from this offset on that is still kept; `undefined` when none can be read. */
+/** Time when the bus accepted the first stored message from this offset on; `undefined` if none is readable. */
 const writtenAt = async (
   bus: Reporting['bus'],
   { topic, partition, committed, end }: Lag,
@@ -37,14 +37,14 @@ const writtenAt = async (
   return undefined;
 };
 
-/** Where a group stood in a partition, and since when its oldest message waited; `undefined` where that is not known. */
+/** Position of a group in a partition, and the time since which its oldest message waits; `undefined` if unknown. */
 interface Seen extends Lag {
   readonly sinceMs?: number | undefined;
 }
 
 /**
- * Since when the oldest message waits that a group has not committed, to an interval. One record is read for that, and only where
- * the group has moved and still has not passed what was the end at the last look.
+ * Time since which the oldest uncommitted message of a group waits, accurate to one interval. It reads one record, and
+ * only if the group has moved without passing the end of the last check.
  */
 const waitsSince = async (
   { bus, clock }: Pick<Reporting, 'bus' | 'clock'>,
@@ -62,12 +62,12 @@ const waitsSince = async (
   }
 };
 
-/** How often it is asked which groups have members: each time is a connection to Kafka. */
+/** Interval for checking which groups have members: each check opens a connection to Kafka. */
 const membersMs = 30_000;
 
 type ThrottledLog = ReturnType<typeof throttleFailures>;
 
-/** The groups that a process looks at, what is known of each, and what is told of them. */
+/** The monitored groups of a process, with their status and reports. */
 export class GroupLagMonitor implements GroupStatuses {
   readonly #reporting: Reporting;
   readonly #groups = new Map<
@@ -102,8 +102,7 @@ export class GroupLagMonitor implements GroupStatuses {
   }
 
   /**
-   * Looks at each group, and brings its metrics up to date. A group's lag that cannot be known is NaN: what it was before would look
-   * like the truth.
+   * Checks each group, and updates its metrics. An unknown lag is NaN, because the previous value would be misleading.
    */
   async check(): Promise<void> {
     await this.#checkMembers();
@@ -114,7 +113,7 @@ export class GroupLagMonitor implements GroupStatuses {
       } catch (error) {
         isKnown = false;
         this.#isUnknown(group, error);
-        // An end of long ago would make what has come since look new.
+        // An old end would make later messages look new.
         const unknown = { lag: Number.NaN, end: Number.POSITIVE_INFINITY, sinceMs: undefined };
         known.seen = known.seen.map((place) => ({ ...place, ...unknown }));
       }
@@ -175,7 +174,10 @@ export class GroupLagMonitor implements GroupStatuses {
   }
 }
 
-/** Roles that consume, and their groups. Reading the code of a role takes a process that does not run it a quarter of a second of CPU time. */
+/**
+ * Consuming roles, with their groups. In a process that does not run the role, loading its code would take a quarter of
+ * a second of CPU time.
+ */
 const groupsOf = {
   sinks: async () => (await import('../sinks/index.ts')).sinkGroups,
   processors: async () => (await import('../processors/index.ts')).processorGroups,
@@ -183,7 +185,7 @@ const groupsOf = {
 type LagRole = keyof typeof groupsOf;
 export const lagRoles = Object.keys(groupsOf) as readonly LagRole[];
 
-/** From when on a process tells of groups of roles that others run: it matters only where none of them does any more. */
+/** Delay before a process reports groups of other roles: it only matters if no process runs them any more. */
 const othersAfterMs = 60_000;
 
 export interface RunningLagMonitor extends GroupStatuses {
@@ -191,8 +193,8 @@ export interface RunningLagMonitor extends GroupStatuses {
 }
 
 /**
- * Looks at every consumer group: of these roles from the start, of the others later. A process that consumes nothing, but asks how
- * others stand (`asks`), looks too; else without a role it does nothing.
+ * Monitors every consumer group: those of the given roles from the start, the others later. A process without consumers
+ * also monitors them if it needs the status (`isRequired`); otherwise a process without roles does nothing.
  */
 export const watchGroups = (
   platform: Reporting,

@@ -9,12 +9,15 @@ import { installationName } from './installation.ts';
 import type { CommandContext, OpenPlatform, Platform } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Brings topics, their registered schemas, tables and indexes to what is declared. Safe to run again, and by several at once. */
+/**
+ * Brings topics, their registered schemas, tables and indexes to the declared state. Safe to repeat, and to run
+ * concurrently.
+ */
 export const migrateAll = async ({ bus, columns, documents, log, registerSchemas }: Platform): Promise<void> => {
   const { migrateTables } = await import('../sinks/index.ts');
   const { scheduleTopics } = await import('../processors/index.ts');
   const topics = [...allTopics, ...scheduleTopics];
-  // All end before any may be done again.
+  // All must end before any may be repeated.
   await allAnswered([
     ...[bus.ensureTopics(topics), registerSchemas(allTopics)],
     ...[migrateTables(columns, log), ensureCollections(documents)],
@@ -34,11 +37,13 @@ const migrateOnce = async (settings: Settings, open: OpenPlatform): Promise<void
   }
 };
 
-/** Whether another try may end otherwise: stores that do not answer may, settings and declarations will not. */
+/** Whether a retry may succeed: possible for unavailable stores, but not for wrong settings and declarations. */
 const mayPass = (error: unknown): error is Error =>
   error instanceof Error && !(error instanceof SettingsError) && !(error instanceof PermanentError);
 
-/** `oiq migrate`. With `--wait`, what goes wrong is told and tried again until the time is over; the last reason is the error. */
+/**
+ * `oiq migrate`. With `--wait`, failures are reported and retried until the time is over; the last reason is the error.
+ */
 export const migrateCommand = async ({ args, environment, open }: CommandContext, usage: string): Promise<void> => {
   const { wait } = optionsOf(args, { wait: { type: 'string', default: '0' } }, usage);
   if (!(Number(wait) >= 0)) throw new UsageError(`--wait takes seconds, not ${wait}\n\n${usage}`);

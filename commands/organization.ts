@@ -1,4 +1,4 @@
-/** `oiq organization`: what only the operator of an installation may do to an organization. */
+/** `oiq organization`: changes of an organization that only the operator of an installation may make. */
 
 import type { ControlRequest } from './control-request.ts';
 import { onInstance } from './instance.ts';

@@ -10,7 +10,7 @@ const PlansFile = z.record(z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, 'plan ids 
 
 export type Plans = z.output<typeof PlansFile>;
 
-/** The plans of the file that the settings name, if they do. */
+/** Reads the plans in the file of the settings, if there is one. */
 export const readPlans = async ({ PLANS_FILE: path }: Settings): Promise<Plans> => {
   if (path === undefined) return {};
   const refuse = (problem: string): never => {
@@ -29,7 +29,7 @@ export const readPlans = async ({ PLANS_FILE: path }: Settings): Promise<Plans> 
   return refuse(`is not a file of plans: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`);
 };
 
-/** Writes plans where they differ from what is stored. Plans that are not named stay: organizations may have them. */
+/** Writes plans that differ from the stored ones. Plans missing in the file stay: organizations may use them. */
 export const applyPlans = async (documents: Documents, targetPlans: Plans): Promise<void> => {
   if (Object.keys(targetPlans).length === 0) return;
   await documents.transaction(async (transaction) => {

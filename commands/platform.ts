@@ -9,7 +9,7 @@ import type { MetricsProvider } from '../schemas/ports/metrics.ts';
 import type { Settings } from '../schemas/settings.ts';
 import type { Topic } from '../schemas/topic.ts';
 
-/** What roles and commands run on, with the adapters chosen. `main.ts` creates it; the caller closes it. */
+/** Dependencies of roles and commands, with the chosen adapters. `main.ts` creates it; the caller closes it. */
 export interface Platform {
   readonly settings: Settings;
   readonly log: LogProvider;
@@ -20,9 +20,9 @@ export interface Platform {
   readonly documents: Documents;
   readonly counters: Counters;
   readonly mailer: Mailer;
-  /** True when configuration and telemetry are in the data directory and this process owns it. */
+  /** True when configuration and telemetry are in the data directory and this process owns it */
   readonly embedded: boolean;
-  /** Makes the values of the topics known to the schema registry, where there is one. */
+  /** Registers the value schemas of the topics in the schema registry, if there is one. */
   registerSchemas(topics: readonly Topic[]): Promise<void>;
   close(): Promise<void>;
 }
@@ -30,7 +30,7 @@ export interface Platform {
 /** Opens the platform of the given settings. */
 export type OpenPlatform = (settings: Settings) => Promise<Platform>;
 
-/** What a command is given. */
+/** Input of a command. */
 export interface CommandContext {
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;

@@ -1,4 +1,4 @@
-/** `oiq processor-state`: what processors and schedules have saved, and how a damaged one is removed. */
+/** `oiq processor-state`: lists the saved state of processors and schedules, and removes a damaged one. */
 
 import type { ControlRequest } from './control-request.ts';
 import { onInstance } from './instance.ts';

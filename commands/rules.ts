@@ -1,4 +1,4 @@
-/** `oiq rules`: deploys a folder of detection rules over the API, as a pipeline does. */
+/** `oiq rules`: deploys a folder of detection rules through the API, for use in a pipeline. */
 import { accepted, apiAddress, send, tokenIn } from './api-request.ts';
 import { argumentsOf } from './command-arguments.ts';
 import type { CommandContext } from './platform.ts';
@@ -27,7 +27,7 @@ const options = {
   help: { type: 'boolean', short: 'h' },
 } as const;
 
-/** As long as the API takes at most. */
+/** Maximum time that the API takes */
 const answerMs = 310_000;
 
 interface Item {

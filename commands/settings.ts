@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { settingDefinitions } from '../schemas/settings.ts';
 
-/** The table of settings as text, one paragraph each; with `markdown`, as the table of the README. */
+/** Returns the table of settings as text, one paragraph each; with `markdown`, as the table of the README. */
 export const settingsTable = (markdown = false): string => {
   const rows = Object.entries(settingDefinitions).map(([name, schema]) => {
     const json = z.toJSONSchema(schema as z.ZodType, { io: 'input', unrepresentable: 'any' }) as {

@@ -1,4 +1,4 @@
-/** `oiq slo gate`: tells a pipeline whether the error-budget policy of an objective lets it deploy. */
+/** `oiq slo gate`: reports to a pipeline whether the error-budget policy of an SLO allows a deployment. */
 import { accepted, apiAddress, send, tokenIn } from './api-request.ts';
 import { argumentsOf } from './command-arguments.ts';
 import type { CommandContext } from './platform.ts';
@@ -14,7 +14,7 @@ SLO_TOKEN in the environment is an API token with the scope slos:read.
 
 const options = { api: { type: 'string' }, help: { type: 'boolean', short: 'h' } } as const;
 const answerMs = 60_000;
-/** Tells a freeze from what went wrong. */
+/** Distinguishes a freeze from a failure. */
 const frozenStatus = 3;
 
 interface Step {

@@ -25,28 +25,31 @@ export type RoleName = (typeof roleNames)[number];
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => boolean;
 
-/** Who takes WebSockets. Other requests to upgrade are answered as if they did not ask for it, as HTTP says. */
+/** The handler of WebSockets. Other upgrade requests are answered like normal requests, as HTTP specifies. */
 interface Sockets {
   accepts(request: IncomingMessage): boolean;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
 export interface Running {
-  /** Where the process listens, as `[what, address]`. */
+  /** Addresses at which the process listens, as `[what, address]`. */
   readonly addresses: readonly (readonly [string, string])[];
   readonly roles: readonly Role[];
-  /** Requests answered, batches landed, offsets committed; then the stores are closed. */
+  /** Answers open requests, stores received batches and commits offsets; then closes the stores. */
   stop(): Promise<void>;
-  /** Rejects when a role cannot go on. */
+  /** Rejects when a role cannot continue. */
   readonly failed: Promise<void>;
 }
 
 export interface StartOptions {
-  /** Empty starts all roles, and sets up and migrates the stores first: one process that needs nothing else. */
+  /** Empty starts all roles, and sets up and migrates the stores first: a single process without other dependencies. */
   readonly names: readonly RoleName[];
   readonly components: readonly string[];
   readonly plans: Plans;
-  /** Told as soon as an installation is made: what it is given is kept nowhere, and the rest may fail. */
+  /**
+   * Called as soon as an installation is created: its secrets are not stored anywhere, and the rest of the start may
+   * fail.
+   */
   onFirstStart(firstStart: FirstStart): void;
   /** Ends a start that waits for a store. */
   readonly stopping?: AbortSignal;
@@ -65,7 +68,7 @@ const setUpDocuments = async (
 };
 
 interface Needs {
-  /** Everything runs in this process. */
+  /** All roles run in this process. */
   readonly all: boolean;
   readonly hasRole: (name: RoleName) => boolean;
   readonly components: readonly string[];
@@ -76,14 +79,16 @@ interface Needs {
   started(role: Role): void;
 }
 
-/** What the main address serves. */
+/** Handlers of the main address. */
 interface Served {
   readonly listeners: readonly Listener[];
   readonly ingest: Listener | undefined;
   readonly sockets: Sockets | undefined;
 }
 
-/** Starts the roles that are wanted; answers who listens to what is requested, ingest first, and where else they listen. */
+/**
+ * Starts the requested roles; returns the request handlers, ingest first, and the other addresses at which they listen.
+ */
 const startRoles = async (
   platform: Platform,
   { all, hasRole, components, deadLetters, jobs, patient, groupStatuses, started }: Needs,
@@ -142,8 +147,8 @@ const notYet: Listener = (_, response) => {
 };
 
 /**
- * Waits for stores that are away, and serves the health paths from the first moment on. Rejects when something cannot start, or has failed
- * before all had, or was stopped while it waited: what had started is then stopped, the platform closed.
+ * Waits for unavailable stores, and serves the health paths from the beginning. Rejects when a role cannot start, fails
+ * during the start, or was stopped while it waited. Then the started roles are stopped and the platform is closed.
  */
 export const start = async (platform: Platform, options: StartOptions): Promise<Running> => {
   const { names, components, stopping = new AbortController().signal } = options;
@@ -175,7 +180,7 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
     const closed = new Promise<unknown>((resolve) => server.close(resolve));
     server.closeIdleConnections();
     await jobs.stop();
-    // Who takes in stops first, who lands what was taken in last.
+    // Receivers stop first, and the sinks for received data last.
     for (const role of [...roles].reverse()) {
       await role.stop();
       log.info({ role: role.name }, 'role stopped');
@@ -213,13 +218,13 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
       groupStatuses,
       started,
     });
-    // Commands reach it as soon as `/readyz` says ready.
+    // Commands can use it as soon as `/readyz` reports ready.
     if (platform.embedded) control = await (await import('./control.ts')).controlServer({ ...platform, deadLetters });
     served = { listeners: [health, ...listeners], ingest, sockets };
     addresses.unshift(['HTTP', `http://${address}`]);
     lagMonitor = watchGroups(platform, lagRoles.filter(hasRole), { isRequired: hasRole('api') });
     if (failures.length > 0) throw failures[0];
-    // A start loads code, which blocks: that is no news.
+    // A start blocks the event loop while it loads code, which is not worth a report.
     watch = watchLoop(platform);
     releaseGarbage = collectWhenIdle();
     phase = 'running';
@@ -233,8 +238,8 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
 };
 
 /**
- * How long a client may take; bodies of the API have a shorter time of their own. Node looks every so often, 30 seconds by
- * default. Headers hold the longest query that is allowed, also where each of its characters is written with twelve.
+ * Time limits for clients; bodies of the API have their own, shorter limit. Node checks at an interval, 30 seconds by
+ * default. Headers can contain the longest allowed query, even if each of its characters is written with twelve.
  */
 const limits = {
   maxHeaderSize: 64 * 1024,
@@ -254,7 +259,7 @@ const serve = (served: () => Served): Server => {
   const shouldUpgradeCallback = (request: IncomingMessage): boolean => served().sockets?.accepts(request) ?? false;
   const server = createServer({ ...limits, shouldUpgradeCallback }, answer);
   server.on('upgrade', (request, socket, head) => served().sockets?.upgrade(request, socket, head));
-  // Ingest refuses before the body is sent; everything else reads it.
+  // Ingest rejects a request before its body is sent; everything else reads the body.
   server.on(
     'checkContinue',
     standardRequests((request, response) => {

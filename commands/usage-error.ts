@@ -1,2 +1,2 @@
-/** A mistake in how a command was called; its message is all that is printed. */
+/** An error in the usage of a command; only its message is printed. */
 export class UsageError extends Error {}

@@ -1,4 +1,4 @@
-/** A start while a store is away: it waits, as a running process does. */
+/** A start while a store is unavailable: it waits, like a running process. */
 import type { Jobs } from '../runtime/jobs.ts';
 import { throttleFailures } from '../runtime/log-throttle.ts';
 import { allAnswered, untilAnswered } from '../runtime/retry.ts';
@@ -10,18 +10,18 @@ interface Store {
   check(): Promise<void>;
 }
 
-/** What a start does, each step again for as long as a store that it needs does not answer. */
+/** The steps of a start, each repeated while a store that it needs does not answer. */
 export interface PatientStart {
-  /** Why the start waits; undefined while it does not. */
+  /** Why the start waits; undefined while it does not wait. */
   reason(): string | undefined;
-  /** Asks the stores before each try: a stop need not wait for the answer, as it must for the work. */
+  /** Checks the stores before each attempt: a stop then need not wait for their answer, unlike for the work. */
   step<Result>(stores: readonly Store[], work: () => Promise<Result>): Promise<Result>;
 }
 
 export const patientStart = (log: Log, stopping: AbortSignal): PatientStart => {
   let reason: string | undefined;
   const logThrottled = throttleFailures((error) => {
-    // It may have answered meanwhile.
+    // It may have answered in the meantime.
     if (reason !== undefined) log.warn({ error }, 'the start waits for a store');
   });
   return {
@@ -51,7 +51,7 @@ interface Openers {
   readonly jobs: Jobs;
 }
 
-/** Does the work; when it fails, ends the feeds and jobs that it had opened, since it may be done again. */
+/** Does the work; when it fails, closes the feeds and jobs that it opened, since it may be repeated. */
 export const endingOnFailure = async <Result>(
   { documents, jobs }: Openers,
   work: (openers: Openers) => Promise<Result>,
@@ -60,7 +60,7 @@ export const endingOnFailure = async <Result>(
   let failed = false;
   const follow: Documents['follow'] = async (definition, onChange) => {
     const feed = await documents.follow(definition, onChange);
-    // Several are opened together, and some of them after one has failed.
+    // Several feeds are opened concurrently, and some of them after another has failed.
     if (failed) void feed.close().catch(() => undefined);
     ends.push(() => feed.close());
     return feed;

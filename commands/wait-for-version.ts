@@ -1,4 +1,4 @@
-/** `oiq wait-for-version`: what starts the roles of a new version one after the other. */
+/** `oiq wait-for-version`: starts the roles of a new version one after the other. */
 import { lookup } from 'node:dns/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { optionsAndUrls } from './command-arguments.ts';
@@ -19,10 +19,10 @@ const options = {
 } as const;
 
 const pauseMs = 1_000;
-/** A process that hangs is none to wait for; one on a busy machine may take seconds to answer. */
+/** A hanging process is not waited for; a process on a busy machine may take seconds to answer. */
 const answerMs = 10_000;
 
-/** One URL for each address of a URL's host, none where it has no address. */
+/** Returns one URL for each address of a URL's host, none if it has no address. */
 const addressesOf = async (url: URL): Promise<readonly URL[]> => {
   const found = await lookup(url.hostname.replace(/^\[|\]$/g, ''), { all: true }).catch(() => []);
   return found.map(({ address, family }) => {
@@ -32,7 +32,7 @@ const addressesOf = async (url: URL): Promise<readonly URL[]> => {
   });
 };
 
-/** The version that a process tells, `older` where it tells none, `undefined` where nothing answers. */
+/** The version that a process reports, `older` if it reports none, `undefined` if nothing answers. */
 const versionAt = async (url: URL): Promise<string | undefined> => {
   try {
     const response = await fetch(new URL('/healthz', url), { signal: AbortSignal.timeout(answerMs) });
@@ -43,7 +43,7 @@ const versionAt = async (url: URL): Promise<string | undefined> => {
   }
 };
 
-/** Versions other than this one that answer at the URLs. */
+/** Other versions that answer at the URLs */
 const othersAt = async (urls: readonly URL[]): Promise<readonly string[]> => {
   const addresses = (await Promise.all(urls.map(addressesOf))).flat();
   const versions = await Promise.all(addresses.map(versionAt));

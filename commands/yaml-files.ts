@@ -1,24 +1,24 @@
-/** The files of YAML of a folder. */
+/** The YAML files of a folder */
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 
 export interface YamlFile {
-  /** Relative to the folder. */
+  /** Relative to the folder */
   readonly path: string;
   readonly source: string;
 }
 
-/** What a folder and those below it hold, in the order of paths, which are relative to it. */
+/** Files of a folder and its subfolders, sorted by their relative paths. */
 interface Folder {
   readonly files: readonly YamlFile[];
-  /** What else there is and has no hidden name, such as a note, or a link. */
+  /** Other files that are not hidden, such as a note, or a link */
   readonly others: readonly string[];
 }
 
-/** Whether a path within a folder leads through a name that begins with a dot. */
+/** Whether a path within a folder contains a name that begins with a dot. */
 export const isHidden = (path: string): boolean => path.split(sep).some((name) => name.startsWith('.'));
 
-/** Reads files of YAML, and those of JSON, which is YAML as well, where they are wanted; throws where there are none. */
+/** Reads YAML files, and JSON files, which are also YAML, if requested; throws if there are none. */
 export const readFolder = async (
   folder: string,
   { json = false }: { readonly json?: boolean } = {},

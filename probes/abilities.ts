@@ -1,10 +1,10 @@
-/** What a location cannot run, and why. Its probes tell it with each question for work. */
+/** Check types that a location cannot run, with the reason. Its probes report them with each request for work. */
 import type { Inability } from '../schemas/synthetic-work.ts';
 import { chromiumProgram } from './browser/program.ts';
 import type { ChromiumOptions } from './runner.ts';
 import { pingProblem } from './runners/icmp.ts';
 
-/** Types that are not among them can be run. */
+/** All other types can be run. */
 export const inabilitiesOf = async ({ program }: ChromiumOptions): Promise<readonly Inability[]> => {
   const browser =
     chromiumProgram(program) === undefined

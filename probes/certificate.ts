@@ -12,7 +12,7 @@ type Certificate = NonNullable<Observation['certificate']>;
 const targetOf = (host: string, port: number | undefined): string =>
   `${isIP(host) === 6 ? `[${host}]` : host}:${port ?? ''}`;
 
-/** What a server's certificate says; nothing where it sent none. `host` is the one that was asked for. */
+/** The certificate of a server; undefined if it sent none. `host` is the requested host. */
 export const certificateOf = (socket: TLSSocket, host: string): Certificate | undefined => {
   const certificate = socket.getPeerCertificate();
   // Without a certificate there is an empty object.
@@ -32,10 +32,13 @@ export const certificateOf = (socket: TLSSocket, host: string): Certificate | un
   };
 };
 
-/** Names that are told; all are judged. */
+/** Maximum number of reported names; all are checked. */
 const maxNames = 50;
 
-/** As a run tells it: its texts are a server's, and may be of any length. Nothing where its end is no time. */
+/**
+ * The certificate in a run's report. Its texts are from a server, and may have any length. Undefined if its end is not
+ * a valid time.
+ */
 export const toStepCertificate = (
   { target, expiresAtMs, issuer, commonName, names }: Certificate,
   strike: (text: string) => string,

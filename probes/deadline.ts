@@ -1,22 +1,22 @@
-/** The time that an attempt has: what it waits for at its own location is not counted. */
+/** Time limit of an attempt, without waits at its own location. */
 export class Deadline {
   readonly #over = new AbortController();
   readonly signal: AbortSignal;
   #leftMs: number;
   #sinceMs = performance.now();
   #timer: NodeJS.Timeout;
-  /** How much is done outside of it now: connections of a browser wait side by side. */
+  /** Number of waits in progress that do not count: connections of a browser wait concurrently. */
   #outside = 0;
   #isEnded = false;
 
-  /** `stopping` ends it at once. */
+  /** `stopping` ends it immediately. */
   constructor(ms: number, stopping: AbortSignal) {
     this.#leftMs = ms;
     this.signal = AbortSignal.any([this.#over.signal, stopping]);
     this.#timer = this.#start();
   }
 
-  /** Does what takes no time of it. */
+  /** Runs work whose time does not count. */
   async outside<Value>(work: () => Promise<Value>): Promise<Value> {
     if (this.#outside++ === 0) {
       clearTimeout(this.#timer);
@@ -32,7 +32,7 @@ export class Deadline {
     }
   }
 
-  /** Nothing is over any more. */
+  /** Ends the deadline, which then no longer expires. */
   end(): void {
     this.#isEnded = true;
     clearTimeout(this.#timer);

@@ -20,11 +20,11 @@ const codes: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'has a certificate for another name',
 };
 
-/** Addresses that were tried one after the other fail together. */
+/** Addresses that were tried one after the other fail as one error. */
 const firstOf = (error: Error): Error =>
   error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error;
 
-/** Why a step has no answer, for people. */
+/** Why a step has no answer, as readable text. */
 export const failureOf = (
   thrown: unknown,
   { host, phase, signal }: { readonly host: string; readonly phase: string; readonly signal: AbortSignal },

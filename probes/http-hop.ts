@@ -1,4 +1,4 @@
-/** One request over HTTP and its answer, with the phases that it took. */
+/** One HTTP request with its answer and the times of its phases. */
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -16,7 +16,7 @@ export interface Hop {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
   readonly verifyCertificate: boolean;
-  /** PEM; null: none. */
+  /** PEM; null for none */
   readonly clientCertificate: { readonly certificate: string; readonly key: string } | null;
 }
 
@@ -30,7 +30,7 @@ export interface HopAnswer {
 
 export const hostOf = ({ hostname }: URL): string => bareHost(hostname);
 
-/** An address as it is asked. Throws a `StepFailure` for what is none. */
+/** Parses the address of a request. Throws a `StepFailure` for an invalid one. */
 export const urlOf = (text: string): URL => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:'))
@@ -52,23 +52,23 @@ const bodyOf = async (answer: IncomingMessage): Promise<Buffer> => {
   return Buffer.concat(chunks).subarray(0, maxReadBytes);
 };
 
-/** What is kept of an answer that failed: its beginning, in whole characters. */
+/** The stored beginning of a failed answer, in complete characters. */
 export const toBodyExcerpt = (body: Buffer): string =>
   new TextDecoder('utf-8', { ignoreBOM: true }).decode(body.subarray(0, maxExcerptBytes), { stream: true });
 
-/** Tells the clock of a request's phases from connecting on. */
+/** Reports the phases of a request to the clock, from the connection on. */
 export const timed = (request: ClientRequest, clock: PhaseClock, isSecure: boolean): void => {
   request.once('socket', (socket) => {
     socket.once('connect', () => clock.enter(isSecure ? 'tls' : 'send'));
     socket.once('secureConnect', () => clock.enter('send'));
   });
-  // Small bodies lie in the kernel before the connection is there, and count as sent with it.
+  // The kernel buffers small bodies before the connection is established, so they count as sent with it.
   request.once('finish', () => {
     if (clock.current === 'send') clock.enter('wait');
   });
 };
 
-/** Sends one request over a connection of its own. Redirects are answers. Rejects with what went wrong. */
+/** Sends one request over a new connection. Redirects count as answers. Rejects with the failure. */
 export const sendOnce = async (
   { url, method, headers, body, verifyCertificate, clientCertificate }: Hop,
   { reach, clock, signal }: Pick<Attempt, 'reach' | 'signal'> & { readonly clock: PhaseClock },

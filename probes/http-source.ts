@@ -1,4 +1,4 @@
-/** The platform over its API, with the token of a location. */
+/** The platform through its API, with the token of a location. */
 import { z } from 'zod';
 import { Work } from '../schemas/synthetic-work.ts';
 import type { Source } from './probe.ts';
@@ -6,7 +6,7 @@ import type { Source } from './probe.ts';
 const Answer = z.object({ refused: z.array(z.object({ reason: z.string() })) });
 const answerMs = 30_000;
 
-/** Rejects with what the platform says where it refuses. */
+/** Rejects with the platform's message if it rejects a request. */
 export const httpSource = ({
   url,
   token,
@@ -15,7 +15,7 @@ export const httpSource = ({
 }: {
   readonly url: string;
   readonly token: string;
-  /** Names this probe among those of its location. */
+  /** Identifies this probe among those of its location */
   readonly probe: string;
   onRefused(reasons: readonly string[]): void;
 }): Source => {

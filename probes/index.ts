@@ -1,4 +1,4 @@
-/** Probes as the rest of the process sees them. Everything behind this door is loaded when it is first used. */
+/** Probes for the rest of the process. The code behind this module is loaded on first use. */
 
 import { lookup } from 'node:dns';
 import { hostname } from 'node:os';
@@ -12,11 +12,11 @@ import type { ChromiumOptions } from './runner.ts';
 export type { LocalWork } from './local.ts';
 export type { RunningProbe, Source } from './probe.ts';
 
-/** Runs the checks of `local` in a process of its own. They reach the private networks that other requests reach. */
+/** Runs the checks of `local` in a separate process. They can reach the same private networks as other requests. */
 export const startLocal = async (work: LocalWork, options: LocalOptions & { readonly log: Log }): Promise<Role> =>
   (await import('./local-process.ts')).startLocalProcess(work, options);
 
-/** Runs the checks of a location, over the API of the platform. */
+/** Runs the checks of a location through the API of the platform. */
 export const startRemote = async ({
   url,
   token,

@@ -1,4 +1,6 @@
-/** The process of the probes of `local`. It opens no store: what it needs it asks the process that started it, and it ends with that. */
+/**
+ * The process of the probes of `local`. It opens no store: it requests data from its parent process, and ends with it.
+ */
 import { lookup } from 'node:dns';
 import { openEgressPolicy } from '../runtime/egress-policy.ts';
 import type { Log } from '../schemas/ports/log.ts';
@@ -60,5 +62,5 @@ process.on('message', (message: ToProbes) => {
   else waiting?.resolve(message.answer);
 });
 process.on('disconnect', () => process.exit());
-// A signal to all of a terminal is the other process's to hear: it says when to stop.
+// A signal to all processes of a terminal is handled by the parent, which decides when to stop.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);

@@ -1,17 +1,17 @@
-/** What the probes of `local` and the process beside the stores say to each other. */
+/** Messages between the probes of `local` and their parent process, which has the stores. */
 import type { Log } from '../schemas/ports/log.ts';
 import type { ProbeReport, Work } from '../schemas/synthetic-work.ts';
 import type { Source } from './probe.ts';
 import type { ChromiumOptions } from './runner.ts';
 
-/** What it is started with. */
+/** Options at the start */
 export interface LocalOptions {
-  /** Private networks that checks may reach. */
+  /** Private networks that checks may reach */
   readonly networks: readonly string[];
   readonly chromium: ChromiumOptions;
 }
 
-/** What the probes ask for: `Source` of an organization, without the signals, and which organizations there are. */
+/** Requests of the probes: `Source` of an organization, without the signals, and the list of organizations. */
 export type ProbeRequest =
   | { readonly what: 'tenants' }
   | {

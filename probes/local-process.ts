@@ -1,4 +1,7 @@
-/** Keeps the process of the probes of `local` while there are checks for it: what they do takes no time of the stores beside it. */
+/**
+ * Runs the process of the probes of `local` while it has checks, so that they use no time of the process with the
+ * stores.
+ */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -9,9 +12,9 @@ import type { FromProbes, LocalOptions, ProbeRequest, ToProbes } from './local-m
 
 const entry = fileURLToPath(new URL('./local-entry.ts', import.meta.url));
 const checkIntervalMs = 2000;
-/** What is left is sent in this time. */
+/** Time limit for sending the remaining results */
 const stopMs = 10_000;
-/** A thousand checks take less; the nursery is that of `oiq probe` (`bin/oiq.mjs`). */
+/** A thousand checks need less; the nursery is that of `oiq probe` (`bin/oiq.mjs`). */
 export const memoryFlags = ['--max-old-space-size=256', '--max-semi-space-size=4'];
 
 interface Options extends LocalOptions {
@@ -45,7 +48,7 @@ class LocalProcess {
     this.#options = options;
   }
 
-  /** Undefined while nothing is to be run. */
+  /** Undefined while there is nothing to run */
   get pid(): number | undefined {
     return this.#child?.pid;
   }
@@ -77,7 +80,7 @@ class LocalProcess {
     child.once('error', (error) => log.error({ error }, 'the probes of local could not be started'));
     child.once('exit', (code, signal) => {
       if (this.#child !== child) return;
-      // The next look starts another.
+      // The next check starts another one.
       this.#child = undefined;
       log.error({ code, signal }, 'the probes of local ended');
     });
@@ -116,7 +119,7 @@ class LocalProcess {
   }
 }
 
-/** The role: a process of its own while any organization has checks here. One that ends is started again. */
+/** The role: a separate process while any organization has checks here. It is restarted when it exits. */
 export const startLocalProcess = (work: LocalWork, options: Options): Role & { pid(): number | undefined } => {
   const own = new LocalProcess(work, options);
   const stopped = Promise.withResolvers<void>();

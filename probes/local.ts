@@ -1,4 +1,4 @@
-/** The location `local`: a probe for each organization that has checks there, beside the stores. */
+/** The location `local`: a probe for each organization that has checks there, next to the stores. */
 import type { EgressPolicy } from '../runtime/egress-policy.ts';
 import type { Log } from '../schemas/ports/log.ts';
 import type { Role } from '../schemas/ports/role.ts';
@@ -6,9 +6,9 @@ import { Pace } from './pace.ts';
 import { type RunningProbe, type Source, startProbe } from './probe.ts';
 import type { ChromiumOptions } from './runner.ts';
 
-/** What the probes of `local` work for. */
+/** The work of the probes of `local`. */
 export interface LocalWork {
-  /** Organizations that have checks there. */
+  /** Organizations with checks there */
   tenants(): Promise<readonly string[]>;
   source(tenantId: string): Source;
   close(): Promise<void>;

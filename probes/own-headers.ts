@@ -1,7 +1,7 @@
 import { runSpanId } from '../schemas/synthetic-telemetry.ts';
 import type { Attempt } from './runner.ts';
 
-/** What names the requests of an attempt, and puts what a target tells of them below the run's span. */
+/** Headers that identify the requests of an attempt, and link the target's telemetry to the run's span. */
 export const ownHeadersOf = ({
   checkId,
   location,

@@ -1,28 +1,28 @@
-/** How often a location sends to one address, whoever asks for it. */
+/** Rate limit of a location per address, across all organizations. */
 
-/** Requests in any second to one address. */
+/** Maximum requests to one address in any second */
 export const maxPerSecond = 20;
 const secondMs = 1000;
-/** Nobody waits longer for a turn, unless it says so. */
+/** Default maximum wait for a slot */
 const defaultWaitMs = 5000;
-/** Addresses that are remembered before those that are idle are forgotten. */
+/** Number of stored addresses above which idle ones are dropped */
 const manyAddresses = 1000;
 
-/** No turn came in time. */
+/** No slot became free in time. */
 export class PaceError extends Error {
   override name = 'PaceError';
 }
 
-/** Turns of one address. */
+/** Queue of one address. */
 interface Line {
-  /** When the last requests went, the oldest first. */
+  /** Times of the last requests, the oldest first */
   readonly went: number[];
-  /** Those that wait, in their order. */
+  /** Waiting requests, in order */
   readonly waiting: Set<() => void>;
   timer?: NodeJS.Timeout;
 }
 
-/** Deals turns to addresses. A process has one, so that it holds for all organizations. */
+/** Assigns slots to addresses. A process has a single instance, so the limit applies to all organizations. */
 export class Pace {
   readonly #maxWaitMs: number;
   readonly #lines = new Map<string, Line>();
@@ -32,12 +32,15 @@ export class Pace {
     this.#maxWaitMs = maxWaitMs;
   }
 
-  /** The part of this process where several probes of a location share its checks. */
+  /** Sets the share of this process when several probes of a location divide its checks. */
   share(probes: number): void {
     this.#inSecond = Math.max(1, Math.floor(maxPerSecond / probes));
   }
 
-  /** Resolves when a request to the address may go. Rejects with `PaceError` where no turn comes in time, and when the signal aborts. */
+  /**
+   * Resolves when a request to the address may be sent. Rejects with `PaceError` if no slot becomes free in time, and
+   * when the signal aborts.
+   */
   async waitForSlot(address: string, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const line = this.#lineOf(address);

@@ -1,13 +1,13 @@
-/** Times of the phases of a step: each begins where the one before it ends, so that they add up to the whole. */
+/** Times of the phases of a step: each begins at the end of the previous one, so that they add up to the total. */
 
-/** Milliseconds of each phase, to the microsecond. */
+/** Milliseconds of each phase, with microsecond precision */
 export type Phases = Readonly<Record<string, number>>;
 
 const rounded = (ms: number): number => Math.round(ms * 1000) / 1000;
 
 export const sumOf = (phases: Phases): number => rounded(Object.values(phases).reduce((sum, ms) => sum + ms, 0));
 
-/** A phase that comes again, as after a redirect, is added to. */
+/** Clock of the phases. A repeated phase, for example after a redirect, is added up. */
 export class PhaseClock {
   readonly #times: Record<string, number> = {};
   #current: string;
@@ -28,7 +28,7 @@ export class PhaseClock {
     this.#sinceMs = nowMs;
   }
 
-  /** Does what is time of no phase. */
+  /** Runs work whose time belongs to no phase. */
   async outside<Value>(work: () => Promise<Value>): Promise<Value> {
     this.enter(this.#current);
     try {
@@ -38,14 +38,14 @@ export class PhaseClock {
     }
   }
 
-  /** The times up to now. */
+  /** The times up to now */
   phases(): Phases {
     this.enter(this.#current);
     return Object.fromEntries(Object.entries(this.#times).map(([phase, ms]) => [phase, rounded(ms)]));
   }
 }
 
-/** Phases of several steps, added up. */
+/** Sum of the phases of several steps */
 export const addedUp = (several: readonly Phases[]): Phases => {
   const sums: Record<string, number> = {};
   for (const phases of several)

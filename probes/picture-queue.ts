@@ -1,4 +1,4 @@
-/** Pictures that wait to be sent. Those of a later run take the place of what could not be sent; what is left at the end is lost. */
+/** Pictures that wait to be sent. Those of a later run replace unsent ones; unsent pictures at the end are lost. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ProbePicture } from '../schemas/synthetic-work.ts';
 
@@ -40,7 +40,7 @@ export class PictureQueue {
       } catch {
         return false;
       }
-      // A later one came meanwhile.
+      // A later one replaced it in the meantime.
       if (this.#waiting.get(key) === picture) this.#waiting.delete(key);
     }
     return true;

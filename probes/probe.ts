@@ -1,4 +1,4 @@
-/** A probe: asks for its work, runs each check when it is due, and sends what came of it. */
+/** A probe: fetches its work, runs each check when it is due, and sends the results. */
 import type { EgressPolicy } from '../runtime/egress-policy.ts';
 import type { Log } from '../schemas/ports/log.ts';
 import type {
@@ -20,26 +20,26 @@ import { ResultQueue } from './result-queue.ts';
 import { runCheck } from './run-check.ts';
 import type { ChromiumOptions } from './runner.ts';
 
-/** The platform, as a probe sees it. All reject where it does not answer. */
+/** The platform from the view of a probe. All methods reject if it does not answer. */
 export interface Source {
-  /** What there is to do. With the digest of what it has, a probe is told what changed. */
+  /** Returns the work. If the probe sends the digest of its current work, it only receives changes. */
   work(digest: string | undefined, signal: AbortSignal, probeState: ProbeReport): Promise<Work>;
-  /** Resolves when the results are durable, or were refused. */
+  /** Resolves when the results are durable, or were rejected. */
   send(results: readonly ProbeResult[], signal: AbortSignal): Promise<void>;
-  /** Runs that failed at their first attempt: other locations try the same at once. */
+  /** Reports runs that failed at their first attempt: other locations retry the same check immediately. */
   alarm(alarms: readonly ProbeAlarm[], signal: AbortSignal): Promise<void>;
-  /** How the page of a run looked. Without it, nobody is shown. */
+  /** Sends the page picture of a run. Without it, no pictures are sent. */
   show?(picture: ProbePicture, signal: AbortSignal): Promise<void>;
 }
 
 export interface ProbeOptions {
   readonly source: Source;
   readonly egressPolicy: EgressPolicy;
-  /** That of the process. */
+  /** Shared by the process */
   readonly pace: Pace;
   readonly chromium: ChromiumOptions;
   readonly log: Log;
-  /** How often it asks for work. */
+  /** Interval between requests for work */
   readonly pollMs?: number;
 }
 
@@ -48,7 +48,7 @@ export interface RunningProbe {
 }
 
 const defaultPollMs = 2000;
-/** Without the platform a probe goes on for so long. */
+/** How long a probe continues without the platform */
 const aloneMs = 3_600_000;
 
 interface Planned {
@@ -65,12 +65,12 @@ class Probe {
   readonly #planned = new Map<string, Planned>();
   readonly #runRequestIds = new Set<string>();
   readonly #running = new Map<string, Promise<void>>();
-  /** Checks whose last run of the schedule failed: of those nobody has to be told again. */
+  /** Checks whose last scheduled run failed: their failures need no further alarm. */
   readonly #failing = new Set<string>();
   #location = '';
   #digest: string | undefined;
   #cannot: readonly Inability[] | undefined;
-  /** What the platform's clock is ahead of ours; not known before its first answer. */
+  /** Clock offset of the platform ahead of ours; unknown before its first answer. */
   #aheadMs: number | undefined;
   #lastAnswerMs = performance.now();
   #isAway = false;
@@ -83,7 +83,7 @@ class Probe {
 
   start(): RunningProbe {
     const { signal } = this.#stopping;
-    // Without checks in browsers nobody else would.
+    // Without browser checks nothing else would remove them.
     void removeLeft();
     void this.#poll();
     const polling = setInterval(() => void this.#poll(), this.#options.pollMs ?? defaultPollMs);
@@ -116,7 +116,7 @@ class Probe {
         ...(this.#aheadMs !== undefined && { clockAheadMs: 0 - this.#aheadMs }),
       };
       const work = await this.#options.source.work(this.#digest, this.#stopping.signal, probeState);
-      // The answer was written about half way.
+      // The answer was written about halfway.
       this.#aheadMs = Math.round(work.atMs - (beganMs + Date.now()) / 2);
       this.#lastAnswerMs = performance.now();
       if (this.#isAway) this.#options.log.info({}, 'the platform answers again');
@@ -145,7 +145,7 @@ class Probe {
     }
   }
 
-  /** Checks that are there still keep their next due time, so that none is run twice. */
+  /** Existing checks retain their next due time, so that none runs twice. */
   #plan(items: readonly WorkItem[]): void {
     const before = new Map(this.#planned);
     this.#planned.clear();
@@ -164,15 +164,15 @@ class Probe {
     if (performance.now() - this.#lastAnswerMs > aloneMs) return;
     for (const planned of this.#planned.values()) {
       if (planned.nextMs > nowMs) continue;
-      // Due times that passed while this process slept are not made up: what they would have seen is gone.
+      // Due times that passed while this process slept are skipped: the past cannot be observed.
       const dueMs = lastDueAt(planned.check, this.#location, nowMs);
       planned.nextMs = nextDueAfter(planned.check, this.#location, nowMs);
-      // A run that takes longer than its interval is not joined by another.
+      // No second run starts while a run takes longer than its interval.
       if (!this.#running.has(planned.check.id)) this.#begin(planned.check.id, planned, dueMs);
     }
   }
 
-  /** Told or not: the result follows. */
+  /** Delivery is not required: the result follows. */
   #alarm(alarm: ProbeAlarm): void {
     const { source, log } = this.#options;
     source.alarm([alarm], this.#stopping.signal).catch((error: unknown) => {
@@ -201,7 +201,7 @@ class Probe {
           ...run,
           ...(runRequestId !== undefined && { requestId: runRequestId }),
         });
-        // Of runs of the schedule alone.
+        // Only for scheduled runs.
         if (picture !== undefined && outcome !== 'unknown' && runRequestId === undefined)
           this.#pictures.add({ ...run, outcome, content: Buffer.from(picture).toString('base64') });
       })
@@ -214,5 +214,5 @@ class Probe {
   }
 }
 
-/** Starts a probe. What it has not sent when it stops is sent before `stop` resolves, if the platform answers. */
+/** Starts a probe. `stop` resolves after the unsent results are sent, if the platform answers. */
 export const startProbe = (options: ProbeOptions): RunningProbe => new Probe(options).start();

@@ -1,15 +1,17 @@
-/** From a host to the address that is connected to: looked up once, held against the fence, and dealt a turn. */
+/**
+ * Resolves a host to the address to connect to: looked up once, checked against the egress policy, and rate limited.
+ */
 import { isIP, type LookupFunction } from 'node:net';
 import type { EgressPolicy } from '../runtime/egress-policy.ts';
 import type { Deadline } from './deadline.ts';
 import type { Pace } from './pace.ts';
 import type { PhaseClock } from './phases.ts';
 
-/** What may be connected to. */
+/** An address to connect to. */
 export interface Reached {
   /** Without brackets. */
   readonly address: string;
-  /** For sockets: answers the addresses that were checked, whatever is asked. */
+  /** For sockets: always returns the checked addresses. */
   readonly lookup: LookupFunction;
 }
 
@@ -18,7 +20,7 @@ interface Address {
   readonly family: number;
 }
 
-/** A host as it stands in addresses, without its brackets. */
+/** A host in an address, without its brackets. */
 export const bareHost = (host: string): string => host.replace(/^\[|\]$/g, '');
 
 const addressesOf = async (
@@ -36,7 +38,7 @@ const addressesOf = async (
   return promise.finally(() => signal.removeEventListener('abort', stop));
 };
 
-/** Rejects with `AddressRefusal` for what may not be reached, and with `PaceError` where it gets no turn. */
+/** Rejects with `AddressRefusal` for a forbidden address, and with `PaceError` if it gets no slot. */
 export const reach = async (
   written: string,
   {
@@ -58,7 +60,7 @@ export const reach = async (
   if (family === 0) clock.enter('lookup');
   const addresses = family === 0 ? await addressesOf(host, egressPolicy, signal) : [{ address: host, family }];
   const [first = { address: host, family }] = addresses;
-  // Waiting is the location's own: it is no time of the target's.
+  // The wait is caused by the location: it does not count as time of the target.
   await clock.outside(() => deadline.outside(() => pace.waitForSlot(first.address, signal)));
   return {
     address: first.address,

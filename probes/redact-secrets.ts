@@ -1,11 +1,11 @@
-/** Strikes secrets out of what is told, in every form in which texts carry them. */
+/** Redacts secrets from reports, in every encoding that texts may have. */
 import { cutMark } from '../subjects/synthetics/cut.ts';
 
 const mask = '********';
-/** Of a secret, what a guess would tell as well. */
+/** Minimum prefix of a secret that is redacted: shorter ones are no easier than a guess. */
 const minPrefixLength = 4;
 
-/** Base64 of a text that lies anywhere in a longer one: what is the same wherever the longer one begins. */
+/** Base64 of a text at any position of a longer one: the part that is independent of the position. */
 const withinBase64 = (text: string): string[] =>
   [0, 1, 2].flatMap((offset) => {
     const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)]);
@@ -14,19 +14,19 @@ const withinBase64 = (text: string): string[] =>
     const from = Math.ceil((offset * 8) / 6);
     const to = Math.floor((bytes.length * 8) / 6);
     const inner = whole.slice(from, to);
-    // Shorter ones are found everywhere.
+    // Shorter ones occur everywhere.
     if (inner.length < 6) return [];
     const plain = inner.replaceAll('-', '+').replaceAll('_', '/');
     return [inner, plain, ...percentEncoded(encodeURIComponent(plain))];
   });
 
-/** With digits as either case writes them. */
+/** With hex digits in both cases. */
 const percentEncoded = (text: string): string[] => [
   text,
   text.replace(/%[0-9A-F]{2}/g, (digits) => digits.toLowerCase()),
 ];
 
-/** As addresses carry it: each of their parts escapes other characters, and forms others again. */
+/** Forms in addresses: each of their parts escapes different characters, and normalizes others. */
 const inAddresses = (text: string): string[] => {
   const url = new URL('http://host/');
   [url.username, url.pathname, url.search, url.hash] = [text, `/${text}`, text, text];
@@ -35,7 +35,7 @@ const inAddresses = (text: string): string[] => {
   const component = encodeURIComponent(text);
   return (
     [component, component.replaceAll('%20', '+'), form, ...written]
-      // Of what is no part of an address, such as two dots, nothing is left.
+      // Parts that are invalid in an address, such as two dots, disappear.
       .filter(({ length }) => length >= text.length)
       .flatMap(percentEncoded)
   );
@@ -43,7 +43,7 @@ const inAddresses = (text: string): string[] => {
 
 const unicode = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** As writers of JSON escape it: what they must, slashes, what is not ASCII, what HTML would read. */
+/** Forms in JSON: required escapes, and optional escapes of slashes, non-ASCII characters and HTML characters. */
 const inJson = (text: string): string[] => {
   const plain = JSON.stringify(text).slice(1, -1);
   const ascii = plain.replace(/[\u007f-\uffff]/g, unicode);
@@ -71,7 +71,7 @@ const formsOf = (secret: string): string[] => {
   ];
 };
 
-/** All forms of secrets, the longest first. Servers and pages leave out spaces around them. */
+/** All forms of secrets, the longest first. Servers and pages omit spaces around them. */
 export const formsIn = (secrets: readonly string[]): readonly string[] =>
   [
     ...new Set(
@@ -82,7 +82,7 @@ export const formsIn = (secrets: readonly string[]): readonly string[] =>
     ),
   ].toSorted((one, other) => other.length - one.length);
 
-/** Without the beginning of a form at the end, where the text may have been cut. */
+/** Removes the beginning of a form at the end, where the text may have been truncated. */
 const withoutBeginning = (text: string, forms: readonly string[]): string => {
   for (const form of forms)
     for (let from = Math.max(0, text.length - form.length + 1); from <= text.length - minPrefixLength; from++)
@@ -90,7 +90,7 @@ const withoutBeginning = (text: string, forms: readonly string[]): string => {
   return text;
 };
 
-/** A function that strikes the secrets out of a text, also one that was cut within them. */
+/** Returns a function that redacts the secrets from a text, even if it was truncated within them. */
 export const striker = (secrets: readonly string[]): ((text: string) => string) => {
   const forms = formsIn(secrets);
   return (text) =>

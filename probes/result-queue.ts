@@ -1,12 +1,15 @@
-/** Results that wait to be sent: an hour of them at most, the oldest go first. */
+/** Results that wait to be sent: at most those of an hour, the oldest first. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../schemas/ports/log.ts';
 import type { ProbeResult } from '../schemas/synthetic-work.ts';
 
-/** Of one request. */
+/** Maximum results per request */
 const atOnce = 100;
 const retentionMs = 3_600_000;
-/** A thousand checks every ten seconds for an hour would be ten times as many: then the oldest are lost, and told. */
+/**
+ * A thousand checks every ten seconds for an hour would be ten times as many: then the oldest are lost, and the loss is
+ * reported.
+ */
 const maxQueued = 36_000;
 const idleMs = 100;
 const maxPauseMs = 15_000;
@@ -34,7 +37,7 @@ export class ResultQueue {
     this.#waiting = remaining;
   }
 
-  /** Sends until the signal aborts, and what is left then once more. */
+  /** Sends until the signal aborts, and then sends the rest until an attempt fails. */
   async run(signal: AbortSignal): Promise<void> {
     let pauseMs = idleMs;
     while (!signal.aborted) {
@@ -55,7 +58,7 @@ export class ResultQueue {
       this.#waiting = this.#waiting.filter((result) => !sent.has(result));
       return true;
     } catch {
-      // What was taken though the answer was lost is taken once.
+      // The platform accepts repeated results only once.
       return false;
     }
   }

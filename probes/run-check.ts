@@ -1,4 +1,4 @@
-/** One run of a check at a location: attempts until one passes, and what is told of them. */
+/** One run of a check at a location: attempts until one passes, and their report. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
@@ -32,7 +32,7 @@ type Declared = (typeof declaredTypes)[number];
 type Run = Exclude<Declared, { readonly isPassive?: true }>;
 type Runners = { readonly [Each in Run as Each['type']]: Runner<z.output<Each['settings']>> };
 
-/** How each type is run; one that is missing does not compile. */
+/** Runner of each type; a missing one is a compile error. */
 const runners: Runners = {
   browser: runBrowser,
   http: runHttp,
@@ -44,7 +44,7 @@ const runners: Runners = {
   websocket: runWebsocket,
 };
 
-/** What a location runs. */
+/** The work of a location */
 export interface Work {
   readonly check: CheckFields & { readonly id: string };
   readonly variables: Readonly<Record<string, ProbeVariable>>;
@@ -53,18 +53,18 @@ export interface Work {
 
 type RunStep = Omit<StepResult, 'certificate'> & { readonly certificate?: StepCertificate };
 
-/** What a run tells. Secrets are struck out of it. */
+/** The report of a run. Secrets are redacted. */
 export interface RunResult {
   readonly startedAtMs: number;
   readonly outcome: Outcome;
   readonly attempts: number;
-  /** Of the last attempt, as all that follows. */
+  /** Of the last attempt, like all following fields */
   readonly durationMs: number;
   readonly phases: Phases;
   readonly steps: readonly RunStep[];
   readonly message: string;
   readonly traceId: string;
-  /** How it ended, where that can be seen: a JPEG. */
+  /** Final state of the page, if available: a JPEG */
   readonly picture?: Uint8Array;
 }
 
@@ -81,7 +81,7 @@ const messageOf = (steps: readonly Pick<StepResult, 'name' | 'message'>[]): stri
     )
     .join('; ');
 
-/** Runs a check once, with its retries. Ends early, rejected, when the signal aborts. */
+/** Runs a check once, with its retries. Rejects early when the signal aborts. */
 export const runCheck = async (
   { check, variables, location }: Work,
   {
@@ -95,7 +95,7 @@ export const runCheck = async (
     readonly pace: Pace;
     readonly signal: AbortSignal;
     readonly chromium: ChromiumOptions;
-    /** Told as soon as the first attempt failed, before others are made. */
+    /** Called as soon as the first attempt failed, before the retries. */
     onFailure?(): void;
   },
 ): Promise<RunResult> => {

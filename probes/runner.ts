@@ -1,4 +1,4 @@
-/** How a type of check is run: what its runner gets, and what it tells. */
+/** The interface of check types: input and output of a runner. */
 import type { EgressPolicy } from '../runtime/egress-policy.ts';
 import type { SteppedPage } from '../schemas/synthetic-runs.ts';
 import type { Observation } from '../subjects/synthetics/assertions.ts';
@@ -6,61 +6,63 @@ import type { TemplateValues } from '../subjects/synthetics/templates.ts';
 import type { PhaseClock, Phases } from './phases.ts';
 import type { Reached } from './reach.ts';
 
-/** What runs pages. */
+/** Options of the browser */
 export interface ChromiumOptions {
-  /** Undefined: the first of its name in the path. */
+  /** Undefined: the first known program in the path */
   readonly program: string | undefined;
-  /** Whether its own sandbox is around pages; what cannot have one does not start. */
+  /** Whether Chromium's own sandbox isolates pages; without sandbox support the browser does not start. */
   readonly hasSandbox: boolean;
 }
 
-/** What every run of an attempt gets. */
+/** Services for each attempt of a run */
 export interface Attempt {
   readonly egressPolicy: EgressPolicy;
-  /** Before each request: what it may connect to. */
+  /** Call it before each request: resolves the address to connect to. */
   reach(host: string, clock: PhaseClock): Promise<Reached>;
-  /** Does what takes none of its time. */
+  /** Runs work whose time does not count. */
   outside<Value>(work: () => Promise<Value>): Promise<Value>;
   readonly chromium: ChromiumOptions;
-  /** Ends it when its time is over. */
+  /** Aborts the attempt when its time is over. */
   readonly signal: AbortSignal;
   readonly checkId: string;
   readonly location: string;
   readonly traceId: string;
   readonly variables: TemplateValues['variables'];
-  /** Strikes out of what is told what came to be a secret in the run. */
+  /** Redacts from the report a value that became a secret in the run. */
   hide(secret: string): void;
-  /** What must not be seen, in each form in which texts carry it. */
+  /** Returns the values to redact, in each form that texts may have. */
   hidden(): readonly string[];
-  /** Shows how it ended: a JPEG. */
+  /** Sets the final picture of the page: a JPEG. */
   show(picture: Uint8Array): void;
-  /** The hosts that each secret of texts is bound to. */
+  /** Returns the hosts to which each secret of the texts is bound. */
   boundTo(texts: readonly string[]): readonly (readonly string[])[];
-  /** Whether every secret that texts of the check use may be sent to a host. */
+  /** Whether every secret in texts of the check may be sent to a host. */
   mayCarry(texts: readonly string[], host: string): boolean;
 }
 
-/** What one step saw, or why it saw nothing. */
+/** Observations of one step, or why there are none. */
 export interface StepResult {
   readonly name: string;
   readonly outcome: 'passed' | 'degraded' | 'failed' | 'unknown';
   readonly phases: Phases;
-  /** Empty where it passed. */
+  /** Empty if it passed */
   readonly message: string;
   readonly status?: number;
-  /** Beginning of the answer of a step that failed. */
+  /** Beginning of the answer of a failed step */
   readonly body?: string;
-  /** Of an encrypted connection. */
+  /** Certificate of an encrypted connection */
   readonly certificate?: NonNullable<Observation['certificate']>;
   readonly page?: SteppedPage;
 }
 
-/** Bytes of an answer that are read. */
+/** Maximum bytes of an answer that are read */
 export const maxReadBytes = 5 * 1024 * 1024;
-/** Bytes that are kept of an answer that failed. */
+/** Maximum bytes that are stored of a failed answer */
 export const maxExcerptBytes = 4096;
 
-/** A step that has no answer. `unknown`: this location cannot tell, which says nothing of the target. */
+/**
+ * A step without an answer. `unknown`: this location cannot determine the result, which does not concern the target.
+ */
 export class StepFailure extends Error {
   override name = 'StepFailure';
   readonly outcome: 'failed' | 'unknown';
@@ -74,10 +76,10 @@ export class StepFailure extends Error {
   }
 }
 
-/** Runs the settings of a type, step by step, and ends with the first that fails. */
+/** Runs the settings of a type, step by step, and ends with the first failed step. */
 export type Runner<Settings> = (settings: Settings, attempt: Attempt) => Promise<readonly StepResult[]>;
 
-/** What a runner judges. */
+/** Input of the assertions of a runner. */
 export interface Seen {
   readonly observation: Observation;
   readonly phases: Phases;

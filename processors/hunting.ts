@@ -1,11 +1,11 @@
-/** What schedules share that look through stored records for what is new. */
+/** Shared parts of schedules that hunt through stored records. */
 
-/** How long one hunt may look; what it has found by then is emitted. */
+/** Maximum duration of one hunt; matches found by then are emitted. */
 export const huntMs = 60_000;
-/** By then what was received before the end of the range has landed. */
+/** Time after the end of a range until records received before it are stored. */
 export const landedAfterMs = 15_000;
 
-/** Their part of a schedule. */
+/** Shared options of hunt schedules. */
 export const hunting = {
   entitlement: 'siem',
   missed: 'skip',

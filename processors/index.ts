@@ -30,7 +30,7 @@ import { type RunningSchedule, runSchedule } from './engine/schedule-run.ts';
 import { processors } from './registry.ts';
 import { schedules } from './schedules.ts';
 
-/** Consumer groups of these processors and schedules, with what they read. */
+/** Returns consumer groups of these processors and schedules, with their topics. */
 export const groupsOf = (
   all: readonly Pick<Processor, 'name' | 'reads'>[],
   timed: readonly Pick<Schedule, 'name'>[],
@@ -43,13 +43,13 @@ export const groupsOf = (
     topics: topics.map((topic) => topic.name),
   }));
 
-/** Consumer groups of the registered processors and schedules: their lag is reported, and they cannot be forgotten. */
+/** Consumer groups of the registered processors and schedules. Their lag is reported, and they cannot be deleted. */
 export const processorGroups = [
   ...groupsOf(processors, schedules),
   { group: consumerGroup('processors', deliveriesName), topics: [topics.notifications.name] },
 ];
 
-/** Topics that deal the schedules to processes. */
+/** Topics that distribute the schedules to processes. */
 export const scheduleTopics = schedules.map(({ name }) => scheduleTopic(name));
 
 export interface ProcessorsOptions {
@@ -58,27 +58,27 @@ export interface ProcessorsOptions {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly clock: Clock;
-  /** Names of the processors to run; empty runs all. */
+  /** Names of the processors to run; empty for all. */
   readonly only?: readonly string[];
-  /** Others than those of the registry, and the module whose `processors` they are, for the threads. */
+  /** Replaces the registry, with the module whose `processors` the threads load. */
   readonly registered?: {
     readonly processors: readonly Processor[];
     readonly module: URL;
     readonly schedules?: readonly Schedule[];
   };
-  /** For the queries of schedules; processors do without. */
+  /** For queries of schedules; processors do not need it. */
   readonly columns?: Columns;
-  /** With these, notifications are delivered too. */
+  /** If present, notifications are delivered too. */
   readonly counters?: Counters;
   readonly mailer?: Mailer;
   readonly settings?: Settings;
-  /** Other waits than the usual ones. */
+  /** Overrides of the default waits. */
   readonly deliveries?: Pick<DeliveriesOptions, 'waitsMs' | 'leaseMs'>;
   readonly pool?: Omit<TaskPoolOptions, 'definitions'>;
   readonly pace?: Partial<Pace>;
 }
 
-/** Delivers notifications, where what that takes is given. */
+/** Starts the delivery of notifications, if its dependencies are present. */
 const deliveriesOf = async (options: ProcessorsOptions, producer: Producer) => {
   const { counters, mailer, settings } = options;
   if (counters === undefined || mailer === undefined || settings === undefined) return [];
@@ -100,11 +100,11 @@ const deliveriesOf = async (options: ProcessorsOptions, producer: Producer) => {
   ];
 };
 
-/** Starts consuming. Topics and collections must be there. */
+/** Starts consuming. Topics and collections must exist. */
 export const startProcessors = async (options: ProcessorsOptions): Promise<Role> => {
   const { bus, documents, columns, settings, metrics, log, clock, registered } = options;
   const { processors: all, schedules: timed = [] } = registered ?? { processors, schedules };
-  // They share names: each has a consumer group of its own.
+  // Processors and schedules share one namespace, because each has its own consumer group.
   const named = componentsNamed('processor', [...all, ...timed, { name: deliveriesName }], options.only);
   const chosen = all.filter((processor) => named.includes(processor));
   const chosenSchedules = timed.filter((schedule) => named.includes(schedule));
@@ -112,7 +112,7 @@ export const startProcessors = async (options: ProcessorsOptions): Promise<Role>
   const pool = new TaskPool({ ...options.pool, definitions: registered?.module });
   const producer = await bus.producer();
   const delivers = registered === undefined && named.some(({ name }) => name === deliveriesName);
-  // All that can fail comes before what consumes.
+  // Everything that can fail runs before consumption starts.
   const open = async () => ({
     configuration: await followConfiguration(chosen, documents, (change) => pool.change(change)),
     deliveries: delivers ? await trackWork(`processor ${deliveriesName}`, () => deliveriesOf(options, producer)) : [],

@@ -1,4 +1,4 @@
-/** The processors: one line each. Threads load this module: it and what it imports know no driver. */
+/** Registry of processors, one line each. Threads load this module: it and its imports use no driver. */
 
 import { anomalyScores } from './anomaly-scores/anomaly-scores.ts';
 import { chainedCorrelations, correlations } from './detections/correlations.ts';

@@ -1,4 +1,4 @@
-/** The schedules: one line each. Their topics, consumer groups and metrics' labels follow. */
+/** Registry of schedules, one line each. Their topics, consumer groups and metric labels derive from it. */
 import { alertBacktesting } from './alerts/alert-backtests.ts';
 import { alertEvaluation } from './alerts/alert-evaluation.ts';
 import { recording } from './alerts/recording-rules.ts';

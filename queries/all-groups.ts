@@ -1,10 +1,13 @@
-/** Queries that are asked for all groups, not for those that a panel would show. */
+/** Converts queries to return all groups, instead of the groups of a panel. */
 import type { Query } from './query.ts';
 
 const limited = <Part extends Query>(query: Part, limit: number): Part =>
   query.kind === 'aggregate' || query.kind === 'metric' ? { ...query, limit: limit } : query;
 
-/** The query for so many groups at most; of a formula, each of its parts; of an anomaly or a forecast, what is scored or forecast. */
+/**
+ * Returns the query with this maximum number of groups. For a formula, this applies to each part; for an anomaly or a
+ * forecast, to its input.
+ */
 export const everyGroup = <Of extends Query>(query: Of, maxGroups: number): Of => {
   if (query.kind === 'formula')
     return {

@@ -1,18 +1,18 @@
-/** What each kind of query answers; `run` adds the range, the cost and the freshness. */
+/** Answers of each kind of query; `run` adds the range, the cost and the freshness. */
 import type { Range } from './range.ts';
 import type { Incompleteness, Result, Series, TableColumn } from './result.ts';
 
 export type Answer = Pick<Result, 'form' | 'series' | 'columns' | 'rows' | 'partial' | 'partialSteps'>;
 
-/** What a query is run with, besides the one who asks. */
+/** Parameters of a query run, besides the reader. */
 export interface QueryContext {
-  /** Both ends belong to it. */
+  /** Includes both ends. */
   readonly range: Range;
   /** With a step the answer is series, without one a table. */
   readonly stepMs?: number | undefined;
-  /** Where steps begin: at multiples of the step since the epoch, or where the range does. */
+  /** Alignment of steps: to multiples of the step since the epoch, or to the start of the range. */
   readonly stepsFrom?: 'epoch' | 'range' | undefined;
-  /** The newest value of a metric must lie in the range: one that was reported before does not hold into it. */
+  /** Whether the newest value of a metric must be within the range; an earlier value is not carried into it. */
   readonly isNewestWithin?: boolean | undefined;
 }
 

@@ -1,20 +1,20 @@
 import { z } from 'zod';
 
-/** Attributes as answers carry them. 64-bit integers beyond 2^53 and numbers that JSON lacks are strings. */
+/** Attributes in answers. 64-bit integers beyond 2^53 and numbers that JSON lacks are strings. */
 export const Attributes = z.record(z.string(), z.unknown());
 export type Attributes = Record<string, unknown>;
 
-/** Restores attributes from their text and the letters of their types (`schemas/tables/parts.ts`). */
+/** Restores attributes from their text and their type characters (`schemas/tables/parts.ts`). */
 export const attributesOf = (keys: readonly string[], values: readonly string[], types: string): Attributes => {
   // Without a prototype: a key may be `__proto__`.
   const attributes = Object.create(null) as Attributes;
-  // Of several of one key the first, as searches find it.
+  // Among several attributes with one key the first wins, as in searches.
   for (const [index, key] of keys.entries())
     if (!(key in attributes)) attributes[key] = restoredValue(values[index] ?? '', types[index] ?? 's');
   return attributes;
 };
 
-/** One value from its text and type letter. */
+/** Returns one value from its text and type character. */
 export const restoredValue = (text: string, type: string): unknown => {
   switch (type) {
     case 'i':

@@ -1,4 +1,4 @@
-/** Calls exported functions of modules in a thread of its own, for `apart.ts`. */
+/** Calls exported functions of modules in a worker, for `worker.ts`. */
 import { parentPort } from 'node:worker_threads';
 import type { CallReply, CallRequest } from './worker.ts';
 

@@ -1,4 +1,4 @@
-/** Figures by complete steps, as they are scored and forecast: what is asked for them, and their values. */
+/** Values by complete steps, for scores and forecasts: the query context, and the values. */
 import type { Answer, QueryContext } from './answer.ts';
 import { signalsOf } from './freshness.ts';
 import type { Query } from './query.ts';
@@ -12,13 +12,13 @@ export interface Steps {
   readonly stepMs: number;
 }
 
-/** Whether the value of a step is that of its end, as with PromQL, and not of its records. */
+/** Returns whether the value of a step is taken at its end, as in PromQL, instead of from its records. */
 const isAtEnds = (query: Query): boolean =>
   query.kind === 'promql' || (query.kind === 'formula' && Object.values(query.queries).every(isAtEnds));
 
 const ns = (ms: number): bigint => BigInt(ms) * 1_000_000n;
 
-/** What a query is asked with, so that it answers these steps. */
+/** Returns the context of a query that returns these steps. */
 export const buildStepsContext = (query: Query, { fromMs, toMs, stepMs }: Steps): QueryContext => ({
   range: isAtEnds(query) ? { from: ns(fromMs + stepMs), to: ns(toMs) } : { from: ns(fromMs), to: ns(toMs) - 1n },
   stepMs,
@@ -29,7 +29,7 @@ const finite = (value: number | string | null): number | null => {
   return number !== null && Number.isFinite(number) ? number : null;
 };
 
-/** The values of one series of the answer by step; null where there is none. */
+/** Returns the values of one series by step; null for none. */
 export const stepValues = (
   query: Query,
   points: Answer['series'][number]['points'],
@@ -44,18 +44,18 @@ export const stepValues = (
   return values;
 };
 
-/** Asks a query that stands in another one. */
+/** Runs a query that is part of another one. */
 export type RunPart = (part: Query, context: QueryContext) => Promise<Answer>;
 
 const hourMs = 3_600_000;
 
-/** Where steps may begin that are asked of a query now, with an hour to spare: what is older is not kept. */
+/** Returns the earliest start of steps for a query now, with a margin of an hour; older data is not retained. */
 export const retentionStartMs = (query: Query, { plan, nowMs }: Pick<Reading, 'plan' | 'nowMs'>): number =>
   Math.trunc(nowMs) -
   Math.min(...signalsOf(query).map((signal) => retentionDaysOf(plan, signal))) * 24 * hourMs +
   hourMs;
 
-/** Values from the first records on: a group that is new had no zeros before. */
+/** Returns values from the first records on: a new group had no zeros before. */
 export const sinceFirst = (query: Query, values: readonly (number | null)[]): (number | null)[] => {
   const first = query.kind === 'aggregate' ? values.findIndex((value) => value !== null && value !== 0) : 0;
   return values.map((value, index) => (index < first ? null : value));

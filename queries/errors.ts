@@ -1,9 +1,9 @@
 /** A query that is invalid or not allowed. The API maps the code to a status; the message is for people. */
 export class QueryError extends Error {
   readonly code: 'VALIDATION_FAILED' | 'RETENTION_EXCEEDED' | 'UPGRADE_REQUIRED' | 'RATE_LIMITED';
-  /** The part of the question that is wrong, where there is one: `from`, `cursor`. */
+  /** Invalid part of the query, if any: `from`, `cursor`. */
   readonly path: string | undefined;
-  /** When to ask again, where that helps. */
+  /** Delay before a retry, if a retry helps. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -20,7 +20,9 @@ export class QueryError extends Error {
   }
 }
 
-/** What a question answers; an error about a part of it names what the part was given as. */
+/**
+ * Returns the answer of a query; an error about one of its parts uses the name under which the caller passed that part.
+ */
 export const namingParts = async <Answer>(
   names: Readonly<Record<string, string>>,
   answer: Promise<Answer>,
@@ -32,6 +34,6 @@ export const namingParts = async <Answer>(
       : new QueryError(error.code, error.message, name);
   });
 
-/** `VALIDATION_FAILED` about one part of the question. */
+/** Returns a `VALIDATION_FAILED` error about one part of the query. */
 export const invalid = (path: string, message: string): QueryError =>
   new QueryError('VALIDATION_FAILED', message, path);

@@ -1,4 +1,4 @@
-/** Which tables and indexes answer a query. */
+/** Explains which tables and indexes answer a query. */
 import { z } from 'zod';
 import { explained, type QueryLimits, type QueryParameters, type TenantColumns } from '../schemas/ports/columns.ts';
 import type { QueryReading } from './promql/reading.ts';
@@ -16,26 +16,24 @@ export const ReadTable = z.strictObject({
       z.strictObject({
         type: z
           .string()
-          .describe(
-            'MinMax and Partition: whole parts by their days; PrimaryKey: by the order of rows; Skip: by an index',
-          ),
-        name: z.string().nullable().describe('Of a skip index'),
-        keys: z.array(z.string()).describe('Columns of the key that it used'),
-        parts: Selection.describe('Parts that are left, of those that were before it'),
-        granules: Selection.describe('Granules of about 8,192 rows'),
+          .describe('MinMax and Partition: by days of entire parts; PrimaryKey: by row order; Skip: by a skip index'),
+        name: z.string().nullable().describe('Name of a skip index'),
+        keys: z.array(z.string()).describe('Key columns that were used'),
+        parts: Selection.describe('Remaining parts, out of those before'),
+        granules: Selection.describe('Remaining granules of about 8,192 rows'),
       }),
     )
-    .describe('In the order in which they are used, each on what the one before has left'),
+    .describe('Indexes in order of use, each applied to the rest of the previous one'),
 });
 
 export const ExplainedStatement = z.strictObject({
-  sql: z.string().describe('With names of parameters, not their values'),
-  times: z.int().describe('How often it was asked: lists ask one stretch of time after the other'),
+  sql: z.string().describe('Statement with names of parameters instead of their values'),
+  times: z.int().describe('Number of executions; lists query one time range after the other'),
   tables: z.array(ReadTable),
 });
 export type ExplainedStatement = z.output<typeof ExplainedStatement>;
 
-/** A node of the engine's plan, as far as it is read here. */
+/** A node of the engine's plan, with the fields read here. */
 interface Node {
   readonly 'Node Type'?: string;
   readonly Description?: string;
@@ -78,8 +76,8 @@ const planOf = async (columns: TenantColumns, sql: string, parameters?: QueryPar
 };
 
 /**
- * The statements of a query over a range, in the order in which they are asked, with what the engine says of each. The query is run:
- * later statements depend on what earlier ones find. The same rights are needed as to run it.
+ * Returns the statements of a query over a range, in execution order, with the engine's plan of each. The query is
+ * executed, because later statements depend on earlier results. It needs the same permissions as running the query.
  */
 export const explain = async (
   query: QueryRequest,

@@ -1,11 +1,14 @@
-/** Figures as they are told. */
+/** Rounding of figures for display. */
 
-/** Beyond so many digits sums and differences of doubles say nothing. */
+/** Digits beyond which sums and differences of doubles are noise. */
 const digits = 12;
-/** A double has no more that count. */
+/** Maximum number of significant digits of a double. */
 const maxDigits = 15;
 
-/** A computed figure without the noise of floating point: 6.999999999998056 is 7. Stored values are not for it, and integers stay. */
+/**
+ * Returns a computed figure without floating point noise: 6.999999999998056 becomes 7. Do not use it for stored values;
+ * integers are unchanged.
+ */
 export const withoutNoise = (figure: number): number => {
   if (!Number.isFinite(figure) || Number.isInteger(figure)) return figure;
   return Number(figure.toPrecision(Math.abs(figure) < 10 ** digits ? digits : maxDigits));

@@ -1,4 +1,4 @@
-/** Up to when what a query reads has landed. */
+/** Freshness of a query's data. */
 import type { Query } from './query.ts';
 import type { Reading } from './reading.ts';
 import type { Result } from './result.ts';
@@ -7,7 +7,7 @@ import { formatTime } from './time.ts';
 
 const minutes = 20;
 
-/** The signals that a query reads. */
+/** Returns the data sources that a query reads. */
 export const signalsOf = (query: Query): readonly ReadSignal[] => {
   switch (query.kind) {
     case 'rows':
@@ -32,7 +32,10 @@ interface Row {
   readonly newest: string;
 }
 
-/** As sinks told it, which reads no record. What has landed stays landed, so that it holds for the answer. */
+/**
+ * Returns the freshness reported by sinks, without reading records. Stored data stays stored, so the value is valid for
+ * the answer.
+ */
 const newestOf = async (reading: Reading, signal: ReadSignal): Promise<bigint | undefined> => {
   const watermarkMs = await reading.columns.landedUpTo(definitions[signal].newest.table);
   if (watermarkMs === undefined) return newestStored(reading, signal);
@@ -42,8 +45,8 @@ const newestOf = async (reading: Reading, signal: ReadSignal): Promise<bigint | 
 const sinceMs = ({ nowMs }: Reading): number => Math.trunc(nowMs) - minutes * 60_000;
 
 /**
- * Where nothing was told: of a signal that has not landed since a start, and of those whose sinks do not tell. Rows that were received lately
- * lie in few parts, and those about the present at the end of each: no more of a table is read.
+ * Reads the freshness from the table if none was reported: nothing was stored since a start, or the sink does not
+ * report. Recently received rows are in few parts, near the end of each, so little of the table is read.
  */
 const newestStored = async (reading: Reading, signal: ReadSignal): Promise<bigint | undefined> => {
   const { table, time, upTo } = definitions[signal].newest;
@@ -52,14 +55,14 @@ const newestStored = async (reading: Reading, signal: ReadSignal): Promise<bigin
     WHERE tenant_id = {tenant:String} AND received_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
       AND ${time} >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')`,
     { since: String(sinceMs(reading)) },
-    // Of anything but a maximum the parts do not tell the whole.
+    // Only a maximum can be combined from the parts.
     { ofEachServer: upTo === undefined },
   );
   const newest = rows.filter(({ records }) => records !== '0').map((row) => Number(row.newest));
   return newest.length === 0 ? undefined : BigInt(Math.max(...newest)) * 1_000_000n;
 };
 
-/** The earliest of the signals that a query reads: the answer is complete up to there for all of them. */
+/** Returns the earliest freshness of a query's data sources: the answer is complete up to that time. */
 export const freshnessOf = async (query: Query, reading: Reading): Promise<Result['freshness']> => {
   const signals = signalsOf(query);
   const newest = await Promise.all(signals.map((signal) => newestOf(reading, signal)));

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { Attributes, restoredValue } from './attributes.ts';
 
-/** The instrumentation scope of a record, as answers carry it. */
+/** Instrumentation scope of a record, as in answers. */
 export const InstrumentationScope = z.strictObject({
   name: z.string(),
   version: z.string(),
   attributes: Attributes,
-  droppedAttributes: z.int().describe('Number of attributes that the sender dropped'),
+  droppedAttributes: z.int().describe('Number of attributes dropped by the sender'),
   schemaUrl: z.string(),
 });
 type InstrumentationScope = z.output<typeof InstrumentationScope>;
@@ -29,6 +29,6 @@ export const instrumentationScopeOf = (row: ScopeRow): InstrumentationScope => (
   schemaUrl: row.scope_schema_url,
 });
 
-/** Attributes that are stored as JSON, empty for none. */
+/** Parses attributes stored as JSON, empty for none. */
 export const jsonAttributesOf = (json: string): Attributes =>
   json === '' ? {} : (restoredValue(json, 'j') as Attributes);

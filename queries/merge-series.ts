@@ -1,8 +1,8 @@
-/** Rows in the order of their time that several servers gave, each its own, as one server would give them. */
+/** Merges time-ordered rows of several servers as if one server had returned them. */
 
 export type RowOrder = 'newest' | 'oldest';
 
-/** Where a record stands in an order: by time, then by place on the bus. No two have one place. */
+/** Position of a record in an order: by time, then by position on the bus. Positions are unique. */
 export interface RowPlace {
   readonly time: string;
   readonly partition: string;
@@ -18,7 +18,7 @@ const compare = (one: RowPlace, other: RowPlace): number => {
   return BigInt(one[part]) < BigInt(other[part]) ? -1 : 1;
 };
 
-/** Answers to a statement that has the order and the limit, one after the other (`QueryLimits.ofEachServer`). */
+/** Merges the concatenated answers to a statement with order and limit (`QueryLimits.ofEachServer`). */
 export const asOfOne = <Row>(
   rows: readonly Row[],
   { order, limit, placeOf }: { order: RowOrder; limit: number; placeOf: (row: Row) => RowPlace },

@@ -1,11 +1,11 @@
-/** Lists of names and measures in query parameters. Errors say in which column what was expected. */
+/** Parses lists of names and measures in query parameters. Errors state the column and the expected token. */
 import { invalid, type QueryError } from './errors.ts';
 import type { Measure } from './query.ts';
 
 const functions = ['count', 'rate', 'distinct', 'sum', 'avg', 'min', 'max'] as const;
 type Function = (typeof functions)[number];
 
-/** Reads a parameter from left to right. Columns count from 1. */
+/** Parses a parameter from left to right. Columns start at 1. */
 class Reader {
   readonly #text: string;
   readonly #path: string;
@@ -24,7 +24,10 @@ class Reader {
     return this.at >= this.#text.length;
   }
 
-  /** What matches at this place. The expression is sticky: another one would be tried at each place that follows. */
+  /**
+   * Returns the match at this position. The expression must be sticky; otherwise it would be tried at each following
+   * position.
+   */
   consume(pattern: RegExp): string | undefined {
     pattern.lastIndex = this.at;
     const [found] = pattern.exec(this.#text) ?? [];
@@ -32,7 +35,7 @@ class Reader {
     return found;
   }
 
-  /** A name as it is up to `end`, or any in quotes. */
+  /** Returns an unquoted name up to `end`, or a quoted name. */
   name(end: RegExp): string {
     this.consume(/\s*/y);
     const begin = this.at;
@@ -47,7 +50,7 @@ class Reader {
     return name;
   }
 
-  /** Items up to the end, with commas between them. */
+  /** Returns comma-separated items up to the end. */
   list<Item>(item: () => Item): Item[] {
     const items = [item()];
     while (!this.isDone) {
@@ -58,7 +61,7 @@ class Reader {
   }
 }
 
-/** Names with commas between them, as searches spell them; a name that has a comma stands in quotes: `service,http.route,"a,b"`. */
+/** Parses comma-separated names, as in searches; a name with a comma must be quoted: `service,http.route,"a,b"`. */
 export const parseNames = (path: string, text: string): string[] => {
   const reader = new Reader(path, text);
   return reader.list(() => reader.name(/[^,"]+/y));
@@ -70,8 +73,8 @@ const percentileOf = (name: string): number | undefined => {
 };
 
 /**
- * Measures with commas between them: `count`, `distinct(user.id)`, `avg(took)`, `p95(took) as slow`, `count where "took:>5" as long`. A name
- * that has a comma or a parenthesis stands in quotes.
+ * Parses comma-separated measures: `count`, `distinct(user.id)`, `avg(took)`, `p95(took) as slow`, `count where
+ * "took:>5" as long`. A name with a comma or a parenthesis must be quoted.
  */
 export const parseMeasures = (path: string, text: string): Measure[] => {
   const reader = new Reader(path, text);
@@ -97,7 +100,7 @@ const measureIn = (reader: Reader): Measure => {
   };
 };
 
-/** The field in parentheses, which all but `count` and `rate` have. */
+/** Returns the field in parentheses, which all functions except `count` and `rate` have. */
 const fieldIn = (reader: Reader, name: string, begin: number): string | undefined => {
   const counts = name === 'count' || name === 'rate';
   const hasField = reader.consume(/\s*\(/y) !== undefined && reader.consume(/\s*\)/y) === undefined;
@@ -111,7 +114,7 @@ const fieldIn = (reader: Reader, name: string, begin: number): string | undefine
   return field;
 };
 
-/** A search behind `where`, in quotes: what is measured are only the records that match it, too. */
+/** Returns the quoted search after `where`: only records that also match it are measured. */
 const searchIn = (reader: Reader): string | undefined => {
   if (reader.consume(/\s+where\b\s*/y) === undefined) return undefined;
   const search = reader.consume(/"(?:[^"\\]|\\[\s\S])*"/y);

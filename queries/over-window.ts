@@ -1,19 +1,22 @@
-/** Asks a query for a window that ends before its end, as a whole or by steps: what alert rules compare, and what objectives count. */
+/** Runs a query for a half-open window, in total or by steps: the input of alert rules and SLOs. */
 import type { Answer, QueryContext } from './answer.ts';
 import { runFormula } from './formula/formula.ts';
 import type { Query } from './query.ts';
 
 export interface QueryWindow {
   readonly fromMs: number;
-  /** Not in it. */
+  /** Exclusive. */
   readonly toMs: number;
-  /** One figure for all of it, where it has no steps. */
+  /** Without it, the result is one value for the entire window. */
   readonly stepMs?: number | undefined;
 }
 
 const ns = (ms: number): bigint => BigInt(ms) * 1_000_000n;
 
-/** The question of a window to a query that is no formula. PromQL is evaluated at instants: at the end of the window, or of each step. */
+/**
+ * Returns the context of a window for a query that is not a formula. PromQL is evaluated at instants: at the end of the
+ * window, or of each step.
+ */
 export const buildWindowContext = (query: Query, { fromMs, toMs, stepMs }: QueryWindow): QueryContext => {
   const bySteps = { stepMs, stepsFrom: 'range' } as const;
   if (query.kind === 'promql') return { range: { from: ns(fromMs + (stepMs ?? 0)), to: ns(toMs) }, ...bySteps };
@@ -21,8 +24,8 @@ export const buildWindowContext = (query: Query, { fromMs, toMs, stepMs }: Query
 };
 
 /**
- * Points are at begins of steps, whatever the query. Of a formula each part is asked by itself: what PromQL says of a step it says at its end, and
- * so does not a count beside it.
+ * Runs a query over a window. Points are at the starts of steps for every kind of query. Parts of a formula run
+ * separately, because PromQL evaluates a step at its end, unlike counts.
  */
 export const answerOver = async (
   query: Query,

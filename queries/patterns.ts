@@ -1,24 +1,24 @@
-/** Patterns that people write, with their groups: RE2, in linear time. */
+/** User-written regular expressions with groups: RE2, in linear time. */
 import { RE2JS } from 're2js';
 import { invalid } from './errors.ts';
 import { regexOf } from './search/regex.ts';
 
-/** Where a pattern matched first. */
+/** First match of a pattern. */
 export interface Found {
   readonly start: number;
   readonly end: number;
-  /** The whole, and then each group; null where a group has nothing. */
+  /** The entire match, then each group; null for a group without a match. */
   readonly groups: readonly (string | null)[];
 }
 
 export interface Pattern {
   test(text: string): boolean;
   find(text: string): Found | undefined;
-  /** Number of a group by its name. */
+  /** Group numbers by name. */
   readonly names: ReadonlyMap<string, number>;
 }
 
-/** Reads a pattern. Throws a `QueryError` about `path` where it is none. */
+/** Compiles a pattern. Throws a `QueryError` about `path` if it is invalid. */
 export const patternOf = (source: string, path: string): Pattern => {
   const regex = regexOf(source);
   if (typeof regex === 'string') throw invalid(path, `must be a regular expression of RE2: ${regex}`);

@@ -8,8 +8,8 @@ export const projectScopeParameters = {
     .min(1)
     .max(128)
     .optional()
-    .describe('Only this project; 404 where the organization has none of this id'),
-  scope: z.enum(['account']).optional().describe('account: the whole organization; takes precedence over projectId'),
+    .describe('Only this project; 404 if the organization has no project with this id'),
+  scope: z.enum(['account']).optional().describe('account: the whole organization; takes precedence over `projectId`'),
 };
 
 export interface ProjectScope {
@@ -17,13 +17,13 @@ export interface ProjectScope {
   readonly scope?: 'account' | undefined;
 }
 
-/** Refuses a request that states no scope, where one is needed. */
+/** Throws if a request states no scope where one is required. */
 export const requireProjectScope = ({ projectId, scope }: ProjectScope): void => {
   if (projectId === undefined && scope === undefined)
     throw invalid('projectId', 'is required: projectId=<id> for one project, or scope=account for all');
 };
 
-/** SQL of the scope: with ` AND` before it, or nothing. Of several columns, one that has the project is enough. */
+/** Returns SQL of the scope: with ` AND` before it, or empty. Among several columns, a match in one is sufficient. */
 export const projectScopeCondition = (
   { projectId, scope }: ProjectScope,
   columns: readonly string[] = ['project_id'],
@@ -33,6 +33,6 @@ export const projectScopeCondition = (
   return ` AND ${columns.length > 1 ? `(${conditions})` : conditions}`;
 };
 
-/** Parameters of that SQL. */
+/** Returns the parameters of that SQL. */
 export const projectScopeValues = ({ projectId, scope }: ProjectScope): Record<string, string> =>
   projectId === undefined || scope === 'account' ? {} : { project: projectId };

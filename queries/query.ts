@@ -1,6 +1,6 @@
 /**
- * What can be asked of telemetry, as one declared type: lists, panels, saved queries, alert rules, SLOs and exports all hold one of
- * these. A query has no time in it: range, step and limits are the caller's (`run.ts`).
+ * Queries of telemetry as one declared type, used by lists, panels, saved queries, alert rules, SLOs and exports. A
+ * query contains no time: range, step and limits are set by the caller (`run.ts`).
  */
 import { z } from 'zod';
 import { querySignals, signals } from './signals/index.ts';
@@ -10,18 +10,18 @@ const search = z
   .string()
   .max(4096)
   .optional()
-  .describe('A condition in the search language (`queries/search/README.md`); without it, every record');
+  .describe('A condition in the search language (`queries/search/README.md`); every record by default');
 const field = z
   .string()
   .min(1)
   .max(512)
-  .describe('A field or attribute, named as in the search language: service, http.route, resource.host.name');
+  .describe('A field or attribute in the syntax of the search language: service, http.route, resource.host.name');
 const projectId = z
   .string()
   .min(1)
   .max(128)
   .optional()
-  .describe('Only this project; without it the whole organization');
+  .describe('Only this project; the whole organization by default');
 
 const signal = z
   .enum(querySignals)
@@ -31,23 +31,23 @@ const signal = z
       .join('; '),
   );
 
-/** Records of a signal, as a table. */
+/** Records of a data source, as a table. */
 export const RowsQuery = z.strictObject({
   kind: z.literal('rows'),
   signal,
   search,
   projectId,
   order: z.enum(['newest', 'oldest']).default('newest'),
-  fields: z.array(field).min(1).max(64).optional().describe('Columns of the table; without it whole records'),
+  fields: z.array(field).min(1).max(64).optional().describe('Columns of the table; entire records by default'),
   limit: z.int().min(1).max(10_000).default(100),
 });
 
-/** One figure over records. `as` names its column; without it `count`, `p95_duration` and so on. */
+/** One aggregate over records. `as` is the name of its column; default: `count`, `p95_duration` and so on. */
 export const Measure = z.strictObject({
   function: z.enum(['count', 'rate', 'distinct', 'sum', 'avg', 'min', 'max', 'percentile']),
-  field: field.optional().describe('Required but for count and rate'),
+  field: field.optional().describe('Required except for count and rate'),
   percentile: z.number().min(0).max(100).optional().describe('Required for percentile, such as 95'),
-  search: search.describe('Only of records that match this as well, such as status:error'),
+  search: search.describe('Only records that also match this search, such as status:error'),
   as: z
     .string()
     .regex(/^[A-Za-z_]\w{0,63}$/)
@@ -55,7 +55,7 @@ export const Measure = z.strictObject({
 });
 export type Measure = z.output<typeof Measure>;
 
-/** Figures over records by group. With a step: series, one for each measure and group; without: a table. */
+/** Aggregates over records by group. With a step: series, one for each measure and group; without: a table. */
 export const AggregateQuery = z.strictObject({
   kind: z.literal('aggregate'),
   signal,
@@ -66,23 +66,28 @@ export const AggregateQuery = z.strictObject({
   order: z
     .strictObject({ by: z.string().max(512), direction: z.enum(['ascending', 'descending']).default('descending') })
     .optional()
-    .describe('A measure or field by name; without it the first measure, largest first'),
-  limit: z.int().min(1).max(10_000).default(100).describe('Most groups'),
+    .describe('A measure or field by name; by default the first measure, largest first'),
+  limit: z.int().min(1).max(10_000).default(100).describe('Maximum number of groups'),
 });
 
-/** A metric by builder: points of each series become one value a step (`overTime`), and series become groups (`across`). */
+/**
+ * A metric query of the builder: points of each series become one value per step (`overTime`), and series become groups
+ * (`across`).
+ */
 export const MetricQuery = z.strictObject({
   kind: z.literal('metric'),
   metric: z.string().min(1).max(1024),
-  search: search.describe('A condition on series: labels and resource attributes'),
+  search: search.describe('A condition on series by labels and resource attributes'),
   projectId,
   overTime: z
     .enum(['last', 'avg', 'min', 'max', 'sum', 'count', 'rate', 'increase', 'quantile'])
-    .describe('rate, increase: of counters and histograms, resets counted; quantile: of the values of histograms'),
+    .describe(
+      'rate, increase: for counters and histograms, adjusted for resets; quantile: for the values of histograms',
+    ),
   quantile: z.number().min(0).max(1).optional().describe('Required for quantile'),
-  across: z.enum(['sum', 'avg', 'min', 'max', 'count', 'none']).default('sum').describe('none: every series by itself'),
+  across: z.enum(['sum', 'avg', 'min', 'max', 'count', 'none']).default('sum').describe('none: each series separately'),
   groupBy: z.array(field).max(8).default([]),
-  limit: z.int().min(1).max(10_000).default(100).describe('Most groups, those with the largest values'),
+  limit: z.int().min(1).max(10_000).default(100).describe('Maximum number of groups, those with the largest values'),
 });
 
 /** PromQL. */
@@ -101,7 +106,7 @@ const window = z
     return ns !== undefined && ns >= day / 1440n && ns <= 366n * day;
   }, 'must be a duration from 1m to 366d, such as 5m, 1h or 30d');
 
-/** How a service level objective stands, from what was measured of it. */
+/** Status of a service level objective, from its stored measurements. */
 export const SloQuery = z
   .strictObject({
     kind: z.literal('slo'),
@@ -109,7 +114,7 @@ export const SloQuery = z
     figure: z
       .enum(sloFigures)
       .describe(
-        'sli, budget-left, budget-spent and coverage are shares; burn-rate is how many times faster than it may the budget is spent',
+        'sli, budget-left, budget-spent and coverage are shares; burn-rate is the rate of budget consumption relative to the allowed rate',
       ),
     windows: z
       .array(window)
@@ -117,7 +122,7 @@ export const SloQuery = z
       .max(2)
       .optional()
       .describe(
-        "Of burn-rate one or two, of which the lower rate is answered; of others one; without it, the objective's own",
+        'For burn-rate one or two windows, of which the lower rate is returned; for others one. By default the window of the objective',
       ),
   })
   .superRefine(({ figure, windows = [] }, context) => {
@@ -132,7 +137,7 @@ export const SloQuery = z
       });
   });
 
-/** How a synthetic check stands, as it was judged: what its alert rule asks. */
+/** Status of a synthetic check, from its stored verdicts: the query of its alert rule. */
 export const CheckQuery = z.strictObject({
   kind: z.literal('check'),
   checkId: z.string().min(1).max(128),
@@ -143,15 +148,15 @@ const plain = [RowsQuery, AggregateQuery, MetricQuery, PromqlQuery, SloQuery, Ch
 /** Arithmetic over the results of other queries, joined by equal labels: `100 * errors / requests`. */
 export const FormulaQuery = z.strictObject({
   kind: z.literal('formula'),
-  expression: z.string().min(1).max(1024).describe('+ - * / % ^, parentheses, numbers, names of queries'),
+  expression: z.string().min(1).max(1024).describe('+ - * / % ^, parentheses, numbers and names of queries'),
   queries: z.record(z.string().regex(/^[A-Za-z_]\w{0,63}$/), z.discriminatedUnion('kind', [...plain])),
 });
 
 const measuring = z
   .discriminatedUnion('kind', [AggregateQuery, MetricQuery, PromqlQuery, FormulaQuery])
-  .describe('Figures by step: each group of its answer is a series');
+  .describe('Query with values by step: each group of its answer is a series');
 
-/** A duration within limits. */
+/** Returns the schema of a duration within limits. */
 const durationFrom = (min: string, max: string) =>
   z
     .string()
@@ -163,20 +168,20 @@ const durationFrom = (min: string, max: string) =>
 
 export const anomalyDirections = ['both', 'above', 'below'] as const;
 
-/** Which series are unusual at the end of the range: of a detector by what it scored, of a query by what came before. */
+/** Series that are anomalous at the end of the range: by the scores of a detector, or by the history of a query. */
 export const AnomalyQuery = z
   .strictObject({
     kind: z.literal('anomaly'),
-    detectorId: z.string().min(1).max(128).optional().describe('Its anomalies'),
-    query: measuring.optional().describe('In place of a detector: 50,000 points in all are scored'),
-    step: durationFrom('10s', '1d').optional().describe('Of the query: required with it'),
+    detectorId: z.string().min(1).max(128).optional().describe('Detector whose anomalies are returned'),
+    query: measuring.optional().describe('Query to score instead of a detector: at most 50,000 points in total'),
+    step: durationFrom('10s', '1d').optional().describe('Step of the query, required with it'),
     falseAlarmsPerWeek: z
       .number()
       .min(0.001)
       .max(1000)
       .optional()
-      .describe('Of the query: for all its series together; without it 1. A detector has its own'),
-    direction: z.enum(anomalyDirections).default('both').describe('Which way from what was expected'),
+      .describe('Allowed false alarms of all series of the query; default 1. A detector has its own'),
+    direction: z.enum(anomalyDirections).default('both').describe('Direction of deviations from the expected value'),
   })
   .superRefine(({ detectorId, query, step, falseAlarmsPerWeek }, context) => {
     const found: readonly (readonly [isWrong: boolean, path: string, message: string])[] = [
@@ -193,28 +198,28 @@ export const AnomalyQuery = z
       if (isWrong) context.addIssue({ code: 'custom', path: [path], message });
   });
 
-/** How probable it is that figures cross a limit within a time to come. */
+/** Probability that values cross a limit within a horizon. */
 export const ForecastQuery = z.strictObject({
   kind: z.literal('forecast'),
   query: measuring,
   step: durationFrom('1m', '1d').default('1h'),
   history: durationFrom('10m', '366d')
     .default('14d')
-    .describe('How much is looked back on, as far as it is kept: 4,000 steps at most'),
-  horizon: durationFrom('1m', '366d').describe('How far: 1,000 steps at most, such as 4d'),
+    .describe('Length of the history, as far as it is retained; at most 4,000 steps'),
+  horizon: durationFrom('1m', '366d').describe('Horizon of at most 1,000 steps, such as 4d'),
   until: z
     .union([z.strictObject({ above: z.number() }), z.strictObject({ below: z.number() })])
-    .describe('The limit, in the unit of the query'),
+    .describe('Limit in the unit of the query'),
 });
 
-/** Anything that can be asked. `version` is that of this declaration: a saved query of a former one is still understood. */
+/** Any query. `version` is that of this declaration; a saved query of an older version can still be read. */
 export const Query = z.discriminatedUnion('kind', [...plain, FormulaQuery, AnomalyQuery, ForecastQuery]);
 export type Query = z.output<typeof Query>;
 
-/** Version of this declaration. What was saved by a former one is brought to it by `readSaved`. */
+/** Version of this declaration. `readSaved` upgrades queries that an older version saved. */
 export const queryVersion = 1;
 
-/** A query as it was saved, in today's form; undefined where it cannot be read: it is of a later version, or was damaged. */
+/** Returns a saved query in the current form; undefined if it is from a later version or damaged. */
 export const readSaved = (saved: unknown, version: number): Query | undefined => {
   if (version > queryVersion) return undefined;
   const parsed = Query.safeParse(saved);
@@ -229,5 +234,5 @@ export type CheckQuery = z.output<typeof CheckQuery>;
 export type FormulaQuery = z.output<typeof FormulaQuery>;
 export type AnomalyQuery = z.output<typeof AnomalyQuery>;
 export type ForecastQuery = z.output<typeof ForecastQuery>;
-/** What is asked of telemetry by step. */
+/** Queries that return values by step. */
 export type MeasuringQuery = z.output<typeof measuring>;

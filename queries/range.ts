@@ -6,32 +6,32 @@ import { type ReadSignal, signals } from './signals/index.ts';
 import { formatTime, parseTime } from './time.ts';
 import { timeParameter } from './time-parameters.ts';
 
-/** Query parameters that every read of telemetry takes. */
+/** Query parameters of every read of telemetry. */
 export const rangeParameters = {
-  from: timeParameter.optional().describe('ISO-8601, now-15m or epoch milliseconds; default: now-1h'),
-  to: timeParameter.optional().describe('As `from`, inclusive; default: now'),
+  from: timeParameter.optional().describe('Start: ISO 8601, now-15m or epoch milliseconds; default: now-1h'),
+  to: timeParameter.optional().describe('End, inclusive, in the format of `from`; default: now'),
   limit: z.coerce.number().int().min(1).max(1000).default(100),
   cursor: cursorParameter,
 };
 
-/** The parameter by which records of one service are asked for. */
-export const serviceParameter = { service: z.string().max(512).optional().describe('service.name of the resource') };
+/** Query parameter that selects the records of one service. */
+export const serviceParameter = { service: z.string().max(512).optional().describe('`service.name` of the resource') };
 
-/** Both ends belong to the range. Nanoseconds since the epoch. */
+/** A range including both ends, in nanoseconds since the epoch. */
 export interface Range {
   readonly from: bigint;
   readonly to: bigint;
 }
 
-/** How far beyond the retention a client's `now` may lie before ours. */
+/** Tolerance for a client clock that differs from the server's, when a range is checked against the retention. */
 const toleranceNs = 60_000_000_000n;
 const hour = 3_600_000_000_000n;
 
-/** Days that a plan keeps of it. */
+/** Returns the retention days of a plan. */
 export const retentionDaysOf = ({ retentionDays }: Reader['plan'], signal: ReadSignal): number =>
   signals[signal].keptDays(retentionDays);
 
-/** The range that a request asks for, within what the caller's plan keeps of the signal. */
+/** Returns the range of a request, within the plan's retention of the data source. */
 export const rangeOf = (
   { from, to }: { from?: string | undefined; to?: string | undefined },
   { caller, signal, nowMs }: { caller: Reader; signal: ReadSignal; nowMs: number },
@@ -44,14 +44,14 @@ export const rangeOf = (
   return range;
 };
 
-/** The range that a request asks for; `run` holds it against the plan, signal by signal. */
+/** Returns the range of a request; `run` checks it against the plan for each data source. */
 export const parseRange = ({ from, to }: { from: string; to: string }, nowMs: number): Range => {
   const range = { from: pointOf('from', from, nowMs), to: pointOf('to', to, nowMs) };
   if (range.from > range.to) throw invalid('from', 'is after to');
   return range;
 };
 
-/** Of the years 2001 to 2286 in seconds, and of the first months of 1970 in milliseconds. */
+/** Matches seconds of the years 2001 to 2286, which as milliseconds would be the first months of 1970. */
 const likeSeconds = /^[1-9]\d{9}$/;
 
 const pointOf = (path: string, text: string, nowMs: number): bigint => {
@@ -63,7 +63,7 @@ const pointOf = (path: string, text: string, nowMs: number): bigint => {
   return point;
 };
 
-/** Who reads which signal, and when. What was listed, so that a cursor or an id of it is at hand, can be read for an hour more. */
+/** Reader, data source and time. Listed data with a known cursor or id can be read for another hour. */
 interface ReadContext {
   readonly caller: Reader;
   readonly signal: ReadSignal;
@@ -71,7 +71,10 @@ interface ReadContext {
   readonly wasListed?: boolean;
 }
 
-/** Throws `RETENTION_EXCEEDED` when the range begins before what the plan keeps, `UPGRADE_REQUIRED` when it does not include the signal. */
+/**
+ * Throws `RETENTION_EXCEEDED` if the range begins before the plan's retention, `UPGRADE_REQUIRED` if the plan excludes
+ * the data source.
+ */
 export const refuseBeyondRetention = (
   { from }: Range,
   { caller, signal, nowMs, wasListed = false }: ReadContext,
@@ -86,7 +89,10 @@ export const refuseBeyondRetention = (
   );
 };
 
-/** Why a range of a signal cannot be read, for people; undefined where it can. For answers over several signals. */
+/**
+ * Returns why a range of a data source cannot be read, for people; undefined if it can. For answers over several data
+ * sources.
+ */
 export const findRangeProblem = (range: Range, options: ReadContext): string | undefined => {
   try {
     refuseBeyondRetention(range, options);
@@ -97,6 +103,6 @@ export const findRangeProblem = (range: Range, options: ReadContext): string | u
   }
 };
 
-/** A point in time as epoch milliseconds, where one is given. */
+/** Returns a time as epoch milliseconds, if present. */
 export const millisecondsOf = (path: string, text: string | undefined, nowMs: number): number | undefined =>
   text === undefined ? undefined : Number(pointOf(path, text, nowMs) / 1_000_000n);

@@ -1,10 +1,10 @@
-/** What a read of telemetry runs with. Every query of `queries/` takes one, and nothing else of the one who asks. */
+/** Context of a read of telemetry: the only input about the reader in all queries of `queries/`. */
 import type { TenantColumns } from '../schemas/ports/columns.ts';
 import type { Reader } from './entitlement.ts';
 
-/** One tenant's rows, the plan by which they may be read, and the time at which it is asked. */
+/** Rows of one tenant, the plan that permits reading them, and the current time. */
 export interface Reading extends Reader {
   readonly columns: TenantColumns;
-  /** Milliseconds since the epoch; `now-15m` and the retention are counted from here. */
+  /** Milliseconds since the epoch; the reference of `now-15m` and of the retention. */
   readonly nowMs: number;
 }

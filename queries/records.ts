@@ -1,4 +1,4 @@
-/** Which records a query is of: one signal, a range of time, a project, a search. */
+/** Selects the records of a query: one data source, time range, project and search. */
 import type { QueryParameters } from '../schemas/ports/columns.ts';
 import type { Range } from './range.ts';
 import { searchCondition } from './search/condition.ts';
@@ -12,30 +12,38 @@ export interface Records {
   readonly projectId?: string | undefined;
 }
 
-/** SQL of a condition, without the tenant's and the range's, and its parameters. */
+/** SQL of a condition, without those of the tenant and the range, and its parameters. */
 export interface Condition {
   readonly sql: string;
   readonly parameters: QueryParameters;
 }
 
-/** Both ends belong to it. `{from:Int64}` and `{to:Int64}`, which may have a prefix, are nanoseconds. */
+/**
+ * Returns the condition of a range including both ends. `{from:Int64}` and `{to:Int64}`, which may have a prefix, are
+ * nanoseconds.
+ */
 export const withinRange = (signal: QuerySignal, prefix = ''): string => {
   const { table } = recordsOf(signal);
   return `${table}.timestamp >= fromUnixTimestamp64Nano({${prefix}from:Int64}, 'UTC') AND ${table}.timestamp <= fromUnixTimestamp64Nano({${prefix}to:Int64}, 'UTC')`;
 };
 
-/** The sorting keys have time by ten minutes: of a longer stretch nearly all rows that are read are within it. */
+/** Sorting keys have time in ten-minute units, so that for a longer span nearly all rows read are within it. */
 const longNs = 600_000_000_000n;
 
 export const isLong = ({ from, to }: Range): boolean => to - from >= longNs;
 
-/** Whether a condition looks something up, of which some versions of ClickHouse from 26.3 on ask no index in `PREWHERE`. */
+/**
+ * Returns whether a condition has a subquery, for which some versions of ClickHouse from 26.3 on use no index in
+ * `PREWHERE`.
+ */
 export const looksUp = (condition: string): boolean => condition.includes('(SELECT ');
 
 /**
- * Clauses that choose the tenant's records of a stretch by a condition, and those behind a position. The engine remembers of which granules
- * what stands in `PREWHERE` is never true, and plans it for a fifth less than what it must sort into there itself. So the ends of a long stretch
- * stand behind it: a range that has moved finds what is remembered. Those of a short one leave most rows of its granules out, and come first.
+ * Returns the clauses that select the tenant's records of a time span by a condition, and those after a position.
+ *
+ * The engine caches which granules never match the `PREWHERE` condition. An explicit `PREWHERE` is also planned a fifth
+ * faster than one the engine derives itself. The bounds of a long span are therefore placed after it: a moved range
+ * still hits the cache. The bounds of a short span exclude most rows of their granules and are placed first.
  */
 export const choosing = (signal: QuerySignal, condition: string, stretch: Range, position?: string): string => {
   const tenant = 'tenant_id = {tenant:String}';
@@ -52,7 +60,7 @@ export const rangeValues = ({ from, to }: Range, prefix = ''): Record<string, st
   [`${prefix}to`]: String(to),
 });
 
-/** The condition on the records of a range, to stand behind the tenant's and the range's. */
+/** Returns the condition on records, to follow those of the tenant and the range. */
 export const recordsCondition = ({ signal, search, projectId }: Omit<Records, 'range'>): Condition => {
   const conditions: string[] = [];
   const parameters: Record<string, string> = {};

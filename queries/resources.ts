@@ -12,18 +12,18 @@ interface Row {
   readonly url: string;
 }
 
-/** What a sender says of itself. */
+/** Description of a sender. */
 export interface Resource {
   readonly attributes: Attributes;
-  /** Attributes that the sender left out. */
+  /** Number of attributes that the sender dropped. */
   readonly droppedAttributes: number;
   readonly schemaUrl: string;
 }
 
-/** Fields of a resource in the answers that carry one. */
+/** Response fields of a resource. */
 export const resourceFields = {
   resource: Attributes,
-  resourceDroppedAttributes: z.int().describe('Number of resource attributes that the sender dropped'),
+  resourceDroppedAttributes: z.int().describe('Number of resource attributes dropped by the sender'),
   resourceSchemaUrl: z.string(),
 } as const;
 
@@ -33,13 +33,13 @@ export const resourceFieldsOf = ({ attributes, droppedAttributes, schemaUrl }: R
   resourceSchemaUrl: schemaUrl,
 });
 
-/** For records whose resource row has not landed yet. */
+/** For records whose resource row is not stored yet. */
 const nothing: Resource = { attributes: Object.freeze({}), droppedAttributes: 0, schemaUrl: '' };
 
-/** Resources that were read lately: an id is a hash of the attributes, so that what it names never changes. */
+/** Cache of resources: an id is a hash of the attributes, so its content never changes. */
 const known = new RowCache<Resource>(10_000);
 
-/** The resources that a page names, by resource id. */
+/** Returns the resources of a page, by resource id. */
 export const resourcesOf = async (
   columns: TenantColumns,
   resourceIds: Iterable<string>,
@@ -50,7 +50,7 @@ export const resourcesOf = async (
   for (const id of new Set(resourceIds)) {
     const resource = cache.get(id);
     if (resource !== undefined) found.set(id, resource);
-    // Ids come from our own rows; they are digits, and stand in the text so that the key's index serves.
+    // Ids are digits from stored rows, so they can be inlined in the statement, which the key's index requires.
     else if (/^\d{1,20}$/.test(id) && id !== '0') missing.push(id);
   }
   for (const [id, resource] of await readResources(columns, missing)) {

@@ -1,12 +1,10 @@
-/** The one form in which every query answers. */
+/** Common result format of all queries. */
 import { z } from 'zod';
 
-/** A value that is not known says why. */
+/** An unknown value with the reason. */
 export const Unknown = z.strictObject({ value: z.null(), reason: z.string() });
 
-const unit = z
-  .string()
-  .describe("UCUM, as OpenTelemetry's units: ns, By, {request}, {request}/s, %; empty where none is known");
+const unit = z.string().describe('UCUM unit, as in OpenTelemetry: ns, By, {request}, {request}/s, %; empty if unknown');
 
 export const TableColumn = z.strictObject({
   name: z.string(),
@@ -18,27 +16,27 @@ export const TableColumn = z.strictObject({
 export const PointValue = z.union([z.number(), z.string()]);
 
 export const Series = z.strictObject({
-  /** Of the measure or metric. */
+  /** Name of the measure or metric. */
   name: z.string(),
   labels: z.record(z.string(), z.string()),
   unit,
   points: z
     .array(z.tuple([z.number(), PointValue.nullable()]))
-    .describe('Start of the step in epoch milliseconds, and the value; null where there is none'),
+    .describe('Start of the step in epoch milliseconds, and the value; `null` for none'),
 });
 
-/** What it took. */
+/** Cost of a query. */
 export const Cost = z.strictObject({
   rowsRead: z.int(),
   bytesRead: z.int(),
   elapsedMs: z.number(),
   isCached: z
     .boolean()
-    .describe('Whether a recent answer to the same question was given again; the cost is then of that one'),
+    .describe('Whether a recent answer to the same query was reused; the cost is then that of the original'),
 });
 export type Cost = z.output<typeof Cost>;
 
-/** Why an answer says less than was asked. */
+/** Reason why an answer is incomplete. */
 export const Incompleteness = z.strictObject({
   code: z.enum(['rows', 'groups', 'points', 'time', 'memory', 'retention', 'delay', 'dropped']),
   message: z.string(),
@@ -47,23 +45,21 @@ export type Incompleteness = z.output<typeof Incompleteness>;
 
 export const Result = z.strictObject({
   form: z.enum(['series', 'table']),
-  series: z.array(Series).describe('Empty in a table'),
-  columns: z.array(TableColumn).describe('Empty in series'),
+  series: z.array(Series).describe('Empty for a table'),
+  columns: z.array(TableColumn).describe('Empty for series'),
   rows: z.array(z.array(z.unknown())).describe('One value for each column'),
   from: z.string(),
   to: z.string(),
   stepMs: z.int().nullable(),
   partialSteps: z
     .array(z.int())
-    .describe(
-      'Starts of steps of which only a part lies in the range: the first and the last, unless the range is aligned',
-    ),
+    .describe('Starts of steps that are only partly in the range: the first and the last, unless the range is aligned'),
   cost: Cost,
   freshness: z
     .union([z.strictObject({ landedUpTo: z.string() }), Unknown])
-    .describe('Up to which time of reception records have landed, of those that the query reads'),
-  partial: z.array(Incompleteness).describe('Empty when the answer is complete'),
-  hint: z.string().optional().describe('Of an answer without values: why that may be, and what to do'),
+    .describe('Time of reception up to which the records of the query are stored'),
+  partial: z.array(Incompleteness).describe('Empty if the answer is complete'),
+  hint: z.string().optional().describe('For an answer without values: a possible reason and a suggestion'),
 });
 export type Result = z.output<typeof Result>;
 export type Series = z.output<typeof Series>;

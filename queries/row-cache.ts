@@ -1,22 +1,25 @@
-/** What reads keep in memory, so that a page need not ask for it again: bounded, and of one tenant each. */
+/** Bounded in-memory cache of reads, separate per tenant, so that a page need not query them again. */
 import type { TenantColumns } from '../schemas/ports/columns.ts';
 
-/** Values by key; where there are more than it may hold, those that were used longest ago go. */
+/** Values by key; above the limit, the least recently used ones are evicted. */
 export interface Cache<Value> {
   get(key: string): Value | undefined;
   set(key: string, value: Value): void;
 }
 
-/** For handles that name no source: nothing is kept. */
+/** For handles without a source: nothing is cached. */
 const nothing: Cache<never> = { get: () => undefined, set: () => undefined };
 
-/** What is kept of one source of columns, and how much it counts. */
+/** Cached values of one source of columns, and their total size. */
 interface Held<Value> {
   readonly values: Map<string, Value>;
   size: number;
 }
 
-/** One kind of what is kept, up to so much of each source of columns, all tenants together: so many values, unless `sizeOf` counts otherwise. */
+/**
+ * A cache of one kind of values, with a limit per source of columns over all tenants: a number of values, or the sum of
+ * `sizeOf`.
+ */
 export class RowCache<Value> {
   readonly #sources = new WeakMap<WeakKey, Held<Value>>();
   readonly #maxSize: number;

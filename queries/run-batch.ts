@@ -1,4 +1,7 @@
-/** Answers several queries by name, and formulas over them, over one range: each query once, however many formulas name it. */
+/**
+ * Runs several named queries, and formulas over them, over one range: each query once, however many formulas reference
+ * it.
+ */
 import { QueryError } from './errors.ts';
 import { runFormula } from './formula/formula.ts';
 import type { QueryReading } from './promql/reading.ts';
@@ -8,11 +11,14 @@ import { type RunOptions, run } from './run.ts';
 
 export interface Questions {
   readonly queries: Readonly<Record<string, MetricQuery | PromqlQuery>>;
-  /** Expressions over the queries. */
+  /** Formulas over the queries. */
   readonly formulas: Readonly<Record<string, string>>;
 }
 
-/** A result for each name. What is wrong with one query rejects all, and names it: its path begins with `queries.<name>` or `formulas.<name>`. */
+/**
+ * Returns a result for each name. An invalid query rejects all; the path of the error begins with `queries.<name>` or
+ * `formulas.<name>`.
+ */
 export const runBatch = async (
   { queries, formulas }: Questions,
   reading: QueryReading,
@@ -42,7 +48,7 @@ export const runBatch = async (
   return Object.fromEntries([...own, ...ofFormulas]);
 };
 
-/** A formula over queries that are asked by their names: none is asked again for it. */
+/** Evaluates a formula over named queries, none of which runs again for it. */
 export const formulaResult = async (
   expression: string,
   queries: Readonly<Record<string, Query>>,
@@ -50,7 +56,7 @@ export const formulaResult = async (
 ): Promise<Result> => {
   const names = new Map(Object.entries(queries).map(([name, query]) => [query, name]));
   const used: Result[] = [];
-  // A formula reads figures, those of another formula as well.
+  // A formula reads values, including those of another formula.
   const parts = queries as FormulaQuery['queries'];
   const answer = await runFormula({ kind: 'formula', expression, queries: parts }, async (part) => {
     const result = await resultOf(names.get(part) as string);
@@ -60,7 +66,7 @@ export const formulaResult = async (
   return calculated(answer, used);
 };
 
-/** A calculated answer with the cost of its parts, and as fresh as the least fresh of them. */
+/** Returns a computed answer with the total cost of its parts, and the freshness of the least fresh. */
 const calculated = (answer: Awaited<ReturnType<typeof runFormula>>, parts: readonly Result[]): Result => {
   const [first] = parts;
   if (first === undefined) throw new Error('a formula names at least one query');
@@ -85,7 +91,7 @@ const calculated = (answer: Awaited<ReturnType<typeof runFormula>>, parts: reado
   };
 };
 
-/** The range and the step are those of all. */
+/** The range and the step apply to all queries. */
 const named = (error: unknown, path: string): unknown =>
   error instanceof QueryError && !['from', 'to', 'step'].includes(error.path ?? '')
     ? new QueryError(error.code, `${path}: ${error.message}`, error.path === undefined ? path : `${path}.${error.path}`)

@@ -1,4 +1,4 @@
-/** Answers any query, in one form. */
+/** Runs any query and returns the common result format. */
 import type { z } from 'zod';
 import type { QueryLimits, TenantColumns } from '../schemas/ports/columns.ts';
 import { runAggregate } from './aggregate/aggregate.ts';
@@ -23,17 +23,18 @@ import { runSlo } from './slos/run-slo.ts';
 import { formatTime } from './time.ts';
 
 export interface RunOptions extends QueryContext {
-  /** Ends the query, in the engine too. */
+  /** Aborts the query, also in the engine. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A query as callers write it: what has a default may be left out. */
+/** A query as written by callers: properties with a default may be omitted. */
 export type QueryRequest = z.input<typeof Query>;
 
 /**
- * Runs a query over a range: series with a step, a table without one. Throws a `QueryError` for a query that is invalid or that the
- * reader's plan does not allow: every signal that a query reads is held against its entitlement and retention, parts of formulas too.
- * What goes beyond the limits of the engine is refused, because a figure over part of the records would be a wrong figure.
+ * Runs a query over a range: series with a step, a table without one. Throws a `QueryError` if the query is invalid or
+ * the plan does not permit it. Entitlement and retention are checked for every data source, including parts of
+ * formulas. Queries beyond the limits of the engine are rejected, because a value over part of the records would be
+ * wrong.
  */
 export const run = async (
   request: QueryRequest,
@@ -46,7 +47,7 @@ export const run = async (
     refuseBeyondRetention(options.range, { caller: reading, signal: each, nowMs: reading.nowMs });
   const started = performance.now();
   const cost = { rowsRead: 0, bytesRead: 0 };
-  // Where one statement fails, those beside it are not run to their ends.
+  // If one statement fails, concurrent ones are aborted.
   const failed = new AbortController();
   const ending = signal === undefined ? failed.signal : AbortSignal.any([signal, failed.signal]);
   const counted = { ...reading, columns: countingColumns(reading.columns, cost, ending) };
@@ -71,9 +72,7 @@ export const run = async (
   }
 };
 
-/**
- * As `run`, without saying what it cost and how fresh it is: for what is asked again and again, such as rules.
- */
+/** Runs a query like `run`, without cost and freshness: for recurring queries, such as those of rules. */
 export const answerOnly = (
   query: Query,
   reading: QueryReading,
@@ -85,7 +84,7 @@ export const answerOnly = (
   return answerTo(query, { ...reading, columns }, { ...context, signal });
 };
 
-/** Columns whose statements end with the signal, and tell what each read. */
+/** Returns columns whose statements end with the signal and report their reads. */
 export const withSignal = (
   columns: TenantColumns,
   signal: AbortSignal,
@@ -135,13 +134,13 @@ const answerTo = async (
   }
 };
 
-/** Asks what stands in another query, over a range of its own. */
+/** Runs a query that is part of another one, over its own range. */
 const partly =
   (reading: QueryReading, { signal }: Pick<RunOptions, 'signal'>): RunPart =>
   (part, context) =>
     answerTo(part, reading, { ...context, signal });
 
-/** What to tell of an answer that lacks what was asked for. */
+/** Returns the hint for an answer without the requested values. */
 export const hintTo = async (
   query: Query,
   answer: Answer,
@@ -152,7 +151,7 @@ export const hintTo = async (
   return query.kind === 'rows' || query.kind === 'aggregate' ? hintOfAnswer(query, answer, range, reading) : undefined;
 };
 
-/** The query with its defaults. Throws `VALIDATION_FAILED` about the first thing that is wrong with it. */
+/** Returns the query with its defaults. Throws `VALIDATION_FAILED` about the first error. */
 export const queryOf = (input: unknown): Query => {
   const parsed = Query.safeParse(input);
   if (parsed.success) return parsed.data;
@@ -160,13 +159,13 @@ export const queryOf = (input: unknown): Query => {
   throw invalid(['query', ...(issue?.path ?? [])].join('.'), issue?.message ?? 'is not a query');
 };
 
-/** What statements read. */
+/** Rows and bytes read by statements. */
 export interface RowsAndBytes {
   rowsRead: number;
   bytesRead: number;
 }
 
-/** Columns that add up what their statements read, and end them with the signal. */
+/** Returns columns that add up the reads of their statements, and abort them with the signal. */
 export const countingColumns = (columns: TenantColumns, total: RowsAndBytes, signal: AbortSignal): TenantColumns =>
   withSignal(columns, signal, (cost) => {
     total.rowsRead += cost.rowsRead;

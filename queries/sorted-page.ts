@@ -1,15 +1,15 @@
-/** Lists that are sorted by a name or by a figure after all of it was read, page by page. */
+/** Pages of lists that are sorted by a name or a value after everything was read. */
 import { z } from 'zod';
 import { jsonIn, jsonPart } from './cursor.ts';
 import type { Direction } from './sort.ts';
 
-/** Where a thing stands in a sorted list: a name that each has for itself, and what it is sorted by, null where that is not known. */
+/** Position in a sorted list: a unique name, and the sort value, null if unknown. */
 const Position = z.strictObject({ name: z.string(), value: z.union([z.string(), z.number(), z.null()]) });
 export type Position = Readonly<z.output<typeof Position>>;
 
 const compareTexts = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 
-/** Compares positions: what is not known comes last either way, and names decide between equals. */
+/** Compares positions: unknown values are last in either direction, and names break ties. */
 const comparePositions =
   (direction: Direction) =>
   (one: Position, other: Position): number => {
@@ -19,7 +19,10 @@ const comparePositions =
     return one.value < other.value === (direction === 'ascending') ? -1 : 1;
   };
 
-/** A page in the order that is asked for, behind a position of the same order. `last` is where the next one begins, if there is one. */
+/**
+ * Returns a page in the requested order, after a position of the same order. `last` is the position after which the
+ * next page begins, if there is one.
+ */
 export const sortedPage = <Item>(
   items: readonly Item[],
   {
@@ -42,6 +45,6 @@ export const sortedPage = <Item>(
   return { shown: shown.map(({ item }) => item), last: placed.length > limit ? shown.at(-1)?.position : undefined };
 };
 
-/** A position as one part of a cursor, and back. */
+/** Encodes a position as one part of a cursor, and decodes it. */
 export const positionPart = (position: Position): string => jsonPart(position);
 export const positionIn = (part: string): Position => jsonIn(Position, part);

@@ -1,23 +1,23 @@
 /**
- * Steps of series: they begin at multiples of the step since the epoch, whatever the range, so that series of several queries fit; or,
- * where that is asked for, at the beginning of the range, so that none is there in part.
+ * Steps of series. They begin at multiples of the step since the epoch, for any range, so that series of several
+ * queries align. On request they begin at the start of the range, so that no step is partial.
  */
 import { z } from 'zod';
 import { invalid } from './errors.ts';
 import type { Range } from './range.ts';
 import { parseDuration } from './time.ts';
 
-/** More points than a screen has columns several times over; as many as Prometheus answers. */
+/** Several times the columns of a screen; equal to Prometheus' limit. */
 export const maxSteps = 11_000;
 const msNs = 1_000_000n;
 
-/** The parameter by which series are asked for in steps. */
+/** Parameter of the step of series. */
 export const stepParameter = {
   step: z
     .string()
     .max(32)
     .optional()
-    .describe('Length of a step: 30s, 5m, 1h …; without it, a round one that gives some 60 to 150 steps'),
+    .describe('Length of a step: 30s, 5m, 1h …; default: a round one that gives about 60 to 150 steps'),
 };
 
 /** Round lengths in milliseconds: a second up to a week. */
@@ -26,7 +26,7 @@ const roundSteps = [
 ].map((seconds) => seconds * 1000);
 const defaultSteps = 150;
 
-/** The step that is asked for, or a round one for the range; milliseconds, a multiple of `leastMs`. */
+/** Returns the requested step, or a round one for the range; in milliseconds, a multiple of `minMs`. */
 export const stepOf = (
   text: string | undefined,
   range: Range,
@@ -46,7 +46,7 @@ export const stepOf = (
   return step;
 };
 
-/** A round step that gives a range at most so many steps, and two at least. */
+/** Returns a round step with at most this many steps in a range, and at least two. */
 export const stepForPoints = (range: Range, maxPoints: number): number => {
   const shortestMs = (secondsIn(range) * 1000) / Math.max(1, maxPoints - 1);
   return roundSteps.find((step) => step >= shortestMs) ?? Math.ceil(shortestMs / 604_800_000) * 604_800_000;
@@ -54,21 +54,21 @@ export const stepForPoints = (range: Range, maxPoints: number): number => {
 
 export interface Steps {
   readonly stepNs: bigint;
-  /** Nanoseconds at which the first step begins: not after the range. */
+  /** Nanoseconds of the start of the first step, which is not after the start of the range. */
   readonly beginNs: bigint;
   readonly count: number;
   /** Starts in epoch milliseconds. */
   readonly starts: readonly number[];
-  /** Starts of those that the range covers only in part. */
+  /** Starts of the steps that the range covers only partly. */
   readonly partial: readonly number[];
-  /** Seconds of a step that lie in the range. */
+  /** Returns the seconds of a step within the range. */
   secondsOf(index: number): number;
 }
 
-/** Length of a range in seconds. Both ends belong to it, so that one of a single instant has a nanosecond. */
+/** Returns the length of a range in seconds. Both ends are included, so a single instant has one nanosecond. */
 export const secondsIn = ({ from, to }: Range): number => Number(to - from + 1n) / 1e9;
 
-/** The steps of a range. Throws `VALIDATION_FAILED` where there are too many. */
+/** Returns the steps of a range. Throws `VALIDATION_FAILED` if there are too many. */
 export const stepsOf = (range: Range, stepMs: number, begin: 'epoch' | 'range' = 'epoch'): Steps => {
   if (!Number.isSafeInteger(stepMs) || stepMs < 1) throw invalid('step', 'must be at least a millisecond');
   const stepNs = BigInt(stepMs) * msNs;

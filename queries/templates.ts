@@ -1,4 +1,4 @@
-/** Queries that come with the platform: to be run as they are, or saved and changed. */
+/** Query templates of the platform, to run unchanged, or to save and edit. */
 import type { QueryRequest } from './run.ts';
 
 export interface QueryTemplate {
@@ -6,7 +6,7 @@ export interface QueryTemplate {
   readonly name: string;
   readonly description: string;
   readonly tags: readonly string[];
-  /** The step that suits it; without one it is a table. */
+  /** Recommended step; without one the result is a table. */
   readonly step?: string;
   readonly query: QueryRequest;
 }
@@ -15,7 +15,7 @@ const count = { function: 'count' } as const;
 const failed = { function: 'count', search: 'status:error', as: 'failed' } as const;
 const percentile = (value: number) => ({ function: 'percentile', field: 'duration', percentile: value }) as const;
 const latency = [percentile(50), percentile(95), percentile(99)];
-/** Work that a service was asked for, and not what it asked of others. */
+/** Requests received by a service, excluding its outgoing calls. */
 const entrySpanSearch = 'kind:server OR kind:consumer';
 
 const rateOf = (metric: string, groupBy: readonly string[]): QueryRequest => ({
@@ -38,14 +38,14 @@ export const templates: readonly QueryTemplate[] = [
     name: 'Log records by severity',
     tags: ['logs'],
     step: '1m',
-    description: 'How many log records there are of each severity, minute by minute',
+    description: 'Number of log records by severity, per minute',
     query: { kind: 'aggregate', signal: 'logs', measures: [count], groupBy: ['severity'] },
   },
   {
     id: 'errors-by-service',
     name: 'Errors in logs by service',
     tags: ['logs', 'errors'],
-    description: 'Which services write the most error records',
+    description: 'Services with the most error records',
     query: { kind: 'aggregate', signal: 'logs', search: 'severity:>=error', measures: [count], groupBy: ['service'] },
   },
   {
@@ -53,7 +53,7 @@ export const templates: readonly QueryTemplate[] = [
     name: 'Share of errors in logs',
     tags: ['logs', 'errors'],
     step: '5m',
-    description: 'Per cent of the log records of each service that are errors',
+    description: 'Percentage of error records among the log records of each service',
     query: {
       kind: 'formula',
       expression: '100 * errors / all',
@@ -72,7 +72,7 @@ export const templates: readonly QueryTemplate[] = [
     id: 'newest-errors',
     name: 'Newest errors in logs',
     tags: ['logs', 'errors'],
-    description: 'The last hundred error records',
+    description: 'The last 100 error records',
     query: {
       kind: 'rows',
       signal: 'logs',
@@ -84,7 +84,7 @@ export const templates: readonly QueryTemplate[] = [
     id: 'exceptions-in-logs',
     name: 'Exceptions in logs by type',
     tags: ['logs', 'errors'],
-    description: 'Log records with an exception, by its type and the service',
+    description: 'Log records with an exception, by exception type and service',
     query: {
       kind: 'aggregate',
       signal: 'logs',
@@ -97,14 +97,14 @@ export const templates: readonly QueryTemplate[] = [
     id: 'loudest-services',
     name: 'Services that write the most',
     tags: ['logs', 'cost'],
-    description: 'Log records by service, and a second of them',
+    description: 'Log records by service, in total and per second',
     query: { kind: 'aggregate', signal: 'logs', measures: [count, { function: 'rate' }], groupBy: ['service'] },
   },
   {
     id: 'logs-by-pod',
     name: 'Log records by pod',
     tags: ['logs', 'kubernetes'],
-    description: 'Which pods write how much, by namespace',
+    description: 'Log volume by pod and namespace',
     query: {
       kind: 'aggregate',
       signal: 'logs',
@@ -116,7 +116,7 @@ export const templates: readonly QueryTemplate[] = [
     id: 'requests-by-service',
     name: 'Requests, errors and latency by service',
     tags: ['traces', 'services'],
-    description: 'The work of each service: requests a second, how many failed, and percentiles of their durations',
+    description: 'Requests per second, failures and duration percentiles of each service',
     query: {
       kind: 'aggregate',
       signal: 'traces',
@@ -130,7 +130,7 @@ export const templates: readonly QueryTemplate[] = [
     name: 'Share of failed requests',
     tags: ['traces', 'errors'],
     step: '1m',
-    description: 'Per cent of the requests of each service that failed',
+    description: 'Percentage of failed requests of each service',
     query: {
       kind: 'formula',
       expression: '100 * failed / all',
@@ -151,7 +151,7 @@ export const templates: readonly QueryTemplate[] = [
     name: 'Latency of requests over time',
     tags: ['traces', 'latency'],
     step: '1m',
-    description: 'Percentiles of the durations of requests, all services together',
+    description: 'Percentiles of request durations over all services',
     query: { kind: 'aggregate', signal: 'traces', search: entrySpanSearch, measures: latency },
   },
   {
@@ -172,7 +172,7 @@ export const templates: readonly QueryTemplate[] = [
     id: 'slowest-spans',
     name: 'Newest slow spans',
     tags: ['traces', 'latency'],
-    description: 'Spans that took longer than a second, the newest first',
+    description: 'Spans that took longer than a second, newest first',
     query: {
       kind: 'rows',
       signal: 'traces',
@@ -198,7 +198,7 @@ export const templates: readonly QueryTemplate[] = [
     name: 'HTTP status codes',
     tags: ['traces', 'http'],
     step: '1m',
-    description: 'Responses by status code, minute by minute',
+    description: 'Responses by status code, per minute',
     query: {
       kind: 'aggregate',
       signal: 'traces',
@@ -211,7 +211,7 @@ export const templates: readonly QueryTemplate[] = [
     id: 'database-calls',
     name: 'Database calls',
     tags: ['traces', 'databases'],
-    description: 'Calls of databases by system and service, with their latency',
+    description: 'Database calls by system and service, with their latency',
     query: {
       kind: 'aggregate',
       signal: 'traces',
@@ -224,7 +224,7 @@ export const templates: readonly QueryTemplate[] = [
     id: 'messages-by-queue',
     name: 'Messages by queue',
     tags: ['traces', 'messaging'],
-    description: 'What consumers took from each queue or topic, and how long they worked on it',
+    description: 'Messages consumed from each queue or topic, and their processing time',
     query: {
       kind: 'aggregate',
       signal: 'traces',
@@ -237,7 +237,7 @@ export const templates: readonly QueryTemplate[] = [
     id: 'versions-in-use',
     name: 'Versions in use',
     tags: ['traces', 'deployments'],
-    description: 'Requests and failures of each version of a service',
+    description: 'Requests and failures by service version',
     query: {
       kind: 'aggregate',
       signal: 'traces',
@@ -251,7 +251,7 @@ export const templates: readonly QueryTemplate[] = [
     name: 'Requests a second, by metric',
     tags: ['metrics', 'http'],
     step: '1m',
-    description: 'Requests that servers measured, by route',
+    description: 'Requests measured by servers, by route',
     query: rateOf('http.server.request.duration', ['http.route']),
   },
   {
@@ -259,7 +259,7 @@ export const templates: readonly QueryTemplate[] = [
     name: 'Latency, by metric',
     tags: ['metrics', 'http', 'latency'],
     step: '1m',
-    description: 'The 95th percentile of the durations that servers measured',
+    description: '95th percentile of the durations measured by servers',
     query: { kind: 'metric', metric: 'http.server.request.duration', overTime: 'quantile', quantile: 0.95 },
   },
   {
@@ -267,7 +267,7 @@ export const templates: readonly QueryTemplate[] = [
     name: 'Processor use by host',
     tags: ['metrics', 'infrastructure'],
     step: '1m',
-    description: 'Seconds of processor time a second, by host and state',
+    description: 'CPU seconds per second, by host and state',
     query: rateOf('system.cpu.time', ['host.name', 'state']),
   },
   {
@@ -275,7 +275,7 @@ export const templates: readonly QueryTemplate[] = [
     name: 'Memory by host',
     tags: ['metrics', 'infrastructure'],
     step: '1m',
-    description: 'Bytes of memory by host and state',
+    description: 'Memory in bytes by host and state',
     query: averageOf('system.memory.usage', ['host.name', 'state']),
   },
   {
@@ -283,7 +283,7 @@ export const templates: readonly QueryTemplate[] = [
     name: 'Processor use by pod',
     tags: ['metrics', 'kubernetes'],
     step: '1m',
-    description: 'Processors that each pod uses',
+    description: 'CPUs used by each pod',
     query: averageOf('k8s.pod.cpu.usage', ['k8s.namespace.name', 'k8s.pod.name']),
   },
 ];

@@ -1,11 +1,11 @@
-/** Schemas of times and durations as requests spell them. */
+/** Schemas of times and durations in requests. */
 import { z } from 'zod';
 import { parseDuration, parseTime } from './time.ts';
 
-/** A parameter that holds a point in time. */
-export const timeParameter = z.string().min(1).max(64).describe('ISO-8601, now-15m or epoch milliseconds');
+/** Parameter with a point in time. */
+export const timeParameter = z.string().min(1).max(64).describe('ISO 8601, now-15m or epoch milliseconds');
 
-/** A point in time that is kept as it was written, so that `now-1h` moves on. */
+/** A point in time stored as written, so that `now-1h` stays relative. */
 export const TimeText = z
   .string()
   .max(64)
@@ -13,7 +13,7 @@ export const TimeText = z
     (text) => parseTime(text, 0) !== undefined,
     'must be ISO-8601, an expression such as now-15m, or epoch milliseconds',
   );
-/** A duration that is kept as it was written. */
+/** A duration stored as written. */
 export const DurationText = z
   .string()
   .max(32)

@@ -1,14 +1,14 @@
-/** Writes a time as a format such as `YYYY-MM-DD HH:mm:ss` says it. */
+/** Formats a time in a format such as `YYYY-MM-DD HH:mm:ss`. */
 
 const months = 'January February March April May June July August September October November December'.split(' ');
 const days = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
 
-/** Letters that stand for a part of a time; what is in brackets stands for itself. */
+/** Tokens of a time format; text in brackets is literal. */
 const part = /\[[^[\]]{0,128}\]|YYYY|YY|MMMM|MMM|MM|M|DD|D|dddd|ddd|HH|H|hh|h|mm|m|ss|s|SSS|A|a|X|x|Z/g;
 
 const two = (number: number): string => String(number).padStart(2, '0');
 
-/** The parts of a time in a zone as if they were those of UTC. */
+/** Returns the time in a zone as a date whose UTC parts are the local ones. */
 const inZone = (ms: number, zone: string): { local: Date; offsetMinutes: number } => {
   const parts = new Intl.DateTimeFormat('en-US', {
     timeZone: zone,
@@ -63,7 +63,7 @@ const partsOf = (ms: number, local: Date, offsetMinutes: number): Readonly<Recor
   };
 };
 
-/** Whether a zone is one that times can be written in. */
+/** Returns whether times can be formatted in a zone. */
 export const isZone = (zone: string): boolean => {
   try {
     new Intl.DateTimeFormat('en-US', { timeZone: zone });
@@ -73,7 +73,7 @@ export const isZone = (zone: string): boolean => {
   }
 };
 
-/** Milliseconds as a text: ISO-8601 without a format or with `iso`, seconds with `seconds`. Empty for what is no time. */
+/** Formats milliseconds: ISO 8601 without a format or with `iso`, seconds with `seconds`. Empty for an invalid time. */
 export const timeText = (ms: number, format = '', zone = 'UTC'): string => {
   if (!Number.isFinite(ms) || Math.abs(ms) > 8.64e15) return '';
   if (format === '' || format === 'iso') return new Date(ms).toISOString();

@@ -1,4 +1,7 @@
-/** Points in time as requests spell them, in nanoseconds since the epoch; and back. The page imports it, so that it stays without a schema. */
+/**
+ * Parses and formats points in time of requests, in nanoseconds since the epoch. The page imports this module, so it
+ * has no schema.
+ */
 
 const unitNanoseconds: Readonly<Record<string, bigint>> = {
   ns: 1n,
@@ -11,17 +14,17 @@ const unitNanoseconds: Readonly<Record<string, bigint>> = {
   w: 604_800_000_000_000n,
 };
 
-/** What a nanosecond timestamp column can hold. */
+/** Range of a nanosecond timestamp column. */
 const earliest = -2_208_988_800_000_000_000n;
 const latest = 9_223_372_036_854_775_807n;
-/** The last time that a record may have: sorting keys round times to what ends in 2106. */
+/** Latest time of a record: sorting keys round times to a type that ends in 2106. */
 export const latestTime = 4_294_967_295_999_999_999n;
 
 const relative = /^now(?:([+-])(\d{1,12})(s|m|h|d|w|ms))?$/;
 const iso =
   /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:([Zz])|([+ -])(\d{2}):?(\d{2}))?)?$/;
 
-/** ISO-8601 (UTC where it names no zone), `now`, `now-15m`, or epoch milliseconds. `undefined` for anything else. */
+/** Parses ISO 8601 (UTC without a zone), `now`, `now-15m`, or epoch milliseconds. `undefined` for any other text. */
 export const parseTime = (text: string, nowMs: number): bigint | undefined => {
   const nanoseconds = /^-?\d{1,17}$/.test(text) ? BigInt(text) * 1_000_000n : (ofRelative(text, nowMs) ?? ofIso(text));
   if (nanoseconds === undefined || nanoseconds < earliest || nanoseconds > latest) return undefined;
@@ -40,7 +43,7 @@ const ofRelative = (text: string, nowMs: number): bigint | undefined => {
 const ofIso = (text: string): bigint | undefined => {
   const match = iso.exec(text);
   if (match === null) return undefined;
-  // An unescaped plus sign of a zone reaches us as a space.
+  // An unescaped plus sign of a zone is received as a space.
   const [, date, minutes = '00:00', seconds = '00', fraction = '', , sign, zoneHours = '00', zoneMinutes = '00'] =
     match;
   const ms = Date.parse(`${date}T${minutes}:${seconds}Z`);
@@ -50,7 +53,7 @@ const ofIso = (text: string): bigint | undefined => {
   return BigInt(ms - zone * 60_000) * 1_000_000n + BigInt(fraction.padEnd(9, '0'));
 };
 
-/** `90s`, `5m`, `2h`, `30d`, `250ms` … in nanoseconds; `undefined` for anything else. */
+/** Parses `90s`, `5m`, `2h`, `30d`, `250ms` … to nanoseconds; `undefined` for any other text. */
 export const parseDuration = (text: string): bigint | undefined => {
   const match = /^(\d{1,15})(?:\.(\d{1,9}))?(ns|us|ms|s|m|h|d|w)$/.exec(text);
   if (match === null) return undefined;
@@ -60,7 +63,7 @@ export const parseDuration = (text: string): bigint | undefined => {
   return nanoseconds > latest ? undefined : nanoseconds;
 };
 
-/** ISO-8601 of seconds, with the point behind them: what is formatted together mostly lies within a minute. */
+/** Cache of ISO 8601 texts of seconds with a trailing point: times formatted in a row are mostly within a minute. */
 const seconds: { readonly second: number; readonly text: string }[] = [];
 const textOfSecond = (second: number): string => {
   const slot = second & 63;
@@ -71,18 +74,18 @@ const textOfSecond = (second: number): string => {
   return text;
 };
 
-/** ISO-8601 UTC with 9 digits. */
+/** Formats ISO 8601 UTC with 9 fractional digits. */
 export const formatTime = (nanoseconds: bigint): string => {
   const ms = nanoseconds / 1_000_000n;
   const second = Math.floor(Number(ms) / 1_000);
-  // Of times before the epoch both parts are negative.
+  // For times before the epoch, both parts are negative.
   const rest = (Number(ms) - second * 1_000) * 1_000_000 + Number(nanoseconds % 1_000_000n);
   return rest < 0
     ? `${textOfSecond(second - 1)}${String(rest + 1_000_000_000)}Z`
     : `${textOfSecond(second)}${String(rest).padStart(9, '0')}Z`;
 };
 
-/** 64-bit nanoseconds as a number where that is exact, else as text. */
+/** Returns 64-bit nanoseconds as a number if that is exact, otherwise as text. */
 export const exact = (text: string): number | string => {
   const value = Number(text);
   return Number.isSafeInteger(value) ? value : text;

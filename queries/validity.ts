@@ -1,4 +1,4 @@
-/** Whether what queries name is there: attributes of records by what was counted where they landed, metrics by their series. */
+/** Validates names in queries: record attributes against stored counts, metrics against their series. */
 
 import { z } from 'zod';
 import { type Reference, referenceOf } from '../schemas/fields.ts';
@@ -15,15 +15,15 @@ import { type QuerySignal, signals } from './signals/index.ts';
 import { ValueReader } from './values.ts';
 
 export const Validity = z.strictObject({
-  isValid: z.boolean().nullable().describe('null: not known, for the reasons given'),
+  isValid: z.boolean().nullable().describe('`null` if unknown, for the given reasons'),
   problems: z.array(z.strictObject({ path: z.string(), message: z.string() })),
-  reason: z.string().nullable().describe('Why it is not known'),
+  reason: z.string().nullable().describe('Why it is unknown'),
 });
 export type Validity = z.output<typeof Validity>;
 
 type Problem = Validity['problems'][number];
 
-/** What a query names beyond the fields that every record has. */
+/** Names in a query besides the fields of every record. */
 type Named =
   | {
       readonly what: 'attribute';
@@ -38,7 +38,7 @@ type Named =
 const kindsOf = (kind: Exclude<Reference['kind'], 'field'>): readonly string[] =>
   kind === 'any' ? ['attribute', 'resource'] : [kind];
 
-/** Attributes of parts are in no catalogue, nor are those of signals that are not counted: what names them may be there. */
+/** Attributes of parts, and of data sources without counts, are not in the catalog, so their names may be valid. */
 const attribute = (reference: SearchReference, signal: QuerySignal, path: string): Named[] => {
   const topic = signals[signal].countedBy?.name;
   return reference.kind === 'field' || reference.kind === 'events' || reference.kind === 'links' || topic === undefined
@@ -60,7 +60,7 @@ const inSearch = (search: Search, signal: QuerySignal, path: string): Named[] =>
   }
 };
 
-/** Gathers what queries name, and what is wrong with them by themselves. */
+/** Collects the names in queries, and errors that do not depend on data. */
 class QueryInspector {
   readonly named: Named[] = [];
   readonly problems: Problem[] = [];
@@ -117,7 +117,7 @@ class QueryInspector {
     return this;
   }
 
-  /** Keeps going after what is wrong: the rest is looked at too. */
+  /** Records an error and continues with the rest. */
   #attempt(path: string, read: () => void): void {
     try {
       read();
@@ -142,11 +142,11 @@ class QueryInspector {
   }
 }
 
-/** What is wrong with a query by itself, whatever has landed. */
+/** Returns the errors of a query that do not depend on stored data. */
 export const ownProblemsOf = (query: Query, path?: string): readonly Problem[] =>
   new QueryInspector().query(query, path).problems;
 
-/** What has landed of all that was asked after: `topic kind key`, and metrics. `null` where nothing at all has. */
+/** Stored names among those checked: `topic kind key`, and metrics. `null` if no data is stored at all. */
 interface Landed {
   readonly attributes: ReadonlySet<string>;
   readonly topics: ReadonlySet<string>;
@@ -203,7 +203,7 @@ const findingOf = (named: Named, landed: Landed): Finding => {
   return { problem: { path, message: `no ${named.signal} have the ${where} ${named.key} any more, or none ever had` } };
 };
 
-/** The validity of several queries, in their order, by what has landed as long as it is kept. */
+/** Returns the validity of several queries in order, by the data within the retention. */
 export const validitiesOf = async (queries: readonly Query[], reading: Reading): Promise<Validity[]> => {
   const inspected = queries.map((query) => new QueryInspector().query(query));
   const landed = await landedOf(

@@ -1,25 +1,25 @@
 /**
- * Values of records by name, as SQL: fields, attributes, and attributes of resources, which lie in a table of their own. A statement
- * reads the records in a subquery that computes each value once, and joins resources by their id where a name may mean one.
+ * SQL of record values by name: fields, attributes, and resource attributes, which are in a separate table. A statement
+ * reads the records in a subquery that computes each value once, and joins resources by id if a name may refer to one.
  */
 import { attributeExpressions, type Field, type Reference, referenceOf, scopeExpressions } from '../schemas/fields.ts';
 import { quote } from '../schemas/tables/literal.ts';
 import { withinRange } from './records.ts';
 import { type QuerySignal, recordsOf, signals } from './signals/index.ts';
 
-/** What JSON has for numbers: the same values read as numbers as in the search language. */
+/** Matches JSON numbers, so that the same values count as numbers as in the search language. */
 const numberPattern = quote('^-?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]+)?$');
 
 /** SQL of one value, in terms of the columns of `ValueReader.from`. */
 export interface Value {
   readonly reference: Reference;
-  /** Whether a record has it; a field of text is there where it is not empty. */
+  /** Whether a record has the value; a text field exists if it is not empty. */
   readonly exists: string;
-  /** Its text, empty where a record has none. Numbers that have names are their names. */
+  /** Text of the value, empty if a record has none. Numbers with names are their names. */
   readonly text: string;
-  /** `Nullable(Float64)`, or `Nullable(Int64)` of a time; NULL where it does not read as a finite number. */
+  /** `Nullable(Float64)`, or `Nullable(Int64)` for a time; NULL if it is not a finite number. */
   readonly number: string;
-  /** The letter of an attribute's type (`schemas/tables/parts.ts`); empty for a field. */
+  /** Type character of an attribute (`schemas/tables/parts.ts`); empty for a field. */
   readonly type: string;
 }
 
@@ -40,21 +40,21 @@ export class ValueReader {
     this.#signal = signal;
   }
 
-  /** The name under which the subquery gives an expression over the record's own columns. */
+  /** Returns the name of a subquery column for an expression over the record's own columns. */
   column(expression: string): string {
     const known = this.#columns.get(expression) ?? `v${this.#columns.size + 1}`;
     this.#columns.set(expression, known);
     return known;
   }
 
-  /** What a name of the search language means. */
+  /** Returns the value of a name of the search language. */
   value(name: string): Value {
     const known = this.#values.get(name) ?? this.#written(name);
     this.#values.set(name, known);
     return known;
   }
 
-  /** The same, where a record is there once for each of its values: for what groups are made by. */
+  /** As `value`, with one row for each of a record's values, for grouping. */
   each(name: string): Value {
     const reference = referenceOf(signals[this.#signal].fields, name) as Reference;
     if (reference.kind !== 'field') return this.value(name);
@@ -126,7 +126,10 @@ export class ValueReader {
     return known;
   }
 
-  /** What goes behind FROM: records of the tenant within `{from:Int64}` and `{to:Int64}` that satisfy a condition, with every value asked for so far. Of `maxRecords` at most, where that is given. */
+  /**
+   * Returns the FROM clause: records of the tenant within `{from:Int64}` and `{to:Int64}` that match a condition, with
+   * all values requested so far; at most `maxRecords`, if given.
+   */
   from(condition: string, maxRecords?: number): string {
     const { table, from = table } = recordsOf(this.#signal);
     const own = [...this.#columns].map(([expression, name]) => `${expression} AS ${name}`);

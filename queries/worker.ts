@@ -1,4 +1,4 @@
-/** Reads long texts in a thread, so that the process goes on meanwhile. */
+/** Parses long texts in a worker, so that the process stays responsive. */
 import { QueryError } from './errors.ts';
 import { type Budget, BudgetThreads } from './limits/budget-threads.ts';
 
@@ -11,13 +11,13 @@ export interface CallRequest {
 
 export type CallReply = { readonly id: number } & ({ readonly result: unknown } | { readonly error: unknown });
 
-/** Who sent the text. */
+/** Sender of the text. */
 export type Reader = Omit<Budget, 'budgetMs'>;
 
-/** YAML of so many characters takes 60 ms at most; a thread has a start and two copies. */
+/** YAML of this many characters takes at most 60 ms; a worker costs a start and two copies. */
 const shortCharacters = 16_384;
 const budgetMs = 40_000;
-/** A text of 1 MiB takes 400 MB as the nodes of its YAML. */
+/** A text of 1 MiB needs 400 MB for its YAML nodes. */
 const memoryMb = 1024;
 
 const threads = new BudgetThreads<CallReply>({
@@ -35,7 +35,7 @@ const refusals = {
   tooLarge: refused(`more than ${memoryMb} MB of memory`),
 };
 
-/** Characters of a text, bytes of what is packed. */
+/** Returns characters of a text, bytes of packed data. */
 const lengthOf = (value: unknown): number =>
   typeof value === 'string' || value instanceof Uint8Array ? value.length : 0;
 
@@ -43,9 +43,12 @@ const buffersOf = (args: readonly unknown[]): ArrayBuffer[] =>
   args.flatMap((value) => (value instanceof Uint8Array && value.buffer instanceof ArrayBuffer ? [value.buffer] : []));
 
 /**
- * The same function, which reads short texts at once and long ones in a thread. The module has to export it under its own name, and what it
- * is given and gives has to be data. What it throws loses its class in a thread: what is wrong with a text has to be in its result.
- * `moves`: bytes that it is given are not copied, which takes 30 ms for 60 MB; they are gone for who gives them.
+ * Returns a function that runs short texts directly and long ones in a worker. The module must export the function
+ * under its own name, and arguments and results must be serializable. Errors lose their class in a worker, so errors
+ * about a text must be part of the result.
+ *
+ * With `moves`, byte arguments are transferred instead of copied, which would take 30 ms for 60 MB; the caller cannot
+ * use them afterwards.
  */
 export const inWorker =
   <Args extends readonly unknown[], Result>(

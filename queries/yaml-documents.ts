@@ -3,14 +3,14 @@
 /** A document of a text, as text. */
 export interface DocumentText {
   readonly text: string;
-  /** Line of its first character, from 1. */
+  /** Line of its first character, starting at 1. */
   readonly line: number;
 }
 
-/** Three hyphens, or dots, at the beginning of a line. */
+/** Three hyphens, or dots, at the start of a line. */
 const separator = /(?<![^\n])(?:---|\.\.\.)(?!\S)/g;
 
-/** Whether a line is neither empty nor a comment. */
+/** Returns whether a line is neither empty nor a comment. */
 const hasContent = (text: string): boolean => {
   const written = /\S/g;
   for (let found = written.exec(text); found !== null; found = written.exec(text)) {
@@ -28,13 +28,13 @@ const lineBreaksIn = (text: string, from: number, to: number): number => {
   return count;
 };
 
-/** Of a text. */
+/** Maximum number of documents in a text. */
 export const maxDocuments = 20_000;
 const maxSeparators = 5 * maxDocuments;
 
 /**
- * Splits a text at its lines of three hyphens, so that what is wrong with one document leaves the others alone. What is
- * behind the most documents is one more.
+ * Splits a text at its lines of three hyphens, so that an error in one document does not affect the others. Everything
+ * after the maximum number of documents is one more document.
  */
 export const splitDocuments = (given: string): DocumentText[] => {
   const text = given.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');

@@ -1,4 +1,7 @@
-/** Reads YAML that people send. All YAML of the product is read here, within bounds that hold its work to the length of the text. */
+/**
+ * Parses YAML sent by users. All YAML input of the product is parsed here, with limits that keep the work proportional
+ * to the length of the text.
+ */
 import {
   type Alias,
   isAlias,
@@ -12,13 +15,18 @@ import {
   type YAMLMap,
 } from 'yaml';
 
-/** Keys of one map. */
+/** Maximum number of keys in one map. */
 const maxKeys = 5000;
 const maxAliases = 1000;
-/** Characters that aliases may repeat, with what is repeated in these: a few hundred could stand for a text without end. */
+/**
+ * Maximum number of characters that aliases may repeat, including nested repetition: a few hundred aliases could
+ * otherwise expand to an unbounded text.
+ */
 const maxRepeatedCharacters = 1_000_000;
 
-/** A text that is no YAML, or more than is read. The message says what is wrong, without the place. */
+/**
+ * Thrown for a text that is not valid YAML or exceeds the limits. The message describes the error without its position.
+ */
 export class YamlError extends Error {
   override name = 'YamlError';
   readonly line: number;
@@ -30,29 +38,29 @@ export class YamlError extends Error {
     this.column = col;
   }
 
-  /** The message with the place. */
+  /** The message with the position. */
   get text(): string {
     return `${this.message} at line ${this.line}, column ${this.column}`;
   }
 }
 
-/** A document as its nodes, and as values. */
+/** A document as nodes and as values. */
 export interface YamlText {
   readonly contents: Node | null;
-  /** Line of a place in the text, from 1. */
+  /** Returns the line of an offset in the text, starting at 1. */
   line(offset: number): number;
-  /** Line of the innermost part on a path that there is: of its name, where it has one. */
+  /** Returns the line of the innermost existing part of a path: of its name, if it has one. */
   lineAt(path: readonly PropertyKey[]): number;
-  /** What an alias stands for; undefined where nothing before it has the name. */
+  /** Returns the target of an alias; undefined if no earlier node has the name. */
   target(alias: Alias): Node | undefined;
-  /** Maps as objects, lists as arrays. Throws `YamlError` where an alias stands for nothing. */
+  /** Returns maps as objects, lists as arrays. Throws `YamlError` for an alias without a target. */
   value(): unknown;
 }
 
 const messageOf = ({ message }: Error): string =>
   message.startsWith('Maximum call stack') ? 'it is nested too deeply' : message;
 
-/** Throws `YamlError` at what a parser throws, such as texts that are nested deeper than the stack. */
+/** Converts errors of the parser to `YamlError`, such as those for texts nested deeper than the stack. */
 const withYamlErrors = <Result>(work: () => Result): Result => {
   try {
     return work();
@@ -66,7 +74,7 @@ const childrenOf = (node: Node): unknown[] => {
   return isSeq(node) ? node.items : [];
 };
 
-/** Told where a node is more than is read. */
+/** Called for a node that exceeds the limits. */
 type Refuse = (message: string, node: Node) => never;
 
 const checkKeys = (map: YAMLMap, refuse: Refuse): void => {
@@ -74,7 +82,7 @@ const checkKeys = (map: YAMLMap, refuse: Refuse): void => {
   const keys = new Set<unknown>();
   for (const { key } of map.items) {
     if (key === null) continue;
-    // As a name of a field such a key would be written as text, which takes twice as long with each map in it.
+    // As a field name, this key would be serialized as text, which takes twice as long with each nested map.
     if (!isScalar(key)) refuse('a key of a map is no text', isNode(key) ? key : map);
     else if (keys.has(key.value)) refuse('keys of a map must be unique', key);
     else keys.add(key.value);
@@ -83,7 +91,7 @@ const checkKeys = (map: YAMLMap, refuse: Refuse): void => {
 
 const offsetOf = (node: unknown): number => (isNode(node) ? (node.range?.[0] ?? 0) : 0);
 
-/** What aliases of a document stand for, and how much they repeat; they are met in their order. */
+/** Resolves the aliases of a document and counts their repetition; they must be added in document order. */
 class Aliases {
   readonly #anchors = new Map<string, Node>();
   readonly #met: { readonly at: number; readonly length: number }[] = [];
@@ -98,7 +106,7 @@ class Aliases {
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
   }
 
-  /** Gives it what it stands for: the library looks through the whole document for each. */
+  /** Resolves an alias, because the library scans the entire document for each. */
   meet(alias: Alias): void {
     const target = this.#anchors.get(alias.source);
     alias.resolve = () => target as ReturnType<Alias['resolve']>;
@@ -110,7 +118,7 @@ class Aliases {
       this.#refuse(`aliases repeat more than ${maxRepeatedCharacters} characters`, alias);
   }
 
-  /** How long it is, with what aliases within it repeat. */
+  /** Returns the length of a node, including the repetition of nested aliases. */
   #lengthOf({ range }: Node, alias: Alias): number {
     const [start = 0, end = start] = range ?? [];
     const isWithin = (at: number): boolean => start <= at && at < end;
@@ -119,7 +127,7 @@ class Aliases {
   }
 }
 
-/** Follows a document in its order. */
+/** Visits a document in order. */
 const follow = (contents: Node | null, refuse: Refuse): void => {
   const aliases = new Aliases(refuse);
   const ahead: unknown[] = [contents];
@@ -154,10 +162,10 @@ const offsetAt = (contents: Node | null, path: readonly PropertyKey[], targetOf:
   return offset;
 };
 
-/** Reads one document. Throws `YamlError`. */
+/** Parses one document. Throws `YamlError`. */
 export const readYaml = (text: string): YamlText => {
   const lines = new LineCounter();
-  // The library holds each key of a map against all others: here they are counted first, and compared in one pass.
+  // The library compares each key of a map with all others; here they are counted first, and compared in one pass.
   const document = withYamlErrors(() =>
     parseDocument(text, { lineCounter: lines, prettyErrors: false, strict: true, uniqueKeys: false }),
   );
@@ -172,7 +180,7 @@ export const readYaml = (text: string): YamlText => {
     line,
     lineAt: (path) => line(offsetAt(document.contents, path, (alias) => alias.resolve(document))),
     target: (alias) => alias.resolve(document),
-    // What aliases repeat was counted before: the library counts where it resolves them, which it does not.
+    // Alias repetition is already limited; the library's count happens during its own resolution, which is not used.
     value: () => withYamlErrors(() => document.toJS({ maxAliasCount: -1 })),
   };
 };

@@ -8,13 +8,14 @@ import { type Receivers, type ReceiversOptions, start } from './engine/start.ts'
 import { openHeartbeats } from './heartbeats/heartbeats.ts';
 import { formatOfDeadLetter, receivers } from './registry.ts';
 
-/** Starts every receiver. Listens once everything there is about license keys is known; rejects when an address is taken. */
+/** Starts all receivers. They listen once all license keys are loaded; rejects if an address is in use. */
 export const startReceivers = (options: ReceiversOptions): Promise<Receivers> =>
   start(receivers, openHeartbeats, options);
 
 /**
- * Checks the body of a refused request again and gives the messages that its receiver would have published, for a
- * replay to publish in its transaction. Throws `PermanentError` when the body is still malformed, was cut, or holds no records.
+ * Validates the body of a refused request again and returns the messages that its receiver would have published, for a
+ * replay to publish in its transaction. Throws `PermanentError` if the body is still malformed, was cut, or contains no
+ * records.
  */
 export const republishRefused = (headers: DeadLetterHeaders, body: Buffer, shards = 1): Message[] => {
   const receiver = receivers.find(({ name }) => name === headers.origin);

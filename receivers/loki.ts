@@ -16,7 +16,7 @@ import { encodingOf } from './engine/refuse.ts';
 
 type Texts = ReadonlyMap<string, string>;
 
-/** Resource attributes that Loki makes labels of when it takes OTLP; here the other way round. */
+/** Resource attributes that Loki converts to labels on OTLP ingestion; this is the reverse mapping. */
 const attributeOfLabel = new Map(
   [
     'cloud.availability_zone',
@@ -40,7 +40,7 @@ const attributeOfLabel = new Map(
   ].map((attribute) => [attribute.replaceAll('.', '_'), attribute]),
 );
 
-/** Where Loki looks for the name of a service in a stream without `service_name`. The label stays besides. */
+/** Labels in which Loki searches the service name of a stream without `service_name`. The label is retained. */
 const serviceLabels = [
   'service',
   'app',
@@ -86,7 +86,7 @@ const resourceOf = (labels: Texts): [string, string][] => {
 const idOf = (text: string | undefined, bytes: number): Buffer | undefined =>
   text?.length === bytes * 2 && /^[0-9a-f]+$/i.test(text) ? Buffer.from(text, 'hex') : undefined;
 
-/** Writes the entries of one stream; `read` gives each of them to its argument. */
+/** Writes the entries of one stream; `read` passes each of them to its argument. */
 const writeStream = (
   writer: WireWriter,
   labels: Texts,
@@ -114,7 +114,7 @@ const writeStream = (
   });
 };
 
-/** Longest time in nanoseconds that Loki's int64 holds. */
+/** Latest time in nanoseconds that Loki's int64 can represent. */
 const latest = 2n ** 63n - 1n;
 
 const readTime = (reader: JsonReader): bigint => {
@@ -127,7 +127,7 @@ const readTime = (reader: JsonReader): bigint => {
   return time;
 };
 
-/** `["time", "line"]` or `["time", "line", {"name": "value"}]`. */
+/** Parses `["time", "line"]` or `["time", "line", {"name": "value"}]`. */
 const readEntry = (reader: JsonReader): [bigint, string, Texts] => {
   const incomplete = 'an entry is a time, a line and, where wanted, structured metadata';
   if (!reader.beginArray()) throw reader.fault(incomplete);
@@ -139,7 +139,7 @@ const readEntry = (reader: JsonReader): [bigint, string, Texts] => {
   return [time, line, metadata ?? noTexts];
 };
 
-/** The entries may come before the labels: where they are is kept until the stream is known. */
+/** Entries may precede the labels, so their position is remembered until the stream is known. */
 const readStreamObject = objectOf<{ stream: Texts; values: number }>({
   stream: readStrings,
   values(reader) {
@@ -176,7 +176,7 @@ const label = /\s*([a-zA-Z_][\w.:]*)\s*=\s*("(?:[^"\\\n]|\\.)*"|`[^`]*`)\s*(,|(?
 const escapes = /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3})|([abfnrtv\\"']))/g;
 const escaped: Readonly<Record<string, string>> = { a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
 
-/** A string as Go writes it. Bytes that are no text of their own become U+FFFD. */
+/** Parses a Go string literal. Invalid bytes become U+FFFD. */
 const unquoted = (quoted: string): string => {
   const inner = quoted.slice(1, -1);
   if (quoted.startsWith('`')) return inner;
@@ -188,7 +188,7 @@ const unquoted = (quoted: string): string => {
   });
 };
 
-/** `{name="value", other="value"}`, as Promtail and Loki write it. */
+/** Parses `{name="value", other="value"}`, as Promtail and Loki write it. */
 const labelsOf = (text: string, position: number): Texts => {
   const wrong = (what: string): PermanentError => malformed(`the labels of a stream ${what}`, position);
   if (text.length > maxLabelsLength) throw wrong(`are longer than ${maxLabelsLength} characters`);
@@ -206,7 +206,10 @@ const labelsOf = (text: string, position: number): Texts => {
   return labels;
 };
 
-/** Reads the fields of a message up to `end`: by tag, the function that reads it, with where it ends if it has a length. */
+/**
+ * Reads the fields of a message up to `end`: by tag, the function that reads the field, with its end if it has a
+ * length.
+ */
 const readFields = (reader: WireReader, end: number, fields: Readonly<Record<number, (end: number) => void>>): void => {
   const known = new Set(Object.keys(fields).map((tag) => Number(tag) >> 3));
   while (reader.position < end) {
@@ -243,7 +246,7 @@ const readWireTime = (reader: WireReader, end: number): bigint => {
       nanos = reader.varint(limit);
     },
   });
-  // The number above 2⁵³ is not exact, and far above this limit.
+  // A number above 2⁵³ is not exact, and far above this limit.
   if (seconds > 9_223_372_035 || nanos > 999_999_999) throw malformed('the time of an entry is out of range', at);
   return BigInt(seconds) * 1_000_000_000n + BigInt(nanos);
 };
@@ -280,7 +283,7 @@ const readWireEntry = (reader: WireReader, end: number): [bigint, string, Texts]
   return [time, line, metadata];
 };
 
-/** The labels may come after the entries, so the stream is read twice. */
+/** The labels may follow the entries, so the stream is read twice. */
 const readWireStream = (reader: WireReader, end: number, writer: WireWriter): void => {
   const start = reader.position;
   const skip = (): void => undefined;
@@ -316,7 +319,7 @@ const path = '/loki/api/v1/push';
 
 export const loki = defineHttpReceiver({
   name: 'loki',
-  summary: `Loki's push API (${path}), JSON and protobuf, on 4318 and on the main address`,
+  summary: `Loki's push API (${path}), JSON and protobuf, on port 4318 and on the main address`,
   signals: ['logs'],
   listens: [
     { setting: 'OTLP_HTTP_ADDRESS', protocol: 'http', paths: { logs: path } },
@@ -333,7 +336,7 @@ export const loki = defineHttpReceiver({
     }
     if (type !== 'application/x-protobuf' && type !== '')
       return refusal('unsupported-type', 'Content-Type must be application/x-protobuf or application/json');
-    // Protobuf always is a snappy block; many clients do not say so.
+    // Protobuf is always a snappy block; many clients do not declare it.
     if (encoding === 'snappy' || encoding === 'identity') return { signal, format: lokiProtobuf, encoding: 'snappy' };
     return refusal('unsupported-encoding', 'protobuf must be one snappy block, without another Content-Encoding');
   },

@@ -1,4 +1,7 @@
-/** OTLP over HTTP: bare paths on an address of its own (the SDKs' default), under `/otlp` on the main address. */
+/**
+ * OTLP over HTTP. Serves bare paths on its own address (the default of the SDKs) and paths under `/otlp` on the main
+ * address.
+ */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { requestFromJson } from '../schemas/otlp/json.ts';
 import { type Signal, signals } from '../schemas/telemetry-signals.ts';
@@ -14,7 +17,7 @@ import { badRequestJson, encodeBadRequest, encodeStatus } from './engine/status.
 
 const maxBodyBytes = 50 * 1024 * 1024;
 const barePaths = { logs: '/v1/logs', metrics: '/v1/metrics', traces: '/v1/traces' } as const;
-// Maps, because a sender may ask for `constructor`.
+// Maps, because a sender may request the path `constructor`.
 const signalOfPath = new Map<string, Signal>(signals.map((signal) => [signal, signal]));
 
 const otlpJson: BodyFormat = {
@@ -36,7 +39,7 @@ const typeOf = (headers: IncomingHttpHeaders): string => {
   return (header.split(';')[0] ?? '').trim().toLowerCase();
 };
 
-/** Answers to success never change; one of each media type is enough. */
+/** Success responses never change, so one per media type is enough. */
 const successes: Readonly<Record<string, Answer>> = {
   'application/json': {
     status: 200,
@@ -82,7 +85,7 @@ const protocol: HttpProtocol = {
   },
 };
 
-/** The path behind a prefix, without its query; undefined when it lies elsewhere. */
+/** Returns the path after a prefix, without its query string; `undefined` if the path has another prefix. */
 const pathBehind = (url: string, prefix: string): string | undefined => {
   if (!url.startsWith(prefix)) return undefined;
   const query = url.indexOf('?', prefix.length);

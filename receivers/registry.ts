@@ -1,4 +1,4 @@
-/** The receivers, one line each, and the formats that they bring. */
+/** The receivers, one line each, and the body formats that they provide. */
 
 import type { DeadLetterHeaders } from '../schemas/dead-letter.ts';
 import { PermanentError } from '../schemas/errors.ts';
@@ -14,14 +14,17 @@ export const receivers: readonly Receiver[] = [otlpHttp, otlpGrpc, remoteWrite, 
 
 const formats = new Map(receivers.flatMap((receiver) => receiver.formats.map((format) => [format.name, format])));
 
-/** Throws `PermanentError` when no receiver brings a format of this name. */
+/** Throws `PermanentError` if no receiver provides a format of this name. */
 export const formatNamed = (name: string): BodyFormat => {
   const format = formats.get(name);
   if (format === undefined) throw new PermanentError('bad-headers', `no receiver reads the format ${name}`);
   return format;
 };
 
-/** The format of a refused body. Dead letters of before formats had names say it by their origin and headers. */
+/**
+ * Returns the format of a refused body. For dead letters that predate format names, derives it from their origin and
+ * headers.
+ */
 export const formatOfDeadLetter = ({ format, origin, contentType, originalHeaders }: DeadLetterHeaders): BodyFormat => {
   if (format !== undefined) return formatNamed(format);
   if (origin === remoteWrite.name) return formatNamed(originalHeaders['format'] ?? 'remote-write-1');

@@ -1,4 +1,4 @@
-/** Prometheus remote-write 1.0 and 2.0. The snappy body goes on the bus as it came. */
+/** Prometheus remote-write 1.0 and 2.0. The Snappy body is published to the bus unchanged. */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { BodyFormat } from './engine/body-format.ts';
 import { refusedAnswer } from './engine/http-ingest.ts';
@@ -16,7 +16,10 @@ const formats = new Map<string, BodyFormat>([
   ['io.prometheus.write.v2.request', version2],
 ]);
 
-/** The format that a Content-Type names; senders of 1.0 may leave out the parameter, and the oldest the whole header. */
+/**
+ * Returns the format that a Content-Type names. Senders of 1.0 may omit the parameter, and the oldest senders omit the
+ * header.
+ */
 const formatOf = (contentType: string | undefined): BodyFormat | undefined => {
   if (contentType === undefined) return version1;
   const [type = '', ...parameters] = contentType.toLowerCase().split(';');
@@ -28,7 +31,7 @@ const formatOf = (contentType: string | undefined): BodyFormat | undefined => {
   return version1;
 };
 
-/** Remote-write 2.0 requires counts of what was written, also when nothing was. */
+/** Remote-write 2.0 requires counts of the written items, even if nothing was written. */
 const writtenHeaders = (written: Written): OutgoingHttpHeaders => ({
   'x-prometheus-remote-write-samples-written': String(written.samples),
   'x-prometheus-remote-write-histograms-written': String(written.histograms),

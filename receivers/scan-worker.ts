@@ -1,4 +1,4 @@
-/** Prepares one large body at a time off the main thread, so that no request keeps the others waiting. */
+/** Prepares one large body at a time off the main thread, so that no request delays the others. */
 import { isMarkedAsUntransferable, parentPort } from 'node:worker_threads';
 import { TooLargeError } from '../schemas/compression.ts';
 import { PermanentError } from '../schemas/errors.ts';
@@ -16,7 +16,7 @@ const failureOf = (error: unknown): Failure => {
   return { kind: 'other', message: error instanceof Error ? error.message : 'the body could not be read' };
 };
 
-/** Buffers that may be transferred without copying, each once; Node's shared pool may not. */
+/** Returns the buffers that can be transferred without copying, each once. Node's shared pool cannot be transferred. */
 const transferable = (views: readonly Uint8Array[]): ArrayBuffer[] => {
   const buffers = new Set<ArrayBuffer>();
   for (const { buffer } of views)

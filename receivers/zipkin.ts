@@ -1,4 +1,4 @@
-/** Zipkin's v2 JSON, by OpenTelemetry's mapping of Zipkin to OTLP. */
+/** Zipkin v2 JSON, with OpenTelemetry's mapping of Zipkin to OTLP. */
 import type { JsonReader } from '../schemas/otlp/json-reader.ts';
 import {
   eachElement,
@@ -25,7 +25,7 @@ interface Endpoint {
   port: number;
 }
 
-/** A span of Zipkin's. Times are microseconds. */
+/** A Zipkin span. Times are in microseconds. */
 interface ZipkinSpan {
   traceId: Buffer;
   id: Buffer;
@@ -60,7 +60,7 @@ const statusCodes = new Map([
   ['STATUS_CODE_ERROR', 2],
 ]);
 
-/** An id of up to `bytes` bytes. Zipkin's clients may leave out zeros in front, and use 64 bits for a trace. */
+/** Parses an ID of up to `bytes` bytes. Zipkin clients may omit leading zeros, and may use 64-bit trace IDs. */
 const idOf =
   (bytes: number) =>
   (reader: JsonReader): Buffer => {
@@ -115,7 +115,7 @@ type Attribute = OtlpMessage<'KeyValue'>;
 
 const nanoseconds = (microseconds: number): bigint => BigInt(microseconds) * 1000n;
 
-/** Takes a tag out, when it says what has a place of its own in OTLP. */
+/** Removes and returns a tag that has its own field in OTLP. */
 const extractTag = (tags: Map<string, string>, ...names: readonly string[]): string | undefined => {
   let value: string | undefined;
   for (const name of names) {
@@ -125,7 +125,10 @@ const extractTag = (tags: Map<string, string>, ...names: readonly string[]): str
   return value;
 };
 
-/** An `error` tag of any value but `false` is a failure; its value is the message, unless it only says so. */
+/**
+ * An `error` tag with any value other than `false` marks a failure. The value becomes the message unless it only
+ * repeats that.
+ */
 const statusOf = (tags: Map<string, string>): OtlpMessage<'Status'> | undefined => {
   const code = statusCodes.get(extractTag(tags, 'otel.status_code') ?? '');
   const description = extractTag(tags, 'otel.status_description');
@@ -136,7 +139,7 @@ const statusOf = (tags: Map<string, string>): OtlpMessage<'Status'> | undefined 
   return { code: failed ? 2 : code, message };
 };
 
-/** What OpenTelemetry's own exporters flatten into tags: it describes the process and not the span. */
+/** Attributes that OpenTelemetry's own exporters flatten into tags: they describe the process, not the span. */
 const ofResource = /^(?:service|telemetry|host|os|process|container|k8s|cloud|faas|deployment|webengine)\./;
 
 const resourceTags = ({ localEndpoint }: Partial<ZipkinSpan>, tags: Map<string, string>): [string, string][] => {
@@ -172,7 +175,7 @@ const attributesOf = (span: Partial<ZipkinSpan>, tags: Map<string, string>): Att
 
 const writeSpan = (writer: WireWriter, span: Partial<ZipkinSpan>, tags: Map<string, string>): void => {
   const { traceId, id, parentId, name, timestamp = 0, duration = 0, annotations = [] } = span;
-  // Older clients say that a root is its own parent.
+  // Older clients set a root span as its own parent.
   const parentSpanId = parentId !== undefined && id !== undefined && !parentId.equals(id) ? parentId : undefined;
   const internal = extractTag(tags, 'span.kind') === 'internal' ? 1 : undefined;
   writeMessage(writer, 'Span', {
@@ -190,7 +193,7 @@ const writeSpan = (writer: WireWriter, span: Partial<ZipkinSpan>, tags: Map<stri
   });
 };
 
-/** The spans of one resource and scope. */
+/** The spans of one resource and scope */
 interface Group {
   readonly resource: readonly (readonly [string, string])[];
   readonly scope: OtlpMessage<'InstrumentationScope'>;
@@ -199,7 +202,7 @@ interface Group {
 
 const maxGroups = 1_000;
 
-/** Spans are written as soon as they are read: as objects they take many times their size. */
+/** Writes spans as soon as they are read: as objects they take many times their size. */
 class Groups {
   readonly #groups = new Map<string, Group>();
   readonly #writer = new WireWriter(0);
@@ -265,7 +268,7 @@ export const zipkin = defineHttpReceiver({
   name: 'zipkin',
   summary: 'Zipkin v2 JSON, /api/v2/spans on 4318 and /zipkin/api/v2/spans on the main address',
   signals: ['traces'],
-  // On the main address everything under /api/ belongs to the API, which may have a version 2 one day.
+  // On the main address everything under /api/ belongs to the API, which may get a version 2.
   listens: [
     { setting: 'OTLP_HTTP_ADDRESS', protocol: 'http', paths: { traces: '/api/v2/spans' } },
     { setting: 'HTTP_ADDRESS', protocol: 'http', paths: { traces: '/zipkin/api/v2/spans' } },

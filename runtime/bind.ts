@@ -1,7 +1,7 @@
-/** `host:port` as settings spell it. */
+/** Parses and formats `host:port` addresses of settings. */
 import type { AddressInfo, Server } from 'node:net';
 
-/** Starts a server; resolves with the address as bound, rejects with what to do when that is impossible. */
+/** Starts a server. Resolves with the bound address; if binding fails, rejects with instructions for the user. */
 export const bind = async (server: Server, setting: string, address: string): Promise<string> => {
   const colon = address.lastIndexOf(':');
   const host = address.slice(0, colon).replace(/^\[|\]$/g, '');

@@ -1,4 +1,4 @@
-/** The components with these names, all of them when no name is given; throws when a name is unknown. */
+/** Returns the components with these names, or all components if no name is given. Throws if a name is unknown. */
 export const componentsNamed = <Component extends { readonly name: string }>(
   kind: string,
   all: readonly Component[],

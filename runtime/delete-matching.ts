@@ -1,6 +1,6 @@
 import type { Collection, Filter } from '../schemas/ports/documents.ts';
 
-/** Deletes the documents of a collection that match, page by page; answers how many there were. */
+/** Deletes the matching documents of a collection page by page, and returns their number. */
 export const deleteMatching = async (collection: Collection<object>, filter: Filter): Promise<number> => {
   for (let deleted = 0; ; ) {
     const { items, nextCursor } = await collection.list({ filter });

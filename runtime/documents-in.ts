@@ -2,7 +2,7 @@ import type { Collection, FindOptions, Stored } from '../schemas/ports/documents
 
 const pageSize = 1_000;
 
-/** Every document of a tenant's collection that matches, page by page; `limit` is that of a page. */
+/** Iterates over the matching documents of a tenant's collection, page by page. `limit` is the page size. */
 export async function* documentsIn<Fields extends object>(
   collection: Pick<Collection<Fields>, 'list'>,
   options: Pick<FindOptions, 'filter' | 'sort' | 'limit'> = {},

@@ -1,6 +1,6 @@
 /**
- * A saved due time in milliseconds. One that lies further ahead than any wait was written by a clock that was wrong, and counts as now:
- * else what it holds back would stand still until the time has caught up.
+ * Parses a saved due time and returns it in milliseconds. A due time further ahead than the maximum wait was written by
+ * a wrong clock and counts as now. Otherwise the waiting work would be blocked until the clock catches up.
  */
 export const savedDueMs = (saved: string, nowMs: number, maxWaitMs: number): number => {
   const dueMs = Date.parse(saved);

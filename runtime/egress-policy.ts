@@ -1,48 +1,60 @@
-/** Which addresses may be connected to where users say where: the one fence of requests, checks and what else leaves the platform. */
+/**
+ * Egress policy: the addresses that may be called when users choose the destination. It applies to notifications,
+ * synthetic checks and all other outgoing requests.
+ */
 import type { lookup as lookUp } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { networksOf } from '../schemas/source-address.ts';
 
-/** The address itself may not be reached, or one that the name has. */
+/** Thrown when the egress policy forbids an address, or an address that a name resolves to. */
 export class AddressRefusal extends Error {
   override name = 'AddressRefusal';
 }
 
 /**
- * Nothing behind it reaches an address in a private network. A name that resolves to another address a moment later does not help:
- * the address that was checked is the one that is connected to.
+ * Prevents connections to addresses in private networks. DNS rebinding does not bypass it: the socket connects to the
+ * address that was checked.
  */
 export interface EgressPolicy {
-  /** Whether an address may be connected to. False for what is no address. */
+  /** Returns whether the policy allows connections to an address. Returns `false` for a text that is not an address. */
   mayReach(address: string): boolean;
-  /** Throws `AddressRefusal` for an address that may not be reached. Names are checked when they are looked up. */
+  /** Throws `AddressRefusal` for a forbidden address. Names are checked when they are resolved. */
   require(host: string): void;
-  /** For sockets: looks up once, and refuses a name with `AddressRefusal` if any of its addresses may not be reached. */
+  /**
+   * Lookup function for sockets. Resolves a name once, and refuses it with `AddressRefusal` if any of its addresses is
+   * forbidden.
+   */
   readonly lookup: LookupFunction;
 }
 
 export interface EgressPolicyOptions {
-  /** Private networks (CIDR) that may be reached. An address of `metadataAddresses` only where it stands there itself. */
+  /**
+   * Private networks (CIDR) that may be reached. An address of `metadataAddresses` is allowed only if it is listed
+   * itself.
+   */
   readonly allowedNetworks?: readonly string[];
-  /** The setting that allows them, for people. */
+  /** Name of the setting that allows these networks, for error messages */
   readonly setting: string;
   readonly resolve: typeof lookUp;
 }
 
-/** Where clouds tell machines their credentials. Some are public, and a network that holds one does not allow it. */
+/**
+ * Addresses of cloud metadata services, which serve credentials. Some are public. Allowing a network that contains one
+ * does not allow the address.
+ */
 const metadataAddresses = new Set([
   ...['169.254.169.254', '169.254.170.2', '169.254.170.23', '168.63.129.16', '100.100.100.200', '192.0.0.192'],
   ...['fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254'],
 ]);
 
-/** The global unicast range of IPv6. The rest is private, deprecated or not assigned. */
+/** The global unicast range of IPv6. All other addresses are private, deprecated or unassigned. */
 const worldwide = ipaddr.parseCIDR('2000::/3');
 
 const isPublic = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
   address.range() === 'unicast' && (address.kind() === 'ipv4' || address.match(worldwide));
 
-/** The only address of a network; undefined for one that has more. */
+/** Returns the only address of a network; `undefined` if the network has more than one. */
 const singleOf = (network: string): string | undefined => {
   const [address = '', bits] = network.split('/');
   if (!ipaddr.isValid(address)) return undefined;

@@ -1,10 +1,10 @@
-/** For how long an event loop has stood still, and when that is to be looked at. */
+/** Computes how long an event loop has been blocked and when to check it next. */
 import type { WatchStart } from './event-loop-watchdog-messages.ts';
 
 interface Next {
-  /** For how long the loop has stood still, where that is to be told now. */
+  /** How long the loop has been blocked, in milliseconds; absent if there is nothing to report. */
   readonly silentMs?: number;
-  /** After so long there may be something to tell. */
+  /** Delay until the next check, in milliseconds */
   readonly waitMs: number;
 }
 
@@ -17,7 +17,7 @@ export class LoopSilence {
     this.#limits = limits;
   }
 
-  /** `heartbeatMs` is when the loop last went on. */
+  /** `heartbeatMs` is the time of the last heartbeat of the loop. */
   at(nowMs: number, heartbeatMs: number): Next {
     const { blockedMs, longMs } = this.#limits;
     if (heartbeatMs !== this.#heartbeatMs) this.#nextMs = blockedMs;
@@ -25,7 +25,7 @@ export class LoopSilence {
     const silentMs = nowMs - heartbeatMs;
     const shouldReport = silentMs >= this.#nextMs;
     if (shouldReport) this.#nextMs = Math.max(longMs, 2 * this.#nextMs);
-    // Not later than what would block next, should the loop go on meanwhile.
+    // Not later than the next possible blockage, in case the loop continues meanwhile.
     const waitMs = Math.min(this.#nextMs - silentMs, blockedMs);
     return { ...(shouldReport && { silentMs }), waitMs: Math.max(1, waitMs) };
   }

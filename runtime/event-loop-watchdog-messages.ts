@@ -1,15 +1,18 @@
-/** What the event loop and the thread that watches it share. */
+/** Data that the event loop and the thread that watches it share. */
 
-/** The function of the main thread that the thread calls while the loop is blocked. Expressions of an inspector see global names only. */
+/**
+ * Name of the global function of the main thread that the watchdog thread calls while the loop is blocked. Expressions
+ * of an inspector see only global names.
+ */
 export const probeName = 'oiq.loop-watch';
 
-/** Called with the beat that the thread saw last, and for how long there has been no other. */
+/** Called with the last heartbeat that the thread read and the milliseconds since then. */
 export type Probe = (heartbeat: bigint, silentMs: number) => void;
 
 export interface WatchStart {
-  /** When the loop last went on, in nanoseconds of `process.hrtime`. */
+  /** Time of the last heartbeat of the loop, in nanoseconds of `process.hrtime`. */
   readonly heartbeats: BigInt64Array;
-  /** How long the loop stands still before the thread looks at it, and looks again. */
+  /** How long the loop must be blocked before the thread inspects it, and the interval of further inspections. */
   readonly blockedMs: number;
   readonly longMs: number;
 }

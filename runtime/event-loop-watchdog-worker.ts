@@ -1,4 +1,4 @@
-/** The thread that watches the event loop of the main thread. It alone can look at work that does not end. */
+/** Thread that watches the event loop of the main thread. Only another thread can inspect work that does not end. */
 import { Session } from 'node:inspector/promises';
 import { workerData } from 'node:worker_threads';
 import { LoopSilence } from './event-loop-lag.ts';
@@ -6,7 +6,7 @@ import { probeName, type WatchStart } from './event-loop-watchdog-messages.ts';
 
 const { heartbeats, blockedMs, longMs } = workerData as WatchStart;
 
-/** Calls `look` within the work that is under way: an inspector interrupts it, also within a regular expression. */
+/** Calls the probe within the running work. An inspector can interrupt it, even within a regular expression. */
 const probe = async (heartbeat: bigint, silentMs: number): Promise<void> => {
   const session = new Session();
   session.connectToMainThread();

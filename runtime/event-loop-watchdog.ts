@@ -1,9 +1,11 @@
 /**
- * Names what blocks the event loop: while one piece of work does not end, the process receives and answers nothing.
+ * Names the work that blocks the event loop. While one piece of work does not end, the process receives and answers
+ * nothing.
  *
- * The loop notes the time 20 times a second. A thread sees that it stands still, and has an inspector call a function within the
- * work under way, which reads the name of that work (`work.ts`) and its stack. So it is named while it goes on, however long that takes.
- * Without a blockage that costs two timers, of which the thread's wakes it six times a second. The inspector is connected only to look.
+ * The loop writes a heartbeat 20 times a second. When heartbeats stop, a thread uses an inspector to call a function
+ * within the running work. The function reads the name of the work (`current-work.ts`) and its stack. So the log names
+ * the work while it still runs, however long it takes. Without a blockage this costs two timers, and the thread's timer
+ * fires six times a second. The inspector connects only for an inspection.
  */
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../schemas/ports/log.ts';
@@ -12,7 +14,7 @@ import { workNow } from './current-work.ts';
 import { type Probe, probeName, type WatchStart } from './event-loop-watchdog-messages.ts';
 
 export interface LoopWatch {
-  /** What was seen to block the loop since it last went on. */
+  /** Work that blocked the loop since its last heartbeat. */
   readonly blockedBy: string | undefined;
   stop(): Promise<void>;
 }
@@ -20,13 +22,13 @@ export interface LoopWatch {
 export interface LoopWatchOptions {
   readonly log: Log;
   readonly metrics: Pick<Metrics, 'observe'>;
-  /** What takes longer is told. */
+  /** Blockages longer than this are reported. */
   readonly blockedMs?: number;
-  /** What goes on for longer is told before its end, and again after twice as long. */
+  /** Blockages longer than this are reported before they end, and again after twice that time. */
   readonly longMs?: number;
 }
 
-/** Work that was under way when the thread looked. */
+/** Work that was running when the thread inspected the loop */
 interface Seen {
   readonly work: string;
   readonly stack: string;
@@ -34,10 +36,10 @@ interface Seen {
 
 const defaultBlockedMs = 200;
 const defaultLongMs = 5_000;
-/** The same work is told at most once in so long. The metric counts all. */
+/** Minimum interval between reports of the same work. The metric counts all blockages. */
 const quietMs = 60_000;
 const maxFrames = 8;
-/** Lines of the stack that belong to the look itself: its title, the function, the inspector's expression. */
+/** Stack frames of the inspection itself: its title, the function and the inspector's expression. */
 const probeFrames = 3;
 
 const stackNow = (): string => {
@@ -56,7 +58,7 @@ const stackNow = (): string => {
 
 const computedMs = ({ user, system }: NodeJS.CpuUsage): number => (user + system) / 1000;
 
-/** Watches the loop of this thread, once in a process, until `stop`. */
+/** Watches the event loop of this thread until `stop`. Call it once per process. */
 export const watchLoop = ({ log, metrics, ...limits }: LoopWatchOptions): LoopWatch => {
   const { blockedMs = defaultBlockedMs, longMs = defaultLongMs } = limits;
   const heartbeatIntervalMs = blockedMs / 2;
@@ -68,7 +70,7 @@ export const watchLoop = ({ log, metrics, ...limits }: LoopWatchOptions): LoopWa
   let cpu = process.threadCpuUsage();
 
   const probe: Probe = (heartbeat, silentMs) => {
-    // What the thread saw has ended meanwhile.
+    // The blockage that the thread detected has already ended.
     if (heartbeat !== Atomics.load(heartbeats, 0)) return;
     seen = { work: workNow() ?? 'unknown', stack: stackNow() };
     if (silentMs < longMs) return;
@@ -98,7 +100,7 @@ export const watchLoop = ({ log, metrics, ...limits }: LoopWatchOptions): LoopWa
   Reflect.set(globalThis, Symbol.for(probeName), probe);
   const thread = new Worker(new URL('./event-loop-watchdog-worker.ts', import.meta.url), {
     name: 'loop-watch',
-    // It looks a little before, so that what is told has always been seen.
+    // The thread inspects slightly early, so that every reported blockage has been inspected.
     workerData: { heartbeats, blockedMs: heartbeatIntervalMs + blockedMs * 0.75, longMs } satisfies WatchStart,
     resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 },
   });

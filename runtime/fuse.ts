@@ -1,4 +1,7 @@
-/** Blows when a consumer sends too much to the dead letter: then something is wrong with the consumer, not with the messages. */
+/**
+ * Trips when a consumer sends too many messages to the dead-letter topic. Then the consumer is at fault, not the
+ * messages.
+ */
 export class Fuse {
   readonly #group: string;
   readonly #ratio: number;
@@ -6,14 +9,17 @@ export class Fuse {
   #seen = 0;
   #dead = 0;
 
-  /** Above `ratio` dead letters among the last messages (`least` of them at least), `check` throws. */
+  /**
+   * `check` throws if more than `ratio` of the recent messages became dead letters. At least `least` messages are
+   * required.
+   */
   constructor(group: string, { ratio = 0.1, least: minMessages = 20 } = {}) {
     this.#group = group;
     this.#ratio = ratio;
     this.#minMessages = minMessages;
   }
 
-  /** Counts one batch, before anything of it is published. */
+  /** Counts one batch. Call it before the batch publishes anything. */
   check(messages: number, dead: number): void {
     const seen = this.#seen + messages;
     const bad = this.#dead + dead;
@@ -22,7 +28,7 @@ export class Fuse {
         `${this.#group} could not process ${bad} of the last ${seen} messages and stopped rather than sending them all to the dead letter: fix the cause, then start it again`,
       );
     }
-    // Older messages count half at each window's end, so that an old incident does not blame a new one.
+    // Older messages count half at the end of each window, so that an old incident does not trip the fuse again.
     const halve = seen >= 1_000 ? 2 : 1;
     this.#seen = seen / halve;
     this.#dead = bad / halve;

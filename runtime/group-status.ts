@@ -1,27 +1,27 @@
-/** Judges how a consumer group stands by what is seen of it, look by look. */
+/** Derives the status of a consumer group from successive observations. */
 import type { GroupStatus, PartitionStatus } from '../schemas/ports/group-status.ts';
 
-/** What one look finds of a group in a partition. */
+/** Observation of a group in one partition */
 interface SeenPartition extends PartitionStatus {
   readonly committed: number;
 }
 
-/** One look at a group; what could not be asked is undefined. */
+/** One observation of a group. A value is `undefined` if the request for it failed. */
 export interface GroupObservation {
   readonly nowMs: number;
   readonly partitions: readonly SeenPartition[] | undefined;
-  /** Processes that run the group. */
+  /** Number of processes that run the group. */
   readonly members: number | undefined;
 }
 
-/** From when on what lasts is told: longer than a batch, a rebalance or a restart takes. */
+/** Minimum duration of a problem before it is reported: longer than a batch, a rebalance or a restart. */
 export const reportAfterMs = 60_000;
 const minuteMs = 60_000;
-/** Minutes in which the smallest age must have grown each time, and by how much in all. */
+/** Number of minutes in which the minimum age must grow each time, and the minimum total growth. */
 const growingMinutes = 3;
 const grownMs = 30_000;
 
-/** The smallest age of each minute, the current one last: between commits the age of any group grows. */
+/** The minimum age of each minute, the current minute last. Between commits, the age of any group grows. */
 class Ages {
   #minAges: { readonly minute: number; ageMs: number }[] = [];
 
@@ -29,14 +29,14 @@ class Ages {
     const minute = Math.floor(nowMs / minuteMs);
     const last = this.#minAges.at(-1);
     if (last?.minute === minute) last.ageMs = Math.min(last.ageMs, ageMs);
-    // After a gap, and where the clock was set, nothing is known of the minutes between.
+    // After a gap or a clock change, nothing is known about the minutes between.
     else
       this.#minAges = [...(last?.minute === minute - 1 ? this.#minAges : []), { minute, ageMs }].slice(
         -growingMinutes - 2,
       );
   }
 
-  /** Since when the age has only grown; undefined where it has not, or not for long. */
+  /** Start of continuous growth of the age; `undefined` if it does not grow, or only recently. */
   get growsSinceMs(): number | undefined {
     const whole = this.#minAges.slice(0, -1);
     const [first] = whole;
@@ -47,11 +47,11 @@ class Ages {
   }
 }
 
-/** What has been so in each look since. */
+/** Tracks a condition that holds in every observation. */
 class Lasting {
   #sinceMs: number | undefined;
 
-  /** Since when it is so; undefined where it is not, or not for long. */
+  /** Returns the time since when the condition holds; `undefined` if it does not hold, or only recently. */
   note(isSo: boolean, nowMs: number): number | undefined {
     if (!isSo) this.#sinceMs = undefined;
     else if (this.#sinceMs === undefined || this.#sinceMs > nowMs) this.#sinceMs = nowMs;
@@ -64,7 +64,7 @@ const seconds = (ms: number): number => Math.round(ms / 1000);
 type Problem = Pick<GroupStatus, 'problem' | 'sinceMs'>;
 const noProblem: Problem = { problem: undefined, sinceMs: undefined };
 
-/** One group over time. */
+/** Tracks one group over time. */
 export class GroupWatch {
   readonly #group: string;
   readonly #places = new Map<string, { readonly committed: number; readonly sinceMs: number }>();
@@ -82,7 +82,7 @@ export class GroupWatch {
     return this.#status;
   }
 
-  /** How long messages have waited in a partition of which none was committed. */
+  /** Returns how long messages have waited in a partition that had no commits since. */
   stillMs(nowMs: number): number {
     const sinces = [...this.#places.values()].map(({ sinceMs }) => sinceMs);
     return sinces.length === 0 ? 0 : Math.max(0, nowMs - Math.min(...sinces));
@@ -128,7 +128,7 @@ export class GroupWatch {
 
 const maxNamed = 10;
 
-/** What is wrong with groups, in one line; undefined where nothing is. */
+/** Returns the problems of the groups in one line; `undefined` if there are none. */
 export const problemsOf = (groups: readonly GroupStatus[]): string | undefined => {
   const problems = groups.flatMap(({ group, problem }) => (problem === undefined ? [] : `${group} ${problem}`));
   if (problems.length === 0) return undefined;

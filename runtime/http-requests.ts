@@ -1,4 +1,4 @@
-/** What RFC 9112 asks of every HTTP/1.1 server and Node leaves to its users. */
+/** Requirements of RFC 9112 for HTTP/1.1 servers that Node leaves to its users. */
 import type { IncomingMessage, RequestListener } from 'node:http';
 
 const twoHosts = '{"error":"BAD_REQUEST","message":"the request has more than one Host header: send exactly one"}\n';
@@ -14,7 +14,7 @@ const hostsOf = (rawHeaders: readonly string[]): number => {
 
 const absoluteForm = /^https?:\/\/(?:[^/?#@]*@)?([^/?#]+)/i;
 
-/** A target in absolute form becomes the path in it, and names the host in place of the header. */
+/** Rewrites a target in absolute form to its path, and replaces the `Host` header with the host of the target. */
 const useOriginForm = (request: IncomingMessage): void => {
   const [origin = '', host] = absoluteForm.exec(request.url ?? '') ?? [];
   if (host === undefined) return;
@@ -23,7 +23,10 @@ const useOriginForm = (request: IncomingMessage): void => {
   request.url = path.startsWith('/') ? path : `/${path}`;
 };
 
-/** Refuses requests with two `Host` headers (section 3.2), and gives targets in absolute form as paths (section 3.2.2). */
+/**
+ * Refuses requests with two `Host` headers (section 3.2), and rewrites targets in absolute form to paths (section
+ * 3.2.2).
+ */
 export const standardRequests =
   (listener: RequestListener): RequestListener =>
   (request, response) => {

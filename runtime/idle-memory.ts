@@ -1,13 +1,16 @@
-/** What a busy minute leaves in memory: V8 collects garbage while it allocates, so a thread that has become idle would keep it. */
+/**
+ * Frees memory after a busy period. V8 collects garbage only while it allocates, so a thread that becomes idle would
+ * retain the garbage.
+ */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { trackWork } from './current-work.ts';
 import { every } from './interval.ts';
 
 const checkMs = 15_000;
-/** A thread whose loop was busy for a smaller share of the time is idle. */
+/** A thread is idle if its loop is busy for less than this share of the time. */
 const idleShare = 0.05;
-/** Less than this is not worth a collection, which takes about a millisecond for each megabyte that is in use. */
+/** Below this growth a collection is not worthwhile: it takes about a millisecond per megabyte in use. */
 const minGrowthBytes = 16 * 1024 * 1024;
 
 const heldBytes = (): number => {
@@ -15,21 +18,21 @@ const heldBytes = (): number => {
   return heap + external;
 };
 
-/** V8's own `gc`, which threads of a process have only if it is asked for. */
+/** V8's own `gc`, which threads of a process get only with a flag. */
 const collector = (): (() => void) => {
   setFlagsFromString('--expose-gc');
   return runInNewContext('gc') as () => void;
 };
 
-/** What keeps memory to use it again. */
+/** A holder of reusable memory. */
 export interface Reused {
-  /** Lets go of what nobody has at the moment. */
+  /** Releases the memory that is not in use. */
   release(): void;
 }
 
 const reused = new Set<WeakRef<Reused>>();
 
-/** Has this thread, once it is idle, let go of what is kept to be used again. It keeps nothing alive. */
+/** Registers a holder, whose unused memory is released once this thread is idle. Holds only a weak reference. */
 export const releaseWhenIdle = (holder: Reused): void => void reused.add(new WeakRef(holder));
 
 const release = (): void => {
@@ -40,7 +43,7 @@ const release = (): void => {
   }
 };
 
-/** Whether this thread's loop was idle since it was asked last. */
+/** Returns a function that reports whether this thread's loop was idle since the previous call. */
 const idleLoop = (): (() => boolean) => {
   let before = performance.eventLoopUtilization();
   return () => {
@@ -52,8 +55,8 @@ const idleLoop = (): (() => boolean) => {
 };
 
 /**
- * Collects this thread's garbage once it is idle, as often as 16 MiB have gathered meanwhile. It is called once in a thread, and answers
- * what ends it.
+ * Collects this thread's garbage when the thread is idle and at least 16 MiB have accumulated. Call it once per thread.
+ * Returns a function that stops it.
  */
 export const collectWhenIdle = (isIdle: () => boolean = idleLoop()): (() => void) => {
   let before = 0;

@@ -1,4 +1,4 @@
-/** Small work at intervals. What is done equally often is done together, so that an idle process wakes up seldom. */
+/** Small periodic work. Work with the same interval shares a timer, so that an idle process wakes up rarely. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 interface SharedInterval {
@@ -19,8 +19,8 @@ const begin = (ms: number): SharedInterval => {
 };
 
 /**
- * Calls `work` every so many milliseconds, the first time within that, until what is answered is called. It runs under the name of the work
- * that begins it (`workNow`), keeps no process alive, and must not throw.
+ * Calls `work` every `ms` milliseconds, for the first time within `ms`. Returns a function that stops it. The work runs
+ * under the name of the caller's work (`workNow`), does not prevent the process from exiting, and must not throw.
  */
 export const every = (ms: number, work: () => void): (() => void) => {
   const { timer, works } = running.get(ms) ?? begin(ms);

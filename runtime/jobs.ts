@@ -7,32 +7,44 @@ import { trackWork } from './current-work.ts';
 import { acquireLease } from './leases.ts';
 import { waitUpTo } from './timeout.ts';
 
-/** Timed work, declared once. It bears being run twice, and being cut short: the next run finishes what one left. */
+/**
+ * Scheduled work, declared once. A run must be idempotent and interruptible: the next run finishes the work of an
+ * interrupted one.
+ */
 export interface Job<Ports> {
-  /** Names its lease, its metrics and its log lines. Unique. */
+  /** Name of the lease, the metrics and the log lines. Unique. */
   readonly name: string;
   readonly summary: string;
   readonly everyMs: number;
-  /** When it first runs after a start. Default a minute, or `everyMs` where that is less: a start is busy enough. */
+  /**
+   * Delay of the first run after a start. The default is a minute, or `everyMs` if that is less, because a start is
+   * already busy.
+   */
   readonly firstMs?: number;
-  /** `installation`: one process of all at a time, by a lease, once in `everyMs`. `process`: each process for itself. */
+  /**
+   * `installation`: one process at a time runs the job, by a lease, once per `everyMs`. `process`: each process runs
+   * the job itself.
+   */
   readonly scope: 'installation' | 'process';
-  /** What rejects is logged, counted and tried again at the next time. `signal` aborts when the work should end. */
+  /**
+   * Runs the job. Rejections are logged and counted, and the job runs again at its next time. `signal` aborts when the
+   * work should end.
+   */
   run(ports: Ports, signal: AbortSignal): Promise<void>;
 }
 
 export const defineJob = <Ports = void>(job: Job<Ports>): Job<Ports> => job;
 
 export interface RunningJob {
-  /** Runs it at that time (now, without one) if it would run later. A run under way is followed by another. */
+  /** Moves the next run forward to that time, or to now without one. Requests another run if one is in progress. */
   wake(atMs?: number): void;
-  /** Lets a run under way end, and runs it no more. */
+  /** Waits for the run in progress, and starts no more. */
   stop(): Promise<void>;
 }
 
 export interface Jobs {
   start<Ports>(job: Job<Ports>, ports: Ports): RunningJob;
-  /** Aborts the runs under way and waits for them, ten seconds at most. */
+  /** Aborts the runs in progress and waits for them, at most ten seconds. */
   stop(): Promise<void>;
 }
 
@@ -41,23 +53,23 @@ export interface JobsOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** How long a process that vanished keeps others from its jobs. */
+  /** How long the leases of a crashed process remain valid. */
   readonly leaseMs?: number;
 }
 
 const stoppingMs = 10_000;
 const defaultFirstMs = 60_000;
-/** Clocks of processes may differ by so much. */
+/** Maximum clock difference between processes. */
 const clockSkewMs = 1000;
 
-/** Rings once, at the earliest of the times that were set since it rang last. */
+/** Fires once, at the earliest of the times that were set since it last fired. */
 interface Alarm {
   set(atMs: number): void;
   start(): void;
   stop(): void;
 }
 
-/** A timer holds 24.8 days at most, and a clock may be set forward: it is looked at again after an hour. */
+/** A timer holds 24.8 days at most, and the clock may be set forward, so the time is checked again after an hour. */
 const maxTimerMs = 3_600_000;
 
 const openAlarm = (clock: Clock, ring: () => void): Alarm => {
@@ -68,7 +80,7 @@ const openAlarm = (clock: Clock, ring: () => void): Alarm => {
     const leftMs = Math.max(0, dueMs - clock.now());
     timer = setTimeout(
       () => {
-        // What has waited for all of it rings, also where the clock was set back meanwhile.
+        // Fires once the complete delay has passed, even if the clock was set back meanwhile.
         if (leftMs > maxTimerMs && dueMs > clock.now()) return start();
         dueMs = Number.POSITIVE_INFINITY;
         ring();
@@ -86,7 +98,7 @@ const openAlarm = (clock: Clock, ring: () => void): Alarm => {
   };
 };
 
-/** Runs jobs until `stop`. Every run is counted in `oiq_job_*`, failures are logged by name. */
+/** Runs jobs until `stop`. Every run is counted in `oiq_job_*`, and failures are logged with the job's name. */
 export const openJobs = ({ leaseMs, ...runtime }: JobsOptions): Jobs => {
   const { clock, log, metrics } = runtime;
   const stopping = new AbortController();
@@ -97,7 +109,7 @@ export const openJobs = ({ leaseMs, ...runtime }: JobsOptions): Jobs => {
     ...(leaseMs !== undefined && { forMs: leaseMs }),
   };
 
-  /** Runs it, and answers whether it succeeded. */
+  /** Runs the job, and returns whether it succeeded. */
   const attempt = async <Ports>({ name, run }: Job<Ports>, ports: Ports, signal: AbortSignal): Promise<boolean> => {
     const startedMs = clock.now();
     let succeeded = true;
@@ -113,7 +125,7 @@ export const openJobs = ({ leaseMs, ...runtime }: JobsOptions): Jobs => {
     return succeeded;
   };
 
-  /** Answers when it should be looked at again. */
+  /** Runs the job if it is due, and returns the time of the next check. */
   const runOnce = async <Ports>(job: Job<Ports>, ports: Ports, early: boolean): Promise<number> => {
     const nextMs = clock.now() + job.everyMs;
     if (job.scope === 'process') {
@@ -123,7 +135,7 @@ export const openJobs = ({ leaseMs, ...runtime }: JobsOptions): Jobs => {
     const acquired = await acquireLease(job.name, lease, { early, everyMs: job.everyMs + clockSkewMs });
     if ('freeAtMs' in acquired) return Math.min(nextMs, acquired.freeAtMs);
     const succeeded = await attempt(job, ports, AbortSignal.any([stopping.signal, acquired.lost]));
-    // What was cut short by a stop is for another process, now.
+    // Another process may continue at once the work that the stop interrupted.
     await acquired.release(succeeded && !stopping.signal.aborted ? nextMs : 0);
     return nextMs;
   };

@@ -1,4 +1,6 @@
-/** Runs work of one key one after the other, in the order of the calls. Work that rejects does not stop the next. */
+/**
+ * Runs work with the same key sequentially, in the order of the calls. A rejection does not stop the following work.
+ */
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<unknown>>();
 
@@ -12,7 +14,7 @@ export class KeyedMutex {
     return last;
   }
 
-  /** Whether work of the key runs or waits. */
+  /** Returns whether work of the key is running or waiting. */
   isBusy(key: string): boolean {
     return this.#last.has(key);
   }

@@ -2,26 +2,29 @@ import type { Clock } from '../schemas/ports/clock.ts';
 import { ConflictError, type Documents, defineCollection, platformTenant } from '../schemas/ports/documents.ts';
 import { savedDueMs } from './due-time.ts';
 
-/** Which process holds the lease, and when it may be taken again. */
+/** Holder of a lease and the time from which it can be acquired again */
 interface LeaseFields {
   readonly holder: string;
-  /** ISO-8601. The lease is free from then on. */
+  /** ISO 8601 time at which the lease expires. */
   readonly until: string;
-  /** ISO-8601. The lease is not given before, except to a caller that asks for it early. */
+  /** ISO 8601 time. The lease is not granted before, except to a request with `early`. */
   readonly notBefore: string;
 }
 
 export const leases = defineCollection<LeaseFields>({ name: 'leases' });
 
-/** A lease that is held. It is renewed until it is released. */
+/** An acquired lease, which is renewed until it is released. */
 export interface Lease {
-  /** Aborts when the lease is lost: another took it, or it could not be renewed in time. The work should end. */
+  /** Aborts when the lease is lost because another process acquired it or a renewal failed. The work should end. */
   readonly lost: AbortSignal;
-  /** Releases the lease; it is not given again before `notBeforeMs`. Never rejects: a lease that cannot be released expires. */
+  /**
+   * Releases the lease, which is not granted again before `notBeforeMs`. Never rejects: a lease that cannot be released
+   * expires.
+   */
   release(notBeforeMs?: number): Promise<void>;
 }
 
-/** Why a lease was not given: how long until it is worth asking again. */
+/** Result if the lease is not available: the time until the next attempt is worthwhile. */
 export interface NoLease {
   readonly freeAtMs: number;
 }
@@ -29,24 +32,24 @@ export interface NoLease {
 export interface LeaseOptions {
   readonly documents: Pick<Documents, 'of'>;
   readonly clock: Clock;
-  /** Names this process among all. */
+  /** Unique name of this process. */
   readonly holder: string;
-  /** How long a holder that vanished keeps others waiting. Default 30 seconds. */
+  /** How long a crashed holder blocks others. Default: 30 seconds. */
   readonly forMs?: number;
 }
 
-/** How the lease is asked for. */
+/** Options of a request for a lease. */
 export interface LeaseRequest {
-  /** Also before `notBefore`. */
+  /** Whether to grant the lease before `notBefore`. */
   readonly early?: boolean;
-  /** How far ahead `notBefore` may lie (`savedDueMs`). Default any. */
+  /** How far ahead `notBefore` may be (`savedDueMs`). Unlimited by default. */
   readonly everyMs?: number;
 }
 
 /**
- * Takes the lease of that name, or says when it may be free. Compare-and-set on the document's version decides between two
- * that ask at once. Clocks of processes may differ, and a paused holder may go on for a moment after it lost the lease, so leased
- * work must bear being done twice.
+ * Acquires the lease of that name, or returns when it may be available. Compare-and-set on the document's version
+ * decides between concurrent requests. Clocks of processes may differ, and a paused holder may continue briefly after
+ * it lost the lease. So leased work must be idempotent.
  */
 export const acquireLease = async (
   name: string,
@@ -60,7 +63,7 @@ export const acquireLease = async (
   try {
     const found = await stored.find(name);
     const nowMs = clock.now();
-    // Twice as long: another process may have been given a longer one, and clocks differ a little.
+    // Twice the duration: another process may have a longer lease, and clocks differ slightly.
     const freeAtMs = found === undefined ? 0 : savedDueMs(found.until, nowMs, 2 * forMs);
     const notBeforeMs = found === undefined || early ? 0 : savedDueMs(found.notBefore, nowMs, everyMs);
     if (Math.max(freeAtMs, notBeforeMs) > nowMs) return { freeAtMs: Math.max(freeAtMs, notBeforeMs) };

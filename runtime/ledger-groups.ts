@@ -1,7 +1,7 @@
 import { topics } from '../schemas/topics.ts';
 import { consumerGroup } from './consumer-groups.ts';
 
-/** Consumer groups that write the ledger, with what they read: while one of them lags, the ledger lacks what is under way. */
+/** Consumer groups that write the ledger, with the topics that they read. While one lags, the ledger is incomplete. */
 export const ledgerGroups: readonly { readonly group: string; readonly topics: readonly string[] }[] = [
   { group: consumerGroup('sinks', 'logs'), topics: [topics.logs.name] },
   { group: consumerGroup('sinks', 'metrics'), topics: [topics.metrics.name, topics.remoteWrite.name] },

@@ -1,11 +1,12 @@
-/** Failures of many parts of one thing, which a store that is away brings all at once: one line for all of them. */
+/** Throttles logs of failures. A store outage fails many parts at once, which are logged in one line. */
 
 const firstMs = 500;
 const maxDelayMs = 60_000;
 
 /**
- * Makes a function that takes the failure of a part. Failures that come within half a second of the first are told together, with the
- * number of parts and the last error; further ones less and less often, a minute apart at last, until none comes for that long.
+ * Returns a function that logs the failure of a part. Failures within half a second of the first share one line with
+ * the number of parts and the last error. Further lines follow less and less often, up to a minute apart. The throttle
+ * resets after a minute without failures.
  */
 export const throttleFailures = (
   report: (error: unknown, parts: number) => void,

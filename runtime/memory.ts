@@ -3,12 +3,12 @@ import { type Reused, releaseWhenIdle } from './idle-memory.ts';
 
 const { copy } = Buffer.prototype;
 
-/** Copies a run with one native call, as fast into and out of shared memory, where `set` goes byte by byte. */
+/** Copies a range with one native call. It is as fast with shared memory, for which `set` copies byte by byte. */
 export const copyRun = (source: Uint8Array, start: number, end: number, target: Uint8Array, at: number): void => {
   copy.call(source as Buffer, target, at, start, end);
 };
 
-/** Whether threads share what lies there. */
+/** Returns whether the bytes are in shared memory. */
 export const isShared = ({ buffer }: Uint8Array): boolean => buffer instanceof SharedArrayBuffer;
 
 const smallest = 65_536;
@@ -16,9 +16,10 @@ const largestShared = 64 * 1024 * 1024;
 const maxSharedPieces = 8;
 
 /**
- * Memory that threads pass to each other and reuse: a fresh page costs more than the copy into it. Pieces are shared
- * memory: V8 counts a buffer that moves to a thread as newly allocated, and collected all garbage for every batch. It
- * does not count shared memory at all, so there are few such pieces, which stay until their thread is idle; buffers beyond them are moved.
+ * Pool of memory that threads pass to each other and reuse: a fresh page costs more than the copy into it. V8 counts a
+ * buffer that moves to a thread as newly allocated, and collected all garbage for every batch. So the pool uses shared
+ * memory, which V8 does not count. It contains few shared pieces, which stay until their thread is idle. Further
+ * buffers are moved.
  */
 export class Memory implements Reused {
   readonly #free: SharedArrayBuffer[] = [];
@@ -28,12 +29,12 @@ export class Memory implements Reused {
     releaseWhenIdle(this);
   }
 
-  /** At least `bytes`; contents are whatever was there. */
+  /** Returns a buffer of at least `bytes` bytes. Its contents are undefined. */
   allocate(bytes: number): ArrayBufferLike {
     if (bytes > largestShared) return new ArrayBuffer(bytes);
     const found = this.#free.findIndex(({ byteLength }) => byteLength >= bytes);
     if (found >= 0) return this.#free.splice(found, 1)[0] as SharedArrayBuffer;
-    // One that is too small makes way.
+    // Replaces a buffer that is too small.
     if (this.#shared < maxSharedPieces) this.#shared++;
     else if (this.#free.shift() === undefined) return new ArrayBuffer(bytes);
     let size = smallest;
@@ -41,21 +42,24 @@ export class Memory implements Reused {
     return new SharedArrayBuffer(size);
   }
 
-  /** Takes a piece back; one that was moved is left to the collector. */
+  /** Returns a buffer to the pool. A moved buffer is left to the garbage collector. */
   give(memory: ArrayBufferLike): void {
     if (!(memory instanceof SharedArrayBuffer)) return;
     this.#free.push(memory);
     this.#free.sort((left, right) => left.byteLength - right.byteLength);
   }
 
-  /** Lets go of what nobody has. */
+  /** Releases the buffers that are not in use. */
   release(): void {
     this.#shared -= this.#free.length;
     this.#free.length = 0;
   }
 }
 
-/** Those that a message between threads must move rather than share, each once. What lies in the pool of small buffers is copied: the pool stays. */
+/**
+ * Returns the buffers that a message between threads must move rather than share, each once. Bytes in the pool of small
+ * buffers are copied, because the pool cannot move.
+ */
 export const movable = (pieces: readonly ArrayBufferLike[]): ArrayBuffer[] => [
   ...new Set(
     pieces.filter((piece): piece is ArrayBuffer => piece instanceof ArrayBuffer && !isMarkedAsUntransferable(piece)),

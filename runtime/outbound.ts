@@ -1,4 +1,4 @@
-/** Requests to addresses that users chose: identity providers and notification channels. */
+/** Requests to addresses that users choose: identity providers and notification channels. */
 import { lookup as lookUp } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
@@ -6,9 +6,9 @@ import { request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { type EgressPolicy, openEgressPolicy } from './egress-policy.ts';
 
-/** A request that was not made or whose answer was not taken. The message is for people. */
+/** A request was not sent or its response was not accepted. The message is for people. */
 export class OutboundError extends Error {
-  /** The address itself is not allowed: the same request is refused again. */
+  /** Whether the egress policy forbids the address, so that a retry fails too. */
   readonly isRefusal: boolean;
 
   constructor(message: string, options: ErrorOptions & { readonly isRefusal?: boolean } = {}) {
@@ -22,22 +22,25 @@ export interface OutboundRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | null;
-  /** How long it may take, in place of what is usual. */
+  /** Timeout in milliseconds, instead of the default. */
   readonly timeoutMs?: number;
-  /** How large the answer may be, in place of what is usual. */
+  /** Maximum size of the response, instead of the default. */
   readonly maxBytes?: number;
-  /** Ends it early. */
+  /** Aborts the request. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Requests to the outside. They never reach an address in a private network. A name that resolves to another address a
- * moment later does not help: the address that was checked is the one that is connected to.
+ * Outgoing requests. They never reach an address in a private network. DNS rebinding does not bypass this: the socket
+ * connects to the address that was checked.
  */
 export interface Outbound {
-  /** Sends one request. Redirects are not followed; time and size of the answer are limited. Rejects with `OutboundError`. */
+  /**
+   * Sends one request. Does not follow redirects, and limits the duration and the response size. Rejects with
+   * `OutboundError`.
+   */
   fetch(url: string, request?: OutboundRequest): Promise<Response>;
-  /** TXT records of a name. `undefined` if the name service does not answer. */
+  /** Returns the TXT records of a name; `undefined` if the name server does not answer. */
   txt(name: string): Promise<readonly string[] | undefined>;
 }
 
@@ -46,9 +49,9 @@ export interface OutboundOptions {
   readonly allowedNetworks?: readonly string[];
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
-  /** Resolves names; the system's by default. */
+  /** Resolves names. Default: the system resolver. */
   readonly resolve?: typeof lookUp;
-  /** Name servers that are asked for TXT records, as address:port; the system's by default. */
+  /** Name servers for TXT records, as `address:port`. Default: those of the system. */
   readonly nameServers?: readonly string[];
 }
 
@@ -73,7 +76,7 @@ export const openOutbound = ({
       const signal = own.signal === undefined ? timeout : AbortSignal.any([timeout, own.signal]);
       const answer = await new Promise<IncomingMessage>((answered, failed) => {
         const start = target.protocol === 'https:' ? requestHttps : requestHttp;
-        // A new connection: a kept-alive one may lead to an address that was checked for another request.
+        // A new connection, because a reused one may lead to an address that was checked for another request.
         const request = start(target, { method, headers, lookup, agent: false, signal }, answered);
         request.once('error', (error) => failed(outboundErrorOf(error, target, signal)));
         request.end(body ?? undefined);
@@ -91,7 +94,7 @@ export const openOutbound = ({
   };
 };
 
-/** The same error for an unknown name, so that it does not reveal the names of a private network. */
+/** Unknown names give the same error, so that it does not reveal the names of a private network. */
 const refusedName = (host: string): OutboundError =>
   new OutboundError(
     `${host} is not known, or is in a private network that OIQ_OUTBOUND_NETWORKS does not allow: look at the name and at its DNS record`,
@@ -117,7 +120,7 @@ const outboundErrorOf = (error: Error, { host }: URL, signal: AbortSignal): Outb
   return new OutboundError(message, { cause: error });
 };
 
-/** The whole answer, in the pieces in which it came: a copy of 60 MB holds up everything else. */
+/** Reads the complete response as chunks. Copying 60 MB would block all other work. */
 const bytesOf = async (
   answer: IncomingMessage,
   { maxBytes, target, signal }: { readonly maxBytes: number; readonly target: URL; readonly signal: AbortSignal },

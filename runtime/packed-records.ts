@@ -1,4 +1,4 @@
-/** Messages of the bus on their way to a thread. */
+/** Packs bus messages for a transfer to a thread. */
 import type { BusRecord } from '../schemas/ports/bus.ts';
 import { copyRun, isShared, type Memory } from './memory.ts';
 
@@ -11,13 +11,15 @@ export interface PackedRecords {
 
 export interface Packed {
   readonly records: PackedRecords;
-  /** Where values were copied to. It belongs to the thread until it replies, and then back to the `Memory`. */
+  /** Buffers with the copied values. They belong to the thread until it replies, and then return to the `Memory`. */
   readonly copies: readonly ArrayBufferLike[];
-  /** Some values stayed where they are: nothing else may be there until the thread replies. */
+  /** Whether some values were not copied. Their buffers must not be reused until the thread replies. */
   readonly isInPlace: boolean;
 }
 
-/** Values that threads share stay where they are, if so asked; others are copied into one piece of memory. */
+/**
+ * Packs records. With `inPlace`, values in shared memory are not copied. All other values are copied into one buffer.
+ */
 export const packedRecords = (records: readonly BusRecord[], memory: Memory, inPlace: boolean): Packed => {
   let bytes = 0;
   for (const { value } of records) if (!(inPlace && isShared(value))) bytes += value.length;
@@ -44,7 +46,7 @@ export const packedRecords = (records: readonly BusRecord[], memory: Memory, inP
   };
 };
 
-/** The messages. Keys stay behind. */
+/** Iterates over the messages, without their keys. */
 export function* unpackedRecords({
   offsets,
   timestamps,

@@ -1,10 +1,13 @@
 import { UnavailableError } from '../schemas/errors.ts';
 import { LateError, within } from './timeout.ts';
 
-/** Less than a probe waits. */
+/** Below the timeout of typical readiness probes. */
 const answerMs = 2_000;
 
-/** Asks several stores at once. Rejects within two seconds with all that is wrong, naming what does not answer. */
+/**
+ * Checks several stores concurrently. Rejects within two seconds with all problems, including the names of stores that
+ * do not answer.
+ */
 export const answering = async (checks: Readonly<Record<string, () => Promise<void>>>): Promise<void> => {
   const wrong = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => {

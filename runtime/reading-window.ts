@@ -1,26 +1,26 @@
-/** What several readers of one partition read is held once, for those that have not come so far yet. */
+/** Shares the data that several readers of one partition read, until the last reader has passed it. */
 import { firstIndex } from '../schemas/first-index.ts';
 
-/** A reader; what lies before `next` is of no use to it any longer. */
+/** A reader, which no longer needs offsets before `next`. */
 export interface WindowReader {
   readonly next: number;
 }
 
-/** A piece of a partition: offsets from `first` on, before `next`. */
+/** A piece of a partition: offsets from `first` to before `next`. */
 export interface WindowPiece {
   readonly first: number;
   readonly next: number;
   readonly bytes: number;
 }
 
-/** A window, as its budget sees it. */
+/** A window, as its budget sees it */
 interface Holder {
-  /** Bytes until some reader needs the piece that is needed last of those that are not in use; -1 without one. */
+  /** Distance in bytes from a reader to the piece that is needed last, among those not in use; -1 without a piece. */
   readonly farthest: number;
   giveFarthest(): void;
 }
 
-/** Bytes that all windows of a process hold together. They hold more only while that much is in use. */
+/** Maximum bytes that all windows of a process hold. They exceed it only while more is in use. */
 export class Budget {
   held = 0;
   readonly maxBytes: number;
@@ -30,7 +30,7 @@ export class Budget {
     this.maxBytes = maxBytes;
   }
 
-  /** Where there is too much, what is needed last makes way, whichever window has it. */
+  /** Evicts the pieces that are needed last, from any window, until the budget is met. */
   evict(): void {
     while (this.held > this.maxBytes) {
       let found: Holder | undefined;
@@ -50,34 +50,34 @@ interface Held<Piece> {
   users: number;
 }
 
-/** Offsets that may lie between two pieces without a message: markers of transactions. */
+/** Maximum gap between two pieces in offsets without a message: transaction markers. */
 const maxGap = 16;
 
 /**
- * Pieces of one partition. One that no reader comes to, piece by piece, is given back: a reader that is far behind reads for itself, those
- * that are as far behind share what it reads, and it joins the others where it has caught up. Where the budget is used up, what is needed
- * last makes way.
+ * Pieces of one partition. A piece that no reader can reach through held pieces is given back. A reader far behind
+ * reads for itself, readers at the same position share its pieces, and it joins the others when it has caught up. When
+ * the budget is used up, the pieces that are needed last are evicted.
  */
 export class ReadingWindow<Piece extends WindowPiece> {
   readonly readers = new Set<WindowReader>();
   readonly #budget: Budget;
   readonly #giveBack: (pieces: readonly Piece[]) => void;
-  /** By offset; no two have an offset in common. */
+  /** Sorted by offset, without overlaps */
   #held: Held<Piece>[] = [];
 
-  /** `giveBack` takes pieces that are held no longer. */
+  /** `giveBack` receives the pieces that the window no longer holds. */
   constructor(budget: Budget, giveBack: (pieces: readonly Piece[]) => void) {
     this.#budget = budget;
     this.#giveBack = giveBack;
   }
 
-  /** The piece that has an offset. */
+  /** Returns the piece that contains an offset. */
   find(offset: number): Piece | undefined {
     const held = this.#held[this.#at(offset)];
     return held !== undefined && offset < held.piece.next ? held.piece : undefined;
   }
 
-  /** Where the next piece behind an offset begins; `Infinity` without one. */
+  /** Returns the first offset of the next piece after an offset; `Infinity` if there is none. */
   nextFrom(offset: number): number {
     return this.#held[this.#at(offset) + 1]?.piece.first ?? Number.POSITIVE_INFINITY;
   }
@@ -88,7 +88,7 @@ export class ReadingWindow<Piece extends WindowPiece> {
     this.#held.splice(this.#at(piece.first) + 1, 0, { piece, users: 0 });
   }
 
-  /** Holds a piece, whatever readers need, until `leave`. */
+  /** Retains a piece until `leave`, whatever readers need. */
   use({ first }: Piece): void {
     const held = this.#held[this.#at(first)];
     if (held !== undefined) held.users++;
@@ -99,7 +99,7 @@ export class ReadingWindow<Piece extends WindowPiece> {
     if (held !== undefined) held.users--;
   }
 
-  /** Gives back what no reader needs, and has what there is no room for given back. */
+  /** Gives back the pieces that no reader needs, and enforces the budget. */
   clean(): void {
     const distances = this.#distances();
     this.#give((index) => distances[index] === Number.POSITIVE_INFINITY);
@@ -119,7 +119,7 @@ export class ReadingWindow<Piece extends WindowPiece> {
     this.#give((index) => index === last);
   }
 
-  /** Gives all pieces back, those in use as well. */
+  /** Gives back all pieces, including those in use. */
   lost(): void {
     const released = this.#held.splice(0).map(({ piece }) => piece);
     for (const { bytes } of released) this.#budget.held -= bytes;
@@ -131,7 +131,10 @@ export class ReadingWindow<Piece extends WindowPiece> {
     return this.#held[index]?.users === 0;
   }
 
-  /** Of each piece the bytes that lie before it, back to the nearest reader; infinite where none comes to it by what is held. */
+  /**
+   * Distance in bytes of each piece from the nearest reader before it. Infinite if no reader can reach it through held
+   * pieces.
+   */
   #distances(): number[] {
     const positions = Array.from(this.readers, ({ next }) => next).sort((one, other) => one - other);
     let at = 0;
@@ -148,7 +151,7 @@ export class ReadingWindow<Piece extends WindowPiece> {
     });
   }
 
-  /** Gives back those that are not in use and of which this says so. */
+  /** Gives back the unused pieces for which `isGiven` returns `true`. */
   #give(isGiven: (index: number) => boolean): void {
     const released: Piece[] = [];
     this.#held = this.#held.filter(({ piece, users }, index) => {
@@ -161,7 +164,7 @@ export class ReadingWindow<Piece extends WindowPiece> {
     if (released.length > 0) this.#giveBack(released);
   }
 
-  /** Index of the last piece that begins at the offset or before it; -1 without one. */
+  /** Returns the index of the last piece that begins at or before the offset; -1 if there is none. */
   #at(offset: number): number {
     return firstIndex(this.#held.length, (index) => (this.#held[index] as Held<Piece>).piece.first > offset) - 1;
   }

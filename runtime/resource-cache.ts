@@ -1,7 +1,7 @@
-/** Configuration that a processor goes by, in memory and current. */
+/** In-memory cache of a processor's configuration, always current. */
 import type { CollectionDefinition, Documents, Stored } from '../schemas/ports/documents.ts';
 
-/** One change; `before` is absent for what is new, `after` for what was removed. */
+/** One change. `before` is absent for a created document, `after` for a deleted one. */
 export interface ResourceChange<Fields extends object> {
   readonly tenantId: string;
   readonly id: string;
@@ -9,25 +9,28 @@ export interface ResourceChange<Fields extends object> {
   readonly after: (Fields & Stored) | undefined;
 }
 
-/** Every tenant's documents of one collection. */
+/** Documents of one collection, of all tenants. */
 export interface ResourceCache<Fields extends object> {
   find(tenantId: string, id: string): (Fields & Stored) | undefined;
-  /** A tenant's documents by id. */
+  /** Returns a tenant's documents by ID. */
   of(tenantId: string): ReadonlyMap<string, Fields & Stored>;
-  /** Milliseconds since all changes were last known. Check it before acting on a document that may be deleted. */
+  /**
+   * Returns the milliseconds since the cache was last known to be current. Check this before acting on a document that
+   * may have been deleted.
+   */
   staleMs(): number;
   close(): Promise<void>;
 }
 
-/** A tenant's documents by id. */
+/** A tenant's documents by ID. */
 export interface DocumentsById<Document> extends ReadonlyMap<string, Document> {
-  /** Another one after each change, so that what was made of all documents is made again. */
+  /** Changes with each change of the documents, so that derived values can be recomputed. */
   readonly revision: number;
 }
 
 class ChangingDocuments<Document> extends Map<string, Document> implements DocumentsById<Document> {
   revision = 0;
-  /** Somebody reads on in it: the next change is made to a copy. */
+  /** A caller holds this map, so the next change is applied to a copy */
   isHeld = false;
 
   static copyOf<Document>(other: ChangingDocuments<Document>): ChangingDocuments<Document> {
@@ -39,11 +42,11 @@ class ChangingDocuments<Document> extends Map<string, Document> implements Docum
 
 const none: DocumentsById<never> = new ChangingDocuments<never>();
 
-/** Documents of one collection by tenant and id. A tenant without any takes no memory. */
+/** Documents of one collection by tenant and ID. A tenant without documents takes no memory. */
 export class DocumentsByTenant<Fields extends object> {
   readonly #tenants = new Map<string, ChangingDocuments<Fields & Stored>>();
 
-  /** Sets a document, or removes it; answers the one before. */
+  /** Sets or deletes a document, and returns the previous one. */
   change(tenantId: string, id: string, document: (Fields & Stored) | undefined): (Fields & Stored) | undefined {
     const known = this.#tenants.get(tenantId) ?? new ChangingDocuments<Fields & Stored>();
     const current = known.isHeld ? ChangingDocuments.copyOf(known) : known;
@@ -60,7 +63,7 @@ export class DocumentsByTenant<Fields extends object> {
     return this.#tenants.get(tenantId) ?? none;
   }
 
-  /** As `of`; later changes do not show in it. */
+  /** Returns a snapshot like `of`, which later changes do not affect. */
   held(tenantId: string): DocumentsById<Fields & Stored> {
     const documents = this.#tenants.get(tenantId);
     if (documents !== undefined) documents.isHeld = true;
@@ -69,8 +72,8 @@ export class DocumentsByTenant<Fields extends object> {
 }
 
 /**
- * Keeps a collection. When this resolves, all documents are loaded and were passed to `onChange`. Each later change is
- * applied and passed to it within a second of its commit, in order, whichever instance made it.
+ * Watches a collection. Resolves once all documents are loaded and passed to `onChange`. Each later change, of any
+ * instance, is applied and passed within a second of its commit, in order.
  */
 export const watchCollection = async <Fields extends object>(
   documents: Pick<Documents, 'follow'>,

@@ -1,12 +1,12 @@
-/** Work that needs a store, done again for as long as the store does not answer. */
+/** Retries work while the store that it needs does not answer. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UnavailableError } from '../schemas/errors.ts';
 
 const pauseMs = 1_000;
 
 /**
- * Does the work again, a second after each failure with an `UnavailableError`, which `away` is told. Rejects with any other failure,
- * and between two tries when the signal aborts: work under way is not cut short.
+ * Retries the work a second after each failure with an `UnavailableError`, and passes that error to `away`. Rejects
+ * with any other failure, and between two attempts when the signal aborts. Does not interrupt work in progress.
  */
 export const untilAnswered = async <Result>(
   work: () => Promise<Result>,
@@ -24,7 +24,10 @@ export const untilAnswered = async <Result>(
   }
 };
 
-/** Waits until all have ended. Rejects with what waiting does not help with, or else with all that do not answer. */
+/**
+ * Waits until all have settled. Rejects with an error that is not transient, or else with all stores that do not
+ * answer.
+ */
 export const allAnswered = async (works: readonly Promise<unknown>[]): Promise<void> => {
   const ends = await Promise.allSettled(works);
   const failures = ends.flatMap((end): Error[] => (end.status === 'rejected' ? [end.reason] : []));

@@ -3,12 +3,15 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Settings } from '../schemas/settings.ts';
 
-/** Encrypts what must be read back (AES-256-GCM). A text opens only under the purpose for which it was sealed. */
+/**
+ * Encrypts values that must be decrypted later (AES-256-GCM). A text can be decrypted only for the purpose for which it
+ * was encrypted.
+ */
 export interface SecretBox {
   seal(purpose: string, text: string): string;
-  /** `undefined` when it was sealed with another key, for another purpose, or was changed. */
+  /** Decrypts a text. Returns `undefined` if the key or the purpose differs, or if the text was changed. */
   open(purpose: string, sealed: string): string | undefined;
-  /** 32 bytes derived from the text and the key; they cannot be computed without the key. */
+  /** Returns 32 bytes derived from the text and the key. They cannot be computed without the key. */
   derive(purpose: string, text: string): Buffer;
 }
 
@@ -37,7 +40,10 @@ export const makeSecretBox = (secretKey: string): SecretBox => {
   };
 };
 
-/** The installation's secret key: the setting, else one made and kept in the data directory, readable by its owner alone. */
+/**
+ * Returns the installation's secret key: the setting, or else a generated key in the data directory, which only its
+ * owner can read.
+ */
 export const secretKeyOf = async (settings: Pick<Settings, 'SECRET_KEY' | 'DATA_DIR'>): Promise<string> => {
   if (settings.SECRET_KEY !== undefined) return settings.SECRET_KEY;
   await mkdir(settings.DATA_DIR, { recursive: true });

@@ -1,8 +1,11 @@
-/** Tells clients that a server goes, before it does: a client that does not watch its idle connections would lose its next request. */
+/**
+ * Announces to clients that a server closes. A client that does not watch its idle connections would otherwise lose its
+ * next request.
+ */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Clients that send all the time are answered once more in it. */
+/** Long enough for busy clients to get one more response. */
 const maxWaitMs = 1_000;
 const pollMs = 25;
 
@@ -16,8 +19,8 @@ const closeAfter = (_: IncomingMessage, response: ServerResponse): void => {
 };
 
 /**
- * From now on each answer says `Connection: close`, while the server goes on to accept. Resolves when no connection is left,
- * after a second at the latest. The server has a listener of `checkContinue` of its own.
+ * Adds `Connection: close` to each response while the server still accepts connections. Resolves when no connection is
+ * left, after at most a second. The server must have its own `checkContinue` listener.
  */
 export const leave = async (server: Server): Promise<void> => {
   server.prependListener('request', closeAfter);

@@ -1,6 +1,6 @@
 /**
- * Snapshots of state by key, in the documents: both stores compare and set, and a backup of them has the state. `test/bench/README.md`
- * has the figures of this and of other places.
+ * Stores snapshots of state by key in the document store. Both stores support compare-and-set, and backups of documents
+ * include the state. `test/bench/README.md` compares this with other storage.
  */
 import { randomUUID } from 'node:crypto';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
@@ -20,23 +20,27 @@ export interface Snapshot {
   readonly bytes: Uint8Array;
 }
 
-/** Stores snapshots of state. All of it rejects with `UnavailableError` while the documents are away. */
+/** Stores snapshots of state. All methods reject with `UnavailableError` while the document store is unavailable. */
 export interface States {
-  /** The last snapshot that was saved, whole; `undefined` when there is none. Rejects with `DamagedStateError` when it cannot be read. */
+  /**
+   * Returns the last complete snapshot; `undefined` if there is none. Rejects with `DamagedStateError` if it cannot be
+   * read.
+   */
   load(key: string): Promise<Snapshot | undefined>;
-  /** Its number. Cheap. */
+  /** Returns the number of the last snapshot. Cheap. */
   number(key: string): Promise<number | undefined>;
   /**
-   * Replaces the snapshot of number `expected` (`undefined` for none), and answers the new number, which is greater than every
-   * earlier one of the key. Rejects with `ConflictError` (`version`) when another saved or removed it meanwhile. After any other
-   * rejection it may have been saved: the next save then conflicts. `bytes` must not change until it settles.
+   * Replaces the snapshot with number `expected` (`undefined` for none). Returns the new number, which is greater than
+   * all earlier numbers of the key. Rejects with `ConflictError` (`version`) if another process saved or deleted the
+   * snapshot meanwhile. After any other rejection the snapshot may have been saved, and the next save conflicts.
+   * `bytes` must not change until the promise settles.
    */
   save(key: string, bytes: Uint8Array, expected: number | undefined): Promise<number>;
-  /** Removes the snapshot. Who saves on top of it gets a `ConflictError`. */
+  /** Deletes the snapshot. A later save that expects it gets a `ConflictError`. */
   remove(key: string): Promise<void>;
 }
 
-/** A snapshot was changed or lost in part by other hands. */
+/** A snapshot was modified or partly lost. */
 export class DamagedStateError extends Error {
   readonly key: string;
 
@@ -50,18 +54,21 @@ export class DamagedStateError extends Error {
   }
 }
 
-/** A save below this writes no chunks: it is one write. */
+/** A smaller snapshot is saved in one write, without chunks. */
 const fewBytes = 64 * 1024;
-/** As text it is a third more. SQLite keeps everything else from running while it writes one and syncs it: smaller ones would be synced more often. */
+/**
+ * The text encoding adds a third. SQLite blocks everything else while it writes and syncs a chunk. Smaller chunks would
+ * need more syncs.
+ */
 const chunkBytes = 768 * 1024;
 
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 
-/** In the thread pool. zstd adds a checksum of the content to the frame, and checks it when it reads. */
+/** Compresses in the thread pool. zstd adds a checksum of the content to the frame and verifies it when reading. */
 const packed = (bytes: Uint8Array): Promise<Buffer> =>
   compress(bytes, {
-    // Each chunk of output is a way to the pool and back.
+    // Each chunk of output costs a round trip to the thread pool.
     chunkSize: Math.min(1024 * 1024, Math.max(1024, bytes.length)),
     params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
   });
@@ -85,14 +92,14 @@ const place = (key: string, expected = 0): string => `${key}#${String(expected).
 
 const chunkId = (save: string, index: number): string => `${save}#${index}`;
 
-/** Abandoned chunks that are read at once to be removed: their bytes come with them. */
+/** Abandoned chunks read per page during removal: each read includes their bytes. */
 const abandonedAtOnce = 4;
 
 /**
- * Opens the snapshots that lie in `documents`. The document of a key names its number and the save that wrote it: replacing
- * that document is the compare-and-set, and readers follow it to the chunks, which the save wrote before under an id of its own.
- * Numbers only grow, so a save that expected less than the current number has lost or is outdated: the next save removes its
- * chunks, also when its process was killed.
+ * Opens the snapshots in `documents`. The head document of a key names its number and the save that wrote it. Replacing
+ * the head is the compare-and-set. Readers follow it to the chunks, which the save wrote first under an ID of its own.
+ * Numbers only grow, so a save that expected less than the current number has failed or is outdated. The next save
+ * removes its chunks, even if its process was killed.
  */
 export const openStates = ({
   documents,
@@ -126,7 +133,9 @@ export const openStates = ({
     }
   };
 
-  /** Removes what came before `number` but for the save that made it. A save that expects `number` may be under way. */
+  /**
+   * Removes all saves before `number` except `made`, which created it. A save that expects `number` may be in progress.
+   */
   const discardBefore = async (key: string, number: number, made: string): Promise<void> => {
     await discardBetween(place(key), made);
     await discardBetween(`${made}~`, place(key, number));
@@ -139,7 +148,7 @@ export const openStates = ({
       const chunk = await chunks.find(chunkId(save, index));
       if (chunk === undefined) throw new DamagedStateError(key, `chunk ${index + 1} of ${count} is missing`);
       parts.push(bytesOf(chunk.bytes));
-      // SQLite answers at once: chunk after chunk would keep everything else from running.
+      // SQLite answers synchronously, so a series of chunks would block the event loop.
       await yieldToEventLoop();
     }
     return Buffer.concat(parts);
@@ -169,7 +178,7 @@ export const openStates = ({
         try {
           return await opened(key, head);
         } catch (error) {
-          // Its chunks are removed once another snapshot has taken its place.
+          // The chunks disappear once another snapshot replaced this one.
           if (!(error instanceof DamagedStateError) || (await heads.find(key))?.number === head.number) throw error;
         }
       }
@@ -183,7 +192,7 @@ export const openStates = ({
       const before = await heads.find(checkedKey(key));
       if (before?.number !== expected) throw conflict(key, expected);
       const compressed = await packed(bytes);
-      // A key that was removed begins above the numbers that it had.
+      // A deleted key restarts above its earlier numbers.
       const number = expected === undefined ? Math.max(1, Math.floor(clock.now())) : expected + 1;
       const save = `${place(key, expected)}#${randomUUID()}`;
       const content =
@@ -195,7 +204,7 @@ export const openStates = ({
         await discard(content).catch(() => undefined);
         throw conflict(key, expected, cause);
       }
-      // It is saved: what cannot be removed now is removed by the next save.
+      // The snapshot is saved. The next save removes leftovers.
       await discard(before ?? {})
         .then(() => discardBefore(key, number, save))
         .catch(() => undefined);

@@ -1,4 +1,4 @@
-/** Milliseconds that this thread has had a processor: waiting for one, on a busy machine, is not counted. */
+/** Returns the CPU time of this thread in milliseconds. Excludes waiting for a processor on a busy machine. */
 export const threadMs = (): number => {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;

@@ -1,13 +1,13 @@
-/** Promises that are not waited for forever. */
+/** Promises with a timeout. */
 
-/** Something took longer than is waited for it. */
+/** An operation exceeded its timeout. */
 export class LateError extends Error {
   constructor(ms: number) {
     super(`no answer within ${ms} ms`);
   }
 }
 
-/** Rejects with a `LateError` when it takes too long; what it waited for goes on, and may fail unheard. */
+/** Rejects with a `LateError` after the timeout. The operation continues, and its later failure is ignored. */
 export const within = async <Value>(ms: number, promise: Promise<Value>): Promise<Value> => {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new LateError(ms)), ms);
@@ -19,14 +19,14 @@ export const within = async <Value>(ms: number, promise: Promise<Value>): Promis
   }
 };
 
-/** Resolves when it is done or `ms` are over, whichever comes first; rejects as it does. */
+/** Resolves when the promise resolves or after `ms`, whichever is first. Rejects if the promise rejects first. */
 export const waitUpTo = async (ms: number, promise: Promise<unknown>): Promise<void> => {
   await within(ms, promise).catch((error: unknown) => {
     if (!(error instanceof LateError)) throw error;
   });
 };
 
-/** Rejects with the signal's reason when that comes first. */
+/** Rejects with the signal's reason if the signal aborts first. */
 export const orAborted = async <Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> => {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const listener = (): void => reject(signal.reason as Error);

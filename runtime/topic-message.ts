@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Message } from '../schemas/ports/bus.ts';
 import type { DerivedTopic } from '../schemas/topic.ts';
 
-/** A message of one item of a derived topic, for what publishes itself. */
+/** Builds the message of one item of a derived topic, for components that publish it themselves. */
 export const topicMessage = <Item extends z.ZodType<{ readonly tenantId: string }>>(
   { name, tenantOf }: DerivedTopic<Item>,
   item: z.output<Item>,

@@ -1,24 +1,24 @@
-/** What the clock on the wall of a time zone shows, and when it shows it, over changes of the clocks. */
+/** Conversion between instants and wall-clock time of a time zone, including offset changes. */
 import { Temporal } from 'temporal-polyfill';
 
 const dayMs = 86_400_000;
 const yearMs = 365.25 * dayMs;
 
 /**
- * A time zone. A wall time is a number: the milliseconds of that date and time as if they were UTC,
- * so that `new Date(wallMs)` shows year, month, day and hour by its UTC getters.
+ * A time zone. A wall time is a number: the milliseconds of that date and time as if they were UTC. The UTC getters of
+ * `new Date(wallMs)` return its year, month, day and hour.
  */
 export interface WallClock {
-  /** What the clock shows at an instant. */
+  /** Returns the wall time of an instant. */
   wallAt(atMs: number): number;
   /**
-   * When the clock shows that time, as RFC 5545 (3.3.5) reads it: a time that comes twice is the first,
-   * one that is left out takes the offset before the change.
+   * Returns the instant of a wall time, as RFC 5545 (3.3.5) specifies: an ambiguous time is its first occurrence, and a
+   * skipped time uses the offset before the change.
    */
   instantOf(wallMs: number): number;
-  /** Every instant at which the clock shows that time: none, one or two. */
+  /** Returns every instant with that wall time: zero, one or two. */
   instantsOf(wallMs: number): readonly number[];
-  /** Changes of the offset from `fromMs` (not itself) up to `toMs`. */
+  /** Returns the offset changes after `fromMs`, up to and including `toMs`. */
   changes(fromMs: number, toMs: number): readonly number[];
 }
 
@@ -27,7 +27,7 @@ interface Span {
   readonly offsetMs: number;
 }
 
-/** The offsets of one year, the first from its begin. */
+/** Returns the offsets of one year, the first from its beginning. */
 const spansOf = (timeZone: string, year: number): readonly Span[] => {
   const fromMs = Math.floor(year * yearMs);
   const endMs = Math.floor((year + 1) * yearMs);
@@ -66,7 +66,7 @@ class Zone implements WallClock {
     return offsetMs;
   }
 
-  /** Offsets a day before and a day after: no offset is as large as a day, so a change lies between them. */
+  /** Offsets a day before and a day after. No offset reaches a day, so any change is between them. */
   #around(wallMs: number): readonly [before: number, after: number] {
     return [wallMs - this.#offsetAt(wallMs - dayMs), wallMs - this.#offsetAt(wallMs + dayMs)];
   }
@@ -99,7 +99,7 @@ class Zone implements WallClock {
 
 const zones = new Map<string, WallClock>();
 
-/** The clock of an IANA time zone. Its offsets are kept, a year at a time. */
+/** Returns the clock of an IANA time zone. Its offsets are cached by year. */
 export const wallClockOf = (timeZone: string): WallClock => {
   const known = zones.get(timeZone);
   if (known !== undefined) return known;
@@ -110,7 +110,7 @@ export const wallClockOf = (timeZone: string): WallClock => {
 
 const wallText = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d))?$/;
 
-/** `2026-03-23T09:00` as a wall time; `undefined` for a text that is none. */
+/** Parses `2026-03-23T09:00` as a wall time; `undefined` for an invalid text. */
 export const wallTimeOf = (text: string): number | undefined => {
   const match = wallText.exec(text);
   if (match === null) return undefined;
@@ -118,11 +118,11 @@ export const wallTimeOf = (text: string): number | undefined => {
     .slice(1)
     .map((part) => Number(part ?? 0));
   const wallMs = Date.UTC(year, month - 1, day, hour, minute, second);
-  // Date.UTC carries over what is too large: 30 February would be 2 March.
+  // Date.UTC normalizes overflow: 30 February would become 2 March.
   return new Date(wallMs).toISOString().startsWith(text) ? wallMs : undefined;
 };
 
-/** That many months later at the same time of the day; a month without that day gives its last. */
+/** Adds months at the same time of the day. A month without that day gives its last day. */
 export const monthsLater = (wallMs: number, months: number): number => {
   const from = new Date(wallMs);
   const first = Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + months, 1);

@@ -1,36 +1,39 @@
 import type { CollectionDefinition, Documents, Stored } from '../schemas/ports/documents.ts';
 
-/** How many removed keys are remembered, so that a read that began before a removal does not bring one back. */
+/** Number of deleted keys to remember, so that a read that began before a deletion does not restore the document. */
 const maxRemovedKeys = 10_000;
 
-/** The key of one tenant's document. */
+/** Returns the key of one tenant's document. */
 const keyIn = (tenantId: string, id: string): string => `${id}\u0000${tenantId}`;
 
-/** A whole collection in memory, kept current by the change feed, and by this instance's own writes ahead of it. */
+/**
+ * A complete collection in memory. The change feed keeps it current, and the instance's own writes apply before the
+ * feed reports them.
+ */
 export interface Followed<Fields extends object> {
   get(tenantId: string, id: string): (Fields & Stored) | undefined;
-  /** Reads from the store a document that the feed has not reported yet. */
+  /** Reads a document from the store that the feed has not reported yet. */
   find(tenantId: string, id: string): Promise<(Fields & Stored) | undefined>;
-  /** Takes in what was read or written here; an older state, and one of what is gone, is passed over. */
+  /** Applies a document that this instance read or wrote. Ignores outdated versions and deleted documents. */
   learn(tenantId: string, document: Fields & Stored): void;
-  /** It is gone for good: no document of this id comes again. */
+  /** Marks a document as permanently deleted. Its ID is never reused. */
   forget(tenantId: string, id: string): void;
   staleMs(): number;
   close(): Promise<void>;
 }
 
-/** Versions begin anew when a document is removed and made again. */
+/** Versions restart when a document is deleted and created again. */
 const isOlder = (left: Stored, right: Stored): boolean =>
   left.createdAt === right.createdAt ? left.version < right.version : left.createdAt < right.createdAt;
 
-/** Tells of every document that comes, changes or goes; for indexes over the collection. */
+/** Called for every created, changed or deleted document; for indexes over the collection. */
 export type OnChange<Fields extends object> = (
   tenantId: string,
   before: (Fields & Stored) | undefined,
   after: (Fields & Stored) | undefined,
 ) => void;
 
-/** Resolves once everything there is has been loaded. */
+/** Resolves once all existing documents are loaded. */
 export const followed = async <Fields extends object>(
   documents: Documents,
   definition: CollectionDefinition<Fields>,
@@ -38,7 +41,7 @@ export const followed = async <Fields extends object>(
 ): Promise<Followed<Fields>> => {
   const known = new Map<string, Fields & Stored>();
   const removedKeys = new Set<string>();
-  /** Removed here, and not reported by the feed yet. */
+  /** Documents deleted here whose deletion the feed has not reported yet. */
   const forgotten = new Set<string>();
 
   const put = (tenantId: string, key: string, document: Fields & Stored): void => {

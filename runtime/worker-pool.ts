@@ -1,15 +1,15 @@
-/** Threads that answer requests. */
+/** Worker threads that answer requests. */
 import { type ResourceLimits, type TransferListItem, Worker } from 'node:worker_threads';
 
 export interface WorkerPoolOptions {
-  /** What the threads are called, and what it says when one died: `a scan thread died`. */
+  /** Name of the threads, for error messages such as `a scan thread died`. */
   readonly name: string;
-  /** Whose threads they are, for what is asked after the end: `the sinks are stopping`. */
+  /** Owner of the threads, for requests after the end: `the sinks are stopping`. */
   readonly owner: string;
-  /** The module that runs in them. It answers each message with an `id` by one with the same `id`. */
+  /** Module that runs in the threads. It answers each message that has an `id` with one reply of the same `id`. */
   readonly module: URL;
   readonly size: number;
-  /** What a thread that starts is given. */
+  /** Returns the data for a new thread. */
   workerData(): unknown;
   readonly resourceLimits?: ResourceLimits;
 }
@@ -19,7 +19,7 @@ interface Waiting<Reply> {
   readonly reject: (error: Error) => void;
 }
 
-/** One thread. It stays the same until it dies; then everything that is asked of it rejects. */
+/** One thread. After it dies, all requests to it reject. */
 export class PoolThread<Reply extends { readonly id: number }> {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting<Reply>>();
@@ -42,12 +42,12 @@ export class PoolThread<Reply extends { readonly id: number }> {
     worker.on('exit', (code) => fail(new Error(`a ${kind} thread exited with code ${code}`)));
   }
 
-  /** Requests that it has not answered. */
+  /** Number of unanswered requests. */
   get waiting(): number {
     return this.#waiting.size;
   }
 
-  /** It answers nothing any more. */
+  /** Whether the thread has ended and answers no more requests. */
   get isDead(): boolean {
     return this.#dead !== undefined;
   }
@@ -61,18 +61,21 @@ export class PoolThread<Reply extends { readonly id: number }> {
     });
   }
 
-  /** Sends what needs no answer. */
+  /** Sends a message that needs no reply. */
   post(message: unknown, moved: readonly TransferListItem[] = []): void {
     this.#worker.postMessage(message, moved);
   }
 
-  /** Ends it at once. */
+  /** Terminates the thread at once. */
   async end(): Promise<void> {
     await this.#worker.terminate();
   }
 }
 
-/** A few threads. What has the same name always goes to the same one; one that dies is replaced by the next request. */
+/**
+ * A small pool of threads. Requests with the same name always go to the same thread. The next request replaces a dead
+ * thread.
+ */
 export class WorkerPool<Reply extends { readonly id: number }> {
   readonly #options: WorkerPoolOptions;
   readonly #threads: (PoolThread<Reply> | undefined)[];
@@ -83,7 +86,7 @@ export class WorkerPool<Reply extends { readonly id: number }> {
     this.#threads = Array.from({ length: options.size }, () => undefined);
   }
 
-  /** Threads that run. */
+  /** Running threads. */
   get running(): readonly PoolThread<Reply>[] {
     return this.#threads.filter((thread) => thread !== undefined);
   }

@@ -1,11 +1,14 @@
 interface Bounds {
-  /** Characters of a value. */
+  /** Maximum characters of a value. */
   readonly value: number;
-  /** Labels of one thing; all without it. */
+  /** Maximum number of labels; unlimited by default. */
   readonly max?: number;
 }
 
-/** Labels of a group as they are kept. One without a value is none. Names and values are bounded: they lie in states and in messages. */
+/**
+ * Returns the labels of a group in stored form. Labels with an empty value are dropped. Names and values are bounded,
+ * because states and messages contain them.
+ */
 export const boundedLabels = (
   labels: Readonly<Record<string, string>>,
   { value: characters, max }: Bounds,

@@ -1,33 +1,36 @@
 /**
- * Finds which of a few dozen texts occur in UTF-8. Only every few bytes are looked at: a text of six bytes has a run of three that begins
- * at one of four neighbouring positions, whichever of them it is.
+ * Finds which of a few dozen texts occur in UTF-8 bytes. Checks only every few bytes: a text of six bytes has runs of
+ * three at four consecutive positions, one of which is always hit.
  */
 import { isRun } from './is-run.ts';
 
 interface Place {
   readonly id: number;
   readonly bytes: Uint8Array;
-  /** Where in the text the run begins. */
+  /** Offset of the run in the text. */
   readonly at: number;
 }
 
 const runLength = 3;
-/** More steps would need more runs in the filter, and save little. */
+/** A larger step would need more runs in the filter, and save little. */
 const maxStep = 8;
 
-/** Five bits of each byte of a run. */
+/** Five bits of each byte of a run */
 const slotOf = (first: number, second: number, third: number): number =>
   ((first & 31) << 10) | ((second & 31) << 5) | (third & 31);
 
 export class ByteTexts {
-  /** Number of the places whose run has that slot; 0 for none, which nearly all runs have. */
+  /** Number of the entry for the slot of a run; 0 for none, as for nearly all runs */
   readonly #slots = new Uint16Array(2 ** 15);
   readonly #places: Place[][] = [[]];
-  /** Bits of the bytes that may follow such a run, by five of theirs: most runs that have the slot of a text's are told apart by it. */
+  /**
+   * Bit sets of the bytes that may follow the run, by five of their bits. They reject most runs that share a slot with
+   * a text.
+   */
   readonly #following: number[] = [0];
   readonly #step: number;
 
-  /** Texts of three bytes or more; their numbers are those of their order. */
+  /** Texts must have at least three bytes. Their numbers are their indexes. */
   constructor(texts: Iterable<string>) {
     const all = Array.from(texts, (text) => Buffer.from(text, 'utf8'));
     this.#step = Math.min(maxStep, ...all.map(({ length }) => length - runLength + 1));
@@ -35,7 +38,7 @@ export class ByteTexts {
     for (const [id, bytes] of all.entries()) for (let at = 0; at < this.#step; at++) this.#post({ id, bytes, at });
   }
 
-  /** Calls `found` with the number of each text that occurs between two positions, perhaps several times. */
+  /** Calls `found` with the number of each text that occurs between two positions, possibly several times. */
   scan(bytes: Uint8Array, from: number, to: number, found: (id: number) => void): void {
     const slots = this.#slots;
     const step = this.#step;
@@ -61,7 +64,7 @@ export class ByteTexts {
   }
 }
 
-/** Compares texts that have a run like the one which begins at a position. */
+/** Compares the texts whose run matches the one at a position. */
 const compare = (
   places: readonly Place[],
   bytes: Uint8Array,

@@ -1,6 +1,6 @@
 /**
- * Decompression under a cap. A body must be consumed to its last byte: Node's own calls stop at the end of the first
- * frame (zstd) or stream (deflate) or overlook trailing NULs (gzip), which would lose what follows.
+ * Decompression with a size limit. A body must be consumed to its last byte. Node's own calls stop at the end of the
+ * first frame (zstd) or stream (deflate), or ignore trailing NULs (gzip), which would lose the remaining data.
  */
 import {
   constants,
@@ -15,10 +15,13 @@ import { compressSync, uncompressSync } from 'snappy';
 import { PermanentError } from './errors.ts';
 import type { Encoding } from './telemetry-message.ts';
 
-/** What senders may use. `deflate` is zlib's format; the raw form that some send under that name is accepted too. */
+/**
+ * Encodings that senders may use. `deflate` is the zlib format. The raw form that some senders use under that name is
+ * accepted too.
+ */
 export type BodyEncoding = Encoding | 'deflate';
 
-/** The decompressed body would be larger than the cap. Receivers answer 413 or RESOURCE_EXHAUSTED. */
+/** The decompressed body would exceed the limit. Receivers answer 413 or RESOURCE_EXHAUSTED. */
 export class TooLargeError extends PermanentError {
   readonly capBytes: number;
 
@@ -29,7 +32,7 @@ export class TooLargeError extends PermanentError {
   }
 }
 
-/** What zlib's calls return with `info: true`, which its types leave out. */
+/** Result of zlib calls with `info: true`, which the type declarations omit */
 interface Inflated {
   readonly buffer: Buffer;
   readonly engine: { readonly bytesWritten: number };
@@ -46,18 +49,18 @@ const inflaters: Readonly<Record<Compressed, (bytes: Uint8Array, options: Option
 
 const smallestChunk = 16 * 1024;
 const largestChunk = 1024 * 1024;
-/** RFC 9659: a receiver of the zstd content coding need not offer a window above 8 MB. */
+/** RFC 9659: a receiver of the zstd content coding need not support a window above 8 MB. */
 const zstdWindowLog = 23;
 
 const optionsFor = (encoding: Compressed, bytes: Uint8Array, capBytes: number): Options => ({
   info: true,
   maxOutputLength: capBytes,
-  // One chunk that fits spares the copy that joins many. Telemetry shrinks four to eight times.
+  // If one chunk fits the result, no copy is needed to join several. Telemetry shrinks four to eight times.
   chunkSize: Math.min(largestChunk, Math.max(smallestChunk, bytes.length * 8)),
   ...(encoding === 'zstd' ? { params: { [constants.ZSTD_d_windowLogMax]: zstdWindowLog } } : {}),
 });
 
-/** A zlib header is a multiple of 31 and names method 8; what fails that is taken for raw deflate. */
+/** A zlib header is a multiple of 31 and specifies method 8. Other data is treated as raw deflate. */
 const isZlib = (bytes: Uint8Array): boolean => {
   const [first = 0, second = 0] = bytes;
   return (first & 0x0f) === 8 && ((first << 8) | second) % 31 === 0;
@@ -66,20 +69,20 @@ const isZlib = (bytes: Uint8Array): boolean => {
 const formatOf = (encoding: 'gzip' | 'deflate', bytes: Uint8Array): Compressed =>
   encoding === 'deflate' && !isZlib(bytes) ? 'deflate-raw' : encoding;
 
-/** The first stream of `bytes`, or its first frame. */
+/** Decompresses the first stream or frame of `bytes`. */
 const inflate = (format: Compressed, bytes: Uint8Array, capBytes: number): Inflated =>
   inflaters[format](bytes, optionsFor(format, bytes, capBytes)) as Inflated;
 
-/** A frame costs a call; a body of many tiny ones would keep the thread from others. */
+/** Each frame costs a call. A body of many tiny frames would block the thread. */
 const maxFrames = 256;
 
-/** Where a skippable frame (RFC 8878, 3.1.2) ends that begins at `at`; undefined when there is none. */
+/** Returns the end of the skippable frame (RFC 8878, 3.1.2) that begins at `at`; `undefined` if there is none. */
 const skippableEnd = (bytes: Buffer, at: number): number | undefined => {
   if (bytes.length - at < 8 || (bytes.readUInt32LE(at) & 0xfffffff0) !== 0x184d2a50) return undefined;
   return at + 8 + bytes.readUInt32LE(at + 4);
 };
 
-/** All frames, each decompressed alone. The cap holds for their sum. */
+/** Decompresses all frames, each separately. The limit applies to their sum. */
 const unzstd = (bytes: Buffer, capBytes: number): Buffer => {
   const parts: Buffer[] = [];
   let size = 0;
@@ -93,7 +96,7 @@ const unzstd = (bytes: Buffer, capBytes: number): Buffer => {
       at = end;
       continue;
     }
-    // Zero is no cap to zlib. One byte too many is seen here.
+    // zlib treats zero as no limit. The excess byte is detected here.
     const { buffer, engine } = inflate('zstd', bytes.subarray(at), Math.max(1, capBytes - size));
     at += engine.bytesWritten;
     size += buffer.length;
@@ -114,15 +117,20 @@ const inflateFault = (encoding: BodyEncoding, capBytes: number, cause: unknown):
   if (cause instanceof PermanentError) return cause;
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
   if (code === 'ERR_BUFFER_TOO_LARGE') return new TooLargeError(capBytes);
-  // Out of memory is no fault of the body: it may pass when it is tried again.
+  // Lack of memory is not a fault of the body: a retry may succeed.
   if (code === 'Z_MEM_ERROR' || code === 'ZSTD_error_memory_allocation') return cause as Error;
   return new PermanentError('bad-encoding', `the body is not a complete ${encoding} stream`, { cause });
 };
 
-/** No snappy element makes more than 64 bytes of 3, so a claim above that ratio is false: not worth allocating for. */
+/**
+ * No Snappy element expands 3 bytes to more than 64, so a declared size above that ratio is false and is not allocated.
+ */
 const snappyRatio = 22;
 
-/** Copying the output into V8's memory costs a sixth of registering it as memory of its own (150 against 940 µs for 270 kB). */
+/**
+ * Copying the output into V8's memory costs a sixth of registering it as external memory (150 against 940 µs for 270
+ * kB).
+ */
 const snappyOptions = { asBuffer: true, copyOutputData: true } as const;
 
 const checkSnappyLength = (bytes: Uint8Array, capBytes: number): void => {
@@ -143,8 +151,8 @@ const bufferOf = (bytes: Uint8Array): Buffer =>
   Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 /**
- * The decompressed body. Damage, truncation and trailing bytes are a `PermanentError` (`bad-encoding`); above
- * `capBytes` a `TooLargeError`, before more than about that much has been allocated. `identity` is not copied.
+ * Returns the decompressed body. Throws `PermanentError` (`bad-encoding`) for damaged, truncated or trailing bytes.
+ * Throws `TooLargeError` above `capBytes`, before much more than that is allocated. `identity` is not copied.
  */
 export const decompress = (encoding: BodyEncoding, bytes: Uint8Array, capBytes: number): Buffer => {
   if (encoding === 'identity') {
@@ -164,5 +172,5 @@ export const decompress = (encoding: BodyEncoding, bytes: Uint8Array, capBytes: 
   }
 };
 
-/** One snappy block, as remote-write bodies are. */
+/** Compresses one Snappy block, the format of remote-write bodies. */
 export const compressSnappy = (bytes: Uint8Array): Buffer => compressSync(bytes, snappyOptions);

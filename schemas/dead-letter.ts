@@ -1,56 +1,63 @@
 /**
- * The dead letter: what was refused or could not be processed. A payload above the message size lies in several
- * messages ("chunks") of the same id, in order, in one partition.
+ * The dead letter: a payload that was refused or could not be processed. A payload above the message size is stored in
+ * several messages ("chunks") with the same ID, in order, in one partition.
  */
 import { createHash } from 'node:crypto';
 import type { BusRecord, Message } from './ports/bus.ts';
 import { platformTenant } from './ports/documents.ts';
 import { topics } from './topics.ts';
 
-/** Headers of one chunk on the dead-letter topic. The value is the chunk's bytes as they came. */
+/** Headers of one chunk on the dead-letter topic. The value contains the unmodified bytes of the chunk. */
 export interface DeadLetterHeaders {
   /** Deterministic for a consumer's (group, topic, partition, offset); random for a refused request. */
   readonly id: string;
   readonly tenantId: string;
   readonly projectId: string;
   readonly keyId: string;
-  /** `logs`, `metrics`, `traces`, or an empty string where unknown. */
+  /** `logs`, `metrics`, `traces`, or an empty string if unknown. */
   readonly signal: string;
-  /** A receiver's name for a refused request (`otlp-http` …), a consumer group for what it could not process. */
+  /**
+   * Name of the receiver that refused a request (`otlp-http` …), or of the consumer group that could not process a
+   * message.
+   */
   readonly origin: string;
   readonly kind: 'refused' | 'unprocessable';
-  /** Short stable word, as `PermanentError.reason`. */
+  /** Short stable code, as in `PermanentError.reason`. */
   readonly reason: string;
   /** For people. */
   readonly message: string;
-  /** Byte position of the fault in the decompressed body, where known. */
+  /** Byte position of the fault in the decompressed body, if known. */
   readonly position: number | undefined;
   readonly receivedAtMs: number;
   /** Source address of a refused request. */
   readonly source: string;
   readonly contentType: string;
   readonly contentEncoding: string;
-  /** Name of the format in which a refused body is read again. Absent in letters of before formats had names, and for what a consumer could not process. */
+  /**
+   * Name of the format for parsing a refused body again. Absent in dead letters that predate format names, and for
+   * messages that a consumer could not process.
+   */
   readonly format?: string | undefined;
-  /** Topic, partition and offset of an unprocessable message; its original headers ride along in `originalHeaders`. */
+  /** Topic, partition and offset of an unprocessable message. `originalHeaders` contains its original headers. */
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;
   readonly originalHeaders: Readonly<Record<string, string>>;
   readonly chunk: number;
   readonly chunks: number;
-  /** Bytes of the payload as received; more than is stored when `cut`. */
+  /** Size of the received payload in bytes. Exceeds the stored size if `cut`. */
   readonly size: number;
   /**
-   * What the ledger counts of a refused body: its bytes once decompressed; where it was not decompressed whole (broken
-   * compression, or above the cap), the bytes that were received. Left out by older versions, and for messages of the bus.
+   * Bytes of a refused body that the ledger counts: its decompressed size, or the received size if it was not fully
+   * decompressed (broken compression, or above the limit). Absent in dead letters of older versions, and for messages
+   * of the bus.
    */
   readonly bytes?: number | undefined;
-  /** The payload was above the body cap and only its beginning is here. */
+  /** Whether the payload exceeded the maximum body size, so that only its beginning is stored. */
   readonly cut: boolean;
 }
 
-/** One header of JSON carries it all; `tenant` rides beside it for people with a Kafka console. */
+/** Encodes the headers as one JSON header. The additional header `tenant` is for people with a Kafka console. */
 export const encodeDeadLetter = (headers: DeadLetterHeaders): Record<string, string> => ({
   tenant: headers.tenantId,
   'dead-letter': JSON.stringify(headers),
@@ -59,7 +66,7 @@ export const encodeDeadLetter = (headers: DeadLetterHeaders): Record<string, str
 export const decodeDeadLetter = (headers: Readonly<Record<string, string>>): DeadLetterHeaders =>
   JSON.parse(headers['dead-letter'] ?? '{}') as DeadLetterHeaders;
 
-/** Largest chunk of a payload, so that it stays below the dead-letter topic's message size with its headers. */
+/** Maximum chunk size, so that a chunk with its headers stays below the message size of the dead-letter topic. */
 const deadLetterChunkBytes = 900 * 1024;
 
 const chunksOf = (part: Uint8Array): Uint8Array[] =>
@@ -67,7 +74,7 @@ const chunksOf = (part: Uint8Array): Uint8Array[] =>
     part.subarray(chunk * deadLetterChunkBytes, (chunk + 1) * deadLetterChunkBytes),
   );
 
-/** Cuts a payload, one part of it at least, into the messages of one dead letter. An empty one is one empty chunk. */
+/** Splits a payload into the messages of one dead letter. An empty payload gives one empty chunk. */
 export const deadLetterMessages = (
   deadLetter: Omit<DeadLetterHeaders, 'chunk' | 'chunks'>,
   payload: readonly Uint8Array[],
@@ -81,7 +88,10 @@ export const deadLetterMessages = (
   }));
 };
 
-/** The dead letter of a message that a consumer group can never process. Its id is a function of where the message lies, so that a redelivery writes the same one. */
+/**
+ * Builds the dead letter of a message that a consumer group can never process. Its ID depends only on the message's
+ * position, so that a redelivery writes the same dead letter.
+ */
 export const unprocessable = ({
   group,
   identity = group,
@@ -93,7 +103,7 @@ export const unprocessable = ({
   receivedAtMs,
 }: {
   readonly group: string;
-  /** Stands for the group in the id, where that must stay as it was under another name. */
+  /** Used in the ID instead of the group, if the group was renamed and the ID must not change. */
   readonly identity?: string | undefined;
   readonly topic: string;
   readonly partition: number;

@@ -1,11 +1,11 @@
-/** How many characters lie between two texts. */
+/** Edit distance between two texts. */
 
-/** Levenshtein distance, one row of numbers. */
+/** Returns the Levenshtein distance. Stores one row of numbers. */
 export const editDistance = (left: string, right: string): number => {
   const row = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (let i = 1; i <= left.length; i++) {
     const character = left.charCodeAt(i - 1);
-    // Of the row before: the one to the left.
+    // The left neighbor in the previous row.
     let diagonal = i - 1;
     let last = i;
     row[0] = i;

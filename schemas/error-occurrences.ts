@@ -1,11 +1,11 @@
-/** What the processors of errors emit. */
+/** Output of the processors of errors. */
 import { z } from 'zod';
 
-/** What an occurrence was found in. */
+/** Kinds of records that contain an occurrence */
 export const errorSources = ['log', 'span'] as const;
 export type ErrorSource = (typeof errorSources)[number];
 
-/** Attributes by which occurrences of a group are told apart, beside release and environment; by their current names. */
+/** Attributes that distinguish the occurrences of a group, besides release and environment, by their current names. */
 export const errorTags = [
   'host.name',
   'k8s.pod.name',
@@ -30,36 +30,38 @@ const ErrorOccurrenceFields = {
   tenantId: z.string(),
   projectId: z.string(),
   service: z.string(),
-  environment: z.string().describe('deployment.environment.name; empty without one'),
-  release: z.string().describe('service.version; empty without one'),
+  environment: z.string().describe('Value of `deployment.environment.name`; empty if absent'),
+  release: z.string().describe('Value of `service.version`; empty if absent'),
   source: z.enum(errorSources),
   fingerprint: z.string().describe('`f<version>-<hash of the components>`'),
-  components: z.array(z.tuple([z.string(), z.string()])).describe('What the fingerprint is made of'),
-  type: z.string().describe('Empty without one'),
+  components: z.array(z.tuple([z.string(), z.string()])).describe('Components of the fingerprint'),
+  type: z.string().describe('Error type; empty if unknown'),
   message: z.string(),
-  culprit: z.string().describe('The frame to look at first; empty without frames'),
-  stack: z.string().describe('Cut where it is long; empty without one'),
-  handled: z.boolean().nullable().describe('Whether the program caught it; null where nobody says'),
-  userId: z.string().describe('user.id or enduser.id; empty without one'),
+  culprit: z.string().describe('Frame that most likely caused the error; empty without frames'),
+  stack: z.string().describe('Stack trace, possibly truncated; empty if absent'),
+  handled: z.boolean().nullable().describe('Whether the program caught the error; `null` if unknown'),
+  userId: z.string().describe('Value of `user.id` or `enduser.id`; empty if absent'),
   tags: z.partialRecord(z.enum(errorTags), z.string()),
   traceId: z.string(),
   spanId: z.string(),
-  at: z.string().describe('Time of the exception, or of its reception where that is earlier; ISO-8601 with 9 digits'),
-  recordId: z.string().describe('Id of the log record; empty for a span'),
+  at: z
+    .string()
+    .describe('Time of the exception, or of reception if that is earlier; ISO 8601 with 9 fractional digits'),
+  recordId: z.string().describe('ID of the log record; empty for a span'),
 };
 
-/** One error that happened, however many records tell of it. */
+/** One error occurrence, regardless of how many records report it. */
 export const ErrorOccurrence = z.strictObject(ErrorOccurrenceFields);
 export type ErrorOccurrence = z.output<typeof ErrorOccurrence>;
 
-/** An error as one record tells of it. */
+/** An error as one record reports it. */
 export const RaisedError = z.strictObject({
   ...ErrorOccurrenceFields,
   timeMs: z.number(),
-  parentSpanId: z.string().describe('Of the span; empty for a log record'),
+  parentSpanId: z.string().describe('ID of the parent span; empty for a log record'),
   identity: z
     .string()
-    .describe('The same wherever one exception is recorded: its short type, and a hash of its message'),
-  isStatusOnly: z.boolean().describe('A span that failed and says no more than that'),
+    .describe('Identifier that is the same in all records of an exception: its short type and a hash of its message'),
+  isStatusOnly: z.boolean().describe('Whether the span has an error status and no exception'),
 });
 export type RaisedError = z.output<typeof RaisedError>;

@@ -1,15 +1,21 @@
 /**
- * The two kinds of failure. Everything that is not a `PermanentError` is transient: it is answered 503 or
- * UNAVAILABLE, or the batch is delivered again.
+ * The two kinds of failure. Every error other than a `PermanentError` is transient: the response is 503 or UNAVAILABLE,
+ * or the batch is redelivered.
  */
 
-/** The same input always fails: answered 400 or INVALID_ARGUMENT, or sent to the dead letter. The message is for people. */
+/**
+ * A failure that repeats with the same input. The response is 400 or INVALID_ARGUMENT, or the message goes to the
+ * dead-letter topic. The message is for people.
+ */
 export class PermanentError extends Error {
-  /** Short stable word for counting and filtering, for example `malformed` or `too-deep`. */
+  /** Short stable code for counting and filtering, for example `malformed` or `too-deep`. */
   readonly reason: string;
-  /** Byte (or, in JSON, character) position in the decompressed body at which the fault was found. */
+  /** Position of the fault in the decompressed body, in bytes (in JSON, possibly in characters). */
   readonly position: number | undefined;
-  /** Bytes of the body in which the fault was found, once decompressed. Set by what decompressed it; undefined where that failed. */
+  /**
+   * Size of the decompressed body that contains the fault. The decompressing code sets it; `undefined` if decompression
+   * failed.
+   */
   decompressedBytes: number | undefined;
 
   constructor(reason: string, message: string, options: { position?: number | undefined; cause?: unknown } = {}) {
@@ -20,7 +26,7 @@ export class PermanentError extends Error {
   }
 }
 
-/** A dependency cannot answer now. The sender should try again after `retryAfterSeconds`. */
+/** A dependency is unavailable. The sender should retry after `retryAfterSeconds`. */
 export class UnavailableError extends Error {
   readonly retryAfterSeconds: number;
 
@@ -31,7 +37,7 @@ export class UnavailableError extends Error {
   }
 }
 
-/** A directory that belongs to one process is in use by another. */
+/** A directory that only one process may use is in use by another process. */
 export class DirectoryLockedError extends Error {
   constructor(directory: string, holder: string, cause: unknown) {
     super(

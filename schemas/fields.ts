@@ -1,14 +1,15 @@
 /**
- * The names under which people and programs ask for parts of a record: one table for the search language (as SQL and as a
- * predicate over views), live tail, detections and reads, so that they agree.
+ * Names of the parts of a record, for users and programs. The search language (as SQL and as a predicate over views),
+ * live tail, detections and reads share this table, so that they agree.
  *
- * A name is looked up in this order, and the first that fits is meant:
+ * A name is resolved in this order, and the first match applies:
  * 1. a field of the signal's table below, by its name or one of its aliases;
- * 2. after one of the prefixes `attribute.`, `resource.` and `scope.`: that kind of attribute, and nothing else;
- * 3. otherwise the record's attribute of that key, and where a record has none, its resource's.
+ * 2. after one of the prefixes `attribute.`, `resource.` and `scope.`: only that kind of attribute;
+ * 3. otherwise the record's attribute with that key or, without one, its resource's attribute.
  *
- * So a field wins over an attribute of its name (`attribute.name` is then the attribute), and a prefix over an attribute that
- * begins like it (`attribute.resource.x` is the attribute `resource.x`). Names are told apart by case, as OpenTelemetry's are.
+ * So a field takes precedence over an attribute with its name (use `attribute.name` for the attribute). A prefix takes
+ * precedence over an attribute that begins with it (`attribute.resource.x` is the attribute `resource.x`). Names are
+ * case-sensitive, as in OpenTelemetry.
  */
 
 import type { AttributeType } from './records/attributes.ts';
@@ -27,21 +28,21 @@ import type { spansTable } from './tables/spans.ts';
 export type FieldType = 'text' | 'number' | 'time' | 'duration' | 'traceId' | 'spanId';
 export type FieldValue = string | number | bigint;
 
-/** A part that every record of a signal has. */
+/** A field that every record of a signal has. */
 export interface Field<View extends RecordView = RecordView> {
   readonly name: string;
   readonly aliases: readonly string[];
   readonly summary: string;
   readonly type: FieldType;
-  /** The column that holds it, as it is; indexes and sort keys are about columns. */
+  /** Unmodified column that stores the field, for indexes and sort keys. */
   readonly column: string;
-  /** SQL of the value that `read` answers. */
+  /** SQL expression of the value that `read` returns. */
   readonly expression: string;
-  /** Names of the numbers that it takes, by number. */
+  /** Names of the numeric values, by number. */
   readonly names?: readonly string[];
-  /** SQL of all values, where a record may have several: `expression` is then their text together. */
+  /** SQL expression of all values, if a record may have several. `expression` is then their concatenated text. */
   readonly elements?: string;
-  /** These are names of one thing: it is grouped by `expression` alone. */
+  /** Whether the values are names of the same object, so that grouping uses only `expression`. */
   readonly areOneThing?: true;
   read(record: View): FieldValue;
 }
@@ -173,7 +174,7 @@ export const spanFields = fieldsOf<Span, Column<typeof spansTable>>({
   ...shared,
 });
 
-/** Fields of data points. Columns are those of `series`, and `timestamp` and `value` of the points' own tables. */
+/** Fields of data points. The columns are those of `series`, and `timestamp` and `value` of the point tables. */
 export const pointFields = fieldsOf<DataPoint, Column<typeof seriesTable> | Column<typeof samplesTable>>({
   timestamp: ['time', 'timestamp', 'Its time, else when it was received', (point) => point.timeNs],
   metric: ['text', 'metric', 'Name of the metric', (point) => point.metric.name],
@@ -190,19 +191,22 @@ export const pointFields = fieldsOf<DataPoint, Column<typeof seriesTable> | Colu
   ...shared,
 });
 
-/** Fields of time series: those of their points that lie in `series`. */
+/** Fields of time series: the point fields that are stored in `series`. */
 export const seriesFields: readonly Field<DataPoint>[] = pointFields.filter(
   ({ name }) => name !== 'timestamp' && name !== 'value',
 );
 
-/** What a name means. `any` is the record's attribute, else its resource's. */
+/** Resolved meaning of a name. `any` is the record's attribute, or else its resource's. */
 export type Reference<View extends RecordView = RecordView> =
   | { readonly kind: 'field'; readonly field: Field<View> }
   | { readonly kind: 'attribute' | 'resource' | 'scope' | 'any'; readonly key: string };
 
 const prefixes = ['attribute', 'resource', 'scope'] as const;
 
-/** Finds what a name means among the fields of a signal. Every name means something; an empty one is an attribute that nobody has. */
+/**
+ * Resolves a name among the fields of a signal. Every name resolves. An empty name resolves to an attribute that no
+ * record has.
+ */
 export const referenceOf = <View extends RecordView>(fields: readonly Field<View>[], name: string): Reference<View> => {
   const field = fields.find((each) => each.name === name || each.aliases.includes(name));
   if (field !== undefined) return { kind: 'field', field };
@@ -210,7 +214,7 @@ export const referenceOf = <View extends RecordView>(fields: readonly Field<View
   return { kind: 'any', key: name };
 };
 
-/** What a record has there: a field's value, or an attribute's text as it lands; undefined where it has no such attribute. */
+/** Returns a field's value, or an attribute's stored text; `undefined` if the record has no such attribute. */
 export const readReference = <View extends RecordView>(
   reference: Reference<View>,
   record: View,
@@ -229,7 +233,7 @@ export const readReference = <View extends RecordView>(
   }
 };
 
-/** The type that an attribute came in; undefined for a field, and where the record has no such attribute. */
+/** Returns the type of the received attribute; `undefined` for a field, and if the record has no such attribute. */
 export const typeOfReference = <View extends RecordView>(
   reference: Reference<View>,
   record: View,
@@ -248,14 +252,20 @@ export const typeOfReference = <View extends RecordView>(
   }
 };
 
-/** SQL of an attribute: whether a row has it, its text (empty without it), and the letter of its type (empty without it). */
+/**
+ * SQL expressions of an attribute: whether a row has it, its text, and the type character. The latter two are empty
+ * without the attribute.
+ */
 export interface AttributeExpressions {
   readonly exists: string;
   readonly text: string;
   readonly type: string;
 }
 
-/** For tables with the columns `attributes` and `attribute_types`: those of records, and `resources`. The key may be anything. */
+/**
+ * Returns the expressions for tables with the columns `attributes` and `attribute_types`: those of records, and
+ * `resources`. Any key is allowed.
+ */
 export const attributeExpressions = (key: string): AttributeExpressions => {
   const name = quote(key);
   return {
@@ -265,7 +275,10 @@ export const attributeExpressions = (key: string): AttributeExpressions => {
   };
 };
 
-/** The same for an attribute of the scope, which tables keep as JSON: numbers, lists and maps are their JSON, and the type is JSON's. */
+/**
+ * Returns the expressions for a scope attribute, which tables store as JSON. Numbers, lists and maps are JSON texts,
+ * and the type is that of JSON.
+ */
 export const scopeExpressions = (key: string): AttributeExpressions => {
   const name = quote(key);
   const type = `JSONType(scope_attributes, ${name})`;

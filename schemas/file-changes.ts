@@ -1,14 +1,14 @@
-/** What happened to files and packages of hosts, as log records tell it. */
+/** Changes of files and packages on hosts, as log records report them. */
 import { z } from 'zod';
 
-/** What a change was. `read` is none: somebody read a file that is watched. */
+/** Kinds of changes. `read` is not a change: a watched file was read. */
 export const fileActions = ['created', 'changed', 'deleted', 'renamed', 'attributes-changed', 'read'] as const;
 export type FileAction = (typeof fileActions)[number];
 
-/** Who told of it. */
+/** Tools that report changes. */
 export const fileSources = ['osquery', 'falco', 'auditd', 'wazuh', 'opentelemetry'] as const;
 
-/** What is known of a file: only what the record tells. Hashes are hexadecimal in lower case, the mode is octal where it is one of Unix. */
+/** Known state of a file, limited to the data of the record. Hashes are lowercase hexadecimal. A Unix mode is octal. */
 export const FileState = z.strictObject({
   sha256: z.string().optional(),
   sha1: z.string().optional(),
@@ -16,30 +16,30 @@ export const FileState = z.strictObject({
   mode: z.string().optional(),
   owner: z.string().optional(),
   group: z.string().optional(),
-  size: z.string().optional().describe('Bytes'),
+  size: z.string().optional().describe('Size in bytes'),
 });
 export type FileState = z.output<typeof FileState>;
 
-/** A change of a file. One that is emitted again under its id is the same. */
+/** A change of a file. Changes with the same ID are duplicates. */
 export const FileChange = z.strictObject({
   tenantId: z.string(),
   projectId: z.string(),
-  id: z.string().describe('A function of the record that told of it'),
-  recordId: z.string().describe('As `GET /api/logs/{id}` knows the record'),
+  id: z.string().describe('ID derived from the reporting record'),
+  recordId: z.string().describe('ID of the record for `GET /api/logs/{id}`'),
   timeMs: z.number(),
-  service: z.string().describe('Of the record'),
+  service: z.string().describe('Service of the record'),
   source: z.enum(fileSources),
   action: z.enum(fileActions),
   path: z.string(),
-  pathBefore: z.string().describe('Of a file that was renamed; empty where it is not known'),
-  host: z.string().describe('Empty where the record names none'),
+  pathBefore: z.string().describe('Former path of a renamed file; empty if unknown'),
+  host: z.string().describe('Host name; empty if the record names none'),
   user: z.string(),
   process: z.string().describe('Path or name of the program'),
   processId: z.string(),
   before: FileState,
   after: FileState,
-  changed: z.array(z.string()).describe('Attributes that differ, as the source names them'),
-  rule: z.string().describe("Falco's rule, auditd's key, osquery's category, Wazuh's rule"),
+  changed: z.array(z.string()).describe('Changed attributes, as the source names them'),
+  rule: z.string().describe('Falco rule, auditd key, osquery category or Wazuh rule'),
 });
 export type FileChange = z.output<typeof FileChange>;
 

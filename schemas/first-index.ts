@@ -1,4 +1,7 @@
-/** The first index below `count` for which it holds, where it holds for all behind that one as well; `count` where it holds for none. */
+/**
+ * Returns the first index below `count` for which `holds` is true; `count` if there is none. `holds` must be true for
+ * all following indexes as well (binary search).
+ */
 export const firstIndex = (count: number, holds: (index: number) => boolean): number => {
   let low = 0;
   let high = count;

@@ -1,7 +1,6 @@
 /**
- * How secrets that people carry about are spelled: a prefix that says what they are, 30 random base62 characters (178.6
- * bits) and six of their CRC-32. The checksum tells a typing mistake or another product's token from one of ours without looking
- * anything up.
+ * Format of secrets that users handle: a prefix for the kind, 30 random base62 characters (178.6 bits) and six
+ * characters of their CRC-32. The checksum detects typing errors and tokens of other products without a lookup.
  */
 import { randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -12,17 +11,17 @@ const checksumLength = 6;
 const shownLength = 6;
 
 export interface KeyFormat {
-  /** What each begins with. */
+  /** Prefix of all secrets of this kind. */
   readonly prefix: string;
-  /** A new secret. Only its SHA-256 may be stored. */
+  /** Creates a secret. Only its SHA-256 may be stored. */
   make(): string;
-  /** Whether the text can be such a secret at all. */
+  /** Returns whether the text has the format of this secret. */
   isWellFormed(text: string): boolean;
-  /** The beginning of a secret, which may be shown to people. */
+  /** Returns the beginning of a secret, which may be displayed. */
   displayPrefix(secret: string): string;
 }
 
-/** Base62 of the CRC-32 of all that stands before it, padded with zeros. */
+/** Base62 of the CRC-32 of all preceding characters, padded with zeros. */
 const checksumOf = (text: string): string => {
   let rest = crc32(text);
   let digits = '';

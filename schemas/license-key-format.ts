@@ -3,11 +3,11 @@ import { keyFormat } from './key-format.ts';
 /** License keys: `oiq_lk_…`. */
 const licenseKeyFormat = keyFormat('oiq_lk_');
 
-/** A new secret. Only its SHA-256 may be stored. */
+/** Creates a secret. Only its SHA-256 may be stored. */
 export const makeLicenseKey = licenseKeyFormat.make;
 
-/** Whether the text can be a license key at all. */
+/** Returns whether the text has the format of a license key. */
 export const isWellFormed = licenseKeyFormat.isWellFormed;
 
-/** The beginning of a key that may be shown to people. */
+/** Returns the beginning of a key, which may be displayed. */
 export const displayPrefix = licenseKeyFormat.displayPrefix;

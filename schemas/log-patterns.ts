@@ -1,56 +1,59 @@
-/** What the processor `log-patterns` emits. */
+/** Output of the processor `log-patterns`. */
 import { z } from 'zod';
 
-/** Coarse severities: OpenTelemetry's ranges, and what names none. */
+/** Coarse severities: OpenTelemetry's ranges, and `unspecified` for all others. */
 export const severityLevels = ['unspecified', 'trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
 export type SeverityLevel = (typeof severityLevels)[number];
 
-/** What values a variable of a pattern took, of the bodies that were looked at. */
+/** Values of a pattern variable in the sampled bodies. */
 export const ParameterValues = z.strictObject({
-  name: z.string().describe('Number of the place among the words and variables, or the key of JSON and logfmt'),
-  seen: z.int().describe('Values that were looked at'),
-  top: z.array(z.tuple([z.string(), z.int()])).describe('Frequent values with how often each came at least'),
+  name: z.string().describe('Index among the words and variables, or the key in JSON and logfmt'),
+  seen: z.int().describe('Number of sampled values'),
+  top: z.array(z.tuple([z.string(), z.int()])).describe('Frequent values with the minimum count of each'),
   distinct: z
     .string()
     .nullable()
     .default(null)
     .describe(
-      'Sketch of how many different values there were (HyperLogLog); null where `top` has them all. Messages of earlier versions have none',
+      'Sketch of the number of distinct values (HyperLogLog); `null` if `top` contains all. Absent in messages of earlier versions',
     ),
-  numbers: z.int().describe('How many of the values were numbers'),
+  numbers: z.int().describe('Number of numeric values'),
   min: z.number().nullable(),
   max: z.number().nullable(),
 });
 export type ParameterValues = z.output<typeof ParameterValues>;
 
-/** A pattern when it is found, when others are merged into it, when its bodies have doubled, and once a day. */
+/**
+ * A pattern. It is emitted when it is discovered, when other patterns are merged into it, when its count doubles, and
+ * once a day.
+ */
 export const FoundPattern = z.strictObject({
   tenantId: z.string(),
   service: z.string(),
   patternId: z.string(),
   template: z.string(),
-  structure: z.int().describe('Hash of the punctuation: patterns of different structure have no body in common'),
+  structure: z.int().describe('Hash of the punctuation: patterns of different structure match no common body'),
   places: z
     .array(z.int())
-    .describe('Of each word and variable: hash of the word, 0 for a variable, 1 for whatever stands there'),
-  shard: z.int().describe('Partition whose records it was seen in'),
-  firstSeen: z.iso.datetime().describe('The time of the record, or of its reception where that is earlier'),
-  seenAt: z.iso.datetime().describe('When the record was received for which this was emitted'),
-  count: z.int().describe('Bodies in this shard so far'),
-  sample: z.string().describe('The body, cut'),
-  merged: z.array(z.string()).describe('Ids that became aliases of this one'),
+    .describe('For each word and variable: the hash of the word, 0 for a variable, 1 for a wildcard'),
+  shard: z.int().describe('Partition of the records'),
+  firstSeen: z.iso.datetime().describe('Time of the record, or of its reception if that is earlier'),
+  seenAt: z.iso.datetime().describe('Reception time of the record that triggered this message'),
+  count: z.int().describe('Number of bodies in this shard so far'),
+  sample: z.string().describe('Truncated example body'),
+  merged: z.array(z.string()).describe('IDs that became aliases of this pattern'),
   parameters: z.array(ParameterValues),
 });
 export type FoundPattern = z.output<typeof FoundPattern>;
 
-/** Records of a minute. Several values may be about the same: they add up. */
+/** Number of records per minute. Several messages for the same minute add up. */
 export const PatternCount = z.strictObject({
   tenantId: z.string(),
   projectId: z.string(),
   service: z.string(),
   severity: z.enum(severityLevels),
   patternId: z.string(),
-  minute: z.iso.datetime().describe("Of the records' time"),
+  minute: z.iso.datetime().describe("Minute of the records' time"),
   count: z.int(),
 });
 export type PatternCount = z.output<typeof PatternCount>;

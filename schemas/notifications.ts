@@ -1,4 +1,4 @@
-/** What is told about a group of alerts to one channel, and what became of it. */
+/** Notifications about a group of alerts to one channel, and their delivery. */
 import { z } from 'zod';
 import { AlertHeld } from './alerts.ts';
 
@@ -12,17 +12,18 @@ export const NotifiedAlert = z.strictObject({
   labels,
   annotations: labels,
   startsAtMs: z.int(),
-  endsAtMs: z.int().optional().describe('Present where it fires no more'),
-  value: z.number().nullable().describe('As it fired last'),
+  endsAtMs: z.int().optional().describe('End time; present if the alert no longer fires'),
+  value: z.number().nullable().describe('Value when the alert last fired'),
   held: AlertHeld.optional(),
-  reason: z.string().max(4096).optional().describe('Why it is in this state, in a sentence for people'),
+  reason: z.string().max(4096).optional().describe('Reason for the state, as a sentence for people'),
   isTest: z.boolean().optional(),
 });
 export type NotifiedAlert = z.output<typeof NotifiedAlert>;
 
 /**
- * Why a group is told of: it is new, the severity of an alert rose, alerts began to fire, alerts ended, the severity of an alert fell, or
- * nothing changed for the repeat interval. Of a page: somebody sees to the incident.
+ * Reasons for a notification: the group is new, the severity of an alert rose, alerts started firing, alerts ended, the
+ * severity of an alert fell, or nothing changed for the repeat interval. For a page: somebody acknowledged the
+ * incident.
  */
 export const notificationReasons = [
   'first',
@@ -34,12 +35,15 @@ export const notificationReasons = [
   'acknowledged',
 ] as const;
 
-/** What one channel is to be told. Its id is deterministic: the same notification has it again. */
+/** A notification to one channel. Its ID is deterministic, so that a repetition has the same ID. */
 export const Notification = z.strictObject({
   tenantId: z.string(),
-  id: z.string().describe('The idempotency key: equal in every attempt'),
-  channelId: z.string().describe('Empty for what opens an incident, and for a page of a person'),
-  escalationPolicyId: z.string().optional().describe('Of the receiver, of what opens an incident'),
+  id: z.string().describe('Idempotency key, equal in every attempt'),
+  channelId: z.string().describe('Channel ID; empty for notifications that open an incident, and for pages'),
+  escalationPolicyId: z
+    .string()
+    .optional()
+    .describe('Escalation policy of the receiver, for notifications that open an incident'),
   receiver: z.string(),
   groupKey: z.string(),
   groupLabels: labels,
@@ -48,26 +52,26 @@ export const Notification = z.strictObject({
   status: z.enum(['firing', 'resolved']),
   reason: z.enum(notificationReasons),
   alerts: z.array(NotifiedAlert),
-  firing: z.int().describe('Alerts of the group that fire, those that were left out counted'),
+  firing: z.int().describe('Number of firing alerts of the group, including omitted ones'),
   resolved: z.int(),
-  truncatedAlerts: z.int().describe('Alerts that were left out because they are too many for one message'),
+  truncatedAlerts: z.int().describe('Number of alerts omitted because of the message size'),
   atMs: z.int(),
   isTest: z.boolean().optional(),
   page: z
     .strictObject({
       incidentId: z.string(),
-      userId: z.string().nullable().describe('Whom it is for; null for a channel'),
-      sinceMs: z.int().describe('When the incident opened, or reopened last'),
-      isEnd: z.boolean().optional().describe('It tells where a page opened something that no page is needed now'),
+      userId: z.string().nullable().describe('User ID of the recipient; `null` for a channel'),
+      sinceMs: z.int().describe('When the incident was opened or last reopened'),
+      isEnd: z.boolean().optional().describe('Whether the page announces that an earlier page is obsolete'),
     })
     .optional()
-    .describe('Of a page for an incident'),
+    .describe('Page of an incident'),
 });
 export type Notification = z.output<typeof Notification>;
 
 export const deliveryStates = ['queued', 'retrying', 'delivered', 'failed', 'withdrawn'] as const;
 
-/** One step of a delivery, for the ledger: that it was queued (attempt 0), or an attempt with its answer. */
+/** One step of a delivery, for the ledger: queued (attempt 0), or an attempt with its response. */
 export const DeliveryStep = z.strictObject({
   tenantId: z.string(),
   deliveryId: z.string(),
@@ -83,9 +87,9 @@ export const DeliveryStep = z.strictObject({
   queuedAtMs: z.int(),
   attempt: z.int(),
   atMs: z.int(),
-  state: z.enum(deliveryStates).describe('After this step'),
-  statusCode: z.int().nullable().describe('Of the answer; null where there was none'),
-  answer: z.string().max(2000).describe('Begin of the answer, or why there was none'),
+  state: z.enum(deliveryStates).describe('State after this step'),
+  statusCode: z.int().nullable().describe('HTTP status code of the response; `null` if there was none'),
+  answer: z.string().max(2000).describe('Beginning of the response, or the reason why there was none'),
   latencyMs: z.int().nullable(),
 });
 export type DeliveryStep = z.output<typeof DeliveryStep>;

@@ -1,9 +1,9 @@
-/** Which partition a key belongs to: the same answer as Kafka's default partitioner, on every bus. */
+/** Partition of a key: the result of Kafka's default partitioner, on every bus. */
 
 const multiplier = 0x5bd1e995;
 const seed = 0x9747b28c;
 
-/** Murmur2, 32 bits, as Kafka's clients compute it; signed. */
+/** Returns the signed 32-bit Murmur2 hash, as Kafka clients compute it. */
 export const murmur2 = (bytes: Uint8Array): number => {
   const { length } = bytes;
   const byte = (index: number): number => bytes[index] ?? 0;
@@ -23,6 +23,9 @@ export const murmur2 = (bytes: Uint8Array): number => {
   return hash ^ (hash >>> 15);
 };
 
-/** Partition of a key among `count` partitions: murmur2 of its UTF-8 bytes, made positive as Kafka does. */
+/**
+ * Returns the partition of a key among `count` partitions: the Murmur2 hash of its UTF-8 bytes, made non-negative as in
+ * Kafka.
+ */
 export const partitionOf = (key: string, count: number): number =>
   count === 1 ? 0 : (murmur2(Buffer.from(key)) & 0x7fffffff) % count;

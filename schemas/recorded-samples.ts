@@ -1,4 +1,7 @@
-/** Series that rules write: emitted as values, and laid on the bus as a Prometheus would send them, so that they land as what it sends. */
+/**
+ * Series that rules record. They are emitted as values and published to the bus in Prometheus's format, so that they
+ * are stored like the samples of a Prometheus server.
+ */
 import { z } from 'zod';
 import { PermanentError } from './errors.ts';
 import { WireWriter } from './protobuf/writer.ts';
@@ -6,7 +9,7 @@ import { encodeHeaders } from './telemetry-message.ts';
 import type { DerivedTopic } from './topic.ts';
 import { topics } from './topics.ts';
 
-/** A native histogram as PromQL gives it: counts with fractions, of buckets and not of differences. */
+/** A native histogram as PromQL returns it: fractional counts per bucket instead of deltas. */
 const RecordedHistogram = z.strictObject({
   schema: z.int(),
   zeroThreshold: z.number(),
@@ -21,29 +24,29 @@ const RecordedHistogram = z.strictObject({
 });
 export type RecordedHistogram = z.output<typeof RecordedHistogram>;
 
-/** JSON has no number for some values. `stale` ends a series: it is Prometheus' mark of staleness. */
+/** JSON has no number for some values. `stale` ends a series: it is Prometheus's staleness marker. */
 const RecordedValue = z.union([z.number(), z.enum(['NaN', '+Inf', '-Inf', 'stale']), RecordedHistogram]);
 export type RecordedValue = z.output<typeof RecordedValue>;
 
 export const RecordedSeries = z.strictObject({
-  labels: z.record(z.string().min(1), z.string().min(1)).describe('With the name as `__name__`'),
+  labels: z.record(z.string().min(1), z.string().min(1)).describe('Labels, including the name as `__name__`'),
   value: RecordedValue,
 });
 export type RecordedSeries = z.output<typeof RecordedSeries>;
 
-/** Samples of one time. */
+/** Samples with one timestamp. */
 export const RecordedSamples = z.strictObject({
   tenantId: z.string(),
-  projectId: z.string().describe('Empty for the whole organization'),
+  projectId: z.string().describe('Project ID; empty for the entire organization'),
   atMs: z.int(),
   series: z.array(RecordedSeries).min(1),
 });
 export type RecordedSamples = z.output<typeof RecordedSamples>;
 
-/** What the ledger of usage has in place of a license key. */
+/** Used by the usage ledger instead of a license key ID. */
 const recordingKeyId = 'rules';
 
-/** A NaN of its own that Prometheus reads as the end of a series. */
+/** A special NaN that Prometheus reads as the end of a series. */
 const staleBits = 0x7ff0000000000002n;
 const numbers: Readonly<Record<string, number>> = {
   NaN: Number.NaN,
@@ -51,7 +54,7 @@ const numbers: Readonly<Record<string, number>> = {
   '-Inf': Number.NEGATIVE_INFINITY,
 };
 
-/** A number as it stands in a value. */
+/** Returns the JSON form of a number. */
 export const recordedNumber = (value: number): number | 'NaN' | '+Inf' | '-Inf' => {
   if (Number.isFinite(value)) return value;
   if (Number.isNaN(value)) return 'NaN';
@@ -88,7 +91,7 @@ const writeSpans = (writer: WireWriter, tag: number, spans: RecordedHistogram['p
     });
 };
 
-/** Tags are those of `schemas/prometheus/messages.ts`. */
+/** The tags are those of `schemas/prometheus/messages.ts`. */
 const writeHistogram = (writer: WireWriter, histogram: RecordedHistogram, atMs: number): void => {
   const { count, sum, schema, zeroThreshold, zeroCount, customValues = [] } = histogram;
   writeDouble(writer, 0x11, count);
@@ -101,7 +104,7 @@ const writeHistogram = (writer: WireWriter, histogram: RecordedHistogram, atMs: 
   writeDoubles(writer, 0x52, histogram.negativeBuckets);
   writeSpans(writer, 0x5a, histogram.positiveSpans);
   writeDoubles(writer, 0x6a, histogram.positiveBuckets);
-  // What a rule gives is a gauge, as for Prometheus.
+  // Results of a rule are gauges, as in Prometheus.
   writer.byte(0x70);
   writer.varint(3);
   writer.byte(0x78);
@@ -131,7 +134,7 @@ const writeSeries = (writer: WireWriter, { labels, value }: RecordedSeries, atMs
     else within(writer, 0x12, () => writeSample(writer, value, atMs));
   });
 
-/** A request of remote-write 1.0 with these samples. */
+/** Returns a remote-write 1.0 request with these samples. */
 export const writeRequestOf = (all: readonly Pick<RecordedSamples, 'atMs' | 'series'>[]): Buffer => {
   const writer = new WireWriter(4096);
   for (const { atMs, series } of all) {
@@ -141,7 +144,9 @@ export const writeRequestOf = (all: readonly Pick<RecordedSamples, 'atMs' | 'ser
   return writer.finish();
 };
 
-/** One message for each project: a message of telemetry names one. The same values give the same messages. */
+/**
+ * One message per project, because a telemetry message belongs to one project. The same values give the same messages.
+ */
 const messagesOf = (values: readonly RecordedSamples[]) =>
   [...Map.groupBy(values, ({ projectId }) => projectId)].map(([projectId, own]) => {
     const value = writeRequestOf(own);
@@ -160,13 +165,13 @@ const messagesOf = (values: readonly RecordedSamples[]) =>
     return { value, headers };
   });
 
-/** The topic of remote-write, for those who emit samples onto it. */
+/** The remote-write topic, for components that emit samples to it. */
 export const recordedSamples: DerivedTopic<typeof RecordedSamples> = {
   ...topics.remoteWrite,
   value: z.array(RecordedSamples),
   item: RecordedSamples,
   tenantOf: ({ tenantId }) => tenantId,
-  // A series lies in one partition, where its samples stay in order; names spread a tenant's.
+  // All samples of a series are in one partition, in order. Metric names distribute a tenant's series.
   keyOf: ({ series }) => series[0]?.labels['__name__'] ?? '',
   messagesOf,
 };

@@ -1,17 +1,17 @@
-/** Where Redis is: one server, servers that Sentinel watches, or a cluster. */
+/** Address of Redis: one server, servers that Sentinel monitors, or a cluster. */
 
 export interface RedisAddress {
   readonly kind: 'server' | 'sentinel' | 'cluster';
   readonly tls: boolean;
-  /** Of Redis itself; none by default. */
+  /** Credentials of Redis itself; none by default. */
   readonly username: string | undefined;
   readonly password: string | undefined;
-  /** The server, the sentinels, or some of the cluster's servers. IPv6 addresses are without brackets. */
+  /** The server, the sentinels, or some of the cluster's servers. IPv6 addresses have no brackets. */
   readonly nodes: readonly { readonly host: string; readonly port: number }[];
-  /** What Sentinel calls the servers that it watches. */
+  /** Sentinel's name of the monitored servers. */
   readonly name: string | undefined;
   readonly database: number;
-  /** Of the sentinels, from `?sentinelUsername=` and `?sentinelPassword=`. */
+  /** Credentials of the sentinels, from `?sentinelUsername=` and `?sentinelPassword=`. */
   readonly sentinelUsername: string | undefined;
   readonly sentinelPassword: string | undefined;
 }
@@ -37,7 +37,7 @@ const databaseOf = (text: string): number => {
   return Number(text);
 };
 
-/** Reads an address of the setting `OIQ_REDIS_URL`; throws an `Error` that says what it must be. */
+/** Parses an address of the setting `OIQ_REDIS_URL`. Throws an `Error` with the expected format. */
 export const redisAddress = (text: string): RedisAddress => {
   const [prefix, secure, form] = scheme.exec(text) ?? [];
   if (prefix === undefined) throw new Error(forms);

@@ -1,4 +1,4 @@
-/** Every setting, declared once: environment variable, default, meaning. `oiq settings` prints this table. */
+/** All settings, declared once: environment variable, default, meaning. `oiq settings` prints this table. */
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { editDistance } from './edit-distance.ts';
@@ -14,7 +14,7 @@ const address = z
 const url = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
 const optional = <Schema extends z.ZodType>(schema: Schema) => schema.optional();
 const count = (fallback: number) => z.coerce.number().int().positive().default(fallback);
-/** Prometheus' names; the first three are syntax, and enabled. */
+/** Feature names of Prometheus; the first three are syntax, and enabled. */
 const promqlFeatures = [
   'promql-experimental-functions',
   'promql-extended-range-selectors',
@@ -44,11 +44,11 @@ const isRedisAddress = (text: string, context: z.RefinementCtx): void => {
   }
 };
 
-/** Name without `OIQ_` → schema; the description is what people read. */
+/** Name without `OIQ_` → schema, whose description is user-facing */
 export const settingDefinitions = {
   DATA_DIR: z.string().default('.oiq').describe('Directory of the embedded stores and of generated secrets'),
   CLUSTER: optional(z.stringbool()).describe(
-    'Whether Kafka, ClickHouse and MongoDB must be set; by default a role by itself and oiq migrate need all three where one of them is set',
+    'Whether Kafka, ClickHouse and MongoDB are required; by default, a single role and oiq migrate require all three if one of them is set',
   ),
   HTTP_ADDRESS: address
     .default('127.0.0.1:8080')
@@ -57,11 +57,11 @@ export const settingDefinitions = {
   GRPC_SERVER: z
     .enum(['own', 'node'])
     .default('own')
-    .describe('HTTP/2 server for gRPC: the one of OIQ, or that of Node, which uses more CPU per request'),
+    .describe('HTTP/2 server for gRPC: that of OIQ, or that of Node, which uses more CPU per request'),
   OTLP_HTTP_ADDRESS: address
     .default('127.0.0.1:4318')
     .describe('Address of OTLP over HTTP, with the default paths (/v1/logs)'),
-  PUBLIC_URL: optional(url).describe('Public URL of the installation; links in mail start with it'),
+  PUBLIC_URL: optional(url).describe('Public URL of the installation, with which links in emails start'),
   KAFKA_BROKERS: list.describe(
     'Kafka bootstrap servers, comma-separated; if empty, the bus is segment files in the data directory',
   ),
@@ -75,11 +75,11 @@ export const settingDefinitions = {
       'Whether to connect to Kafka over TLS; NODE_EXTRA_CA_CERTS names a file with your own certificate authority',
     ),
   KAFKA_SSL_CERT_FILE: optional(z.string()).describe(
-    'File of the certificate by which this process proves to brokers who it is (PEM, with what its authority needs); with OIQ_KAFKA_SSL and the key below',
+    'Certificate file (PEM, with the intermediate certificates) for client authentication with the brokers; requires OIQ_KAFKA_SSL and the key below',
   ),
-  KAFKA_SSL_KEY_FILE: optional(z.string()).describe('File of the private key of that certificate (PEM, not encrypted)'),
+  KAFKA_SSL_KEY_FILE: optional(z.string()).describe('Private key file of that certificate (PEM, not encrypted)'),
   KAFKA_RACK: optional(z.string()).describe(
-    'Rack, or availability zone, of this process, as broker.rack has it: consumers read from a replica there, where brokers select replicas by rack; if empty, from leaders',
+    'Rack or availability zone of this process, as in broker.rack: consumers read from a replica in the same rack if brokers select replicas by rack; if empty, from leaders',
   ),
   KAFKA_SASL_MECHANISM: optional(z.enum(['plain', 'scram-sha-256', 'scram-sha-512'])).describe(
     'SASL mechanism for Kafka, with the user name and password below; no authentication by default',
@@ -91,15 +91,15 @@ export const settingDefinitions = {
     'ClickHouse over HTTP, for example http://user:password@host:8123/oiq; several servers of a cluster comma-separated, at least one of each shard; if empty, chDB in the data directory',
   ),
   CLICKHOUSE_CLUSTER: optional(z.string()).describe(
-    'Name of the cluster in system.clusters of those servers: tables are on all its shards, and replicated where servers have the macros shard and replica; if empty, there is one server',
+    'Name of the cluster in system.clusters of those servers: tables are on all its shards, and replicated if servers have the macros shard and replica; if empty, there is one server',
   ),
   CLICKHOUSE_INSERT_QUORUM: optional(
     z.union([z.literal('auto'), z.coerce.number().int().min(2)], { error: 'must be auto or at least 2' }),
   ).describe(
-    'How many replicas must have stored a batch before it counts as landed, or auto for more than half; if empty, one',
+    'Number of replicas that must store a batch before it counts as landed, or auto for more than half; if empty, one',
   ),
   CLICKHOUSE_STORAGE_POLICY: optional(z.string().regex(/^\w+$/, 'must be a name of system.storage_policies')).describe(
-    'Storage policy of tables of telemetry, which has a volume named cold: what is older than OIQ_CLICKHOUSE_COLD_AFTER_DAYS moves there; set by oiq migrate',
+    'Storage policy of telemetry tables, with a volume named cold: rows older than OIQ_CLICKHOUSE_COLD_AFTER_DAYS move there; applied by oiq migrate',
   ),
   CLICKHOUSE_COLD_AFTER_DAYS: z.coerce
     .number()
@@ -111,46 +111,49 @@ export const settingDefinitions = {
     'MongoDB replica set; if empty, SQLite in the data directory',
   ),
   REDIS_URL: optional(z.string().superRefine(isRedisAddress)).describe(
-    'Redis for rate limits and caches: redis://user:password@host:6379, redis-sentinel://user:password@host:26379,host:26379/NAME (sentinels’ own login: ?sentinelUsername=&sentinelPassword=) or redis-cluster://user:password@host:6379,host:6379; rediss… for TLS; if empty, they are kept in memory',
+    'Redis for rate limits and caches: redis://user:password@host:6379, redis-sentinel://user:password@host:26379,host:26379/NAME (credentials of the sentinels: ?sentinelUsername=&sentinelPassword=) or redis-cluster://user:password@host:6379,host:6379; rediss… for TLS; if empty, they are stored in memory',
   ),
   SMTP_URL: optional(z.string().regex(/^smtps?:\/\//, 'must be an smtp:// or smtps:// address')).describe(
-    'SMTP server for outgoing mail, for example smtp://user:password@host:587; if empty, mail is written to outbox.jsonl in the data directory',
+    'SMTP server for outgoing email, for example smtp://user:password@host:587; if empty, emails are written to outbox.jsonl in the data directory',
   ),
   MAIL_FROM: optional(z.string().regex(/^[^\p{Cc}]+$/u, 'must be one line')).describe(
-    'Sender of mail, for example OIQ <oiq@example.com>; by default noreply@ the host of OIQ_PUBLIC_URL',
+    'Sender of emails, for example OIQ <oiq@example.com>; by default noreply@ the host of OIQ_PUBLIC_URL',
   ),
   SELF_SIGNUP: z.stringbool().default(false).describe('Whether anyone may register and create an organization'),
-  MORE_ORGANIZATIONS: z.stringbool().default(false).describe('Whether signed-in users may create more organizations'),
+  MORE_ORGANIZATIONS: z
+    .stringbool()
+    .default(false)
+    .describe('Whether signed-in users may create further organizations'),
   NEW_ORGANIZATION_PLAN: z.string().default('free').describe('Plan of organizations that users create themselves'),
   TRUSTED_PROXIES: networks.describe('Networks (CIDR) of proxies whose X-Forwarded-For is trusted, comma-separated'),
   OUTBOUND_NETWORKS: networks.describe(
-    'Private networks (CIDR) that requests to user-supplied addresses (identity providers) may reach, comma-separated; none by default',
+    'Private networks (CIDR) that requests to user-supplied addresses (such as identity providers) may reach, comma-separated; none by default',
   ),
   CHROMIUM: optional(z.string().min(1)).describe(
-    'Chromium in which checks of the location local run pages; by default the first in the path',
+    'Chromium executable for page checks of the location local; by default the first in the path',
   ),
   CHROMIUM_SANDBOX: z
     .stringbool()
     .default(true)
     .describe(
-      'Whether its sandbox is around pages, as it is by default; it needs user namespaces, and does not start for root',
+      'Whether Chromium runs pages in its sandbox, the default; the sandbox needs user namespaces, and does not start for root',
     ),
   MODEL_URL: optional(url).describe(
-    'Base address of a language model that speaks OpenAI’s chat completions (https://host/v1), for wording and coverage of questions and answers; without it there is none. In a private network OIQ_OUTBOUND_NETWORKS must allow it',
+    'Base URL of a language model with OpenAI’s chat completions API (https://host/v1), which improves the wording and coverage of questions and answers; if empty, no model is used. OIQ_OUTBOUND_NETWORKS must allow an address in a private network',
   ),
-  MODEL_NAME: z.string().min(1).default('default').describe('Name of the model at that address'),
-  MODEL_KEY: optional(z.string().min(1)).describe('Key that is sent to it as a bearer token'),
+  MODEL_NAME: z.string().min(1).default('default').describe('Model name at that URL'),
+  MODEL_KEY: optional(z.string().min(1)).describe('API key, sent as a bearer token'),
   MODEL_ORGANIZATIONS: list.describe(
-    'Ids of the organizations whose questions and sources may be sent to the model, comma-separated; * for all, none by default',
+    'IDs of the organizations whose questions and sources may be sent to the model, comma-separated; * for all, none by default',
   ),
   MODEL_TOKENS_PER_DAY: count(200_000).describe(
-    'Tokens that each organization may use of the model on one day, in UTC; those of embeddings are counted apart',
+    'Model tokens per organization and day, in UTC; tokens of embeddings are counted separately',
   ),
   EMBEDDING_MODEL: optional(z.string().min(1)).describe(
-    'Name of a model for embeddings at the address of the language model (/embeddings), with which runbooks and incidents are found in other words, too; without it they are found by their words',
+    'Embeddings model at the URL of the language model (/embeddings), for semantic search of runbooks and incidents; if empty, they are found by their words only',
   ),
   BOOTSTRAP_EMAIL: optional(z.email()).describe(
-    'E-mail address of the first organization’s owner, used at the first start',
+    'Email address of the first organization’s owner, used at the first start',
   ),
   BOOTSTRAP_PASSWORD: optional(z.string().min(12)).describe(
     'Password of that owner; by default a random one is printed once',
@@ -166,11 +169,11 @@ export const settingDefinitions = {
   NEW_INSTALLATION: z
     .stringbool()
     .default(false)
-    .describe('Whether to create a new installation even if the bus or the tables hold data of an earlier one'),
+    .describe('Whether to create a new installation even if the bus or the tables contain data of an earlier one'),
   SECRET_KEY: optional(z.string().min(32)).describe(
-    'Key that encrypts stored secrets; by default generated and kept in the data directory',
+    'Key that encrypts stored secrets; by default generated and stored in the data directory',
   ),
-  PLANS_FILE: optional(z.string()).describe('JSON file of plans by id, with prices; read at each start'),
+  PLANS_FILE: optional(z.string()).describe('JSON file of plans by ID, with prices; read at each start'),
   SELF_SERVICE_PLANS: z
     .stringbool()
     .default(false)
@@ -184,10 +187,10 @@ export const settingDefinitions = {
     .min(0)
     .default(900)
     .describe(
-      'Seconds that receivers continue with the license keys, plans and limits in memory while the configuration store is unreachable; at least 5',
+      'Seconds that receivers continue with the cached license keys, plans and limits while the configuration store is unreachable; at least 5',
     ),
   API_REQUESTS_PER_SECOND: count(200).describe(
-    'Management API requests per second for each user or service account; bursts of five times as many are allowed',
+    'Management API requests per second for each user or service account; bursts may be five times as large',
   ),
   API_ANONYMOUS_REQUESTS_PER_SECOND: count(20).describe(
     'Management API requests per second for each address without a session: sign-ins, password resets, refused requests',
@@ -198,25 +201,25 @@ export const settingDefinitions = {
     .min(1)
     .max(90)
     .default(90)
-    .describe(
-      'Days after which a shared snapshot of a dashboard expires at the latest; 7 where its maker says nothing',
-    ),
+    .describe('Maximum days until a shared snapshot of a dashboard expires; the default of a snapshot is 7'),
   QUERY_SLOTS: optional(z.coerce.number().int().positive()).describe(
-    'Queries of telemetry that one process runs at the same time; by default 4 embedded, 12 on ClickHouse. Organizations take turns',
+    'Maximum concurrent telemetry queries of one process; by default 4 embedded, 12 on ClickHouse. Organizations share them fairly',
   ),
   QUERY_SLOTS_PER_ORGANIZATION: optional(z.coerce.number().int().positive()).describe(
-    'Of these, the most for one organization; by default three quarters',
+    'Maximum concurrent queries of one organization; by default three quarters of all',
   ),
   QUERY_QUEUE_PER_ORGANIZATION: count(200).describe(
-    'Queries of one organization that may wait for their turn; more are answered 429',
+    'Maximum waiting queries of one organization; more are answered with 429',
   ),
-  QUERY_WAIT_SECONDS: count(10).describe('Seconds that a query waits for its turn before it is answered 503'),
-  QUERY_SECONDS: count(30).describe('Seconds that one query may run'),
+  QUERY_WAIT_SECONDS: count(10).describe(
+    'Maximum seconds that a query waits for a slot before it is answered with 503',
+  ),
+  QUERY_SECONDS: count(30).describe('Maximum seconds that a query runs'),
   QUERY_MEMORY_BYTES: optional(z.coerce.number().int().positive()).describe(
-    'Bytes of memory that one query may use; by default 2 GiB, embedded at most half of what the engine has',
+    'Maximum bytes of memory of a query; by default 2 GiB, embedded at most half of the engine’s memory',
   ),
   QUERY_ROWS_READ: count(2_000_000_000).describe(
-    'Rows of tables that one query may read; one that would read more is refused',
+    'Maximum table rows that a query may read; a query that would read more is refused',
   ),
   PROMQL_TRANSLATION: z
     .enum([
@@ -226,21 +229,23 @@ export const settingDefinitions = {
       'NoTranslation',
     ])
     .default('UnderscoreEscapingWithSuffixes')
-    .describe('Names of OTLP metrics and attributes in PromQL, as Prometheus’ translation_strategy has them'),
+    .describe('Names of OTLP metrics and attributes in PromQL, as in Prometheus’ translation_strategy'),
   PROMQL_FEATURES: listOf(promqlFeatures.slice(0, 3).join(','))
     .pipe(z.array(z.enum(promqlFeatures)))
     .describe(
-      `What of PromQL is enabled beyond what is stable, comma-separated, as in Prometheus’ --enable-feature: ${promqlFeatures.join(', ')}`,
+      `Enabled experimental features of PromQL, comma-separated, as in Prometheus’ --enable-feature: ${promqlFeatures.join(', ')}`,
     ),
   PROMQL_RESOURCE_ATTRIBUTES: list.describe(
-    'Resource attributes that are labels of each OTLP series in PromQL, comma-separated; the others are labels of target_info',
+    'Resource attributes that become labels of each OTLP series in PromQL, comma-separated; the others are labels of target_info',
   ),
   PROMQL_SCOPE_LABELS: z
     .stringbool()
     .default(true)
     .describe('Whether OTLP series have their instrumentation scope as labels in PromQL (otel_scope_name and others)'),
-  API_TOKEN_MAX_DAYS: count(366).describe('Longest lifetime of a new API token, in days; existing tokens keep theirs'),
-  SHUTDOWN_SECONDS: count(25).describe('Seconds after SIGTERM for requests, batches and commits to finish'),
+  API_TOKEN_MAX_DAYS: count(366).describe(
+    'Maximum lifetime of a new API token, in days; existing tokens are unaffected',
+  ),
+  SHUTDOWN_SECONDS: count(25).describe('Seconds after SIGTERM to finish requests, batches and commits'),
   BUS_PUBLISH_DELAY_MS: z.coerce
     .number()
     .min(0)
@@ -248,19 +253,19 @@ export const settingDefinitions = {
     .default(5)
     .describe('Milliseconds that small requests wait to share a message with others'),
   SEGMENT_RETENTION_BYTES: optional(z.coerce.number().int().positive()).describe(
-    'Bytes that the embedded log keeps per partition, instead of each topic’s default',
+    'Bytes that the embedded log retains per partition, instead of each topic’s default',
   ),
   CORS_ORIGINS: list.describe('Browser origins that may send OTLP (CORS), comma-separated; * allows all'),
   LOG_LEVEL: z
     .enum(['debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
-    .describe('Lowest severity of log lines that are written'),
+    .describe('Minimum severity of log lines'),
   OPERATOR_WEBHOOK_URL: optional(url).describe(
-    'Address that is told, with the payload of Alertmanager’s webhooks, when a consumer group or the evaluation of rules stands still, and when it goes on',
+    'URL that is notified, in the format of Alertmanager’s webhooks, when a consumer group or the evaluation of rules stalls, and when it resumes',
   ),
   OPERATOR_MAIL: list
     .pipe(z.array(z.email()))
-    .describe('Mail addresses that are told the same, comma-separated; needs OIQ_SMTP_URL'),
+    .describe('Email addresses for the same notifications, comma-separated; requires OIQ_SMTP_URL'),
   OTLP_EXPORT_ENDPOINT: optional(url).describe('Endpoint for the platform’s own telemetry (OTLP over gRPC)'),
   OTLP_EXPORT_HEADERS: list
     .refine((items) => items.every((item) => /^[\w.-]+=/.test(item)), 'must be name=value, comma-separated')
@@ -273,14 +278,14 @@ export type Settings = { readonly [name in SettingName]: z.output<Definitions[na
 
 const storeSettings = ['KAFKA_BROKERS', 'CLICKHOUSE_URL', 'MONGODB_URL'] as const;
 
-/** Settings of stores that are not given: what belongs there is kept in the data directory. */
+/** Settings of stores that are not configured: their data is stored in the data directory. */
 const embeddedStores = (settings: Settings): readonly (typeof storeSettings)[number][] =>
   storeSettings.filter((name) => settings[name] === undefined || settings[name].length === 0);
 
-/** Whether anything is kept in the data directory, which one process at a time may own. */
+/** Returns whether the data directory stores any data. Only one process at a time may own it. */
 export const isEmbedded = (settings: Settings): boolean => embeddedStores(settings).length > 0;
 
-/** What is wrong with the environment; one line each. */
+/** Problems of the environment, one per line. */
 export class SettingsError extends Error {
   constructor(problems: readonly string[]) {
     super(problems.join('\n'));
@@ -289,8 +294,8 @@ export class SettingsError extends Error {
 }
 
 /**
- * Refuses stores in the data directory where other processes would not find what is kept there: in a cluster, which `OIQ_CLUSTER`
- * says, or which one of the settings shows for a process that is a part of an installation.
+ * Refuses embedded stores if other processes would not find their data: in a cluster. `OIQ_CLUSTER` declares a cluster.
+ * For a process that is part of an installation, one configured store also implies it.
  */
 export const refuseLocalStores = (settings: Settings, { isPart }: { readonly isPart: boolean }): void => {
   const missing = embeddedStores(settings);
@@ -301,7 +306,10 @@ export const refuseLocalStores = (settings: Settings, { isPart }: { readonly isP
   );
 };
 
-/** Reads `OIQ_*`. Unknown variables are refused with the nearest known name, values with what they should be. */
+/**
+ * Parses the `OIQ_*` variables. Refuses unknown variables with the nearest known name, and invalid values with the
+ * expected format.
+ */
 export const settingsOf = (environment: Readonly<Record<string, string | undefined>>): Settings => {
   const problems = Object.keys(environment)
     .filter((variable) => variable.startsWith('OIQ_') && !(variable.slice(4) in settingDefinitions))
@@ -335,7 +343,7 @@ export const settingsOf = (environment: Readonly<Record<string, string | undefin
 const problemOf = (name: string, message: string, text: string | undefined): string =>
   `OIQ_${name}: ${message}${secret.test(name) ? '' : ` (got ${JSON.stringify(text)})`}`;
 
-/** What a value must be, where its schema does not say so itself. */
+/** Expected format of a value, if its schema has no message of its own. */
 const sentenceOf = (issue: z.core.$ZodRawIssue): string => {
   switch (issue.code) {
     case 'too_small':
@@ -353,10 +361,10 @@ const sentenceOf = (issue: z.core.$ZodRawIssue): string => {
 };
 const formats: Readonly<Record<string, string>> = { email: 'an e-mail address' };
 
-/** Names whose values are never shown. URLs may hold a password; the public one is for everybody. */
+/** Names whose values are never displayed. URLs may contain a password; the public URL is not secret. */
 const secret = /PASSWORD|SECRET|LICENSE_KEY|MODEL_KEY|HEADERS|(?<!PUBLIC_)URL/;
 
-/** Whether the value of a setting (without `OIQ_`) is not for everybody to see. */
+/** Returns whether the value of a setting (name without `OIQ_`) is secret. */
 export const isSecretSetting = (name: string): boolean => secret.test(name);
 
 const nearest = (name: string): string => {

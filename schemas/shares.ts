@@ -1,6 +1,6 @@
 /**
- * Divides a whole number in proportion to weights. The shares are whole numbers that add up to it exactly; without any
- * weight the first share is all of it.
+ * Divides an integer in proportion to weights. The shares are integers with exactly that sum. If all weights are 0, the
+ * first share is the total.
  */
 export const sharesOf = (whole: number, weights: readonly number[]): number[] => {
   let total = 0;

@@ -1,11 +1,11 @@
-/** What was measured of objectives, slice by slice. */
+/** Measurements of SLOs by time slice. */
 import { z } from 'zod';
 
-/** How good of all is counted: by events, by slices that are good enough, or as the mean of the slices' shares. */
+/** Budgeting methods: good events among all events, good slices among all slices, or the mean of the slices' ratios. */
 export const budgetings = ['occurrences', 'timeslices', 'ratio-timeslices'] as const;
 export const calendarPeriods = ['day', 'week', 'month', 'quarter', 'year'] as const;
 
-/** What of an objective its figures are made by, as it was when it was measured. */
+/** Parameters of an SLO at the time of the measurement. */
 export const SloObjective = z.strictObject({
   targetPct: z.number(),
   budgeting: z.enum(budgetings),
@@ -15,35 +15,38 @@ export const SloObjective = z.strictObject({
   calendar: z
     .strictObject({ period: z.enum(calendarPeriods), timeZone: z.string(), startsAt: z.string() })
     .optional()
-    .describe('In place of the days'),
+    .describe('Time slices, instead of the days'),
   excluded: z
     .array(z.tuple([z.int(), z.int()]))
     .max(2000)
     .optional()
-    .describe('Begins and ends of maintenance that is left out, in order and apart'),
+    .describe('Start and end of each excluded maintenance period, in order and without overlaps'),
 });
 export type SloObjective = z.output<typeof SloObjective>;
 
-/** Slices are kept for so long, whatever the plan keeps: windows are up to 366 days, and reports compare two years. */
+/**
+ * Retention of slices in days, regardless of the plan's retention: windows are up to 366 days, and reports compare two
+ * years.
+ */
 export const slicesRetentionDays = 800;
 
-/** How many slices a message holds of one objective. */
+/** Maximum number of slices of one SLO in a message. */
 export const maxSlicesPerMessage = 1500;
 
-/** Slices that one look measured, and how far the objective is measured since. A later look replaces a slice. */
+/** Slices of one measurement, and the measured range of the SLO. A later measurement replaces a slice. */
 export const SloSlices = z.strictObject({
   tenantId: z.string(),
   sloId: z.string(),
-  series: z.string().describe('Of what is measured: another indicator has another one'),
-  lookMs: z.int().describe('When it was measured'),
-  fromMs: z.int().describe('Slices are measured from here on'),
-  upToMs: z.int().describe('And up to here'),
-  settledUpToMs: z.int().describe('Late records are counted up to here'),
-  error: z.string().max(4096).describe('Why it could not be measured; empty where it could'),
-  objective: SloObjective.optional().describe('Absent in messages of former versions'),
+  series: z.string().describe('ID of the measured series; changes with the indicator'),
+  lookMs: z.int().describe('Time of the measurement'),
+  fromMs: z.int().describe('Start of the measured range'),
+  upToMs: z.int().describe('End of the measured range'),
+  settledUpToMs: z.int().describe('Time up to which late records are counted'),
+  error: z.string().max(4096).describe('Reason why the measurement failed; empty if it succeeded'),
+  objective: SloObjective.optional().describe('Objective; absent in messages of former versions'),
   slices: z
     .array(z.tuple([z.int(), z.int().nonnegative(), z.int().nonnegative()]))
     .max(maxSlicesPerMessage)
-    .describe('Begin, good and total'),
+    .describe('Start, good count and total count'),
 });
 export type SloSlices = z.output<typeof SloSlices>;

@@ -1,7 +1,7 @@
-/** Where a request came from: the peer's address, or what trusted proxies say about it. */
+/** Source address of a request: the peer's address, or the one that trusted proxies report. */
 import ipaddr from 'ipaddr.js';
 
-/** A set of networks. IPv4-mapped IPv6 counts as IPv4 on both sides. */
+/** A set of networks. IPv4-mapped IPv6 addresses count as IPv4, in networks and in addresses. */
 export interface Networks {
   readonly empty: boolean;
   contains(address: string): boolean;
@@ -18,7 +18,7 @@ const rangeOf = (text: string): Range => {
   return [address, bits];
 };
 
-/** Throws what ipaddr.js says when an entry is no address and no network. */
+/** Parses networks. Throws the error of ipaddr.js if an entry is neither an address nor a network. */
 export const networksOf = (entries: readonly string[]): Networks => {
   const ranges = entries.map(rangeOf);
   return {
@@ -31,7 +31,7 @@ export const networksOf = (entries: readonly string[]): Networks => {
   };
 };
 
-/** An address without port, brackets, zone and IPv4 mapping; undefined when it is none. */
+/** Returns an address without port, brackets, zone and IPv4 mapping; `undefined` for an invalid address. */
 const plainAddress = (text: string): string | undefined => {
   const trimmed = text.trim();
   const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(trimmed)?.[1];
@@ -40,7 +40,7 @@ const plainAddress = (text: string): string | undefined => {
   return ipaddr.isValid(candidate) ? ipaddr.process(candidate).toString() : undefined;
 };
 
-/** What one subscriber has to themselves: an address, or the IPv6 network of 2^64 addresses around it. */
+/** Returns the address range of one subscriber: an IPv4 address, or the IPv6 network with 2^64 addresses. */
 export const subscriberOf = (address: string): string => {
   if (!address.includes(':') || !ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);
@@ -51,7 +51,7 @@ export const subscriberOf = (address: string): string => {
     .join(':')}::/64`;
 };
 
-/** Answers the source of a request from its peer and its `X-Forwarded-For`. */
+/** Returns the source address of a request from its peer and its `X-Forwarded-For` header. */
 export type SourceOf = (peer: string | undefined, forwardedFor: string | undefined) => string;
 
 const peerAddress = (peer: string | undefined): string => {
@@ -60,8 +60,8 @@ const peerAddress = (peer: string | undefined): string => {
 };
 
 /**
- * Believes `X-Forwarded-For` only as far as it was written by a trusted proxy: walks it from the right and stops at the
- * first address that is not trusted. What stands further left was written by a stranger.
+ * Returns a function that evaluates `X-Forwarded-For` only as far as trusted proxies wrote it. It reads the addresses
+ * from right to left and stops at the first untrusted one. Addresses further left may be forged.
  */
 export const sourceAddresses = (trustedProxies: readonly string[]): SourceOf => {
   const trusted = networksOf(trustedProxies);

@@ -1,10 +1,10 @@
-/** What jobs tell of themselves, and what the receivers tell beside it, as it lies on the bus. */
+/** Heartbeats that jobs report, and the ticks that receivers add, as messages of the bus. */
 import { z } from 'zod';
 
-/** What a beat says: a run began, ended well, or ended badly. */
+/** Signals of a heartbeat: a run started, succeeded, or failed. */
 export const heartbeatSignals = ['start', 'end', 'fail'] as const;
 
-/** Characters of a beat's body that are kept. */
+/** Maximum number of stored characters of a heartbeat's body. */
 export const maxHeartbeatMessage = 8192;
 
 const HeartbeatPing = z.strictObject({
@@ -13,23 +13,23 @@ const HeartbeatPing = z.strictObject({
   checkId: z.string(),
   projectId: z.string(),
   signal: z.enum(heartbeatSignals),
-  exitCode: z.int().min(0).max(255).nullable().describe('Null where none was told'),
-  runId: z.string().max(64).describe('Tells runs of a job apart; empty without one'),
+  exitCode: z.int().min(0).max(255).nullable().describe('Exit code; `null` if none was reported'),
+  runId: z.string().max(64).describe('Run ID that distinguishes the runs of a job; empty without one'),
   receivedMs: z.int().min(0),
   message: z.string().max(maxHeartbeatMessage),
 });
 export type HeartbeatPing = z.output<typeof HeartbeatPing>;
 
 /**
- * Beats of the organization are taken at this time, and those before are in front of this. A beat is missed by these times alone: where
- * none were taken, or what was taken is not read yet, nothing is late.
+ * Confirms that the organization's heartbeats are accepted at this time: earlier heartbeats precede this message. Only
+ * these times determine missed heartbeats. While none were accepted, or accepted ones are unread, nothing is late.
  */
 const HeartbeatTick = z.strictObject({ tenantId: z.string(), kind: z.literal('pulse'), receivedMs: z.int().min(0) });
 
 export const SyntheticHeartbeat = z.discriminatedUnion('kind', [HeartbeatPing, HeartbeatTick]);
 export type SyntheticHeartbeat = z.output<typeof SyntheticHeartbeat>;
 
-/** How often receivers say that they take beats. */
+/** Interval in which receivers confirm that they accept heartbeats. */
 export const heartbeatTickMs = 5000;
-/** Where they say nothing for longer, beats may have been refused. */
+/** After this time without confirmation, heartbeats may have been refused. */
 export const quietMs = 12_000;

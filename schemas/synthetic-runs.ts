@@ -1,46 +1,56 @@
-/** What probes tell of checks, and what follows from it. */
+/** Results of synthetic checks from probes, and the derived states. */
 import { z } from 'zod';
 
 export const runOutcomes = ['passed', 'degraded', 'failed', 'unknown'] as const;
-/** Of a check, or of one of its locations. Maintenance is not among them: it is laid over them when they are read. */
+/** States of a check, or of one of its locations. Maintenance is not a state: it is applied when states are read. */
 export const checkStates = ['up', 'degraded', 'down', 'unknown'] as const;
 
 const Milliseconds = z.number().min(0).max(86_400_000);
 const Phases = z.record(z.string().max(32), Milliseconds);
 
-/** Of a page: largest and first contentful paint, time to the first byte (milliseconds), and cumulative layout shift. */
+/**
+ * Web vitals of a page: largest and first contentful paint, time to first byte (milliseconds), and cumulative layout
+ * shift.
+ */
 export const webVitals = ['lcp', 'fcp', 'ttfb', 'cls'] as const;
 export type WebVitals = Readonly<Partial<Record<(typeof webVitals)[number], number>>>;
 
-/** What a page asked the network for. */
+/** A network request of a page */
 const PageRequest = z.strictObject({
   method: z.string().max(32),
   url: z.string().max(1024),
-  type: z.string().max(32).describe('document, script, image, fetch …'),
-  status: z.int().min(0).max(999).nullable().describe('Null: there was no answer'),
-  startMs: z.number().min(0).describe('From the begin of the step'),
-  durationMs: z.number().min(0).nullable().describe('Null: it was not over when the step was'),
+  type: z.string().max(32).describe('Resource type: document, script, image, fetch …'),
+  status: z.int().min(0).max(999).nullable().describe('HTTP status code; `null` if there was no response'),
+  startMs: z.number().min(0).describe('Milliseconds from the start of the step'),
+  durationMs: z
+    .number()
+    .min(0)
+    .nullable()
+    .describe('Duration in milliseconds; `null` if the request was unfinished at the end of the step'),
   bytes: z.int().min(0).nullable(),
   failure: z.string().max(256).optional(),
 });
 
-/** The page as it was when a step of a browser ended. */
+/** The page at the end of a browser step. */
 export const SteppedPage = z.strictObject({
   url: z.string().max(2048),
   vitals: z.partialRecord(z.enum(webVitals), z.number().min(0)),
-  requests: z.array(PageRequest).max(100).describe('That began in the step'),
-  leftOut: z.int().min(0).describe('Requests beyond those; of a run 100 are kept'),
-  errors: z.array(z.string().max(500)).max(20).describe('That scripts of the page threw, or wrote to the console'),
+  requests: z.array(PageRequest).max(100).describe('Requests that started in the step'),
+  leftOut: z.int().min(0).describe('Number of requests beyond the 100 that are stored per run'),
+  errors: z
+    .array(z.string().max(500))
+    .max(20)
+    .describe('Errors that scripts of the page threw or wrote to the console'),
 });
 export type SteppedPage = z.output<typeof SteppedPage>;
 
-/** What the certificate of a server said. */
+/** Certificate of a server */
 const StepCertificate = z.strictObject({
-  target: z.string().max(300).describe('Host and port that sent it'),
+  target: z.string().max(300).describe('Host and port that sent the certificate'),
   expiresAtMs: z.int(),
   issuer: z.string().max(1024),
   commonName: z.string().max(256),
-  names: z.array(z.string().max(256)).max(50).describe('The first of those that it is for'),
+  names: z.array(z.string().max(256)).max(50).describe('The first names for which the certificate is valid'),
 });
 export type StepCertificate = z.output<typeof StepCertificate>;
 
@@ -51,27 +61,27 @@ export const SyntheticStep = z.strictObject({
   phases: Phases,
   message: z.string().max(8192),
   status: z.int().min(0).max(999).optional(),
-  body: z.string().max(8192).optional().describe('Beginning of an answer that failed'),
-  certificate: StepCertificate.optional().describe('Of an encrypted connection'),
-  page: SteppedPage.optional().describe('Of a step of a browser'),
+  body: z.string().max(8192).optional().describe('Beginning of a failed response'),
+  certificate: StepCertificate.optional().describe('Certificate of an encrypted connection'),
+  page: SteppedPage.optional().describe('Page of a browser step'),
 });
 
-/** Names of the phases that runs may have, in their order. */
+/** Names of the phases of a run, in order. */
 export const runPhases = ['lookup', 'connect', 'tls', 'send', 'wait', 'receive'] as const;
 
-/** What a run tells. */
+/** Result fields of a run. */
 export const runFields = {
   startedAtMs: z.int().min(0),
   outcome: z.enum(runOutcomes),
   attempts: z.int().min(1).max(10),
-  durationMs: Milliseconds.describe('Of the last attempt, as phases and steps'),
+  durationMs: Milliseconds.describe('Duration of the last attempt, like phases and steps'),
   phases: Phases,
-  steps: z.array(SyntheticStep).max(40).describe('One more for each access token that was asked for'),
+  steps: z.array(SyntheticStep).max(40).describe('Steps, including one for each requested access token'),
   message: z.string().max(65_536),
   traceId: z.string().regex(/^[0-9a-f]{32}$/),
 };
 
-/** One run of a check at a location. It is the run of its due time: a second one counts nothing. */
+/** One run of a check at a location, identified by its due time: a second run with the same due time is ignored. */
 export const SyntheticRun = z.strictObject({
   tenantId: z.string(),
   projectId: z.string(),
@@ -79,50 +89,54 @@ export const SyntheticRun = z.strictObject({
   location: z.string(),
   dueMs: z.int().min(0),
   acceptedMs: z.int().min(0),
-  isManual: z.boolean().describe('Asked for by hand: in no state and no uptime'),
-  checkName: z.string().default('').describe('As it was then; so are type and labels'),
+  isManual: z.boolean().describe('Whether the run was started manually; such runs do not affect states and uptime'),
+  checkName: z.string().default('').describe('Name of the check at the time of the run, as for type and labels'),
   checkType: z.string().default(''),
   labels: z.record(z.string(), z.string()).default({}),
-  toldMs: z.int().min(0).optional().describe('When its outcome was there, where that is what state goes by: of a beat'),
+  toldMs: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('Time when the outcome was known, if that determines the state; for heartbeats'),
   ...runFields,
   traceId: z
     .string()
     .regex(/^(?:[0-9a-f]{32})?$/)
-    .describe('Empty where nothing was run from here'),
+    .describe('Outcome; empty if nothing was run from this location'),
 });
 export type SyntheticRun = z.output<typeof SyntheticRun>;
 
-/** From when on a check, or one of its locations, is in a state. */
+/** Start of a state of a check, or of one of its locations. */
 export const SyntheticStateChange = z.strictObject({
   tenantId: z.string(),
   checkId: z.string(),
-  location: z.string().describe('Empty for the check as a whole'),
+  location: z.string().describe('Location; empty for the entire check'),
   atMs: z.int().min(0),
   state: z.enum(checkStates),
 });
 
-/** A location that fails, or failed until lately, below the consensus. */
+/** A location that fails, or failed recently, without a consensus */
 const LocationVerdict = z.strictObject({
   location: z.string(),
   fails: z.boolean(),
-  says: z.string().max(1024).describe('What is so, in a part of a sentence'),
+  says: z.string().max(1024).describe('Description of the state, as part of a sentence'),
 });
 
-/** What alert rules ask of a check: how it was judged, as of when that was known. */
+/** Verdict on a check for alert rules, at the time when it was known. */
 export const SyntheticVerdict = z.strictObject({
   tenantId: z.string(),
   checkId: z.string(),
   judgedMs: z.int().min(0),
   state: z.enum(checkStates),
-  isMaintenance: z.boolean().describe('In a planned downtime, whatever its state is'),
-  says: z.string().max(2048).describe('What is so, where and since when, in a part of a sentence'),
+  isMaintenance: z.boolean().describe('Whether the time is in a maintenance window, regardless of the state'),
+  says: z.string().max(2048).describe('Description of the state with location and start, as part of a sentence'),
   locations: z.array(LocationVerdict).max(50),
 });
 export type SyntheticVerdict = z.output<typeof SyntheticVerdict>;
 
-/** A verdict that stays the same is told again after so long, so that what holds is found near the end of any range. */
+/** Interval in which an unchanged verdict is repeated, so that the current one is found near the end of any range. */
 export const verdictIntervalMs = 20 * 60_000;
 
-/** States are kept for so long, whatever the plan keeps: reports compare two years. */
+/** Retention of states in days, regardless of the plan's retention: reports compare two years. */
 export const statesRetentionDays = 800;
 export const runsRetentionDays = 90;

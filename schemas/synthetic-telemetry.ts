@@ -1,4 +1,7 @@
-/** Runs of synthetic checks as OTLP, laid on the bus as an exporter would send them, so that they land as what it sends. */
+/**
+ * Runs of synthetic checks as OTLP, published to the bus in an exporter's format, so that they are stored like exported
+ * telemetry.
+ */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type OtlpMessage, writeMessage } from './otlp/write.ts';
@@ -9,9 +12,9 @@ import type { Signal } from './telemetry-signals.ts';
 import type { DerivedTopic, Topic } from './topic.ts';
 import { topics } from './topics.ts';
 
-/** What the ledger of usage has in place of a license key. */
+/** Used by the usage ledger instead of a license key ID. */
 const checksKeyId = 'checks';
-/** Under which runs are found beside telemetry of others. */
+/** Service name that distinguishes runs from other telemetry. */
 const serviceName = 'synthetics';
 const scope = { name: 'oiq.synthetics' };
 
@@ -22,10 +25,10 @@ const text = (key: string, stringValue: string): Attribute => ({ key, value: { s
 const whole = (key: string, value: number): Attribute => ({ key, value: { intValue: BigInt(value) } });
 const decimal = (key: string, doubleValue: number): Attribute => ({ key, value: { doubleValue } });
 
-/** To the nanosecond: times of phases are fractions of milliseconds. */
+/** Converts to nanoseconds without loss: times of phases are fractions of milliseconds. */
 const nanoseconds = (ms: number): bigint => BigInt(Math.floor(ms)) * 1_000_000n + BigInt(Math.round((ms % 1) * 1e6));
 
-/** The span of a run, which its requests name as their parent (`traceparent`): 16 hexadecimal digits. */
+/** Returns the span ID of a run, which its requests name as their parent (`traceparent`): 16 hexadecimal digits. */
 export const runSpanId = (traceId: string): string => createHash('sha256').update(traceId).digest('hex').slice(0, 16);
 
 const stepSpanId = (traceId: string, index: number): Buffer =>
@@ -33,7 +36,7 @@ const stepSpanId = (traceId: string, index: number): Buffer =>
 
 const bytesOf = (hexadecimal: string): Buffer => Buffer.from(hexadecimal, 'hex');
 
-/** What a check and its run are found by. Labels of the check are attributes below `oiq.check.label.`. */
+/** Attributes that identify a check and its run. Labels of the check are attributes below `oiq.check.label.`. */
 const attributesOf = ({ checkId, checkName, checkType, location, outcome, isManual, labels }: SyntheticRun) => [
   ...[text('oiq.check.id', checkId), text('oiq.check.name', checkName), text('oiq.check.type', checkType)],
   ...[text('oiq.location', location), text('oiq.run.outcome', outcome)],
@@ -56,7 +59,10 @@ const phasesOf = (phases: Step['phases']): Attribute[] =>
 
 const lengthOf = ({ phases }: Step): number => Object.values(phases).reduce((sum, ms) => sum + ms, 0);
 
-/** A span of the run, and one of each step below it, one after the other. None of a run that nobody made, as of a heartbeat. */
+/**
+ * A span of the run, with one child span per step in sequence. None for runs that no probe performed, such as those of
+ * a heartbeat.
+ */
 const spansOf = (run: SyntheticRun): OtlpMessage<'Span'>[] => {
   if (run.traceId === '') return [];
   const traceId = bytesOf(run.traceId);
@@ -93,7 +99,7 @@ const spansOf = (run: SyntheticRun): OtlpMessage<'Span'>[] => {
   return [span, ...steps];
 };
 
-/** Names of the collector's receiver `httpcheck`, by phase. */
+/** Metric names of the collector's receiver `httpcheck`, by phase. */
 const phaseMetrics: Readonly<Record<string, string>> = {
   lookup: 'httpcheck.dns.lookup.duration',
   connect: 'httpcheck.client.connection.duration',
@@ -102,7 +108,7 @@ const phaseMetrics: Readonly<Record<string, string>> = {
   receive: 'httpcheck.response.duration',
 };
 
-/** One measurement: its name, unit, value (whole where it is a bigint) and own attributes. */
+/** One measurement: its name, unit, value (an integer if it is a bigint) and own attributes. */
 type Measured = readonly [name: string, unit: string, value: number | bigint, attributes?: readonly Attribute[]];
 
 const statusClasses = ['1xx', '2xx', '3xx', '4xx', '5xx'];
@@ -110,7 +116,7 @@ const statusClasses = ['1xx', '2xx', '3xx', '4xx', '5xx'];
 const nameOf = (step: Step, index: number): Attribute =>
   text('oiq.step', step.name === '' ? String(index + 1) : step.name);
 
-/** As the collector's receiver `tlscheck` tells it. */
+/** In the format of the collector's receiver `tlscheck`. */
 const timeLeftOf = (step: Step, index: number, atMs: number): Measured[] => {
   if (step.certificate === undefined) return [];
   const { target, expiresAtMs, issuer, commonName, names } = step.certificate;
@@ -141,7 +147,7 @@ const measuredOfStep = (step: Step, index: number): Measured[] => {
   return [...durations, ['httpcheck.duration', 'ms', lengthOf(step), named], ...classes];
 };
 
-/** None of a run that was asked for by hand, or that says nothing of its target. */
+/** No measurements for a run that was started manually, or whose result does not describe the target. */
 const measuredOf = (run: SyntheticRun): Measured[] => {
   if (run.isManual || run.outcome === 'unknown') return [];
   const all: Measured[] = [
@@ -154,7 +160,7 @@ const measuredOf = (run: SyntheticRun): Measured[] => {
 
 const metricsOf = (run: SyntheticRun): OtlpMessage<'Metric'>[] => {
   const { checkId, checkName, checkType, location, labels } = run;
-  // A series is that of a check and a location; what came of a run is a value.
+  // A series belongs to a check and a location; the outcome of a run is a value.
   const series = [
     ...[text('oiq.check.id', checkId), text('oiq.check.name', checkName), text('oiq.check.type', checkType)],
     ...[text('oiq.location', location)],
@@ -176,7 +182,7 @@ const metricsOf = (run: SyntheticRun): OtlpMessage<'Metric'>[] => {
 
 const error = 17;
 
-/** A log record of a run that failed. */
+/** A log record of a failed run. */
 const recordsOf = (run: SyntheticRun): OtlpMessage<'LogRecord'>[] =>
   run.outcome !== 'failed'
     ? []
@@ -193,7 +199,7 @@ const recordsOf = (run: SyntheticRun): OtlpMessage<'LogRecord'>[] =>
 
 const resource = { attributes: [text('service.name', serviceName)] };
 
-/** A request of a signal: its name as a message, what it holds, and how many records that are. */
+/** A request of a telemetry signal: message name, content, and number of records */
 interface Request {
   readonly value: Buffer;
   readonly records: number;
@@ -226,7 +232,9 @@ const requests: Readonly<Record<Signal, (runs: readonly SyntheticRun[]) => Reque
   },
 };
 
-/** One message for each project: a message of telemetry names one. The same runs give the same messages. */
+/**
+ * One message per project, because a telemetry message belongs to one project. The same runs give the same messages.
+ */
 const messagesOf = (signal: Signal) => (values: readonly SyntheticRun[]) =>
   [...Map.groupBy(values, ({ projectId }) => projectId)].flatMap(([projectId, own]) => {
     const { value, records } = requests[signal](own);
@@ -250,12 +258,12 @@ const topicOf = (topic: Topic, signal: Signal): DerivedTopic<typeof SyntheticRun
   value: z.array(SyntheticRun),
   item: SyntheticRun,
   tenantOf: ({ tenantId }) => tenantId,
-  // What a check measures at a location lies in one partition, where it stays in order.
+  // All measurements of a check at a location are in one partition, in order.
   keyOf: ({ checkId, location }) => `${checkId}/${location}`,
   messagesOf: messagesOf(signal),
 });
 
-/** The topics of OTLP, for those who emit runs onto them. */
+/** The OTLP topics, for components that emit runs to them. */
 export const runTelemetry = {
   traces: topicOf(topics.traces, 'traces'),
   metrics: topicOf(topics.metrics, 'metrics'),

@@ -1,31 +1,31 @@
 /**
- * The message in which receivers publish telemetry: the concatenated bodies of one or more requests ("members") that
- * are equal in tenant, project, key, signal and encoding. Each member is decompressed alone and must be consumed to
- * its last byte. Nothing else knows how these headers are spelled.
+ * Telemetry messages of receivers: the concatenated bodies of one or more requests ("members") with the same tenant,
+ * project, key, signal and encoding. Each member is decompressed separately and must be consumed to its last byte. Only
+ * this file knows the format of these headers.
  */
 import { PermanentError } from './errors.ts';
 import type { Signal } from './telemetry-signals.ts';
 
-/** How each member's bytes are compressed. Remote-write bodies are snappy blocks. */
+/** Compression of each member. Remote-write bodies are Snappy blocks. */
 export type Encoding = 'identity' | 'gzip' | 'zstd' | 'snappy';
-/** What a member is once decompressed. */
+/** Format of a decompressed member. */
 export type Format = 'otlp' | 'remote-write-1' | 'remote-write-2';
 
-/** One request (or a slice of one that was too large), as it lies in the message's value. */
+/** One request (or a piece of a split request), as a range of the message's value. */
 export interface Member {
-  /** Bytes in the value. */
+  /** Length in the value, in bytes. */
   readonly length: number;
-  /** Bytes once decompressed. */
+  /** Decompressed size in bytes. */
   readonly size: number;
   /**
-   * What the ledger, quotas and plans count: bytes of the request as its sender encoded it, once decompressed. Of a request that
-   * was split, the share of this slice; the shares add up to it exactly. Left out where it is `size`.
+   * Bytes for the ledger, quotas and plans: the decompressed size of the request in the sender's encoding. For a piece
+   * of a split request, its share; the shares add up exactly. Omitted if it equals `size`.
    */
   readonly sentBytes?: number | undefined;
-  /** Log records, data points, spans or samples. */
+  /** Number of log records, data points, spans or samples. */
   readonly records: number;
   readonly receivedAtMs: number;
-  /** Source address, after trusted proxies. */
+  /** Source address, resolved through trusted proxies. */
   readonly source: string;
   /** W3C `traceparent` of the request, or an empty string. */
   readonly traceparent: string;
@@ -34,20 +34,20 @@ export interface Member {
 export interface TelemetryHeaders {
   readonly tenantId: string;
   readonly projectId: string;
-  /** Id (never the secret) of the license key. */
+  /** ID (never the secret) of the license key. */
   readonly keyId: string;
   readonly signal: Signal;
   readonly format: Format;
   readonly encoding: Encoding;
   readonly members: readonly Member[];
-  /** Set on replays of a consumer's dead letter: the only group that processes the message again. */
+  /** Set on a replayed dead letter of a consumer: the only group that processes the message again. */
   readonly onlyGroup?: string | undefined;
 }
 
-/** A decompressed message, members included, is at most this large. */
+/** Maximum size of a decompressed message, over all members. */
 export const maxMessageDecompressedBytes = 16 * 1024 * 1024;
 
-/** Spells the headers of a message. `records` and `size` are sums over members; the bus closes batches by them. */
+/** Encodes the headers of a message. `records` and `size` are sums over members, by which the bus closes batches. */
 export const encodeHeaders = (headers: TelemetryHeaders): Record<string, string> => {
   let records = 0;
   let size = 0;
@@ -76,7 +76,10 @@ export const encodeHeaders = (headers: TelemetryHeaders): Record<string, string>
 
 type MemberTuple = [number, number, number, number, string, string, number?];
 
-/** The newest time of reception of these messages by tenant, milliseconds since the epoch. Messages whose headers cannot be read count for none. */
+/**
+ * Returns the latest reception time of these messages by tenant, in epoch milliseconds. Ignores messages with
+ * unreadable headers.
+ */
 export const newestReceived = (
   messages: readonly { readonly headers: Readonly<Record<string, string>> }[],
 ): ReadonlyMap<string, number> => {
@@ -99,7 +102,7 @@ const readableHeaders = (headers: Readonly<Record<string, string>>): TelemetryHe
   }
 };
 
-/** Reads the headers of a message; a `PermanentError` names what is missing. */
+/** Parses the headers of a message. Throws a `PermanentError` that names missing headers. */
 export const decodeHeaders = (headers: Readonly<Record<string, string>>): TelemetryHeaders => {
   const required = (name: string): string => {
     const value = headers[name];

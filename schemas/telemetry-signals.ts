@@ -1,3 +1,3 @@
-/** Signals of the ingest surface; `remote-write` counts as metrics for entitlements, limits and usage. */
+/** Telemetry signals that can be ingested; `remote-write` counts as metrics for entitlements, limits and usage. */
 export const signals = ['logs', 'metrics', 'traces'] as const;
 export type Signal = (typeof signals)[number];

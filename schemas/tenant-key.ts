@@ -1,10 +1,12 @@
-/** The message keys of a tenant's telemetry, which decide its partitions. */
+/** Message keys of a tenant's telemetry, which determine its partitions. */
 
-/** The key of one message: messages go round the shards in turn. One shard needs no number. */
+/**
+ * Returns the key of one message: messages are distributed over the shards in rotation. A single shard needs no number.
+ */
 export const tenantKey = (tenantId: string, shards: number, sequence: number): string =>
   shards > 1 ? `${tenantId}/${sequence % shards}` : tenantId;
 
-/** All keys that there may be, also from before the tenant had several shards. */
+/** Returns all possible keys, including those from before the tenant had several shards. */
 export const tenantKeys = (tenantId: string, shards: number): string[] => [
   tenantId,
   ...(shards > 1 ? Array.from({ length: shards }, (_, shard) => tenantKey(tenantId, shards, shard)) : []),

@@ -1,15 +1,15 @@
 /**
- * Finds which of many texts occur in another one, in one pass: runs of four characters are looked up at every second position, and a text is
- * compared where one of its runs is found. Each text has two runs, the rarest of those that end at an odd place in it and of those at an even
- * one, so that one of them is looked up wherever the text begins. Of texts of three and four characters a run may have a character more
- * than they have, at its beginning or its end, which may be any. Runs that lead to no text, as texts are of words that all logs have, are
- * counted and exchanged for others.
+ * Finds which of many texts occur in another text, in one pass. It looks up runs of four characters at every second
+ * position, and compares a text when it finds one of its runs. Each text has two runs: the rarest that ends at an odd
+ * position, and the rarest at an even one. So one of them is found wherever the text begins. For texts of three and
+ * four characters, a run may have one wildcard character at its beginning or end. Runs that match in vain, as for words
+ * that all logs contain, are counted and replaced.
  */
 
 interface Place {
   readonly id: number;
   readonly text: string;
-  /** Where in the text the run ends. */
+  /** End of the run in the text. */
   readonly end: number;
 }
 
@@ -19,11 +19,11 @@ const runOf = (text: string, end: number, width: number): number => {
   return key;
 };
 
-/** Five bits of each of the characters from one place to another. */
+/** Five bits of each character between two positions */
 const lowBits = (text: string, from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, at) => text.charCodeAt(from + at) & 31);
 
-/** Texts by their runs of one width. */
+/** Texts by their runs of one width */
 type Runs = Map<number, Place[]>;
 
 const post = (runs: Runs, key: number, place: Place): void => {
@@ -32,7 +32,7 @@ const post = (runs: Runs, key: number, place: Place): void => {
   else places.push(place);
 };
 
-/** How often each run of four occurs. */
+/** Frequency of each run of four */
 const howOften = (texts: Iterable<string>): ReadonlyMap<number, number> => {
   const often = new Map<number, number>();
   for (const text of texts)
@@ -43,7 +43,10 @@ const howOften = (texts: Iterable<string>): ReadonlyMap<number, number> => {
   return often;
 };
 
-/** Where the run of four characters ends that costs least, of those at every second place from `first` on; undefined where there is none. */
+/**
+ * Returns the end of the cheapest run of four characters, among every second position from `first` on; `undefined` if
+ * there is none.
+ */
 const cheapestEnd = (text: string, first: number, costOf: (run: number) => number): number | undefined => {
   let end: number | undefined;
   let minCost = Number.POSITIVE_INFINITY;
@@ -56,50 +59,50 @@ const cheapestEnd = (text: string, first: number, costOf: (run: number) => numbe
   return end;
 };
 
-/** Of so many looks one is counted, if it found nothing. */
+/** One of this many comparisons is sampled if it found nothing. */
 const comparisonsPerSample = 64;
-/** Runs are chosen anew after so many of these, and whenever there are as many again. */
+/** Runs are chosen again after this many samples, and whenever their number has doubled. */
 const firstSamples = 64;
-/** A look in vain is worse than so many texts of one run. */
+/** Cost of a comparison in vain, relative to texts that share a run. */
 const textsOfMiss = 4;
 
 /** Five bits of each of four characters. */
 const bitMask = 2 ** 20 - 1;
 
-/** What was met in a text in UTF-8, by what `TextIndex.scanBytes` answered of it. */
+/** Reads the properties of a UTF-8 text from the result of `TextIndex.scanBytes`. */
 export const met = {
-  /** A character beyond ASCII. */
+  /** Returns whether the text has a non-ASCII character. */
   wide: (answer: number): boolean => (answer & 1) !== 0,
-  /** Perhaps a backslash: another byte of the same low bits is taken for one. */
+  /** Returns whether the text may have a backslash: another byte with the same low bits gives the same result. */
   backslash: (answer: number): boolean => (answer & (1 << 0x5c)) !== 0,
 };
 
 export class TextIndex {
   readonly #texts: ReadonlyMap<string, number>;
-  /** By runs of four, and by the last and the first three characters of those with a character that may be any. */
+  /** Texts by runs of four, and by the first or last three characters of runs with a wildcard */
   readonly #fours: Runs = new Map();
   readonly #lasts: Runs = new Map();
   readonly #firsts: Runs = new Map();
   /** Whether a run may end with these characters, by their low bits: at nearly all positions none does. */
   readonly #filter = new Int32Array(2 ** 15);
-  /** Looks in bytes; how often a run led to nothing, of those that were counted; and after how many of these runs are chosen anew. */
+  /** Number of comparisons in bytes, the sampled runs without a match, and the threshold for choosing runs again */
   #comparisons = 0;
   readonly #misses = new Map<number, number>();
   #sampled = 0;
   #maxSampled = firstSamples;
 
-  /** Texts of three characters or more, each with its number. */
+  /** Texts of three characters or more, with their numbers. */
   constructor(texts: ReadonlyMap<string, number>) {
     this.#texts = texts;
     this.#choose();
   }
 
-  /** How often a run was found in bytes, so that texts were compared. For measurements. */
+  /** Number of comparisons after a run was found in bytes. For measurements. */
   get comparisons(): number {
     return this.#comparisons;
   }
 
-  /** Chooses runs: first those that found nothing least often, then those that the fewest texts have. */
+  /** Chooses runs: first those with the fewest comparisons in vain, then those that the fewest texts share. */
   #choose(): void {
     const often = howOften(this.#texts.keys());
     const costOf = (run: number): number => (often.get(run) ?? 0) + textsOfMiss * (this.#misses.get(run) ?? 0);
@@ -116,7 +119,7 @@ export class TextIndex {
       }
   }
 
-  /** Adds a text of three or four characters for where it has no run of four. */
+  /** Adds a text of three or four characters for positions without a run of four. */
   #addShort(text: string, id: number, first: number): void {
     const three = lowBits(text, 0, 2);
     const isBehind = first === 3;
@@ -124,7 +127,7 @@ export class TextIndex {
     for (let any = 0; any < 32; any++) this.#mark(...(isBehind ? [...three, any] : [any, ...three]));
   }
 
-  /** Calls `found` with the number of each text that occurs, perhaps several times. */
+  /** Calls `found` with the number of each text that occurs, possibly several times. */
   scan(text: string, found: (id: number) => void): void {
     const filter = this.#filter;
     let bits = 0;
@@ -133,7 +136,7 @@ export class TextIndex {
       bits = ((bits << 10) | ((text.charCodeAt(at - 1) & 31) << 5) | (text.charCodeAt(at) & 31)) & bitMask;
       if ((((filter[bits >>> 5] as number) >>> bits) & 1) !== 0) this.#compareAt(text, at, found);
     }
-    // The last one is always looked at: a text that ends there has no character behind it.
+    // The last position is always checked: a text that ends there has no following character.
     if (at > text.length) return;
     const last = text.length - 1;
     bits = ((bits << 5) | (text.charCodeAt(last) & 31)) & bitMask;
@@ -141,8 +144,8 @@ export class TextIndex {
   }
 
   /**
-   * The same of UTF-8, whatever the case of its letters, for texts of ASCII in lower case; `found` gets where each ends, too. Answers what
-   * was met, as `met` tells.
+   * Scans UTF-8 ignoring case, for lowercase ASCII texts. `found` also receives the end of each match. The result
+   * contains the properties for `met`.
    */
   scanBytes(bytes: Uint8Array, from: number, to: number, found: (id: number, end: number) => void): number {
     if (this.#sampled >= this.#maxSampled) {
@@ -172,7 +175,7 @@ export class TextIndex {
     return (low & ~1) | (all >>> 7);
   }
 
-  /** Compares the texts of which a run ends here. */
+  /** Compares the texts with a run that ends at this position. */
   #compareBytesAt(
     bytes: Uint8Array,
     from: number,
@@ -196,13 +199,13 @@ export class TextIndex {
     this.#misses.set(run, (this.#misses.get(run) ?? 0) + 1);
   }
 
-  /** Lets a run of these low bits through. */
+  /** Marks a run with these low bits in the filter. */
   #mark(...four: number[]): void {
     const bits = four.reduce((before, each) => (before << 5) | each, 0);
     this.#filter[bits >>> 5] = (this.#filter[bits >>> 5] as number) | (1 << (bits & 31));
   }
 
-  /** Compares the texts of which a run ends here. */
+  /** Compares the texts with a run that ends at this position. */
   #compareAt(text: string, at: number, found: (id: number) => void): void {
     if (at < 2) return;
     const lasts = this.#lasts.get(runOf(text, at, 3));

@@ -1,28 +1,28 @@
-/** What a topic is: how one is declared. `topics.ts` has all of them. */
+/** Declaration of topics. `topics.ts` contains all of them. */
 import { z } from 'zod';
 
-/** What a topic promises. Retention is by age and by size of each partition, whichever comes first. */
+/** Properties of a topic. Retention is limited by age and by size of each partition, whichever is reached first. */
 export interface Topic {
   readonly name: string;
-  /** What lies in it, for people. */
+  /** Description of the contents. */
   readonly summary: string;
-  /** What the message key is made of. */
+  /** Description of the message key. */
   readonly key: string;
   /** `undefined` for raw wire bytes; a zod schema for JSON values of derived topics. */
   readonly value: z.ZodType | undefined;
-  /** Partitions in a cluster; the embedded log has one per topic unless `embeddedPartitions` says otherwise. */
+  /** Number of partitions in a cluster. The embedded log has one per topic unless `embeddedPartitions` is set. */
   readonly partitions: number;
   readonly embeddedPartitions: number;
   readonly retentionHours: number;
-  /** Bytes a partition keeps at most. */
+  /** Maximum bytes of a partition. */
   readonly retentionBytes: number;
-  /** Largest value of one message, in bytes. */
+  /** Maximum value size of one message, in bytes. */
   readonly maxMessageBytes: number;
 }
 
 const gibibyte = 1024 ** 3;
 
-/** Fills in what most topics share. */
+/** Declares a topic, with defaults for the properties that most topics share. */
 export const defineTopic = <Value extends z.ZodType | undefined = undefined>(
   topic: Pick<Topic, 'name' | 'summary' | 'key'> & Partial<Omit<Topic, 'value'>> & { readonly value?: Value },
 ): Topic & { readonly value: Value } => ({
@@ -35,31 +35,34 @@ export const defineTopic = <Value extends z.ZodType | undefined = undefined>(
   value: topic.value as Value,
 });
 
-/** A message but for where it goes. */
+/** A message without its destination */
 export interface EmittedBody {
   readonly value: Uint8Array;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * A topic of values that processors emit. A message holds several values of one tenant as a JSON array; `emitter` and `position` in
- * its headers identify it, so that consumers take it once.
+ * A topic of values that processors emit. A message contains several values of one tenant as a JSON array. `emitter`
+ * and `position` in its headers identify it, so that consumers can deduplicate it.
  */
 export interface DerivedTopic<Item extends z.ZodType = z.ZodType> extends Topic {
-  /** Of a message: the array. */
+  /** Schema of a message: the array. */
   readonly value: z.ZodArray<Item>;
-  /** Of one value. */
+  /** Schema of one value. */
   readonly item: Item;
   tenantOf(value: z.output<Item>): string;
-  /** What must lie in one partition, beside the tenant. Values of one key stay in order. */
+  /** Returns the partition key of a value within the tenant. Values with the same key stay in order. */
   keyOf(value: z.output<Item>): string;
-  /** The time that a value is about, epoch milliseconds: it moves the watermark of its readers. */
+  /** Returns the time of a value in epoch milliseconds, which advances the watermark of its readers. */
   timeOf?(value: z.output<Item>): number;
-  /** How values lie on the bus where that is not as a JSON array: bodies with the headers that describe them. A function of the values alone. */
+  /**
+   * Returns the messages of values that are not encoded as a JSON array: bodies with their headers. A pure function of
+   * the values.
+   */
   messagesOf?(values: readonly z.output<Item>[]): readonly EmittedBody[];
 }
 
-/** Declares a derived topic by the schema of one value, which names its tenant. */
+/** Declares a derived topic by the schema of one value, which contains its tenant. */
 export const defineDerivedTopic = <Item extends z.ZodType<{ readonly tenantId: string }>>({
   item,
   keyOf = () => '',

@@ -1,4 +1,7 @@
-/** Every topic, declared once. `oiq migrate` creates them; schemas of JSON values are registered where a registry is configured. */
+/**
+ * All topics, declared once. `oiq migrate` creates them. Schemas of JSON values are registered if a registry is
+ * configured.
+ */
 
 import { z } from 'zod';
 import { AlertEvaluation, AlertTransition } from './alerts.ts';
@@ -17,17 +20,17 @@ import { SyntheticRun, SyntheticStateChange, SyntheticVerdict } from './syntheti
 import { ThreatMatch } from './threat-matches.ts';
 import { defineDerivedTopic, defineTopic, type Topic } from './topic.ts';
 
-/** What became of a dead letter. Written by replay and discard, in the same transaction as what they publish. */
+/** Status of a dead letter. Replay and discard write it in the same transaction as their messages. */
 export const DeadLetterMark = z.strictObject({
   tenantId: z.string(),
-  id: z.string().describe('Id of the dead letter'),
+  id: z.string().describe('Dead letter ID'),
   outcome: z.enum(['replayed', 'discarded']),
   markedAt: z.iso.datetime(),
   actor: z.string().describe('Who requested it: a user, a service account or the command line'),
 });
 export type DeadLetterMark = z.output<typeof DeadLetterMark>;
 
-/** What a receiver did not take, summed up over a few seconds. Counted once however often it is read, by its id. */
+/** Data that a receiver rejected, summed over a few seconds. Reports with the same ID count once. */
 export const UsageReport = z.strictObject({
   id: z.string(),
   rows: z.array(
@@ -63,14 +66,14 @@ export const topics = {
   }),
   deadLetter: defineTopic({
     name: 'dead-letter',
-    summary: 'Payloads that were refused as malformed or could not be processed, byte for byte, with the reason',
+    summary: 'Refused and unprocessable payloads, byte for byte, with the reason',
     key: 'tenant',
     partitions: 3,
     retentionHours: 30 * 24,
   }),
   deadLetterMarks: defineTopic({
     name: 'dead-letter-marks',
-    summary: 'Which dead letters were replayed or discarded',
+    summary: 'Replayed and discarded dead letters',
     key: 'tenant',
     value: DeadLetterMark,
     partitions: 1,
@@ -93,7 +96,7 @@ export const topics = {
   }),
   logPatterns: defineDerivedTopic({
     name: 'log-patterns',
-    summary: 'Patterns of log bodies, when they are found, merged or seen more often',
+    summary: 'Patterns of log bodies, when they are discovered, merged or seen more often',
     item: FoundPattern,
     keyOf: ({ service }) => service,
     partitions: 3,
@@ -108,7 +111,7 @@ export const topics = {
   }),
   callEnds: defineDerivedTopic({
     name: 'call-ends',
-    summary: 'The two ends of each call between services, from spans, for those of one call to meet',
+    summary: 'Both ends of each call between services, from spans, to pair the ends of a call',
     item: CallEnd,
     keyOf: ({ traceId }) => traceId,
     timeOf: endOf,
@@ -122,7 +125,7 @@ export const topics = {
   }),
   raisedErrors: defineDerivedTopic({
     name: 'raised-errors',
-    summary: 'Errors as single records tell of them, for those of one trace to meet',
+    summary: 'Errors as single records report them, to combine those of one trace',
     item: RaisedError,
     keyOf: ({ traceId }) => traceId,
     timeOf: ({ timeMs }) => timeMs,
@@ -130,27 +133,26 @@ export const topics = {
   }),
   errorOccurrences: defineDerivedTopic({
     name: 'error-occurrences',
-    summary: 'Errors that happened, each once, with the fingerprint of its group',
+    summary: 'Error occurrences, deduplicated, with the fingerprint of their group',
     item: ErrorOccurrence,
   }),
   events: defineDerivedTopic({
     name: 'events',
-    summary:
-      'Events of the platform: deployments, custom events, and what processors tell of alerts, anomalies and incidents',
+    summary: 'Events of the platform: deployments, custom events, and events about alerts, anomalies and incidents',
     item: PlatformEvent,
     timeOf: ({ at }) => Date.parse(at),
     partitions: 3,
   }),
   alertTransitions: defineDerivedTopic({
     name: 'alert-transitions',
-    summary: 'Alerts that changed their state, for notifications, history and the event feed',
+    summary: 'Alert state changes, for notifications, history and the event feed',
     item: AlertTransition,
     timeOf: ({ atMs }) => atMs,
     partitions: 3,
   }),
   alertEvaluations: defineDerivedTopic({
     name: 'alert-evaluations',
-    summary: 'What each evaluation of an alert rule found, by group',
+    summary: 'Results of each evaluation of an alert rule, by group',
     item: AlertEvaluation,
     keyOf: ({ ruleId }) => ruleId,
     partitions: 3,
@@ -158,7 +160,7 @@ export const topics = {
   }),
   sloSlices: defineDerivedTopic({
     name: 'slo-slices',
-    summary: 'Good and total of the slices of service level objectives, as they were measured last',
+    summary: 'Good and total counts of the time slices of SLOs, as last measured',
     item: SloSlices,
     keyOf: ({ sloId }) => sloId,
     partitions: 3,
@@ -166,7 +168,7 @@ export const topics = {
   }),
   syntheticHeartbeats: defineDerivedTopic({
     name: 'synthetic-beats',
-    summary: 'Beats of jobs, as receivers took them, and that they take them',
+    summary: 'Heartbeats of jobs, as receivers accepted them, and confirmations that receivers accept them',
     item: SyntheticHeartbeat,
     timeOf: ({ receivedMs }) => receivedMs,
     partitions: 3,
@@ -174,7 +176,7 @@ export const topics = {
   }),
   syntheticRuns: defineDerivedTopic({
     name: 'synthetic-runs',
-    summary: 'Runs of synthetic checks, as probes told them',
+    summary: 'Runs of synthetic checks, as probes reported them',
     item: SyntheticRun,
     keyOf: ({ checkId }) => checkId,
     partitions: 3,
@@ -182,7 +184,7 @@ export const topics = {
   }),
   syntheticStates: defineDerivedTopic({
     name: 'synthetic-states',
-    summary: 'Synthetic checks and locations of them that changed their state',
+    summary: 'State changes of synthetic checks and their locations',
     item: SyntheticStateChange,
     keyOf: ({ checkId }) => checkId,
     timeOf: ({ atMs }) => atMs,
@@ -190,7 +192,7 @@ export const topics = {
   }),
   syntheticVerdicts: defineDerivedTopic({
     name: 'synthetic-verdicts',
-    summary: 'How synthetic checks were judged, for alert rules',
+    summary: 'Verdicts on synthetic checks, for alert rules',
     item: SyntheticVerdict,
     keyOf: ({ checkId }) => checkId,
     timeOf: ({ judgedMs }) => judgedMs,
@@ -198,14 +200,14 @@ export const topics = {
   }),
   anomalyPoints: defineDerivedTopic({
     name: 'anomaly-points',
-    summary: 'Steps of the series that detectors watch, on their way to be scored',
+    summary: 'Steps of the series that detectors monitor, for scoring',
     item: AnomalyPoints,
     keyOf: ({ detectorId }) => detectorId,
     retentionHours: 24,
   }),
   anomalyScores: defineDerivedTopic({
     name: 'anomaly-scores',
-    summary: 'How unusual the steps of watched series are',
+    summary: 'Anomaly scores of the steps of monitored series',
     item: AnomalyScores,
     keyOf: ({ detectorId }) => detectorId,
     retentionHours: 24,
@@ -220,7 +222,7 @@ export const topics = {
   }),
   anomalyEvaluations: defineDerivedTopic({
     name: 'anomaly-looks',
-    summary: 'How far detectors are',
+    summary: 'Progress of detectors',
     item: AnomalyEvaluation,
     keyOf: ({ detectorId }) => detectorId,
     partitions: 3,
@@ -228,14 +230,14 @@ export const topics = {
   }),
   signals: defineDerivedTopic({
     name: 'signals',
-    summary: 'What detection rules found: rule, records with the fields that matched, and who and what they are about',
+    summary: 'Security signals of detection rules: rule, records with the matched fields, and the entities involved',
     item: DetectionSignal,
     timeOf: ({ timeMs }) => timeMs,
     partitions: 3,
   }),
   detectionMatches: defineDerivedTopic({
     name: 'detection-matches',
-    summary: 'Records that matched a rule, for correlations and suppressions that see all records of a group',
+    summary: 'Records that matched a rule, for correlations and suppressions that process all records of a group',
     item: DetectionMatch,
     keyOf: ({ forRule, key }) => JSON.stringify([forRule, key]),
     timeOf: ({ signal }) => signal.timeMs,
@@ -243,7 +245,7 @@ export const topics = {
   }),
   chainedMatches: defineDerivedTopic({
     name: 'chained-matches',
-    summary: 'The same for correlations that name correlations',
+    summary: 'Signals of correlations, for correlations that reference correlations',
     item: DetectionMatch,
     keyOf: ({ forRule, key }) => JSON.stringify([forRule, key]),
     timeOf: ({ signal }) => signal.timeMs,
@@ -251,20 +253,20 @@ export const topics = {
   }),
   detectionTelemetry: defineDerivedTopic({
     name: 'detection-telemetry',
-    summary: 'Log sources and fields that detection rules could have asked for, by day',
+    summary: 'Log sources and fields available to detection rules, by day',
     item: SeenTelemetry,
     partitions: 3,
   }),
   threatMatches: defineDerivedTopic({
     name: 'threat-matches',
-    summary: 'Threat indicators that records held, with how many of an entity did',
+    summary: 'Matches of threat indicators in records, with the number of records per entity',
     item: ThreatMatch,
     timeOf: ({ timeMs }) => timeMs,
     partitions: 3,
   }),
   fileChanges: defineDerivedTopic({
     name: 'file-changes',
-    summary: 'Changes of files, as records of osquery, Falco, auditd, Wazuh and OpenTelemetry tell of them',
+    summary: 'Changes of files, as records of osquery, Falco, auditd, Wazuh and OpenTelemetry report them',
     item: FileChange,
     keyOf: ({ host }) => host,
     timeOf: ({ timeMs }) => timeMs,
@@ -280,7 +282,7 @@ export const topics = {
   }),
   notifications: defineDerivedTopic({
     name: 'notifications',
-    summary: 'What channels are to be told of groups of alerts',
+    summary: 'Notifications about groups of alerts to channels',
     item: Notification,
     keyOf: ({ channelId }) => channelId,
     timeOf: ({ atMs }) => atMs,
@@ -288,7 +290,7 @@ export const topics = {
   }),
   notificationDeliveries: defineDerivedTopic({
     name: 'notification-deliveries',
-    summary: 'Steps of deliveries to channels: that one was queued, and each attempt with its answer',
+    summary: 'Steps of deliveries to channels: queued, and each attempt with its response',
     item: DeliveryStep,
     timeOf: ({ atMs }) => atMs,
     partitions: 3,

@@ -30,7 +30,7 @@ export const alertTransitions = landValues({
   }),
 });
 
-/** The rule as a group of its own, in the first part of an evaluation; and its groups. */
+/** Rows of an evaluation: the rule as a group of its own, in the first part, and the rule's groups. */
 const parts = ({ groups, ...of }: AlertEvaluation) => [
   ...(of.part > 0
     ? []

@@ -2,7 +2,7 @@ import { serviceEdgesTable } from '../schemas/tables/edges.ts';
 import { topics } from '../schemas/topics.ts';
 import { landValues } from './engine/land-values.ts';
 
-/** Who called whom, by minute. */
+/** Calls between services by minute. */
 export const serviceEdges = landValues({
   topic: topics.serviceEdges,
   table: serviceEdgesTable,

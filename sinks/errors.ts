@@ -2,7 +2,7 @@ import { errorGroupsTable, errorOccurrencesTable } from '../schemas/tables/error
 import { topics } from '../schemas/topics.ts';
 import { landValues } from './engine/land-values.ts';
 
-/** Each occurrence; and, merged, what groups there are. */
+/** Lands each occurrence, and merged rows of the error groups. */
 export const errorOccurrences = landValues({
   topic: topics.errorOccurrences,
   table: errorOccurrencesTable,

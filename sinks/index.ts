@@ -1,4 +1,4 @@
-/** The sinks: one line each. Consumer group, metrics' labels and contract tests follow from the definitions. */
+/** The sinks, one line each. Consumer groups, metric labels and contract tests are derived from the definitions. */
 
 import { componentsNamed } from '../runtime/components.ts';
 import { consumerGroup } from '../runtime/consumer-groups.ts';
@@ -65,15 +65,15 @@ export const sinks: readonly Sink[] = [
 ];
 
 /**
- * Larger than the bus' own: an insert makes a part, with its own dictionary of words, and few large parts cost half of
- * what many small ones do to write and to merge. Bounded by what a batch takes in memory on its way, and there is less of
- * it where the engine is in the same process.
+ * Larger than the default of the bus: each insert creates a part with its own dictionary of words, and few large parts
+ * cost half as much to write and merge as many small ones. The limit is the memory of a batch in transit, which is
+ * scarcer if the engine is in the same process.
  */
 const batchLimits = (embedded: boolean) => ({ maxRecords: 100_000, maxBytes: (embedded ? 16 : 48) * 1024 * 1024 });
 
 const topicsOf = ({ inputs }: Sink): string[] => inputs.map(({ topic }) => topic.name);
 
-/** Consumer groups of the sinks, for lag. */
+/** Consumer groups of the sinks, for measuring lag. */
 export const sinkGroups = sinks.map((sink) => ({ group: consumerGroup('sinks', sink.name), topics: topicsOf(sink) }));
 
 export interface SinksOptions {
@@ -82,24 +82,24 @@ export interface SinksOptions {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly clock: Clock;
-  /** Whether stores are in this process. */
+  /** Whether the stores are in this process. */
   readonly embedded: boolean;
-  /** Names of the sinks to run; empty runs all. */
+  /** Names of the sinks to run; empty to run all. */
   readonly only?: readonly string[];
-  /** Scan threads; by default one less than the cores, four at most. */
+  /** Number of scan threads; by default one less than the number of cores, at most four. */
   readonly threads?: number;
 }
 
-/** Creates and upgrades the tables; safe to repeat, and for several at once. */
+/** Creates and upgrades the tables. Idempotent, and safe in concurrent processes. */
 export const migrateTables = async (columns: Columns, log: Log): Promise<void> => {
   const { migrate } = await import('./migrations/index.ts');
   await migrate(columns, log);
 };
 
-/** Timed work of the sinks. */
+/** Scheduled jobs of the sinks. */
 export const sinkJobs = [applyRetentionHourly, sumUpSloDays];
 
-/** Starts consuming. Tables and topics must be there. */
+/** Starts consuming. The tables and topics must exist. */
 export const startSinks = async (options: SinksOptions): Promise<Role> => {
   const { bus, columns } = options;
   const chosen = componentsNamed('sink', sinks, options.only);

@@ -2,10 +2,10 @@ import { logsTable } from '../schemas/tables/logs.ts';
 import { topics } from '../schemas/topics.ts';
 import { defineSink } from './engine/sink.ts';
 
-/** Log records, one row each. */
+/** Lands log records, one row each. */
 export const logs = defineSink({
   name: 'logs',
-  summary: 'Lands log records, and the resources that sent them.',
+  summary: 'Lands log records, and their resources.',
   inputs: [topics.logs],
   tells: logsTable,
   scanner: async () => (await import('./scan/log-scanner.ts')).logScanner(),

@@ -3,13 +3,13 @@ import { remoteWritePartitions } from '../schemas/tables/parts.ts';
 import { topics } from '../schemas/topics.ts';
 import { defineSink } from './engine/sink.ts';
 
-/** Data points of all kinds and remote-write samples, one row each; series beside them. */
+/** Lands data points of all kinds and remote-write samples, one row each, and their series. */
 export const metrics = defineSink({
   name: 'metrics',
-  summary: 'Lands data points, remote-write samples, exemplars, and the series and resources they belong to.',
+  summary: 'Lands data points, remote-write samples, exemplars, and their series and resources.',
   inputs: [topics.metrics, { topic: topics.remoteWrite, partitionOffset: remoteWritePartitions }],
   tells: samplesTable,
-  // Recorded series come from rules, which publish again after a crash.
+  // Recorded series are from rules, which publish again after a crash.
   positions: emittedMetricsTable,
   scanner: async () => (await import('./scan/metric-scanner.ts')).metricScanner(),
 });

@@ -7,7 +7,7 @@ import { organizations } from '../schemas/resources/organization.ts';
 import { plans } from '../schemas/resources/plan.ts';
 import { applyRetention, type RetentionPolicy } from './engine/retention.ts';
 
-/** The plan's days, shortened by the organization's own. */
+/** Yields the plan's retention in days, limited by that of the organization. */
 export async function* retentionPolicies(documents: Pick<Documents, 'everywhere'>): AsyncGenerator<RetentionPolicy> {
   const byPlan = new Map<string, RetentionPolicy['days']>();
   for await (const plan of documents.everywhere(plans)) byPlan.set(plan.id, plan.retentionDays);
@@ -26,10 +26,10 @@ export interface RetentionOptions {
   readonly log: Log;
 }
 
-/** Deletes what is older than each tenant keeps. */
+/** Deletes data beyond each tenant's retention. */
 export const applyRetentionHourly = defineJob<RetentionOptions>({
   name: 'retention',
-  summary: 'Deletes telemetry that is older than its organization keeps',
+  summary: 'Deletes telemetry beyond the retention of its organization',
   everyMs: 3_600_000,
   scope: 'installation',
   async run({ columns, documents, clock, log }) {

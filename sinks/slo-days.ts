@@ -1,4 +1,4 @@
-/** Sums up days of objectives, so that windows of many days are read from these, and from slices only at their ends. */
+/** Sums time slices of SLOs by day. Windows of many days then read these sums, and slices only at their ends. */
 import { countedAs, countedForSql, countsOfSlices } from '../queries/slos/tallies.ts';
 import { defineJob } from '../runtime/jobs.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
@@ -6,9 +6,9 @@ import type { Columns } from '../schemas/ports/columns.ts';
 import { quote } from '../schemas/tables/literal.ts';
 
 const everyMs = 5 * 60_000;
-/** A day that was written so shortly ago is left: its rows and their count become visible one after the other, within seconds. */
+/** Recently written days are skipped: their rows and their count become visible one after the other, within seconds. */
 const restingMs = 2 * 60_000;
-/** Days of one statement, and of one look. */
+/** Maximum number of days per statement and per query. */
 const atOnce = 500;
 const maxDaysAtOnce = 20_000;
 
@@ -21,7 +21,7 @@ interface Day {
   readonly wanted: string;
 }
 
-/** Days whose sums are not there, are of other slices than there are now, or are for another way of budgeting. */
+/** Days whose sums are missing, outdated, or for another budgeting method. */
 const staleDays = (columns: Columns, restedMs: number): Promise<Day[]> =>
   columns.query<Day>(
     `SELECT tenant_id AS tenant, slo_id AS slo, series, toString(day) AS day, toString(changes_now) AS written, wanted
@@ -42,8 +42,8 @@ const staleDays = (columns: Columns, restedMs: number): Promise<Day[]> =>
 const counted = ['tenant_id', 'slo_id', 'series', 'day'].join(', ');
 
 /**
- * The count of changes is one from before the slices are read: if more are written meanwhile, the sums are not taken for true. On several shards
- * each server sums up the slices that it has, and the parts of a day add up.
+ * Uses a change count from before the slices are read: if more slices are written meanwhile, the sums count as
+ * outdated. With several shards, each server sums its own slices, and the parts of a day add up.
  */
 const sumUp = (columns: Columns, days: readonly Day[], budgeting: string): Promise<void> => {
   const { own, every, known, enough, parts, by_total } = countsOfSlices(countedAs(budgeting));
@@ -68,7 +68,7 @@ const sumUp = (columns: Columns, days: readonly Day[], budgeting: string): Promi
   );
 };
 
-/** Sums up the days of all organizations whose sums are not true. Answers how many these were. */
+/** Updates the outdated day sums of all organizations. Returns the number of updated days. */
 export const sumUpDays = async (columns: Columns, restedMs: number, signal?: AbortSignal): Promise<number> => {
   const days = await staleDays(columns, restedMs);
   for (const [budgeting, alike] of Map.groupBy(days, (day) => day.wanted || 'occurrences'))
@@ -81,7 +81,7 @@ export const sumUpDays = async (columns: Columns, restedMs: number, signal?: Abo
 
 export const sumUpSloDays = defineJob<{ readonly columns: Columns; readonly clock: Clock }>({
   name: 'slo-days',
-  summary: 'Sums up days of service level objectives whose slices have changed',
+  summary: 'Sums the changed days of SLO time slices',
   everyMs,
   scope: 'installation',
   async run({ columns, clock }, signal) {

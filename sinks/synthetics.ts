@@ -9,10 +9,10 @@ import { landValues } from './engine/land-values.ts';
 
 const time = (ms: number): string => new Date(ms).toISOString();
 
-/** Of a message, beside the latest results: alerts tell it. */
+/** Maximum characters of a message, in addition to the latest results: alerts contain it. */
 const messageChars = 300;
 
-/** The engine keeps the highest of rows with one key: that of the first that was accepted. */
+/** The engine retains the row with the highest value for a key: that of the first accepted result. */
 const latestMs = 8_640_000_000_000_000;
 
 export const syntheticRuns = landValues({

@@ -2,10 +2,10 @@ import { spansTable } from '../schemas/tables/spans.ts';
 import { topics } from '../schemas/topics.ts';
 import { defineSink } from './engine/sink.ts';
 
-/** Spans, one row each, with events and links. */
+/** Lands spans, one row each, with events and links. */
 export const traces = defineSink({
   name: 'traces',
-  summary: 'Lands spans, and the resources that sent them.',
+  summary: 'Lands spans, and their resources.',
   inputs: [topics.traces],
   tells: spansTable,
   scanner: async () => (await import('./scan/span-scanner.ts')).spanScanner(),

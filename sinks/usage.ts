@@ -1,10 +1,10 @@
 import { topics } from '../schemas/topics.ts';
 import { defineSink } from './engine/sink.ts';
 
-/** Volume that receivers rejected. All other rows of the ledger are written where the volume lands. */
+/** Volume that receivers rejected. The sinks of the landed data write all other ledger rows. */
 export const usage = defineSink({
   name: 'usage',
-  summary: 'Lands what receivers did not take, for the ledger.',
+  summary: 'Lands rejected requests, for the ledger.',
   inputs: [topics.usage],
   scanner: async () => (await import('./scan/usage-report-scanner.ts')).usageReportScanner(),
 });

@@ -1,4 +1,4 @@
-/** The areas of the page, in the order of the menu. The page opens at the first one that somebody may open. */
+/** Areas of the page in menu order. The page opens at the first one that the user may open. */
 import type { listAnomalies } from '../api/groups/ai/anomalies.ts';
 import type { answerQuestion } from '../api/groups/ai/query.ts';
 import type { listAlerts } from '../api/groups/alerts/alerts.ts';
@@ -87,7 +87,7 @@ export const areaGroups: readonly AreaGroup[] = [
         load: async () => (await import('./areas/traces/traces.tsx')).Traces,
       },
       {
-        // `/metrics` is where Prometheus scrapes.
+        // Prometheus scrapes `/metrics`.
         path: '/explore-metrics',
         title: 'Metrics',
         requiredCall: callOf<typeof listMetrics>('GET', '/api/metrics'),

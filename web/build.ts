@@ -1,4 +1,4 @@
-/** Builds the page with esbuild, into files that are named by their hash. By itself: `node web/build.ts`. */
+/** Builds the page with esbuild, into files with their hash in the name. Standalone: `node web/build.ts`. */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -8,24 +8,24 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const home = join(root, 'node_modules/.cache/oiq-web');
 const listFile = join(home, 'built.json');
 
-/** What was built last, and from what. */
+/** The last build with its sources */
 export interface Built {
-  /** The folder of the files. */
+  /** Directory of the files */
   readonly directory: string;
-  /** Names of the files with which the page begins, in that folder. */
+  /** Names of the entry files in that directory */
   readonly script: string;
   readonly style: string;
 }
 
 interface BuiltFrom extends Built {
-  /** Hash of each source by its path from the root. */
+  /** Hash of each source by its path from the root */
   readonly sources: Readonly<Record<string, string>>;
 }
 
 const hashOf = (path: string): string =>
   existsSync(path) ? createHash('sha256').update(readFileSync(path)).digest('hex') : '';
 
-/** Packages are known by the lock file. */
+/** The lock file identifies packages. */
 const ownSources = (inputs: readonly string[]): string[] => [
   'package-lock.json',
   'web/build.ts',
@@ -74,7 +74,7 @@ const buildFresh = async (): Promise<BuiltFrom> => {
   const names = Object.keys(outputs).map((path) => relative(made, join(root, path)));
   const named = (pattern: RegExp): string => names.find((name) => pattern.test(name)) ?? '';
   const directory = createHash('sha256').update(names.sort().join()).digest('hex').slice(0, 16);
-  // Two processes that build at once make the same.
+  // Two concurrent builds have the same result.
   if (existsSync(join(home, directory))) rmSync(made, { recursive: true });
   else renameSync(made, join(home, directory));
   const sources = Object.fromEntries(ownSources(Object.keys(inputs)).map((path) => [path, hashOf(join(root, path))]));
@@ -85,7 +85,7 @@ const buildFresh = async (): Promise<BuiltFrom> => {
   return built;
 };
 
-/** The built page. It is built where that is missing or its sources have changed since. */
+/** Returns the built page. It is built if it is missing or its sources have changed. */
 export const builtPage = async (): Promise<Built> => {
   const { directory, script, style } = builtBefore() ?? (await buildFresh());
   return { directory: join(home, directory), script, style };

@@ -1,4 +1,4 @@
-/** The page as the API serves it: a document, and files whose names change with what is in them. */
+/** The page as served by the API: a document, and files with content hashes in their names */
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -7,16 +7,16 @@ import type { Restriction } from './restriction.ts';
 
 export type { Restriction };
 
-/** A file of the page. It never changes: another content has another name. */
+/** A file of the page, which is immutable: other content has another name */
 export interface PageFile {
   readonly contentType: string;
-  /** Compressed with gzip. */
+  /** Compressed with gzip */
   readonly content: Buffer;
 }
 
-/** The document, its policy, and what it loads. */
+/** The document, its content security policy, and its files */
 export interface BuiltDocument {
-  /** The document for an API whose calls are restricted so. */
+  /** Returns the document for an API with the given restrictions. */
   documentWith(restrictions: readonly Restriction[]): string;
   /** `Content-Security-Policy`. */
   readonly policy: string;
@@ -41,11 +41,11 @@ const policy = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** Restrictions stand in a block that is no script: the policy lets it be, and `<` cannot end it. */
+/** Restrictions are in a data block: the policy permits it, and `<` cannot end it. */
 const documentOf = (script: string, style: string, restrictions: readonly Restriction[]): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>OIQ</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/assets/${style}"><script type="module" src="/assets/${script}"></script></head><body><div id="page"><main class="said"><p>Loading …</p></main></div><script type="application/json" id="restrictions">${JSON.stringify(restrictions).replaceAll('<', '\\u003c')}</script><noscript>This page needs JavaScript. The API works without: see /api/docs.</noscript></body></html>\n`;
 
-/** Builds the page where needed, and reads it into memory, compressed. */
+/** Builds the page if necessary, and reads it into memory, compressed. */
 export const openPage = async (): Promise<BuiltDocument> => {
   const { directory, script, style } = await builtPage();
   const files = readdirSync(directory).flatMap((name): [string, PageFile][] => {

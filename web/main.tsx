@@ -1,4 +1,4 @@
-/** Begins the page. */
+/** Entry point of the page */
 import { render } from 'preact';
 import { areaGroups } from './areas.ts';
 import { path } from './frame/address.ts';
@@ -9,7 +9,7 @@ import { openSession } from './frame/session.ts';
 const SharedSnapshot = later(async () => (await import('./areas/dashboards/shared.tsx')).SharedSnapshot);
 
 const place = document.getElementById('page');
-// That it loads stands in the document.
+// The document contains a loading message.
 place?.replaceChildren();
 if (place !== null && path.value === '/snapshot') render(<SharedSnapshot />, place);
 else if (place !== null) {

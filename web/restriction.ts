@@ -1,9 +1,9 @@
-/** What the API tells the page of who may call what. */
+/** Restrictions of API calls, from the API to the page */
 
-/** Calls that not everybody may make, and who may. */
+/** Restricted calls, with the required permissions */
 export interface Restriction {
   readonly roles: readonly string[];
-  /** What the plan must include. */
+  /** Entitlement that the plan must include */
   readonly entitlement?: string;
   /** `GET /api/logs`. */
   readonly calls: readonly string[];

@@ -1,4 +1,4 @@
-/** Topics, groups, offsets and lag. Rare requests go through the admin client of `kafkajs`, frequent ones do not. */
+/** Topics, groups, offsets and lag. Rare requests use the admin client of `kafkajs`; frequent requests do not. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import kafkajs, { type Admin, type Kafka } from 'kafkajs';
 import { formerGroup } from '../../runtime/consumer-groups.ts';
@@ -13,21 +13,24 @@ import { headerAllowance } from './wire.ts';
 
 const { ConfigResourceTypes } = kafkajs;
 
-/** Replication factor without a setting; with this many copies, a write needs two of them. */
+/** Default replication factor. With this many replicas, a write needs two of them. */
 const maxCopies = 3;
 const hourMs = 3_600_000;
 const mebibyte = 1024 * 1024;
 const timeoutMs = 10_000;
-/** The admin client disconnects after this long without a request: an idle connection of `kafkajs` wakes the process each millisecond. */
+/**
+ * The admin client disconnects after this long without a request. An idle connection of `kafkajs` wakes the process
+ * each millisecond.
+ */
 const idleMs = 1000;
 const requestTimeoutMs = 5000;
 const retryMs = 200;
 
-/** Small enough that retention, which drops whole segments, keeps close to what is declared. */
+/** Small enough that retention, which deletes whole segments, stays close to the declared limit. */
 const segmentBytes = ({ retentionBytes }: Topic): number =>
   Math.min(512 * mebibyte, Math.max(mebibyte, Math.floor(retentionBytes / 16)));
 
-/** Settings that only ever grow, and those that follow the declaration. */
+/** Topic settings: some only ever grow, the others follow the declaration. */
 const limitsOf = (topic: Topic): ReadonlyMap<string, number> =>
   new Map([
     ['retention.ms', Math.round(topic.retentionHours * hourMs)],
@@ -51,7 +54,7 @@ const copiesByBrokers = async (admin: Admin): Promise<number> =>
 
 const partitionKey = (topic: string, partition: number): string => `${topic}/${partition}`;
 
-/** The last of each place; positions nowhere are left out. */
+/** The last position of each partition; positions without an offset are omitted. */
 export const positionsByPartition = (positions: readonly Position[]): Map<string, Position> =>
   new Map(
     positions
@@ -60,7 +63,7 @@ export const positionsByPartition = (positions: readonly Position[]): Map<string
   );
 
 export interface AdministrationOptions {
-  /** Copies of topics that are created; by default 3, or as many as there are brokers. */
+  /** Replication factor of created topics. Defaults to 3, or to the number of brokers if there are fewer. */
   readonly replication: number | undefined;
   readonly log: Log;
 }
@@ -81,7 +84,7 @@ export class Administration {
     this.#options = options;
   }
 
-  /** Tries again while Kafka says that it cannot answer yet: a leader is elected, a coordinator loads. */
+  /** Retries while Kafka cannot answer yet, for example during a leader election or while a coordinator loads. */
   async #request<Answer>(request: (admin: Admin) => Promise<Answer>): Promise<Answer> {
     clearTimeout(this.#idle);
     this.#activeRequests++;
@@ -125,7 +128,7 @@ export class Administration {
     const existing = new Set(await this.#request((admin) => admin.listTopics()));
     const copies = this.#options.replication ?? (await this.#request(copiesByBrokers));
     const missing = topics.filter(({ name }) => !existing.has(name)).map((topic) => creation(topic, copies));
-    // Another process may create the same ones at this moment; that is not an error.
+    // Another process may create the same topics at this moment; that is not an error.
     if (missing.length > 0)
       await this.#request((admin) => admin.createTopics({ waitForLeaders: false, topics: missing }));
     const present = topics.filter(({ name }) => existing.has(name));
@@ -134,7 +137,10 @@ export class Administration {
     await this.#awaitLeaders(topics.filter(({ name }) => changed.has(name)));
   }
 
-  /** Brokers hear of new topics and partitions some time later; they can be used once every partition has a leader. */
+  /**
+   * Waits for leaders. Brokers learn of new topics and partitions with a delay; a topic is usable once every partition
+   * has a leader.
+   */
   async #awaitLeaders(changedTopics: readonly Topic[]): Promise<void> {
     const names = changedTopics.map(({ name }) => name);
     const counts = new Map(changedTopics.map(({ name, partitions }) => [name, partitions]));
@@ -155,7 +161,10 @@ export class Administration {
     }
   }
 
-  /** Raises partitions and limits of topics that exist; a limit that is higher already stays. Returns those with new partitions. */
+  /**
+   * Raises the partition counts and limits of existing topics; higher existing limits stay. Returns the topics with new
+   * partitions.
+   */
   async #raise(admin: Admin, topics: readonly Topic[], copies: number): Promise<{ topic: string }[]> {
     const { topics: found } = await admin.fetchTopicMetadata({ topics: topics.map(({ name }) => name) });
     for (const { name, partitions } of found) {
@@ -181,7 +190,7 @@ export class Administration {
       const raised = [...limitsOf(topic)].filter(([name, value]) => isLower(current.get(name), value));
       if (raised.length === 0) continue;
       for (const [name, value] of raised) current.set(name, String(value));
-      // This request replaces all of a topic's own settings, so it repeats those that stay.
+      // This request replaces all settings of a topic, so it repeats the unchanged ones.
       const configEntries = [...current].map(([name, value]) => ({ name, value }));
       await admin.alterConfigs({
         validateOnly: false,
@@ -191,7 +200,7 @@ export class Administration {
     return topicPartitions;
   }
 
-  /** Settings made on the topics themselves. */
+  /** Settings that are set on the topics themselves. */
   async #settings(admin: Admin, topics: readonly string[]): Promise<Map<string, Map<string, string>>> {
     const { resources } = await admin.describeConfigs({
       includeSynonyms: false,
@@ -214,7 +223,7 @@ export class Administration {
     return this.#persistently(() => this.#cluster.bounds(topic));
   }
 
-  /** Committed positions of a group that may no longer run. */
+  /** Committed positions of a group, which may no longer run. */
   async positions(group: string, topics: readonly string[]): Promise<Position[]> {
     const coordinator = this.#coordinators.get(group) ?? new Coordinator(this.#cluster, this.#cluster, group);
     this.#coordinators.set(group, coordinator);
@@ -225,7 +234,7 @@ export class Administration {
     });
   }
 
-  /** Tries again for a while: a leader is elected, a coordinator moves. */
+  /** Retries for a while, for example during a leader election or when a coordinator moves. */
   async #persistently<Answer>(request: () => Promise<Answer>): Promise<Answer> {
     for (const deadline = performance.now() + requestTimeoutMs; ; ) {
       try {
@@ -247,7 +256,10 @@ export class Administration {
     return ((await this.members([group])).get(group) ?? 0) > 0;
   }
 
-  /** Of a group that stands nowhere yet, and is to go on where another one stood, what that one lags. */
+  /**
+   * Returns the lag of the group. For a group without positions that replaces a former group, it is the lag of the
+   * former group.
+   */
   async lag(group: string, topics: readonly string[]): Promise<Lag[]> {
     const own = await this.positions(group, topics);
     const former = own.some(({ offset }) => offset === undefined) ? formerGroup(group) : undefined;
@@ -269,7 +281,7 @@ export class Administration {
     }
   }
 
-  /** Connects again when it is asked again. */
+  /** Disconnects. The next request connects again. */
   async close(): Promise<void> {
     clearTimeout(this.#idle);
     if (this.#connecting === undefined) return;
@@ -279,7 +291,7 @@ export class Administration {
   }
 }
 
-/** Why Kafka does not delete a group, by the error's code. */
+/** Reasons why Kafka does not delete a group, by error code. */
 const refusals: Readonly<Record<number, readonly [reason: string, why: string]>> = {
   68: ['group-in-use', 'has members: stop them first'],
   69: ['unknown-group', 'is not known'],
@@ -292,7 +304,7 @@ const refusalOf = (group: string, error: unknown): PermanentError | undefined =>
   return refusal && new PermanentError(refusal[0], `group ${group} ${refusal[1]}`, { cause });
 };
 
-/** Whether a setting is below what is declared; -1 means without limit, and a setting that is not made is the broker's. */
+/** Whether a setting is below the declared value; -1 means unlimited, and an unset setting has the broker's default. */
 const isLower = (current: string | undefined, declared: number): boolean => {
   if (current === undefined) return true;
   const value = Number(current);

@@ -22,24 +22,27 @@ import { incoming } from './wire.ts';
 export interface KafkaBusOptions extends KafkaSecurity {
   /** Bootstrap servers, `host:port`. */
   readonly brokers: readonly string[];
-  /** Replication factor of topics that `ensureTopics` creates. Default 3, or as many as there are brokers. */
+  /**
+   * Replication factor of topics that `ensureTopics` creates. Defaults to 3, or to the number of brokers if there are
+   * fewer.
+   */
   readonly replication?: number | undefined;
   readonly clientId?: string;
   /** Rack of this process: consumers read from a replica there, if brokers select replicas by rack. */
   readonly rack?: string | undefined;
   readonly log?: Log;
-  /** A member without a heartbeat for this long counts as dead, and its partitions go to others. Default 10,000. */
+  /** A member without a heartbeat for this long counts as dead, and its partitions are reassigned. Default 10,000. */
   readonly sessionTimeoutMs?: number;
-  /** How long a rebalance waits for members' batches in hand. Default 300,000. */
+  /** How long a rebalance waits for the members' batches in progress. Default 300,000. */
   readonly rebalanceTimeoutMs?: number;
 }
 
-/** Bytes that are held for consumers that have not come so far yet. */
+/** Bytes held for consumers that have not reached them yet. */
 const maxHeldBytes = 64 * 1024 * 1024;
 const checkMs = 3000;
 const quietDriver = { logLevel: kafkajs.logLevel.NOTHING, logCreator: () => () => undefined };
 
-/** A fetcher with connections of its own: others would wait behind its requests. */
+/** A fetcher with its own connections, because other requests would wait behind its requests. */
 const openWorkerFetcher = (driver: DriverOptions, log: Log): Pick<Fetcher, 'fetch' | 'close'> => {
   const cluster = new Cluster(driver);
   const fetcher = new Fetcher(cluster, log);
@@ -53,8 +56,8 @@ const openWorkerFetcher = (driver: DriverOptions, log: Log): Pick<Fetcher, 'fetc
 };
 
 /**
- * Opens the bus. Connections are made when they are needed, so a cluster that is away is reported by `check` and by the
- * first use. `close` abandons consumers that were not stopped: their batches in hand are not committed.
+ * Opens the bus. Connections are opened on demand, so `check` and the first use report an unavailable cluster. `close`
+ * abandons consumers that were not stopped: their batches in progress are not committed.
  */
 export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
   const { brokers, replication, clientId = 'oiq', log = silent, tls = false, sasl } = options;
@@ -100,12 +103,15 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
     } catch (cause) {
       throw failureOf('Kafka cannot be reached', cause);
     }
-    // Brokers may answer and still not take anything: too few replicas, no right to write.
+    // Brokers may answer and still refuse writes, for example with too few replicas or without the right to write.
     const trouble = [...producers].map((producer) => producer.trouble).find((reason) => reason !== undefined);
     if (trouble !== undefined) throw new UnavailableError(trouble);
   };
 
-  /** With connections of its own: a request of a follower waits for records, and whatever came after it on the connection would too. */
+  /**
+   * A follower with its own connections: its request waits for records and would block later requests on the same
+   * connection.
+   */
   const follower = (): KafkaFollower => {
     const made = new KafkaFollower(new Cluster(driver), log);
     followers.add(made);
@@ -162,7 +168,7 @@ async function* readRange(
   const fetcher = new Fetcher(cluster, log);
   try {
     for (let next = from; next < end; ) {
-      // Some read the first record only.
+      // Some callers read the first record only.
       const piece = await fetcher.fetch(topic, partition, next, next === from ? 1 : pooledBufferBytes);
       if (piece === undefined) return;
       for (const { offset, timestampMs, record } of piece.records)

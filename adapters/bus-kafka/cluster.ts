@@ -1,4 +1,4 @@
-/** The leaders of partitions and groups, and connections to brokers. */
+/** Leaders of partitions and groups, and connections to brokers. */
 import {
   type BaseOptions,
   type Connection,
@@ -15,7 +15,7 @@ import type { DirectConnection } from './direct-connection.ts';
 import { DirectConnections } from './direct-connections.ts';
 import { isProtocolError, MissingTopicError } from './failures.ts';
 
-/** A certificate with its chain, and its private key, as PEM. */
+/** A certificate with its chain, and its private key, in PEM. */
 export interface ClientCertificate {
   readonly cert: string;
   readonly key: string;
@@ -24,8 +24,8 @@ export interface ClientCertificate {
 /** Authentication of this process and of the brokers. */
 export interface KafkaSecurity {
   /**
-   * Speaks TLS; brokers' certificates are checked against Node's authorities (`NODE_EXTRA_CA_CERTS` adds some). A certificate
-   * is what brokers are shown.
+   * Uses TLS. Broker certificates are verified against Node's authorities (`NODE_EXTRA_CA_CERTS` adds some). A
+   * certificate is presented to the brokers.
    */
   readonly tls?: boolean | ClientCertificate;
   readonly sasl?: {
@@ -37,9 +37,9 @@ export interface KafkaSecurity {
 
 const mechanisms = { plain: 'PLAIN', 'scram-sha-256': 'SCRAM-SHA-256', 'scram-sha-512': 'SCRAM-SHA-512' } as const;
 
-/** Options of the driver, and what it does not know. */
+/** Options of the driver, and options that the driver does not have. */
 export interface DriverOptions extends BaseOptions {
-  /** Of this process, as brokers have theirs: they name a replica there to read from. */
+  /** Rack of this process. Brokers name a replica in the same rack to read from. */
   readonly rack?: string;
 }
 
@@ -66,7 +66,7 @@ export interface Node {
   readonly port: number;
 }
 
-/** Metadata of the cluster, as brokers answered. */
+/** Metadata of the cluster, as returned by brokers. */
 export interface Metadata {
   readonly brokers: ReadonlyMap<number, Node>;
   readonly topics: ReadonlyMap<string, TopicMetadata>;
@@ -74,11 +74,11 @@ export interface Metadata {
 
 interface TopicMetadata {
   readonly id: string;
-  /** Node that leads each partition; -1 while none does. */
+  /** Node that leads each partition; -1 while there is no leader. */
   readonly leaders: readonly number[];
 }
 
-/** First kept and next offset of one partition. */
+/** First retained offset and next offset of one partition. */
 export interface Bounds {
   readonly partition: number;
   readonly earliest: number;
@@ -87,24 +87,24 @@ export interface Bounds {
 
 type MetadataAnswer = Awaited<ReturnType<typeof metadataV12.api.async>>;
 
-/** Time that one broker has to answer a request that any broker can answer, before another one is asked. */
+/** Time limit for a broker to answer a request that any broker can answer. Then the request goes to another broker. */
 const requestTimeoutMs = 2000;
 const metadataMaxAgeMs = 60_000;
 const unknownTopic = 3;
 
 const addressOf = ({ host, port }: Node): string => `${host}:${port}`;
 
-/** One client's view of the cluster, with connections of its own: a request that waits holds up only this client. */
+/** One client's view of the cluster, with its own connections: a blocking request delays only this client. */
 export class Cluster {
   readonly #pool: ConnectionPool;
   readonly #direct: DirectConnections;
   readonly #bootstrap: readonly Node[];
   #known: Metadata = { brokers: new Map(), topics: new Map() };
   readonly #knownAt = new Map<string, number>();
-  /** When a broker last failed to answer, by address: those that failed are asked last. */
+  /** Time of a broker's last failure to answer, by address. Brokers that failed are tried last. */
   readonly #failedAt = new Map<string, number>();
   #nextBroker = 0;
-  /** Of this process; empty where it is not known. */
+  /** Rack of this process; empty if unknown. */
   readonly rack: string;
 
   constructor(options: DriverOptions) {
@@ -115,9 +115,9 @@ export class Cluster {
   }
 
   /**
-   * Sends a request that any broker can answer to one broker after the other, until one answers: a broker that is dead or
-   * hangs, even the first in the configuration, does not block the request. An error in an answer is final, except an
-   * unknown topic: other brokers may have it already.
+   * Sends a request that any broker can answer to one broker after the other, until one answers. A broker that is dead
+   * or hangs does not block the request, even if it is the first in the configuration. An error in an answer is final,
+   * except an unknown topic, which other brokers may already know.
    */
   async requestAny<Answer>(request: (connection: Connection) => Promise<Answer>): Promise<Answer> {
     let failure: unknown;
@@ -139,7 +139,9 @@ export class Cluster {
     throw failure;
   }
 
-  /** Brokers in the order in which to ask: another one first each time, since one may be cut off from the others. */
+  /**
+   * Brokers in the order in which to try them. The first one rotates, since one broker may be cut off from the others.
+   */
   #candidates(): Node[] {
     const nodes = [...this.#known.brokers.values(), ...this.#bootstrap];
     const distinct = [...new Map(nodes.map((node) => [addressOf(node), node])).values()];
@@ -149,7 +151,10 @@ export class Cluster {
     return rotated.sort((a, b) => (failedAt(a) < failedAt(b) ? -1 : Number(failedAt(a) > failedAt(b))));
   }
 
-  /** Metadata with these topics, cached until a refresh is requested. A missing topic is a `MissingTopicError`. */
+  /**
+   * Returns metadata with these topics, cached until a refresh is requested. Throws a `MissingTopicError` for a missing
+   * topic.
+   */
   async metadata(topics: readonly string[], forceUpdate = false): Promise<Metadata> {
     const oldest = performance.now() - metadataMaxAgeMs;
     const isKnown = topics.every((topic) => (this.#knownAt.get(topic) ?? Number.NEGATIVE_INFINITY) > oldest);
@@ -174,17 +179,17 @@ export class Cluster {
     return this.#known;
   }
 
-  /** A connection to a broker by its id; a new one after it broke. */
+  /** Returns a connection to a broker by its id; a new connection after the old one broke. */
   async connection(metadata: Metadata, node: number): Promise<Connection> {
     return this.#pool.get(brokerOf(metadata, node));
   }
 
-  /** As `connection`, for answers that are large. */
+  /** Like `connection`, for large answers. */
   async directConnection(metadata: Metadata, node: number): Promise<DirectConnection> {
     return this.#direct.get(brokerOf(metadata, node));
   }
 
-  /** First kept and next offset of each partition, in order. */
+  /** Returns the first retained offset and the next offset of each partition, in order. */
   async bounds(topic: string): Promise<Bounds[]> {
     const metadata = await this.metadata([topic], true);
     const leaders = metadata.topics.get(topic)?.leaders ?? [];
@@ -205,12 +210,12 @@ export class Cluster {
     return found.flat().sort((a, b) => a.partition - b.partition);
   }
 
-  /** First offset that is kept. */
+  /** Returns the first retained offset. */
   earliest(topic: string, partition: number): Promise<number> {
     return this.#offset(topic, partition, -2n);
   }
 
-  /** Next offset that consumers could see: before the first transaction that is still open. */
+  /** Returns the next offset that consumers can see: before the first open transaction. */
   stableEnd(topic: string, partition: number): Promise<number> {
     return this.#offset(topic, partition, -1n);
   }
@@ -222,7 +227,7 @@ export class Cluster {
         const connection = await this.connection(metadata, metadata.topics.get(topic)?.leaders[partition] ?? -1);
         return (await offsetsAt(connection, topic, [partition], timestamp)).get(partition) ?? 0;
       } catch (error) {
-        // Another broker may lead the partition since it was last looked.
+        // Another broker may lead the partition since the last metadata refresh.
         if (attempt === 2) throw error;
       }
     }
@@ -232,14 +237,14 @@ export class Cluster {
     return this.#pool.get(node);
   }
 
-  /** Cuts the connections, whatever waits for an answer. */
+  /** Closes the connections without waiting for pending answers. */
   async close(): Promise<void> {
     this.#direct.close();
     await this.#pool.close();
   }
 }
 
-/** Offsets of a time, or of -1 for the next and -2 for the first one, of partitions that one broker leads. */
+/** Offsets at a time (-1 for the next offset, -2 for the first one), for partitions that one broker leads. */
 const offsetsAt = async (
   connection: Connection,
   topic: string,
@@ -263,7 +268,7 @@ const brokerOf = (metadata: Metadata, node: number): Node => {
 
 const fetchMetadata = async (connection: Connection, topics: readonly string[]): Promise<MetadataAnswer> => {
   const answer = await metadataV12.api.async(connection, [...topics], false, false).catch((error: unknown) => {
-    // The driver takes a partition without a leader for a failure of the whole answer.
+    // The driver treats a partition without a leader as a failure of the whole answer.
     if (error instanceof ResponseError) return error['response'] as MetadataAnswer;
     throw error;
   });

@@ -1,24 +1,24 @@
-/** The records of a fetched piece that consumers may see: no control records, nothing of an aborted transaction. */
+/** Records of a fetched piece that consumers may see: no control records, and no records of an aborted transaction. */
 import type { KafkaRecord, RecordsBatch } from '@platformatic/kafka';
 import type { PartitionAnswer } from './fetch-answer.ts';
 
 const transactional = 0x10;
 const control = 0x20;
 
-/** A record with its offset and time. */
+/** A record with its offset and time */
 export interface FetchedRecord {
   readonly offset: number;
   readonly timestampMs: number;
   readonly record: KafkaRecord;
 }
 
-/** A control record's key is version and type; type 0 aborts, 1 commits. */
+/** The key of a control record is version and type; type 0 aborts, 1 commits. */
 const endsInAbort = (batch: RecordsBatch): boolean => batch.records[0]?.key?.readInt16BE(2) === 0;
 
 /**
- * Records from `from` on, and the offset of the next fetch. The broker sends aborted transactions with the pieces that
- * they touch: from its first offset until its marker a transaction hides its producer's records, also when the marker
- * lies beyond this piece. (The driver's own filter shows them in that case, and keeps one range a producer.)
+ * Returns the records from `from` on, and the offset of the next fetch. The broker sends aborted transactions with the
+ * pieces that they touch. From its first offset to its marker, a transaction hides its producer's records, even if the
+ * marker is beyond this piece. (The driver's own filter shows them in that case, and stores one range per producer.)
  */
 export const committedRecords = (
   { records, abortedTransactions }: Pick<PartitionAnswer, 'records' | 'abortedTransactions'>,
@@ -50,7 +50,7 @@ const appendVisible = (batch: RecordsBatch, first: number, from: number, visible
   const base = Number(batch.firstTimestamp);
   for (const record of batch.records) {
     const offset = first + record.offsetDelta;
-    // A fetch answers with whole batches, which may begin before the offset that was asked for.
+    // A fetch returns whole batches, which may begin before the requested offset.
     if (offset >= from) visible.push({ offset, timestampMs: base + Number(record.timestampDelta), record });
   }
 };

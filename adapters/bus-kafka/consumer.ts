@@ -1,4 +1,4 @@
-/** A consumer: one membership after another, each with a loop for every assigned partition. */
+/** A consumer: a sequence of memberships, each with a loop for every assigned partition. */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { throttleFailures } from '../../runtime/log-throttle.ts';
@@ -22,9 +22,9 @@ export interface KafkaConsumerOptions {
   readonly log: Log;
   /** Shared by the consumers of a process. */
   readonly shared: SharedFetcher;
-  /** From a group of another name that this one replaces. */
+  /** Takeover from a group with another name, which this group replaces. */
   readonly takeover: Takeover | undefined;
-  /** First kept offsets of a topic, by partition. */
+  /** First retained offsets of a topic, by partition. */
   earliest(topic: string): Promise<readonly number[]>;
 }
 
@@ -35,7 +35,7 @@ interface Handlers {
 
 const maxBackOffMs = 2000;
 const commitRetryMs = 250;
-/** How often `stop` lets a commit be tried while the coordinator is away. */
+/** Number of attempts to commit after `stop` while the coordinator is unavailable. */
 const triesAfterStop = 40;
 /** A broker that has just started may not know its topics yet. */
 const missingTopicPatience = 5;
@@ -47,7 +47,7 @@ const isLost = (error: unknown): boolean => isProtocolError(error, 'UNKNOWN_MEMB
 
 export class KafkaConsumer implements Consumer {
   readonly #options: KafkaConsumerOptions;
-  /** Connections apart from each other: a fetch or a join that waits must not hold up heartbeats. */
+  /** Separate connections: a fetch or a join that waits must not delay heartbeats. */
   readonly #fetching: Cluster;
   readonly #coordinating: Cluster;
   readonly #membership: Membership;
@@ -81,14 +81,14 @@ export class KafkaConsumer implements Consumer {
     await this.#running?.catch(() => undefined);
   }
 
-  /** Drops everything as a crash would: no commit, no leave. */
+  /** Drops everything like a crash: no commit, no leave. */
   async abandon(): Promise<void> {
     this.#abandoning.abort();
     this.#stopping.abort();
     await Promise.all([this.#fetching.close(), this.#coordinating.close()]).catch(() => undefined);
   }
 
-  /** A crash would tell nothing either. */
+  /** Emits no events after abandonment, like a crash. */
   #untilAbandoned(events: PartitionEvents): PartitionEvents {
     return {
       assigned: (partition) => events.assigned?.(partition),
@@ -115,25 +115,25 @@ export class KafkaConsumer implements Consumer {
     }
   }
 
-  /** Waits before the next try; rejects when there is none. */
+  /** Waits before the next attempt; rejects when no attempt is left. */
   async #recover(error: unknown, failures: number): Promise<void> {
     const { log, group } = this.#options;
     const perhapsLater = error instanceof MissingTopicError && failures < missingTopicPatience;
     if (error instanceof FatalBusError && !perhapsLater) throw error;
-    // A broker that restarts is ordinary life; what lasts is worth a line.
+    // A restarting broker is normal operation; only a lasting failure is logged.
     if (failures === 3) log.warn({ group, reason: reasonOf(error) }, 'cannot join the group; trying again');
     const backOffMs = Math.min(200 * 2 ** failures, maxBackOffMs);
     await sleep(backOffMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
   }
 
-  /** One membership, from the join until the group asks for the next one or `stop` is called. */
+  /** Runs one membership, from the join until the group requires a new join or `stop` is called. */
   async #member(topics: readonly string[], handlers: Handlers): Promise<void> {
     const assignment = await this.#join(topics);
     const { shared, log } = this.#options;
     const fetcher = shared.reader(new Fetcher(this.#fetching, log));
     const ending = new AbortController();
     const signal = AbortSignal.any([ending.signal, this.#stopping.signal]);
-    // Every partition that waits for its next try listens.
+    // Every partition that waits for its next attempt listens.
     setMaxListeners(0, signal);
     const heartbeatStop = new AbortController();
     const heartbeats = this.#sendHeartbeats(ending, heartbeatStop.signal);
@@ -150,7 +150,7 @@ export class KafkaConsumer implements Consumer {
       });
       await aborted(signal);
       fetcher.close();
-      // Batches in hand finish before the next join, so that a partition that moves is worked on by one member at a time.
+      // Batches in progress finish before the next join, so that only one member at a time works on a moving partition.
       await Promise.race([Promise.all(running), aborted(this.#abandoning.signal)]);
     } finally {
       fetcher.close();
@@ -161,7 +161,7 @@ export class KafkaConsumer implements Consumer {
   }
 
   async #join(topics: readonly string[]): Promise<Assignment> {
-    // Names a topic that is missing, before others have to rebalance for it.
+    // Reports a missing topic before other members have to rebalance for it.
     await this.#fetching.metadata(topics);
     if (!this.#joined) await this.#options.takeover?.wait(this.#stopping.signal);
     try {
@@ -200,8 +200,8 @@ export class KafkaConsumer implements Consumer {
   }
 
   /**
-   * Commits, however long the coordinator is away; the group's word that the partition is another's ends it, and `stop`
-   * after a while: then the range comes again.
+   * Commits, retrying while the coordinator is unavailable. It stops when the group has assigned the partition to
+   * another member, or some time after `stop`; the range is then delivered again.
    */
   async #commit(
     topic: string,
@@ -225,7 +225,10 @@ export class KafkaConsumer implements Consumer {
     }
   }
 
-  /** Sends heartbeats until the signal aborts, also while batches in hand finish. Ends the membership when the coordinator requires it. */
+  /**
+   * Sends heartbeats until the signal aborts, also while batches in progress finish. Ends the membership when the
+   * coordinator requires it.
+   */
   async #sendHeartbeats(ending: AbortController, until: AbortSignal): Promise<void> {
     const everyMs = Math.min(1000, this.#options.timing.sessionTimeoutMs / 4);
     while (!until.aborted) {

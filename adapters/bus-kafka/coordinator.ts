@@ -1,4 +1,4 @@
-/** The broker that coordinates a group: which one it is, requests to it, and where the group stands. */
+/** The broker that coordinates a group: discovery, requests, and the group's positions. */
 import { type Connection, findCoordinatorV4, offsetFetchV8, ResponseError } from '@platformatic/kafka';
 import { within } from '../../runtime/timeout.ts';
 import type { Cluster, Node } from './cluster.ts';
@@ -12,14 +12,14 @@ export type Assignment = Readonly<Record<string, number[]>>;
 export interface Position {
   readonly topic: string;
   readonly partition: number;
-  /** Next offset to consume; `undefined` when the group has never been here. */
+  /** Next offset to consume; `undefined` when the group has no committed offset. */
   readonly offset: number | undefined;
   readonly metadata: string;
 }
 
 const groupKey = 0;
 export const answerTimeoutMs = 10_000;
-/** How often a waiting request checks whether the group has another coordinator by now. */
+/** How often a waiting request checks whether the coordinator has changed. */
 const checkIntervalMs = 3000;
 
 export class Coordinator {
@@ -28,14 +28,16 @@ export class Coordinator {
   readonly #group: string;
   #node: Node | undefined;
 
-  /** Requests of the group, which may wait long, go through `cluster`, questions that any broker answers through `directory`. */
+  /** Requests of the group, which may wait long, use `cluster`; requests that any broker can answer use `directory`. */
   constructor(cluster: Cluster, directory: Cluster, group: string) {
     this.#cluster = cluster;
     this.#directory = directory;
     this.#group = group;
   }
 
-  /** Sends a request to the coordinator, which is found again after any failure that may mean it moved. */
+  /**
+   * Sends a request to the coordinator. After any failure that may mean that the coordinator moved, looks it up again.
+   */
   async request<Answer>(
     request: (connection: Connection) => Promise<Answer>,
     timeoutMs = answerTimeoutMs,
@@ -62,14 +64,14 @@ export class Coordinator {
       );
       if (!answered) {
         this.#node = undefined;
-        // A broker that hangs would hold up every later request on this connection.
+        // A broker that hangs would block every later request on this connection.
         if (connection !== undefined && !(error instanceof ResponseError)) connection.socket.destroy();
       }
       throw error;
     }
   }
 
-  /** The group's committed positions in these partitions. */
+  /** Returns the group's committed positions in these partitions. */
   async positions(partitions: Assignment): Promise<Position[]> {
     const topics = Object.entries(partitions).map(([name, partitionIndexes]) => ({ name, partitionIndexes }));
     if (topics.length === 0) return [];

@@ -1,9 +1,9 @@
-/** Deadlines of requests to brokers, and checks whether another broker leads by now. */
+/** Deadlines of requests to brokers, and checks whether another broker has become the leader. */
 import { LateError } from '../../runtime/timeout.ts';
 
 /**
- * While a request waits, checks every `everyMs` whether another broker has taken over, and rejects when it has. A check
- * that fails is ignored.
+ * While a request waits, checks every `everyMs` whether another broker has taken over, and rejects if so. Failed checks
+ * are ignored.
  */
 export const unlessMoved = async <Value>(
   request: Promise<Value>,
@@ -19,7 +19,7 @@ export const unlessMoved = async <Value>(
       reject(new Error('another broker has taken over from the one that was asked'));
     else if (!isOver) set();
   };
-  // Not a signal that aborts: that makes two errors with their stacks for each request.
+  // No `AbortSignal`: aborting creates two errors with stacks for each request.
   const set = (): void => {
     timer = setTimeout(checkMoved, everyMs).unref();
   };
@@ -32,7 +32,7 @@ export const unlessMoved = async <Value>(
   }
 };
 
-/** Rejects as soon as the signal aborts; the promise itself goes on. */
+/** Rejects as soon as the signal aborts; the promise itself continues. */
 export const unlessAborted = async <Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> => {
   promise.catch(() => undefined);
   const { promise: aborted, reject } = Promise.withResolvers<never>();
@@ -47,8 +47,8 @@ export const unlessAborted = async <Value>(promise: Promise<Value>, signal: Abor
 };
 
 /**
- * Calls `look` each time that work has begun and not ended for `ms`. The timer keeps running when work ends, and is set
- * again only when it fires: a timer for each of many small requests would cost CPU.
+ * Calls `onDue` whenever work has begun and not ended for `ms`. The timer keeps running when work ends and is reset
+ * only when it fires, because a timer for each of many small requests would cost CPU.
  */
 export const watchdog = (ms: number, onDue: () => void): { begin(): void; end(): void } => {
   let isSet = false;
@@ -80,7 +80,7 @@ export const watchdog = (ms: number, onDue: () => void): { begin(): void; end():
   };
 };
 
-/** As `within`, for one promise after the other, without a timer for each. */
+/** Like `within`, for a sequence of promises, without a timer for each. */
 export const deadline = (ms: number): (<Value>(promise: Promise<Value>) => Promise<Value>) => {
   let giveUp = (_: Error): void => undefined;
   const { begin, end } = watchdog(ms, () => giveUp(new LateError(ms)));

@@ -1,4 +1,4 @@
-/** A connection to a broker whose answers come straight into the memory that their parsers want filled. */
+/** A connection to a broker that reads answers directly into the buffers of their parsers. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
@@ -11,7 +11,7 @@ export interface DirectRequest<Answer> {
   /** Whether the request's header ends in tagged fields. */
   readonly tagged: boolean;
   readonly payload: Writer;
-  /** Reads the answer of this length from behind its correlation id. */
+  /** Parses an answer of this length, starting after its correlation id. */
   parser(bytes: number): Parser<Answer>;
 }
 
@@ -21,15 +21,15 @@ interface Pending {
   reject(error: Error): void;
 }
 
-/** A longer announced length means that the peer is not Kafka. */
+/** A longer declared length means that the peer is not Kafka. */
 const maxAnswerBytes = 256 * 1024 * 1024;
 
 /**
- * The driver reads 64 KiB at a time into memory of its own and copies it out of there: for fetches that is most of what
- * consuming costs. Answers come in the order of the requests.
+ * A connection without intermediate buffers. The driver reads 64 KiB at a time into its own memory and copies it from
+ * there, which is most of the cost of consuming. Answers arrive in the order of the requests.
  */
 export class DirectConnection {
-  /** Resolves when requests are taken. */
+  /** Resolves when the connection accepts requests. */
   readonly connected: Promise<unknown>;
   readonly #socket: Socket;
   readonly #clientId: string;

@@ -1,4 +1,4 @@
-/** One direct connection a broker, opened when it is needed and opened again when it broke. */
+/** One direct connection per broker, opened on demand and reopened after it broke. */
 import type { BaseOptions } from '@platformatic/kafka';
 import { within } from '../../runtime/timeout.ts';
 import { DirectConnection } from './direct-connection.ts';
@@ -6,11 +6,11 @@ import { authenticate, type Credentials } from './sasl.ts';
 
 interface Opened {
   readonly connection: DirectConnection;
-  /** When the connection must authenticate again, by `performance.now()`. */
+  /** When the connection must authenticate again, as a `performance.now()` time. */
   readonly endsAt: number;
 }
 
-/** A session is not used to its last moment: what is asked then would be cut off. */
+/** Fraction of a session's lifetime that is used: a request at its very end would be cut off. */
 const usedOfSession = 0.8;
 
 export class DirectConnections {
@@ -38,7 +38,7 @@ export class DirectConnections {
     return (await opening).connection;
   }
 
-  /** Cuts the connections, whatever waits for an answer. */
+  /** Closes the connections without waiting for pending answers. */
   close(): void {
     this.#closed = true;
     for (const opening of this.#opened.values())

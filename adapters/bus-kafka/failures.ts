@@ -1,16 +1,16 @@
-/** Errors of Kafka: which one it is, and its text for people. */
+/** Errors of Kafka: classification and readable messages. */
 import { AuthenticationError, findErrorBy } from '@platformatic/kafka';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { FatalBusError } from './wire.ts';
 
-/** A topic that was never created, or a broker that does not know its topics yet. */
+/** A topic that was never created, or that the broker does not know yet. */
 export class MissingTopicError extends FatalBusError {}
 
-/** Whether an error of the driver, or one that it wraps, is this error of the protocol. */
+/** Whether an error of the driver, or an error that it wraps, is one of these protocol errors. */
 export const isProtocolError = (error: unknown, ...ids: readonly string[]): boolean =>
   error instanceof Error && ids.some((id) => findErrorBy(error, 'apiId', id) !== null);
 
-/** An error and what it wraps, the outermost first. */
+/** An error and the errors it wraps, the outermost first. */
 function* chainOf(error: unknown): Generator<Error> {
   if (!(error instanceof Error)) return;
   yield error;
@@ -18,13 +18,13 @@ function* chainOf(error: unknown): Generator<Error> {
   yield* chainOf(error.cause);
 }
 
-/** As `isProtocolError`, also for errors that are causes, and for those of `kafkajs`. */
+/** Like `isProtocolError`, but also for causes and for errors of `kafkajs`. */
 const isAny = (error: unknown, id: string): boolean =>
   [...chainOf(error)].some((each) => isProtocolError(each, id) || ('type' in each && each.type === id));
 
 const isUnknownMechanism = (error: unknown): boolean => isAny(error, 'UNSUPPORTED_SASL_MECHANISM');
 
-/** Whether brokers refuse our credentials. A connection that breaks during authentication is not such a refusal. */
+/** Whether brokers reject our credentials. A connection that breaks during authentication is not a rejection. */
 export const isRefusedLogin = (error: unknown): boolean =>
   isUnknownMechanism(error) ||
   isAny(error, 'SASL_AUTHENTICATION_FAILED') ||
@@ -38,7 +38,7 @@ const certificateCodes = [
   'UNABLE_TO_GET_ISSUER_CERT',
 ];
 
-/** The setting that an operator looks at first, for failures that a setting mends. */
+/** The setting that an operator checks first, for failures that a setting can fix. */
 const adviceOn = (error: unknown): string => {
   const chain = [...chainOf(error)];
   if (isUnknownMechanism(error)) return ' (OIQ_KAFKA_SASL_MECHANISM names one that the brokers offer)';
@@ -58,10 +58,13 @@ const innermost = (error: unknown): string => {
   return error instanceof Error ? error.message : String(error);
 };
 
-/** The reason of a failure for people: the innermost message of the driver's nested errors, and the setting to check. */
+/**
+ * Returns the readable reason of a failure: the innermost message of the driver's nested errors, and the setting to
+ * check.
+ */
 export const reasonOf = (error: unknown): string => `${innermost(error)}${adviceOn(error)}`;
 
-/** What a failed request is told as: Kafka may answer the next one, unless it refuses our login. */
+/** Returns the error for a failed request: retriable, unless Kafka rejects our credentials. */
 export const failureOf = (what: string, cause: unknown): Error => {
   const message = `${what}: ${reasonOf(cause)}`;
   return isRefusedLogin(cause) ? new Error(message, { cause }) : new UnavailableError(message, { cause });

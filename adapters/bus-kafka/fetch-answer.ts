@@ -1,16 +1,16 @@
-/** The answer to a Fetch request of version 15. The driver's own parser copies every value into memory of its own. */
+/** The answer to a Fetch request of version 15. The driver's own parser copies every value into separate memory. */
 import { Reader, type RecordsBatch, readRecordsBatches } from '@platformatic/kafka';
 import type { BufferPool, PooledBuffer } from '../buffer-pool.ts';
 import { maxReadBytes, type Parser } from './fetch-buffer.ts';
 
-/** A broker's answer about one partition. */
+/** A broker's answer for one partition. */
 export interface PartitionAnswer {
   readonly partitionIndex: number;
   readonly errorCode: number;
-  /** Node from which the leader would have it read, instead of itself; -1 for none. */
+  /** Replica that the leader prefers for reads instead of itself; -1 for none. */
   readonly preferredReplica: number;
   readonly abortedTransactions: readonly { readonly producerId: bigint; readonly firstOffset: bigint }[];
-  /** Keys, values and headers lie in `slab`, those of a compressed batch in memory of their own. */
+  /** Keys, values and headers are in `pooledBuffer`; those of a compressed batch have their own memory. */
   readonly records: readonly RecordsBatch[];
   readonly pooledBuffer: PooledBuffer | undefined;
 }
@@ -25,7 +25,7 @@ export interface FetchAnswer {
   readonly responses: readonly TopicAnswer[];
 }
 
-/** Reads a fetch's answer from behind its correlation id. Records come into `slabs`. */
+/** Parses a fetch answer, starting after its correlation id. Records are read into buffers of `bufferPool`. */
 export function* fetchAnswer(bufferPool: BufferPool): Parser<FetchAnswer> {
   yield* taggedFields();
   const head = yield 10; // Throttle time, error, session
@@ -63,7 +63,7 @@ function* partitionAnswer(bufferPool: BufferPool): Parser<PartitionAnswer> {
   return { partitionIndex, errorCode, preferredReplica, abortedTransactions, records, pooledBuffer };
 }
 
-/** A compact array's length; none and empty are the same here. */
+/** Length of a compact array; `null` and empty both return 0. */
 function* arrayLength(): Parser<number> {
   return Math.max(0, (yield* varint()) - 1);
 }
@@ -78,7 +78,7 @@ function* varint(): Parser<number> {
   throw new Error('a number in Kafka’s answer is too long');
 }
 
-/** Fields that a later version may add are passed over. */
+/** Skips fields that a later version may add. */
 function* taggedFields(): Parser<void> {
   for (let left = yield* varint(); left > 0; left--) {
     yield* varint();

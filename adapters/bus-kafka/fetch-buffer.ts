@@ -1,11 +1,11 @@
-/** Answers off a socket, their large parts straight into the memory in which they stay. */
+/** Reads answers from a socket, their large parts directly into their final memory. */
 
-/** What a parser needs next: a number of bytes, at most `mostAtOnce`, or a buffer to be filled. */
+/** The next read of a parser: a number of bytes, at most `maxReadBytes`, or a buffer to fill. */
 type ReadRequest = number | Buffer;
 
 /**
- * Reads one answer: yields what it needs, and is resumed with it. Bytes that it asked for by number must be read before
- * it yields again.
+ * Parses one answer: yields each read request, and is resumed with the data. Bytes that it requested by number must be
+ * read before it yields again.
  */
 export type Parser<Answer> = Generator<ReadRequest, Answer, Buffer>;
 
@@ -14,38 +14,41 @@ const scratchBytes = 64 * 1024;
 
 /**
  * Runs parsers, one after the other. The owner of the socket writes received bytes to `room` and then calls `received`.
- * While a parser waits for a buffer to be filled, `room` is that buffer: nothing is copied, and one read takes all bytes
- * that have arrived.
+ * While a parser waits for a buffer to be filled, `room` is that buffer: nothing is copied, and one read fills it with
+ * all bytes that have arrived.
  */
 export class FetchBuffer {
   readonly #parsers: () => Parser<void> | undefined;
   readonly #scratch = Buffer.allocUnsafeSlow(scratchBytes);
-  /** The part of the scratch memory that no parser has had yet. */
+  /** The part of the scratch memory that no parser has read yet. */
   #from = 0;
   #to = 0;
   #parser: Parser<void> | undefined;
   #pendingRead: ReadRequest = 0;
   #filled = 0;
 
-  /** `parsers` gives the parser of the next answer; none when no answer is expected. */
+  /** `parsers` returns the parser of the next answer, or `undefined` when no answer is expected. */
   constructor(parsers: () => Parser<void> | undefined) {
     this.#parsers = parsers;
   }
 
-  /** Where the next bytes go; never empty. */
+  /** The buffer for the next bytes; never empty. */
   get room(): Buffer {
     if (typeof this.#pendingRead === 'object') return this.#pendingRead.subarray(this.#filled);
     return this.#scratch.subarray(this.#to);
   }
 
-  /** Call it after this many bytes of `room` were written. Throws what a parser throws, and when no answer was expected: the rest cannot be read then. */
+  /**
+   * Call it after writing this many bytes to `room`. Throws errors of the parser, and an error when no answer was
+   * expected; the rest of the stream is then unreadable.
+   */
   received(bytes: number): void {
     if (typeof this.#pendingRead === 'object') this.#filled += bytes;
     else this.#to += bytes;
     for (let given = this.#next(); given !== undefined; given = this.#next()) this.#step(given);
   }
 
-  /** As `received`, for bytes in another buffer. */
+  /** Like `received`, for bytes in another buffer. */
   append(chunk: Buffer): void {
     for (let at = 0; at < chunk.length; ) {
       const copied = chunk.copy(this.room, 0, at);
@@ -54,7 +57,7 @@ export class FetchBuffer {
     }
   }
 
-  /** What the parser needs, once all of it is there. */
+  /** The data that the parser needs, once all of it has arrived. */
   #next(): Buffer | undefined {
     const pendingRead = this.#pendingRead;
     if (typeof pendingRead === 'object') {
@@ -64,7 +67,7 @@ export class FetchBuffer {
       this.#rewind();
       return this.#filled === pendingRead.length ? pendingRead : undefined;
     }
-    // An answer's first step waits for its first byte.
+    // The first step of an answer waits for its first byte.
     const minBytes = Math.max(1, pendingRead);
     if (this.#to - this.#from >= minBytes) {
       this.#from += pendingRead;

@@ -1,13 +1,13 @@
-/** Messages that are sent in one request. */
+/** Selects the messages to send in one request. */
 import { batchOverhead, type Outgoing } from './wire.ts';
 
-/** Most bytes of a request. */
+/** Maximum bytes of a request. */
 const maxBytes = 32 * 1024 * 1024;
 
 /**
- * The largest set of messages from the front of the queue that one request may carry: all messages of a partition become
- * one record batch, which the topic's limit counts as one message. A partition that is full waits, with all that is
- * behind it in the same partition, so that order is kept.
+ * Returns the largest set of messages from the front of the queue that fits into one request. All messages of a
+ * partition become one record batch, which counts as one message for the topic's size limit. When a partition is full,
+ * its later messages wait too, which preserves their order.
  */
 export const nextRound = <Entry extends Outgoing>(
   queue: readonly Entry[],

@@ -1,6 +1,6 @@
 /**
- * Reads pieces of partitions: one request a broker at a time, for all partitions that are read from it and want more. They are
- * read from their leaders, or from replicas that leaders name.
+ * Reads pieces of partitions: one request per broker at a time, for all partitions that are read from the broker and
+ * need more. Pieces are read from leaders, or from replicas that leaders name.
  */
 import { setTimeout as sleep, setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { fetchV15, ProtocolError } from '@platformatic/kafka';
@@ -14,12 +14,12 @@ import { fetchAnswer, type PartitionAnswer } from './fetch-answer.ts';
 import { NearerReplicas } from './rack-aware-fetch.ts';
 import { FatalBusError } from './wire.ts';
 
-/** The records of a partition from one fetch. */
+/** Records of a partition from one fetch. */
 export interface Piece {
   readonly records: readonly FetchedRecord[];
-  /** Offset of the next fetch; beyond the last record when control records follow it. */
+  /** Offset of the next fetch; beyond the last record when control records follow. */
   readonly next: number;
-  /** Frees the memory of all its records. Do not call it while the records are in use. */
+  /** Frees the memory of all records of the piece. Do not call it while the records are in use. */
   release(): void;
 }
 
@@ -28,7 +28,7 @@ interface PartitionRequest {
   readonly partition: number;
   readonly offset: number;
   readonly maxBytes: number;
-  /** Failures in a row to find a broker that answers it. */
+  /** Consecutive failures to find a broker that serves the partition. */
   failures: number;
   resolve(piece: Piece | undefined): void;
   reject(error: Error): void;
@@ -37,17 +37,17 @@ interface PartitionRequest {
 const offsetOutOfRange = 1;
 const readCommitted = 1;
 const requestBytes = 32 * 1024 * 1024;
-/** How long a broker waits for the first byte; also how long a partition may wait to join the next request. */
+/** How long a broker waits for the first byte, and how long a partition may wait to join the next request. */
 const waitMs = 100;
 const retryMs = 300;
 /** After this time without an answer, the fetcher checks whether another broker leads the partitions. */
 const checkIntervalMs = 1000;
-/** Leaders move in ordinary life; what lasts is worth a line. */
+/** Leader changes are normal operation; only lasting failures are logged. */
 const failuresToReport = 10;
 
 const keyOf = (topic: string, partition: number): string => `${topic}:${partition}`;
 
-/** Names the records that are gone. */
+/** Returns the error for deleted records, with their offsets. */
 export const gapError = (topic: string, partition: number, offset: number, earliest: number): FatalBusError =>
   new FatalBusError(
     `offset ${offset} of partition ${partition} of topic ${topic} is not there: the topic keeps offsets from ${earliest} on. ` +
@@ -58,9 +58,9 @@ export class Fetcher {
   readonly #cluster: Cluster;
   readonly #log: Log;
   readonly #requests = new Map<string, PartitionRequest>();
-  /** Partitions whose last request failed, or that have no leader; they are asked for again in a moment. */
+  /** Partitions whose last request failed, or that have no leader; they are retried after a delay. */
   #parked: PartitionRequest[] = [];
-  /** Brokers whose loop runs. */
+  /** Brokers with a running loop */
   readonly #busy = new Set<number>();
   readonly #ending = new AbortController();
   readonly #bufferPool = new BufferPool();
@@ -75,8 +75,9 @@ export class Fetcher {
   }
 
   /**
-   * The next piece of a partition, once there is one; `undefined` when the fetcher closes. Rejects when the offset is
-   * not there. One call a partition at a time. A piece has one record batch at least, else `maxBytes` at most.
+   * Returns the next piece of a partition when there is one, or `undefined` when the fetcher closes. Rejects when the
+   * offset does not exist. Allows one call per partition at a time. A piece has at least one record batch, otherwise at
+   * most `maxBytes`.
    */
   fetch(topic: string, partition: number, offset: number, maxBytes = pooledBufferBytes): Promise<Piece | undefined> {
     if (this.#ending.signal.aborted) return Promise.resolve(undefined);
@@ -86,7 +87,7 @@ export class Fetcher {
     });
   }
 
-  /** Ends all waiting. Its cluster stays open. */
+  /** Ends all waiting calls. The cluster stays open. */
   close(): void {
     this.#ending.abort();
     for (const { resolve } of [...this.#requests.values(), ...this.#parked]) resolve(undefined);
@@ -94,7 +95,7 @@ export class Fetcher {
     this.#parked = [];
   }
 
-  /** Starts a loop for every broker whose partitions are waited for. */
+  /** Starts a loop for every broker with partitions that have a waiting call. */
   async #route(forceUpdate = false): Promise<void> {
     this.#routeAgain = true;
     if (this.#routing) return;
@@ -119,7 +120,7 @@ export class Fetcher {
 
   async #requestsByNode(forceUpdate = false): Promise<Map<number, PartitionRequest[]>> {
     const byNode = new Map<number, PartitionRequest[]>();
-    // After an await others may want something too; they are met by the loop that runs for their broker, or by its end.
+    // New calls may arrive after an await; the running loop of their broker, or the end of that loop, handles them.
     for (;;) {
       const topics = [...new Set([...this.#requests.values()].map(({ topic }) => topic))];
       if (topics.length === 0) return byNode;
@@ -135,7 +136,7 @@ export class Fetcher {
     }
   }
 
-  /** The node from which a partition is read; -1 while it has no leader. */
+  /** Returns the node from which to read a partition; -1 while it has no leader. */
   #nodeFor({ topic, partition }: PartitionRequest, metadata: Metadata): number {
     const leader = metadata.topics.get(topic)?.leaders[partition] ?? -1;
     return this.#nearerReplicas.nodeFor(keyOf(topic, partition), leader, metadata);
@@ -150,8 +151,8 @@ export class Fetcher {
         if (requests === undefined || this.#ending.signal.aborted) break;
         await this.#request(node, requests);
         this.#failures = 0;
-        // Partitions that just got a piece want the next one in a moment: a request without them would wait for the
-        // idle ones first.
+        // Partitions that just received a piece request the next one immediately. A request without them would first
+        // wait for the idle partitions.
         await yieldToEventLoop();
       }
     } catch (error) {
@@ -164,7 +165,7 @@ export class Fetcher {
     else if (this.#requests.size > 0) await this.#route();
   }
 
-  /** Waits, and reads the leaders of partitions again. A missing topic rejects all waiting calls. */
+  /** Waits, then refreshes the leaders of partitions. A missing topic rejects all waiting calls. */
   async #recover(error: unknown): Promise<void> {
     if (this.#ending.signal.aborted) return;
     if (error instanceof FatalBusError) {
@@ -173,13 +174,13 @@ export class Fetcher {
       return;
     }
     this.#failures++;
-    // Leaders move in ordinary life; what lasts is worth a line.
+    // Leader changes are normal operation; only lasting failures are logged.
     if (this.#failures === 3) this.#log.warn({ reason: reasonOf(error) }, 'cannot fetch from Kafka; trying again');
     await sleep(retryMs, undefined, { signal: this.#ending.signal }).catch(() => undefined);
     await this.#route(true);
   }
 
-  /** Sets a partition aside, so that it holds up no other, until its leader may have changed. */
+  /** Parks a partition until its leader may have changed, so that it blocks no other partition. */
   #park(request: PartitionRequest, reason: string): void {
     const { topic, partition } = request;
     this.#requests.delete(keyOf(topic, partition));
@@ -238,7 +239,9 @@ export class Fetcher {
     }
   }
 
-  /** A broker that hangs, or goes, may leave requests without an answer while others lead its partitions already. */
+  /**
+   * A broker that hangs or shuts down may leave requests unanswered while other brokers already lead its partitions.
+   */
   async #hasMoved(node: number, requests: readonly PartitionRequest[]): Promise<boolean> {
     const metadata = await this.#cluster.metadata([...new Set(requests.map(({ topic }) => topic))], true);
     return requests.some((request) => {
@@ -247,13 +250,13 @@ export class Fetcher {
     });
   }
 
-  /** Hands out what came of a partition. */
+  /** Delivers the answer for a partition to its caller. */
   async #settle(topic: string, answer: PartitionAnswer): Promise<void> {
     const key = keyOf(topic, answer.partitionIndex);
     const request = this.#requests.get(key);
     if (request === undefined) return;
     if (answer.errorCode !== 0 && this.#nearerReplicas.forget(key)) {
-      // A replica may know less than the leader, which is asked next.
+      // A replica may be behind the leader, which is read next.
       answer.pooledBuffer?.release();
       this.#park(request, new ProtocolError(answer.errorCode).message);
       return;

@@ -5,14 +5,14 @@ import type { Cluster } from './cluster.ts';
 import { Fetcher } from './fetcher.ts';
 import { FatalBusError, incoming } from './wire.ts';
 
-/** One request to each broker waits for all partitions that are followed there. */
+/** A follower that sends one request to each broker for all partitions that it follows there. */
 export class KafkaFollower implements Follower {
   readonly #cluster: Cluster;
   readonly #fetcher: Fetcher;
   readonly #log: Log;
   #closed: Promise<void> | undefined;
 
-  /** The cluster is the follower's own, and closed with it. */
+  /** The follower owns the cluster and closes it. */
   constructor(cluster: Cluster, log: Log) {
     this.#cluster = cluster;
     this.#fetcher = new Fetcher(cluster, log);

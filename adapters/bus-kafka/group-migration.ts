@@ -1,7 +1,7 @@
 /**
- * A group with a new name continues from the positions of the former group, including ranges that were delivered and not
- * acknowledged. A member does this for partitions that it owns and for which its group has no offset, so no other member
- * writes there.
+ * A group with a new name continues from the positions of the former group, including ranges that were delivered and
+ * not acknowledged. A member does this for partitions that it owns and for which its group has no offset, so no other
+ * member writes to them.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../schemas/ports/log.ts';
@@ -25,7 +25,10 @@ export class Takeover {
     this.#options = options;
   }
 
-  /** Waits until the former group has no members: two groups would each consume everything. Returns early when the signal aborts. */
+  /**
+   * Waits until the former group has no members, because two running groups would each consume everything. Returns
+   * early when the signal aborts.
+   */
   async wait(stopping: AbortSignal): Promise<void> {
     const { group, former, administration, log } = this.#options;
     while (!stopping.aborted && (await administration.hasMembers(former))) {
@@ -35,7 +38,7 @@ export class Takeover {
     }
   }
 
-  /** Gives positions that are nowhere those of the former group; `commit` keeps each of them. */
+  /** Sets positions without an offset to those of the former group; `commit` stores each of them. */
   async fill(
     positions: readonly Position[],
     commit: (position: Position & { readonly offset: number }) => Promise<void>,

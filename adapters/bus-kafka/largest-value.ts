@@ -5,7 +5,7 @@ import { headerAllowance } from './wire.ts';
 
 const setting = 'max.message.bytes';
 
-/** Largest value of a message that a topic takes now. */
+/** Returns the largest message value that a topic currently accepts, in bytes. */
 export const largestValue = async (cluster: Cluster, topic: string): Promise<number> => {
   const resource = { resourceType: ConfigResourceTypes.TOPIC, resourceName: topic, configurationKeys: [setting] };
   const { results } = await cluster.requestAny((connection) => describeConfigsV4.api.async(connection, [resource]));

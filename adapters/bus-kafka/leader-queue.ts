@@ -1,4 +1,7 @@
-/** The queue of messages for the partitions of one leader: all that wait are sent in one request, as soon as the one before is acknowledged. */
+/**
+ * The queue of messages for the partitions of one leader. All waiting messages go into one request as soon as the
+ * previous request is acknowledged.
+ */
 import type { BaseOptions } from '@platformatic/kafka';
 import { LateError } from '../../runtime/timeout.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
@@ -8,9 +11,9 @@ import { nextRound } from './fetch-round.ts';
 import { Sender } from './sender.ts';
 import type { Outgoing } from './wire.ts';
 
-/** One call of `publish` that is not acknowledged yet. */
+/** A call of `publish` that is not acknowledged yet. */
 export interface Call {
-  /** How many of its messages are not acknowledged yet. */
+  /** Number of its messages that are not acknowledged yet. */
   waiting: number;
   resolve(): void;
   reject(error: Error): void;
@@ -22,14 +25,14 @@ export interface Entry extends Outgoing {
 
 export interface LeaderQueueOptions {
   readonly driver: BaseOptions;
-  /** Bytes that a topic takes of one partition's messages in a request. */
+  /** Returns the maximum bytes of one partition's messages in a request, per topic. */
   limitOf(topic: string): number;
   acknowledged(): void;
-  /** A round failed, and its calls reject with `reason`: metadata of topics may be out of date. */
+  /** Called when a round failed and its calls reject with `reason`; the metadata of its topics may be out of date. */
   failed(reason: Error): void;
 }
 
-/** After this time without an acknowledgement calls reject: Kafka may or may not have their messages. */
+/** After this time without an acknowledgement, calls reject; Kafka may or may not have stored their messages. */
 export const acknowledgementTimeoutMs = 8000;
 
 export class LeaderQueue {
@@ -44,7 +47,7 @@ export class LeaderQueue {
     this.#sender = new Sender(options.driver);
   }
 
-  /** Whether nothing is under way. */
+  /** Whether no request is in progress. */
   get isIdle(): boolean {
     return !this.#flushing;
   }
@@ -56,7 +59,7 @@ export class LeaderQueue {
 
   async #flush(): Promise<void> {
     this.#flushing = true;
-    // Calls of the same turn of the event loop share the request.
+    // Calls in the same tick of the event loop share the request.
     await Promise.resolve();
     while (this.#queue.length > 0) {
       const { round, rest } = nextRound(this.#queue, this.#options.limitOf);
@@ -72,7 +75,7 @@ export class LeaderQueue {
     this.#flushing = false;
   }
 
-  /** Rejects the calls of a round and all calls that wait behind it: they would only wait as long again. */
+  /** Rejects the calls of a round and all calls that wait behind it, which would only wait as long again. */
   #fail(round: readonly Entry[], error: unknown): void {
     const failed = new Set([...round, ...this.#queue].map(({ call }) => call));
     this.#queue = [];
@@ -82,7 +85,7 @@ export class LeaderQueue {
       : new UnavailableError(`Kafka did not acknowledge: ${this.#describeFailure(error)}`, { cause: error });
     this.#options.failed(reason);
     for (const call of failed) call.reject(reason);
-    // Retries of the old sender must not come between messages that are published from now on.
+    // Retries of the old sender must not interleave with messages that are published from now on.
     const old = this.#sender;
     this.#sender = new Sender(this.#options.driver);
     void old.close().catch(() => undefined);

@@ -1,4 +1,6 @@
-/** One member of a consumer group: joins, shares out partitions when it leads, heartbeats, commits, leaves. */
+/**
+ * One member of a consumer group: joins, assigns partitions when it is the leader, sends heartbeats, commits, leaves.
+ */
 import {
   heartbeatV4,
   joinGroupV9,
@@ -17,14 +19,14 @@ const { MemberMetadata, MemberAssignment } = kafkajs.AssignerProtocol;
 export interface GroupTiming {
   /** A member without a heartbeat for this long counts as dead. */
   readonly sessionTimeoutMs: number;
-  /** How long a rebalance waits for members' batches in hand. */
+  /** How long a rebalance waits for the members' batches in progress. */
   readonly rebalanceTimeoutMs: number;
 }
 
 const protocolType = 'consumer';
 const protocolName = 'oiq-round-robin';
 
-/** Assigns the partitions of all topics, round robin in the order of member ids, to the members that subscribe to them. */
+/** Assigns the partitions of all topics to the subscribed members, round robin in the order of member ids. */
 export const assignPartitions = (
   topics: ReadonlyMap<string, number>,
   members: readonly { readonly memberId: string; readonly topics: readonly string[] }[],
@@ -50,7 +52,7 @@ export class Membership {
   #memberId = '';
   #generation = -1;
 
-  /** Requests of the group, which may wait long, go through `cluster`, questions that any broker answers through `directory`. */
+  /** Requests of the group, which may wait long, use `cluster`; requests that any broker can answer use `directory`. */
   constructor(cluster: Cluster, directory: Cluster, group: string, timing: GroupTiming) {
     this.#coordinator = new Coordinator(cluster, directory, group);
     this.#directory = directory;
@@ -59,8 +61,8 @@ export class Membership {
   }
 
   /**
-   * Joins, or joins again, and gets this member's partitions. Waits for the other members to join too, which takes as long
-   * as their batches in hand; `stopping` ends that, and rejects.
+   * Joins or rejoins the group, and returns this member's partitions. Waits for the other members to join too, which
+   * takes as long as their batches in progress. Rejects when `stopping` aborts.
    */
   async join(topics: readonly string[], stopping: AbortSignal): Promise<Assignment> {
     const joined = await this.#joinGroup(topics, stopping);
@@ -108,7 +110,7 @@ export class Membership {
     try {
       return await attempt();
     } catch (error) {
-      // A new member is given its id first, and asked to come back with it.
+      // A new member first receives its id and must join again with it.
       if (!isProtocolError(error, 'MEMBER_ID_REQUIRED')) throw error;
       this.#memberId = ((error as ResponseError)['response'] as { memberId: string }).memberId;
       return attempt();
@@ -131,7 +133,7 @@ export class Membership {
     }));
   }
 
-  /** Rejects with the protocol's REBALANCE_IN_PROGRESS, UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION when that is so. */
+  /** Sends a heartbeat. Rejects with the protocol's REBALANCE_IN_PROGRESS, UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION. */
   async heartbeat(): Promise<void> {
     await this.#coordinator.request((connection) =>
       heartbeatV4.api.async(connection, this.#group, this.#generation, this.#memberId, null),
@@ -161,7 +163,7 @@ export class Membership {
     );
   }
 
-  /** The group does not know this member any more: it joins as a new one. */
+  /** Resets the member id after the group has removed this member; the next join is that of a new member. */
   forget(): void {
     this.#memberId = '';
     this.#generation = -1;

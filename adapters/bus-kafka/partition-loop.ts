@@ -1,4 +1,4 @@
-/** One assigned partition: gathers records into batches, claims each batch's range, hands it over, commits. */
+/** One assigned partition: collects records into batches, claims the range of each batch, delivers it, commits. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Batch, type BusRecord, bytesIn, type PartitionEvents, recordsIn } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
@@ -26,10 +26,10 @@ export interface PartitionPorts {
   readonly limits: BatchLimits;
   readonly log: Log;
   readonly events: PartitionEvents;
-  /** Told when the partition was assigned and `events` rejected that. */
+  /** Called when `events` rejected the assignment of the partition. */
   rejected(partition: string, error: unknown): void;
   onBatch(batch: Batch): Promise<void>;
-  /** Commits an offset of this partition with metadata; rejects when the partition is not this member's any more. */
+  /** Commits an offset of this partition with metadata; rejects when the partition no longer belongs to this member. */
   commit(offset: number, metadata: string): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ const maxBackOffMs = 30_000;
 /** Metadata of a commit: the end of the delivered range that begins at the committed offset. */
 const claimOf = (last: number): string => JSON.stringify({ last });
 
-/** Reads it back. Metadata of other tools means no claim. */
+/** Parses the metadata of a commit. Metadata of other tools means no claim. */
 export const claimedIn = (metadata: string): number | undefined => {
   try {
     const { last } = JSON.parse(metadata) as { last?: unknown };
@@ -49,7 +49,7 @@ export const claimedIn = (metadata: string): number | undefined => {
   }
 };
 
-/** Calls until it resolves, with a back-off in between. `false` when the signal came first. */
+/** Calls until the call resolves, with a back-off between attempts. Returns `false` when the signal aborts first. */
 const untilAcknowledged = async (
   call: () => Promise<void>,
   rejected: (error: unknown) => void,
@@ -70,19 +70,19 @@ const untilAcknowledged = async (
 export class PartitionLoop {
   readonly #start: PartitionStart;
   readonly #ports: PartitionPorts;
-  /** Records that were fetched and are in no batch yet. */
+  /** Fetched records that are not in a batch yet. */
   readonly #queue: BusRecord[] = [];
   #queuedBytes = 0;
-  /** Pieces of which records are in the queue or in the batch in hand, in order. */
+  /** Pieces with records in the queue or in the current batch, in order. */
   readonly #held: { readonly last: number; release(): void }[] = [];
   /** Next offset to fetch. */
   #fetchFrom: number;
-  /** The fetch under way. */
+  /** The fetch in progress */
   #fetching: Promise<void> | undefined;
-  /** Why nothing can be read beyond the queue. */
+  /** Why records beyond the queue are unreadable */
   #damage: unknown;
   #claimed: number | undefined;
-  /** Next offset to consume, and what of it the group's commit says. */
+  /** Next offset to consume, and the claim in the group's commit for it. */
   #position: number;
   #committed: number;
 
@@ -96,8 +96,8 @@ export class PartitionLoop {
   }
 
   /**
-   * Runs until the signal; a batch in hand is finished and committed, and the partition revoked, before this settles. Rejects
-   * when it cannot go on.
+   * Runs until the signal aborts. The current batch is finished and committed, and the partition revoked, before this
+   * settles. Rejects when it cannot continue.
    */
   async run(signal: AbortSignal): Promise<void> {
     try {
@@ -139,7 +139,9 @@ export class PartitionLoop {
     }
   }
 
-  /** Claims the range, delivers it until it is acknowledged, commits. `false` when the signal aborted first. */
+  /**
+   * Claims the range, delivers it until it is acknowledged, and commits. Returns `false` when the signal aborted first.
+   */
   async #handOver(records: readonly BusRecord[], signal: AbortSignal): Promise<boolean> {
     const { topic, partition } = this.#start;
     const first = records[0]?.offset ?? 0;
@@ -166,7 +168,7 @@ export class PartitionLoop {
     );
   }
 
-  /** Control records and aborted transactions only: the group moves on, or lag would never reach 0. */
+  /** Skips control records and aborted transactions; otherwise lag would never reach 0. */
   async #stepOver(): Promise<void> {
     this.#claimed = undefined;
     this.#position = this.#queue[0]?.offset ?? this.#fetchFrom;
@@ -178,7 +180,9 @@ export class PartitionLoop {
     this.#committed = offset;
   }
 
-  /** The next batch; empty when only control records came; `undefined` when the signal came first. */
+  /**
+   * Returns the next batch; an empty one when only control records arrived, `undefined` when the signal aborts first.
+   */
   async #gather(signal: AbortSignal): Promise<BusRecord[] | undefined> {
     const batch: BusRecord[] = [];
     const size = { records: 0, bytes: 0 };
@@ -189,13 +193,13 @@ export class PartitionLoop {
         deadline = sleep(this.#ports.limits.maxWaitMs, 'late' as const, { signal: timer.signal });
         deadline.catch(() => undefined);
       }
-      // The fetcher closes when the signal comes, which ends the fetch.
+      // The fetcher closes when the signal aborts, which ends the fetch.
       const outcome = await (deadline === undefined ? this.#fetch() : Promise.race([this.#fetch(), deadline]));
       if (signal.aborted || outcome === 'late') break;
     }
     timer.abort();
     if (signal.aborted) return undefined;
-    // While this batch is worked on, the next piece comes.
+    // Fetch the next piece while this batch is processed.
     if (this.#queuedBytes < this.#ports.limits.maxBytes / 2) void this.#fetch();
     return batch;
   }
@@ -212,7 +216,10 @@ export class PartitionLoop {
     );
   }
 
-  /** Moves records from the queue to the batch; `true` when the batch is closed. A claimed range closes at its end only. */
+  /**
+   * Moves records from the queue to the batch; `true` when the batch is full. A claimed range is closed only at its
+   * end.
+   */
   #fill(batch: BusRecord[], size: { records: number; bytes: number }): boolean {
     const { maxRecords, maxBytes } = this.#ports.limits;
     for (let record = this.#queue[0]; record !== undefined; record = this.#queue[0]) {
@@ -231,7 +238,7 @@ export class PartitionLoop {
     return this.#claimed !== undefined && batch.length > 0 && this.#fetchFrom > this.#claimed;
   }
 
-  /** Brings the next piece to the queue. There is one fetch at a time; it never rejects. */
+  /** Fetches the next piece into the queue. One fetch runs at a time; it never rejects. */
   #fetch(): Promise<void> {
     if (this.#damage !== undefined) return Promise.resolve();
     this.#fetching ??= this.#bring().finally(() => {
@@ -250,7 +257,7 @@ export class PartitionLoop {
     }
   }
 
-  /** Gives back the memory of pieces that end with `last` or before it. */
+  /** Releases the memory of pieces that end at or before `last`. */
   #release(last: number): void {
     while (this.#held[0] !== undefined && this.#held[0].last <= last) this.#held.shift()?.release();
   }

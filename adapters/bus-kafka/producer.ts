@@ -1,4 +1,4 @@
-/** Publishing: decides partitions and sizes, and gives each leader's messages to its own queue. */
+/** Publishing: chooses partitions, checks sizes, and passes the messages of each leader to its own queue. */
 import type { BaseOptions } from '@platformatic/kafka';
 import { within } from '../../runtime/timeout.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
@@ -13,30 +13,36 @@ import { FatalBusError, headerAllowance, type Outgoing, outgoing } from './wire.
 export interface KafkaProducerOptions {
   readonly driver: BaseOptions;
   readonly cluster: Cluster;
-  /** Runs a transaction with messages whose partitions are decided. */
+  /** Runs a transaction with messages whose partitions are already chosen. */
   transaction<Result>(
     name: string,
     work: (send: (messages: readonly Outgoing[]) => Promise<void>) => Promise<Result>,
   ): Promise<Result>;
 }
 
-/** A call is refused at once while more than this waits. */
+/** While more than this waits, calls are rejected immediately. */
 const maxPendingBytes = 256 * 1024 * 1024;
-/** How long a failed round counts: without requests, which a readiness that stays bad keeps away, nothing would end it. */
+/**
+ * How long a failed round affects readiness. A process that stays unready gets no requests, so no later success would
+ * clear the failure.
+ */
 const troubleMs = 10_000;
 
 interface KnownTopic {
   readonly partitions: number;
   readonly largest: number;
-  /** The queue of each partition. */
+  /** The queue of each partition */
   readonly queues: readonly LeaderQueue[];
 }
 
 export class KafkaProducer implements Producer {
   readonly #options: KafkaProducerOptions;
-  /** By leader, as it was when a topic's metadata were read: a slow or unreachable broker delays only its own partitions. */
+  /**
+   * Queues by leader at the time when a topic's metadata was read: a slow or unreachable broker delays only its own
+   * partitions.
+   */
   readonly #queues = new Map<number, LeaderQueue>();
-  /** Metadata of topics, and the names of those whose metadata are not stale. A failure makes all stale. */
+  /** Metadata of topics, and the names of topics whose metadata is current. A failure makes all metadata stale. */
   readonly #topics = new Map<string, KnownTopic>();
   readonly #fresh = new Set<string>();
   #pendingBytes = 0;
@@ -67,7 +73,9 @@ export class KafkaProducer implements Producer {
     }
   }
 
-  /** Decides partitions without waiting, so that calls keep their order; `undefined` when a topic is new here. */
+  /**
+   * Chooses partitions without waiting, so that calls preserve their order; `undefined` when a topic is not known yet.
+   */
   #prepare(messages: readonly Message[]): Outgoing[] | undefined {
     const entries: Outgoing[] = [];
     for (const message of messages) {
@@ -91,7 +99,7 @@ export class KafkaProducer implements Producer {
 
   #learning: Promise<void> = Promise.resolve();
 
-  /** One call after the other, in order. */
+  /** Refreshes metadata, one call after the other, in order. */
   async #refreshAndPrepare(messages: readonly Message[]): Promise<Outgoing[]> {
     const learned = this.#learning.then(() => this.#learn(messages.map(({ topic }) => topic)));
     this.#learning = learned.catch(() => undefined);
@@ -122,7 +130,7 @@ export class KafkaProducer implements Producer {
     return queue;
   }
 
-  /** A partition stays in its queue while messages are under way there; otherwise its order would be lost. */
+  /** A partition stays in its queue while messages are in flight there; otherwise their order would be lost. */
   #queuesFor(topic: string, leaders: readonly number[]): LeaderQueue[] {
     const before = this.#topics.get(topic)?.queues ?? [];
     return leaders.map((leader, partition) => {
@@ -165,7 +173,7 @@ export class KafkaProducer implements Producer {
     );
   }
 
-  /** Why nothing was acknowledged a moment ago; `undefined` when the last round was, or when it is worth trying again. */
+  /** Why the last round was not acknowledged; `undefined` after a success, or when it is time to retry. */
   get trouble(): string | undefined {
     const trouble = this.#trouble;
     return trouble !== undefined && performance.now() - trouble.at < troubleMs ? trouble.reason : undefined;

@@ -1,17 +1,20 @@
 /**
- * Replicas that leaders name in place of themselves, since they lie in the rack of this process (KIP-392). A leader is asked
- * again after five minutes, and at once where the replica does not answer or answers with an error.
+ * Replicas that leaders prefer for reads because they are in the rack of this process (KIP-392). The leader is queried
+ * again after five minutes, and immediately when the replica does not answer or returns an error.
  */
 import type { Metadata } from './cluster.ts';
 
 /** As in Kafka's own consumers (`metadata.max.age.ms`). */
 const maxAgeMs = 5 * 60_000;
 
-/** What is read from which node. Partitions are named by a key of the caller. */
+/** The read replica of each partition. Callers name partitions by their own key. */
 export class NearerReplicas {
   readonly #named = new Map<string, { readonly node: number; readonly until: number }>();
 
-  /** The node from which to read a partition: the replica that was named, if it is there, else the leader (-1 for none). */
+  /**
+   * Returns the node from which to read a partition: the preferred replica if available, otherwise the leader (-1 for
+   * none).
+   */
   nodeFor(partition: string, leader: number, { brokers }: Pick<Metadata, 'brokers'>): number {
     const named = this.#named.get(partition);
     if (named === undefined || leader < 0) return leader;
@@ -24,12 +27,12 @@ export class NearerReplicas {
     this.#named.set(partition, { node, until: performance.now() + maxAgeMs });
   }
 
-  /** Back to the leader; false if it was read from anyway. */
+  /** Switches the partition back to its leader. Returns false if the leader was already in use. */
   forget(partition: string): boolean {
     return this.#named.delete(partition);
   }
 
-  /** Back to the leaders of all that is read from this node. */
+  /** Switches all partitions that are read from this node back to their leaders. */
   forgetNode(node: number): void {
     for (const [partition, named] of this.#named) if (named.node === node) this.#named.delete(partition);
   }

@@ -2,7 +2,10 @@
 import { crc32c } from '@platformatic/kafka';
 import type { Outgoing } from './wire.ts';
 
-/** The producer of a batch, and the number of records that it wrote to the partition before: brokers drop duplicates by it. */
+/**
+ * The producer of a batch, and the number of records that it wrote to the partition before. Brokers use both to drop
+ * duplicates.
+ */
 export interface Sequence {
   readonly producerId: bigint;
   readonly epoch: number;
@@ -10,19 +13,19 @@ export interface Sequence {
 }
 
 const headerBytes = 61;
-/** Batch length counts from behind itself, the checksum covers everything behind itself. */
+/** The batch length counts the bytes after itself; the checksum covers the bytes after itself. */
 const lengthFrom = 12;
 const checksumAt = 17;
 const magic = 2;
 
-/** Bytes of an unsigned varint. */
+/** Size of an unsigned varint in bytes. */
 const varintSize = (value: number): number => {
   let size = 1;
   for (let rest = value >>> 7; rest !== 0; rest >>>= 7) size++;
   return size;
 };
 
-/** Numbers of a record are zigzag-encoded; none of ours is negative. */
+/** Numbers of a record are zigzag-encoded; our numbers are never negative. */
 const numberSize = (value: number): number => varintSize(value * 2);
 
 const writeVarint = (into: Buffer, at: number, value: number): number => {
@@ -50,7 +53,7 @@ const textSize = (text: string): number => {
   return numberSize(length) + length;
 };
 
-/** Size of a record without its own length: attributes and the time difference, always 0, take a byte each. */
+/** Size of a record without its own length. Attributes and the time difference, always 0, use one byte each. */
 const recordSize = ({ key, value, headers }: Outgoing, index: number): number => {
   let size = 2 + numberSize(index) + numberSize(key.length) + key.length + numberSize(value.length) + value.length;
   let count = 0;
@@ -79,7 +82,7 @@ const writeRecord = (into: Buffer, at: number, { key, value, headers }: Outgoing
   return position;
 };
 
-/** The messages of one partition, in their order, as the broker stores them. */
+/** Encodes the messages of one partition, in their order, as the broker stores them. */
 export const recordBatch = (messages: readonly Outgoing[], nowMs: number, sequence: Sequence): Buffer => {
   const sizes = messages.map(recordSize);
   let total = headerBytes;

@@ -1,4 +1,4 @@
-/** Tells a broker who we are, on a connection of our own. */
+/** Authenticates a connection to a broker with SASL. */
 import { Reader, saslAuthenticateV2, saslHandshakeV1, saslScramSha, type Writer } from '@platformatic/kafka';
 import type { DirectConnection } from './direct-connection.ts';
 
@@ -32,7 +32,7 @@ const request = <Answer>(
     },
   });
 
-/** Resolves with the milliseconds after which the broker requires a new authentication; 0 is never. */
+/** Resolves with the milliseconds after which the broker requires a new authentication; 0 means never. */
 export const authenticate = async (
   connection: DirectConnection,
   { mechanism, username, password }: Credentials,
@@ -49,7 +49,7 @@ export const authenticate = async (
 
 type Step = (bytes: Buffer) => Promise<saslAuthenticateV2.SaslAuthenticateResponse>;
 
-/** The driver's exchange, with our connection below it. */
+/** The driver's SCRAM exchange over our own connection. */
 const scram = (step: Step, algorithm: 'SHA-256' | 'SHA-512', username: string, password: string) => {
   const send: typeof saslAuthenticateV2.api = Object.assign(
     (

@@ -1,4 +1,4 @@
-/** Idempotent sending: each partition's batch is written once, and sent again as it is until its leader has it. */
+/** Idempotent sending: each partition's batch is written once, and resent unchanged until its leader has stored it. */
 import {
   type BaseOptions,
   type Connection,
@@ -34,16 +34,19 @@ interface InFlight {
 
 const firstRetryDelayMs = 20;
 const maxRetryDelayMs = 250;
-/** A broker that hangs breaks no connection: after this time without an answer, the sender checks whether another broker leads. */
+/**
+ * A hanging broker breaks no connection. After this time without an answer, the sender checks whether another broker
+ * has become the leader.
+ */
 const checkAfterMs = 1000;
 const acknowledgedByAll = -1;
 const largestSequence = 2 ** 31;
-/** The answer to a batch that the leader has already, further back than it can say where. */
+/** The broker's error for a batch that it stored already, too long ago to report its offset. */
 const alreadyThere = 'DUPLICATE_SEQUENCE_NUMBER';
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Protocol errors in an error of the driver. */
+/** Returns the protocol errors in an error of the driver. */
 const protocolErrors = (error: unknown): ProtocolError[] => {
   if (error instanceof ProtocolError) return [error];
   return error instanceof AggregateError ? error.errors.flatMap(protocolErrors) : [];
@@ -51,7 +54,7 @@ const protocolErrors = (error: unknown): ProtocolError[] => {
 
 const isDuplicate = (error: ProtocolError): boolean => isProtocolError(error, alreadyThere);
 
-/** Whether sending the same bytes again can help: the connection broke, a leader is missing, or the error is retriable. */
+/** Whether resending the same bytes can help: the connection broke, a leader is missing, or the error is retriable. */
 const canRetry = (error: unknown): boolean => {
   if (error instanceof FatalBusError || error instanceof TypeError || error instanceof RangeError) return false;
   if (isRefusedLogin(error)) return false;
@@ -59,7 +62,7 @@ const canRetry = (error: unknown): boolean => {
   return errors.every((each) => isDuplicate(each) || each['canRetry'] === true);
 };
 
-/** The batches of one leader as a Produce request of version 9, whose large parts are not copied. */
+/** Encodes the batches of one leader as a Produce request of version 9, without copying large parts. */
 const requestOf = (batches: readonly Batch[], timeoutMs: number): Writer => {
   const topics = new Map<string, Batch[]>();
   for (const batch of batches) {
@@ -78,14 +81,14 @@ const requestOf = (batches: readonly Batch[], timeoutMs: number): Writer => {
 };
 
 /**
- * One producer id with its sequence numbers. Rounds must not overlap in time. After a round that failed it can't be said
- * what the broker has, so the sender is of no use any more: close it and make another.
+ * One producer id with its sequence numbers. Rounds must not overlap in time. After a failed round, the state of the
+ * broker is unknown and the sender is unusable: close it and create another.
  */
 export class Sender {
   readonly #cluster: Cluster;
   readonly #timeoutMs: number;
   readonly #sequences = new Map<string, number>();
-  /** Leaders as they were when the last round succeeded; a broker that no longer leads answers with an error. */
+  /** Leaders at the time of the last successful round; a broker that no longer leads answers with an error. */
   #metadata: Metadata | undefined;
   #producer: Producer | undefined;
   readonly #inFlight = new Set<InFlight>();
@@ -103,7 +106,10 @@ export class Sender {
     return this.#trouble;
   }
 
-  /** Resolves when all in-sync replicas of every partition have the messages. Rejects with what trying again does not change. */
+  /**
+   * Resolves when all in-sync replicas of every partition have the messages. Rejects with errors that a retry cannot
+   * fix.
+   */
   async send(messages: readonly Outgoing[]): Promise<void> {
     const topics = [...new Set(messages.map(({ topic }) => topic))];
     let batches: readonly Batch[] | undefined;
@@ -124,13 +130,13 @@ export class Sender {
         if (!canRetry(error)) throw error;
       }
       if (this.#closed) throw new Error('the producer was closed before Kafka acknowledged');
-      // A leader that goes in good order has a successor at once, one that dies after seconds.
+      // After a clean shutdown a leader has a successor immediately; after a crash it takes seconds.
       await pause(Math.min(firstRetryDelayMs * 2 ** attempt, maxRetryDelayMs));
       if (this.#closed) throw new Error('the producer was closed before Kafka acknowledged');
     }
   }
 
-  /** Cuts the connections, and sends nothing again. */
+  /** Closes the connections and stops resending. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#cluster.close();
@@ -169,7 +175,7 @@ export class Sender {
     return batches;
   }
 
-  /** One request for each leader; answers what must be sent again. */
+  /** Sends one request to each leader; returns the batches to resend. */
   async #sendAll(metadata: Metadata, batches: readonly Batch[]): Promise<readonly Batch[]> {
     const leaders = new Map<number, Batch[]>();
     for (const batch of batches) {
@@ -222,7 +228,9 @@ export class Sender {
     }
   }
 
-  /** Breaks connections to brokers that lead something no more of what waits there: its new leaders get it then. */
+  /**
+   * Breaks connections to brokers that no longer lead the waiting partitions; the batches then go to the new leaders.
+   */
   async #leaveFormerLeaders(): Promise<void> {
     const waiting = [...this.#inFlight];
     const names = waiting.flatMap(({ batches }) => batches.map(({ topic }) => topic));

@@ -1,4 +1,4 @@
-/** What several consumers of this process read of a partition is fetched once. */
+/** Fetches records once for several consumers of this process that read the same partition. */
 import { type Budget, ReadingWindow, type WindowPiece, type WindowReader } from '../../runtime/reading-window.ts';
 import type { Fetcher, Piece } from './fetcher.ts';
 
@@ -13,7 +13,7 @@ interface Position extends WindowReader {
 const bytesOf = ({ records }: Piece): number =>
   records.reduce((sum, { record }) => sum + (record.value?.length ?? 0), 0);
 
-/** The front of one partition, where what one reader fetches is there for the others. */
+/** The front of one partition, where several readers share each fetched piece. */
 class Front {
   readonly window: ReadingWindow<Held>;
   next = 0;
@@ -26,7 +26,7 @@ class Front {
   }
 }
 
-/** Fetches of one topic. It has connections while some consumer reads. */
+/** Fetches of one topic. It has open connections while at least one consumer reads. */
 class TopicFetcher {
   readonly fronts = new Map<number, Front>();
   readonly #open: () => Fetching;
@@ -41,7 +41,7 @@ class TopicFetcher {
     return this.#fetcher;
   }
 
-  /** Ends all waiting. */
+  /** Ends all waiting calls. */
   close(): void {
     this.#fetcher?.close();
     this.#fetcher = undefined;
@@ -53,13 +53,16 @@ export class SharedFetcher {
   readonly #budget: Budget;
   readonly #topics = new Map<string, TopicFetcher>();
 
-  /** `open` makes a fetcher with connections of its own, which its `close` closes. */
+  /** `open` creates a fetcher with its own connections, which its `close` closes. */
   constructor(open: () => Fetching, budget: Budget) {
     this.#open = open;
     this.#budget = budget;
   }
 
-  /** For one membership of a consumer. `own` fetches what the others have passed; it is closed with the reader. */
+  /**
+   * Returns a reader for one membership of a consumer. `own` fetches records that are behind the shared front; it is
+   * closed with the reader.
+   */
   reader(own: Fetching): Fetching {
     const positions = new Map<Front, Position>();
     const closed = Promise.withResolvers<undefined>();
@@ -122,7 +125,7 @@ export class SharedFetcher {
     }
   }
 
-  /** A request that waits for records would be repeated for ever. */
+  /** Closes unused fetchers; otherwise a request that waits for records would be repeated forever. */
   #closeUnused(): void {
     for (const [name, topic] of this.#topics) {
       if ([...topic.fronts.values()].some(({ window }) => window.readers.size > 0)) continue;
@@ -132,7 +135,7 @@ export class SharedFetcher {
   }
 }
 
-/** What the piece has from an offset on. */
+/** The part of a piece from an offset on. */
 const from = ({ window }: Front, held: Held, offset: number): Piece => {
   window.use(held);
   let isHeld = true;

@@ -1,4 +1,4 @@
-/** Transactions: one producer of that transactional id each, which fences out every earlier one. */
+/** Transactions: one producer per transactional id, which invalidates every earlier producer of that id. */
 import { type Kafka, Partitioners } from 'kafkajs';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { reasonOf } from './failures.ts';
@@ -6,7 +6,10 @@ import type { Outgoing } from './wire.ts';
 
 type Send = (messages: readonly Outgoing[]) => Promise<void>;
 
-/** Outlasts a coordinator that moves to another broker, and the first transaction of a cluster, for which its topic is made. */
+/**
+ * Covers a coordinator that moves to another broker, and the creation of the transaction topic by the first transaction
+ * of a cluster.
+ */
 const retry = { retries: 10, initialRetryTime: 200, maxRetryTime: 2000 };
 
 const fencedTypes = ['PRODUCER_FENCED', 'INVALID_PRODUCER_EPOCH', 'INVALID_TXN_STATE'];
@@ -58,7 +61,7 @@ export const runTransaction = async <Result>(
     let result: Result;
     try {
       result = await work(send);
-      // Half of what it published is not what it published, whatever `work` made of the rejection.
+      // A partial publish must fail the transaction, even if `work` ignored the rejection.
       if (failure !== undefined) throw failure;
     } catch (error) {
       await transaction.abort().catch(() => undefined);

@@ -1,10 +1,13 @@
-/** Our messages as Kafka records: headers as text, and a checksum of the value that readers verify. */
+/** Messages as Kafka records: headers as text, and a checksum of the value that readers verify. */
 import { crc32 } from 'node:zlib';
 import type { KafkaRecord } from '@platformatic/kafka';
 import { partitionOf } from '../../schemas/partition.ts';
 import type { BusRecord, Message } from '../../schemas/ports/bus.ts';
 
-/** Consuming cannot go on and trying again does not help: an offset is gone, a record is damaged, a topic is missing. */
+/**
+ * Consuming cannot continue and a retry does not help: an offset is deleted, a record is damaged, or a topic is
+ * missing.
+ */
 export class FatalBusError extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options);
@@ -12,27 +15,27 @@ export class FatalBusError extends Error {
   }
 }
 
-/** A message on its way: its partition is decided and its bytes are counted. */
+/** A message to send, with its partition chosen and its bytes counted. */
 export interface Outgoing {
   readonly topic: string;
   readonly partition: number;
   readonly key: Buffer;
   readonly value: Buffer;
   readonly headers: Readonly<Record<string, string>>;
-  /** Upper bound of what it takes in a record batch. */
+  /** Upper bound of its size in a record batch. */
   readonly bytes: number;
 }
 
 const checksum = 'crc32';
-/** Lengths, offsets and times of one record, at most. */
+/** Maximum size of the lengths, offsets and times of one record. */
 const recordOverhead = 64;
 const headerOverhead = 10;
-/** A record batch's own header. */
+/** Size of the header of a record batch. */
 export const batchOverhead = 61;
-/** The part of a topic's message limit that is reserved for key and headers. */
+/** Part of a topic's message size limit that is reserved for key and headers. */
 export const headerAllowance = 128 * 1024;
 
-/** Decides the partition and adds the checksum. The value is not copied. */
+/** Chooses the partition and adds the checksum. The value is not copied. */
 export const outgoing = ({ topic, key, value, headers }: Message, partitions: number): Outgoing => {
   const keyBytes = Buffer.from(key);
   const valueBytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
@@ -52,7 +55,7 @@ export const outgoing = ({ topic, key, value, headers }: Message, partitions: nu
 
 const empty = Buffer.alloc(0);
 
-/** Reads a record back, without the checksum; a `FatalBusError` names the record that is damaged. */
+/** Converts a Kafka record to a message, without the checksum. Throws a `FatalBusError` that names a damaged record. */
 export const incoming = (
   topic: string,
   partition: number,

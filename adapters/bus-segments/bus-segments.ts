@@ -26,30 +26,30 @@ import { GroupReader, SharedReading } from './shared-reading.ts';
 import { Transactions } from './transactions.ts';
 
 const mebibyte = 1024 * 1024;
-/** Bytes (decompressed) that are held for groups that have not come so far yet. */
+/** Decompressed bytes held for groups that have not reached them yet. */
 const maxHeldBytes = 64 * mebibyte;
 
 export interface SegmentsOptions {
-  /** Everything lies in here; made when missing. One process at a time. */
+  /** Directory of all files; created if missing. Only one process at a time can use it. */
   readonly directory: string;
   readonly clock?: Clock;
   readonly log?: Log;
-  /** Counts what is damaged. */
+  /** Counts damaged records. */
   readonly metrics?: Metrics;
-  /** A segment that has this many bytes is followed by a new one. Default 128 MiB. */
+  /** Size in bytes after which a new segment begins. Default 128 MiB. */
   readonly segmentBytes?: number;
-  /** Bytes a partition keeps, instead of each topic's own. */
+  /** Retained bytes per partition, overriding the setting of each topic. */
   readonly retentionBytes?: number | undefined;
-  /** How often old segments are looked for. Default one minute. */
+  /** Interval between checks for old segments. Default one minute. */
   readonly retentionEveryMs?: number;
-  /** Bytes that may wait to be written; `publish` rejects above. Default 256 MiB. */
+  /** Maximum bytes that wait to be written; above it `publish` rejects. Default 256 MiB. */
   readonly maxPendingBytes?: number;
-  /** How long to wait for another process to let go of the directory. Default 1,000. */
+  /** How long to wait for another process to release the directory, in milliseconds. Default 1,000. */
   readonly lockWaitMs?: number;
   readonly disk?: Disk;
 }
 
-/** A bus on segment files. `retain` removes now what the timer would remove within its period. */
+/** A bus on segment files. `retain` applies retention immediately instead of waiting for the timer. */
 export interface SegmentsBus extends Bus {
   retain(): Promise<void>;
 }
@@ -59,7 +59,10 @@ interface OpenTopic {
   readonly partitions: PartitionLog[];
 }
 
-/** Opens the log in a directory; rejects when another process has it. `close` abandons batches in hand: stop consumers first. */
+/**
+ * Opens the log in a directory; rejects when another process uses it. `close` abandons batches in progress: stop
+ * consumers first.
+ */
 export const segmentsBus = async (options: SegmentsOptions): Promise<SegmentsBus> => {
   await mkdir(options.directory, { recursive: true });
   const lock = await lockDirectory(options.directory, options.lockWaitMs ?? 1000);
@@ -215,7 +218,7 @@ class EmbeddedBus implements SegmentsBus {
     return new Map(groups.map((group) => [group, this.#groups.get(group)?.size ?? 0]));
   }
 
-  /** The position of a group, or of its former name. */
+  /** Returns the position of a group, or of its former name. */
   #position(group: string, topic: string, partition: number) {
     const former = formerGroup(group);
     return (
@@ -233,13 +236,16 @@ class EmbeddedBus implements SegmentsBus {
       if (consumers.some((consumer) => consumer.group === group)) this.#consumers.delete(key);
   }
 
-  /** After a failed write, tries one of its own: otherwise a process that is sent nothing because of it would stay so. */
+  /**
+   * After a failed write, attempts a write of its own. An unready process receives no requests, so it would otherwise
+   * stay unready.
+   */
   async check(): Promise<void> {
     if (this.#closed !== undefined) throw new UnavailableError('the bus is closed');
     for (const { partitions } of this.#topics.values())
       for (const { fault } of partitions) {
         if (fault === undefined) continue;
-        // The roles of a process ask at once, and there is one file to try.
+        // The roles of a process check at the same time, and one probe file is enough.
         this.#probing ??= this.#probe(fault).finally(() => {
           this.#probing = undefined;
         });
@@ -287,7 +293,7 @@ class EmbeddedBus implements SegmentsBus {
       }
   }
 
-  /** The next offset of each group that ever ran on the topic; in a partition that was added since, its beginning. */
+  /** The next offset of each group that ever ran on the topic; for a partition added later, its beginning. */
   #needs(topic: string, partition: number) {
     return this.#store.groupsOf(topic).map((group) => ({
       group,
@@ -310,7 +316,7 @@ class EmbeddedBus implements SegmentsBus {
     await this.#unlock();
   }
 
-  /** Opens partitions that are not open yet and takes over the limits. */
+  /** Opens partitions that are not open yet and applies the limits. */
   async #openTopic(stored: StoredTopic): Promise<void> {
     const partitions = this.#topics.get(stored.name)?.partitions ?? [];
     for (let partition = partitions.length; partition < stored.partitions; partition++)
@@ -370,14 +376,16 @@ class EmbeddedBus implements SegmentsBus {
     return consumers;
   }
 
-  /** For a group: it reads with the others of the partition. */
+  /** A reader for a group, which shares reads with the other groups of the partition. */
   #readerOf(log: PartitionLog, from: number): GroupReader {
     const shared = this.#shared.get(log) ?? new SharedReading(log, this.#bufferPool, this.#budget);
     this.#shared.set(log, shared);
     return new GroupReader(log, from, shared);
   }
 
-  /** Lost records of the dead-letter topic itself are only logged: they hold bytes that are damaged already. */
+  /**
+   * Lost records of the dead-letter topic itself are only logged, because they contain bytes that are already damaged.
+   */
   async #bury(lost: Lost, { group, topic, partition }: PartitionConsumer): Promise<void> {
     const message = describeLost(`${topic}/${partition}`, lost);
     if (topic !== topics.deadLetter.name) {

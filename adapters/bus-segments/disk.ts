@@ -1,12 +1,12 @@
-/** The file system as the log sees it: the one seam at which tests make it fail. */
+/** The file system as seen by the log: the only seam at which tests inject failures. */
 import { type FileHandle, open } from 'node:fs/promises';
 
 export interface SegmentFile {
-  /** Writes everything at a position; rejects when not all of it could be written. */
+  /** Writes all buffers at a position; rejects if a part could not be written. */
   write(buffers: readonly Uint8Array[], position: number): Promise<void>;
-  /** Fills as much of the buffer as the file has from a position; answers how many bytes. */
+  /** Fills the buffer with bytes of the file from a position; returns the number of bytes read. */
   read(buffer: Uint8Array, position: number): Promise<number>;
-  /** Resolves when what was written is on the disk. */
+  /** Resolves when written data is on the disk. */
   sync(): Promise<void>;
   truncate(length: number): Promise<void>;
   size(): Promise<number>;
@@ -14,9 +14,12 @@ export interface SegmentFile {
 }
 
 export interface Disk {
-  /** `create` makes a new file and rejects when there is one; `write` opens an existing one for reading too. */
+  /**
+   * Opens a file. `create` creates a new file and rejects if it exists; `write` opens an existing file, also for
+   * reading.
+   */
   open(path: string, mode: 'read' | 'write' | 'create'): Promise<SegmentFile>;
-  /** Resolves when files made in or removed from a directory stay so. */
+  /** Resolves when the creation and deletion of files in a directory are durable. */
   syncDirectory(path: string): Promise<void>;
 }
 
@@ -26,7 +29,7 @@ const bytesOf = (buffers: readonly Uint8Array[]): number => {
   return bytes;
 };
 
-/** The rest of the buffers after their first bytes were written. */
+/** The remaining buffers after their first bytes were written. */
 const rest = (buffers: readonly Uint8Array[], written: number): Uint8Array[] => {
   const left: Uint8Array[] = [];
   let skip = written;
@@ -42,7 +45,7 @@ const segmentFile = (handle: FileHandle): SegmentFile => ({
     let left = buffers;
     let to = position;
     let bytes = bytesOf(buffers);
-    // A full disk takes a part first and says so only at the next attempt.
+    // A full disk first accepts a part and fails only at the next attempt.
     while (bytes > 0) {
       const { bytesWritten } = await handle.writev(left, to);
       if (bytesWritten === bytes) return;
@@ -69,7 +72,7 @@ const segmentFile = (handle: FileHandle): SegmentFile => ({
 
 const flags = { read: 'r', write: 'r+', create: 'wx+' } as const;
 
-/** The real one. All calls run on the thread pool. */
+/** The file system of the operating system. All calls run on the thread pool. */
 export const disk: Disk = {
   open: async (path, mode) => segmentFile(await open(path, flags[mode])),
   async syncDirectory(path) {

@@ -6,7 +6,7 @@ import { describeLost } from './lost-messages.ts';
 import type { PartitionLog } from './partition.ts';
 import { Gathered, PartitionReader } from './reader.ts';
 
-/** One piece has at most so many bytes, unless one record has more. */
+/** Maximum bytes of a piece, unless a single record is larger. */
 const pieceBytes = 4 * 1024 * 1024;
 
 export class SegmentsFollower implements Follower {
@@ -52,7 +52,7 @@ export class SegmentsFollower implements Follower {
         before: Number.POSITIVE_INFINITY,
       });
       const lost = await reader.readInto(some).catch((error: unknown) => {
-        // The next call begins anew, wherever this one failed.
+        // The next call opens a new reader, whatever this one failed on.
         this.#readers.delete(log);
         throw error;
       });
@@ -67,7 +67,7 @@ export class SegmentsFollower implements Follower {
     return undefined;
   }
 
-  /** Waits until the partition has something behind the offset, or until `close`. */
+  /** Waits until the partition has a record after the offset, or until `close`. */
   async #more(log: PartitionLog, offset: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const check = (): void => {

@@ -1,4 +1,4 @@
-/** A consumer group in this process: its members, and which of them owns which partition. */
+/** A consumer group in this process: its members, and the partitions that each of them owns. */
 import type { Batch, Consumer, ConsumerOptions, PartitionEvents } from '../../schemas/ports/bus.ts';
 import type { Owner, PartitionConsumer } from './partition-consumer.ts';
 
@@ -6,7 +6,10 @@ interface Member extends Owner {
   readonly topics: readonly string[];
 }
 
-/** The partitions of a topic are assigned to the members that run on it: round robin, in the order in which members joined. */
+/**
+ * A consumer group. The partitions of a topic are assigned round robin to the members that run on it, in the order in
+ * which the members joined.
+ */
 export class Group {
   readonly #consumersOf: (topic: string) => readonly PartitionConsumer[];
   #members: readonly Member[] = [];
@@ -20,7 +23,7 @@ export class Group {
   }
 
   join(member: Member): void {
-    // Throws for a topic that does not exist, before anything has changed.
+    // Throws for a missing topic before anything has changed.
     for (const topic of member.topics) this.#consumersOf(topic);
     this.#members = [...this.#members, member];
     this.#share(member.topics);
@@ -32,7 +35,7 @@ export class Group {
     this.#share(member.topics);
   }
 
-  /** After partitions were added. */
+  /** Reassigns the partitions after some were added. */
   reshare(): void {
     this.#share([...new Set(this.#members.flatMap(({ topics }) => topics))]);
   }

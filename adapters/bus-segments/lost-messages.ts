@@ -1,42 +1,42 @@
-/** Records that cannot be read any more: what is known of them, and what is kept of them. */
+/** Records that are no longer readable: what is known about them, and what is stored in the dead letter. */
 import { unprocessable } from '../../schemas/dead-letter.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
 import type { Disk } from './disk.ts';
 
-/** A dead letter holds at most this much of a damaged stretch; its message says where the rest lies. */
+/** Maximum bytes of a damaged range in a dead letter; the message names the location of the rest. */
 const maxDeadLetterBytes = 50 * 1024 * 1024;
 
 export interface Lost {
-  /** First offset that cannot be read, … */
+  /** First unreadable offset, … */
   readonly from: number;
-  /** … and the next one that can be, or is still to come. */
+  /** … and the next readable offset, which may not be written yet. */
   readonly to: number;
   readonly file: string;
-  /** Where in the file the damage begins, … */
+  /** Position in the file where the damage begins, … */
   readonly byte: number;
-  /** … and how long it is; 0 where the records left nothing behind. */
+  /** … and its length; 0 if no bytes of the records remain. */
   readonly bytes: number;
   readonly reason: string;
-  /** Of the next record, or else of the file: the same whenever the same damage is met. */
+  /** Time of the next record, or otherwise of the file: identical whenever the same damage is found. */
   readonly timestampMs: number;
 }
 
-/** The lost records and their position, for people. */
+/** Describes the lost records and their position in readable text. */
 export const describeLost = (title: string, { from, to, file, byte, bytes, reason }: Lost): string => {
   const further = to - from - 1;
   if (bytes === 0) {
     const offsets = further === 0 ? `offset ${from}` : `offsets ${from} to ${to - 1}`;
     return `${title}: ${offsets} cannot be read, ${reason} (at byte ${byte} of ${file})`;
   }
-  // How many records a stretch held is known only where another one follows.
+  // The number of records in a damaged range is known only if another record follows.
   const offsets = further === 0 ? `offset ${from}` : `offset ${from} and up to ${further} more`;
   const rest = bytes > maxDeadLetterBytes ? `; the first ${maxDeadLetterBytes} of them are kept` : '';
   return `${title}: ${file} is damaged at byte ${byte} (${offsets}): ${reason}; ${bytes} bytes cannot be read as records${rest}`;
 };
 
 /**
- * The dead letter of what a group cannot read: the bytes as they lie in the file. It is the platform's own, whatever tenant
- * they name: nothing in a record whose checksum fails can be relied on.
+ * Creates the dead letter for records that a group cannot read, with the bytes as they are in the file. It belongs to
+ * the platform, whatever tenant the bytes name, because nothing in a record with a wrong checksum is reliable.
  */
 export const toDeadLetters = async (
   disk: Disk,
@@ -55,7 +55,7 @@ export const toDeadLetters = async (
   }
   const { from: offset, timestampMs } = lost;
   const record = { offset, timestampMs, key: '', headers: {}, value };
-  // The same for all groups: lists show one dead letter for the damage.
+  // The id is the same for all groups, so lists show one dead letter per damage.
   return unprocessable({
     group,
     identity: 'damaged',

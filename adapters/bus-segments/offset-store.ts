@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { openingSqlite } from '../sqlite-opening.ts';
 
-/** A topic as the log keeps it. */
+/** A topic as stored by the log. */
 export interface StoredTopic {
   readonly name: string;
   readonly partitions: number;
@@ -17,9 +17,9 @@ export interface Position {
   readonly group: string;
   readonly topic: string;
   readonly partition: number;
-  /** Next offset to be consumed. */
+  /** Next offset to consume */
   readonly committed: number;
-  /** Last offset of the range that was delivered and is not acknowledged; `undefined` when there is none. */
+  /** Last offset of the range that was delivered and is not acknowledged; `undefined` if there is no claimed range. */
   readonly claimed: number | undefined;
 }
 
@@ -46,7 +46,7 @@ const valuesOf = ({ group, topic, partition, committed, claimed }: Position) =>
 const remedy =
   'Restore the data directory from a backup. Without one, move the whole directory of the log away: what had not landed yet is lost, and so are the bytes of dead letters. Without this file alone, consumer groups would begin at the oldest record that is kept, and land records twice';
 
-/** Opens or makes the file in a directory. */
+/** Opens the file in a directory, or creates it. */
 export const openOffsetStore = (directory: string): OffsetStore => {
   const path = join(directory, 'offsets.sqlite');
   return openingSqlite(path, remedy, () => new OffsetStore(path));
@@ -58,10 +58,13 @@ interface Pending {
   readonly failed: (error: unknown) => void;
 }
 
-/** So long do positions wait for others, to be synced with them. */
+/** How long positions wait for others, to share one sync. */
 const batchMs = 2;
 
-/** Every write is synced when the call returns, or what it answers resolves. Reads come from memory: no other process writes the file. */
+/**
+ * Every write is durable when the call returns, or when its promise resolves. Reads are served from memory, since no
+ * other process writes the file.
+ */
 export class OffsetStore {
   readonly #database: DatabaseSync;
   readonly #saveTopic: StatementSync;
@@ -128,7 +131,7 @@ export class OffsetStore {
     return [...groups];
   }
 
-  /** Forgets a group's positions; false when it has none. */
+  /** Deletes a group's positions; returns false if it has none. */
   forget(group: string): boolean {
     this.#database.prepare('DELETE FROM positions WHERE consumer_group = ?').run(group);
     const keys = [...this.#positions].filter(([, position]) => position.group === group).map(([key]) => key);
@@ -136,7 +139,7 @@ export class OffsetStore {
     return keys.length > 0;
   }
 
-  /** Renames a group, atomically. Positions that the new name has already are kept. */
+  /** Renames a group, atomically. Existing positions of the new name stay. */
   rename(from: string, to: string): void {
     if (this.#closed) throw new Error('the bus is closed');
     const moved = [...this.#positions.values()].filter(({ group }) => group === from);
@@ -153,15 +156,15 @@ export class OffsetStore {
   }
 
   save(position: Position): void {
-    // After a close nothing is acknowledged any more: the next opening delivers it again.
+    // After a close, nothing is acknowledged; the records are delivered again after the next opening.
     if (this.#closed) throw new Error('the bus is closed');
     this.#savePosition.run(...valuesOf(position));
     this.#positions.set(keyOf(position.group, position.topic, position.partition), position);
   }
 
   /**
-   * As `save`, with what others save in the next moments: groups that are in step have one sync. Resolves when it is done. Until then the
-   * position is what it was. It waits for others `withinMs` at most.
+   * Like `save`, but in one sync with positions that others save shortly after. Resolves when the position is durable;
+   * until then it is unchanged. It waits at most `withinMs` for others.
    */
   saveSoon(position: Position, withinMs = batchMs): Promise<void> {
     if (this.#closed) return Promise.reject(new Error('the bus is closed'));
@@ -196,7 +199,7 @@ export class OffsetStore {
     }
   }
 
-  /** A transaction is aborted from its beginning until `commitTransaction`: a crash in between leaves it so. */
+  /** A transaction counts as aborted from its beginning until `commitTransaction`, so a crash in between aborts it. */
   beginTransaction(name: string): number {
     return Number(this.#beginTransaction.run(name).lastInsertRowid);
   }

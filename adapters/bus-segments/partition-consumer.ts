@@ -1,4 +1,7 @@
-/** One partition for one group: forms batches, remembers their ranges, delivers them to the member that owns the partition now. */
+/**
+ * One partition for one group: forms batches, stores their ranges, and delivers them to the member that currently owns
+ * the partition.
+ */
 import type { Batch, BusRecord, PartitionEvents } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Lost } from './lost-messages.ts';
@@ -9,7 +12,7 @@ import type { GroupReader } from './shared-reading.ts';
 
 const firstBackOffMs = 300;
 const maxBackOffMs = 30_000;
-/** So long an acknowledged range waits to be saved with others. */
+/** How long an acknowledged range waits to be saved with others. */
 const acknowledgedMs = 20;
 
 /** A member of a group, as a partition consumer sees it. */
@@ -19,14 +22,14 @@ export interface Owner {
   readonly maxWaitMs: number;
   readonly events: PartitionEvents;
   onBatch(batch: Batch): Promise<void>;
-  /** Notes that the member has a partition until the promise resolves. */
+  /** Records that the member has a partition until the promise resolves. */
   hold(tenure: Promise<void>): void;
 }
 
-/** An owner that was told that it has the partition. */
+/** A notified assignment of the partition to an owner. */
 interface Tenure {
   readonly owner: Owner;
-  /** Lets `stop` of the owner go on. */
+  /** Lets `stop` of the owner continue. */
   end(): void;
 }
 
@@ -37,9 +40,9 @@ export interface PartitionConsumerOptions {
   readonly partitionLog: PartitionLog;
   readonly store: OffsetStore;
   readonly log: Log;
-  /** Reads from an offset on. */
+  /** Returns a reader from an offset on. */
   reader(from: number): GroupReader;
-  /** Resolves when what the group cannot read is durable in the dead letter. */
+  /** Resolves when the dead letter for the unreadable records is durable. */
   bury(lost: Lost, consumer: PartitionConsumer): Promise<void>;
 }
 
@@ -49,17 +52,17 @@ export class PartitionConsumer {
   readonly partition: number;
   readonly #options: PartitionConsumerOptions;
   readonly #log: PartitionLog;
-  /** Who is to have the partition, and who was told that it has it. */
+  /** The assigned owner of the partition, and the owner that was notified. */
   #owner: Owner | undefined;
   #tenure: Tenure | undefined;
   #abandoned = false;
   #running = false;
   #reader: GroupReader | undefined;
-  /** Sums of the log when the reader had read everything; `undefined` when it is not known how much is left. */
+  /** Totals of the log when the reader had read everything; `undefined` while the remaining amount is unknown. */
   #mark: { readonly bytes: number; readonly weight: number } | undefined;
   #failures = 0;
   #wake: (() => void) | undefined;
-  /** Where the group stands, while that is not saved: it is saved with the next range that is claimed, or soon. */
+  /** The group's position while it is not saved: it is saved with the next claimed range, or soon after. */
   #acknowledged: number | undefined;
   #saving: Promise<void> = Promise.resolve();
   #unsaved: unknown;
@@ -79,7 +82,10 @@ export class PartitionConsumer {
     return store.position(group, topic, partition);
   }
 
-  /** A batch in hand finishes with its present owner; the next one goes to the new owner, or waits for one. */
+  /**
+   * Assigns an owner. The current batch finishes with the present owner; the next batch goes to the new owner, or waits
+   * for one.
+   */
   assign(owner: Owner | undefined): void {
     if (owner === this.#owner) return;
     this.#owner = owner;
@@ -88,7 +94,7 @@ export class PartitionConsumer {
     if (owner !== undefined && !this.#running) void this.#run();
   }
 
-  /** Takes the partition away without a word to its owner, as a crash would. */
+  /** Revokes the partition without notifying its owner, like a crash. */
   abandon(): void {
     this.#abandoned = true;
     this.assign(undefined);
@@ -105,11 +111,14 @@ export class PartitionConsumer {
     this.#mark = undefined;
     await reader?.close().catch(() => undefined);
     this.#running = false;
-    // A new owner may have been assigned meanwhile.
+    // A new owner may have been assigned in the meantime.
     if (this.#owner !== undefined) void this.#run();
   }
 
-  /** Tells the owner until it agrees that it has the partition. `false` when another one is to have it meanwhile. */
+  /**
+   * Notifies the owner of the assignment until the owner accepts it. Returns `false` when the partition is assigned to
+   * another owner in the meantime.
+   */
   async #announceOwner(owner: Owner): Promise<boolean> {
     if (this.#tenure?.owner === owner) return true;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -142,7 +151,7 @@ export class PartitionConsumer {
     end();
   }
 
-  /** One batch, or an attempt at one. */
+  /** Runs one batch, or an attempt at one. */
   async #runOnce(owner: Owner): Promise<void> {
     if (!(await this.#announceOwner(owner))) return;
     try {
@@ -167,11 +176,11 @@ export class PartitionConsumer {
 
   async #deliver(owner: Owner, batch: Batch): Promise<void> {
     await owner.onBatch(batch);
-    // Records behind the range that belong to no batch, as those of aborted transactions, were read with it.
+    // Also acknowledge the records after the range that belong to no batch, for example those of aborted transactions.
     this.#acknowledge(Math.max(batch.last + 1, this.#reader?.next ?? 0));
   }
 
-  /** Goes on at once: the next range is saved before it is delivered, and this with it. */
+  /** Continues immediately: the position is saved with the next range, before that range is delivered. */
   #acknowledge(committed: number): void {
     this.#acknowledged = committed;
     this.#saving = this.#options.store.saveSoon(this.#at(committed, undefined), acknowledgedMs).catch((error) => {
@@ -180,7 +189,7 @@ export class PartitionConsumer {
     });
   }
 
-  /** What was acknowledged is saved, or the group stands where it was saved last. */
+  /** Waits until the acknowledged position is saved, or resets the group to the last saved position. */
   async #settled(): Promise<void> {
     await this.#saving;
     this.#acknowledged = undefined;
@@ -198,7 +207,7 @@ export class PartitionConsumer {
   }
 
   async #backOff(owner: Owner, error: Error, message: string): Promise<void> {
-    // The next attempt reads again, from the range's beginning, as it was saved.
+    // The next attempt reads again from the saved beginning of the range.
     this.#mark = undefined;
     await this.#settled();
     const waitMs = Math.min(maxBackOffMs, firstBackOffMs * 2 ** this.#failures++);
@@ -211,7 +220,10 @@ export class PartitionConsumer {
     if (this.#owner === owner) await this.#sleep(waitMs);
   }
 
-  /** The records of the next batch: the claimed range again, or new ones. `undefined` when another owner is to have the partition. */
+  /**
+   * Returns the records of the next batch: the claimed range again, or new records. `undefined` when the partition is
+   * assigned to another owner.
+   */
   async #next(owner: Owner): Promise<BusRecord[] | undefined> {
     const { committed = 0, claimed } = this.#position ?? {};
     this.#reader ??= this.#options.reader(committed);
@@ -226,7 +238,7 @@ export class PartitionConsumer {
     return again.records;
   }
 
-  /** The group continues behind bytes that cannot be read, once they are in the dead letter. */
+  /** Moves the group past unreadable bytes once they are in the dead letter. */
   async #pass(reader: GroupReader, lost: Lost): Promise<void> {
     await this.#options.bury(lost, this);
     reader.seek(lost.to);
@@ -252,7 +264,7 @@ export class PartitionConsumer {
     const lost = await reader.readInto(gathered);
     const empty = gathered.records.length === 0;
     if (lost !== undefined && empty) await this.#pass(reader, lost);
-    // Readable records come first, as a batch of their own.
+    // Readable records form their own batch first.
     else if (lost !== undefined) gathered.closed = true;
     const { writtenBytes, writtenWeight, end } = this.#log;
     this.#mark = reader.next === end ? { bytes: writtenBytes, weight: writtenWeight } : undefined;
@@ -260,7 +272,7 @@ export class PartitionConsumer {
     if (empty && reader.next > (this.#position?.committed ?? 0)) await this.#save(reader.next, undefined);
   }
 
-  /** Enough was written to fill the batch, or it is not known how much. */
+  /** Whether enough was written to fill the batch, or the written amount is unknown. */
   #plenty({ bytes, weight, limits }: Gathered): boolean {
     if (this.#mark === undefined) return true;
     const { writtenBytes, writtenWeight } = this.#log;
@@ -270,9 +282,9 @@ export class PartitionConsumer {
     );
   }
 
-  /** Waits until a first record is there, until a batch is full, for the deadline or for another owner. */
+  /** Waits for a first record, for a full batch, for the deadline or for another owner. */
   async #more(reader: GroupReader, gathered: Gathered, deadline: number): Promise<void> {
-    // What was acknowledged could not be saved: it is delivered again.
+    // The acknowledged position could not be saved: the records are delivered again.
     if (this.#unsaved !== undefined) throw this.#unsaved;
     const idle = deadline === Number.POSITIVE_INFINITY;
     const listener = () => {
@@ -283,7 +295,7 @@ export class PartitionConsumer {
     this.#log.listeners.delete(listener);
   }
 
-  /** Waits until `#wake`, or this long. */
+  /** Waits until `#wake`, or for this long. */
   async #sleep(ms: number | undefined): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = ms === undefined ? undefined : setTimeout(resolve, Math.max(0, ms));

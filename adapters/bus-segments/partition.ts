@@ -1,4 +1,4 @@
-/** One partition: its segments, its one writer, and who waits for what is written. */
+/** One partition: its segments, its only writer, and the callers that wait for new records. */
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
@@ -20,9 +20,9 @@ import {
   writeIndex,
 } from './segment.ts';
 
-/** One write takes at most this much of what waits. */
+/** Maximum bytes of the waiting records in one write. */
 const groupBytes = 32 * 1024 * 1024;
-/** Bytes whose checksums are computed in one turn of the loop: a large publish must not delay others. */
+/** Bytes whose checksums are computed in one tick of the event loop: a large publish must not delay others. */
 const yieldEveryBytes = 4 * 1024 * 1024;
 
 export interface PartitionOptions {
@@ -33,7 +33,7 @@ export interface PartitionOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly segmentBytes: number;
-  /** First offset that no group is known to have seen; all records below it must be there. */
+  /** First offset that no group is known to have read; all records below it must exist. */
   readonly acknowledged: number;
   aborted(transaction: number): boolean;
 }
@@ -47,7 +47,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** Gives each record its stamp and checksum; returns the bytes to write. */
+/** Writes the stamp and checksum of each record; returns the bytes to write. */
 const stampAll = async (group: readonly Waiting[], first: number, timestampMs: number): Promise<Uint8Array[]> => {
   const buffers: Uint8Array[] = [];
   let offset = first;
@@ -77,9 +77,9 @@ export class PartitionLog implements ReadableLog {
   readonly disk: Disk;
   readonly log: Log;
   readonly segments: Segment[];
-  /** Called when there is more to read. */
+  /** Called when new records are readable. */
   readonly listeners = new Set<() => void>();
-  /** Sums over everything written since the log was opened, for those who wait for a full batch. */
+  /** Totals of everything written since the log was opened, for readers that wait for a full batch. */
   writtenBytes = 0;
   writtenWeight = 0;
   readonly #options: PartitionOptions;
@@ -87,7 +87,7 @@ export class PartitionLog implements ReadableLog {
   readonly #open = new Map<number, number>();
   #end: number;
   #file: SegmentFile | undefined;
-  /** Whether it is unknown what lies behind the synced bytes of the last segment. */
+  /** Whether the bytes after the synced part of the last segment are unknown. */
   #unrepaired = false;
   #fault: Error | undefined;
   /** The next write begins a new segment. */
@@ -105,7 +105,7 @@ export class PartitionLog implements ReadableLog {
     this.#end = end;
   }
 
-  /** Opens a partition's directory, which is made when missing, and puts right what a crash left. */
+  /** Opens a partition's directory, creates it if missing, and repairs the effects of a crash. */
   static async open(options: PartitionOptions): Promise<PartitionLog> {
     await mkdir(options.directory, { recursive: true });
     const names = await readdir(options.directory);
@@ -134,7 +134,7 @@ export class PartitionLog implements ReadableLog {
     return stable;
   }
 
-  /** Why the last write failed, while nothing was written since. */
+  /** Why the last write failed; `undefined` after a successful write. */
   get fault(): Error | undefined {
     return this.#fault;
   }
@@ -143,7 +143,7 @@ export class PartitionLog implements ReadableLog {
     return this.#options.aborted(transaction);
   }
 
-  /** Resolves once the messages are synced; rejects with `UnavailableError` when they are not in the log. */
+  /** Resolves when the messages are synced; rejects with `UnavailableError` when they are not in the log. */
   append(entries: readonly Encoded[], transaction: number): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new UnavailableError('the bus is closed'));
@@ -154,12 +154,15 @@ export class PartitionLog implements ReadableLog {
     });
   }
 
-  /** What the transaction wrote is decided: readers may go on. */
+  /** Called at the end of a transaction: readers may continue past its records. */
   release(transaction: number): void {
     if (this.#open.delete(transaction)) this.#notifyListeners();
   }
 
-  /** Removes whole segments that are too many or too old. `held`: some are kept only because a group needs them. */
+  /**
+   * Deletes whole segments beyond the size or age limit. `held` reports whether some segments stay only because a group
+   * needs them.
+   */
   async retain(limits: RetentionLimits): Promise<{ readonly removed: number; readonly held: boolean }> {
     let removed = 0;
     let held = false;
@@ -172,7 +175,7 @@ export class PartitionLog implements ReadableLog {
     return { removed, held };
   }
 
-  /** Whether the first segment is past its age, or the others are enough. */
+  /** Whether the first segment is older than the limit, or the others suffice for the size limit. */
   async #superfluous({ milliseconds, bytes }: RetentionLimits): Promise<boolean> {
     const [first] = this.segments;
     if (first === undefined || first.size === 0) return false;
@@ -181,7 +184,7 @@ export class PartitionLog implements ReadableLog {
     return (await this.#lastTimestamp(first)) < this.#options.clock.now() - milliseconds;
   }
 
-  /** False when the first segment has to stay, being the one that is written. */
+  /** Removes the first segment; returns false when it has to stay because it is the active segment. */
   async #removeFirst(): Promise<boolean> {
     if (this.segments.length === 1 && this.#writing === undefined && !this.#unrepaired) {
       this.#writing = this.#rollNow();
@@ -195,7 +198,7 @@ export class PartitionLog implements ReadableLog {
     return true;
   }
 
-  /** Writes what waits, then lets go of the files. */
+  /** Writes the waiting records, then closes the files. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#writing;
@@ -211,7 +214,7 @@ export class PartitionLog implements ReadableLog {
 
   async #lastTimestamp(segment: Segment): Promise<number> {
     await loadIndex(segment);
-    // Without an index file, the time of the file's last write is as good.
+    // Without an index file, the modification time of the file is good enough.
     segment.lastTimestampMs ??= (await stat(segment.path)).mtimeMs;
     return segment.lastTimestampMs;
   }
@@ -251,7 +254,7 @@ export class PartitionLog implements ReadableLog {
     await this.#roll();
   }
 
-  /** Begins a segment at an offset; its name is durable before anything is written to it. */
+  /** Begins a segment at an offset; its name is durable before any record is written to it. */
   async #begin(base: number): Promise<void> {
     const { directory } = this.#options;
     const file = await this.disk.open(segmentPath(directory, base), 'create');
@@ -270,7 +273,7 @@ export class PartitionLog implements ReadableLog {
   async #roll(): Promise<void> {
     const last = this.segments.at(-1);
     this.#rollNext = false;
-    // A segment without records would have its successor's name.
+    // A segment without records would have the same name as its successor.
     if (last?.base === this.#end) return;
     const full = this.#file;
     try {
@@ -280,7 +283,7 @@ export class PartitionLog implements ReadableLog {
       throw error;
     }
     await full?.close();
-    // Only a shortcut: the log works without it.
+    // The index is only a shortcut: the log works without it.
     if (last !== undefined) await writeIndex(last).catch(() => undefined);
   }
 
@@ -293,9 +296,9 @@ export class PartitionLog implements ReadableLog {
     this.#writing = this.#queue.length > 0 ? this.#drain() : undefined;
   }
 
-  /** Group commit: whatever waits when a write has ended is the next write. */
+  /** Group commit: the records that wait at the end of a write form the next write. */
   async #drain(): Promise<void> {
-    // One turn later, so that publishes of this turn share the first write too.
+    // One microtask later, so that publishes of the same tick share the first write too.
     await Promise.resolve();
     while (this.#queue.length > 0) {
       const group = this.#nextGroup();
@@ -324,7 +327,7 @@ export class PartitionLog implements ReadableLog {
     return this.#queue.splice(0, count);
   }
 
-  /** The last segment is open, ends with its last good byte and has room. */
+  /** Ensures that the last segment is open, ends with its last good byte, and has room. */
   async #ready(): Promise<void> {
     if (this.#unrepaired) await this.#repair();
     const last = this.segments.at(-1);
@@ -341,7 +344,7 @@ export class PartitionLog implements ReadableLog {
     try {
       await file.sync();
     } catch (error) {
-      // It is unknown which pages of this file reached the disk: nothing is appended to it any more.
+      // It is unknown which pages of this file reached the disk, so nothing more is appended to it.
       this.#rollNext = true;
       throw error;
     }
@@ -369,13 +372,13 @@ export class PartitionLog implements ReadableLog {
     this.#notifyListeners();
   }
 
-  /** The file is cut back to its last good byte at once, so that a full disk gets the rest back. */
+  /** Truncates the file to its last good byte immediately, which frees space on a full disk. */
   async #failed(cause: Error): Promise<void> {
     if (this.#fault === undefined)
       this.log.error({ log: this.title, cause: cause.message }, 'the log cannot be written');
     this.#fault = cause;
     this.#unrepaired = true;
-    // Should this fail too, the next write tries again.
+    // If this fails too, the next write tries again.
     await this.#repair().catch(() => undefined);
   }
 

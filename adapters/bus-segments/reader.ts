@@ -1,4 +1,4 @@
-/** Reads one partition in order, in large pieces, checking every record. */
+/** Reads one partition in order, in large pieces, and verifies every record. */
 import { stat } from 'node:fs/promises';
 import { type BusRecord, bytesIn, recordsIn } from '../../schemas/ports/bus.ts';
 import { type BufferPool, type PooledBuffer, pooledBufferBytes } from '../buffer-pool.ts';
@@ -8,21 +8,21 @@ import { bad, decode, find, headBytes, stampOf, verified } from './record.ts';
 import { nextGood } from './recovery.ts';
 import { loadIndex, positionBefore, type Segment } from './segment.ts';
 
-/** Pieces are read at least this large where the file has as much, … */
+/** Minimum bytes of a read, if the file has as many, … */
 const minPieceBytes = 1024 * 1024;
-/** … and at most this large, unless one record is larger. */
+/** … and maximum bytes, unless a single record is larger. */
 const maxPieceBytes = pooledBufferBytes;
 
 /** The parts of a partition that a reader needs. */
 export interface ReadableLog {
-  /** `topic/partition`, for people. */
+  /** `topic/partition`, for messages. */
   readonly title: string;
   readonly disk: Disk;
-  /** In order; at least one. */
+  /** Segments in order; at least one. */
   readonly segments: readonly Segment[];
-  /** The next offset to be written. */
+  /** Next offset to be written */
   readonly end: number;
-  /** Offsets below are synced and no open transaction has one. */
+  /** Offsets below it are synced and belong to no open transaction. */
   readonly stableEnd: number;
   aborted(transaction: number): boolean;
 }
@@ -30,24 +30,24 @@ export interface ReadableLog {
 export interface Limits {
   readonly maxRecords: number;
   readonly maxBytes: number;
-  /** Offset after the last record to take. */
+  /** Offset after the last record to read */
   readonly before: number;
 }
 
-/** Records on their way to becoming a batch. */
+/** Records collected for a batch. */
 export class Gathered {
   readonly limits: Limits;
   readonly records: BusRecord[] = [];
   weight = 0;
   bytes = 0;
-  /** No further record goes in. */
+  /** The batch accepts no further record. */
   closed = false;
 
   constructor(limits: Limits) {
     this.limits = limits;
   }
 
-  /** Whether a value of this size still goes in; closes where not. */
+  /** Whether a value of this size fits; closes the batch if not. */
   accepts(bytes: number): boolean {
     if (this.records.length > 0 && this.bytes + bytes > this.limits.maxBytes) this.closed = true;
     return !this.closed;
@@ -61,7 +61,7 @@ export class Gathered {
   }
 }
 
-/** A slab that several pieces of a partition lie in. */
+/** A slab that several pieces of a partition share. */
 interface CountedBuffer extends PooledBuffer {
   users: number;
 }
@@ -77,11 +77,11 @@ export class PartitionReader {
   #next: number;
   #segment: Segment | undefined;
   #file: SegmentFile | undefined;
-  /** Bytes of the segment from `#chunkStart`; those before `#at` are done with. */
+  /** Bytes of the segment from `#chunkStart`; those before `#at` are processed. */
   #chunk: Buffer = Buffer.alloc(0);
   #chunkStart = 0;
   #at = 0;
-  /** Memory of the chunk; of those before it that values may still be read from. */
+  /** Memory of the chunk; memory of earlier chunks whose values are still in use. */
   #pooledBuffer: CountedBuffer | undefined;
   #left: CountedBuffer[] = [];
 
@@ -91,17 +91,19 @@ export class PartitionReader {
     this.#bufferPool = bufferPool;
   }
 
-  /** Offset of the next record to be read. */
+  /** Offset of the next record to read */
   get next(): number {
     return this.#next;
   }
 
-  /** Nothing that was taken so far is read any more: its memory is used again. */
+  /** Releases the memory of all records read so far, for reuse. */
   release(): void {
     for (const pooledBuffer of this.#left.splice(0)) letGo(pooledBuffer);
   }
 
-  /** Hands the memory over of what was taken since the last call: it is used again once what this answers is called. */
+  /**
+   * Passes on the memory of the records read since the last call. Calling the returned function releases it for reuse.
+   */
   handOver(): () => void {
     const held = this.#left.splice(0);
     if (this.#pooledBuffer !== undefined) {
@@ -113,14 +115,14 @@ export class PartitionReader {
     };
   }
 
-  /** Goes on from another offset. */
+  /** Continues from another offset. */
   async seek(offset: number): Promise<void> {
     if (offset === this.#next) return;
     await this.close();
     this.#next = offset;
   }
 
-  /** Lets go of file and buffers; reading may go on afterwards. */
+  /** Releases file and buffers; reading may continue afterwards. */
   async close(): Promise<void> {
     const file = this.#file;
     this.#file = undefined;
@@ -131,8 +133,8 @@ export class PartitionReader {
   }
 
   /**
-   * Takes records until the gathering is closed or the stable end is reached. At bytes that cannot be read it stops
-   * and returns what is lost; `seek` to its `to` continues behind them.
+   * Reads records until the batch is closed or the stable end is reached. Stops at unreadable bytes and returns the
+   * lost range; `seek` to its `to` continues after it.
    */
   async readInto(into: Gathered): Promise<Lost | undefined> {
     for (;;) {
@@ -150,13 +152,13 @@ export class PartitionReader {
     }
   }
 
-  /** Parses what the chunk holds. Answers why it stopped, `undefined` when nothing more is wanted. */
+  /** Parses the chunk. Returns why it stopped, or `undefined` when the batch needs no more records. */
   #gather(into: Gathered, end: number) {
     while (this.#next < end && !into.closed) {
       const found = find(this.#chunk, this.#at);
       if (found.kind !== 'record') return found;
       const isExpected = found.offset === this.#next;
-      // Before the checksum, so that what closes a batch is not checked twice.
+      // Before the checksum, so that a record that closes a batch is not verified twice.
       if (isExpected && !into.accepts(found.valueLength)) return undefined;
       if (!verified(this.#chunk, this.#at, found.length)) return bad('its checksum does not match');
       if (found.offset > this.#next) return bad(`the next record has offset ${found.offset}`);
@@ -166,7 +168,7 @@ export class PartitionReader {
     return undefined;
   }
 
-  /** The record at the reader's place has the next offset and is sound. */
+  /** Accepts the record at the current position, which has the next offset and a valid checksum. */
   #accept(into: Gathered): void {
     const { transaction } = stampOf(this.#chunk, this.#at);
     if (transaction === 0 || !this.#log.aborted(transaction)) {
@@ -176,7 +178,7 @@ export class PartitionReader {
     this.#next++;
   }
 
-  /** Opens the segment that has the next offset. */
+  /** Opens the segment that contains the next offset. */
   async #enter(): Promise<Lost | undefined> {
     const segment = this.#log.segments.findLast(({ base }) => base <= this.#next);
     if (segment === undefined) return this.#missing();
@@ -199,7 +201,10 @@ export class PartitionReader {
     this.#at = 0;
   }
 
-  /** Reads the next piece, from the record that the chunk does not hold whole; at the segment's end goes to the next one. */
+  /**
+   * Reads the next piece, from the first record that the chunk does not contain completely. At the end of the segment
+   * it continues with the next segment.
+   */
   async #load(needed: number, requestedBytes: number): Promise<Lost | undefined> {
     const segment = this.#segment;
     const file = this.#file;
@@ -223,7 +228,7 @@ export class PartitionReader {
     return following === undefined || following.base > this.#next ? this.#missing() : undefined;
   }
 
-  /** The next offset lies in no segment. */
+  /** Returns the lost range when no segment contains the next offset. */
   async #missing(): Promise<Lost> {
     const from = this.#next;
     const following = this.#log.segments.find(({ base }) => base > from);
@@ -233,7 +238,7 @@ export class PartitionReader {
     return { from, to, file, byte: 0, bytes: 0, reason, timestampMs: await writtenAt(file) };
   }
 
-  /** The record at the reader's place is not what it should be: answers what is lost, unless nothing is that is wanted. */
+  /** Handles an invalid record at the current position: returns the lost range, unless no needed record is lost. */
   async #damaged(reason: string): Promise<Lost | undefined> {
     const segment = this.#segment;
     const file = this.#file;
@@ -245,11 +250,11 @@ export class PartitionReader {
       this.#place(0);
       return undefined;
     }
-    // Both before the search: what is written meanwhile is not lost.
+    // Read both before the search, so that records written in the meantime do not count as lost.
     const { size } = segment;
     const end = this.#log.segments.find(({ base }) => base > segment.base)?.base ?? this.#log.end;
     const good = await nextGood(file, size, position);
-    // On the way to a later offset: what is damaged here is not wanted.
+    // The damage is before the requested offset and does not matter.
     if (good !== undefined && good.stamp.offset <= this.#next) {
       this.#place(good.position);
       return undefined;

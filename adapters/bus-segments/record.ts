@@ -1,13 +1,13 @@
-/** One record as it lies in a segment file. The README of this folder draws the bytes. */
+/** One record as stored in a segment file. The README of this folder shows the byte layout. */
 import { crc32 } from 'node:zlib';
 import { PermanentError } from '../../schemas/errors.ts';
 import { type BusRecord, type Message, recordsIn } from '../../schemas/ports/bus.ts';
 
-/** "OIQ1", little endian: by it a reader finds the next record behind a damaged one. */
+/** "OIQ1", little endian; readers use it to find the next record after a damaged one. */
 export const magic = Buffer.from('OIQ1');
 const magicNumber = magic.readUInt32LE(0);
 export const headBytes = 56;
-/** Longer lengths are damage, not records. */
+/** Longer lengths indicate damage. */
 const maxRecordBytes = 256 * 1024 * 1024;
 const at = {
   crc: 4,
@@ -30,10 +30,10 @@ const readInteger = (buffer: Buffer, position: number): number =>
 
 /** A message encoded for any offset: `stamp` writes the offset into it. The value is not copied. */
 export interface Encoded {
-  /** Fixed head, key and headers. */
+  /** Fixed-size head, key and headers. */
   readonly head: Buffer;
   readonly value: Uint8Array;
-  /** Telemetry records in it. */
+  /** Number of telemetry records in the message */
   readonly weight: number;
 }
 
@@ -54,7 +54,10 @@ export const encode = ({ key, value, headers }: Message): Encoded => {
   return { head, value, weight: recordsIn(headers) };
 };
 
-/** What the log adds to a message: `group` is the first offset of those written and synced together with it. */
+/**
+ * Data that the log adds to a message. `group` is the first offset of the records that were written and synced in the
+ * same write.
+ */
 export interface Stamp {
   readonly offset: number;
   readonly timestampMs: number;
@@ -72,7 +75,10 @@ export const stamp = ({ head, value }: Encoded, { offset, timestampMs, transacti
   head.writeUInt32LE(crc32(value, crc32(head.subarray(at.length))), at.crc);
 };
 
-/** What lies at a position of a buffer: a record, the beginning of one that goes on behind the buffer, or something else. */
+/**
+ * The result at a position of a buffer: a record, the beginning of a record that continues after the buffer, or
+ * something else.
+ */
 export type Found =
   | { readonly kind: 'record'; readonly length: number; readonly valueLength: number; readonly offset: number }
   | { readonly kind: 'short'; readonly needed: number }
@@ -80,7 +86,7 @@ export type Found =
 
 export const bad = (reason: string) => ({ kind: 'bad', reason }) as const;
 
-/** Reads the head only; `verified` checks the rest. */
+/** Parses the head only; `verified` checks the rest. */
 export const find = (buffer: Buffer, position: number): Found => {
   const left = buffer.length - position;
   if (left < headBytes) return { kind: 'short', needed: headBytes };
@@ -97,7 +103,7 @@ export const find = (buffer: Buffer, position: number): Found => {
   return { kind: 'record', length, valueLength, offset: readInteger(buffer, position + at.offset) };
 };
 
-/** True when the record of this length at this position has the checksum that was written with it. */
+/** Whether the record of this length at this position matches its stored checksum. */
 export const verified = (buffer: Buffer, position: number, length: number): boolean =>
   crc32(buffer.subarray(position + at.length, position + length)) === buffer.readUInt32LE(position + at.crc);
 
@@ -108,7 +114,7 @@ export const stampOf = (buffer: Buffer, position: number): Stamp => ({
   group: readInteger(buffer, position + at.group),
 });
 
-/** The record as consumers see it; its value is a view of the buffer. */
+/** Returns the record as consumers see it; its value is a view of the buffer. */
 export const decode = (buffer: Buffer, position: number): BusRecord => {
   const keyLength = buffer.readUInt32LE(position + at.keyLength);
   const headersLength = buffer.readUInt32LE(position + at.headersLength);

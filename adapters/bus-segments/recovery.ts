@@ -1,32 +1,34 @@
-/** The state of the last segment after a crash: where its good records end, and whether the rest was ever acknowledged. */
+/**
+ * The state of the last segment after a crash: where its valid records end, and whether the rest was ever acknowledged.
+ */
 import type { SegmentFile } from './disk.ts';
 import { bad, find, headBytes, magic, stampOf, verified } from './record.ts';
 import { noteRecord, type Segment, type SegmentIndex } from './segment.ts';
 
 const chunkBytes = 1024 * 1024;
-/** So far behind a fault it looks for what was never written. */
+/** Number of bytes after a fault in which recovery searches for unwritten sectors. */
 const unwrittenBytes = 4 * 1024 * 1024;
 const sectorBytes = 512;
 
 export interface Recovered {
   readonly index: SegmentIndex;
   readonly lastTimestampMs: number | undefined;
-  /** Bytes of good records from the beginning. */
+  /** Bytes of valid records from the beginning */
   readonly goodBytes: number;
-  /** The offset after the last record that can belong to the segment. */
+  /** The offset after the last record that can belong to the segment */
   readonly end: number;
-  /** `torn`: what follows the good bytes was never acknowledged. `damaged`: it was, or may have been. */
+  /** `torn`: the bytes after the valid ones were never acknowledged. `damaged`: they were, or may have been. */
   readonly tail: 'clean' | 'torn' | 'damaged';
-  /** What was found at `goodBytes`. */
+  /** Description of the fault at `goodBytes` */
   readonly reason: string;
 }
 
-/** A window on a file that grows and moves as the scan goes on. */
+/** A window on a file that grows and moves with the scan. */
 class Window {
   readonly #file: SegmentFile;
   readonly #size: number;
   #start = 0;
-  /** Used again for each part: what is garbage stays in memory for a while, and a start reads hundreds of megabytes. */
+  /** Reused for each part: garbage stays in memory for a while, and a start reads hundreds of megabytes. */
   #memory: Buffer = Buffer.alloc(0);
   buffer: Buffer = Buffer.alloc(0);
 
@@ -35,7 +37,10 @@ class Window {
     this.#size = size;
   }
 
-  /** The buffer holds at least `needed` bytes from `position`, unless the file ends before. Answers the place in the buffer. */
+  /**
+   * Fills the buffer with at least `needed` bytes from `position`, unless the file ends earlier. Returns the index in
+   * the buffer.
+   */
   async at(position: number, needed: number): Promise<number> {
     const until = Math.min(this.#size, position + needed);
     if (position < this.#start || until > this.#start + this.buffer.length) {
@@ -48,7 +53,7 @@ class Window {
   }
 }
 
-/** The record at a position, if a whole and good one lies there. */
+/** The record at a position, if it is complete and valid. */
 const goodAt = async (window: Window, position: number) => {
   let place = await window.at(position, headBytes);
   let found = find(window.buffer, place);
@@ -61,10 +66,10 @@ const goodAt = async (window: Window, position: number) => {
   return { kind: 'record', length: found.length, stamp: stampOf(window.buffer, place) } as const;
 };
 
-/** The next good record from a place on where a record begins or should. */
+/** The next valid record from a position where a record begins or should begin. */
 export const nextGood = async (file: SegmentFile, size: number, from: number) => {
   const window = new Window(file, size);
-  // Lengths that agree with each other lead past a damaged value, in which bytes may lie that look like a record.
+  // Consistent lengths lead past a damaged value, which may contain bytes that resemble a record.
   for (let position = from; position < size; ) {
     const good = await goodAt(window, position);
     if (good.kind === 'record') return { position, ...good };
@@ -77,7 +82,7 @@ export const nextGood = async (file: SegmentFile, size: number, from: number) =>
   return undefined;
 };
 
-/** The next good record at or after a position; what only looks like one is passed by. */
+/** The next valid record at or after a position; false matches are skipped. */
 const nextGoodIn = async (window: Window, size: number, from: number) => {
   let position = from;
   while (position + headBytes <= size) {
@@ -95,7 +100,7 @@ const nextGoodIn = async (window: Window, size: number, from: number) => {
   return undefined;
 };
 
-/** True when a whole sector of zeros lies in a range: what a power failure leaves of pages that were never written. */
+/** Whether a range contains a whole sector of zeros, which a power failure leaves for pages that were never written. */
 const unwritten = async (file: SegmentFile, from: number, to: number): Promise<boolean> => {
   const zeros = Buffer.alloc(sectorBytes);
   const buffer = Buffer.alloc(Math.min(to - from, unwrittenBytes));
@@ -108,7 +113,7 @@ const unwritten = async (file: SegmentFile, from: number, to: number): Promise<b
 };
 
 /**
- * Reads a segment from its beginning. `acknowledged` is the first offset that no group is known to have seen: a fault
+ * Scans a segment from its beginning. `acknowledged` is the first offset that no group is known to have read: a fault
  * below it is damage, never a torn write.
  */
 export const recover = async (file: SegmentFile, segment: Segment, acknowledged: number): Promise<Recovered> => {
@@ -121,11 +126,11 @@ export const recover = async (file: SegmentFile, segment: Segment, acknowledged:
   const cut = fault.cut && behind === undefined;
   if (neverAcknowledged && (cut || (await unwritten(file, position, behind?.first ?? size))))
     return { ...recovered, tail: 'torn' };
-  // When the number of lost records is unknown, no offset that one of them may have had is used again.
+  // When the number of lost records is unknown, the log does not reuse any offset that a lost record may have had.
   return { ...recovered, end: behind?.end ?? end + Math.ceil((size - position) / headBytes), tail: 'damaged' };
 };
 
-/** Good records from the beginning, and what ended them. */
+/** Valid records from the beginning, and the reason why the scan ended. */
 const scan = async (file: SegmentFile, size: number, base: number) => {
   const window = new Window(file, size);
   const index: SegmentIndex = { offsets: [], positions: [] };
@@ -148,7 +153,9 @@ const scan = async (file: SegmentFile, size: number, base: number) => {
   return { index, lastTimestampMs, position, end, fault };
 };
 
-/** Good records behind a bad one: where the first lies, the last one's group, and the offset after the last. */
+/**
+ * Valid records after an invalid one: the position of the first, the group of the last, and the offset after the last.
+ */
 const lastGood = async (file: SegmentFile, size: number, from: number) => {
   const window = new Window(file, size);
   const first = await nextGoodIn(window, size, from);
@@ -159,7 +166,7 @@ const lastGood = async (file: SegmentFile, size: number, from: number) => {
     position = good.position + good.length;
   }
   if (first === undefined || last === undefined) return undefined;
-  // Bytes behind the last good record may have been records too.
+  // Bytes after the last valid record may have been records too.
   const end = last.stamp.offset + 1 + Math.ceil((size - position) / headBytes);
   return { first: first.position, lastGroup: last.stamp.group, end };
 };

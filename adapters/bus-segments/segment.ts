@@ -1,11 +1,11 @@
-/** One segment: a file named by its first offset, and where in it records lie. */
+/** One segment: a file named by its first offset, with an index of record positions. */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { firstIndex } from '../../schemas/first-index.ts';
 
 const suffix = '.log';
-/** Bytes of the log for each index entry: the most that a reader skips before its first record. */
+/** Bytes of the log per index entry: the maximum that a reader skips before its first record. */
 const indexEveryBytes = 1024 * 1024;
 
 const IndexFile = z.strictObject({
@@ -14,7 +14,7 @@ const IndexFile = z.strictObject({
   positions: z.array(z.number()),
 });
 
-/** Offset → position for some records, in order. */
+/** Offset → position for some records, in order */
 export interface SegmentIndex {
   readonly offsets: number[];
   readonly positions: number[];
@@ -24,11 +24,11 @@ export interface Segment {
   /** Offset of the first record. */
   readonly base: number;
   readonly path: string;
-  /** Bytes that are synced; readers see no more. */
+  /** Synced bytes, the limit for readers */
   size: number;
-  /** When its last record was taken, epoch milliseconds; `undefined` when that must be looked up. */
+  /** Arrival time of its last record in epoch milliseconds; `undefined` until it is read from the file. */
   lastTimestampMs: number | undefined;
-  /** `undefined` when it is to be read from its file. */
+  /** `undefined` until it is read from its file. */
   index: SegmentIndex | undefined;
 }
 
@@ -43,13 +43,13 @@ export const newSegment = (directory: string, base: number): Segment => ({
   index: { offsets: [], positions: [] },
 });
 
-/** First offset by file name; `undefined` for other files. */
+/** The first offset in a file name; `undefined` for other files. */
 export const baseOf = (file: string): number | undefined =>
   /^\d{20}\.log$/.test(file) ? Number(file.slice(0, -suffix.length)) : undefined;
 
 export const indexPath = (segment: Segment): string => segment.path.replace(/log$/, 'index');
 
-/** Notes where a record lies, if it is time for an entry. */
+/** Adds the position of a record to the index, if an entry is due. */
 export const noteRecord = (index: SegmentIndex, offset: number, position: number): void => {
   const last = index.positions.at(-1);
   if (last !== undefined && position - last < indexEveryBytes) return;
@@ -57,7 +57,10 @@ export const noteRecord = (index: SegmentIndex, offset: number, position: number
   index.positions.push(position);
 };
 
-/** Keeps a full segment's index beside it. Without the file everything works, reading from the middle costs a scan. */
+/**
+ * Writes the index of a full segment to its own file. Without the file everything works, but reading from the middle
+ * costs a scan.
+ */
 export const writeIndex = async (segment: Segment): Promise<void> => {
   const { index, lastTimestampMs } = segment;
   if (index === undefined || lastTimestampMs === undefined) return;
@@ -66,7 +69,7 @@ export const writeIndex = async (segment: Segment): Promise<void> => {
   await rename(`${path}.new`, path);
 };
 
-/** Reads the index file of a segment; an empty index when there is none that can be read. */
+/** Reads the index file of a segment; returns an empty index if there is no readable file. */
 export const loadIndex = async (segment: Segment): Promise<SegmentIndex> => {
   if (segment.index !== undefined) return segment.index;
   const text = await readFile(indexPath(segment), 'utf8').catch(() => '{}');
@@ -74,14 +77,14 @@ export const loadIndex = async (segment: Segment): Promise<SegmentIndex> => {
   try {
     parsed = IndexFile.safeParse(JSON.parse(text)).data;
   } catch {
-    // Not JSON: as good as missing.
+    // Invalid JSON counts as a missing file.
   }
   segment.lastTimestampMs ??= parsed?.lastTimestampMs;
   segment.index = parsed ?? { offsets: [], positions: [] };
   return segment.index;
 };
 
-/** Position at or before the record of an offset. */
+/** Returns a position at or before the record with an offset. */
 export const positionBefore = ({ offsets, positions }: SegmentIndex, offset: number): number => {
   const behind = firstIndex(offsets.length, (index) => (offsets[index] ?? 0) > offset);
   return behind === 0 ? 0 : (positions[behind - 1] ?? 0);

@@ -1,31 +1,34 @@
-/** One partition, read once for all groups that are in step. */
+/** Reads a partition once for all groups with nearby positions. */
 import { type Budget, ReadingWindow, type WindowPiece, type WindowReader } from '../../runtime/reading-window.ts';
 import { type BusRecord, bytesIn, recordsIn } from '../../schemas/ports/bus.ts';
 import type { BufferPool } from '../buffer-pool.ts';
 import type { Lost } from './lost-messages.ts';
 import { Gathered, PartitionReader, type ReadableLog } from './reader.ts';
 
-/** A piece has at most so many bytes, unless one record has more. */
+/** Maximum bytes of a piece, unless a single record is larger. */
 const pieceBytes = 4 * 1024 * 1024;
-/** Places of a partition at which groups read for a while without opening the file for each piece. */
+/**
+ * Maximum number of open readers of a partition, so that groups at different positions do not reopen the file for each
+ * piece.
+ */
 const maxReaders = 4;
 
 interface Piece extends WindowPiece {
   readonly records: readonly BusRecord[];
-  /** What cannot be read; then there are no records. */
+  /** The unreadable range; there are no records then. */
   readonly lost: Lost | undefined;
   release(): void;
 }
 
 const bytesOf = (records: readonly BusRecord[]): number => records.reduce((sum, record) => sum + bytesIn(record), 0);
 
-/** The next records of a reader before an offset, or what it cannot read. */
+/** The next records of a reader before an offset, or the range that it cannot read. */
 const nextPiece = async (reader: PartitionReader, before: number): Promise<Piece | undefined> => {
   const first = reader.next;
   const some = new Gathered({ maxRecords: Number.POSITIVE_INFINITY, maxBytes: pieceBytes, before });
   const lost = await reader.readInto(some);
   const { records } = some;
-  // What was read comes first: the damage behind it is found again.
+  // Return the records that were read first; the next read finds the damage after them again.
   if (reader.next > first)
     return { first, next: reader.next, bytes: bytesOf(records), records, lost: undefined, release: reader.handOver() };
   if (lost === undefined) return undefined;
@@ -33,12 +36,15 @@ const nextPiece = async (reader: PartitionReader, before: number): Promise<Piece
   return { first, next: lost.to, bytes: 0, records: [], lost, release: reader.handOver() };
 };
 
-/** A partition, where what one group reads is there for the others that come to it soon. */
+/** A partition whose pieces are shared by all groups that reach them soon. */
 export class SharedReading {
   readonly #log: ReadableLog;
   readonly #bufferPool: BufferPool;
   readonly window: ReadingWindow<Piece>;
-  /** Each is where its last piece ended: groups that have fallen behind read elsewhere. The one that was used last comes last. */
+  /**
+   * Each reader is at the end of its last piece; groups that fell behind use another reader. The most recently used
+   * reader is last.
+   */
   #readers: PartitionReader[] = [];
   #reading: Promise<void> | undefined;
 
@@ -50,7 +56,7 @@ export class SharedReading {
     });
   }
 
-  /** The piece that has the offset, which is below the stable end; it is in use until `window.leave`. */
+  /** Returns the piece that contains the offset, which is below the stable end; it is in use until `window.leave`. */
   async at(offset: number): Promise<Piece> {
     for (;;) {
       const found = this.window.find(offset);
@@ -58,13 +64,13 @@ export class SharedReading {
         this.window.use(found);
         return found;
       }
-      // One read at a time, so that pieces do not overlap. What another group cannot read is its own affair.
+      // One read at a time, so that pieces do not overlap. Read errors of another group are ignored here.
       if (this.#reading === undefined) await this.#begin(offset);
       else await this.#reading;
     }
   }
 
-  /** No group reads any more. */
+  /** Closes the readers when no group reads any more. */
   async close(): Promise<void> {
     this.window.clean();
     await this.#reading;
@@ -90,14 +96,14 @@ export class SharedReading {
       const piece = await nextPiece(reader, this.window.nextFrom(offset));
       if (piece !== undefined) this.window.add(piece);
     } catch (error) {
-      // The next one begins anew, wherever this one failed.
+      // The next read opens a new reader, whatever this one failed on.
       this.#readers = this.#readers.filter((other) => other !== reader);
       await reader.close().catch(() => undefined);
       throw error;
     }
   }
 
-  /** The reader that has come to the offset, else one that was not used for longest. */
+  /** Returns the reader at the offset, otherwise the least recently used one. */
   #readerAt(offset: number): PartitionReader {
     const found = this.#readers.findIndex(({ next }) => next === offset);
     const isNew = found < 0 && this.#readers.length < maxReaders;
@@ -109,15 +115,15 @@ export class SharedReading {
   }
 }
 
-/** One group's reading of a partition. Where others read the same, it is read once. */
+/** One group's reader of a partition. Groups that read the same records share the reads. */
 export class GroupReader implements WindowReader {
   readonly #log: ReadableLog;
   readonly #shared: SharedReading;
   #next: number;
   #piece: Piece | undefined;
-  /** Index of the next record in it. */
+  /** Index of the next record in the piece */
   #at = 0;
-  /** Pieces that values may still be read from. */
+  /** Pieces whose values may still be in use */
   #left: Piece[] = [];
 
   constructor(log: ReadableLog, from: number, shared: SharedReading) {
@@ -127,18 +133,18 @@ export class GroupReader implements WindowReader {
     shared.window.readers.add(this);
   }
 
-  /** Offset of the next record to be read. */
+  /** Offset of the next record to read */
   get next(): number {
     return this.#next;
   }
 
-  /** Nothing that was taken so far is read any more. */
+  /** Releases all records read so far. */
   release(): void {
     for (const piece of this.#left.splice(0)) this.#shared.window.leave(piece);
     this.#shared.window.clean();
   }
 
-  /** Keeps the memory of what was taken so far until what it answers is called, also beyond `release`. */
+  /** Retains the memory of the records read so far until the returned function is called, even after `release`. */
   retain(): () => void {
     const { window } = this.#shared;
     const pieces = this.#piece === undefined ? [...this.#left] : [...this.#left, this.#piece];
@@ -149,7 +155,7 @@ export class GroupReader implements WindowReader {
     };
   }
 
-  /** Goes on from another offset. */
+  /** Continues from another offset. */
   seek(offset: number): void {
     if (offset === this.#next) return;
     this.#leave();
@@ -164,8 +170,8 @@ export class GroupReader implements WindowReader {
   }
 
   /**
-   * Takes records until the gathering is closed or the stable end is reached. At bytes that cannot be read it stops
-   * and returns what is lost; `seek` to its `to` continues behind them.
+   * Reads records until the batch is closed or the stable end is reached. Stops at unreadable bytes and returns the
+   * lost range; `seek` to its `to` continues after it.
    */
   async readInto(into: Gathered): Promise<Lost | undefined> {
     for (;;) {
@@ -177,7 +183,7 @@ export class GroupReader implements WindowReader {
     }
   }
 
-  /** `false` when nothing more of the piece is wanted. */
+  /** Returns `false` when the batch needs no more records of the piece. */
   #copyInto({ records, next }: Piece, into: Gathered): boolean {
     for (let record = records[this.#at]; record !== undefined; record = records[this.#at]) {
       if (record.offset >= into.limits.before || into.closed || !into.accepts(record.value.length)) return false;
@@ -190,7 +196,7 @@ export class GroupReader implements WindowReader {
     return true;
   }
 
-  /** The piece that has the next offset. */
+  /** Returns the piece that contains the next offset. */
   async #enter(): Promise<Piece> {
     const piece = await this.#shared.at(this.#next);
     this.#piece = piece;
@@ -199,7 +205,7 @@ export class GroupReader implements WindowReader {
     return piece;
   }
 
-  /** The values of the piece may still be read. */
+  /** Leaves the piece; its values may still be in use. */
   #leave(): void {
     if (this.#piece !== undefined) this.#left.push(this.#piece);
     this.#piece = undefined;

@@ -1,21 +1,21 @@
-/** Transactions: records are written with the transaction's number and are read once its end is on the disk. */
+/** Transactions: records carry the number of their transaction and become readable when its end is on the disk. */
 import type { Message, Producer } from '../../schemas/ports/bus.ts';
 import type { OffsetStore } from './offset-store.ts';
 
-/** After this a transaction is aborted, so that a forgotten one does not hold up its partitions' readers. */
+/** After this time a transaction is aborted, so that a forgotten one does not block the readers of its partitions. */
 const maxMs = 60_000;
 
 interface Holder {
-  /** 0 until it publishes. */
+  /** 0 until its first publish */
   id: number;
-  /** Why it can neither publish nor commit any more. */
+  /** Why the transaction can no longer publish or commit */
   over: Error | undefined;
   readonly publishing: Promise<void>[];
 }
 
 export interface TransactionalLog {
   publish(messages: readonly Message[], transaction: number): Promise<void>;
-  /** Readers may pass the records of this transaction. */
+  /** Allows readers to continue past the records of this transaction. */
   release(transaction: number): void;
 }
 
@@ -66,7 +66,7 @@ export class Transactions {
     if (holder.over !== undefined) return Promise.reject(holder.over);
     if (holder.id === 0) holder.id = this.#store.beginTransaction(name);
     const publishing = this.#log.publish(messages, holder.id);
-    // The commit awaits it too, also when the caller does not.
+    // The commit awaits this promise too, even if the caller does not.
     publishing.catch(() => undefined);
     holder.publishing.push(publishing);
     return publishing;

@@ -1,4 +1,4 @@
-/** The columns port in process: ClickHouse's own engine as a library. */
+/** The columns port in process, using ClickHouse's engine as a library. */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -21,32 +21,41 @@ import { type Abort, ChdbConnections, type Output } from './connections.ts';
 import { NativeFiles } from './native-files.ts';
 
 export interface ChdbColumnsOptions {
-  /** Data directory; one process at a time. */
+  /** Data directory; only one process at a time can use it. */
   readonly directory: string;
-  /** In memory, for blocks on their way in. Default /dev/shm; the data directory serves where it is missing or full. */
+  /**
+   * In-memory directory for blocks to be inserted. Default /dev/shm; the data directory is used if it is missing or
+   * full.
+   */
   readonly temporaryDirectory?: string;
-  /** At this size of its own memory the engine refuses more; the rest of the process is not counted. Default 1 GiB. */
+  /**
+   * Memory limit of the engine, which rejects statements above it; the rest of the process does not count. Default 1
+   * GiB.
+   */
   readonly maxMemoryBytes?: number;
   readonly log?: Log;
 }
 
 const mebibyte = 1024 ** 2;
 const killIntervalMs = 100;
-/** Two more than people's queries take (`queries/limits/settings.ts`), so that alert rules find one free. */
+/**
+ * Two more than the limit of user queries (`queries/limits/settings.ts`), so that alert rules find a free connection.
+ */
 const queryConnections = 6;
 const insertConnections = 2;
 
 const configuration = fileURLToPath(new URL('./engine.xml', import.meta.url));
 
-/** The engine's own defaults are a server's: gigabytes of caches, and all memory there is. */
+/** The engine's defaults are meant for a server: gigabytes of caches, and all available memory. */
 const engineArguments = (maxMemoryBytes: number): string[] =>
   Object.entries({
     max_server_memory_usage: maxMemoryBytes,
-    // Else it counts all processes of its control group, and refuses everything where an editor beside it has a gigabyte.
+    // Otherwise the engine counts all processes of its control group, and rejects everything when an editor in the same
+    // group uses a gigabyte.
     memory_worker_use_cgroup: 0,
-    // It looks at its allocator's counters each time, by its own default ten times a second.
+    // Each check reads the allocator's counters; the default is ten times a second.
     memory_worker_period_ms: 500,
-    // Of the limit: what was freed and is kept for the next insert.
+    // Share of the memory limit that freed memory may occupy for the next insert.
     memory_worker_purge_dirty_pages_threshold_ratio: 0.15,
     mark_cache_size: 48 * mebibyte,
     primary_index_cache_size: 32 * mebibyte,
@@ -58,7 +67,7 @@ const engineArguments = (maxMemoryBytes: number): string[] =>
     text_index_header_cache_size: 16 * mebibyte,
     text_index_postings_cache_size: 32 * mebibyte,
     background_pool_size: 2,
-    // By its own default a thousand threads that once ran at the same time stay, each with three open files.
+    // By default a thousand threads that once ran concurrently stay alive, each with three open files.
     max_thread_pool_free_size: 16,
     background_merges_mutations_concurrency_ratio: 2,
     max_query_size: 64 * mebibyte,
@@ -66,29 +75,33 @@ const engineArguments = (maxMemoryBytes: number): string[] =>
     'config-file': configuration,
   }).map(([name, value]) => `--${name}=${value}`);
 
-/** A block is read by one thread, and by calls: what is mapped counts as the process' memory besides. */
+/** One thread reads a block, with read calls: mapped files would additionally count as memory of the process. */
 const fileSettings = { max_threads: 1, storage_file_read_method: 'pread' } as const;
 
-/** By its own default the engine wants a gigabyte free for each thread of a read, and so reads everything with one where it may take one in all. */
+/**
+ * By default the engine requires a free gigabyte for each thread of a read, so it uses a single thread when its limit
+ * is one gigabyte in total.
+ */
 const threadSettings = { max_threads_min_free_memory_per_thread: 128 * mebibyte } as const;
 
 /**
- * A fifth to a half of what a small read takes is decompressing granules, and the next one wants mostly the same: the newest, or another
- * page. What reads more granules than there is room for would only take the room from those.
+ * Decompressing granules takes a fifth to a half of the time of a small read, and the next read needs mostly the same
+ * granules: the newest, or those of another page. Reads with more granules than the cache can hold would only evict
+ * them.
  */
 const cacheSettings = (maxGranules: number) =>
   ({
     use_uncompressed_cache: 1,
-    // The engine takes the larger of both, in granules of 8,192 rows and 10 MiB.
+    // The engine uses the larger of both limits, in granules of 8,192 rows and 10 MiB.
     merge_tree_max_rows_to_use_cache: maxGranules * 8192,
     merge_tree_max_bytes_to_use_cache: maxGranules * 10 * mebibyte,
   }) as const;
-/** Of records, which are two megabytes a granule. */
+/** For records, which use two megabytes per granule. */
 const rowsCache = cacheSettings(32);
-/** Of numbers, which are two hundred kilobytes. */
+/** For numbers, which use two hundred kilobytes per granule. */
 const nativeCache = cacheSettings(128);
 
-/** The engine says only that it cannot open; its `status` file says who has the directory. */
+/** The engine only reports that it cannot open the directory; its `status` file names the process that uses it. */
 const holderOf = (directory: string): string | undefined => {
   try {
     const pid = /^PID: (\d+)/m.exec(readFileSync(join(directory, 'status'), 'utf8'))?.[1];
@@ -127,9 +140,9 @@ class ChdbColumns implements Columns, Reused {
   readonly #files: NativeFiles;
   readonly #maxQueryMemory: number;
   readonly #log: Log;
-  /** One process has the directory: what lands, lands through this. */
+  /** Only this process has the directory, so every insert passes through this object. */
   readonly #landings = new LandingsInMemory();
-  /** Blocks by table. */
+  /** Inserted blocks by table */
   readonly #inserted = new Map<string, number>();
   #executed = 0;
   #hasRead = false;
@@ -148,7 +161,7 @@ class ChdbColumns implements Columns, Reused {
     releaseWhenIdle(this);
   }
 
-  /** Lets go of decompressed granules: an idle process would keep them. */
+  /** Drops decompressed granules, which would otherwise occupy the memory of an idle process. */
   release(): void {
     if (!this.#hasRead) return;
     this.#hasRead = false;
@@ -234,7 +247,10 @@ SETTINGS ${settingsText({ ...insertSettings(token), ...fileSettings })}`,
     }
   }
 
-  /** Stops the statement that carries this `log_comment`: again and again, since the engine may not have begun it yet, and `ASYNC`, since `SYNC` hangs. */
+  /**
+   * Kills the statement with this `log_comment`. Repeats the kill, since the engine may not have begun the statement
+   * yet, and uses `ASYNC`, since `SYNC` hangs.
+   */
   #abort(signal: AbortSignal, comment: string): Abort {
     const kill = async (ended: () => boolean): Promise<void> => {
       while (!ended()) {
@@ -281,7 +297,7 @@ SETTINGS ${settingsText({ ...insertSettings(token), ...fileSettings })}`,
   }
 }
 
-/** The engine sets parts aside that it cannot read, and says nothing. */
+/** Reports broken parts: the engine detaches unreadable parts without any report. */
 const reportBrokenParts = async (columns: Columns, directory: string, log: Log): Promise<void> => {
   const parts = await brokenParts(columns);
   if (parts.length > 0)
@@ -291,7 +307,7 @@ const reportBrokenParts = async (columns: Columns, directory: string, log: Log):
     );
 };
 
-/** Opens the columns in a directory of this machine. Rejects with a message for people when another process has it. */
+/** Opens the columns in a directory of this machine. Rejects with a readable message when another process uses it. */
 export const chdbColumns = async (options: ChdbColumnsOptions): Promise<Columns> => {
   const { directory, log = silent } = options;
   const columns = new ChdbColumns(options);

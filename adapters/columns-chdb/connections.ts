@@ -1,4 +1,7 @@
-/** Connections to the engine in this process. One connection runs one statement at a time; several run in parallel. */
+/**
+ * Connections to the engine in this process. A connection runs one statement at a time; several connections run in
+ * parallel.
+ */
 import { randomUUID } from 'node:crypto';
 import { drainPending, type Session } from 'chdb';
 import { UnavailableError } from '../../schemas/errors.ts';
@@ -9,7 +12,7 @@ interface Waiter {
   readonly fail: (error: Error) => void;
 }
 
-/** What a statement put out, and what it took. */
+/** Output of a statement, and its cost. */
 export interface Output {
   readonly bytes: Uint8Array;
   readonly cost: StatementCost;
@@ -17,7 +20,7 @@ export interface Output {
 
 export interface Abort {
   readonly signal: AbortSignal;
-  /** Called at the abort of a statement that runs; `ended` says when it no longer does. */
+  /** Called at the abort of a running statement; `ended` returns whether it has ended. */
   readonly stop: (ended: () => boolean) => void;
 }
 
@@ -42,8 +45,8 @@ export class ChdbConnections {
   }
 
   /**
-   * Runs one statement and gives its output. An abort rejects at once; the connection serves others again when the
-   * engine has let go of the statement.
+   * Runs one statement and returns its output. An abort rejects immediately; the connection becomes available again
+   * when the engine has ended the statement.
    */
   async run(sql: string, format: string, abort?: Abort): Promise<Output> {
     const session = await this.#acquire(abort?.signal);
@@ -66,8 +69,8 @@ export class ChdbConnections {
   }
 
   /**
-   * The engine keeps what a failed statement had already put out and gives it with the connection's next result,
-   * which may be another tenant's. So it is read away, and a connection that does not come clean is replaced.
+   * Drains the connection after a failed statement. The engine returns the partial output of a failed statement with
+   * the connection's next result, which may belong to another tenant. A connection that cannot be drained is replaced.
    */
   async #cleaned(session: Session): Promise<Session> {
     const mark = randomUUID();
@@ -104,7 +107,7 @@ export class ChdbConnections {
     else next.give(session);
   }
 
-  /** Refuses new statements, lets running ones end, and closes every connection. */
+  /** Rejects new statements, waits for running ones, and closes every connection. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const waiter of this.#waiting.splice(0)) waiter.fail(new UnavailableError('the columns are closed'));

@@ -1,13 +1,19 @@
-/** Native blocks as files for the engine to read: in memory where the machine has /dev/shm, else in the data directory. */
+/**
+ * Native blocks as files for the engine to read: in memory if the machine has /dev/shm, otherwise in the data
+ * directory.
+ */
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
-/** The engine's `file()` takes these for patterns. */
+/** The engine's `file()` interprets these characters as patterns. */
 const patternCharacters = /[*?{}[\]]/;
 
-/** A directory for a data directory's blocks, emptied of what a process that crashed left behind. Call it with the data directory locked. */
+/**
+ * Creates an empty directory for a data directory's blocks and removes leftovers of a crashed process. Call it with the
+ * data directory locked.
+ */
 const emptied = (directory: string): string | undefined => {
   if (patternCharacters.test(directory)) return undefined;
   try {
@@ -31,11 +37,11 @@ const write = async (path: string, chunks: readonly Uint8Array[]): Promise<void>
   }
 };
 
-/** Writes blocks to files that live only as long as their use. */
+/** Writes blocks to files that exist only during their use. */
 export class NativeFiles {
   readonly #directories: readonly string[];
 
-  /** `memory` is tried first; it may be missing, or too small for a block (a container's 64 MB). */
+  /** `memory` is tried first; it may be missing, or too small for a block (64 MB in a container). */
   constructor(dataDirectory: string, memory = '/dev/shm') {
     const name = `oiq-blocks-${createHash('sha256').update(resolve(dataDirectory)).digest('hex').slice(0, 16)}`;
     this.#directories = [emptied(join(memory, name)), emptied(join(resolve(dataDirectory), 'blocks'))].filter(
@@ -47,7 +53,7 @@ export class NativeFiles {
       );
   }
 
-  /** Calls `use` with the path of a file that holds the chunks, and removes the file whatever happens. */
+  /** Calls `use` with the path of a file that contains the chunks, and always removes the file. */
   async with<Result>(chunks: readonly Uint8Array[], use: (path: string) => Promise<Result>): Promise<Result> {
     const path = await this.#written(chunks);
     try {

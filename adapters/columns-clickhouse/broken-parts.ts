@@ -1,9 +1,9 @@
-/** Tells of parts that servers set aside for damage. */
+/** Reports parts that servers detached because of damage. */
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import { brokenParts } from '../../schemas/tables/broken-parts.ts';
 
-/** A server finds damage when it starts, which may be at any time. */
+/** Interval between reports: a server finds damage when it starts, which may be at any time. */
 const againMs = 300_000;
 
 export class BrokenParts {
@@ -15,7 +15,10 @@ export class BrokenParts {
     this.#log = log;
   }
 
-  /** Looks on each server, if that is not long ago, and tells of each part once. A server that does not answer is left to whoever needs it. */
+  /**
+   * Checks each server, at most once per interval, and reports each part once. Servers that do not answer are skipped;
+   * other code reports them.
+   */
   async report(servers: ReturnType<Columns['each']>): Promise<void> {
     if (performance.now() - this.#checkedAtMs < againMs) return;
     this.#checkedAtMs = performance.now();

@@ -30,15 +30,17 @@ import { makeWholeTables } from './whole-tables.ts';
 
 export interface ClickhouseColumnsOptions {
   /**
-   * `http(s)://user:password@host:port/database`, with one database. The database is created when it is missing. Several are servers of a
-   * cluster, at least one of each shard.
+   * `http(s)://user:password@host:port/database`, all with the same database. A missing database is created. Several
+   * URLs are servers of a cluster, at least one per shard.
    */
   readonly urls: readonly string[];
-  /** The name of the cluster in `system.clusters`. */
+  /** Name of the cluster in `system.clusters` */
   readonly cluster?: string | undefined;
-  /** How many replicas must have stored an insert, or `auto` for more than half; by default the one that answers. */
+  /**
+   * How many replicas must have stored an insert, or `auto` for a majority; by default, only the replica that answers.
+   */
   readonly insertQuorum?: number | 'auto' | undefined;
-  /** By default tables are where the server puts them. */
+  /** By default, tables use the server's default storage policy. */
   readonly storage?: Storage | undefined;
   readonly log?: Log;
 }
@@ -138,7 +140,7 @@ class ClickhouseColumns implements Columns {
     return joined(answers.flatMap(({ chunks }) => chunks));
   }
 
-  /** The answer to a statement; several where servers are asked by themselves. */
+  /** Reads the answer to a statement; several answers when servers are queried individually. */
   async #read<Result>(
     sql: string,
     limits: QueryLimits,
@@ -166,7 +168,10 @@ class ClickhouseColumns implements Columns {
     );
   }
 
-  /** The shards that are asked by themselves: the one that alone may have what a read asks for, or each that may, where they can be asked apart. */
+  /**
+   * The shards to query individually: the only shard that may have the requested rows, or every shard that may, if
+   * individual queries are possible.
+   */
   async #shardsOf(
     sql: string,
     { place, ofEachServer = false }: QueryLimits,
@@ -182,7 +187,7 @@ class ClickhouseColumns implements Columns {
     return this.#placements.ofTenant(tenantId, tables, ofEachServer && readsOnce(sql));
   }
 
-  /** A read as the client takes it. */
+  /** A read in the form of the client. */
   #question(
     sql: string,
     parameters: QueryParameters,
@@ -220,7 +225,7 @@ class ClickhouseColumns implements Columns {
     const { cluster, members } = this.#servers;
     if (this.#storage !== undefined) for (const { local } of members) await storeBy(local, this.#storage);
     if (cluster === undefined) return;
-    // Before tables read other shards than they did.
+    // Check this before tables read other shards than before.
     for (const member of members) await answered(this.#placements.checkWhole(member), queryError);
     for (const member of members) await makeWholeTables(member, cluster);
     await this.#placements.begin();
@@ -229,10 +234,10 @@ class ClickhouseColumns implements Columns {
   async check(): Promise<void> {
     await this.query('SELECT 1');
     await answered(this.#servers.check(), queryError);
-    // One that is alone may have been one of several.
+    // A single server may have been one of several before.
     for (const member of this.#isCluster ? [] : this.#servers.members)
       await answered(this.#placements.checkWhole(member), queryError);
-    // Nobody waits for it: it is no reason not to be ready.
+    // Nobody waits for this report, and it does not affect readiness.
     void this.#brokenParts.report(this.each());
   }
 
@@ -242,14 +247,17 @@ class ClickhouseColumns implements Columns {
   }
 }
 
-/** What a statement took on all servers, which worked at once. */
+/** Total cost of a statement that ran on several servers in parallel. */
 const costOf = (costs: readonly StatementCost[]): StatementCost => ({
   rowsRead: costs.reduce((sum, { rowsRead }) => sum + rowsRead, 0),
   bytesRead: costs.reduce((sum, { bytesRead }) => sum + bytesRead, 0),
   elapsedMs: Math.max(...costs.map(({ elapsedMs }) => elapsedMs)),
 });
 
-/** Chunks as one, in memory of its own: that of a small `Buffer` is shared, and goes to no other thread. */
+/**
+ * Joins chunks into one buffer with its own memory: small `Buffer`s share memory and cannot be transferred to another
+ * thread.
+ */
 const joined = (chunks: readonly Uint8Array[]): Uint8Array => {
   const bytes = new Uint8Array(chunks.reduce((size, { length }) => size + length, 0));
   let at = 0;
@@ -260,7 +268,7 @@ const joined = (chunks: readonly Uint8Array[]): Uint8Array => {
   return bytes;
 };
 
-/** Columns on servers. Does not wait for them: `check` says whether they answer. */
+/** Opens the columns on servers. Does not wait for the servers: `check` reports whether they answer. */
 export const clickhouseColumns = async ({
   urls,
   cluster,
@@ -271,7 +279,8 @@ export const clickhouseColumns = async ({
   const servers = new ClickhouseServers(urls, cluster);
   const inserting: ClickHouseSettings = {
     ...(insertQuorum !== undefined && { insert_quorum: String(insertQuorum) }),
-    // Not for minutes, as by default: another replica may take what one without Keeper does not, and sinks repeat what none takes.
+    // The default retries for minutes. Another replica may accept an insert that a replica without Keeper rejects, and
+    // sinks repeat an insert that all replicas reject.
     ...(cluster !== undefined && { insert_keeper_max_retries: '2' }),
   };
   const columns = new ClickhouseColumns(servers, inserting, storage, log);

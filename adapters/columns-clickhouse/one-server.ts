@@ -1,4 +1,4 @@
-/** Work on a server of the columns: as errors of ours, with the settings of reads, and one server by itself. */
+/** Work on one server of the columns: error mapping, settings of reads, and access to an individual server. */
 import type { ClickHouseClient, ClickHouseSettings } from '@clickhouse/client';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import type { QueryLimits, QueryParameters, ServerColumns } from '../../schemas/ports/columns.ts';
@@ -16,7 +16,7 @@ const maxQueryBytes = 64 * 1024 ** 2;
 
 export type ErrorOf = (code: number | undefined, cause: Error) => Error;
 
-/** Runs on a server; a failure that is not the statement's own fault counts against its connections. */
+/** Runs on a server; a failure that the statement did not cause counts against the server's connections. */
 export const counted = async <Result>(
   server: ClickhouseServer,
   work: (client: ClickHouseClient) => Promise<Result>,
@@ -31,7 +31,7 @@ export const counted = async <Result>(
   }
 };
 
-/** Rejects with an error of ours. */
+/** Maps failures to our errors. */
 export const answered = async <Result>(
   pendingResult: Promise<Result>,
   errorOf: ErrorOf,
@@ -46,7 +46,7 @@ export const answered = async <Result>(
   }
 };
 
-/** One server of them alone: its own tables. */
+/** One server by itself, with its own tables. */
 export class OneServer implements ServerColumns {
   readonly #server: ClickhouseServer;
   readonly #isCluster: boolean;
@@ -81,7 +81,10 @@ export class OneServer implements ServerColumns {
     }
   }
 
-  /** DDL as this server takes it: with replicated engines where it is a replica, and their settings where it makes tables shared. */
+  /**
+   * DDL in the form for this server: replicated engines if the server is a replica, and settings for shared tables on a
+   * managed service.
+   */
   async #form(sql: string): Promise<string> {
     const replicated = this.#isCluster ? replicatedForm(sql) : sql;
     if (replicated !== sql && (await this.#server.hasReplicaMacros())) return replicated;
@@ -99,13 +102,13 @@ export const readSettings = (
   const filters = tenantFilters(tenantId, isCluster ? [servers.database, wholeDatabase(servers.database)] : []);
   const settings: Record<string, string | number> = {
     ...limitSettings(limits, tenantId),
-    // An error in the middle of a result is then an error, not its last line.
+    // An error in the middle of a result is then an error instead of the last line.
     wait_end_of_query: 1,
     cancel_http_readonly_queries_on_client_close: 1,
     max_query_size: maxQueryBytes,
     ...(filters === undefined ? {} : { additional_table_filters: filters }),
-    // What a statement looks up in another table is looked up on all shards, and once.
-    // Of each shard the first replica is asked that answers, to which batches go too: another one may not have the last of them yet.
+    // Subqueries on other tables run once, across all shards. Reads go to the first replica of each shard that answers,
+    // as do batches; another replica may not have the latest batch yet.
     ...(isCluster && { distributed_product_mode: 'global', load_balancing: 'in_order' }),
   };
   return settings;

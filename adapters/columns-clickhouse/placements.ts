@@ -1,4 +1,4 @@
-/** On which shards rows may lie: by the declared rule, and elsewhere where every server was told before they landed. */
+/** Shards on which rows may be: by the declared rule, and on others if every server was notified before the insert. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { allTables } from '../../schemas/tables/index.ts';
@@ -24,7 +24,7 @@ import {
   reactivateShards,
 } from './tenant-placements.ts';
 
-/** Codes of a server without the table, or without the database. */
+/** Error codes of a server without the table, or without the database */
 const nothingThere = new Set([60, 81]);
 
 export class Placements {
@@ -33,16 +33,16 @@ export class Placements {
     Member,
     { readonly placements: Promise<KnownPlacements>; readonly requestedAtMs: number }
   >();
-  /** Of each shard: tenants and tables whose rows may land there. What was told is never taken back. */
+  /** Tenants and tables that are allowed on each shard. A permission is never revoked. */
   readonly #allowed = new Map<number, Set<string>>();
-  /** Of all numbers of shards that there were the smallest; undefined as long as nobody was told of any. */
+  /** The smallest number of shards ever published; undefined if none was published. */
   #fewest: number | undefined;
 
   constructor(servers: ClickhouseServers) {
     this.#servers = servers;
   }
 
-  /** What a server was told a moment ago. */
+  /** The placements of a server, cached briefly. */
   #lately(member: Member): Promise<KnownPlacements> {
     const last = this.#cache.get(member);
     const nowMs = performance.now();
@@ -53,7 +53,7 @@ export class Placements {
     return placements;
   }
 
-  /** The same. Rejects where it is another shard than it was then. */
+  /** Like the above, without a cache. Rejects if the server now has another shard. */
   async #placementsOf(member: Member): Promise<KnownPlacements> {
     return this.#inOrder(member, await this.#lately(member));
   }
@@ -72,17 +72,20 @@ export class Placements {
     return placements;
   }
 
-  /** Before a server is asked for rows of all shards: rejects where it does not know all that have some. */
+  /** Checks a server before reading rows of all shards: rejects if the server does not know all shards with rows. */
   async checkWhole(member: Member): Promise<void> {
     const placements = await this.#lately(member).catch((error: unknown) => {
-      // Before the first migration nobody was told anything.
+      // Before the first migration no placements were published.
       if (nothingThere.has(codeOf(error) ?? 0)) return undefined;
       throw error;
     });
     placements?.checkWhole();
   }
 
-  /** The shard on which rows of a place land in a table: what is replaced by key stays on as many shards as there were at first. */
+  /**
+   * Returns the shard that stores rows of a slot in a table. Tables with replacement by key stay on the original number
+   * of shards.
+   */
   async shardOf(table: string, place: number): Promise<number> {
     const shards = await this.#servers.shards();
     const isSplit = shards > 1 && isReplacedByKey(table);
@@ -100,8 +103,8 @@ export class Placements {
   }
 
   /**
-   * All shards that may have a tenant's rows in these tables, where each can be asked by itself; else undefined. Unless the
-   * reader puts answers together (`isSolo`), that is one shard at most.
+   * Returns all shards that may have a tenant's rows in these tables, if each can be queried individually; otherwise
+   * undefined. Unless the reader can merge answers (`isSplittable`), at most one shard.
    */
   async ofTenant(
     tenant: string,
@@ -122,12 +125,12 @@ export class Placements {
       for (const shard of shards) await this.#servers.membersOf(shard);
       return [...shards];
     } catch {
-      // Who asks for the rows of all shards hears what is wrong.
+      // A query for the rows of all shards reports the error.
       return undefined;
     }
   }
 
-  /** The only shard that may have rows of blocks of a place. */
+  /** Returns the only shard that may have rows of the blocks of a slot. */
   async onlyOfPlace(place: number): Promise<number | undefined> {
     const shards = await this.#shardsOf(place, (placements) => placements.ofPlace(place));
     const [only] = shards ?? [];
@@ -135,15 +138,15 @@ export class Placements {
   }
 
   /**
-   * What the shard of a place was told: that shard itself is asked, so that no other server is needed. Undefined where it does not answer, or is
-   * none of the shards.
+   * Returns the placements of the shard of a slot, read from that shard itself, so that no other server is needed.
+   * Undefined if it does not answer, or is not one of the shards.
    */
   async #shardsOf(
     place: number,
     shardsIn: (placements: KnownPlacements) => ReadonlySet<number>,
   ): Promise<ReadonlySet<number> | undefined> {
     const shard = shardOfPlace(place, await this.#servers.shards());
-    // A server of another shard may say what goes on.
+    // A server of another shard may return the layout.
     for (const member of await this.#servers.membersOf(shard).catch(() => [])) {
       const placements = member.local.isAvoided ? undefined : await this.#placementsOf(member).catch(() => undefined);
       if (placements === undefined || placements.layouts.size === 0) continue;
@@ -154,8 +157,9 @@ export class Placements {
   }
 
   /**
-   * Resolves when rows of these tenants may land in a table on the shard of a place: at once where they lie by the rule or were told
-   * before, else once all servers were told and every reader knows. Without tenants, when those of anybody may.
+   * Resolves when rows of these tenants may be inserted into a table on the shard of a slot. Resolves immediately if
+   * the rule or an earlier placement allows it; otherwise after all servers were notified and every reader knows.
+   * Without tenants, allows rows of any tenant.
    */
   async allow(table: string, place: number, tenants: readonly string[] | undefined): Promise<void> {
     if (!isShardedByTenant(table)) return;
@@ -166,7 +170,7 @@ export class Placements {
     const uncheckedTenants = (tenants ?? ['']).filter((tenant) => !allowed.has(pairOf(tenant, table)));
     if (uncheckedTenants.length === 0) return;
     const placements = await this.#placementsOfShard(shard);
-    // Where nobody was told of shards, nobody reads from one of them alone.
+    // Without published shards, no reader queries a single shard.
     if (placements === undefined) return;
     placements.checkWhole();
     const isKnown = (tenant: string): boolean =>
@@ -179,7 +183,10 @@ export class Placements {
     for (const tenant of uncheckedTenants) allowed.add(pairOf(tenant, table));
   }
 
-  /** What a shard was told; undefined where none of its servers was told anything. Rejects where one that does not answer may have been. */
+  /**
+   * Returns the placements of a shard; undefined if no placements were published to its servers. Rejects if an
+   * unavailable server may have some.
+   */
   async #placementsOfShard(shard: number): Promise<KnownPlacements | undefined> {
     let failure: unknown;
     for (const member of await this.#servers.membersOf(shard)) {
@@ -194,7 +201,10 @@ export class Placements {
     return undefined;
   }
 
-  /** Tells all servers, of what the others were told too. Resolves when every reader knows it. */
+  /**
+   * Publishes placements to all servers, including those published to only some of them. Resolves when every reader
+   * knows them.
+   */
   async #publish(news: readonly Placement[]): Promise<void> {
     const { members } = this.#servers;
     const shards = await this.#servers.shards();
@@ -226,9 +236,9 @@ export class Placements {
   }
 
   /**
-   * After the tables were made: tells of the shards that there are, and a new server what the others were told. Where there were rows before
-   * anybody was told, those of anybody may lie where they are; where one shard has them, it may get more of those who know it alone. Without
-   * effect where not all servers are named: then all are asked.
+   * Publishes the shards after the tables were created, and all earlier placements to a new server. If rows on several
+   * shards existed before any publication, rows of any tenant may be on every shard. If they existed on one shard, rows
+   * of any tenant may be on that shard. Has no effect if not all servers are configured; then all servers are queried.
    */
   async begin(): Promise<void> {
     if (!(await this.#servers.areAllNamed())) return;
@@ -236,7 +246,7 @@ export class Placements {
     const full = placements.every(({ rows }) => rows.length === 0) ? await this.#shardsWithRows() : [];
     const shards = await this.#servers.shards();
     const anywhere = full.length > 1 ? Array.from({ length: shards }, (_, shard) => shard) : full;
-    // The first shard was the only server: what is replaced by key stays there.
+    // The first shard was the only server: tables with replacement by key stay there.
     const alone = full.length === 1 && full[0] === 0 ? [layoutOf(1)] : [];
     await this.#publish([...anywhere.map((shard) => elsewhere(shard)), ...alone]);
   }
@@ -255,8 +265,8 @@ export class Placements {
   }
 }
 
-/** Tells that there were so many shards; each server is told which of them it was. */
+/** Publishes a number of shards; each server also stores which shard it was. */
 const layoutOf = (shards: number): Placement => ({ shards, shard: noShard, tenant: '', landed_in: '' });
 
-/** Which of so many shards one is. */
+/** Index of a shard among a number of shards. */
 const shardAmong = (shard: number, shards: number): number => (shard < shards ? shard : noShard);

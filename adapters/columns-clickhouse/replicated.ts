@@ -1,13 +1,16 @@
-/** A table's DDL where its rows are on several servers: replicated, or shared by the service itself. */
+/** DDL of a table whose rows are on several servers: replicated, or shared by the service itself. */
 
-/** Deduplication across replicas lasts at least as long as a message can be delivered again. */
+/** Deduplication across replicas lasts at least as long as a message can be redelivered. */
 const deduplicationSeconds = 7 * 24 * 3600;
-/** What a server was brought to is its own: its replica may not be there yet. What it was told of shards is, too: it must know it at once. */
+/**
+ * The migration state belongs to each server, because its replica may not exist yet. The placements do too, because a
+ * server must know them immediately.
+ */
 const ofEachServer = /^CREATE TABLE (?:IF NOT EXISTS )?(?:schema_migrations|placements)\b/;
 
 /**
- * The DDL as a service takes it that makes MergeTree tables shared by itself (ClickHouse Cloud): engines are as they are, and deduplication
- * is set as for replicas.
+ * The DDL for a service that shares MergeTree tables itself (ClickHouse Cloud): engines stay unchanged, and
+ * deduplication is set as for replicas.
  */
 export const sharedForm = (sql: string): string =>
   /^\s*CREATE TABLE\b/.test(sql)
@@ -18,8 +21,8 @@ export const sharedForm = (sql: string): string =>
     : sql;
 
 /**
- * The DDL with a replicated engine where it makes a MergeTree table, else as it is. Replicas of a shard find each other by the macro
- * `{shard}` and are told apart by `{replica}`, as in ClickHouse's documentation of `ReplicatedMergeTree`.
+ * The DDL with a replicated engine for MergeTree tables, otherwise unchanged. Replicas of a shard find each other by
+ * the macro `{shard}` and differ in `{replica}`, as in ClickHouse's documentation of `ReplicatedMergeTree`.
  */
 export const replicatedForm = (sql: string): string =>
   !/^\s*CREATE TABLE\b/.test(sql) || ofEachServer.test(sql.trim())

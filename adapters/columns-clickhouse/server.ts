@@ -7,30 +7,30 @@ import { UnavailableError } from '../../schemas/errors.ts';
 import { refusalError } from '../columns-sql/engine-errors.ts';
 import { quoteName } from '../columns-sql/sql-literals.ts';
 
-/** Requests at once to a server; more wait for a connection. */
+/** Maximum concurrent requests to a server; more requests wait for a connection. */
 export const maxConnections = 16;
 const requestTimeoutMs = 60_000;
-/** Kept sockets end before the server's `keep_alive_timeout` (10 s, 3 s before 23.11). */
+/** Idle sockets are closed before the server's `keep_alive_timeout` (10 s, 3 s before 23.11). */
 const idleSocketMs = 2500;
-/** Connections are opened again after every this many failed requests. */
+/** Connections are reopened each time this many requests have failed. */
 const failuresBeforeFresh = 3;
-/** A server that did not answer is asked after others for so long. */
+/** How long a server that did not answer is tried after the others */
 const avoidedMs = 5000;
-/** While an answer is awaited the server is asked so often whether it is there. */
+/** Interval between pings while an answer is pending */
 const pingIntervalMs = 2000;
-/** It hangs when it does not say so twice, for so long each time. */
+/** Timeout of a ping; a server counts as hanging after two failed pings. */
 const thereMs = 3000;
 const unknownDatabase = 81;
 const loopback = /^(?:localhost|127\..*|\[::1\])$/;
 
-/** The engine's code of an error that it answered; undefined where the server did not answer. */
+/** The engine's error code; undefined if the server did not answer. */
 export const codeOf = (error: unknown): number | undefined =>
   error instanceof ClickHouseError ? Number(error.code) : undefined;
 export const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 /**
- * Runs what may be repeated (a read, an insert with its token) a second time when the connection broke: the server may close
- * a kept socket at the moment at which it is used again.
+ * Retries repeatable work once when the connection broke (a read, or an insert with its token): the server may close an
+ * idle socket at the moment of its reuse.
  */
 const onceMore = async <Result>(work: () => Promise<Result>): Promise<Result> => {
   try {
@@ -58,7 +58,7 @@ export class ClickhouseServer {
     this.#client = this.#connect();
   }
 
-  /** Host and port, for people. */
+  /** Host and port, for messages. */
   get name(): string {
     return this.#url.host;
   }
@@ -67,14 +67,14 @@ export class ClickhouseServer {
     return decodeURIComponent(this.#url.pathname.slice(1)) || 'default';
   }
 
-  /** Whether it did not answer a moment ago. */
+  /** Whether it recently did not answer. */
   get isAvoided(): boolean {
     return this.#hangs || performance.now() < this.#avoidedUntil;
   }
 
   /**
-   * Runs what another server could do as well. Rejects also when the server hangs: a machine that is gone closes no connection. What it was
-   * asked goes on, and nobody waits for it; it is avoided until it answers again.
+   * Runs work that another server could do as well. Rejects also when the server hangs, since a dead machine closes no
+   * connection. The request itself continues without a waiter; the server is avoided until it answers again.
    */
   async unlessItHangs<Result>(work: () => Promise<Result>): Promise<Result> {
     const ended = new AbortController();
@@ -116,22 +116,23 @@ export class ClickhouseServer {
     return createClient({
       url: this.#url,
       request_timeout: requestTimeoutMs,
-      // The client's own timers of idle sockets would also end a busy one, after a request was aborted that waited for a socket.
+      // The client's own timers for idle sockets would also close a busy socket, after the abort of a request that
+      // waited for a socket.
       http_agent: new (this.#url.protocol === 'https:' ? TlsAgent : Agent)({
         keepAlive: true,
         maxSockets: maxConnections,
         timeout: idleSocketMs,
       }),
       keep_alive: { enabled: true, idle_socket_ttl: 0 },
-      // Within a machine compression costs more than it saves; results of another one are worth it.
+      // Within a machine compression costs more than it saves; for results of another machine it is worth its cost.
       compression: { request: false, response: !loopback.test(this.#url.hostname) },
       log: { level: ClickHouseLogLevel.OFF },
     });
   }
 
   /**
-   * Runs what may be repeated. Rejects with the client's error, whose `codeOf` says whether the server answered; a server that refuses the
-   * user is as one that does not answer.
+   * Runs repeatable work. Rejects with the client's error, whose `codeOf` shows whether the server answered. A server
+   * that rejects the user counts as unavailable.
    */
   async repeatable<Result>(work: (client: ClickHouseClient) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     try {
@@ -145,12 +146,12 @@ export class ClickhouseServer {
     }
   }
 
-  /** The error as it is, but of a refusal for people. */
+  /** Replaces an authentication failure by a readable error; returns other errors unchanged. */
   #toReadableError(error: unknown): unknown {
     return refusalError(this.name, codeOf(error), asError(error)) ?? error;
   }
 
-  /** Rows of a read of the platform's own. */
+  /** Returns the rows of a read of the platform itself. */
   async select<Row>(sql: string): Promise<readonly Row[]> {
     return this.repeatable(async (client) => {
       const result = await client.query({ query: sql, format: 'JSONEachRow' });
@@ -159,15 +160,15 @@ export class ClickhouseServer {
   }
 
   /**
-   * A load balancer may go on answering 5xx on a connection after the server is back, so that failures are followed by fresh
-   * ones. Requests on the earlier ones end by themselves, and idle sockets soon.
+   * Counts a failure. A load balancer may continue to answer 5xx on a connection after the server is back, so failures
+   * lead to new connections. Requests on earlier connections end by themselves, and idle sockets soon.
    */
   failed(): void {
     this.#failures++;
     if (this.#failures % failuresBeforeFresh === 0) this.#client = this.#connect();
   }
 
-  /** DDL and maintenance. The database is created when it is missing. */
+  /** Runs DDL and maintenance statements. Creates the database if it is missing. */
   async command(sql: string): Promise<void> {
     await this.#inDatabase(() =>
       this.#client.command({ query: sql, clickhouse_settings: { wait_end_of_query: 1 } }).catch((error: unknown) => {
@@ -186,7 +187,7 @@ export class ClickhouseServer {
     }
   }
 
-  /** Whether it has the macros by which replicas of a shard find each other and are told apart: then its tables are replicated. */
+  /** Whether the server has the macros that identify shard and replica: then its tables are replicated. */
   hasReplicaMacros(): Promise<boolean> {
     return this.#inDatabase(async () => {
       const [row] = await this.select<{ macros: string | number }>(
@@ -196,7 +197,7 @@ export class ClickhouseServer {
     });
   }
 
-  /** Whether it makes tables shared by itself, as ClickHouse Cloud does. */
+  /** Whether the server shares tables itself, like ClickHouse Cloud. */
   isManaged(): Promise<boolean> {
     return this.#inDatabase(async () => {
       const found = await this.select(

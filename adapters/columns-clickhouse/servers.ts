@@ -1,4 +1,4 @@
-/** The servers of the columns: which of them answer, and which shard of the cluster each has. */
+/** The servers of the columns: their availability, and the shard of the cluster that each server has. */
 import { UnavailableError } from '../../schemas/errors.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { shardOfPlace } from '../../schemas/tables/sharding.ts';
@@ -7,13 +7,13 @@ import { asError, ClickhouseServer, codeOf } from './server.ts';
 export const unreachable = (error: unknown): UnavailableError =>
   new UnavailableError(`ClickHouse cannot be reached: ${asError(error).message}`, { cause: error });
 
-/** A server, and the same one with the database in which each table is the whole cluster's. */
+/** A server, and the same server with the database in which each table covers the whole cluster. */
 export interface Member {
   readonly local: ClickhouseServer;
   readonly whole: ClickhouseServer;
 }
 
-/** Beside the database of the tables. */
+/** Database next to the database of the tables */
 export const wholeDatabase = (database: string): string => `${database}_all`;
 
 const memberOf = (url: string, isCluster: boolean): Member => {
@@ -24,7 +24,9 @@ const memberOf = (url: string, isCluster: boolean): Member => {
   return { local, whole: new ClickhouseServer(String(whole)) };
 };
 
-/** Tries one after the other, those first that answered lately. Rejects with the last error where none answers. */
+/**
+ * Tries one member after the other, those that answered recently first. Rejects with the last error if none answers.
+ */
 const firstAnswer = async <Result>(
   members: readonly Member[],
   serverOf: (member: Member) => ClickhouseServer,
@@ -53,15 +55,15 @@ interface ClusterRow {
 
 export class ClickhouseServers {
   readonly members: readonly Member[];
-  /** The name in `system.clusters`; undefined where there is one server. */
+  /** Name in `system.clusters`; undefined with a single server. */
   readonly cluster: string | undefined;
-  /** Fixed when it was first learnt, so that what is tried again goes where it went. */
+  /** Fixed when it was first read, so that retries go to the same shard. */
   #shards: number | undefined;
-  /** From 0 on, of those that have told it; undefined of one that is in no shard yet. */
+  /** Shards of the members that have reported theirs, from 0 on; undefined for a member that is in no shard yet. */
   readonly #shardOf = new Map<Member, number | undefined>();
-  /** Of the cluster, those of replicas included. */
+  /** Number of servers in the cluster, including replicas */
   #servers = 0;
-  /** Why a member has not told its shard. */
+  /** Why a member has not reported its shard */
   readonly #silent = new Map<Member, string>();
 
   constructor(urls: readonly string[], cluster: string | undefined) {
@@ -69,14 +71,14 @@ export class ClickhouseServers {
     this.members = urls.map((url) => memberOf(url, cluster !== undefined));
   }
 
-  /** Of the tables, on each of them. */
+  /** Database of the tables, on each server */
   get database(): string {
     return this.members[0]?.local.database ?? 'default';
   }
 
   /**
-   * Runs a read of all shards on a server that answers: where what is read has a place, first on those of its shard, which was asked what it
-   * was told. So servers share the work of putting together what shards answer.
+   * Runs a read of all shards on a server that answers. If the read has a slot, servers of its shard are tried first,
+   * since they have the placements. This spreads the work of merging the shards' answers.
    */
   anywhere<Result>(
     work: (member: Member) => Promise<Result>,
@@ -88,13 +90,13 @@ export class ClickhouseServers {
     return firstAnswer(members, ({ whole }) => whole, work, signal);
   }
 
-  /** Runs what may be repeated on a server of the shard that has what is of a place: the same shard for the same place. */
+  /** Runs repeatable work on a server of the shard of a slot: always the same shard for the same slot. */
   async onShardOf<Result>(place: number, work: (server: ClickhouseServer) => Promise<Result>): Promise<Result> {
     const shard = this.cluster === undefined ? 0 : shardOfPlace(place, await this.shards());
     return this.onShard(shard, work);
   }
 
-  /** Runs what may be repeated on a server of a shard, over its own rows. */
+  /** Runs repeatable work on a server of a shard, over that server's own rows. */
   async onShard<Result>(
     shard: number,
     work: (server: ClickhouseServer) => Promise<Result>,
@@ -108,19 +110,22 @@ export class ClickhouseServers {
     );
   }
 
-  /** How many get new rows: those after them have weight 0, and are read alone. Rejects where no server answers that could tell. */
+  /**
+   * Returns the number of shards that receive new rows; later shards have weight 0 and are only read. Rejects if no
+   * server that knows it answers.
+   */
   async shards(): Promise<number> {
     if (this.cluster === undefined) return 1;
     if (this.#shards === undefined) await this.#learn(this.cluster);
     return this.#shards ?? 1;
   }
 
-  /** Of a member that has told it, from 0 on. */
+  /** Returns the shard of a member that has reported it, from 0 on. */
   shardOf(member: Member): number | undefined {
     return this.#shardOf.get(member);
   }
 
-  /** The servers of a shard. Rejects where none of them is named, or has answered yet. */
+  /** Returns the servers of a shard. Rejects if none of them is configured, or none has answered yet. */
   async membersOf(shard: number): Promise<readonly Member[]> {
     if (this.cluster === undefined) return this.members;
     const known = (): Member[] =>
@@ -136,14 +141,17 @@ export class ClickhouseServers {
     return members;
   }
 
-  /** Learns the shards. Rejects where no server answers, one does not know the cluster, or a shard has none that is named. */
+  /**
+   * Reads the shards. Rejects if no server answers, a server does not know the cluster, or a shard has no configured
+   * server.
+   */
   async check(): Promise<void> {
     if (this.cluster === undefined) return;
     await this.#learn(this.cluster);
     for (let shard = 0; shard < (this.#shards ?? 0); shard++) await this.membersOf(shard);
   }
 
-  /** Whether each server of the cluster is named, and has answered. */
+  /** Whether each server of the cluster is configured and has answered. */
   async areAllNamed(): Promise<boolean> {
     await this.check();
     return (
@@ -151,7 +159,10 @@ export class ClickhouseServers {
     );
   }
 
-  /** Rejects where a server of the cluster is not named or does not answer: all must know where rows lie before they land there. */
+  /**
+   * Rejects if a server of the cluster is not configured or does not answer: all servers must know the placements
+   * before rows are inserted.
+   */
   async checkAllNamed(): Promise<void> {
     if (!(await this.areAllNamed()))
       throw new UnavailableError(
@@ -182,7 +193,7 @@ export class ClickhouseServers {
       const own = rows.find(({ is_local }) => is_local === 1);
       this.#shardOf.set(member, own === undefined ? undefined : own.shard - 1);
     }
-    // Where they differ, the cluster is being extended, and not all of them can read the newest shard.
+    // If the counts differ, the cluster is being extended, and not all servers can read the newest shard.
     if (counts.length > 0) this.#shards ??= Math.min(...counts);
     if (this.#shards === undefined) throw failure instanceof UnavailableError ? failure : unreachable(failure);
   }
@@ -195,7 +206,7 @@ export class ClickhouseServers {
   }
 }
 
-/** Those of weight 0 come last, so that places are counted over the others. */
+/** Counts the shards without weight 0. Shards of weight 0 come last, so slots are distributed over the others. */
 const shardsWithNewRows = (rows: readonly ClusterRow[]): number => {
   const weighty = new Set(rows.filter(({ weight }) => weight > 0).map(({ shard }) => shard));
   if (weighty.size === 0 || Math.max(...weighty) !== weighty.size)

@@ -1,4 +1,4 @@
-/** Where a server keeps tables: on fast disks at first, and old rows on others. */
+/** Storage policy of tables: fast disks for new rows, other disks for old rows. */
 import { allTables } from '../../schemas/tables/index.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { ageColumnOf, type Table } from '../../schemas/tables/table.ts';
@@ -6,12 +6,12 @@ import { quoteName } from '../columns-sql/sql-literals.ts';
 import type { ClickhouseServer } from './server.ts';
 
 export interface Storage {
-  /** In `system.storage_policies`, with a volume `cold`, and the disks that tables are on. */
+  /** Name in `system.storage_policies`; the policy has a volume `cold` and the disks of existing tables. */
   readonly policy: string;
   readonly coldAfterDays: number;
 }
 
-/** What says when rows are old, as the engine writes it back. */
+/** The TTL rule that moves old rows, in the engine's spelling. */
 export const coldRule = (table: Table, { coldAfterDays }: Storage): string =>
   `toDateTime(${ageColumnOf(table)}) + toIntervalDay(${coldAfterDays}) TO VOLUME 'cold'`;
 
@@ -21,7 +21,7 @@ interface StoredTable {
   readonly made: string;
 }
 
-/** Brings the tables that grow with time to the policy. Repeatable; parts that are there move in the background. */
+/** Applies the policy to the tables that grow with time. Repeatable; existing parts move in the background. */
 export const storeBy = async (server: ClickhouseServer, storage: Storage): Promise<void> => {
   const rows = await server.select<StoredTable>(
     `SELECT name, storage_policy AS policy, create_table_query AS made FROM system.tables WHERE database = ${quote(server.database)}`,

@@ -1,14 +1,15 @@
-/** Which of the declared tables a statement reads. */
+/** Finds the declared tables that a statement reads. */
 import { isColumnToo, isTable } from '../../schemas/tables/sharding.ts';
 import { type Token, tokensOf } from '../columns-sql/sql-text.ts';
 
 const nameOf = ({ kind, text }: Token): string => (kind === 'quoted' ? text.slice(1, -1) : text);
-/** What stands before a table, and hardly before a column. */
+/** Tokens that precede a table, and hardly ever a column. */
 const introducing = /^(?:from|join|in|\.)$/i;
 
 /**
- * At least those that it reads: a name that is no column's counts wherever it stands, one that is a column's too behind `FROM`, `JOIN`, `IN`
- * and a database. Undefined where tables are listed with a comma, as the second may be such a name.
+ * Returns at least the tables that a statement reads. A name that is not a column counts at any position; a name that
+ * is also a column counts after `FROM`, `JOIN`, `IN` and a database. Undefined for comma-separated tables, since the
+ * second may be an ambiguous name.
  */
 export const tablesRead = (sql: string): ReadonlySet<string> | undefined => {
   const tokens = tokensOf(sql).filter(({ kind }) => kind !== 'space' && kind !== 'comment');
@@ -24,7 +25,7 @@ export const tablesRead = (sql: string): ReadonlySet<string> | undefined => {
   return tables;
 };
 
-/** Whether a statement reads in one place alone, so that of its rows each server can give its own. */
+/** Whether a statement reads a single source, so that each server can answer for its own rows. */
 export const readsOnce = (sql: string): boolean => {
   const tokens = tokensOf(sql).filter(({ kind }) => kind !== 'space' && kind !== 'comment');
   const isRead = ({ kind, text }: Token, index: number): boolean => {

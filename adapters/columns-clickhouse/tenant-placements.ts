@@ -1,11 +1,11 @@
-/** What one server was told of where rows lie. */
+/** Placements of rows as known to one server. */
 import { UnavailableError } from '../../schemas/errors.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { emptied, placementsTable } from '../../schemas/tables/placements.ts';
 import { placeOfTenant, shardOfPlace } from '../../schemas/tables/sharding.ts';
 import type { ClickhouseServer } from './server.ts';
 
-/** A row of `placements`. */
+/** A row of `placements` */
 export interface Placement {
   readonly shards: number;
   readonly shard: number;
@@ -19,24 +19,24 @@ export const elsewhere = (shard: number, tenant = '', landedIn = ''): Placement 
   tenant,
   landed_in: landedIn,
 });
-/** What it tells, whichever server it is told to. */
+/** Key of a placement, independent of the server that stores it. */
 export const keyOf = ({ shards, shard, tenant, landed_in }: Placement): string =>
   JSON.stringify([shards, shards > 0 ? 0 : shard, tenant, landed_in]);
 export const pairOf = (tenant: string, table: string): string => JSON.stringify([tenant, table]);
 
-/** What one server was told. */
+/** Placements that one server knows. */
 export class KnownPlacements {
-  /** Number of shards → which of them the server was. */
+  /** Number of shards → index of the server's shard among them */
   readonly layouts = new Map<number, number>();
-  /** On which anything may lie. */
+  /** Shards that may have rows of any tenant */
   readonly ofAll = new Set<number>();
-  /** Those without rows. */
+  /** Shards without rows */
   readonly emptied = new Set<number>();
   readonly #exceptions = new Map<string, Set<number>>();
   readonly rows: readonly Placement[];
   readonly #server: string;
   readonly #cluster: string | undefined;
-  /** How many shards of the cluster the server knows. */
+  /** Number of shards of the cluster that the server knows */
   readonly #known: number;
 
   constructor(
@@ -58,7 +58,7 @@ export class KnownPlacements {
     }
   }
 
-  /** How many shards, from the first on, hold all rows. */
+  /** Number of shards, from the first on, that together have all rows */
   get #needed(): number {
     const all = [...this.#exceptions.values(), this.ofAll, new Set([...this.layouts.keys()].map((count) => count - 1))];
     let last = Math.max(-1, ...all.flatMap((shards) => [...shards]));
@@ -66,12 +66,12 @@ export class KnownPlacements {
     return last + 1;
   }
 
-  /** All shards that may have any rows. */
+  /** All shards that may have any rows */
   get all(): Set<number> {
     return new Set(Array.from({ length: Math.max(this.#needed, this.#known) }, (_, shard) => shard));
   }
 
-  /** Rejects where the server does not know all shards on which rows lie: what it answers would lack some. */
+  /** Throws if the server does not know all shards with rows, since its answers would be incomplete. */
   checkWhole(): void {
     const needed = this.#needed;
     if (needed <= Math.max(1, this.#known)) return;
@@ -83,14 +83,14 @@ export class KnownPlacements {
     );
   }
 
-  /** All shards that may have rows of a place. */
+  /** Returns all shards that may have rows of a slot. */
   ofPlace(place: number): Set<number> {
     const shards = new Set(this.ofAll);
     for (const count of this.layouts.keys()) shards.add(shardOfPlace(place, count));
     return shards;
   }
 
-  /** All shards that may have a tenant's rows in tables into which sinks insert. */
+  /** Returns all shards that may have a tenant's rows in tables into which sinks insert. */
   ofTenant(tenant: string, tables: Iterable<string>): Set<number> {
     const shards = this.ofPlace(placeOfTenant(tenant));
     for (const table of tables)
@@ -99,7 +99,7 @@ export class KnownPlacements {
   }
 }
 
-/** Asks a server. `cluster` is undefined of one that is none of a cluster. */
+/** Reads the placements of a server. `cluster` is undefined for a server outside a cluster. */
 export const fetchPlacements = async (
   server: ClickhouseServer,
   cluster: string | undefined,
@@ -118,7 +118,7 @@ export const fetchPlacements = async (
   });
 };
 
-/** Tells a server. */
+/** The statement that inserts placements on a server. */
 export const insertOf = (rows: readonly Placement[]): string => {
   const tuples = rows.map(
     ({ shards, shard, tenant, landed_in }) => `(${shards}, ${shard}, ${quote(tenant)}, ${quote(landed_in)})`,
@@ -126,6 +126,6 @@ export const insertOf = (rows: readonly Placement[]): string => {
   return `INSERT INTO ${placementsTable.name} (shards, shard, tenant, landed_in) VALUES ${tuples.join(', ')}`;
 };
 
-/** Tells a server that so many shards, from the first on, get rows again. */
+/** The statement that marks a number of shards, from the first on, as receiving rows again. */
 export const reactivateShards = (shards: number): string =>
   `ALTER TABLE ${placementsTable.name} DELETE WHERE landed_in = ${quote(emptied)} AND shard < ${shards} SETTINGS mutations_sync = 1`;

@@ -1,4 +1,4 @@
-/** Beside the tables of a server: tables of the same names that read those of all shards. */
+/** Tables with the same names as a server's tables, in a second database, that read all shards. */
 import { quote } from '../../schemas/tables/literal.ts';
 import { quoteName } from '../columns-sql/sql-literals.ts';
 import type { Member } from './servers.ts';
@@ -9,7 +9,7 @@ interface ColumnRow {
   readonly type: string;
 }
 
-/** Table → its columns as DDL. */
+/** Table → its columns as DDL */
 const tablesIn = async ({ local }: Member, database: string, engine: string): Promise<ReadonlyMap<string, string>> => {
   const rows = await local.select<ColumnRow>(
     `SELECT table, name, type FROM system.columns WHERE database = ${quote(database)} AND table IN (
@@ -24,8 +24,8 @@ const tablesIn = async ({ local }: Member, database: string, engine: string): Pr
 };
 
 /**
- * Makes the tables that read all shards, and makes those anew whose columns are others than those of the server's own, or whose cluster is
- * another. They hold nothing, and are replaced at once. Repeatable.
+ * Creates the tables that read all shards. Replaces tables whose columns differ from the server's own, or whose cluster
+ * differs; they hold no data. Repeatable.
  */
 export const makeWholeTables = async (member: Member, cluster: string): Promise<void> => {
   const { local, whole } = member;

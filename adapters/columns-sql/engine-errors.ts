@@ -1,47 +1,53 @@
-/** The engine's error codes as our two kinds of failure. */
+/** Maps the engine's error codes to our two kinds of failure. */
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 
-/** Codes that say that the block itself can never land, whatever the status: parsing, types, columns, values out of range. */
+/**
+ * Codes of blocks that can never be inserted, whatever the HTTP status: parsing, types, columns, values out of range.
+ */
 const dataCodes = new Set([
   6, 8, 9, 10, 16, 19, 20, 25, 26, 27, 33, 34, 36, 38, 41, 42, 43, 44, 49, 50, 53, 54, 69, 70, 72, 73, 117, 128, 131,
   190, 261, 321, 349, 407, 436, 441, 472, 636, 691,
 ]);
-/** Codes that say that a read asks for more than its limits allow. */
+/** Codes of reads that exceed their limits */
 const tooLargeCodes = new Set([162, 290, 307, 396]);
 const tooManyRowsReadCode = 158;
-/** Codes of values that do not fit the type of their parameter. */
+/** Codes of values that do not match the type of their parameter */
 const parameterCodes = new Set([6, 26, 27, 38, 41, 53, 69, 70, 72, 321, 376, 457]);
-/** Of a table that merges too slowly, or of a block that is spread over too many partitions. */
+/** Code of a table that merges too slowly, or of a block that is spread over too many partitions */
 const tooManyPartsCode = 252;
-/** Codes of a server that could not reach another one of its cluster, or lost it. */
+/** Codes of a server that could not reach another server of its cluster, or lost the connection. */
 const shardCodes = new Set([32, 95, 96, 102, 209, 210, 279, 297]);
 /**
- * Codes of a server that takes no more at the moment, or ends: too many statements, connections or threads, no memory of the system, and
- * a machine that is so busy that it drops new connections, those of other shards too (`min_os_cpu_wait_time_ratio_to_drop_connection`).
+ * Codes of a server that is temporarily overloaded or shutting down: too many statements, connections or threads, or no
+ * system memory. They include an overloaded machine that drops new connections, also on other shards
+ * (`min_os_cpu_wait_time_ratio_to_drop_connection`).
  */
 const busyCodes = new Set([173, 202, 203, 236, 364, 394, 439, 745, 749, 762, 777, 778]);
-/** Codes of a server that refuses who asks: a user, a password, an address, a right, a setting that may only be read. */
+/** Codes of a server that rejects the client: user, password, address, right, or a read-only setting. */
 const refusalCodes = new Set([164, 192, 193, 194, 195, 497, 516]);
-/** Codes of a replica that takes no inserts at the moment, where another one may: without Keeper, read-only, ending. */
+/**
+ * Codes of a replica that temporarily rejects inserts that another replica may accept: without Keeper, read-only,
+ * shutting down.
+ */
 const replicaCodes = new Set([225, 236, 242, 319, 999]);
-/** Codes of a server without a table or a database. */
+/** Codes of a server without a table or a database */
 const missingCodes = new Set([60, 81]);
 const unknownColumnCode = 47;
 const timeoutCode = 159;
 const memoryCode = 241;
 
-/** The first line of the engine's message without its frame. */
+/** The first line of the engine's message, without its frame. */
 const firstLine = (message: string): string =>
   message
     .replace(/^(?:Code: \d+\. )?(?:DB::Exception: )?/, '')
     .split('\n', 1)[0]
     ?.slice(0, 500) ?? '';
 
-/** A line without the exception's class, its code and the server's version. */
+/** A line without the exception class, the code and the server version. */
 const reasonIn = (line: string): string =>
   (line.split(' (version ', 1)[0] ?? '').replace(/^DB::NetException: /, '').replace(/\.? \([A-Z_]+\)$/, '');
 
-/** Why a server could not ask others, each reason once: the engine tells them in lines of their own. */
+/** Why a server could not reach other servers, each reason once; the engine reports them on separate lines. */
 const reasonsOf = (message: string): string => {
   const [, connectionLog] = message.split('connection tries failed. Log:');
   const lines = (connectionLog?.split(': While executing', 1)[0] ?? '').split('\n').map(firstLine);
@@ -49,7 +55,10 @@ const reasonsOf = (message: string): string => {
   return reasons.filter((reason) => reason.trim() !== '').join('; ') || firstLine(message);
 };
 
-/** That a server refuses who asks it, or cannot at the moment, so that another one may be asked; undefined of another failure. */
+/**
+ * Returns an error if a server rejects the client or is temporarily unavailable, so that another server may be tried;
+ * undefined for another failure.
+ */
 export const refusalError = (server: string, code: number | undefined, cause: Error): UnavailableError | undefined => {
   const reason = firstLine(cause.message);
   if (code !== undefined && replicaCodes.has(code))
@@ -67,7 +76,7 @@ export const refusalError = (server: string, code: number | undefined, cause: Er
 const describeMissing = (reason: string): string =>
   `a ClickHouse server lacks a table or column (${reason}): run oiq migrate; oiq clickhouse shards says which server lacks what`;
 
-/** The error of a failed insert. Failures that are not the block's own fault can be retried. */
+/** Returns the error of a failed insert. Failures that the block did not cause are retriable. */
 export const insertError = (table: string, code: number | undefined, cause: Error): Error => {
   const message = `cannot insert into ${table}: ${firstLine(cause.message)}`;
   const scattered = code === tooManyPartsCode && cause.message.includes('single INSERT block');
@@ -76,7 +85,7 @@ export const insertError = (table: string, code: number | undefined, cause: Erro
   return new UnavailableError(message, { cause });
 };
 
-/** The error of a failed read. */
+/** Returns the error of a failed read. */
 export const queryError = (code: number | undefined, cause: Error): Error => {
   if (code === undefined)
     return new UnavailableError(`cannot read the columns: ${firstLine(cause.message)}`, { cause });
@@ -100,7 +109,7 @@ export const queryError = (code: number | undefined, cause: Error): Error => {
       { cause },
     );
   }
-  // What the server itself has, and another one does not.
+  // A name that exists only on the server itself, and not on others.
   const isElsewhere = code === unknownColumnCode && /__table\d+\./.test(cause.message);
   if (missingCodes.has(code) || isElsewhere)
     return new UnavailableError(describeMissing(firstLine(cause.message)), { cause });

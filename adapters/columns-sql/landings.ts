@@ -1,4 +1,7 @@
-/** Up to when records have been received that are stored: told by who lands them, so that no question counts records for it. */
+/**
+ * The newest stored receive time per table and tenant. The inserting process reports it, so no query has to count
+ * records.
+ */
 import type { Columns, TenantColumns } from '../../schemas/ports/columns.ts';
 import { type Log, silent } from '../../schemas/ports/log.ts';
 import { landingsTable } from '../../schemas/tables/landings.ts';
@@ -6,7 +9,7 @@ import { quote } from '../../schemas/tables/literal.ts';
 
 type NewestByTenant = Parameters<Columns['recordWatermark']>[1];
 
-/** Milliseconds since the epoch by table and tenant; of what is told twice the newest counts. */
+/** Epoch milliseconds by table and tenant; the newest value wins. */
 class NewestByTable {
   readonly tables = new Map<string, Map<string, number>>();
 
@@ -18,7 +21,7 @@ class NewestByTable {
   }
 }
 
-/** Where who lands and who asks are one process. */
+/** Landings for writers and readers in the same process. */
 export class LandingsInMemory {
   readonly #newest = new NewestByTable();
 
@@ -33,23 +36,23 @@ export class LandingsInMemory {
 
 type Landings = ReadonlyMap<string, number>;
 
-/** What was told is written this long after it at the latest; questions of one tenant that come within so long share a read. */
+/** Maximum delay before reported landings are written. Queries of one tenant within this time share a read. */
 const sharedMs = 1_000;
 const maxCached = 10_000;
 
-/** Writes rows that are of these tenants at a place. */
+/** Writes rows of these tenants to a slot. */
 type Execute = (sql: string, place: number, tenants: readonly string[]) => Promise<void>;
 
-/** Where they are several: told by a small table, which is written and read a second apart at most. */
+/** Landings shared by several processes through a small table, which is written and read at most a second apart. */
 export class StoredLandings {
   readonly #execute: Execute;
   readonly #log: Log;
-  /** By the place of what landed: what is told of a tenant lies where its rows do. */
+  /** Pending landings by slot, so that the landings of a tenant are on the same shard as its rows. */
   #pending = new Map<number, NewestByTable>();
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
   #failures = 0;
-  /** By tenant, those that were asked last at the end. */
+  /** Cached landings by tenant, the most recently requested ones last */
   readonly #cache = new Map<string, { readonly landings: Promise<Landings>; readonly requestedAtMs: number }>();
 
   constructor(execute: Execute, log: Log = silent) {
@@ -89,7 +92,7 @@ export class StoredLandings {
       );
       this.#failures = 0;
     } catch (error) {
-      // Until it is written, answers say that they are less fresh than they are.
+      // Until they are written, answers report less freshness than they have.
       if (this.#failures++ === 0)
         this.#log.warn({ error }, 'how fresh the tables are could not be told; it is tried again each second');
       for (const [table, newestByTenant] of tables) this.record(table, newestByTenant, place);
@@ -118,7 +121,7 @@ export class StoredLandings {
     }
   }
 
-  /** Writes what was told and is not written yet. */
+  /** Writes the pending landings. */
   async close(): Promise<void> {
     await this.#writing;
     await this.#write();
@@ -126,7 +129,7 @@ export class StoredLandings {
   }
 }
 
-/** A row for each table, and some that are not merged yet. */
+/** Rows per table, some of which may not be merged yet. */
 const read = async (query: TenantColumns['query']): Promise<Landings> => {
   const rows = await query<{ landed_in: string; newest: string }>(
     `SELECT landed_in, toString(toUnixTimestamp64Milli(max(newest))) AS newest FROM ${landingsTable.name}

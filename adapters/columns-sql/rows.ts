@@ -1,8 +1,8 @@
 import type { StatementCost } from '../../schemas/ports/columns.ts';
 
-/** The format of results: of those that are objects the one that says what the statement took. */
+/** Format of results with objects; it includes the cost of the statement. */
 export const resultFormat = 'JSON';
-/** Of those that are bytes. */
+/** Format of binary results */
 export const nativeFormat = 'Native';
 
 interface Answer<Row> {
@@ -10,7 +10,7 @@ interface Answer<Row> {
   readonly statistics: { readonly elapsed: number; readonly rows_read: number; readonly bytes_read: number };
 }
 
-/** Rows of a result in that format, and what they took. */
+/** Returns the rows of a result in that format, and their cost. */
 export const rowsOf = <Row>(text: string): { readonly rows: Row[]; readonly cost: StatementCost } => {
   const { data, statistics } = JSON.parse(text) as Answer<Row>;
   return {

@@ -1,11 +1,11 @@
-/** Values as SQL literals. The only place where a value becomes part of a statement's text. */
+/** Values as SQL literals. Only this module inserts values into the text of a statement. */
 
 import { PermanentError } from '../../schemas/errors.ts';
 import type { QueryParameters } from '../../schemas/ports/columns.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { tokensOf } from './sql-text.ts';
 
-/** An identifier in backquotes. */
+/** Quotes an identifier with backquotes. */
 export const quoteName = (name: string): string => {
   if (name.includes('\0')) throw new PermanentError('bad-query', 'a name must not contain NUL');
   return `\`${name.replace(/[\\`]/g, '\\$&')}\``;
@@ -18,10 +18,10 @@ const scalarText = (value: string | number | bigint | boolean): string =>
     ? String(value).replace('Infinity', 'inf').toLowerCase()
     : String(value);
 
-/** Element types whose text stands in quotes within an array's text; ids of 64 bits come as strings and stand without. */
+/** Element types that are quoted inside an array literal. 64-bit ids arrive as strings and are not quoted. */
 const quotedElements = /String|Date|UUID|Enum|IP/;
 
-/** An array is one literal however long it is: the parser counts elements, not characters. */
+/** An array is a single literal whatever its length: the parser counts elements, not characters. */
 const literalOf = (value: Value, type: string): string => {
   if (type === 'Identifier') return quoteName(String(value));
   if (!Array.isArray(value)) {
@@ -32,7 +32,7 @@ const literalOf = (value: Value, type: string): string => {
   return `CAST(${quote(`[${items.join(',')}]`)}, ${quote(type)})`;
 };
 
-/** Replaces every `{name:Type}` outside literals and comments by the parameter's literal. */
+/** Replaces every `{name:Type}` outside literals and comments with the parameter's literal. */
 export const bindLiterals = (sql: string, parameters: QueryParameters): string => {
   if (!sql.includes('{')) return sql;
   let bound = '';

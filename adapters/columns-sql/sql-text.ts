@@ -1,10 +1,10 @@
-/** Reads SQL as ClickHouse's lexer does, as far as finding words, literals and placeholders needs. */
+/** Tokenizes SQL like ClickHouse's lexer, as far as needed to find words, literals and placeholders. */
 import { PermanentError } from '../../schemas/errors.ts';
 
 export interface Token {
   readonly kind: 'word' | 'quoted' | 'string' | 'comment' | 'parameter' | 'space' | 'other';
   readonly text: string;
-  /** Of a parameter `{name:Type}`. */
+  /** Name of a parameter `{name:Type}` */
   readonly name?: string;
   readonly type?: string;
 }
@@ -31,14 +31,14 @@ const tokenAt = (sql: string, position: number): Token | undefined => {
   return undefined;
 };
 
-/** Of the statement that was split last: it is checked and bound, one right after the other. */
+/** Cache for the last statement, because it is checked and bound in direct succession. */
 let last: { readonly sql: string; readonly tokens: readonly Token[] } | undefined;
-/** Longer ones are not kept. */
+/** Longer statements are not cached. */
 const maxCachedLength = 16_384;
 
 /**
- * Splits SQL into tokens that, joined, are the SQL again. Text that cannot be split with certainty is refused:
- * unfinished literals and comments, and anything but ASCII outside them (the engine takes typographic quotes for quotes).
+ * Splits SQL into tokens whose concatenation is the original SQL. Throws for ambiguous text: unfinished literals and
+ * comments, and non-ASCII characters outside them (the engine accepts typographic quotes as quotes).
  */
 export const tokensOf = (sql: string): readonly Token[] => {
   if (sql === last?.sql) return last.tokens;

@@ -1,4 +1,4 @@
-/** The rules for a tenant's query, and the filters by which the engine restricts it to its tenant. */
+/** Rules for a tenant's query, and the filters by which the engine restricts the query to its tenant. */
 
 import { PermanentError } from '../../schemas/errors.ts';
 import { explained, type QueryLimits, type QueryParameters, type TenantColumns } from '../../schemas/ports/columns.ts';
@@ -7,8 +7,8 @@ import { quote } from '../../schemas/tables/literal.ts';
 import { type Token, tokensOf } from './sql-text.ts';
 
 /**
- * Table functions that read other tables past the filters, and functions that read files. Those that go out (url, s3,
- * remote …) are refused by the engine too, in read-only mode.
+ * Table functions that bypass the filters, and functions that read files. The engine also rejects functions with
+ * network access (url, s3, remote …) in read-only mode.
  */
 const forbiddenFunctions =
   /^(?:merge|mergeTree\w*|loop|dictionary|eval|executable|view|viewIfPermitted|viewExplain|fuzzQuery|input|file|fileCluster|filesystem|catBoostEvaluate|url|urlCluster|remote|remoteSecure|cluster|clusterAllReplicas|jdbc|odbc|mysql|postgresql|mongodb|redis|sqlite|hdfs\w*|s3\w*|gcs|oss|cosn|azureBlobStorage\w*|iceberg\w*|deltaLake\w*|hudi\w*|paimon\w*|ytsaurus|arrowstream|prometheusQuery\w*|timeSeries(?:Selector|Metrics|Tags|Samples|Data))$/i;
@@ -30,7 +30,9 @@ const checkToken = (token: Token, before: string, after: string): void => {
   if (name === 'format' && after !== '(' && before !== '.') refuse('choose its format');
 };
 
-/** The first fence: one SELECT that names `{tenant:String}`, with no way around the second one. */
+/**
+ * The first tenant check: requires a single SELECT that contains `{tenant:String}` and cannot bypass the tenant filter.
+ */
 const checkTenantSql = (sql: string): void => {
   const select = sql.startsWith(explained) ? sql.slice(explained.length) : sql;
   const tokens = tokensOf(select).filter(({ kind }) => kind !== 'space' && kind !== 'comment');
@@ -41,7 +43,7 @@ const checkTenantSql = (sql: string): void => {
     throw new PermanentError('bad-query', 'a tenant’s query must filter by the parameter {tenant:String}');
 };
 
-/** The caller's parameters with the tenant bound last, so that none of them can stand in for it. */
+/** Returns the caller's parameters with the tenant bound last, so that none of them can replace it. */
 const tenantParameters = (tenantId: string, parameters: QueryParameters): QueryParameters => ({
   ...parameters,
   tenant: tenantId,
@@ -52,9 +54,9 @@ const namesIn = (databases: readonly string[]): readonly string[] =>
 const ownNames = namesIn([]);
 
 /**
- * The second fence: a filter for every table with a tenant, applied by the engine wherever the table is read; the value of
- * `additional_table_filters`, as the engine spells maps, and none for the platform's own reads. It holds for tables of the connection's
- * database, and for those of others where these are named.
+ * The second tenant check: a filter for every table with a tenant, which the engine applies to every read of the table.
+ * Returns the value of `additional_table_filters` as a map literal of the engine; empty for reads of the platform
+ * itself. It applies to tables of the connection's database, and to tables of the given other databases.
  */
 export const tenantFilters = (tenantId: string | undefined, databases: readonly string[] = []): string | undefined => {
   if (tenantId === undefined) return undefined;
@@ -63,7 +65,7 @@ export const tenantFilters = (tenantId: string | undefined, databases: readonly 
   return `{${names.map((name) => `${name}: ${filter}`).join(', ')}}`;
 };
 
-/** Answer questions that passed the first fence; the engine applies the second. */
+/** Runs queries that passed the first check; the engine applies the second one. */
 interface Reads {
   landedUpTo(tenant: Pick<TenantColumns, 'tenantId' | 'query'>, table: string): Promise<number | undefined>;
   readonly changesOf?: TenantColumns['changesOf'];
@@ -71,7 +73,7 @@ interface Reads {
   native(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId: string): Promise<Uint8Array>;
 }
 
-/** Reads of one tenant, behind both fences. */
+/** Returns the reads of one tenant, with both tenant checks. */
 export const fencedColumns = (tenantId: string, source: WeakKey, reads: Reads): TenantColumns => {
   const query = async <Row>(
     sql: string,

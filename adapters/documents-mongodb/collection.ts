@@ -1,4 +1,4 @@
-/** The documents of one tenant in one collection of MongoDB. */
+/** The documents of one tenant in one collection of MongoDB */
 import type { ClientSession, Document, Collection as MongoCollection, Filter as MongoFilter } from 'mongodb';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
@@ -40,22 +40,25 @@ import { isNoIndex } from './errors.ts';
 
 export type Records = MongoCollection<MongoRecord>;
 
-/** How a collection's operations run: directly, or in a transaction's session. */
+/** How the operations of a collection run: directly, or in the session of a transaction. */
 export interface Access {
   readonly session?: ClientSession;
-  /** What every operation is bounded by. */
+  /** Time limit of every operation */
   readonly limitMs: number;
   read<Result>(operation: () => Promise<Result>): Promise<Result>;
   write<Result>(operation: () => Promise<Result>): Promise<Result>;
 }
 
-/** The driver's filter type has only the record's declared paths. */
+/** The driver's filter type has only the declared paths of the record. */
 export const asFilter = (filter: Filter): MongoFilter<MongoRecord> => filter as MongoFilter<MongoRecord>;
 
 type Definition = CollectionDefinition<object>;
 type Options = { readonly session?: ClientSession; readonly hint?: Document };
 
-/** Reads with an index where one is told; without it where there is none, and in a transaction, which a refusal would end. */
+/**
+ * Reads with an index hint if given. Reads without it if the index is missing, and in a transaction, which an error
+ * would abort.
+ */
 const hinted = async <Result>(
   hint: Document | undefined,
   session: ClientSession | undefined,
@@ -72,7 +75,7 @@ const hinted = async <Result>(
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** What is read of, and how. */
+/** Source and options of a read. */
 interface Source {
   readonly definition: Definition;
   readonly records: Records;
@@ -97,7 +100,8 @@ const listPage = async (
   );
   const documents = found.map((record) => documentOf(entryOf(record)));
   const items = documents.slice(0, limit);
-  // Every item's place is taken, so that a list or object under the sort fails on every page and not on some.
+  // Compute the position of every item, so that a list or object in the sort field fails on every page and not only on
+  // some.
   const last = items.map((item) => placeOf(item, order)).at(-1);
   return { items, nextCursor: documents.length > limit && last !== undefined ? cursorOf(last, order) : null };
 };
@@ -108,15 +112,15 @@ interface Counted {
   readonly limit: number;
 }
 
-/** Where the value of a field stands in what groups are made by. */
+/** Path of a field's value in the group key. */
 const heldAt = (field: string, { fields }: Counted): string => `_id.of${fields.indexOf(field)}`;
 
-/** Stages that count the values of a field, of documents that were put together by what they hold. */
+/** Stages that count the values of a field, for documents grouped by their values. */
 const valueStages = (field: string, counted: Counted) => {
   const path = `$${heldAt(field, counted)}`;
   return [
     { $match: renamed(choicesExcept(field, counted.chosen), (other) => heldAt(other, counted)) },
-    // A set, so that a value that stands twice in a list counts once.
+    // A set, so that a value that occurs twice in a list counts once.
     { $project: { _id: 0, count: 1, value: { $setUnion: [{ $cond: [{ $isArray: path }, path, [path]] }, []] } } },
     { $unwind: '$value' },
     { $match: { value: { $type: ['string', 'number', 'bool'] } } },
@@ -137,7 +141,7 @@ const countsIn = async (
   const among = { $and: [filter, chosenOfAll] };
   const stages = [
     { $match: filterWithin(tenant, filterOf(among)) },
-    // Many hold the same, which is taken apart once.
+    // Many documents have equal values, which are unwound once.
     {
       $group: {
         _id: Object.fromEntries(fields.map((field, at) => [`of${at}`, `$${pathOf(field)}`])),
@@ -146,13 +150,13 @@ const countsIn = async (
     },
     { $facet: Object.fromEntries(fields.map((field, at) => [`of${at}`, valueStages(field, counted)])) },
   ];
-  // What is chosen has indexes of its own.
+  // The chosen values have their own indexes.
   const hint = Object.keys(chosenOfAll).length === 0 ? hintFor(definition, filter) : undefined;
   const [found] = await hinted(hint, session, (how) => records.aggregate<Found>(stages, how).toArray());
   return fields.map((_, at) => (found?.[`of${at}`] ?? []).map(({ _id: value, count }) => ({ value, count })));
 };
 
-/** Replaces a document whose version was just read. Undefined when another write came between. */
+/** Replaces a document whose version was just read. Returns undefined when another write happened in between. */
 const replaceOnce = async (
   records: Records,
   key: DocumentKey,
@@ -188,7 +192,7 @@ const deleteOnce = async (
   return deletedCount === 1;
 };
 
-/** Documents of one tenant in one collection. */
+/** Returns the documents of one tenant in one collection. */
 export const collectionOf = (
   access: Access,
   { definition, records, tenant }: Omit<Source, 'session'>,
@@ -204,7 +208,7 @@ export const collectionOf = (
       for (let tries = 1; performance.now() < deadline; tries += 1) {
         const document = await replaceOnce(records, keyOf(id), version, next, now(), session);
         if (document !== undefined) return document;
-        // Another write came first. Without a version to keep, this one goes on top of it.
+        // Another write was first. Without an expected version, this write is applied on top of it.
         await pause(Math.random() * Math.min(tries * 5, 50));
       }
       throw new UnavailableError(`document ${id} is written by too many at once`);

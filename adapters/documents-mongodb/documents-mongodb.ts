@@ -1,4 +1,4 @@
-/** Documents in MongoDB, a replica set, for a cluster. */
+/** Documents in MongoDB, on a replica set, for a cluster. */
 import { MongoClient } from 'mongodb';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { type Clock, systemClock } from '../../schemas/ports/clock.ts';
@@ -21,7 +21,7 @@ import { MongoFeed } from './feed.ts';
 
 type Definition = CollectionDefinition<object>;
 
-/** How long an operation and the work of a transaction may take, before they reject with `UnavailableError`. */
+/** Time limits of an operation and of the work of a transaction, after which they reject with `UnavailableError`. */
 interface Limits {
   readonly operationMs: number;
   readonly transactionMs: number;
@@ -59,7 +59,7 @@ class MongoDocuments implements Documents {
       .collection<MongoRecord>(checkedName(definition.name), { readConcern: { level: 'majority' } });
   }
 
-  /** After a first connection that failed, the driver makes another one only when it is told to. */
+  /** After a failed first connection, the driver does not reconnect by itself. */
   async #connect(): Promise<void> {
     if (this.#isConnected) return;
     await this.#client.connect();
@@ -83,7 +83,7 @@ class MongoDocuments implements Documents {
     return {
       tenantId,
       collection: <Of extends object>(definition: CollectionDefinition<Of>): Collection<Of> =>
-        // The cast carries the caller's type over stored JSON, which the store does not look into.
+        // The cast applies the caller's type to stored JSON, which the store does not validate.
         collectionOf(
           access,
           { definition, records: this.#records(definition), tenant: tenantId },
@@ -154,7 +154,8 @@ class MongoDocuments implements Documents {
         return result;
       } catch (error) {
         run.close();
-        // The driver must see its own error to know that the work is to be run again, whatever the work made of it.
+        // The driver must receive its own error to know that the work must run again, even if the work caught the
+        // error.
         throw transient ?? error;
       }
     };
@@ -170,7 +171,7 @@ class MongoDocuments implements Documents {
       throw translated(error);
     } finally {
       run.close();
-      // Aborting at a server that is gone takes the driver a while: no caller waits for it.
+      // Aborting on an unavailable server takes the driver a while; no caller waits for it.
       void done.catch(() => undefined).finally(() => session.endSession().catch(() => undefined));
     }
   }
@@ -207,13 +208,14 @@ class MongoDocuments implements Documents {
   }
 }
 
-/** The database named in the URL's path. */
+/** The database name in the path of the URL. */
 const databaseOf = (url: string): string => /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?/]+)/.exec(url)?.[1] ?? 'oiq';
 
 /**
- * Documents of the replica set at `url`, whose path names the database (default `oiq`). It is connected to by the first use, so that
- * one that is away is reported there; a URL that is none is refused here. While MongoDB is gone everything rejects
- * with `UnavailableError` within 5 seconds (a transaction within 10), or within other `limits`; it is found again without a restart.
+ * Opens the documents of the replica set at `url`, whose path names the database (default `oiq`). The first use
+ * connects, so it also reports an unavailable server; an invalid URL throws here. While MongoDB is unavailable,
+ * everything rejects with `UnavailableError` within 5 seconds (a transaction within 10), or within other `limits`. It
+ * reconnects without a restart.
  */
 export const mongoDocuments = async ({
   url,

@@ -1,6 +1,6 @@
 /**
- * How a document lies in MongoDB: `_id` holds tenant and id, the fields lie under `fields`. What BSON or its driver cannot
- * give back as it was (operators and dots in names, broken UTF-16, depth) is kept as JSON text beside the part that can be queried.
+ * The MongoDB form of a document: `_id` contains tenant and id, `fields` the fields. Values that BSON or its driver
+ * cannot preserve (operators and dots in names, broken UTF-16, depth) are additionally stored as JSON text.
  */
 import type { IndexDescription } from 'mongodb';
 import type { CollectionDefinition, Filter } from '../../schemas/ports/documents.ts';
@@ -18,14 +18,14 @@ export interface MongoRecord {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly fields: Fields;
-  /** The exact fields, where `fields` could not hold them. */
+  /** The exact fields, if `fields` cannot represent them */
   readonly json?: string;
 }
 
-/** MongoDB refuses 100 levels; two are the record's own. */
+/** MongoDB rejects 100 levels; the record itself uses two. */
 const maxDepth = 90;
 
-/** Names that MongoDB or its driver takes for something else. */
+/** Names that MongoDB or its driver interprets in another way. */
 const isAwkward = (name: string): boolean =>
   name.startsWith('$') ||
   name.includes('.') ||
@@ -34,7 +34,7 @@ const isAwkward = (name: string): boolean =>
   name === '_bsontype' ||
   !name.isWellFormed();
 
-/** Copies what BSON holds exactly; the copy of anything else lacks it. */
+/** Copies the values that BSON represents exactly, and omits all others. */
 class BsonCopy {
   exact = true;
 
@@ -79,7 +79,7 @@ export const entryOf = (record: MongoRecord): Entry => ({
 
 const ownPaths: ReadonlySet<string> = new Set(['version', 'createdAt', 'updatedAt']);
 
-/** A document's path within the record. */
+/** Path of a document field within the record. */
 export const pathOf = (path: string): string => {
   if (path === 'id') return '_id.id';
   return ownPaths.has(path) ? path : `fields.${path}`;
@@ -87,12 +87,12 @@ export const pathOf = (path: string): string => {
 
 export const filterOf = (filter: Filter): Filter => renamed(filter, pathOf);
 
-/** The filter within one tenant. The caller's filter cannot widen it: both must hold. */
+/** Returns the filter within one tenant. The caller's filter cannot widen it, since both must match. */
 export const filterWithin = (tenant: string, ...filters: readonly Filter[]): Filter => ({
   $and: [{ '_id.tenant': tenant }, ...filters],
 });
 
-/** Field names of a unique index that refused a write. */
+/** Field names of the unique index that rejected a write. */
 export const fieldsOfKey = (key: Readonly<Record<string, unknown>> = {}): readonly string[] =>
   '_id' in key ? ['id'] : Object.keys(key).flatMap((path) => (path.startsWith('fields.') ? [path.slice(7)] : []));
 
@@ -107,20 +107,20 @@ const index = (kind: string, paths: readonly string[], options: Partial<IndexDes
   ...options,
 });
 
-/** A set with a missing or null field binds nothing, as in SQL. */
+/** A unique set with a missing or null field does not apply, as in SQL. */
 const bound = (paths: readonly string[]): Partial<IndexDescription> => ({
   unique: true,
   partialFilterExpression: Object.fromEntries(paths.map((path) => [path, { $type: ['number', 'string', 'bool'] }])),
 });
 
-/** The index that a list in an order is read by: those of `sorts` are read either way. */
+/** The index for lists in an order; indexes of `sorts` are read in both directions. */
 const orderIndex = (order: Order): IndexDescription['key'] =>
   Object.fromEntries(order.map(([path, direction]) => [pathOf(path), direction]));
 
 /**
- * Which index a search for texts is to be read by, where the filter pins no field to a value: that of the order, else that of ids. Each
- * reads every document at most. Left to itself the server tries all indexes of the collection for each text that is found more often or more
- * seldom than the one before.
+ * The index hint of a text search whose filter pins no field to a value: the index of the order, otherwise of ids. Each
+ * reads every document at most once. Without a hint the server tries all indexes of the collection whenever the
+ * frequency of the searched text differs from the one before.
  */
 export const hintFor = (
   { sorts = [] }: CollectionDefinition<object>,
@@ -134,7 +134,7 @@ export const hintFor = (
   return isIndexed ? { '_id.tenant': 1, ...orderIndex(order) } : undefined;
 };
 
-/** A partial index answers no query that does not repeat its condition, so each unique set has a plain one beside it. */
+/** A partial index only serves queries that repeat its condition, so each unique set also has a plain index. */
 export const indexesOf = ({
   indexes = [],
   sorts = [],
@@ -146,7 +146,7 @@ export const indexesOf = ({
     requiredIndexes.push(index('by', ['_id.tenant', ...set.map(pathOf), '_id.id']));
   for (const path of sorts.map(pathOf)) {
     requiredIndexes.push(index('by', ['_id.tenant', path, '_id.id']));
-    // Ids ascend in either direction, so that one index cannot be read both ways.
+    // Ids ascend in both directions, so one index cannot serve both.
     requiredIndexes.push({
       key: { '_id.tenant': 1, [path]: -1, '_id.id': 1 },
       name: `${prefix}down _id.tenant ${path} _id.id`,

@@ -1,10 +1,12 @@
-/** MongoDB's errors as errors of the port. */
+/** Maps MongoDB's errors to errors of the port. */
 import { MongoBulkWriteError, MongoError, MongoServerError, MongoServerSelectionError } from 'mongodb';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { ConflictError } from '../../schemas/ports/documents.ts';
 import { fieldsOfKey } from './encoding.ts';
 
-/** No primary, stepping down, shutting down, timed out, majority not reached, not yet authenticated to the cluster. */
+/**
+ * No primary, stepping down, shutting down, timed out, majority not reached, or not authenticated to the cluster yet.
+ */
 const unavailableCodes: ReadonlySet<unknown> = new Set([
   6, 7, 50, 64, 89, 91, 133, 134, 189, 202, 262, 317, 358, 9001, 10058, 10107, 11600, 11602, 13388, 13435, 13436,
 ]);
@@ -22,7 +24,7 @@ const connectionErrors: ReadonlySet<string> = new Set([
   'PoolClearedOnNetworkError',
 ]);
 
-/** Errors after which the whole transaction can be retried. */
+/** Whether the whole transaction can be retried after the error. */
 export const isTransient = (error: unknown): error is MongoError =>
   error instanceof MongoServerError && error.hasErrorLabel('TransientTransactionError');
 
@@ -30,22 +32,22 @@ const isUnavailable = (error: unknown): boolean =>
   error instanceof MongoError &&
   (connectionErrors.has(error.name) || (error instanceof MongoServerError && unavailableCodes.has(error.code)));
 
-/** An index that was to be read is not there: another version of the program knows it not. */
+/** Whether a hinted index does not exist, because another version of the program does not create it. */
 export const isNoIndex = (error: unknown): boolean =>
   error instanceof MongoServerError && error.code === 2 && /\bhint\b/.test(error.message);
 
-/** The change stream's place is no longer in the log of operations. */
+/** Whether the position of the change stream is no longer in the oplog. */
 export const isHistoryLost = (error: unknown): boolean =>
   error instanceof MongoServerError && [136, 260, 280, 286].includes(Number(error.code));
 
-/** A snapshot cannot be read yet, because the collection or an index of it was made a moment ago. */
+/** Whether a snapshot is not readable yet, because the collection or one of its indexes was just created. */
 export const isSnapshotUnavailable = (error: unknown): boolean =>
   error instanceof MongoServerError && [239, 246].includes(Number(error.code));
 
-/** Another instance made the collection first. */
+/** Whether another instance created the collection first. */
 export const isAlreadyThere = (error: unknown): boolean => error instanceof MongoServerError && error.code === 48;
 
-/** The driver's description of the servers when none of them takes writes. */
+/** The driver's description of the servers when none of them accepts writes. */
 const unavailableReason = (error: unknown): string => {
   const servers = error instanceof MongoServerSelectionError ? [...(error.reason?.servers.values() ?? [])] : [];
   const types = new Set<string>(servers.map(({ type }) => type));
@@ -57,7 +59,7 @@ const unavailableReason = (error: unknown): string => {
 
 const refusedLogin = 18;
 
-/** Of a `mongodb+srv` name that cannot be looked up. */
+/** Whether the error is a failed DNS lookup of a `mongodb+srv` name. */
 const isUnresolved = (error: unknown): error is Error =>
   error instanceof Error && 'syscall' in error && /^query(?:Srv|Txt)$/.test(String(error.syscall));
 

@@ -1,8 +1,8 @@
 /**
- * The change feed over one collection: everything as of one cluster time T, then the change stream from just after T. Every
- * write of the store is an insert, a replacement or a deletion, so that an event carries the document as that write left
- * it; a document looked up later would skip states. A lost connection resumes behind the last event; where the server no
- * longer has that place, a new snapshot is compared with the reported versions.
+ * The change feed of one collection: a snapshot at cluster time T, then the change stream from just after T. Every
+ * write of the store is an insert, a replacement or a deletion, so each event contains the document after that write; a
+ * later lookup would skip states. After a lost connection the feed resumes after the last event. If the server no
+ * longer has that position, the feed compares a new snapshot with the reported versions.
  */
 import type { ChangeStream, ChangeStreamDocument, Collection, MongoClient, ResumeToken } from 'mongodb';
 import { Timestamp } from 'mongodb';
@@ -12,7 +12,7 @@ import { limited } from '../documents-transaction.ts';
 import { type DocumentKey, entryOf, type MongoRecord } from './encoding.ts';
 import { isAlreadyThere, isHistoryLost, isSnapshotUnavailable } from './errors.ts';
 
-/** An idle stream answers this often, which is what the feed's freshness is known from. */
+/** Interval of the answers of an idle stream, which determine the freshness of the feed. */
 const awaitMs = 500;
 const batchSize = 1000;
 const snapshotTries = 50;
@@ -26,7 +26,7 @@ export class MongoFeed implements Feed {
   readonly #client: MongoClient;
   readonly #collection: Collection<MongoRecord>;
   readonly #onChange: (change: Change<object>) => void;
-  /** Version of every document that was reported, so that a second snapshot reports differences only. */
+  /** Versions of all reported documents, so that a second snapshot reports differences only. */
   readonly #reported = new Map<string, { readonly key: DocumentKey; readonly version: number }>();
   #position: Position | undefined;
   #completeAt = 0;
@@ -35,14 +35,14 @@ export class MongoFeed implements Feed {
   #stream: ChangeStream<MongoRecord> | undefined;
   #running: Promise<void> = Promise.resolve();
 
-  /** `collection` must have no read concern of its own, which would take the place of the snapshot's. */
+  /** `collection` must have no read concern of its own, which would override that of the snapshot. */
   constructor(client: MongoClient, collection: Collection<MongoRecord>, onChange: (change: Change<object>) => void) {
     this.#client = client;
     this.#collection = collection;
     this.#onChange = onChange;
   }
 
-  /** Resolves once every document of the snapshot has been reported. */
+  /** Resolves once every document of the snapshot is reported. */
   async start(): Promise<void> {
     await this.#snapshot();
     this.#running = this.#run();
@@ -81,7 +81,7 @@ export class MongoFeed implements Feed {
     }
   }
 
-  /** False when there was no collection to take the time from; there is one now. */
+  /** Returns false if the collection did not exist and its creation is needed to get a cluster time; it exists now. */
   async #snapshotOnce(): Promise<boolean> {
     const session = this.#client.startSession({ snapshot: true });
     const missing = new Map(this.#reported);
@@ -91,7 +91,7 @@ export class MongoFeed implements Feed {
         missing.delete(keyOf(record._id));
         this.#emitStored(record);
       }
-      // The driver keeps the time of the snapshot in the session, but does not declare it.
+      // The driver stores the time of the snapshot in the session, but does not declare it.
       const time: unknown = Reflect.get(session, 'snapshotTime');
       if (!(time instanceof Timestamp)) {
         await this.#create();
@@ -119,7 +119,7 @@ export class MongoFeed implements Feed {
       ...this.#position,
       batchSize,
       maxAwaitTimeMS: awaitMs,
-      // Only for updates by other hands than the store's.
+      // Only for updates from outside the store.
       fullDocument: 'updateLookup',
     });
     this.#stream = stream;
@@ -138,7 +138,7 @@ export class MongoFeed implements Feed {
         }
         if (this.#position === undefined || this.#broken) return;
         if (stream.resumeToken) this.#position = { resumeAfter: stream.resumeToken };
-        // Everything from before the question was in its answer, unless the answer was cut.
+        // The answer contained everything from before the request, unless it was truncated.
         if (stream.bufferedCount() === 0 && received < batchSize) this.#completeAt = startedAt;
       }
     } finally {
@@ -152,7 +152,7 @@ export class MongoFeed implements Feed {
       case 'insert':
       case 'replace':
       case 'update':
-        // A document that an update's lookup no longer finds has its deletion further on in the stream.
+        // If an update's lookup finds no document, its deletion follows in the stream.
         if (event.fullDocument) this.#emitStored(event.fullDocument);
         return;
       case 'delete':
@@ -184,7 +184,7 @@ export class MongoFeed implements Feed {
     try {
       this.#onChange(change);
     } catch (error) {
-      // A follower that missed a change is stale from then on.
+      // A follower that missed a change is stale from now on.
       this.#broken = true;
       throw error;
     }

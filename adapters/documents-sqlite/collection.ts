@@ -1,4 +1,4 @@
-/** One tenant's collection in SQLite: reads, writes and lists over the tables. */
+/** One tenant's collection in SQLite: reads, writes and lists on the tables. */
 import type { Clock } from '../../schemas/ports/clock.ts';
 import {
   type Collection,
@@ -26,16 +26,16 @@ import type { DocumentTables, Row } from './tables.ts';
 
 type Definition = CollectionDefinition<object>;
 
-/** What a write did; the followers of its collection get it once it is committed. */
+/** The effect of a write; followers of the collection receive it after the commit. */
 export interface Written {
   readonly collection: string;
   readonly tenantId: string;
   readonly id: string;
-  /** The stored fields' text, so that each follower gets objects of its own. */
+  /** Text of the stored fields, so that each follower gets its own objects. */
   readonly document: { readonly row: Row; readonly text: string } | undefined;
 }
 
-/** How a collection's operations run: directly, or in a transaction. */
+/** How the operations of a collection run: directly, or in a transaction. */
 export interface Access {
   read<Result>(operation: (tables: DocumentTables) => Result): Promise<Result>;
   write<Result>(operation: (tables: DocumentTables, written: Written[]) => Result): Promise<Result>;
@@ -46,10 +46,15 @@ interface Found {
   readonly place: readonly Scalar[];
 }
 
-/** A list in the order of an index looks at so many places for each that it wants: what matches more seldom is found sooner otherwise. */
+/**
+ * Maximum ratio of scanned to returned rows for a list in index order; rarer matches are found faster in another way.
+ */
 const placesForOne = 4;
 
-/** A tenant's matches after a place, as the index of the order has them. Undefined where there is none, or they are too seldom. */
+/**
+ * A tenant's matches after a position, in the order of its index. Undefined if there is no index, or matches are too
+ * rare.
+ */
 const matchesByIndex = (
   tables: DocumentTables,
   definition: Definition,
@@ -79,7 +84,7 @@ const matchesByIndex = (
   return places !== undefined && seen < maxPlaces ? found : undefined;
 };
 
-/** A tenant's matches after a place, sorted; more than `limit` of them when there are more. */
+/** A tenant's sorted matches after a position; more than `limit` of them if more exist. */
 const matchesAfter = (
   tables: DocumentTables,
   definition: Definition,
@@ -102,7 +107,7 @@ const matchesAfter = (
     const document = documentOf(row);
     const place = placeOf(document, order);
     if (isPast || start === undefined || comparePlaces(place, start, order) > 0) found.push({ document, place });
-    // Rows that come sorted are read up to what the page takes, and one to know that there are more.
+    // Sorted rows are read up to the page size plus one, which shows whether more exist.
     if (inOrder !== undefined && found.length > limit) return found;
   }
   return inOrder === undefined ? found.sort((left, right) => comparePlaces(left.place, right.place, order)) : found;
@@ -153,7 +158,7 @@ const current = (
   return row;
 };
 
-/** A tenant's collection over whatever `access` reaches. */
+/** Returns a tenant's collection on the tables of `access`. */
 export const collectionOf = (
   access: Access,
   definition: Definition,

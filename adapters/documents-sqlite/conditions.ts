@@ -1,18 +1,18 @@
 /**
- * What SQLite itself can tell of a document's stored text: whether it may match a filter, whether it surely does, and its place in an
- * order. So that a list parses few documents more than its page holds, and a count next to none. Field paths are parameters; those of orders
- * are plain names, and written out.
+ * Conditions that SQLite evaluates on the stored text of a document: whether it may match a filter, whether it surely
+ * matches, and its position in an order. A list then parses few documents beyond its page, and a count almost none.
+ * Field paths are parameters; those of orders are plain names and part of the statement.
  */
 import type { Filter } from '../../schemas/ports/documents.ts';
 import { isPlain, type Order, pinnedExactlyTo, pinnedTo, rankOf, type Scalar } from '../documents-query.ts';
 
-/** A condition of a statement, and the values of its placeholders. */
+/** A condition of a statement, with the values of its placeholders. */
 export interface Condition {
   readonly sql: string;
   readonly parameters: readonly (string | number)[];
 }
 
-/** Field names at which SQLite's paths and MongoDB's find the same; those of the store itself are columns. */
+/** Field names for which SQLite's paths and MongoDB's find the same values; the store's own fields are columns. */
 export const isField = (path: string): boolean =>
   /^[a-z]\w*$/i.test(path) && !['id', 'version', 'createdAt', 'updatedAt'].includes(path);
 
@@ -21,7 +21,7 @@ const joined = (conditions: readonly Condition[], operator: 'AND' | 'OR'): Condi
   parameters: conditions.flatMap(({ parameters }) => parameters),
 });
 
-/** The parts as one condition; undefined where one of them is. Without parts `AND` is true, and `OR` is not known. */
+/** Combines the parts into one condition; undefined if a part is. Without parts, `AND` is true and `OR` is unknown. */
 export const allOf = (parts: readonly (Condition | undefined)[], operator: 'AND' | 'OR'): Condition | undefined => {
   const known = parts.filter((part) => part !== undefined);
   if (known.length < parts.length) return undefined;
@@ -29,10 +29,10 @@ export const allOf = (parts: readonly (Condition | undefined)[], operator: 'AND'
   return operator === 'AND' ? { sql: '1', parameters: [] } : undefined;
 };
 
-/** A longer list of values is left to the filter. */
+/** The filter evaluates longer lists of values. */
 const maxValues = 10;
 
-/** A field that is one of the values, or a list that has one, holds its JSON text. */
+/** True if the JSON text of a field contains one of the values, directly or in a list. */
 const holdsOne = (path: string, values: readonly Scalar[]): Condition | undefined =>
   values.length === 0 || values.length > maxValues
     ? undefined
@@ -43,12 +43,12 @@ const holdsOne = (path: string, values: readonly Scalar[]): Condition | undefine
 
 const escapes = /\\([\\^$.*+?()[\]{}|])/g;
 
-/** More would not find fewer. */
+/** A longer literal would not be more selective. */
 const maxLiteralLength = 256;
 
 /**
- * The longest part of a pattern that JSON writes as it is, and of which SQLite knows the case. Undefined when the pattern is more
- * than a text, or holds no such part.
+ * Returns the longest part of a pattern that JSON does not escape and whose case SQLite can fold. Undefined if the
+ * pattern is more than a literal text, or has no suitable part.
  */
 const literalOf = (pattern: string): string | undefined => {
   if (/[\\^$.*+?()[\]{}|]/.test(pattern.replace(escapes, ''))) return undefined;
@@ -56,7 +56,7 @@ const literalOf = (pattern: string): string | undefined => {
   return runs.sort((left, right) => right.length - left.length)[0]?.slice(0, maxLiteralLength);
 };
 
-/** The pattern of a condition that says no more than that, and its options. */
+/** The pattern and options of a condition that only has a pattern. */
 const patternOf = (condition: unknown): readonly [pattern: string, options: unknown] | undefined => {
   if (!isPlain(condition)) return undefined;
   const { $regex, $options = '', ...others } = condition;
@@ -81,7 +81,7 @@ const partOf = (path: string, condition: unknown): Condition | undefined => {
   return values === undefined ? holdsText(path, condition) : holdsOne(path, values);
 };
 
-/** Those that are known: the others may be true. */
+/** Combines the known parts; unknown parts may be true. */
 const allKnown = (parts: readonly (Condition | undefined)[]): Condition | undefined => {
   const known = parts.filter((part) => part !== undefined);
   return known.length === 0 ? undefined : joined(known, 'AND');
@@ -90,7 +90,10 @@ const allKnown = (parts: readonly (Condition | undefined)[]): Condition | undefi
 const partsOf = (filter: Filter): Condition | undefined =>
   allKnown(Object.entries(filter).map(([path, condition]) => partOf(path, condition)));
 
-/** True of every document that matches, and of few others. What SQLite does not read as JSON, as it is nested too deep, may match. */
+/**
+ * True for every matching document, and for few others. Documents that SQLite cannot parse as JSON because of their
+ * depth may match.
+ */
 export const mayMatch = (filter: Filter): Condition => {
   const condition = partsOf(filter);
   return condition === undefined
@@ -98,7 +101,7 @@ export const mayMatch = (filter: Filter): Condition => {
     : { sql: `(NOT json_valid(fields) OR ${condition.sql})`, parameters: condition.parameters };
 };
 
-/** A field that is a text in which the whole pattern stands, in capitals or not. */
+/** True for a text field that contains the whole pattern, case-insensitively or not. */
 const surelyHoldsText = (path: string, condition: unknown): Condition | undefined => {
   const [pattern = '', options] = patternOf(condition) ?? [];
   const literal = options === 'i' ? literalOf(pattern) : undefined;
@@ -109,7 +112,7 @@ const surelyHoldsText = (path: string, condition: unknown): Condition | undefine
   };
 };
 
-/** What all documents in question hold at a path, as an index told. */
+/** Values that all candidate documents have at a path, according to an index. */
 export interface Held {
   readonly path: string;
   readonly values: readonly Scalar[];
@@ -123,7 +126,10 @@ const surelyIsOne = (path: string, values: readonly Scalar[]): Condition | undef
         'OR',
       );
 
-/** True of documents that match, though not of all of them. Undefined where it would be true of none. */
+/**
+ * Sufficient condition: true only for matching documents, but not for all of them. Undefined if it would be true for
+ * none.
+ */
 const sureOf = (filter: Filter, held: Held | undefined): Condition | undefined => {
   const sureOfAll = (condition: unknown): (Condition | undefined)[] =>
     (condition as Filter[]).map((part) => sureOf(part, held));
@@ -146,7 +152,10 @@ const sureOf = (filter: Filter, held: Held | undefined): Condition | undefined =
   );
 };
 
-/** True of documents that match. A list that holds what is asked for, or a text with a zero in it, may match where this is false. */
+/**
+ * True only for documents that match. It may be false for matches with a list that contains the value, or a text with a
+ * NUL character.
+ */
 export const surelyMatches = (filter: Filter, held: Held | undefined): Condition | undefined => {
   const condition = sureOf(filter, held);
   return (
@@ -164,8 +173,9 @@ const ownColumns: Readonly<Record<string, readonly [rank: string, value: string]
 };
 
 /**
- * The rank of the type of what stands at a path, as BSON orders types, and the value; `unplaced` is the rank of what has no place. The path
- * is written out, as an index has it. Undefined of a path that SQLite does not read as MongoDB does.
+ * Rank of the type of the value at a path, in BSON order, and the value. `unplaced` is the rank of values without a
+ * position. The path is part of the statement text, as in the index. Undefined for a path that SQLite reads differently
+ * from MongoDB.
  */
 export const placeAt = (path: string, unplaced: number): readonly [rank: string, value: string] | undefined => {
   if (Object.hasOwn(ownColumns, path)) return ownColumns[path];
@@ -176,13 +186,13 @@ export const placeAt = (path: string, unplaced: number): readonly [rank: string,
   return [rank, `CASE WHEN json_valid(fields) THEN fields ->> '$.${path}' END`];
 };
 
-/** The rank of what has no place: it comes first in either direction, so that it is seen before any other. */
+/** Rank of values without a position: they sort first in both directions, so they are found before any other value. */
 export const unplacedFirst = (direction: 1 | -1): number => (direction === 1 ? -1 : 4);
 
-/** Whether a rank is that of a list, an object, or a document that SQLite does not read. */
+/** Whether a rank is that of a list, an object, or a document that SQLite cannot parse. */
 export const isUnplaced = (rank: number): boolean => rank < 0 || rank > 3;
 
-/** How an order is read: the rank of a value's type and the value, under these names. */
+/** Columns of an order: rank of the value's type, and the value, under these names. */
 export interface Placing {
   readonly path: string;
   readonly direction: 1 | -1;
@@ -190,14 +200,14 @@ export interface Placing {
   readonly sql: string;
 }
 
-/** The reading of an order by one field and the id. Undefined for any other order. */
+/** Columns for an order by one field and the id. Undefined for any other order. */
 export const placingOf = (order: Order, start: readonly Scalar[] | undefined): Placing | undefined => {
   const [[path, direction] = ['id', 1 as const], [, idDirection] = ['id', 1 as const]] = order;
   if (order.length !== 2) return undefined;
   const [way, beyond] = direction === 1 ? ['ASC', '>'] : ['DESC', '<'];
   const [idWay, idBeyond] = idDirection === 1 ? ['ASC', '>'] : ['DESC', '<'];
   const [value = null, id = null] = start ?? [];
-  // The value passes through SQLite's reader of JSON as the stored ones do.
+  // The value passes through SQLite's JSON parser like the stored values.
   const given = "(? ->> '$')";
   const after =
     start === undefined
@@ -207,7 +217,7 @@ export const placingOf = (order: Order, start: readonly Scalar[] | undefined): P
             (rank = ? AND (value ${beyond} ${given} OR (value IS ${given} AND id ${idBeyond} ?))))`,
           parameters: [rankOf(value), rankOf(value), JSON.stringify(value), JSON.stringify(value), String(id)],
         };
-  // A rank that all share would keep SQLite from reading them by the index of the order.
+  // A constant rank would prevent SQLite from using the index of the order.
   const byRank = Object.hasOwn(ownColumns, path) ? '' : `rank ${way},`;
   return { path, direction, after, sql: `ORDER BY ${byRank} value ${way}, id ${idWay}` };
 };

@@ -1,4 +1,4 @@
-/** How many of a tenant's matches have each value of some fields. */
+/** Counts of a tenant's matches by value, for some fields. */
 import type { CollectionDefinition, CountOptions, Filter, ValueCount } from '../../schemas/ports/documents.ts';
 import { choicesExcept, countedValues, defaultLimit } from '../documents-query.ts';
 import { matcherOf, rangeOf, refuseUnshared } from './matches.ts';
@@ -21,7 +21,7 @@ class Counts {
   }
 }
 
-/** Counts of each field's values: as SQLite reads them where it is sure of a match, else as the matches tell. */
+/** Counts the values of each field: in SQLite where a match is sure, otherwise from parsed matches. */
 const readCounts = (
   tables: DocumentTables,
   definition: Definition,
@@ -43,7 +43,7 @@ const readCounts = (
   return counts.map(({ of }) => of);
 };
 
-/** As indexes tell it, else as the documents do. */
+/** Counts from indexes if possible, otherwise from documents. */
 const countsAmong = (
   tables: DocumentTables,
   definition: Definition,
@@ -58,7 +58,7 @@ const countsAmong = (
   );
 };
 
-/** Fields of which the same documents are counted are counted together. */
+/** Fields with the same set of matching documents are counted in one pass. */
 export const countsOf = (
   tables: DocumentTables,
   definition: Definition,

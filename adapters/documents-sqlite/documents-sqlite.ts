@@ -1,6 +1,6 @@
 /**
- * Documents in one SQLite file, for the embedded default. One connection writes and one reads, so that a transaction whose
- * work pauses hides its writes from readers and keeps other writers waiting.
+ * Documents in one SQLite file, for the embedded mode. One connection writes and one reads: a transaction that pauses
+ * hides its writes from readers and blocks other writers.
  */
 import { chmodSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
@@ -31,7 +31,7 @@ interface Follower {
   notify(change: Change<object>): void;
 }
 
-/** Full, busy, read-only or unreadable: the disk's trouble, not the caller's. */
+/** Full, busy, read-only or unreadable: a problem of the disk, not of the caller. */
 const diskCodes: ReadonlySet<number> = new Set([5, 6, 8, 10, 13, 14]);
 
 const remedy =
@@ -55,9 +55,9 @@ class SqliteDocuments implements Documents {
   readonly #committed: DocumentTables;
   readonly #scope = new TransactionScope();
   readonly #followers = new Set<Follower>();
-  /** Definitions whose indexes the file's committed state is listed by. */
+  /** Definitions whose indexes are up to date in the committed state of the file. */
   readonly #ensured = new Set<Definition>();
-  /** The same of the transaction that is open. */
+  /** The same for the open transaction. */
   #ensuring: Definition[] = [];
   #lastWrite: Promise<unknown> = Promise.resolve();
 
@@ -74,7 +74,7 @@ class SqliteDocuments implements Documents {
     this.#committed = new DocumentTables(this.#reader, this.#ensured);
   }
 
-  /** One writer at a time, in the order of calls. */
+  /** Allows one writer at a time, in the order of calls. */
   #exclusively<Result>(work: () => Result | Promise<Result>): Promise<Result> {
     const result = this.#lastWrite.then(work);
     this.#lastWrite = result.catch(() => undefined);
@@ -86,7 +86,7 @@ class SqliteDocuments implements Documents {
   #commit(written: readonly Written[]): void {
     this.#writer.exec('COMMIT');
     for (const definition of this.#ensuring.splice(0)) this.#ensured.add(definition);
-    // In the same turn of the loop: followers get the change before any reader can see the commit.
+    // In the same tick of the event loop: followers get the change before any reader can see the commit.
     for (const { collection, tenantId, id, document } of written)
       for (const follower of this.#followers)
         if (follower.collection === collection) follower.notify({ tenantId, id, document: this.#freshly(document) });
@@ -127,7 +127,7 @@ class SqliteDocuments implements Documents {
     write: async (operation) => {
       this.#scope.refuseInside('a write');
       return this.#exclusively(async () => {
-        // SQLite answers at once: a caller that awaits write after write would keep everything else from running.
+        // SQLite answers synchronously: a caller that awaits write after write would block everything else.
         await yieldToEventLoop();
         return this.#atomically((written) => operation(this.#written, written));
       });
@@ -148,7 +148,7 @@ class SqliteDocuments implements Documents {
               return operation(tables, written);
             }),
         };
-        // The cast carries the caller's type over stored JSON, which the store does not look into.
+        // The cast applies the caller's type to stored JSON, which the store does not validate.
         return collectionOf(ensuring, definition, tenantId, this.#clock) as unknown as Collection<Of>;
       },
     };
@@ -193,7 +193,7 @@ class SqliteDocuments implements Documents {
   async transaction<Result>(work: (transaction: Pick<Documents, 'of'>) => Promise<Result>): Promise<Result> {
     this.#scope.refuseInside('a transaction');
     return this.#exclusively(async () => {
-      // As before a write: transactions one after the other must not keep everything else from running.
+      // As before a write: consecutive transactions must not block everything else.
       await yieldToEventLoop();
       const run = new TransactionRun();
       const written: Written[] = [];
@@ -224,7 +224,7 @@ class SqliteDocuments implements Documents {
     const follower: Follower = {
       collection: checkedName(definition.name),
       notify: (change) => {
-        // A follower that throws has missed a change and is stale from then on; the write and other followers go on.
+        // A follower that throws has missed a change and is stale from now on; the write and other followers continue.
         if (staleSince !== undefined) return;
         try {
           onChange(change as Change<Of>);
@@ -242,7 +242,7 @@ class SqliteDocuments implements Documents {
         after = page.rows.at(-1) ?? after;
         last = page.last;
       }
-      // Without a pause after the last page, no commit comes between it and the first change.
+      // Without a pause after the last page, no commit happens between it and the first change.
       this.#followers.add(follower);
     });
     return {
@@ -266,7 +266,7 @@ class SqliteDocuments implements Documents {
   }
 }
 
-/** Opens or makes the file at `path`. One process at a time may have it open. */
+/** Opens the file at `path`, or creates it. Only one process at a time can open it. */
 export const sqliteDocuments = async ({
   path,
   clock = systemClock,

@@ -1,20 +1,20 @@
-/** What the store lists of a document beside it: values of indexed fields, and of unique sets. */
+/** Values that the store indexes next to a document: those of indexed fields and of unique sets. */
 import type { CollectionDefinition } from '../../schemas/ports/documents.ts';
 import type { Fields } from '../document-encoding.ts';
 import { valuesAt } from '../documents-query.ts';
 
 type Definition = CollectionDefinition<object>;
 
-/** Paths of all fields whose values are listed. */
+/** Paths of all indexed fields */
 export const indexedPaths = ({ indexes = [], unique = [], uniqueEverywhere = [] }: Definition): readonly string[] => [
   ...new Set([...indexes, ...unique, ...uniqueEverywhere].flat()),
 ];
 
-/** What a store lists of a definition. The order of indexes only says which of them is read. */
+/** Fingerprint of the indexed values of a definition. The order of indexes only determines which index a read uses. */
 export const listing = (paths: readonly string[], unique: unknown, uniqueEverywhere: unknown): string =>
   JSON.stringify([[...paths].sort(), unique, uniqueEverywhere]);
 
-/** One line for each value that an index lists: `["path", value]`. */
+/** One line for each indexed value: `["path", value]`. */
 export const indexedValues = (definition: Definition, fields: Fields): ReadonlySet<string> => {
   const lines = new Set<string>();
   for (const path of indexedPaths(definition))
@@ -23,7 +23,7 @@ export const indexedValues = (definition: Definition, fields: Fields): ReadonlyS
   return lines;
 };
 
-/** One line for each unique set that binds the document: `["tenant or empty", "[fields]", "[values]"]`. */
+/** One line for each unique set that applies to the document: `["tenant or empty", "[fields]", "[values]"]`. */
 export const uniqueValues = (definition: Definition, tenant: string, fields: Fields): ReadonlySet<string> => {
   const lines = new Set<string>();
   const add = (scope: string, set: readonly string[]): void => {
@@ -35,9 +35,9 @@ export const uniqueValues = (definition: Definition, tenant: string, fields: Fie
   return lines;
 };
 
-/** Of a document that is not there. */
+/** Index lines of a missing document */
 export const nothing: ReadonlySet<string> = new Set();
 
-/** Lines that the others do not have. */
+/** Lines that the others do not contain. */
 export const beyond = (lines: ReadonlySet<string>, others: ReadonlySet<string>): readonly string[] =>
   [...lines].filter((line) => !others.has(line));

@@ -1,4 +1,4 @@
-/** Whether a document matches a filter, and which documents may. */
+/** Whether a document matches a filter, and which documents may match. */
 import { Context } from 'mingo/core';
 import * as query from 'mingo/operators/query';
 import { Query } from 'mingo/query';
@@ -9,10 +9,10 @@ import type { IdRange, Row } from './tables.ts';
 
 const identity = (path: string): string => path;
 
-/** Filters need no other operators; the whole of mingo takes a tenth of a second to load. */
+/** Filters need no other operators; loading all of mingo takes a tenth of a second. */
 const context = Context.init({ query });
 
-/** Whether a document matches. Throws when the filter uses what the stores do not share. */
+/** Returns a predicate for a filter. Throws if the filter uses operators that the stores do not share. */
 export const matcherOf = (filter: Filter): ((row: Row) => boolean) => {
   const checked = renamed(filter, identity);
   if (Object.keys(checked).length === 0) return () => true;
@@ -20,10 +20,10 @@ export const matcherOf = (filter: Filter): ((row: Row) => boolean) => {
   return (row) => compiled.test(documentOf(row));
 };
 
-/** Throws where a filter uses what the stores do not share, for reads that need no matcher. */
+/** Throws if a filter uses operators that the stores do not share, for reads without a predicate. */
 export const refuseUnshared = (filter: Filter): void => void renamed(filter, identity);
 
-/** Where to read: within the filter's bounds, and beyond the place of a list in the order of ids. */
+/** The range to read: within the filter's bounds, and after the position of a list in the order of ids. */
 export const rangeOf = (filter: Filter, direction: 1 | -1 = 1, [last]: readonly Scalar[] = []): IdRange => {
   const bounds = { ...idBoundsOf(filter), backwards: direction === -1 };
   if (typeof last !== 'string') return bounds;

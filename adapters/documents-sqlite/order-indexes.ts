@@ -1,6 +1,6 @@
 /**
- * Indexes by which long lists are read in an order (`sorts`): one of SQLite's own for each collection and field, over that collection's
- * documents alone. SQLite keeps them with each write, whichever version of the program writes.
+ * Indexes for long lists in an order (`sorts`): one SQLite index per collection and field, on the documents of that
+ * collection only. SQLite updates them with each write, whichever version of the program writes.
  */
 import type { CollectionDefinition } from '../../schemas/ports/documents.ts';
 import { checkedName } from '../document-encoding.ts';
@@ -8,31 +8,31 @@ import { placeAt } from './conditions.ts';
 
 type Definition = CollectionDefinition<object>;
 
-/** What has no place lies before everything else in the index. */
+/** Values without a position sort before everything else in the index. */
 const unplaced = -1;
 
 export interface OrderIndex {
   readonly name: string;
-  /** The statement that makes it. */
+  /** The statement that creates the index. */
   readonly making: string;
-  /** What it is sorted by. */
+  /** Sort expression for the rank */
   readonly rank: string;
   readonly value: string;
-  /** A tenant's documents, read by it. */
+  /** Source of a tenant's documents that reads by the index */
   readonly from: string;
 }
 
-/** The names of a collection's indexes begin so. */
+/** Prefix of the names of a collection's indexes. */
 export const orderPrefix = ({ name }: Definition): string => `order of ${checkedName(name)} by `;
 
-/** The index of an order by a field; undefined where lists of the collection are not sorted by it. */
+/** The index of an order by a field; undefined if lists of the collection are not sorted by the field. */
 export const orderIndexOf = (definition: Definition, path: string): OrderIndex | undefined => {
   const place = definition.sorts?.includes(path) ? placeAt(path, unplaced) : undefined;
   if (place === undefined) return undefined;
   const [rank, value] = place;
   const name = `${orderPrefix(definition)}${path}`;
   const isOf = `collection = '${definition.name}'`;
-  // Times all have one rank.
+  // All times have the same rank.
   const keys = Number.isNaN(Number(rank)) ? [rank, value] : [value];
   return {
     name,

@@ -1,7 +1,7 @@
 /**
- * The tables of the SQLite store. Documents of all collections lie in one table, keyed by collection, tenant and id; the values
- * of indexed fields and of unique sets lie beside them in two more, written with each document, so that a new collection or
- * index of values changes no schema. Orders of long lists have indexes of SQLite's own (`order-indexes.ts`).
+ * The tables of the SQLite store. One table contains the documents of all collections, keyed by collection, tenant and
+ * id. Two more contain the values of indexed fields and of unique sets, written with each document, so a new collection
+ * or index changes no schema. Orders of long lists have SQLite indexes (`order-indexes.ts`).
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import {
@@ -29,12 +29,12 @@ import { type OrderIndex, orderIndexesOf, orderIndexOf, orderPrefix } from './or
 
 type Definition = CollectionDefinition<object>;
 
-/** A document and whose it is. */
+/** A document with its tenant. */
 export interface Row extends Entry {
   readonly tenantId: string;
 }
 
-/** Ids to read, and from which end. */
+/** Range of ids to read, and the direction. */
 export interface IdRange extends IdBounds {
   readonly backwards: boolean;
 }
@@ -103,10 +103,10 @@ const rowOf = (value: unknown): Row => {
   };
 };
 
-/** The values as the index lists them. */
+/** The values in the form of the index. */
 const listedTexts = (values: readonly Scalar[]): string => JSON.stringify(values.map((value) => JSON.stringify(value)));
 
-/** True of the ids of exactly the matches; undefined of a filter that asks for more than values of indexed fields. */
+/** True for the ids of exactly the matches; undefined for a filter that needs more than values of indexed fields. */
 const listedIn = (definition: Definition, tenant: string, filter: Filter): Condition | undefined => {
   const partOf = (path: string, condition: unknown): Condition | undefined => {
     if (path === '$and' || path === '$or')
@@ -136,8 +136,9 @@ const addOne = (counts: Map<string, number> | undefined, text: string | null): v
 const pageSize = 500;
 
 /**
- * Statements over one connection. Everything is synchronous; transactions are the caller's. Only the indexes of `ensured`
- * definitions are read: what another version of the program stored may not be listed by this one's.
+ * Statements on one connection. Everything is synchronous; the caller manages transactions. Reads use only the indexes
+ * of `ensured` definitions, because documents stored by another version of the program may be missing in the indexes of
+ * this version.
  */
 export class DocumentTables {
   readonly #database: DatabaseSync;
@@ -153,7 +154,7 @@ export class DocumentTables {
     return this.#statement(statements[name]);
   }
 
-  /** There are as many texts as filters of different forms, which are written in the program. */
+  /** The number of statement texts is the number of filter shapes in the program. */
   #statement(text: string): StatementSync {
     const known = this.#prepared.get(text);
     if (known !== undefined) return known;
@@ -171,7 +172,7 @@ export class DocumentTables {
     return Number(this.#sql('count').get(collection, tenant)?.n);
   }
 
-  /** Where a tenant's documents lie that may match. */
+  /** Source and condition of a tenant's documents that may match. */
   #where(definition: Definition, tenant: string, filter: Filter, { minId, maxId }: IdBounds): Condition {
     const index = this.#indexFor(definition, filter);
     const condition = mayMatch(filter);
@@ -185,7 +186,7 @@ export class DocumentTables {
     };
   }
 
-  /** A tenant's documents by id, within bounds: those that may match. To be consumed without a pause. */
+  /** Yields a tenant's documents that may match, by id, within bounds. Consume it without a pause. */
   *candidates(definition: Definition, tenant: string, filter: Filter, range: IdRange): Generator<Row> {
     const where = this.#where(definition, tenant, filter, range);
     const text = `SELECT ${columns} ${where.sql} ORDER BY id ${range.backwards ? 'DESC' : 'ASC'}`;
@@ -193,8 +194,8 @@ export class DocumentTables {
   }
 
   /**
-   * The same in the order of a field, after a place. Undefined where SQLite cannot tell the order: it is by more than a field, or
-   * a document has none there. To be consumed without a pause.
+   * Like `candidates`, in the order of a field, after a position. Undefined if SQLite cannot determine the order: it
+   * uses several fields, or a document has no position in it. Consume it without a pause.
    */
   inOrder(
     definition: Definition,
@@ -219,8 +220,8 @@ export class DocumentTables {
   }
 
   /**
-   * A tenant's first `most` documents after a place in an order that has an index, undefined in place of those that surely do not match.
-   * Undefined where there is none. To be consumed without a pause.
+   * A tenant's first `maxPlaces` documents after a position in an order with an index, with undefined for those that
+   * surely do not match. Undefined without an index. Consume it without a pause.
    */
   firstInOrder(
     definition: Definition,
@@ -246,7 +247,7 @@ export class DocumentTables {
     for (const place of places) yield place['fields'] === null ? undefined : rowOf(place);
   }
 
-  /** Whether a tenant has a document that has no place in the order of an index. */
+  /** Whether a tenant has a document without a position in the order of an index. */
   #holdsUnplaced({ rank, from }: OrderIndex, tenant: string): boolean {
     return this.#statement(`SELECT 1 ${from} AND ${rank} < 0 LIMIT 1`).get(tenant) !== undefined;
   }
@@ -267,7 +268,7 @@ export class DocumentTables {
     }
   }
 
-  /** All tenants' documents that may match, after a place. */
+  /** Returns the documents of all tenants that may match, after a position. */
   page(definition: Definition, filter: Filter, after: Pick<Row, 'tenantId' | 'id'>): { rows: Row[]; last: boolean } {
     const { name } = definition;
     const index = this.#indexFor(definition, filter);
@@ -281,8 +282,9 @@ export class DocumentTables {
   }
 
   /**
-   * How many of a tenant's matches have each value of a field, the most frequent first; told by indexes alone. Undefined where they do not
-   * tell it: the field is not indexed, or the filter asks for more than values of fields that are.
+   * Returns the number of a tenant's matches for each value of a field, the most frequent first, from indexes alone.
+   * Undefined if indexes do not suffice: the field is not indexed, or the filter needs more than values of indexed
+   * fields.
    */
   counts(definition: Definition, tenant: string, field: string, filter: Filter, limit: number) {
     const isKnown = this.#ensured.has(definition) && indexedPaths(definition).includes(field);
@@ -294,8 +296,8 @@ export class DocumentTables {
   }
 
   /**
-   * Of a tenant's documents of which SQLite is sure that they match, how many have each JSON text at each field; and the ids of those that
-   * may match besides. Undefined where SQLite is sure of none.
+   * For a tenant's documents that SQLite is sure match: counts of each JSON text at each field. Also returns the ids of
+   * the other documents that may match. Undefined if SQLite is sure of none.
    */
   textsOf(
     definition: Definition,
@@ -319,7 +321,7 @@ export class DocumentTables {
     return { texts, doubtful };
   }
 
-  /** The first indexed path that the filter pins to values, in the definition's order. */
+  /** The first indexed path that the filter pins to values, in the order of the definition. */
   #indexFor(definition: Definition, filter: Filter): Held | undefined {
     if (!this.#ensured.has(definition)) return undefined;
     const required = requiredValues(filter);
@@ -330,7 +332,7 @@ export class DocumentTables {
     return undefined;
   }
 
-  /** Writes a document in place of `before`. */
+  /** Writes a document that replaces `before`. */
   put(definition: Definition, row: Row, text: string, before: Row | undefined): void {
     const { name } = definition;
     const { tenantId, id, version, createdAt, updatedAt } = row;
@@ -343,7 +345,7 @@ export class DocumentTables {
     this.#index(definition, row.tenantId, row.id, row.fields, undefined);
   }
 
-  /** Makes the indexes of its orders, and forgets those of others. */
+  /** Creates the indexes of its orders, and drops obsolete ones. */
   #ensureOrders(definition: Definition): void {
     const requiredIndexes = orderIndexesOf(definition);
     const names = new Set(requiredIndexes.map(({ name }) => name));
@@ -353,7 +355,7 @@ export class DocumentTables {
     for (const { making } of requiredIndexes) this.#database.exec(making);
   }
 
-  /** Lists all values again when the definition's indexes are not those that the stored values were listed by. */
+  /** Rebuilds the index values when the definition's indexes differ from those of the stored values. */
   ensure(definition: Definition): void {
     const { name } = definition;
     this.#ensureOrders(definition);

@@ -1,4 +1,7 @@
-/** Export of the platform's own telemetry. Loaded where there is a target only: it is a tenth of what a start reads and compiles. */
+/**
+ * Export of the platform's own telemetry. Loaded only with a target, because it is a tenth of the code that a start
+ * reads and compiles.
+ */
 import { Metadata } from '@grpc/grpc-js';
 import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-grpc';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-grpc';

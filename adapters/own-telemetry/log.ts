@@ -1,4 +1,4 @@
-/** Structured logs: one JSON line on standard error each, and OTLP/gRPC besides when a target is set. */
+/** Structured logs: one JSON line each on standard error, and also OTLP/gRPC when a target is set. */
 import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api';
 import { destination, pino, stdSerializers, stdTimeFunctions } from 'pino';
 import type { LogProvider } from '../../schemas/ports/log.ts';
@@ -28,7 +28,7 @@ export const logProvider = async (
     destination({ fd: 2, sync: true }),
   );
   const provider = target && (await import('./exporters.ts')).loggerProvider(target, instance);
-  // Failures of the exporters are logged here and not exported, which would never end.
+  // Failures of the exporters are logged here and not exported, which would cause an endless loop.
   if (target !== undefined)
     diag.setLogger(
       exporterTroubles((trouble) => lines.warn({ trouble }, 'own telemetry')),

@@ -1,4 +1,4 @@
-/** The platform's own metrics: the closed list of `schemas/ports/metrics.ts` on OpenTelemetry's SDK. */
+/** The platform's own metrics: the fixed list of `schemas/ports/metrics.ts` on OpenTelemetry's SDK. */
 import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { type IMetricReader, MeterProvider } from '@opentelemetry/sdk-metrics';
@@ -8,7 +8,7 @@ import { watchProcess } from './process-metrics.ts';
 
 type Instrument = (value: number, labels: Readonly<Record<string, string>>) => void;
 
-/** With a `target`, every metric is also exported there over OTLP/gRPC, once a minute. */
+/** Creates the provider. With a `target`, it also exports every metric over OTLP/gRPC, once a minute. */
 export const metricsProvider = async (
   target: ExportTarget | undefined,
   { instance, version }: { readonly instance: string; readonly version: string },

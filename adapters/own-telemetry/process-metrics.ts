@@ -1,9 +1,11 @@
-/** What each process tells of itself by the names that dashboards know: memory, processor time, files, event loop, collections of garbage. */
+/**
+ * Process metrics under the names that common dashboards use: memory, CPU time, files, event loop, garbage collections.
+ */
 import { readdir } from 'node:fs/promises';
 import { constants, monitorEventLoopDelay, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import type { Meter } from '@opentelemetry/api';
 
-/** As the client libraries of Prometheus for Node name them. */
+/** Named like in the Prometheus client library for Node. */
 const kindsOfCollection = new Map<number, string>([
   [constants.NODE_PERFORMANCE_GC_MINOR, 'minor'],
   [constants.NODE_PERFORMANCE_GC_MAJOR, 'major'],
@@ -11,21 +13,21 @@ const kindsOfCollection = new Map<number, string>([
   [constants.NODE_PERFORMANCE_GC_WEAKCB, 'weakcb'],
 ]);
 
-/** An entry of the type `gc`. */
+/** A performance entry of type `gc`. */
 interface GarbageCollection extends PerformanceEntry {
   readonly detail: { readonly kind: number };
 }
 
-/** How often the event loop is looked at. Node tells the time between two looks, so this is taken off. */
+/** Sampling interval of the event loop. Node reports the time between two samples, so the interval is subtracted. */
 const lagEveryMs = 20;
 
-/** Undefined where the system does not tell it as Linux does. */
+/** Undefined if the system does not report it like Linux does. */
 const openFiles = async (): Promise<number | undefined> =>
   (await readdir('/proc/self/fd').catch(() => undefined))?.length;
 
 const watchCollections = (meter: Meter): PerformanceObserver => {
   const durations = meter.createHistogram('nodejs_gc_duration_seconds', {
-    description: 'Collections of garbage by kind: minor, major, incremental or weakcb',
+    description: 'Garbage collections by kind: minor, major, incremental or weakcb',
     unit: 's',
     advice: { explicitBucketBoundaries: [0.001, 0.01, 0.1, 1, 2, 5] },
   });
@@ -37,7 +39,7 @@ const watchCollections = (meter: Meter): PerformanceObserver => {
   return observer;
 };
 
-/** Adds them to what the meter collects, until `stop`. */
+/** Adds the metrics to the meter until `stop`. */
 export const watchProcess = (meter: Meter, version: string): { stop(): void } => {
   const gauge = (name: string, unit: string, description: string) =>
     meter.createObservableGauge(name, { unit, description });
@@ -52,7 +54,7 @@ export const watchProcess = (meter: Meter, version: string): { stop(): void } =>
     result.observe(performance.timeOrigin / 1_000),
   );
   meter
-    .createObservableCounter('process_cpu_seconds_total', { unit: 's', description: 'Processor time of all threads' })
+    .createObservableCounter('process_cpu_seconds_total', { unit: 's', description: 'CPU time of all threads' })
     .addCallback((result) => {
       const { user, system } = process.cpuUsage();
       result.observe((user + system) / 1_000_000);
@@ -86,7 +88,7 @@ export const watchProcess = (meter: Meter, version: string): { stop(): void } =>
     gauge(`nodejs_eventloop_lag_${of}_seconds`, 's', `Lag of the event loop since it was last asked: ${of}`),
   );
   meter.addBatchObservableCallback((result) => {
-    // Without a sample, mean is NaN.
+    // Without a sample, the mean is NaN.
     const nanoseconds = [delay.mean, delay.percentile(50), delay.percentile(99), delay.max];
     if (delay.count > 0)
       for (const [at, each] of lag.entries())

@@ -1,4 +1,4 @@
-/** Keeps alert rules that something else has made as that says: rules of objectives and of synthetic checks. */
+/** Synchronizes managed alert rules with their owners: SLOs and synthetic checks. */
 import { queryVersion } from '../../queries/query.ts';
 import type { CollectionDefinition, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { alertRules, type ManagedBy, type StoredAlertRule } from '../../schemas/resources/alert-rule.ts';
@@ -9,7 +9,7 @@ import { hasSameContent } from '../resources/resource-history.ts';
 type Rule = AlertRuleFields & Pick<StoredAlertRule, 'queryVersion' | 'managedBy'>;
 const collection = alertRules as CollectionDefinition<object> as CollectionDefinition<Rule>;
 
-/** Finds those of an organization's rules that something else has made. */
+/** Finds the managed rules of an organization. */
 export const findManagedRules =
   (documents: TenantDocuments): FindManagedRules =>
   async (ids) => {
@@ -17,7 +17,7 @@ export const findManagedRules =
     return (await documents.collection(collection).list({ filter, limit: Math.max(1, ids.length) })).items;
   };
 
-/** Within the transaction that writes their maker: makes rules, changes those that say something else, and deletes the others. */
+/** Within the transaction that writes the owner: creates rules, updates those that differ, and deletes the others. */
 export const syncManagedRules = async (
   documents: TenantDocuments,
   managedBy: ManagedBy,

@@ -1,11 +1,14 @@
 /**
  * JSON Canonicalization Scheme (RFC 8785): members sorted by UTF-16 code units, no white space, numbers and strings as
- * ECMAScript writes them. Two equal values have the same text. Members that are `undefined` are left out. Throws for text that is not
- * well-formed Unicode (half a surrogate pair), which has no UTF-8.
+ * ECMAScript writes them. Two equal values have the same text. `undefined` members are omitted. Throws for text that is
+ * not well-formed Unicode (an unpaired surrogate), which has no UTF-8.
  */
 export const canonicalJson = (value: unknown): string => written(value, wellFormedText);
 
-/** The same, but half a surrogate pair is written as its escape: so earlier versions recorded it, and it still verifies. */
+/**
+ * Like `canonicalJson`, but writes an unpaired surrogate as its escape: earlier versions recorded it in this form, and
+ * it still verifies.
+ */
 export const canonicalJsonOfEarlier = (value: unknown): string => written(value, JSON.stringify);
 
 const written = (value: unknown, textOf: (text: string) => string): string => {
@@ -33,7 +36,7 @@ export const isWellFormed = (value: unknown): boolean => {
   return Object.entries(value).every(([name, member]) => name.isWellFormed() && isWellFormed(member));
 };
 
-/** A value of JSON with U+FFFD in place of every half of a surrogate pair. */
+/** Returns a JSON value with U+FFFD in place of every unpaired surrogate. */
 export const toWellFormed = (value: unknown): unknown => {
   if (typeof value === 'string') return value.toWellFormed();
   if (Array.isArray(value)) return value.map(toWellFormed);

@@ -4,7 +4,7 @@ import type { Documents } from '../../schemas/ports/documents.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { caseEvidence } from '../../schemas/resources/security-case.ts';
 
-/** The audited action that attaches evidence to a case. */
+/** The audited action that attaches evidence to a case */
 export const attachingEvidence = 'security-case-evidence.attach';
 
 export const evidenceBreakKinds = ['evidence-edited', 'evidence-removed'] as const;
@@ -12,10 +12,10 @@ export const evidenceBreakKinds = ['evidence-edited', 'evidence-removed'] as con
 /** SHA-256, hexadecimal. */
 export const evidenceHashOf = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
 
-/** An id of evidence begins with its hash, so the chain holds the hash even when a record's details are erased. */
+/** An evidence id begins with its hash, so the chain contains the hash even after a record's details are erased. */
 export const hashInId = (id: string): string => id.slice(0, 64);
 
-/** The first piece of evidence, in the order of the chain, that is gone or is not what was attached. */
+/** Returns the first piece of evidence, in chain order, that is missing or differs from the attached one. */
 export const firstBrokenEvidence = async (
   documents: Documents,
   tenantId: string,

@@ -16,35 +16,40 @@ export interface SigningOptions {
   readonly key: EvidenceKey;
   readonly clock: Clock;
   readonly log: Log;
-  /** A head is made at every multiple of it, however late; default 1,000. */
+  /** A head is signed at every multiple of this number, however late; default 1,000. */
   readonly everyRecords?: number;
-  /** Signs from record 1 also where heads must have been lost: what is there now is then taken for what was recorded. */
+  /**
+   * Signs from record 1 even if heads must have been lost: the current records are then accepted as the recorded ones.
+   */
   readonly fromBeginning?: boolean;
 }
 
 /**
- * Signs what is new of one tenant after another. It goes on from the last head that was signed and never from the documents'
+ * Signs the new records of one tenant after another. It continues from the last signed head and never from the
  * beginning: signed records are not read again, so changed old records never get a signature.
  */
 export interface ChainSigning {
-  /** Gives the newest head; none while there are no records, or where all heads were lost. Not to be called twice at once for a tenant. */
+  /**
+   * Signs new records and returns the newest head; undefined while there are no records, or after all heads were lost.
+   * Do not call it concurrently for a tenant.
+   */
   signNew(tenantId: string): Promise<GrowingHead | undefined>;
-  /** Records covered by the newest head that this process has seen. */
+  /** Returns the number of records covered by the newest head that this process has seen. */
   sizeOf(tenantId: string): number | undefined;
-  /** False once a chain was found not to go on from what was signed, and while all its heads are lost. */
+  /** Returns false once a chain does not continue from the signed state, and while all its heads are missing. */
   isValid(tenantId: string): boolean;
-  /** Says, once a tenant, that its chain is not what was signed. */
+  /** Reports, once per tenant, that its chain differs from the signed state. */
   report(tenantId: string, after: number): void;
 }
 
-/** How far a tenant is signed, and the tree from which it goes on. */
+/** Signed position of a tenant, and the tree to continue from. */
 interface Signed {
   readonly tree: GrowingTree;
   readonly lastHash: string;
   readonly head: GrowingHead | undefined;
 }
 
-/** Heads that one publication carries. */
+/** Heads in one publication */
 const publishBatchSize = 100;
 
 const continues = (tenantId: string, { tree, lastHash }: Signed, record: StoredRecord): boolean =>
@@ -52,7 +57,10 @@ const continues = (tenantId: string, { tree, lastHash }: Signed, record: StoredR
   record.previousHash === lastHash &&
   hashOf(tenantId, record, canonicalJsonOfEarlier) === record.hash;
 
-/** The state to continue from after a head; `undefined` when this key did not sign it. The signature covers the subtrees, since the root is computed from them. */
+/**
+ * Returns the state to continue from after a head; `undefined` if this key did not sign it. The signature covers the
+ * subtrees, since the root is computed from them.
+ */
 const signedBy = (key: EvidenceKey, head: GrowingHead): Signed | undefined => {
   const subtrees = head.subtrees.map((root) => Buffer.from(root, 'hex'));
   const tree = new GrowingTree(head.size, subtrees);
@@ -89,7 +97,7 @@ export const chainSigning = ({ documents, heads, key, clock, log, ...options }: 
     log.error({ tenantId, after }, 'the audit chain is not what was signed; GET /api/evidence/verify names the place');
   };
 
-  /** Signing from record 1 again would sign whatever the chain was changed to. Logged once for each tenant. */
+  /** Signing from record 1 again would sign any changes to the chain. Logged once per tenant. */
   const lostHeads = async (tenantId: string, { head }: Signed): Promise<boolean> => {
     if (fromBeginning || head !== undefined || !(await mustHaveHeadsNow(documents, tenantId, clock))) {
       lost.delete(tenantId);

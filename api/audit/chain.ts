@@ -11,17 +11,17 @@ import {
 } from '../../schemas/resources/audit-record.ts';
 import { canonicalJson, toWellFormed } from './canonical-json.ts';
 
-/** `previousHash` of a chain's first record. */
+/** `previousHash` of the first record of a chain */
 export const chainStart = '0'.repeat(64);
 
-/** An audit record before it is appended, which gives it its sequence and hashes. */
+/** An audit record before it is appended; appending adds its sequence and hashes. */
 export type NewAuditRecord = Pick<AuditRecord, 'at' | 'action' | 'actor' | 'resource' | 'requestId'> & {
   readonly details: Omit<AuditDetails, 'salt'>;
 };
 
 export const detailsHashOf = (details: AuditDetails, json = canonicalJson): string => hash('sha256', json(details));
 
-/** The hash that a record of a tenant must have. What is there already is checked with `canonicalJsonOfEarlier`. */
+/** Returns the required hash of a tenant's record. Stored records are verified with `canonicalJsonOfEarlier`. */
 export const hashOf = (
   tenantId: string,
   record: Omit<AuditRecord, 'hash' | 'details'>,
@@ -40,8 +40,8 @@ const linkedTo = (
   { details: given, ...entry }: NewAuditRecord,
   sign: Sign | undefined,
 ): AuditRecord => {
-  // In the form in which it will be read again: dates are text by then, and what is undefined is gone. Names of earlier versions
-  // may hold half a surrogate pair.
+  // The form in which the record is read later: dates are text, and undefined members are missing. Names from earlier
+  // versions may contain an unpaired surrogate.
   const stored = toWellFormed(JSON.parse(JSON.stringify(given))) as typeof given;
   const details: AuditDetails = { salt: randomBytes(16).toString('base64url'), ...stored };
   const fields = { ...entry, sequence: end.sequence + 1, detailsHash: detailsHashOf(details), previousHash: end.hash };
@@ -50,8 +50,8 @@ const linkedTo = (
 };
 
 /**
- * Appends to a tenant's chain within a transaction. Reading and replacing the head makes every other writer of the tenant
- * wait or start again, so that the chain never forks. Erasures are signed, with `sign`. Gives the chain's new end.
+ * Appends to a tenant's chain within a transaction. Reading and replacing the head makes every other writer of the
+ * tenant wait or restart, so the chain never forks. Erasures are signed with `sign`. Returns the new end of the chain.
  */
 export const appendRecords = async (
   transaction: Pick<Documents, 'of'>,
@@ -69,7 +69,7 @@ export const appendRecords = async (
     end = record;
     return record;
   });
-  // The head first: writers of one tenant meet there, and not one document later.
+  // Write the head first: concurrent writers of a tenant conflict there, and not one document later.
   const next = { sequence: end.sequence, hash: end.hash };
   if (head === undefined) await heads.insert({ id: auditHeadId, ...next });
   else await heads.replace(auditHeadId, next, head.version);

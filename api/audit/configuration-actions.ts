@@ -5,12 +5,12 @@ interface Audited {
   readonly audit: readonly string[];
 }
 
-/** Groups whose changes are events themselves. */
+/** Groups whose changes are events themselves */
 const groupsWithEvents: readonly string[] = ['event', 'deployment'];
 
 /**
- * Actions of the audit log that are changes of configuration which every Viewer may read: those that an Editor may cause. What needs
- * an Admin (users, keys, retention) or no role (sign-ins, passwords) stays in the audit log.
+ * Audited actions that change configuration and that every Viewer may read: those that an Editor may perform. Actions
+ * that need an Admin (users, keys, retention) or no role (sign-ins, passwords) are visible in the audit log only.
  */
 export const configurationActionsOf = (operations: readonly Audited[]): readonly string[] => {
   const beyond = new Set(operations.filter(({ role }) => role !== 'editor').flatMap(({ audit }) => audit));

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Difference } from '../../schemas/resources/audit-record.ts';
 
-/** Replaces a secret in a difference. */
+/** Replacement for a secret in a difference */
 export const masked = '(secret)';
 
-/** Members that never appear in a difference, whatever holds them. */
+/** Members that never appear in a difference, in any object. */
 const secretNames =
   /password|passphrase|secret|credential|hash$|token$|private_?key|api_?key$|access_?key$|recovery_?codes|^codes$|^authorization$|^cookie$/i;
 
-/** Our own keys and tokens are recognized in any text. */
+/** Our own keys and tokens, recognized in any text */
 const ownSecrets = /\boiq_[a-z]{2,4}_[A-Za-z0-9]{16,}/g;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -25,12 +25,12 @@ const cleaned = (value: unknown): unknown => {
   );
 };
 
-/** Of the store, and different at every write. */
+/** Fields of the store, which differ after every write. */
 const bookkeeping = new Set(['id', 'version', 'createdAt', 'updatedAt']);
 
 /**
- * The differences between two states of a thing, object by object; arrays and scalars as a whole. Secrets are masked: that one
- * changed is recorded, its values are not. A missing state is one without members.
+ * Returns the differences between two states of an object, recursively; arrays and scalars are compared as a whole.
+ * Secrets are masked: a difference records that one changed, but not its values. A missing state has no members.
  */
 export const differencesOf = (before: unknown, after: unknown, path: readonly string[] = []): Difference[] => {
   if (isDeepStrictEqual(before, after)) return [];

@@ -8,19 +8,25 @@ import { recordsInOrder } from './record-pages.ts';
 
 export interface Erasure {
   readonly tenantId: string;
-  /** Id of a user or service account: what they did, and what was done to them. All details when it is left out. */
+  /**
+   * Id of a user or service account: erases the details of their actions, and of actions on them. Erases all details if
+   * omitted.
+   */
   readonly subjectId?: string;
-  /** Who asks for it. Their name is not kept: this record stays when all details are erased. */
+  /**
+   * Actor that requests the erasure. The name is not stored, because this record remains when all details are erased.
+   */
   readonly actor: { readonly type: Actor['type']; readonly id: string };
   readonly requestId: string;
 }
 
-/** Records erased between two turns of the loop. */
+/** Records erased between two ticks of the event loop */
 const eraseBatchSize = 100;
 
 /**
- * Takes the details (names, addresses, differences) out of audit records, and gives the number of records. The records
- * stay, and the chain verifies without them. The erasure is recorded first, and signed; one that was cut short is finished by calling again.
+ * Removes the details (names, addresses, differences) from audit records and returns the number of records. The records
+ * remain, and the chain verifies without the details. The erasure is recorded first, and signed; calling again
+ * completes an interrupted erasure.
  */
 export const eraseDetails = async (
   { documents, clock, key }: { readonly documents: Documents; readonly clock: Clock; readonly key: EvidenceKey },

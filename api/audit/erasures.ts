@@ -1,20 +1,20 @@
 import type { Actor, AuditRecord } from '../../schemas/resources/audit-record.ts';
 
-/** The action under which an erasure of details is recorded; its resource is the person's id, or `everybody`. */
+/** The action of recorded erasures of details; its resource is the person's id, or `everybody`. */
 export const erasureAction = 'audit-log.erase';
 export const everybody = '*';
 
 /** An erasure, as its record describes it. */
 export interface RecordedErasure {
-  /** Of its record. */
+  /** Sequence of its record */
   readonly sequence: number;
   readonly at: string;
   readonly actor: Actor;
-  /** Id of the person whose details were erased; null when all details were. */
+  /** Id of the person whose details were erased; null when all details were erased. */
   readonly subject: string | null;
-  /** Whether the installation signed it. One that it did not sign accounts for nothing. */
+  /** Whether the installation signed it. An unsigned erasure explains no missing details. */
   readonly signed: boolean;
-  /** Records whose missing details it accounts for. */
+  /** Number of records whose missing details it explains */
   readonly details: number;
 }
 
@@ -27,8 +27,9 @@ interface Missing {
 }
 
 /**
- * Which missing details a signed erasure accounts for: the one place that decides it, for a chain in the stores and for an exported one
- * alike. Records come in the order of the chain. Memory grows with the actors and resources of records without details, until an erasure of them comes.
+ * Determines which missing details a signed erasure explains, both for a stored chain and for an exported one. Records
+ * are passed in the order of the chain. Memory grows with the actors and resources of records without details, until
+ * their erasure follows.
  */
 export class Erasures {
   readonly #signed: (record: AuditRecord) => boolean;
@@ -39,7 +40,7 @@ export class Erasures {
     this.#signed = signed;
   }
 
-  /** A record without details: an erasure must follow. */
+  /** Adds a record without details; an erasure must follow. */
   missing({ sequence, actor, resource }: AuditRecord): void {
     const subjects = [everybody, actor.id, resource.id];
     const key = JSON.stringify(subjects);
@@ -47,7 +48,7 @@ export class Erasures {
     this.#missing.set(key, { subjects, first, last: sequence, count: count + 1 });
   }
 
-  /** Takes a record that may be an erasure. */
+  /** Adds a record that may be an erasure. */
   record(record: AuditRecord): void {
     if (record.action !== erasureAction) return;
     const { sequence, at, actor, resource } = record;
@@ -68,7 +69,10 @@ export class Erasures {
     });
   }
 
-  /** The first record whose details are gone without a signed erasure, and the unsigned erasure, if any, that claims them. */
+  /**
+   * The first record whose details are missing without a signed erasure, and the unsigned erasure, if any, that claims
+   * them.
+   */
   unaccounted(): { readonly sequence: number; readonly claimedBy: RecordedErasure | undefined } | undefined {
     let found: Missing | undefined;
     for (const missing of this.#missing.values())

@@ -9,10 +9,10 @@ export interface FileFindings extends Findings {
   readonly header: EvidenceHeader;
 }
 
-/** Not an evidence file, or not a whole one. */
+/** Not an evidence file, or an incomplete one. */
 export class EvidenceFileError extends Error {}
 
-/** Reads a file line by line and checks it. Throws `EvidenceFileError` for any other file. */
+/** Reads a file line by line and verifies it. Throws `EvidenceFileError` for any other file. */
 export const verifyEvidenceFile = async (path: string): Promise<FileFindings> => {
   const header = await headerOf(path);
   const verification = new Verification({

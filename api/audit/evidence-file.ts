@@ -1,6 +1,6 @@
 /**
- * A chain as a file that needs no store to be checked: JSON lines, a header first, then records in order with each signed
- * head after the last record that it covers, and a last line, without which the file was cut.
+ * A chain as a file that can be verified without a store: JSON lines. A header is first, then the records in order,
+ * each signed head after the last record that it covers, and a final line. A file without the final line is truncated.
  */
 import { z } from 'zod';
 import { EvidenceHead } from '../../schemas/evidence.ts';
@@ -28,7 +28,7 @@ export type EvidenceLine = z.output<typeof EvidenceLine>;
 
 const lineOf = (value: EvidenceLine | EvidenceHeader): string => `${JSON.stringify(value)}\n`;
 
-/** The lines of a file. `end` is what the head document says. */
+/** Yields the lines of a file. `end` is the content of the head document. */
 export async function* evidenceLines(
   header: Omit<EvidenceHeader, 'type' | 'format'>,
   items: AsyncIterable<ChainItem>,
@@ -36,7 +36,7 @@ export async function* evidenceLines(
 ): AsyncGenerator<string> {
   yield lineOf({ type: 'evidence', format: 1, ...header });
   for await (const item of items) {
-    // Only what the schemas name: the store's own fields are none of it.
+    // Only the fields of the schemas, without the store's own fields.
     if ('record' in item) yield lineOf({ type: 'record', record: AuditRecord.strip().parse(item.record) });
     else yield lineOf({ type: 'head', head: EvidenceHead.strip().parse(item.head) });
   }

@@ -4,31 +4,34 @@ import type { EvidenceHead } from '../../schemas/evidence.ts';
 import type { AuditRecord } from '../../schemas/resources/audit-record.ts';
 import { canonicalJson } from './canonical-json.ts';
 
-/** Signs tree heads and erasures. It follows from the installation's secret key, so it lies in no store, and every instance has the same. */
+/**
+ * Signs tree heads and erasures. It is derived from the installation's secret key, so it is not stored anywhere, and
+ * every instance has the same key.
+ */
 export interface EvidenceKey extends PublicEvidenceKey {
   sign(head: Unsigned): EvidenceHead;
-  /** The signature of an erasure whose record has this hash. */
+  /** Returns the signature of an erasure whose record has this hash. */
   signErasure(tenantId: string, recordHash: string): string;
 }
 
-/** What a verifier of heads needs. */
+/** The part of the key that a verifier of heads needs. */
 export interface PublicEvidenceKey {
-  /** Fingerprint: 16 hexadecimal digits. */
+  /** Fingerprint: 16 hexadecimal digits */
   readonly id: string;
   /** PEM. */
   readonly publicKey: string;
-  /** Whether this key signed all that the head says. */
+  /** Whether this key signed the complete content of the head. */
   signed(head: EvidenceHead): boolean;
-  /** Whether this key signed the erasure in the record. Does not check the record's hash. */
+  /** Whether this key signed the erasure in the record. Does not verify the record's hash. */
   signedErasure(tenantId: string, record: Pick<AuditRecord, 'hash' | 'signature'>): boolean;
 }
 
 type Unsigned = Omit<EvidenceHead, 'signature' | 'keyId'>;
 
-/** An Ed25519 private key in PKCS #8 is these bytes and the 32 of the key. */
+/** An Ed25519 private key in PKCS #8 consists of these bytes and the 32 bytes of the key. */
 const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** Signatures of this key mean nothing else, and those of others nothing here. */
+/** Separates the signatures of this purpose from all others. */
 const purpose = 'oiq evidence head 1';
 
 const signedText = ({ tenantId, size, root, lastHash, signedAt, keyId }: Omit<EvidenceHead, 'signature'>): Buffer =>
@@ -52,7 +55,7 @@ const publicPart = (key: KeyObject): PublicEvidenceKey => {
   };
 };
 
-/** The public key of a PEM text. Throws when it is none. */
+/** Parses the public key in a PEM text. Throws if the text is not a public key. */
 export const publicEvidenceKey = (pem: string): PublicEvidenceKey => {
   const key = createPublicKey(pem);
   if (key.asymmetricKeyType !== 'ed25519') throw new Error('the public key is not an Ed25519 key');

@@ -14,7 +14,7 @@ export interface Evidence {
   readonly heads: HeadStore;
   readonly key: EvidenceKey;
   readonly signer: HeadSigner;
-  /** Signs what is not signed yet, and resolves once that is durable. */
+  /** Signs the unsigned records, and resolves once the heads are durable. */
   close(): Promise<void>;
 }
 

@@ -6,15 +6,15 @@ const mutexes = new WeakMap<Documents, KeyedMutex>();
 const held = new AsyncLocalStorage<true>();
 
 /**
- * A mutex for each chain: changes of one run one after the other within this process. All of them meet at the chain's end, where
- * a store that runs transactions side by side would have them start again and again; so only instances still do.
+ * A mutex per chain: changes to a chain run one after the other within this process. All changes write the chain's end,
+ * where a store with parallel transactions would restart them repeatedly. Only instances still conflict.
  */
 export const runExclusive = <Result>(
   documents: Documents,
   tenantId: string,
   work: () => Promise<Result>,
 ): Promise<Result> => {
-  // A change within a change would wait for itself; the store refuses it.
+  // A change within a change would wait for itself; the store rejects it.
   if (held.getStore()) return work();
   const mutex = mutexes.get(documents) ?? new KeyedMutex();
   mutexes.set(documents, mutex);

@@ -1,20 +1,22 @@
-/** Proofs of RFC 9162, section 2.1: that a leaf is in a tree, and that a tree is the beginning of a larger one. */
+/** Proofs of RFC 9162, section 2.1: that a leaf is in a tree, and that a tree is a prefix of a larger one. */
 import { GrowingTree, parentOf } from './merkle.ts';
 
-/** Leaves `start` up to but without `end`; the subtree over them is a node of the proof. */
+/** Leaves from `start` up to but excluding `end`; the subtree of these leaves is a node of the proof. */
 export interface LeafRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** The largest power of two below `size`. */
+/** The largest power of two below `size` */
 const splitOf = (size: number): number => {
   let split = 1;
   while (split * 2 < size) split *= 2;
   return split;
 };
 
-/** The subtrees whose roots prove that leaf `index` (from 0) is in a tree of `size` leaves, the nearest first. */
+/**
+ * Returns the subtrees whose roots prove that leaf `index` (from 0) is in a tree of `size` leaves, the nearest first.
+ */
 export const inclusionRanges = (index: number, size: number): LeafRange[] => {
   const ranges: LeafRange[] = [];
   let start = 0;
@@ -32,7 +34,10 @@ export const inclusionRanges = (index: number, size: number): LeafRange[] => {
   return ranges.reverse();
 };
 
-/** The subtrees whose roots prove that the tree of `older` leaves (1 at least) is the beginning of that of `newer`. */
+/**
+ * Returns the subtrees whose roots prove that the tree of `older` leaves (at least 1) is a prefix of the tree of
+ * `newer` leaves.
+ */
 export const consistencyRanges = (older: number, newer: number): LeafRange[] => {
   const ranges: LeafRange[] = [];
   let start = 0;
@@ -47,12 +52,12 @@ export const consistencyRanges = (older: number, newer: number): LeafRange[] => 
       start = middle;
     }
   }
-  // Where the older tree is itself a node of the newer one, the verifier has its root already.
+  // If the older tree is itself a node of the newer tree, the verifier already has its root.
   if (start > 0) ranges.push({ start, end });
   return ranges.reverse();
 };
 
-/** Roots of the subtrees over the ranges, from all leaves in order; they are held one path at a time. */
+/** Returns the roots of the subtrees of the ranges, from all leaves in order. Memory holds one path at a time. */
 export const rootsOf = async (ranges: readonly LeafRange[], leaves: AsyncIterable<Buffer>): Promise<Buffer[]> => {
   const trees = new Map(ranges.map((range) => [range, new GrowingTree()]));
   const waiting = ranges.toSorted((left, right) => left.start - right.start);
@@ -71,7 +76,7 @@ export const rootsOf = async (ranges: readonly LeafRange[], leaves: AsyncIterabl
   });
 };
 
-/** A node's position in its row, and that of the row's last node. */
+/** Position of a node in its row, and of the last node of the row. */
 interface NodePosition {
   readonly at: number;
   readonly last: number;
@@ -81,14 +86,14 @@ const isOdd = (value: number): boolean => value % 2 === 1;
 const above = ({ at, last }: NodePosition): NodePosition => ({ at: Math.floor(at / 2), last: Math.floor(last / 2) });
 const isRight = ({ at, last }: NodePosition): boolean => isOdd(at) || at === last;
 
-/** The position of the parent. A last node without a sibling rises until it has one on its left. */
+/** The position of the parent. A last node without a sibling moves up until it has a sibling on its left. */
 const parentPosition = (position: NodePosition): NodePosition => {
   let from = position;
   if (isRight(position)) while (!isOdd(from.at) && from.at !== 0) from = above(from);
   return above(from);
 };
 
-/** The root that a leaf's inclusion proof leads to; `undefined` where the proof has another length than it must. */
+/** Returns the root that follows from a leaf's inclusion proof; `undefined` if the proof has the wrong length. */
 export const rootOfInclusion = (
   { index, size }: { readonly index: number; readonly size: number },
   leaf: Buffer,
@@ -110,7 +115,7 @@ interface SizedRoot {
   readonly root: Buffer;
 }
 
-/** Whether the proof shows that the tree of `older.root` is the beginning of that of `newer.root`. */
+/** Whether the proof shows that the tree of `older.root` is a prefix of the tree of `newer.root`. */
 export const isConsistent = (older: SizedRoot, newer: SizedRoot, proof: readonly Buffer[]): boolean => {
   if (older.size === newer.size) return proof.length === 0 && older.root.equals(newer.root);
   if (older.size < 1 || older.size > newer.size) return false;

@@ -1,4 +1,7 @@
-/** Merkle tree hashes of RFC 9162, section 2.1 (those of RFC 6962): SHA-256, leaves and inner nodes are distinguished by their first byte. */
+/**
+ * Merkle tree hashes of RFC 9162, section 2.1 (those of RFC 6962): SHA-256, with a first byte that distinguishes leaves
+ * from inner nodes.
+ */
 import { createHash } from 'node:crypto';
 
 const leafPrefix = Buffer.of(0);
@@ -14,8 +17,8 @@ export const leafHashOf = (data: Uint8Array): Buffer => sha256(leafPrefix, data)
 export const parentOf = (left: Uint8Array, right: Uint8Array): Buffer => sha256(nodePrefix, left, right);
 
 /**
- * A tree that only grows, held as the roots of its complete subtrees, the largest first: as many as `size` has binary
- * ones. The root follows from them, and so does that of every larger tree.
+ * An append-only tree, stored as the roots of its complete subtrees, the largest first: one for each 1 in the binary
+ * form of `size`. They determine the root, and also the root of every larger tree.
  */
 export class GrowingTree {
   #size: number;

@@ -11,17 +11,17 @@ import { chainStart } from './chain.ts';
 
 export type StoredRecord = AuditRecord & Stored;
 
-/** Records of a chain, `after` and `upTo` being sequences. */
+/** A range of records of a chain; `after` and `upTo` are sequences. */
 export interface Span {
   readonly after?: number;
   readonly upTo?: number;
 }
 
-/** Few enough that reading and hashing them does not delay other requests. */
+/** Small enough that reading and hashing a page does not delay other requests. */
 const pageRecords = 250;
 const newestPossible = 999_999_999_999;
 
-/** A tenant's records in the order of the chain, page by page; others run in between. */
+/** Yields a tenant's records in the order of the chain, page by page; other work runs in between. */
 export async function* recordsInOrder(
   documents: Documents,
   tenantId: string,
@@ -45,7 +45,7 @@ export async function* recordsInOrder(
   }
 }
 
-/** The sequence of the newest record there is; 0 without any. */
+/** Returns the sequence of the newest record; 0 without records. */
 export const newestSequence = async (documents: Documents, tenantId: string): Promise<number> => {
   const records = documents.of(tenantId).collection(auditRecords);
   const filter = { id: { $lt: afterAuditRecord(newestPossible) } };
@@ -53,7 +53,7 @@ export const newestSequence = async (documents: Documents, tenantId: string): Pr
   return items[0]?.sequence ?? 0;
 };
 
-/** The end of the chain as its head document notes it. */
+/** Returns the end of the chain as stored in its head document. */
 export const notedEnd = async (documents: Documents, tenantId: string): Promise<{ sequence: number; hash: string }> => {
   const head = await documents.of(tenantId).collection(auditHeads).find(auditHeadId);
   return { sequence: head?.sequence ?? 0, hash: head?.hash ?? chainStart };

@@ -3,22 +3,22 @@ import type { Documents, Filter } from '../../schemas/ports/documents.ts';
 import { afterAuditRecord, auditRecords } from '../../schemas/resources/audit-record.ts';
 import { newestSequence, type Span, type StoredRecord } from './record-pages.ts';
 
-/** The records to find. Absent fields do not restrict. */
+/** Filter of a search. Absent fields do not restrict. */
 export interface RecordFilter {
-  /** Id, or the address by which a person signs in. */
+  /** Id, or the address with which a person signs in */
   readonly actor?: string | undefined;
   readonly action?: string | undefined;
-  /** Any of these. */
+  /** Matches any of these actions. */
   readonly actions?: readonly string[] | undefined;
   readonly resourceType?: string | undefined;
   readonly resourceId?: string | undefined;
   readonly requestId?: string | undefined;
-  /** Epoch milliseconds, both ends included. */
+  /** Epoch milliseconds, both ends included */
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;
 }
 
-/** Clocks of instances may differ: a later record may be this much older. */
+/** Maximum clock difference between instances: a later record may have a time this much earlier. */
 const clockDifferenceMs = 600_000;
 const firstWindow = 1_000;
 const largestWindow = 32_000;
@@ -38,15 +38,15 @@ export const filterOf = ({ fromMs, toMs, ...filter }: RecordFilter): Filter => {
   return { ...Object.fromEntries(given(pinned)), ...(Object.keys(bounds).length === 0 ? {} : { at: bounds }) };
 };
 
-/** A time that no clock shows is beyond all records all the same. */
+/** A time outside the range of dates is still beyond all records. */
 const isoOf = (ms: number | undefined): string | undefined =>
   ms === undefined ? undefined : new Date(Math.min(Math.max(ms, 0), 253_402_300_799_999)).toISOString();
 
-/** The part of the chain in which records of a time lie, found by halving. */
+/** The part of the chain with records in a time range, found by binary search. */
 export const spanOf = async (documents: Documents, tenantId: string, { fromMs, toMs }: RecordFilter): Promise<Span> => {
   const newest = await newestSequence(documents, tenantId);
   const records = documents.of(tenantId).collection(auditRecords);
-  /** How many records are older than a time. */
+  /** Number of records older than a time. */
   const olderThan = async (ms: number): Promise<number> => {
     const at = isoOf(ms) ?? '';
     let low = 0;
@@ -66,7 +66,10 @@ export const spanOf = async (documents: Documents, tenantId: string, { fromMs, t
   };
 };
 
-/** The newest matches below a sequence, the newest first. Read window by window: others run in between, however rare the matches. */
+/**
+ * Returns the newest matches below a sequence, the newest first. Reads window by window, so other work runs in between,
+ * however rare the matches.
+ */
 export const newestRecords = async (
   documents: Documents,
   tenantId: string,

@@ -7,39 +7,39 @@ import { chainSigning, type SigningOptions } from './chain-signing.ts';
 import { notedEnd } from './record-pages.ts';
 
 /**
- * Signs heads of all chains: after `everyRecords` records, after `everyMs` when there is something new, and on closing.
- * Several instances need no coordination: their heads over the same records are equal except for the time.
+ * Signs heads of all chains: after `everyRecords` records, after `everyMs` when there are new records, and on closing.
+ * Several instances need no coordination: their heads of the same records are equal except for the time.
  */
 export interface HeadSigner {
-  /** Signs what is new of a tenant now, and gives its newest head; none while it has no records. */
+  /** Signs the new records of a tenant now, and returns its newest head; undefined while it has no records. */
   sign(tenantId: string): Promise<GrowingHead | undefined>;
-  /** Signs what is new of every tenant, within ten seconds, then stops. */
+  /** Signs the new records of every tenant, within ten seconds, then stops. */
   close(): Promise<void>;
 }
 
 export interface HeadSignerOptions extends SigningOptions {
   readonly jobs: Jobs;
-  /** Default a minute. */
+  /** Default one minute */
   readonly everyMs?: number;
 }
 
-/** A store that hangs must not keep the process: what is not signed by then is, after the next start. */
+/** A hanging store must not block the exit: unsigned records are signed after the next start. */
 const closingMs = 10_000;
 
 export const openHeadSigner = async (options: HeadSignerOptions): Promise<HeadSigner> => {
   const { documents, heads, log, jobs, everyRecords = 1_000, everyMs = 60_000 } = options;
   const signing = chainSigning(options);
-  /** Sequence of each tenant's newest record. */
+  /** Sequence of the newest record per tenant. */
   const ends = new Map<string, number>();
-  /** The same of those that were there when this process began. */
+  /** The same for the records that existed when this process began. */
   const met = new Map<string, number>();
   const mutex = new KeyedMutex();
 
-  /** Runs one at a time for a tenant; a call during a run waits and runs after it. */
+  /** One run at a time per tenant; a call during a run waits and runs after it. */
   const sign = (tenantId: string): Promise<GrowingHead | undefined> => {
     const pendingHead = mutex.run(tenantId, () => signing.signNew(tenantId));
     pendingHead.then(
-      // Enough may have come meanwhile for another head.
+      // Enough records for another head may have been added in the meantime.
       () => signIfDue(tenantId),
       () => undefined,
     );
@@ -78,9 +78,9 @@ export const openHeadSigner = async (options: HeadSignerOptions): Promise<HeadSi
   const job = jobs.start(
     defineJob({
       name: 'audit-signing',
-      summary: 'Signs tree heads of the audit chains',
+      summary: 'Sign tree heads of the audit chains',
       everyMs,
-      // Records that a crash left unsigned do not wait for a whole interval.
+      // Records that a crash left unsigned do not wait for a full interval.
       firstMs: everyMs / 12,
       scope: 'process',
       run: signAll,
@@ -93,7 +93,7 @@ export const openHeadSigner = async (options: HeadSignerOptions): Promise<HeadSi
     async close() {
       const rest = async (): Promise<void> => {
         await job.stop();
-        // The feed may be a moment behind.
+        // The feed may be slightly behind.
         for await (const { tenantId, sequence } of documents.everywhere(auditHeads)) ends.set(tenantId, sequence);
         await signAll();
       };

@@ -4,15 +4,18 @@ import type { Columns } from '../../schemas/ports/columns.ts';
 import { topics } from '../../schemas/topics.ts';
 import { lazyProducer } from '../bus-producer.ts';
 
-/** Where signed tree heads are kept: the bus, and the table in which a sink lands them. Access to the documents store reaches neither. */
+/**
+ * The store of signed tree heads: the bus, and the table into which a sink inserts them. Access to the documents store
+ * gives no access to either.
+ */
 export interface HeadStore {
-  /** Resolves when they are durable. */
+  /** Resolves when the heads are durable. */
   publish(heads: readonly GrowingHead[]): Promise<void>;
-  /** A tenant's heads of a size above `after` and up to `upTo`, in order of size. */
+  /** Yields a tenant's heads with a size above `after` and up to `upTo`, in order of size. */
   inOrder(tenantId: string, after: number, upTo: number): AsyncIterable<GrowingHead>;
-  /** A tenant's newest heads, the newest first; ten at most. */
+  /** Returns a tenant's newest heads, the newest first; at most ten. */
   newest(tenantId: string): Promise<readonly GrowingHead[]>;
-  /** The size of every tenant's newest landed head. */
+  /** Returns the size of every tenant's newest stored head. */
   sizes(): Promise<ReadonlyMap<string, number>>;
   close(): Promise<void>;
 }
@@ -46,7 +49,10 @@ const headOf = (tenantId: string, row: Row): GrowingHead => ({
   subtrees: row.subtrees.match(/.{64}/g) ?? [],
 });
 
-/** Heads on the bus that have not landed. The landed offsets are read first, so that a head that lands meanwhile is seen at least once. */
+/**
+ * Heads on the bus that are not in the table yet. The landed offsets are read first, so that a head that lands in the
+ * meantime is read at least once.
+ */
 async function* notLanded(bus: Bus, columns: Columns): AsyncGenerator<BusRecord> {
   const rows = await columns.query<{ partition: number; last: string }>(
     'SELECT partition, toString(max(evidence_heads.offset)) AS last FROM evidence_heads GROUP BY partition',
@@ -72,7 +78,7 @@ export const openHeadStore = (bus: Bus, columns: Columns): HeadStore => {
 
   const landedAfter = async (tenantId: string, after: number, upTo: number): Promise<GrowingHead[]> => {
     const rows = await columns.of(tenantId).query<Row>(
-      // Heads of one size stay together, so that none is lost between two pages.
+      // Heads of the same size are in the same page, so that none is lost between two pages.
       `${selected} AND size > {after:UInt64} AND size <= {upTo:UInt64} ORDER BY size LIMIT ${pageHeads} WITH TIES`,
       { after, upTo },
     );

@@ -28,7 +28,7 @@ type BreakKind = (typeof breakKinds)[number];
 /** The first fault of a chain. */
 export interface ChainBreak {
   readonly kind: BreakKind;
-  /** The first record concerned. */
+  /** The first affected record */
   readonly sequence: number;
   readonly message: string;
 }
@@ -38,11 +38,11 @@ const broken = (kind: BreakKind, sequence: number, message: string): ChainBreak 
 /** The result of a verification. */
 export interface Findings {
   readonly firstBreak: ChainBreak | undefined;
-  /** Records found good, up to the first break. */
+  /** Valid records up to the first break */
   readonly records: number;
-  /** Records whose details are gone by a signed erasure. */
+  /** Records whose details a signed erasure removed */
   readonly erasedDetails: number;
-  /** Every erasure that is recorded, signed or not, in the order of the chain. */
+  /** Every recorded erasure, signed or not, in the order of the chain */
   readonly erasures: readonly RecordedErasure[];
   readonly heads: number;
   readonly lastHead: EvidenceHead | undefined;
@@ -56,15 +56,15 @@ export interface VerificationOptions {
 }
 
 /**
- * Checks a chain from its first record, in memory that does not grow with it. Records come in the order of their places, and each
- * signed tree head right after the last record that it covers, or at the end. After a break the rest is looked at only for a
- * record that belongs in the broken place.
+ * Verifies a chain from its first record, with constant memory. Records are passed in the order of their sequence, and
+ * each signed tree head right after the last record that it covers, or at the end. After a break, only a record that
+ * belongs at the broken position is checked.
  */
 export class Verification {
   readonly #options: VerificationOptions;
   readonly #tree = new GrowingTree();
   readonly #erasures: Erasures;
-  /** Records looked at, good or not. */
+  /** Checked records, valid or not */
   #seen = 0;
   #lastHash = chainStart;
   #previousOfLast: string | undefined;
@@ -75,7 +75,7 @@ export class Verification {
   #lastHead: EvidenceHead | undefined;
   #beyond: EvidenceHead | undefined;
   #break: ChainBreak | undefined;
-  /** The predecessor that the record for the broken place would name. */
+  /** The predecessor hash that the record at the broken position would contain */
   #expectedHash: string | undefined;
 
   constructor(options: VerificationOptions) {
@@ -87,19 +87,19 @@ export class Verification {
     );
   }
 
-  /** Whether details are missing for which no erasure accounts so far. */
+  /** Whether details are missing that no erasure explains so far. */
   get hasMissingErasures(): boolean {
     return this.#erasures.unaccounted() !== undefined;
   }
 
-  /** Records found good so far. */
+  /** Valid records so far */
   get size(): number {
     return this.#tree.size;
   }
 
   record(record: AuditRecord): void {
     this.#seen++;
-    // Also after a break: an erasure is signed by itself.
+    // Also after a break, because an erasure is signed independently.
     this.erasure(record);
     if (this.#break !== undefined) {
       this.#seek(record, this.#break);
@@ -115,7 +115,10 @@ export class Verification {
     this.#lastHash = record.hash;
   }
 
-  /** Takes a record after the end of what is checked, if it is an erasure: details may go while a chain is checked. */
+  /**
+   * Adds a record after the end of the checked range, if it is an erasure: details may be erased during the
+   * verification.
+   */
   erasure(record: AuditRecord): void {
     this.#erasures.record(record);
   }
@@ -132,9 +135,9 @@ export class Verification {
     this.#lastHead = head;
   }
 
-  /** Ends with what the head document says of the chain's end; without it where there is none to compare. */
+  /** Ends the verification with the chain's end from the head document, or without it if there is none to compare. */
   finish(end?: { readonly sequence: number; readonly hash: string }): Findings {
-    // Details are missed of good records alone, which come before any break.
+    // Details can only be missing in valid records, which precede any break.
     const removed = this.#removedDetails();
     const { recorded } = this.#erasures;
     return {
@@ -147,14 +150,14 @@ export class Verification {
     };
   }
 
-  /** A head that comes before the records that it covers would never be compared with them. */
+  /** A head before the records that it covers would never be compared with them. */
   #misplaced(): ChainBreak | undefined {
     if (this.#beyond === undefined) return undefined;
     const place = this.size + 1;
     return broken('head-misplaced', place, `the head over ${this.#beyond.size} records stands before record ${place}`);
   }
 
-  /** Whether the record stands where it belongs. */
+  /** Whether the record has the expected position. */
   #placed({ sequence, previousHash }: AuditRecord): ChainBreak | undefined {
     const place = this.size + 1;
     if (sequence > place) {
@@ -172,7 +175,7 @@ export class Verification {
     return broken('records-reordered', place, `record ${sequence} stands a second time, in place ${place}`);
   }
 
-  /** Whether the record is what was written, and follows the one before it. */
+  /** Whether the record is unchanged and follows the previous one. */
   #unchanged(record: AuditRecord): ChainBreak | undefined {
     const { sequence, previousHash, details } = record;
     const follows = previousHash === this.#lastHash;

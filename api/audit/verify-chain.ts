@@ -14,22 +14,22 @@ export interface EvidenceStores {
   readonly clock: Clock;
 }
 
-/** Records and heads in the order in which a verification takes them. */
+/** Records and heads in the order of the verification. */
 export type ChainItem = { readonly record: AuditRecord } | { readonly head: EvidenceHead };
 
-/** How far a chain reaches at a moment: everything that is there then, and nothing that is appended later. */
+/** The extent of a chain at one moment: everything that exists then, and nothing that is appended later. */
 export interface ChainExtent {
   readonly end: { readonly sequence: number; readonly hash: string };
-  /** The last record, whether noted or not. */
+  /** The last record, whether in the head document or not */
   readonly upTo: number;
   readonly newestHead: EvidenceHead | undefined;
-  /** Size of the largest head, whatever key signed it. */
+  /** Size of the largest head, whatever key signed it */
   readonly headsUpTo: number;
 }
 
 /**
- * Reads heads, then records, then the end: a head is signed after its records, and the end is stored with its record. So
- * also during writes a sound chain has at least the records of its newest head, and its end.
+ * Reads heads, then records, then the end: a head is signed after its records, and the end is stored with its record.
+ * Even during writes, a valid chain therefore has at least the records of its newest head, and its end.
  */
 export const extentOf = async (
   { documents, heads, key }: Omit<EvidenceStores, 'clock'>,
@@ -49,7 +49,7 @@ export const extentOf = async (
 /** The findings, and the extent of the chain at that time. */
 export type Verified = Findings & { readonly extent: ChainExtent };
 
-/** Each head after the last record that it covers; those over more records than there are at the end. */
+/** Each head follows the last record that it covers; heads that cover more records than exist are at the end. */
 export async function* chainItems(
   { documents, heads }: Pick<EvidenceStores, 'documents' | 'heads'>,
   tenantId: string,
@@ -67,8 +67,8 @@ export async function* chainItems(
 }
 
 /**
- * Checks a tenant's whole chain against itself, its details and every signed tree head. Memory does not grow with the
- * chain, and others are served in between. Appending may go on meanwhile.
+ * Verifies a tenant's whole chain: its hashes, its details and every signed tree head. Memory is constant, and other
+ * requests are served in between. Records may be appended in the meantime.
  */
 export const verifyChain = async (stores: EvidenceStores, tenantId: string): Promise<Verified> => {
   const { documents, key, clock } = stores;

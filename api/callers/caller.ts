@@ -5,17 +5,19 @@ import type { Plan } from '../../schemas/resources/plan.ts';
 import type { Role, User } from '../../schemas/resources/user.ts';
 import { ApiError } from '../errors.ts';
 
-/** The actor of a change, as the audit log names it. */
+/** Actor of a change as recorded in the audit log. */
 export interface Who {
   readonly type: AuditRecord['actor']['type'];
   readonly id: string;
   readonly name: string;
 }
 
-/** Fields of every caller. Built from memory for each request, so that a changed right counts at once. */
+/**
+ * Fields of every caller. Built from memory for each request, so that a changed permission takes effect immediately.
+ */
 interface AnyCaller {
   readonly tenantId: string;
-  /** As the audit log names them. */
+  /** Actor as recorded in the audit log */
   readonly actor: Who;
   readonly role: Role;
   readonly organization: Organization & Stored;
@@ -27,12 +29,15 @@ export interface PersonCaller extends AnyCaller {
   readonly kind: 'person';
   readonly userId: string;
   readonly sessionId: string;
-  /** When the session ends unless it is refreshed. */
+  /** End of the session unless it is refreshed */
   readonly sessionExpiresAt: string;
   readonly user: User & Stored;
-  /** The organization whose identity provider opened the session: it reaches nothing of the user's other ones. */
+  /**
+   * Organization whose identity provider opened the session: the session has no access to the user's other
+   * organizations.
+   */
   readonly provedBy: string | undefined;
-  /** A person's rights are those of the role. */
+  /** The role alone determines the permissions of a person. */
   readonly scopes?: undefined;
 }
 
@@ -41,14 +46,17 @@ export interface ServiceAccountCaller extends AnyCaller {
   readonly kind: 'service-account';
   readonly serviceAccountId: string;
   readonly tokenId: string;
-  /** `<group>:read` and `<group>:write`: what the token may do of what the account's role may. */
+  /** `<group>:read` and `<group>:write`: the subset of the account role's permissions that the token has. */
   readonly scopes: readonly string[];
 }
 
-/** The caller of a request, with its rights. */
+/** The caller of a request, with its permissions. */
 export type Caller = PersonCaller | ServiceAccountCaller;
 
-/** The person who asks; 403 for an API token. Operations with access `session` have persons only, so there it never throws. */
+/**
+ * Returns the person who sent the request; throws 403 for an API token. Operations with access `session` accept persons
+ * only, so there it never throws.
+ */
 export const personOf = (caller: Caller): PersonCaller => {
   if (caller.kind === 'person') return caller;
   throw new ApiError('FORBIDDEN', 'this needs a user who signed in; an API token cannot do it');

@@ -1,10 +1,10 @@
 import type { Role } from '../../schemas/resources/user.ts';
 import { ApiError } from '../errors.ts';
 
-/** What an operation requires of its caller: nothing, any session, or at least a role. */
+/** Access that an operation requires: none, any session, or at least a role. */
 export type Access = Role | 'none' | 'session';
 
-/** Viewer < Editor < Admin < Owner. Auditor is no rung: it reads what a Viewer reads, and the audit log. */
+/** Viewer < Editor < Admin < Owner. Auditor has no rank: it can read everything a Viewer can, and the audit log. */
 const ranks = { viewer: 0, editor: 1, admin: 2, owner: 3 } as const;
 
 /** Whether `role` satisfies `access`. */
@@ -15,18 +15,18 @@ export const mayCall = (role: Role, access: Access): boolean => {
   return ranks[role] >= ranks[access];
 };
 
-/** The rung that a granter needs: Auditor, which is no rung, needs an Admin. */
+/** The rank that is required to grant a role: Auditor, which has no rank, requires an Admin. */
 const rankToGrant = { ...ranks, auditor: ranks.admin } as const;
 
-/** The facts of a caller that grants a role. */
+/** Properties of a caller that grants a role. */
 export interface Granter {
   readonly role: Role;
   readonly kind: 'person' | 'service-account';
 }
 
 /**
- * Whether a caller may give or take away a role: never one above their own. An API token cannot make a user an Admin, who
- * would have more rights than the token's scopes.
+ * Whether a caller may grant or revoke a role: never a role above their own. An API token cannot make a user an Admin,
+ * who would have more permissions than the token's scopes.
  */
 export const mayGrant = (granter: Granter, role: Role): boolean => {
   if (granter.role === 'auditor') return false;
@@ -34,14 +34,16 @@ export const mayGrant = (granter: Granter, role: Role): boolean => {
   return rankToGrant[role] <= ranks[granter.role];
 };
 
-/** Throws 403 when a service account's role is above the caller's. Scopes limit its tokens further. */
+/** Throws 403 when a service account's role is above the caller's. Scopes restrict its tokens further. */
 export const refuseRoleAbove = ({ role: own }: Granter, ...affectedRoles: readonly (Role | undefined)[]): void => {
   for (const role of affectedRoles)
     if (role !== undefined && !mayGrant({ role: own, kind: 'person' }, role))
       throw new ApiError('FORBIDDEN', `the role ${own} cannot give or change the role ${role}`);
 };
 
-/** Throws 403 unless the caller may give and take away all of these roles: those that a user has, and those to be given. */
+/**
+ * Throws 403 unless the caller may grant and revoke all of these roles: the present roles of a user, and the new ones.
+ */
 export const refuseGrant = (granter: Granter, ...affectedRoles: readonly (Role | undefined)[]): void => {
   for (const role of affectedRoles) {
     if (role === undefined || mayGrant(granter, role)) continue;

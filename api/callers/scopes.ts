@@ -7,8 +7,8 @@ import { type Access, mayCall } from './rights.ts';
 export type ScopeName = string;
 
 /**
- * The scope that an API token needs for an operation: reading for GET and for queries that are posted, writing for all
- * else. Operations for people only have none.
+ * Returns the scope that an API token needs for an operation: read for GET and for queries sent by POST, write for
+ * everything else. Operations for people only have no scope.
  */
 export const scopeOf = (operation: {
   readonly group: string;
@@ -22,14 +22,14 @@ export const scopeOf = (operation: {
   return `${group}:${reads ? 'read' : 'write'}`;
 };
 
-/** Whether scopes include one: writing includes reading. A person has no scopes, and so every one. */
+/** Whether the scopes include a scope; write includes read. A person has no scopes, which means all of them. */
 export const coversScope = (scopes: readonly ScopeName[] | undefined, scope: ScopeName): boolean => {
   if (scopes === undefined || scopes.includes(scope)) return true;
   const [group, access] = scope.split(':');
   return access === 'read' && scopes.includes(`${group}:write`);
 };
 
-/** 403 for an API token that lacks the operation's scope. */
+/** Throws 403 for an API token without the operation's scope. */
 export const refuseWithoutScope = (
   { kind, scopes }: Caller,
   { scope }: { readonly scope: ScopeName | undefined },
@@ -40,16 +40,16 @@ export const refuseWithoutScope = (
   if (!coversScope(scopes, scope)) throw new ApiError('FORBIDDEN', `the API token lacks the scope ${scope}`);
 };
 
-/** A scope, and what it opens. */
+/** A scope and the operations that it allows. */
 export interface ScopeEntry {
   readonly scope: ScopeName;
-  /** `GET /api/logs`; within the role of the account. */
+  /** Such as `GET /api/logs`; limited by the role of the account. */
   readonly operations: readonly string[];
-  /** Roles that may call one of them. */
+  /** Roles that may call at least one of the operations */
   readonly roles: readonly Role[];
 }
 
-/** The facts of an operation that decide its scope. */
+/** Properties of an operation that determine its scope. */
 interface Scoped {
   readonly scope: ScopeName | undefined;
   readonly method: string;
@@ -70,7 +70,7 @@ export const scopesOf = (operations: readonly Scoped[]): readonly ScopeEntry[] =
     .sort((l, r) => (l.scope < r.scope ? -1 : 1));
 };
 
-/** The scopes of a role that an API token lacks. None for a person. */
+/** The scopes of a role that an API token does not have. Empty for a person. */
 export const missingScopes = (
   role: Role,
   { scopes }: Pick<Caller, 'scopes'>,
@@ -78,7 +78,7 @@ export const missingScopes = (
 ): ScopeName[] =>
   known.flatMap(({ scope, roles: may }) => (may.includes(role) && !coversScope(scopes, scope) ? [scope] : []));
 
-/** Throws 403 when an API token would give a role with more rights than its own scopes. */
+/** Throws 403 when an API token would grant a role with more permissions than its own scopes. */
 export const refuseGiving = (role: Role, caller: Pick<Caller, 'scopes'>, known: readonly ScopeEntry[]): void => {
   const [first, ...more] = missingScopes(role, caller, known);
   if (first === undefined) return;

@@ -28,31 +28,31 @@ import { hasSameContent } from '../resources/resource-history.ts';
 import { type ResourceContext, storedView } from '../resources/resource-spec.ts';
 import { sharedOrOwn } from '../resources/shared-or-own.ts';
 
-/** A dashboard as it is stored, of today's form. */
+/** A stored dashboard in the current form. */
 export type Document = DashboardFields &
   Pick<StoredDashboard, 'documentVersion' | 'queryVersion' | 'ownerId' | 'changedBy' | 'source'>;
 
-/** Where dashboards are kept as code, such as `git:shop/dashboards`. */
+/** Source of dashboards that are managed as code, for example `git:shop/dashboards`. */
 export const SourceName = z.string().min(1).max(512);
 
 const source = SourceName.optional().describe(
-  'Where the one who asks keeps it as code: the dashboard says so, and is changed by hand only with force',
+  'Source that manages it as code: the dashboard names it, and allows manual changes only with force',
 );
 const force = z
   .enum(['true'])
   .optional()
-  .describe('true: changes by hand what is kept as code; the next plan of its source shows it');
+  .describe('true: manually changes a dashboard that is managed as code; the next plan of its source shows the change');
 
-/** Parameters of changes that come from no source. */
+/** Parameters of changes without a source. */
 export const byHand = z.strictObject({ force });
 
 const NewParameters = z.strictObject({
-  id: DashboardId.optional().describe('Of the author’s choice; without it one is made'),
+  id: DashboardId.optional().describe('Chosen by the author; generated if omitted'),
   source,
 });
 const ChangeParameters = z.strictObject({ source, force });
 
-/** How a change was asked. */
+/** Options of a change request. */
 interface ChangeOptions {
   readonly id?: string | undefined;
   readonly source?: string | undefined;
@@ -61,21 +61,21 @@ interface ChangeOptions {
 
 export const DashboardView = z.strictObject({
   ...DashboardFields.shape,
-  ownerId: z.string().describe('Who made it: a user or a service account'),
-  changedBy: z.string().describe('Who changed it last'),
-  source: z.string().nullable().describe('Where it is kept as code; null where it is not'),
-  documentVersion: z.int().describe('Of the form in which it was saved; older ones are brought along'),
-  losses: z.array(Loss).describe('What was in an older form and has no place in this one'),
-  validity: Validity.describe('Whether what its panels name is there'),
+  ownerId: z.string().describe('Creator: id of a user or service account'),
+  changedBy: z.string().describe('Id of the last editor'),
+  source: z.string().nullable().describe('Source that manages it as code; null for none'),
+  documentVersion: z.int().describe('Version of the form in which it was saved; older forms are migrated'),
+  losses: z.array(Loss).describe('Content of an older form that the current form cannot represent'),
+  validity: Validity.describe('Whether everything that its panels reference exists'),
   createdFrom: z
     .strictObject({ templateId: z.string(), templateVersion: z.string() })
     .nullable()
-    .describe('The template that it was made of'),
-  opened: z.strictObject({ days: z.int(), times: z.int() }).describe('How often people opened it'),
+    .describe('Template from which it was created'),
+  opened: z.strictObject({ days: z.int(), times: z.int() }).describe('Number of times people opened it'),
   ...storedView,
 });
 
-/** What a stored dashboard says, in today's form. */
+/** Converts a stored dashboard to the current form. */
 export const parseSavedDashboard = (stored: SavedForm) => {
   const read = readDashboard(stored);
   if (read !== undefined) return read;
@@ -86,7 +86,7 @@ export const parseSavedDashboard = (stored: SavedForm) => {
 const savedQueryIdsIn = ({ panels }: Pick<DashboardFields, 'panels'>): string[] =>
   panels.flatMap(({ queries }) => queries.flatMap(({ savedQueryId }) => savedQueryId ?? []));
 
-/** Saved queries that panels ask, as far as the caller may know of them. */
+/** Saved queries of the panels that the caller may read. */
 const savedQueriesIn = async (
   documents: Pick<TenantDocuments, 'collection'>,
   document: DashboardFields,
@@ -97,7 +97,7 @@ const savedQueriesIn = async (
   return new Map(found.flatMap((one) => (one === undefined || !sharedOrOwn.to(one, caller) ? [] : [[one.id, one]])));
 };
 
-/** The queries that they save, of those that are understood here. */
+/** The parsed queries of these saved queries, as far as this version can parse them. */
 export const understoodQueriesIn = async (
   documents: Pick<TenantDocuments, 'collection'>,
   document: DashboardFields,
@@ -158,7 +158,7 @@ const show = (documents: readonly (Document & Stored)[], context: ResourceContex
   );
 };
 
-/** What completes a dashboard that is about to be stored, within its transaction. */
+/** Inputs for completing a dashboard that is about to be stored, within its transaction. */
 interface Completing {
   readonly before: (Document & Stored) | undefined;
   readonly caller: Caller;
@@ -166,7 +166,7 @@ interface Completing {
   readonly how?: ChangeOptions;
 }
 
-/** Refuses a change by hand of what is kept as code. */
+/** Rejects a manual change of a dashboard that is managed as code. */
 const refuseByHand = (before: Document | undefined, how: ChangeOptions): void => {
   if (before?.source === undefined || before.source === how.source || how.force === 'true') return;
   throw new ApiError(
@@ -175,7 +175,7 @@ const refuseByHand = (before: Document | undefined, how: ChangeOptions): void =>
   );
 };
 
-/** Refuses a saved query that is another one's alone, as one that there is not. */
+/** Rejects a private saved query of another owner like a missing one. */
 const refuseUnseen = async (
   after: DashboardFields,
   former: DashboardFields | undefined,
@@ -188,7 +188,7 @@ const refuseUnseen = async (
     throw invalid(savedQueriesOfPanels, `${savedQueriesOfPanels}: ${unseen} does not exist in ${savedQueries.name}`);
 };
 
-/** A dashboard as it is stored, of what was written of it. */
+/** Returns the dashboard to store for the given fields. */
 export const completed = async (after: DashboardFields, completing: Completing): Promise<Document> => {
   const { before, caller, how = {} } = completing;
   const source = how.source ?? before?.source;
@@ -197,7 +197,7 @@ export const completed = async (after: DashboardFields, completing: Completing):
   const ownerId = before?.ownerId ?? caller.actor.id;
   const document: Document = {
     ...(former === undefined ? after : withStableIds(former, after)),
-    // It stays its owner's, so that nobody takes another one's private.
+    // It stays with its owner, so that nobody takes over another person's private dashboard.
     visibility: before !== undefined && ownerId !== caller.actor.id ? before.visibility : after.visibility,
     ...presentForm,
     ownerId,
@@ -210,7 +210,10 @@ export const completed = async (after: DashboardFields, completing: Completing):
   return { ...document, changedBy: caller.actor.id };
 };
 
-/** What a template made has gone with its dashboard: one that is made with its id by other means is not of that template. */
+/**
+ * Ends the link between a deleted dashboard and its template: a new dashboard with the same id does not belong to the
+ * template.
+ */
 const endTemplateUse = async (documents: Pick<TenantDocuments, 'collection'>, id: string): Promise<void> => {
   const uses = documents.collection(templateUses);
   const use = await uses.find(id);
@@ -226,7 +229,7 @@ export const dashboardResource = defineResource<typeof DashboardFields, Document
   fields: DashboardFields,
   example: {
     name: 'Checkout',
-    description: 'How the checkout fares',
+    description: 'State of the checkout',
     folder: 'Shop',
     tags: ['shop'],
     panels: [

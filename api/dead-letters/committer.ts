@@ -7,17 +7,17 @@ import type { DeadLetter } from '../../subjects/dead-letters/dead-letters.ts';
 import { lazyProducer } from '../bus-producer.ts';
 import { keyOf, markMessage, readMarks } from './marks.ts';
 
-/** What became of one dead letter. */
+/** Result for one dead letter. */
 export interface Result {
   readonly id: string;
   readonly tenantId: string;
   readonly outcome: 'done' | 'already' | 'failed';
-  /** Why it failed, as `PermanentError`. */
+  /** Reason of the failure, as in `PermanentError` */
   readonly reason?: string;
   readonly message?: string;
 }
 
-/** A letter with what would be published for it. */
+/** A dead letter with the messages that would be published for it. */
 export interface Prepared {
   readonly deadLetter: DeadLetter;
   readonly messages: readonly Message[];
@@ -26,7 +26,7 @@ export interface Prepared {
 
 const transactionName = 'dead-letter-replay';
 
-/** Publishes and marks in one transaction, so that no letter is ever published twice. */
+/** Publishes and marks in one transaction, so that no dead letter is ever published twice. */
 export interface Committer {
   commit(
     prepared: readonly Prepared[],
@@ -37,14 +37,15 @@ export interface Committer {
 
 export const openCommitter = (bus: Bus, columns: Columns): Committer => {
   const producer = lazyProducer(bus);
-  // Runs of one process take turns, or they would fence each other out of the transaction's name.
+  // Runs of one process are serialized; otherwise they would invalidate each other's producer of the transactional id.
   const mutex = new KeyedMutex();
 
   return {
     commit: (prepared, { outcome, actor, markedAt }) =>
       mutex.run(transactionName, async () =>
         (await producer.get()).transaction(transactionName, async (publish) => {
-          // An earlier holder of this name has committed, or is fenced out and never will: the marks are complete now.
+          // An earlier holder of this id has either committed, or its producer is invalid and never will: the marks are
+          // complete now.
           const marks = await readMarks(
             bus,
             columns,
@@ -54,7 +55,7 @@ export const openCommitter = (bus: Bus, columns: Columns): Committer => {
           const results = prepared.map(({ deadLetter, messages: own }): Result => {
             const { tenantId, id } = deadLetter;
             const mark = marks.get(keyOf(deadLetter));
-            // A mark of this very run is that of an attempt whose answer was lost.
+            // A mark of this same run is from an attempt whose answer was lost.
             if (mark !== undefined)
               return { id, tenantId, outcome: mark.actor === actor && mark.markedAt === markedAt ? 'done' : 'already' };
             messages.push(...own, markMessage({ tenantId, id, outcome, markedAt, actor }));

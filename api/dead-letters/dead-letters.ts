@@ -14,46 +14,46 @@ import {
 import { openCommitter, type Prepared, type Result } from './committer.ts';
 import { type Payload, readPayload } from './payload.ts';
 
-/** How far a replay or a discard has come. `failed` stay open, each counted under its reason. */
+/** Progress of a replay or a discard. Dead letters in `failed` stay open and are counted by reason. */
 export interface Progress {
   readonly matched: number;
-  /** Replayed or discarded by this run; in a dry run, those that would be. */
+  /** Number replayed or discarded by this run; in a dry run, the number that would be. */
   readonly done: number;
-  /** Marked by another request meanwhile. */
+  /** Number marked by another request in the meantime */
   readonly already: number;
   readonly failed: number;
   readonly failedByReason: Readonly<Record<string, number>>;
 }
 
 interface RunOptions {
-  /** Who asks for it; kept in the marks. */
+  /** Actor who requests it; stored in the marks */
   readonly actor: string;
-  /** Does everything but publish and mark. */
+  /** Does everything except publishing and marking. */
   readonly dryRun?: boolean;
-  /** After every chunk of letters, with what became of them. */
+  /** Called after every chunk of dead letters, with their results */
   readonly onProgress?: (progress: Progress, results: readonly Result[]) => void | Promise<void>;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Listing, reading, replaying and discarding dead letters; for the API and for the command line alike. */
+/** Lists, reads, replays and discards dead letters; for the API and the command line. */
 export interface DeadLetters {
   /** Newest first. */
   list(
     filter: DeadLetterFilter,
     page?: { readonly limit?: number; readonly cursor?: string | undefined; readonly signal?: AbortSignal },
   ): Promise<{ items: DeadLetter[]; nextCursor: string | null }>;
-  /** `undefined` when there is none; `payload` is absent when its bytes are no longer kept. */
+  /** Returns `undefined` for a missing dead letter; `payload` is absent when its bytes are no longer stored. */
   show(
     id: string,
     tenantId?: string,
     signal?: AbortSignal,
   ): Promise<{ deadLetter: DeadLetter; payload: Payload | undefined } | undefined>;
   /**
-   * Sends open letters that match through again. What is published and its mark are one transaction, so what was
-   * replayed once is never replayed again, even by concurrent replays.
+   * Processes matching open dead letters again. A message and its mark are published in one transaction, so a replayed
+   * dead letter is never replayed again, even by concurrent replays.
    */
   replay(filter: DeadLetterFilter, options: RunOptions): Promise<Progress>;
-  /** Marks matching open letters as discarded, so that they are never replayed. */
+  /** Marks matching open dead letters as discarded, so that they are never replayed. */
   discard(filter: DeadLetterFilter, options: RunOptions): Promise<Progress>;
   close(): Promise<void>;
 }
@@ -62,7 +62,10 @@ export interface DeadLettersOptions {
   readonly bus: Bus;
   readonly columns: Columns;
   readonly clock: Clock;
-  /** Checks a refused body again and makes the messages that publish it; throws `PermanentError` when it is still refused. */
+  /**
+   * Checks a rejected body again and returns the messages that publish it; throws `PermanentError` when it is still
+   * invalid.
+   */
   republish(headers: DeadLetterHeaders, body: Buffer): Promise<readonly Message[]> | readonly Message[];
 }
 
@@ -149,7 +152,9 @@ const afterOf = (cursor: string): { receivedAtMs: number; id: string } => {
   return { receivedAtMs: Number(time), id };
 };
 
-/** Commits all together; where the bus will never take that, one by one, so that only what it refuses fails. */
+/**
+ * Commits all in one transaction; if the bus would never accept that, one by one, so that only the rejected ones fail.
+ */
 const eachOrAll = async (
   prepared: readonly Prepared[],
   commit: (part: readonly Prepared[]) => Promise<Result[]>,
@@ -167,7 +172,7 @@ const eachOrAll = async (
   }
 };
 
-/** Tries again when another process took the transaction's name over, or the bus is away for a moment. */
+/** Retries when another process took over the transactional id, or the bus is briefly unavailable. */
 const persistently = async <Value>(work: () => Promise<Value>): Promise<Value> => {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -179,7 +184,10 @@ const persistently = async <Value>(work: () => Promise<Value>): Promise<Value> =
   }
 };
 
-/** A refused body is checked again; what a consumer could not process goes back to its topic, for that consumer alone. */
+/**
+ * A rejected body is checked again; a message that a consumer could not process goes back to its topic, for that
+ * consumer only.
+ */
 const messagesOf = async (
   { id, kind }: DeadLetter,
   { headers, bytes }: Payload,
@@ -203,7 +211,7 @@ const messagesOf = async (
   ];
 };
 
-/** Open letters, oldest first, in chunks that are bounded in number and bytes. */
+/** Open dead letters, oldest first, in chunks of limited number and bytes. */
 async function* chunksOf(columns: Columns, filter: DeadLetterFilter): AsyncGenerator<DeadLetter[]> {
   let after: { receivedAtMs: number; id: string } | undefined;
   while (true) {

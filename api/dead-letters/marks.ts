@@ -17,8 +17,9 @@ export const markMessage = (mark: DeadLetterMark): Message => ({
 });
 
 /**
- * Marks of the given letters, by `keyOf`: those that have landed, and those on the topic's tail that have not. Where
- * landing stands is asked before the landed ones are read, so that a mark landing meanwhile is seen at least once.
+ * Returns the marks of the given dead letters, by `keyOf`: stored marks, and those at the end of the topic that are not
+ * stored yet. The landing position is read before the stored marks, so that a mark that lands in the meantime is read
+ * at least once.
  */
 export const readMarks = async (
   bus: Bus,

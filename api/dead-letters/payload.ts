@@ -10,14 +10,14 @@ export interface Payload {
   readonly bytes: Buffer;
 }
 
-/** Chunks follow one another, unless another producer wrote in between: what comes after them is seldom read. */
+/** Chunks are adjacent unless another producer wrote in between, so few other records are read. */
 async function* recordsFrom(bus: Bus, { partition, offset, chunks }: DeadLetter['place'], end: number) {
   const behind = Math.min(offset + chunks, end);
   yield* bus.read(topics.deadLetter.name, partition, offset, behind);
   if (behind < end) yield* bus.read(topics.deadLetter.name, partition, behind, end);
 }
 
-/** Puts the chunks of a dead letter together again. `PermanentError` (`gone`) when the topic no longer keeps them. */
+/** Joins the chunks of a dead letter. Throws `PermanentError` (`gone`) when the topic no longer has them. */
 export const readPayload = async (
   bus: Bus,
   { id, place }: Pick<DeadLetter, 'id' | 'place'>,

@@ -7,7 +7,7 @@ import type { DeadLetterFilter } from '../../subjects/dead-letters/dead-letters.
 import type { Transact } from '../changes.ts';
 import type { DeadLetters, Progress } from './dead-letters.ts';
 
-/** A replay with its progress and a result per payload. */
+/** A replay with its progress and a result per payload */
 export const ReplayView = z.strictObject({
   id: z.string(),
   state: z.enum(['running', 'finished', 'failed', 'stopped']),
@@ -18,7 +18,7 @@ export const ReplayView = z.strictObject({
   error: z.string().nullable(),
   matched: z.int(),
   done: z.int().describe('Number replayed; in a dry run, the number that would be'),
-  already: z.int().describe('Number that were replayed or discarded by another request meanwhile'),
+  already: z.int().describe('Number replayed or discarded by another request in the meantime'),
   failed: z.int(),
   failedByReason: z.record(z.string(), z.int()),
   results: z.array(
@@ -31,36 +31,36 @@ export const ReplayView = z.strictObject({
   ),
 });
 
-/** A replay that the API was asked for; kept, so that its progress can be read on any instance. */
+/** A replay requested through the API; stored, so that any instance can return its progress. */
 export interface ReplayJob extends Omit<z.output<typeof ReplayView>, 'id'> {
-  /** Which letters; an instance that goes on with a lost replay reads it. */
+  /** Filter of the dead letters; an instance that continues an abandoned replay needs it. */
   readonly filter?: DeadLetterFilter | undefined;
 }
 
 export const replayJobs = defineCollection<ReplayJob>({ name: 'dead-letter-replays' });
 
 export interface ReplayJobs {
-  /** Records that a replay begins, starts it, and answers after it ended or after a moment, whichever comes first. */
+  /** Records that a replay begins, starts it, and returns after it ended or after a short wait, whichever is first. */
   start(
     tenantId: string,
     filter: DeadLetterFilter,
     options: { actor: string; dryRun: boolean; change: Transact },
   ): Promise<ReplayJob & Stored>;
   find(tenantId: string, id: string): Promise<(ReplayJob & Stored) | undefined>;
-  /** Lets each replay finish its current chunk. */
+  /** Waits until each replay has finished its current chunk. */
   stop(): Promise<void>;
 }
 
 const maxResults = 1_000;
 const stopTimeoutMs = 2_000;
 const saveEveryMs = 1_000;
-/** A running job without an update for this long has lost its instance. */
+/** A running job without an update for this long no longer has an instance. */
 const lostAfterMs = 60_000;
 
 const isLost = ({ state, updatedAt }: ReplayJob & Stored, now: number): boolean =>
   state === 'running' && now - Date.parse(updatedAt) >= lostAfterMs;
 
-/** A replay of an earlier version has no filter: nobody can go on with it. */
+/** A replay of an earlier version has no filter, so no instance can continue it. */
 const seenAt = <Job extends ReplayJob & Stored>(now: number, job: Job): Job =>
   !isLost(job, now) || job.filter !== undefined
     ? job
@@ -70,7 +70,10 @@ const seenAt = <Job extends ReplayJob & Stored>(now: number, job: Job): Job =>
         error: 'the instance that ran it is gone; start it again: what was replayed stays so',
       };
 
-/** What a run did, added to what was done before it; a letter whose mark has not landed yet is met again, and counts as `already`. */
+/**
+ * Adds the progress of a run to earlier progress. A dead letter whose mark is not stored yet is processed again, and
+ * counts as `already`.
+ */
 const onTopOf = (before: ReplayJob, now: Progress): Progress =>
   before.dryRun
     ? now
@@ -82,7 +85,7 @@ const onTopOf = (before: ReplayJob, now: Progress): Progress =>
         failedByReason: now.failedByReason,
       };
 
-/** Replays that the API was asked for, the newest first; of all tenants without one. */
+/** Lists replays requested through the API, the newest first; of all tenants without a tenant. */
 export const listReplays = async (
   { documents, clock }: { readonly documents: Documents; readonly clock: Clock },
   tenantId?: string,
@@ -136,7 +139,7 @@ export const openReplayJobs = (ports: {
         },
       });
       job = { ...job, ...onTopOf(first, progress), state: 'finished' };
-      // Another instance, or the next start, goes on with it.
+      // Another instance, or the next start, continues it.
       if (stopping.signal.aborted) return void (await stored.replace(id, { ...job, state: 'running' }));
     } catch (error) {
       log.error({ error, replay: id }, 'a replay of dead letters failed');
@@ -148,7 +151,7 @@ export const openReplayJobs = (ports: {
   jobs.start(
     defineJob({
       name: 'dead-letter-replays',
-      summary: 'Goes on with replays of dead letters whose instance is gone',
+      summary: 'Continue replays of dead letters whose instance stopped',
       everyMs: lostAfterMs,
       scope: 'installation',
       async run() {

@@ -1,4 +1,4 @@
-/** Where the events of the feed come from: what landed, deployments that were found, signals, changes of files, and the audit log. */
+/** Sources of feed events: stored events, detected deployments, signals, file changes, and the audit log. */
 import { z } from 'zod';
 import { integer } from '../../queries/cursor.ts';
 import { findRangeProblem, type Range } from '../../queries/range.ts';
@@ -16,7 +16,7 @@ import { newestRecords } from '../audit/record-search.ts';
 import type { Ports } from '../kernel/ports.ts';
 
 const Landed = z.strictObject({ time: z.string().regex(integer), kind: z.string(), id: z.string() }).optional();
-/** Where a page of each source begins. */
+/** Start position of a page in each source. */
 export const Positions = z.strictObject({
   events: Landed,
   recorded: Landed,
@@ -27,11 +27,11 @@ export const Positions = z.strictObject({
   config: z.int().optional(),
 });
 
-/** Which events are asked for. */
+/** Filter of events. */
 export interface EventQuery {
   readonly range: Range;
   readonly kinds: readonly string[];
-  /** The kinds were named: what is left out of them is told. */
+  /** Whether the caller chose the kinds: omitted kinds are then reported. */
   readonly isChosen: boolean;
   readonly service?: string | undefined;
   readonly projectId?: string | undefined;
@@ -42,32 +42,32 @@ interface Sources {
   readonly reading: Reading;
   readonly ports: Pick<Ports, 'documents' | 'configurationActions'>;
   readonly tenantId: string;
-  /** Told what is left out. */
+  /** Receives the omitted kinds. */
   readonly partial: Incompleteness[];
 }
 
-/** The sources of all events that are asked for and may be read. */
+/** Returns the sources of all requested events that the caller may read. */
 export const eventSources = (query: EventQuery, { reading, ports, partial, tenantId }: Sources): EventSource[] => {
   const sources: EventSource[] = [];
   const kinds = query.kinds.filter((each) => each !== 'deployment' && each !== 'config');
   if (kinds.length > 0) sources.push(landedEvents({ ...query, kinds }, reading));
   if (query.kinds.includes('deployment')) {
     const reason = findRangeProblem(query.range, { caller: reading, signal: 'traces', nowMs: reading.nowMs });
-    // What was recorded is there all the same.
+    // Events that were already recorded are still available.
     if (reason !== undefined) {
       partial.push({ code: 'retention', message: `only recorded deployments: ${reason}` });
       sources.push({ ...landedEvents({ ...query, kinds: ['deployment'] }, reading), name: 'recorded' });
     } else sources.push(deployments(query, reading));
   }
   sources.push(...securitySources(query, { reading, ports, partial, tenantId }));
-  // Configuration belongs to the organization, and to no service or project.
+  // Configuration belongs to the organization, and not to a service or project.
   const isOfAll = query.service === undefined && (query.projectId === undefined || query.scope === 'account');
   if (query.kinds.includes('incident') && isOfAll) sources.push(incidents(query, ports, tenantId));
   if (query.kinds.includes('config') && isOfAll) sources.push(configuration(query, ports, tenantId));
   return sources;
 };
 
-/** What the SIEM tells, where the plan has it. */
+/** Sources of security events, if the plan includes the SIEM. */
 const securitySources = (query: EventQuery, from: Sources): EventSource[] => {
   const { reading, partial } = from;
   const reason = findRangeProblem(query.range, { caller: reading, signal: 'detections', nowMs: reading.nowMs });
@@ -135,7 +135,7 @@ const deployments = (query: EventQuery, reading: Reading): EventSource => ({
   },
 });
 
-/** What people and the platform did about incidents. Those that alerts opened or reopened land as events. */
+/** Actions of people and the platform on incidents. Incidents that alerts opened or reopened are stored as events. */
 const incidentVerbs: Readonly<Record<string, string>> = {
   'incident.create': 'declared',
   'incident.acknowledge': 'acknowledged',
@@ -174,11 +174,14 @@ const incidentEvent = ({ id, at, action, actor, resource, details }: StoredRecor
   details: { incidentId: resource.id },
 });
 
-/** Changes of configuration that every Viewer may read, by type and name; who made them by id alone. Never addresses or values. */
+/**
+ * Changes of configuration that every Viewer may read, with type and name; the actor only by id. Never addresses or
+ * values.
+ */
 const configuration = ({ range }: EventQuery, ports: Sources['ports'], tenantId: string): EventSource => ({
   name: 'config',
   async next(limit, after) {
-    // What is told as an incident is told once.
+    // Incident actions already appear as incident events.
     const actions = ports.configurationActions.filter((action) => !(action in incidentVerbs));
     const filter = { ...millisecondsOf(range), actions };
     const records = await newestRecords(ports.documents, tenantId, filter, {

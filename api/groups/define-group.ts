@@ -6,29 +6,29 @@ import { ApiError, type Elsewhere } from '../errors.ts';
 import { type DeclaredOperation, defineOperation, type Method, type Operation } from '../kernel/operation.ts';
 import type { RegisteredResource } from '../resources/resource.ts';
 
-/** An operation that is not built: it is documented, and answers 501 after all checks of rights. */
+/** A planned operation: it is documented, and answers 501 after all permission checks. */
 export type PlannedOperation = readonly [route: `${Method} /${string}`, role: Access, summary: string];
 
 /** A group of operations, declared once in its folder's `group.ts`. */
 export interface GroupDefinition {
   /** The folder's name, the tag of its operations, and the first part of their scopes: `<name>:read`, `<name>:write`. */
   readonly name: string;
-  /** One sentence for the readers of the API's documentation. */
+  /** One sentence for the API documentation */
   readonly summary: string;
-  /** What the plan must include for all its operations, also planned ones. */
+  /** Entitlement that all its operations require, including planned ones */
   readonly entitlement?: string;
   /** Resources, with their operations and collections. */
   readonly resources?: readonly RegisteredResource[];
-  /** Operations beside those of its resources. */
+  /** Operations in addition to those of its resources */
   readonly operations?: readonly DeclaredOperation[];
-  /** Collections beside those of its resources. */
+  /** Collections in addition to those of its resources */
   readonly collections?: readonly CollectionDefinition<object>[];
   readonly planned?: readonly PlannedOperation[];
-  /** How paths answer that are none, where clients expect a form of their own. */
+  /** Answers to unknown paths, for clients that expect a specific form. */
   readonly elsewhere?: Elsewhere;
 }
 
-/** A group as the server, the documentation and the tests see it. */
+/** A group in the form for the server, the documentation and the tests. */
 export interface Group
   extends Required<Pick<GroupDefinition, 'name' | 'summary' | 'resources' | 'collections'>>,
     Pick<GroupDefinition, 'elsewhere'> {

@@ -1,4 +1,7 @@
-/** Every group of the management API, in the order of its documentation. A new one is a folder with a `group.ts`, and a line here. */
+/**
+ * Every group of the management API, in the order of its documentation. A new group needs a folder with a `group.ts`,
+ * and a line here.
+ */
 import type { Operation } from '../kernel/operation.ts';
 import type { RegisteredResource } from '../resources/resource.ts';
 import { agentsightGroup } from './agentsight/group.ts';
@@ -76,7 +79,7 @@ export const groups: readonly Group[] = [
   deadLetterGroup,
 ];
 
-/** Every operation, built or planned. */
+/** Every operation, implemented or planned */
 export const operations: readonly Operation[] = groups.flatMap((group) => group.operations);
-/** Every configuration resource: each passes the contract of resources. */
+/** Every configuration resource; all of them pass the contract tests of resources. */
 export const resources: readonly RegisteredResource[] = groups.flatMap((group) => group.resources);

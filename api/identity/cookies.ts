@@ -1,10 +1,10 @@
-/** The cookies of a session, and what a browser must show before they count for a change. */
+/** The cookies of a session, and the proof that a browser needs before they authorize a change. */
 import { ApiError } from '../errors.ts';
 
 export const tokenCookie = 'oiq_token';
 export const refreshCookie = 'oiq_refresh';
 
-/** The value of a cookie in a `Cookie` header. */
+/** Returns the value of a cookie in a `Cookie` header. */
 export const cookieIn = (header: string | undefined, name: string): string | undefined => {
   for (const pair of header?.split(';') ?? []) {
     const at = pair.indexOf('=');
@@ -13,15 +13,15 @@ export const cookieIn = (header: string | undefined, name: string): string | und
   return undefined;
 };
 
-/** One cookie to be set: its value, and until when it is kept. */
+/** A cookie to set: its value and expiry. */
 export interface CookieValue {
   readonly value: string;
   readonly until: Date;
 }
 
 /**
- * `Set-Cookie` of a session's two tokens. The refresh token goes to `/auth` only, and never along with what another site
- * asks.
+ * `Set-Cookie` headers of a session's two tokens. The refresh token is sent to `/auth` only, and never with requests
+ * from another site.
  */
 export const sessionCookies = (
   token: CookieValue,
@@ -36,25 +36,25 @@ export const sessionCookies = (
 };
 
 /**
- * Whether cookies go over TLS alone. The public address says; without one, everywhere but on loopback, where there is
- * no TLS. A proxy may name itself as the host, so the host decides only then.
+ * Whether cookies require TLS. The public address decides; without one, everywhere except on loopback, which has no
+ * TLS. A proxy may send its own name as the host, so the host is only a fallback.
  */
 export const isSecure = (publicUrl: string | undefined, host: string): boolean =>
   publicUrl === undefined ? !isLoopback(host) : new URL(publicUrl).protocol === 'https:';
 
-/** `Set-Cookie` that removes both. */
+/** `Set-Cookie` headers that remove both cookies. */
 export const endedCookies = (request: { readonly secure: boolean }): readonly string[] => {
   const expiredCookie = { value: '', until: new Date(0) };
   return sessionCookies(expiredCookie, expiredCookie, request);
 };
 
-/** Whether a host, as a client names it, is this machine: there is no TLS, and need be none. */
+/** Whether a host, in the spelling of a client, is this machine: it has no TLS and needs none. */
 export const isLoopback = (host: string): boolean => {
   const name = host.replace(/:\d+$/, '').toLowerCase();
   return name === 'localhost' || name.endsWith('.localhost') || name === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(name);
 };
 
-/** The headers by which a browser says which page asks. */
+/** Headers in which a browser identifies the requesting page. */
 export interface Page {
   /** `Sec-Fetch-Site`. */
   readonly site: string | undefined;
@@ -62,7 +62,10 @@ export interface Page {
   readonly host: string | undefined;
 }
 
-/** A browser sends cookies along with whatever page asks; so what a cookie changes needs proof that the page is ours. */
+/**
+ * Rejects changes from a foreign page: a browser sends cookies with the requests of every page, so a change needs proof
+ * that the page is ours.
+ */
 export const refuseForeignPage = ({ site, origin, host }: Page, publicUrl: string | undefined): void => {
   const ours = site === undefined ? isOurs(origin, host, publicUrl) : site === 'same-origin';
   if (!ours)

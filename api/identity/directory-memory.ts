@@ -1,4 +1,4 @@
-/** The directory's collections in memory, with their indexes. */
+/** The directory's collections in memory, with their indexes */
 
 import { type Followed, followed } from '../../runtime/watch-collection.ts';
 import type { CollectionDefinition, Documents } from '../../schemas/ports/documents.ts';
@@ -8,7 +8,7 @@ import { apiTokens, serviceAccounts } from '../../schemas/resources/service-acco
 import { sessions } from '../../schemas/resources/session.ts';
 import { memberships, users } from '../../schemas/resources/user.ts';
 
-/** Puts an id into the set of its key, or takes it out. */
+/** Adds an id to the set of its key, or removes it. */
 const index = (sets: Map<string, Set<string>>, key: string, id: string, present: boolean): void => {
   const set = sets.get(key) ?? new Set();
   if (present) set.add(id);
@@ -49,7 +49,7 @@ const loadCollections = async (documents: Documents) => {
 
 export type DirectoryMemory = Awaited<ReturnType<typeof loadDirectory>>;
 
-/** Resolves once everything there is has been loaded. */
+/** Resolves once all documents are loaded. */
 export const loadDirectory = async (documents: Documents) => {
   const held = await loadCollections(documents);
   const pairs = [
@@ -64,9 +64,9 @@ export const loadDirectory = async (documents: Documents) => {
   const byName = new Map<string, unknown>(pairs.map(([{ name }, each]) => [name, each]));
   return {
     ...held,
-    /** A collection by its definition; `undefined` for one that is not held. */
+    /** Returns a collection by its definition; `undefined` if it is not in memory. */
     of: ({ name }: CollectionDefinition<object>) => byName.get(name) as Followed<object> | undefined,
-    /** Of the feed that is furthest behind. */
+    /** Staleness of the feed that is furthest behind */
     staleMs(): number {
       let worst = 0;
       for (const [, each] of pairs) worst = Math.max(worst, each.staleMs());

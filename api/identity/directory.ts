@@ -10,35 +10,39 @@ import { type Membership, type User, usersTenant } from '../../schemas/resources
 import type { Caller, PersonCaller, ServiceAccountCaller, Who } from '../callers/caller.ts';
 import { type DirectoryMemory, loadDirectory } from './directory-memory.ts';
 
-/** A user, and their membership in an organization. */
+/** A user, with their membership in an organization. */
 export interface Member {
   readonly user: User & Stored;
   readonly membership: Membership & Stored;
 }
 
 /**
- * Users, memberships, organizations, plans, sessions and API tokens in memory, kept current by the documents' change feed.
- * A feed that fell behind refuses (`UnavailableError`) rather than going by rights that may be gone.
+ * Users, memberships, organizations, plans, sessions and API tokens in memory, updated by the documents' change feed.
+ * If a feed is too far behind, the directory throws `UnavailableError` instead of using permissions that may be
+ * revoked.
  */
 export interface Directory {
-  /** The caller of a session, or `undefined` when it (or what it stands on) is gone. */
+  /** Returns the caller of a session, or `undefined` if the session, user or membership no longer exists. */
   caller(sessionId: string, userId: string, tenantId: string): PersonCaller | undefined;
-  /** As `caller`, but reads from the store what this instance does not have in memory yet. */
+  /** Like `caller`, but reads from the store if this instance does not have it in memory yet. */
   freshCaller(sessionId: string, userId: string, tenantId: string): Promise<PersonCaller | undefined>;
-  /** The caller of an API token, by the hex SHA-256 of it. */
+  /** Returns the caller of an API token, by the hex SHA-256 of the token. */
   serviceAccountCaller(tokenHash: string): ServiceAccountCaller | undefined;
-  /** As `serviceAccountCaller`, but reads from the store what this instance does not have in memory yet. */
+  /** Like `serviceAccountCaller`, but reads from the store if this instance does not have it in memory yet. */
   freshServiceAccountCaller(tokenHash: string): Promise<ServiceAccountCaller | undefined>;
-  /** A caller of a moment ago with the rights of now; `undefined` when the session or token, or what it stands on, is gone. */
+  /**
+   * Returns an earlier caller with the current permissions; `undefined` if the session or token, or an object that it
+   * depends on, no longer exists.
+   */
   current(caller: Caller): Caller | undefined;
   userByEmail(email: string): (User & Stored) | undefined;
-  /** Organizations to which a user belongs, where neither they nor the membership is disabled, oldest first. */
+  /** Returns the organizations of a user, without disabled users and memberships, oldest first. */
   organizationsOf(userId: string): readonly (Organization & Stored)[];
-  /** All members of an organization, in no order; also disabled ones. */
+  /** Returns all members of an organization, unsorted, including disabled ones. */
   membersOf(tenantId: string): readonly Member[];
   /**
-   * Applies a write of this instance, or a removal (`undefined`), here at once; other instances see it within a second.
-   * `change` of an operation does this for all that it writes. Collections that are not kept here are passed over.
+   * Applies a write of this instance, or a removal (`undefined`), immediately; other instances see it within a second.
+   * `change` of an operation calls it for all its writes. Ignores collections that are not in memory.
    */
   learn(
     collection: CollectionDefinition<object>,
@@ -50,10 +54,10 @@ export interface Directory {
   close(): Promise<void>;
 }
 
-/** How far behind the change feed may be. */
+/** Maximum delay of the change feed */
 const maxStaleMs = 2_000;
 
-/** Loads everything before it resolves. */
+/** Opens the directory; resolves when everything is loaded. */
 export const openDirectory = async (documents: Documents, clock: Clock): Promise<Directory> => {
   const held = await loadDirectory(documents);
   const refuseStale = (): void => {
@@ -158,7 +162,7 @@ const organizationsOf = (held: DirectoryMemory, userId: string): readonly (Organ
   return found.sort((left, right) => left.createdAt.localeCompare(right.createdAt));
 };
 
-/** An organization with its plan; `undefined` when either is gone or it is disabled. */
+/** An organization with its plan; `undefined` if either is missing or the organization is disabled. */
 const organizationAndPlan = (
   held: DirectoryMemory,
   tenantId: string,

@@ -1,4 +1,4 @@
-/** Codes of authenticators (RFC 6238) and recovery codes. Their stored forms are worthless without the secret key. */
+/** Codes of authenticators (RFC 6238) and recovery codes. Their stored forms are useless without the secret key. */
 import { randomBytes } from 'node:crypto';
 import { verifySync } from 'otplib';
 import type { SecretBox } from '../../runtime/secret-box.ts';
@@ -10,13 +10,13 @@ const recoveryCodeCount = 10;
 const recoveryCodeBytes = 10;
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 
-/** Under which a user's secret is sealed: another user's does not open. */
+/** Context for sealing a user's secret: the secret of another user cannot be opened with it. */
 export const sealedFor = (userId: string): string => `multi-factor of ${userId}`;
 
 const recoveryHash = (box: SecretBox, userId: string, code: string): string =>
   box.derive(`recovery codes of ${userId}`, code).toString('base64url');
 
-/** New recovery codes as they are shown once, and what is kept of them. */
+/** Creates recovery codes to show once, and their stored form. */
 export const makeRecoveryCodes = (
   box: SecretBox,
   userId: string,
@@ -34,13 +34,13 @@ export const makeRecoveryCodes = (
   };
 };
 
-/** The kind of an accepted code, with the state of the enrolment after it. */
+/** The kind of an accepted code, with the new state of the enrolment. */
 export interface Accepted {
   readonly by: 'authenticator' | 'recovery-code';
   readonly changes: Partial<MultiFactor>;
 }
 
-/** Whether a code is good at a time; one time step before and after it counts. Changes nothing by itself. */
+/** Checks a code at a time; one time step before and after is accepted too. Has no side effects. */
 export const accept = (
   enrolment: MultiFactor,
   code: string,
@@ -61,7 +61,7 @@ export const accept = (
   };
 };
 
-/** The time step to which a code belongs, when it lies after the last accepted one. */
+/** The time step of a code, if it is after the last accepted one. */
 const timeStepOf = (secret: string, token: string, nowMs: number, afterTimeStep: number): number | undefined => {
   const result = verifySync({
     secret,

@@ -1,10 +1,15 @@
-/** Estimates one password and ends. In a thread of its own, since the dictionaries and a hard estimate take hundreds of milliseconds. */
+/**
+ * Estimates one password and exits. In a separate thread, since the dictionaries and a hard estimate take hundreds of
+ * milliseconds.
+ */
 import { parentPort, workerData } from 'node:worker_threads';
 import { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common';
 
 const { password, known } = workerData as { readonly password: string; readonly known: readonly string[] };
-/** The estimate takes time by the square of the length, and what comes after is not needed to be hard to guess. */
+/**
+ * The time of the estimate grows with the square of the length, and a longer prefix is not needed to be hard to guess.
+ */
 const maxLength = 64;
 const estimate = new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs, maxLength }).check(password, [...known]);
 parentPort?.postMessage(estimate.guesses);

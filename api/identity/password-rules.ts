@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { invalid } from '../errors.ts';
 
-/** Ten guesses a minute, from each of a hundred addresses, take two years to make as many. */
+/** An attacker with ten guesses a minute from each of a hundred addresses needs two years for this number. */
 const fewestGuesses = 1e9;
 
-/** First guesses of an attacker who knows the address and this product. */
+/** First guesses of an attacker who knows the address and this product */
 const knownOf = (email: string): string[] => {
   const address = email.toLowerCase();
   const [local = '', domain = ''] = address.split('@');
@@ -13,7 +13,7 @@ const knownOf = (email: string): string[] => {
   return [address, local, domain, ...names, 'oiq', 'observability', 'opentelemetry', 'prometheus', 'monitoring'];
 };
 
-/** How many guesses it takes to come upon a password, as zxcvbn estimates it. */
+/** Returns the estimated number of guesses for a password, computed by zxcvbn. */
 const guessesFor = async (password: string, email: string): Promise<number> => {
   const workerData = { password, known: knownOf(email) };
   const worker = new Worker(new URL('./password-guesses-worker.ts', import.meta.url), { workerData });
@@ -25,7 +25,7 @@ const guessesFor = async (password: string, email: string): Promise<number> => {
   }
 };
 
-/** Throws `VALIDATION_FAILED` on a password that is guessed soon. Its length is its schema's. */
+/** Throws `VALIDATION_FAILED` for a password that is easy to guess. Its schema checks the length. */
 export const refuseGuessable = async (password: string, email: string, path = 'password'): Promise<void> => {
   if ((await guessesFor(password, email)) >= fewestGuesses) return;
   throw invalid(

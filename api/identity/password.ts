@@ -2,21 +2,24 @@ import { hash, verify } from '@node-rs/argon2';
 import { z } from 'zod';
 import { UnavailableError } from '../../schemas/errors.ts';
 
-/** argon2id, as OWASP's ASVS asks at least: 46 MiB, one pass, one lane. Kept in each hash, so that they may rise. */
+/**
+ * argon2id with the minimum of OWASP's ASVS: 46 MiB, one pass, one lane. Each hash contains its parameters, so they can
+ * be raised.
+ */
 const parameters = { memoryCost: 47_104, timeCost: 1, parallelism: 1 } as const;
 
-/** A password that a user chooses. Only its length is checked here; any character is allowed. */
+/** A password chosen by a user. Only its length is checked here; any character is allowed. */
 export const NewPassword = z.string().min(12, 'must have at least 12 characters').max(1024);
 
-/** PHC string of a password. */
+/** Returns the PHC string of a password. */
 export const hashPassword = (password: string): Promise<string> => hash(password, parameters);
 
-/** Checks and hashes passwords, a few at a time: each takes tens of milliseconds of a core and 46 MiB. */
+/** Verifies and hashes passwords, a few at a time: each takes tens of milliseconds of a core and 46 MiB. */
 export interface Passwords {
-  /** False for a wrong password, and after the same time where there is no hash to check against. */
+  /** Returns false for a wrong password, and after the same time if there is no hash. */
   verify(passwordHash: string | null | undefined, password: string): Promise<boolean>;
   hash(password: string): Promise<string>;
-  /** Whether a hash has weaker parameters than today's; it is then replaced at the next sign-in with the password. */
+  /** Whether a hash has weaker parameters than the current ones; the next sign-in with the password replaces it. */
   isOutdated(passwordHash: string): boolean;
 }
 
@@ -29,7 +32,7 @@ export interface PasswordAlgorithm {
   verify(passwordHash: string, password: string): Promise<boolean>;
 }
 
-/** `algorithm` is argon2id, unless a test counts what is computed. */
+/** Opens the service. `algorithm` is argon2id, except in tests that count computations. */
 export const openPasswords = async (
   algorithm: PasswordAlgorithm = { hash: hashPassword, verify: (known, password) => verify(known, password) },
 ): Promise<Passwords> => {

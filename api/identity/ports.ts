@@ -9,7 +9,7 @@ import type { Directory } from './directory.ts';
 import type { SignInFailures } from './sign-in-failures.ts';
 import type { Tokens } from './tokens.ts';
 
-/** What signing in, sessions and accounts work with. */
+/** Ports for sign-in, sessions and accounts. */
 export interface IdentityPorts {
   readonly documents: Documents;
   readonly counters: Counters;

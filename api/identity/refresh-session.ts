@@ -7,9 +7,9 @@ import { nextRefreshToken, refreshHash, sessionOfRefreshToken } from './refresh-
 import { unauthenticated } from './session.ts';
 import { sessionEnd } from './sessions.ts';
 
-/** How long the token before the one in force still gives the same successor: two tabs, or an answer that was lost. */
+/** How long the previous token still returns the same successor, for two tabs or a lost answer. */
 const graceMs = 30_000;
-/** Two instances that refresh one session at once: one of them looks again. */
+/** When two instances refresh the same session concurrently, one of them retries. */
 const attempts = 3;
 
 export interface Refreshed {
@@ -20,8 +20,8 @@ export interface Refreshed {
 const over = (): ApiError => unauthenticated('the refresh token is not valid or is over; sign in again');
 
 /**
- * Gives a session's next refresh token for the one in force. One that is older has been copied: the session ends, and
- * with it whatever the thief made of it, recorded as `session.revoke`.
+ * Returns a session's next refresh token in exchange for the current one. An older token must have been copied: the
+ * session ends, with all tokens that a thief derived from it, recorded as `session.revoke`.
  */
 export const refreshSession = async (
   token: string,

@@ -1,7 +1,7 @@
 /**
- * The form of refresh tokens: `oiq_rt_<session id>.<secret>.<proof>`. The proof shows without a read of the store that we
- * made the token, so a guess ends no session. A token's successor is derived from it and the secret key, so two tabs that
- * refresh at once get the same one although only hashes are stored.
+ * The form of refresh tokens: `oiq_rt_<session id>.<secret>.<proof>`. The proof shows without a store read that we
+ * issued the token, so a guess ends no session. A token's successor is derived from the token and the secret key. Two
+ * tabs that refresh concurrently therefore get the same one, although only hashes are stored.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { SecretBox } from '../../runtime/secret-box.ts';
@@ -15,19 +15,19 @@ const spelled = (box: SecretBox, sessionId: string, secret: string): string => {
   return `${proved}.${box.derive(proof, proved).toString('base64url')}`;
 };
 
-/** The first token of a session. Only its hash may be stored. */
+/** Returns the first token of a session. Only its hash may be stored. */
 export const firstRefreshToken = (box: SecretBox, sessionId: string): string =>
   spelled(box, sessionId, randomBytes(32).toString('base64url'));
 
-/** The token that follows one of ours; always the same. */
+/** Returns the successor of a token that we issued; always the same. */
 export const nextRefreshToken = (box: SecretBox, sessionId: string, token: string): string =>
   spelled(box, sessionId, box.derive(successor, token).toString('base64url'));
 
-/** The session of a token that we made, valid or expired; `undefined` for any other text. */
+/** Returns the session of a token that we issued, valid or expired; `undefined` for any other text. */
 export const sessionOfRefreshToken = (box: SecretBox, token: string): string | undefined => {
   const [, sessionId, secret, given] = form.exec(token) ?? [];
   if (sessionId === undefined || secret === undefined || given === undefined) return undefined;
-  // As text: several texts decode to the same bytes, and one of them alone is the token that we made.
+  // Compared as text: several texts decode to the same bytes, and only one of them is the issued token.
   const right = box.derive(proof, `oiq_rt_${sessionId}.${secret}`).toString('base64url');
   return timingSafeEqual(Buffer.from(right), Buffer.from(given)) ? sessionId : undefined;
 };

@@ -8,10 +8,10 @@ import type { IdentityPorts } from './ports.ts';
 import { unauthenticated } from './session.ts';
 import { spendWindows } from './spent-windows.ts';
 
-/** A sign-in whose password was right. */
+/** A sign-in with a correct password. */
 export interface FirstFactorPassed {
   readonly user: User & Stored;
-  /** The given `code`: of an authenticator, or a recovery code. */
+  /** The given `code`: from an authenticator, or a recovery code. */
   readonly code: string | undefined;
   readonly request: RequestFacts;
 }
@@ -19,8 +19,8 @@ export interface FirstFactorPassed {
 type CodePorts = Pick<IdentityPorts, 'documents' | 'counters' | 'secretBox' | 'clock'>;
 
 /**
- * The second step of a sign-in. Resolves when the user may go on, with how they showed who they are; rejects with
- * `MFA_REQUIRED` where a code is needed and missing, and with `UNAUTHENTICATED` where it is wrong. A rejection counts as a
+ * The second step of a sign-in. Resolves with the authentication methods if the user may continue. Rejects with
+ * `MFA_REQUIRED` if a required code is missing, and with `UNAUTHENTICATED` if it is wrong. A rejection counts as a
  * failed attempt.
  */
 export const checkSecondFactor = async (
@@ -34,7 +34,10 @@ export const checkSecondFactor = async (
   return by;
 };
 
-/** Checks a user who is signed in: throws `MFA_REQUIRED` when multi-factor is on and no code is given, and 400 for a wrong code. */
+/**
+ * Checks a signed-in user: throws `MFA_REQUIRED` if multi-factor is enabled and no code is given, and 400 for a wrong
+ * code.
+ */
 export const requireCode = async (
   userId: string,
   { code, request }: Pick<FirstFactorPassed, 'code' | 'request'>,
@@ -57,15 +60,18 @@ export const enrolmentOf = (
 ): Promise<(MultiFactor & Stored) | undefined> =>
   documents.of(multiFactorsTenant).collection(multiFactors).find(userId);
 
-/** Wrong codes of a user from one address, and from anywhere: six digits can be guessed, so few are tried. */
+/**
+ * Wrong codes of a user from one address, and from all addresses: six digits can be guessed, so only few attempts are
+ * allowed.
+ */
 const fromAddress = { limit: 5, windowMs: 60_000 };
 const fromAnywhere = { limit: 30, windowMs: 3_600_000 };
-/** How often another code of the user may be accepted in between. */
+/** How often another code of the user may be accepted concurrently */
 const races = 10;
 
 /**
- * Uses a code up: of all who give the same one at once, one has it accepted. Throws `RATE_LIMITED` after many wrong ones.
- * Counted before it is tried, so that many at once count too.
+ * Consumes a code: only one of several concurrent uses of the same code is accepted. Throws `RATE_LIMITED` after many
+ * wrong codes. Counts before the check, so that concurrent attempts count too.
  */
 export const useCode = async (
   userId: string,

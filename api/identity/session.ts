@@ -15,14 +15,15 @@ export interface Known {
   readonly settings: Pick<Settings, 'PUBLIC_URL'>;
 }
 
-/** `UNAUTHENTICATED`, with the challenge that HTTP asks for. */
+/** Returns `UNAUTHENTICATED` with the challenge that HTTP requires. */
 export const unauthenticated = (message: string): ApiError =>
   new ApiError('UNAUTHENTICATED', message, { headers: { 'WWW-Authenticate': 'Bearer realm="oiq"' } });
 
 /**
- * The caller of a request. `Authorization`, where present, alone decides: a session's token, or an API token; else the
- * cookie does, and then a write must come from our own pages, and so must a WebSocket, whose answers no browser hides from other pages. A license key is no session. `beforeLookup` may refuse to
- * look up in the store a token that this instance does not have in memory: such a token may be invented.
+ * Returns the caller of a request. If `Authorization` is present, it alone decides, with a session token or an API
+ * token; otherwise the cookie does. With a cookie, writes and WebSockets must come from our own pages, because no
+ * browser hides WebSocket answers from other pages. A license key is not a session. `beforeLookup` may reject the store
+ * lookup of a token that is not in memory, because it may be invented.
  */
 export const authenticate = async (
   request: Pick<IncomingMessage, 'headers' | 'method'>,
@@ -71,8 +72,8 @@ const knownOrLookedUp = async (
 };
 
 /**
- * The request with the API token that is the password of `Authorization: Basic` as its bearer, whatever the user is. No session: a
- * browser sends what it was told once with every request.
+ * Converts a request with an API token as the password of `Authorization: Basic`, with any user name, to a bearer
+ * request. No session tokens: a browser resends these credentials with every request.
  */
 export const withTokenOfBasic = ({
   headers,
@@ -96,7 +97,7 @@ const refuseForeignWrite = (
   if ((method === 'GET' || method === 'HEAD') && !opensSocket) return;
   const [site] = [headers['sec-fetch-site']].flat();
   const { origin, host } = headers;
-  // Browsers name the page's origin with every WebSocket; what site it is of, not all do.
+  // Browsers send the page's origin with every WebSocket; not all send its site.
   const isKnown = !opensSocket || site === 'same-origin';
   refuseForeignPage({ site: isKnown ? site : undefined, origin, host }, publicUrl);
 };

@@ -1,4 +1,4 @@
-/** The life of a session: begun by every way of signing in, and ended. */
+/** The life cycle of a session: started by any sign-in method, and ended. */
 import { randomUUID } from 'node:crypto';
 import { deleteMatching } from '../../runtime/delete-matching.ts';
 import type { Documents, Stored } from '../../schemas/ports/documents.ts';
@@ -16,29 +16,29 @@ const dayMs = 86_400_000;
 const idleMs = 30 * dayMs;
 /** A session ends this long after the sign-in, however often it is refreshed. */
 const maxLifetimeMs = 90 * dayMs;
-/** Of one user at once; the one unused for longest gives way. */
+/** Maximum concurrent sessions per user; beyond it the least recently used session ends. */
 const maxSessions = 200;
 
-/** When a session that is refreshed now ends. */
+/** End of a session that is refreshed now */
 export const sessionEnd = (now: number, signedInAt: string): string =>
   new Date(Math.min(now + idleMs, Date.parse(signedInAt) + maxLifetimeMs)).toISOString();
 
-/** A user whose identity is proved, about to begin a session in one of their organizations. */
+/** A user with a proven identity, about to start a session in one of their organizations. */
 export interface SigningIn {
   readonly user: User & Stored;
   readonly organization: Pick<Organization & Stored, 'id' | 'name'>;
   readonly request: RequestFacts;
-  /** Of an operation that declares the action `session.begin`. */
+  /** `change` of an operation that declares the action `session.begin`. */
   readonly change: Transact;
-  /** A session that this one takes the place of, and whose proof of identity it goes by. */
+  /** A session that this one replaces, inheriting its proof of identity. */
   readonly insteadOf?: Session & Stored;
-  /** The organization whose identity provider vouches for the user. */
+  /** The organization whose identity provider authenticated the user */
   readonly provedBy?: string;
-  /** The request named the organization: the next one that names none goes where it would have gone. */
+  /** Whether the request named the organization: it then does not change the default of later sign-ins. */
   readonly isNamed?: boolean;
 }
 
-/** The answer to a sign-in; `SignedIn` of the authentication group is its schema. */
+/** The answer to a sign-in; its schema is `SignedIn` of the authentication group. */
 export interface SignInAnswer {
   readonly token: string;
   readonly expiresAt: string;
@@ -50,8 +50,9 @@ export interface SignInAnswer {
 type SessionPorts = Pick<IdentityPorts, 'clock' | 'secretBox' | 'tokens'>;
 
 /**
- * Begins a session under an id of its own and sets its cookies. It is recorded as `session.begin` of the organization,
- * and known here at once. Login, single sign-on, accepting an invitation and changing the organization all end here.
+ * Starts a session with its own id and sets its cookies. It is recorded as `session.begin` of the organization, and
+ * known to this instance immediately. Login, single sign-on, accepting an invitation and switching the organization all
+ * call this.
  */
 export const beginSession = async (signingIn: SigningIn, ports: SessionPorts): Promise<SignInAnswer> => {
   const { user, organization, request, change, insteadOf, provedBy = insteadOf?.provedBy, isNamed = false } = signingIn;
@@ -92,7 +93,7 @@ export const beginSession = async (signingIn: SigningIn, ports: SessionPorts): P
   };
 };
 
-/** A new session token and the refresh token, as cookies and in the answer. */
+/** Issues a new session token and refresh token, as cookies and in the answer. */
 export const giveTokens = async (
   session: Session & Stored,
   refreshToken: string,
@@ -104,12 +105,12 @@ export const giveTokens = async (
   const refresh = { value: refreshToken, until: new Date(session.expiresAt) };
   for (const cookie of sessionCookies({ value: token, until: expiresAt }, refresh, request))
     request.reply('Set-Cookie', cookie);
-  // Scripts of a page never see the refresh token: a browser says which page asks, a program does not.
+  // Scripts of a page never see the refresh token: a browser identifies the requesting page, a program does not.
   const isBrowser = request.header('sec-fetch-site') !== '' || request.header('origin') !== '';
   return { token, expiresAt: expiresAt.toISOString(), ...(isBrowser ? {} : { refreshToken }) };
 };
 
-/** Removes the sessions that match, but one, within a transaction; answers how many. */
+/** Removes the matching sessions except one, within a transaction; returns their number. */
 export const removeSessions = (
   { of }: Pick<Documents, 'of'>,
   whose: Partial<Pick<Session, 'userId' | 'tenantId' | 'provedBy'>>,
@@ -120,7 +121,7 @@ export const removeSessions = (
     except === undefined ? whose : { ...whose, id: { $ne: except } },
   );
 
-/** Deletes the sessions that are over. */
+/** Deletes expired sessions. */
 export const sweepSessions = async (documents: Documents, now: number): Promise<void> => {
   await deleteMatching(documents.of(sessionsTenant).collection(sessions), {
     expiresAt: { $lt: new Date(now).toISOString() },

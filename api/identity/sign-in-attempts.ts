@@ -5,32 +5,40 @@ import { rateLimited } from '../errors.ts';
 import type { IdentityPorts } from './ports.ts';
 import { spendWindows } from './spent-windows.ts';
 
-/** Limits of wrong attempts at one account from one address: ten without a wait, then ever slower. Other addresses are not affected. */
+/**
+ * Limits of wrong attempts on one account from one address: ten without a wait, then increasingly slower. Other
+ * addresses are not affected.
+ */
 const ofPair = [
   { limit: 10, windowMs: 60_000 },
   { limit: 40, windowMs: 15 * 60_000 },
 ] as const;
 
-/** Attempts at any account from one address, right ones too, are a tenth of all its requests; more of them at once, since people come in the morning. */
+/**
+ * Attempts on any account from one address, including successful ones: a tenth of its request limit, with a larger
+ * burst, because people sign in in the morning.
+ */
 const ofAddress = (requestsPerSecond: number): Bucket => ({
   rate: requestsPerSecond / 10,
   burst: requestsPerSecond * 3,
 });
 
 /**
- * Limit of attempts at one account from all addresses from which it never signed in, together: an attacker with very many
- * addresses can try 9,000 passwords a day. A user who signs in from an address of theirs again is not affected.
+ * Limit of attempts on one account from all addresses that never signed in to it: an attacker with very many addresses
+ * can try 9,000 passwords a day. A user who signs in from a known address is not affected.
  */
 const ofStrangers: Bucket = { rate: 1 / 10, burst: 100 };
 const rememberedMs = 90 * 86_400_000;
 
-/** One try of a password. */
+/** An attempt to sign in with a password. */
 export interface Attempt {
-  /** It was right: it does not count, and the address is one of the account's from now on. */
+  /** Reports success: the attempt does not count, and the address is known for the account from now on. */
   succeeded(): Promise<void>;
 }
 
-/** Counts an attempt before it is made, so that many at once count too. Throws `RATE_LIMITED` above the limits. */
+/**
+ * Counts an attempt before it is made, so that concurrent attempts count too. Throws `RATE_LIMITED` above the limits.
+ */
 export const countAttempt = async (
   { counters, settings }: Pick<IdentityPorts, 'counters' | 'settings'>,
   address: string,
@@ -52,7 +60,7 @@ export const countAttempt = async (
     if (granted < 1) waits.push(retryAfterMs);
   }
   if (waits.length > 0) {
-    // Attempts that were not tried do not count; otherwise the wait would never end.
+    // Rejected attempts do not count; otherwise the wait would never end.
     await giveBack();
     throw tooMany(Math.max(...waits));
   }

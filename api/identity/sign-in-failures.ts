@@ -7,29 +7,29 @@ import type { User } from '../../schemas/resources/user.ts';
 import type { Transact } from '../changes.ts';
 import { putToken, voidTokens } from './accounts/one-time-tokens.ts';
 
-/** Of one address in an hour: enough to see an attack, too few to fill the chain with it. */
+/** Limit per address and hour: enough to reveal an attack, too few to flood the chain. */
 const recorded = { limit: 20, windowMs: 3_600_000 };
 
-/** The record is made this long after the answer, at random, so that the time of other requests reveals nothing. */
+/** The record is written this long after the answer, at random, so that the time of other requests reveals nothing. */
 const delayMs = { min: 1_000, max: 6_000 };
 
-/** A refused sign-in, with what is known of the user. */
+/** A refused sign-in, with the known facts about the user. */
 export interface Refused {
   readonly email: string;
   readonly user: (User & Stored) | undefined;
-  /** The organization to which they would have signed in. */
+  /** The organization of the attempted sign-in */
   readonly tenantId: string | undefined;
   readonly change: Transact;
 }
 
 /**
- * Records refused sign-ins as `session.refuse` of the organization: seconds after the answer, and with an equal write for
- * an unknown address, so that neither reveals whether there is such a user.
+ * Records refused sign-ins as `session.refuse` of the organization, seconds after the answer. An unknown address causes
+ * an equal write, so neither reveals whether the user exists.
  */
 export interface SignInFailures {
-  /** Answers at once. */
+  /** Returns immediately. */
   refused(refused: Refused): void;
-  /** Makes what is still to be recorded, at once. */
+  /** Writes all pending records immediately. */
   close(): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ export const openSignInFailures = ({
       return change(async ({ record }) =>
         record({ action: 'session.refuse', id: user.id, name: user.email, tenantId }),
       );
-    // A link for no user, which replaces the one before.
+    // A link for no user, which replaces the previous one.
     await documents.transaction(async (scope) => {
       await voidTokens(scope, { userId: '' });
       await putToken(scope, { purpose: 'reset-password', userId: '', expiresAt: new Date(clock.now()).toISOString() });

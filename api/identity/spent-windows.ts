@@ -6,7 +6,7 @@ interface Window {
   readonly windowMs: number;
 }
 
-/** Counts one try in each window. Call it before the try, so that many at once count too. */
+/** Counts an attempt in each window. Call it before the attempt, so that concurrent attempts count too. */
 export const spendWindows = async (counters: Counters, windows: readonly Window[]) => {
   const spent = await Promise.all(
     windows.map(async ({ key, limit, windowMs }) => ({
@@ -16,9 +16,9 @@ export const spendWindows = async (counters: Counters, windows: readonly Window[
     })),
   );
   return {
-    /** Milliseconds until the windows that are used up begin anew. */
+    /** Milliseconds until the exhausted windows restart */
     waitsMs: spent.flatMap(({ granted, resetMs }) => (granted < 1 ? [resetMs] : [])),
-    /** Takes the try out of the count again. */
+    /** Removes the attempt from the count. */
     async giveBack(): Promise<void> {
       const counted = spent.filter(({ granted }) => granted > 0);
       await Promise.all(counted.map(({ key, windowMs }) => counters.spend(key, Number.MAX_SAFE_INTEGER, windowMs, -1)));

@@ -4,11 +4,11 @@ import type { Log } from '../../schemas/ports/log.ts';
 import { apiTokens, apiTokenUses } from '../../schemas/resources/service-account.ts';
 import type { ServiceAccountCaller } from '../callers/caller.ts';
 
-/** How often the use of one token is written at most, by each instance. */
+/** Minimum interval between writes of the use of one token, per instance */
 const everyMs = 60_000;
 const remembered = 10_000;
 
-/** How long a token that expired is still listed. */
+/** How long an expired token is still listed */
 const listedMs = 30 * 86_400_000;
 
 /** Deletes API tokens that expired long ago. */
@@ -20,9 +20,9 @@ export const sweepApiTokens = async (documents: Documents, now: number): Promise
   }
 };
 
-/** Keeps when API tokens were last used. */
+/** Stores when API tokens were last used. */
 export interface TokenUses {
-  /** Answers at once; what is to be written is written meanwhile. */
+  /** Returns immediately; the write happens in the background. */
   used(caller: ServiceAccountCaller, address: string): void;
   /** Resolves once everything is written. */
   close(): Promise<void>;
@@ -47,7 +47,7 @@ export const openTokenUses = ({
       if ((await stored.find(tokenId)) === undefined) await stored.insert({ id: tokenId, ...use });
       else await stored.replace(tokenId, use);
     } catch (error) {
-      // Another instance wrote it just now, or the token was revoked.
+      // Another instance just wrote it, or the token was revoked.
       if (!(error instanceof ConflictError)) log.warn({ error }, 'the use of an API token could not be kept');
     }
   };

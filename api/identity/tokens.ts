@@ -5,7 +5,7 @@ import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Documents, Feed, Stored } from '../../schemas/ports/documents.ts';
 import { type SigningKey, signingKeys, signingKeysTenant } from '../../schemas/resources/signing-key.ts';
 
-/** The content of a session token: ids only. Rights are looked up when it is used. */
+/** The content of a session token: ids only. Permissions are looked up on use. */
 export interface Claims {
   readonly userId: string;
   readonly tenantId: string;
@@ -13,21 +13,21 @@ export interface Claims {
   readonly expiresAtMs: number;
 }
 
-/** Session tokens: JWTs signed with EdDSA by keys that rotate and that all instances share. */
+/** Session tokens: JWTs signed with EdDSA by rotating keys that all instances share. */
 export interface Tokens {
   issue(claims: Omit<Claims, 'expiresAtMs'>): Promise<{ token: string; expiresAt: Date }>;
-  /** `undefined` for anything but a valid token of ours. */
+  /** Returns the claims of a valid token that we issued, otherwise `undefined`. */
   verify(token: string): Promise<Claims | undefined>;
-  /** Public keys, for those who verify elsewhere. */
+  /** Returns the public keys for external verification. */
   publicKeys(): readonly JWK[];
-  /** Makes a new key when the newest is old enough, and removes keys whose last token is long over. */
+  /** Creates a new key when the newest is old enough, and deletes keys whose last token expired long ago. */
   rotate(): Promise<void>;
   close(): Promise<void>;
 }
 
 export const tokenLifetimeMs = 15 * 60_000;
 const rotateAfterMs = 30 * 86_400_000;
-/** A new key signs only when every instance has had the time to load it. */
+/** A new key signs only after every instance had time to load it. */
 const settleMs = 10_000;
 const rememberedTokens = 10_000;
 const issuer = 'oiq';
@@ -44,7 +44,7 @@ interface Pair {
   privateKey: Key | undefined;
 }
 
-/** Loads the keys, and makes the first one. */
+/** Loads the keys, and creates the first one. */
 export const openTokens = async (documents: Documents, box: SecretBox, clock: Clock): Promise<Tokens> => {
   const pairs = new Map<string, Pair>();
   const stored = documents.of(signingKeysTenant).collection(signingKeys);
@@ -77,7 +77,7 @@ export const openTokens = async (documents: Documents, box: SecretBox, clock: Cl
     return pairs.get(document.id) as Pair;
   };
 
-  /** The newest key that all instances have by now and that can be decrypted with our secret key. */
+  /** The newest key that all instances have loaded and that our secret key can decrypt. */
   const signingPair = async (): Promise<{ kid: string; key: Key }> => {
     const newestFirst = [...pairs.values()].sort((left, right) => right.createdAtMs - left.createdAtMs);
     const settled = newestFirst.filter(({ createdAtMs }) => createdAtMs + settleMs <= clock.now());

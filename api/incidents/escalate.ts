@@ -1,4 +1,4 @@
-/** Escalates incidents: queues the pages that are due, and opens an incident again whose acknowledgement holds no more. */
+/** Escalates incidents: queues the pages that are due, and reopens incidents whose acknowledgement expired. */
 import { documentsIn } from '../../runtime/documents-in.ts';
 import { hashOf } from '../../runtime/hash-of.ts';
 import { defineJob } from '../../runtime/jobs.ts';
@@ -47,7 +47,7 @@ interface Putting extends Paging {
   readonly people: NamedPeople;
 }
 
-/** Queues what closes, or acknowledges, what pages opened; answers what is open still. */
+/** Queues messages that close or acknowledge external incidents opened by pages; returns the open ones. */
 const putEnds = async (
   incident: Known,
   evaluation: EscalationCheck,
@@ -69,7 +69,7 @@ const putEnds = async (
 interface PageDelivery {
   readonly delivery: ReturnType<typeof deliveryOf>;
   readonly to: NonNullable<EscalationAction['to']>;
-  /** Where it opens something. */
+  /** Object that the page opens in an external service, if any */
   readonly opening: PageOpening | undefined;
 }
 
@@ -88,7 +88,7 @@ const toDeliveries = (incident: Known, page: Page, putting: Putting): PageDelive
   }));
 };
 
-/** Queues the pages, writes what the timeline tells of them, and answers where they open something. */
+/** Queues the pages, writes their timeline entries, and returns the openings in external services. */
 const put = async (
   incident: Known,
   { key, pages, notes }: EscalationCheck,
@@ -116,7 +116,7 @@ const eachOnce = (openings: readonly PageOpening[]): PageOpening[] => [
   ...new Map(openings.map((each) => [each.channelId, each])).values(),
 ];
 
-/** Writes the incident as the look left it; what is recorded is that its acknowledgement holds no more. */
+/** Writes the incident after the evaluation; the audit record reports that its acknowledgement expired. */
 const write = async (
   scope: AuditedTransaction,
   tenantId: string,
@@ -129,7 +129,7 @@ const write = async (
     return writeIncident(scope, tenantId, { before, next, actor: systemActor('incidents') });
   }
   scope.unchanged();
-  // Who holds a version of an incident is not told of another one for nothing.
+  // Avoid a new version without need: clients may have the present one.
   if ((before.escalatesAt ?? null) === escalatesAt) return;
   await scope
     .of(tenantId)
@@ -137,7 +137,7 @@ const write = async (
     .replace(before.id, { ...fields, escalatesAt }, before.version);
 };
 
-/** One transaction: where escalation stands, its pages, and the incident are there together or not at all. */
+/** Runs one transaction: escalation state, pages and incident are all stored, or none. */
 const escalateIncident = async (ports: EscalatePorts, tenantId: string, { id }: Pick<Known, 'id'>): Promise<void> => {
   const { documents, clock, mail } = ports;
   const found = await documents.of(tenantId).collection(incidents).find(id);
@@ -153,7 +153,7 @@ const escalateIncident = async (ports: EscalatePorts, tenantId: string, { id }: 
   )(async (scope) => {
     const own = scope.of(tenantId);
     const before = await own.collection(incidents).find(id);
-    // What changed meanwhile is looked at again in the next run.
+    // Concurrent changes are evaluated in the next run.
     if (before?.version !== found.version) return scope.unchanged();
     const known = await own.collection(escalations).find(id);
     const evaluation = checkEscalation(before, known, { policy, people, nowMs });
@@ -161,7 +161,7 @@ const escalateIncident = async (ports: EscalatePorts, tenantId: string, { id }: 
     const putting = { of: scope.of, tenantId, policyName: policy.name, people, nowMs };
     const left = await putEnds(before, evaluation, known, putting);
     const openings = eachOnce([...left, ...(await put(before, evaluation, putting))]);
-    // Another instance may have told it meanwhile.
+    // Another instance may have notified in the meantime.
     if (pendingNotification(before, known) !== undefined) for (const draft of drafts) await mail.put(scope, draft);
     const notified = notification ?? known?.notified ?? { since: sinceOf(before), what: 'opened' };
     const after = { key, state, openings, notified };
@@ -171,17 +171,22 @@ const escalateIncident = async (ports: EscalatePorts, tenantId: string, { id }: 
   });
 };
 
-/** How long after its last change an incident that is not due is looked for what is to be told: as long as all processes may be gone. */
+/**
+ * How long after its last change an incident is checked for pending notifications even if it is not due: as long as all
+ * processes may be down.
+ */
 const changedWithinMs = 30 * 60_000;
 
-/** Whether an incident has something to tell, although nobody is to be paged: it opened or ended, here or where pages opened something. */
+/**
+ * Whether an incident has pending notifications without a due page: it opened or ended, here or in an external service.
+ */
 const shouldNotify = (incident: Known, known: KnownEscalation | undefined): boolean => {
   if (pendingNotification(incident, known) !== undefined) return true;
   const about = { key: keyOf(incident), isTimedOut: false };
   return (known?.openings ?? []).length > 0 && decidePageEnd(incident, known, about) === 'resolved';
 };
 
-/** Incidents to be looked at: those that are due, and those that changed and have something to tell. */
+/** Returns the incidents to evaluate: those that are due, and changed ones with pending notifications. */
 const findDueIncidents = async ({ documents, clock }: EscalatePorts) => {
   const iso = (ms: number): string => new Date(ms).toISOString();
   const nowMs = clock.now();
@@ -203,7 +208,7 @@ const findDueIncidents = async ({ documents, clock }: EscalatePorts) => {
   return due.values();
 };
 
-/** Looks at each incident that is due, but of organizations that are closed. One that cannot be looked at keeps no other from it. */
+/** Evaluates each due incident, except those of closed organizations. A failed one does not affect the others. */
 export const escalateDue = async (ports: EscalatePorts, signal: AbortSignal): Promise<void> => {
   const known = ports.documents.of(organizationsTenant).collection(organizations);
   const closed = new Map<string, boolean>();
@@ -219,7 +224,7 @@ export const escalateDue = async (ports: EscalatePorts, signal: AbortSignal): Pr
 
 export const escalateJob = defineJob<EscalatePorts>({
   name: 'incidents-escalate',
-  summary: 'Pages who is to be paged for incidents.',
+  summary: 'Page people for incidents',
   everyMs: 3000,
   scope: 'installation',
   run: escalateDue,

@@ -1,4 +1,4 @@
-/** Reads which incidents may be one with another, and what speaks for it. */
+/** Finds incidents that may be duplicates, with the evidence. */
 import { within } from '../../runtime/timeout.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { type Incident, incidents } from '../../schemas/resources/incident.ts';
@@ -11,16 +11,18 @@ import {
 import { readCallsBetween } from '../../subjects/services/calls.ts';
 import type { TimelineContext } from './timeline-sources.ts';
 
-/** Incidents that are looked at, the newest first. */
+/** Maximum number of compared incidents, the newest first */
 const maxCompared = 100;
 const maxReadMs = 4000;
-/** Calls before and after the later one of two was opened. */
+/** Time range of calls before and after the opening of the later incident */
 const aroundMs = 1_800_000;
 
 const at = (ms: number): string => new Date(ms).toISOString();
 const nanoseconds = (ms: number): bigint => BigInt(ms) * 1_000_000n;
 
-/** Suggestions; `missing` where calls could not be read, and those of one service alone are told. */
+/**
+ * Returns suggestions; `missing` if calls are unavailable, so that only incidents of the same service are suggested.
+ */
 export const readMergeSuggestions = async (
   incident: Incident & Stored,
   { tenantId, reading, ports }: TimelineContext,

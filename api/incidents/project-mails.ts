@@ -1,4 +1,4 @@
-/** Mail to the receivers that projects name: that an incident opened, and that it was resolved. */
+/** Mail to the receivers of projects when an incident opens and when it is resolved. */
 import { documentsIn } from '../../runtime/documents-in.ts';
 import type { Counters } from '../../schemas/ports/counters.ts';
 import type { Documents, Stored } from '../../schemas/ports/documents.ts';
@@ -22,7 +22,7 @@ export interface MailingPorts {
 
 type Known = Incident & Stored;
 
-/** What is to be told of an incident; undefined where that is told already, and of what is merged. */
+/** The pending notification of an incident; undefined if it was already sent, and for merged incidents. */
 export const pendingNotification = (
   incident: Known,
   known: { readonly notified?: IncidentNotification | undefined } | undefined,
@@ -32,12 +32,15 @@ export const pendingNotification = (
     since: sinceOf(incident),
     what: incident.status === 'resolved' ? 'resolved' : 'opened',
   };
-  // An earlier version that had seen it told nothing: what it has seen is not told late.
+  // An earlier version did not notify: states that it already processed are not notified late.
   const before = known !== undefined && known.notified === undefined ? current : known?.notified;
   return before?.since === current.since && before.what === current.what ? undefined : current;
 };
 
-/** Projects of the rules whose alerts opened it; all of the organization where a rule, or the incident, is of none. */
+/**
+ * Projects of the rules whose alerts opened the incident; all projects of the organization if a rule, or the incident,
+ * belongs to none.
+ */
 const projectsOf = async (documents: Documents, tenantId: string, { ruleIds = [] }: Known) => {
   const own = documents.of(tenantId);
   const rules = await Promise.all(ruleIds.map((id) => own.collection(alertRules).find(id)));
@@ -68,7 +71,7 @@ const toMailDraft = (
   };
 };
 
-/** The mails that tell of an incident now. */
+/** Mails about the current state of an incident */
 export const toMailDrafts = async (
   incident: Known,
   tenantId: string,

@@ -1,4 +1,4 @@
-/** Resolves incidents that alerts opened, once all their alerts have ended for a while. */
+/** Resolves incidents opened by alerts once all their alerts have ended for a while. */
 import { defineJob } from '../../runtime/jobs.ts';
 import { fieldsOf } from '../../runtime/stored-fields.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
@@ -22,7 +22,7 @@ type Known = Incident & Stored;
 
 const goingOn = { status: { $in: ['open', 'acknowledged'] }, groupId: { $ne: null } };
 
-/** Resolved as of when its alerts had ended: what begins to fire after that is new to it. */
+/** Resolves the incident as of the end of its alerts: alerts that fire later are new to it. */
 const resolve = (incident: Known, endedMs: number, context: TimelineContext): Promise<void> => {
   const { tenantId, ports } = context;
   return systemChange(
@@ -32,7 +32,7 @@ const resolve = (incident: Known, endedMs: number, context: TimelineContext): Pr
     const before = await scope.of(tenantId).collection(incidents).find(incident.id);
     const fromMs = Math.max(endedMs, Date.parse(incident.reopenedAt ?? incident.openedAt));
     const at = new Date(fromMs).toISOString();
-    // What changed meanwhile is looked at again in the next run.
+    // Concurrent changes are evaluated in the next run.
     const next =
       before?.version === incident.version ? moved(fieldsOf<Incident>(before), 'resolved', { by: '', at }) : undefined;
     if (before === undefined || next === undefined) return scope.unchanged();
@@ -56,7 +56,7 @@ const resolveOf = async (tenantId: string, known: readonly Known[], ports: Ended
   }
 };
 
-/** Resolves what has ended. One organization whose alerts cannot be read keeps no other from it. */
+/** Resolves incidents whose alerts ended. A failed read of one organization's alerts does not affect the others. */
 export const resolveEnded = async (ports: EndedPorts, signal: AbortSignal): Promise<void> => {
   const byTenant = new Map<string, Known[]>();
   for await (const { tenantId, ...found } of ports.documents.everywhere(incidents, goingOn)) {
@@ -74,7 +74,7 @@ export const resolveEnded = async (ports: EndedPorts, signal: AbortSignal): Prom
 
 export const resolveEndedJob = defineJob<EndedPorts>({
   name: 'incidents-ended',
-  summary: 'Resolves incidents whose alerts have ended.',
+  summary: 'Resolve incidents whose alerts have ended',
   everyMs: 15_000,
   scope: 'installation',
   run: resolveEnded,

@@ -6,11 +6,11 @@ import { frozen, inOrder } from '../../subjects/incidents/timeline.ts';
 import type { AuditedTransaction } from '../changes.ts';
 import { observedOf, readActions, type TimelineContext } from './timeline-sources.ts';
 
-/** The id of the evidence of one resolution: it follows from the incident and its hash. */
+/** Id of the evidence of one resolution, derived from the incident and its hash. */
 export const evidenceIdOf = (incidentId: string, sha256: string): string =>
   createHash('sha256').update(`${incidentId} ${sha256}`).digest('hex');
 
-/** An incident that is about to be written, with its evidence where it is resolved by that. */
+/** Returns an incident that is about to be written, with its evidence if the write resolves it. */
 export const withEvidence = async (
   after: Incident,
   before: Incident & Stored,

@@ -1,4 +1,4 @@
-/** Reads what a timeline tells from where it is. */
+/** Reads the timeline entries of each source. */
 import type { Reading } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
 import { within } from '../../runtime/timeout.ts';
@@ -26,14 +26,14 @@ import { eventSources } from '../event-feed/sources.ts';
 import type { Ports } from '../kernel/ports.ts';
 import { readingOf } from '../kernel/reading.ts';
 
-/** Of one source. */
+/** Maximum entries per source */
 const maxEntries = 1000;
-/** For one source. An incident is resolved in a transaction, which may take 10 seconds. */
+/** Time limit per source. An incident is resolved in a transaction, which may take 10 seconds. */
 const maxReadMs = 4000;
-/** What came before an incident may have caused it. */
+/** Events before an incident may have caused it. */
 const beforeMs = 3_600_000;
 
-/** On whose behalf a timeline is read: of a caller, or of the platform. */
+/** Context of a timeline read: a caller, or the platform. */
 export interface TimelineContext {
   readonly tenantId: string;
   readonly reading: Reading;
@@ -62,7 +62,7 @@ const transitions = async (incident: Known, context: TimelineContext): Promise<T
   return rows.map(transitionEntry);
 };
 
-/** Deployments of its services, or all where it names none, and changes of configuration other than of incidents. */
+/** Deployments of its services, or of all if it names none, and configuration changes except those of incidents. */
 const events = async (incident: Known, context: TimelineContext): Promise<TimelineEntry[]> => {
   const { services } = incident;
   const query = { kinds: ['deployment', 'config'], isChosen: true, range: rangeOf(incident, context) };
@@ -75,14 +75,14 @@ const events = async (incident: Known, context: TimelineContext): Promise<Timeli
     .map(eventEntry);
 };
 
-/** What escalation did, the oldest first. */
+/** Actions of the escalation, the oldest first. */
 const pages = ({ id }: Known, { tenantId, ports }: Pick<TimelineContext, 'tenantId' | 'ports'>) =>
   ports.documents
     .of(tenantId)
     .collection(escalationActions)
     .list({ filter: { incidentId: id }, sort: { at: 1 }, limit: maxEntries });
 
-/** What became of its pages, as the ledger has it. */
+/** Delivery results of its pages, from the ledger. */
 const deliveries = async (incident: Known, context: TimelineContext): Promise<TimelineEntry[]> => {
   const { items } = await pages(incident, context);
   const names = new Map(items.map(({ id, to }) => [id, to === null ? '' : calledOf(to)]));
@@ -97,7 +97,10 @@ const deliveries = async (incident: Known, context: TimelineContext): Promise<Ti
   return steps.map((step) => deliveryEntry(step, names.get(step.id) ?? ''));
 };
 
-/** What people and escalation did about it: read from documents, so it is there whatever the state of telemetry is. */
+/**
+ * Actions of people and escalation on the incident. They are read from documents, so they are available even without
+ * telemetry.
+ */
 export const readActions = async (incident: Known, { tenantId, ports }: TimelineContext): Promise<TimelineEntry[]> => {
   const notes = await ports.documents
     .of(tenantId)
@@ -114,7 +117,7 @@ const recordsOf = async (id: string, tenantId: string, documents: Documents): Pr
   return records.map(recordEntry);
 };
 
-/** What telemetry tells. A source that cannot be read is named, so that an incident can be resolved all the same. */
+/** Entries from telemetry. Unavailable sources are listed, so that an incident can be resolved anyway. */
 export const observedOf = async (
   incident: Known,
   context: TimelineContext,

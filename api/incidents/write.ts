@@ -4,7 +4,7 @@ import type { Who } from '../callers/caller.ts';
 import type { AuditedTransaction } from '../changes.ts';
 import { storeVersion } from '../resources/resource-history.ts';
 
-/** Writes an incident outside of its own operations: with the version that it becomes, and the record of who changed it. */
+/** Writes an incident outside its own operations: with its new version, and the audit record of the change. */
 export const writeIncident = async (
   scope: AuditedTransaction,
   tenantId: string,

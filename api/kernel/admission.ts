@@ -1,4 +1,4 @@
-/** Who asks, and whether they may: the steps that come before a request is worked on. */
+/** Identification and authorization of the caller, before a request is processed. */
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../callers/caller.ts';
 import { mayCall } from '../callers/rights.ts';
@@ -9,7 +9,7 @@ import type { Operation } from './operation.ts';
 import type { Ports } from './ports.ts';
 import type { Limited, RequestLimits } from './request-limits.ts';
 
-/** Who asks, within the limits of how often they may. */
+/** Returns the caller, within the rate limits. */
 export const callerOf = async (
   request: IncomingMessage,
   operation: Limited & Pick<Operation, 'role' | 'basic'>,
@@ -33,7 +33,7 @@ export const callerOf = async (
   return caller;
 };
 
-/** Throws where the caller's scopes, role or plan do not allow an operation. */
+/** Throws if the caller's scopes, role or plan do not allow an operation. */
 export const refuseLowRights = (caller: Caller, operation: Pick<Operation, 'role' | 'entitlement' | 'scope'>): void => {
   const { role, entitlement } = operation;
   refuseWithoutScope(caller, operation);

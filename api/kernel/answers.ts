@@ -1,4 +1,4 @@
-/** Writes answers into a response: JSON, streams, pages, redirects and errors. */
+/** Writes answers to a response: JSON, streams, pages, redirects and errors. */
 import { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 import type { Context } from 'koa';
@@ -37,7 +37,7 @@ export const sendAnswer = (context: Context, operation: Operation, answer: unkno
   }
   const { contentType, content } = answer as Sent;
   const { requestId } = context.state;
-  // The status was sent before: only the broken connection and this line show the error.
+  // The status was already sent: only the broken connection and this log line show the error.
   if (content instanceof Readable)
     content.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE')
@@ -51,7 +51,7 @@ export const sendElsewhere = (context: Context, location: string): void => {
   context.set('Location', location);
 };
 
-/** A name stands for one content for ever, so that browsers need not ask again. */
+/** A file name always has the same content, so browsers can cache it permanently. */
 const sendFile = async (context: Context, name: string): Promise<void> => {
   const file = await pageFile(name);
   if (file === undefined) throw new ApiError('NOT_FOUND', `there is no file ${name} of the page`);
@@ -62,7 +62,7 @@ const sendFile = async (context: Context, name: string): Promise<void> => {
   send(context, file.contentType, acceptsGzip ? file.content : gunzipSync(file.content));
 };
 
-/** Answers a path outside the API: with a page or a file of it for a GET, with an HTML 404 for another method. */
+/** Answers a path outside the API: with a page or one of its files for GET, with an HTML 404 for other methods. */
 export const sendDashboard = async (
   context: Context,
   { found, restrictions }: { readonly found: boolean; readonly restrictions: readonly Restriction[] },
@@ -73,7 +73,7 @@ export const sendDashboard = async (
   sendPage(context, smallPageAt(context.path) ?? (await builtPage(restrictions)));
 };
 
-/** The error object, as JSON. */
+/** The error object, as JSON */
 const withPath = (message: string, details: ApiError['details']): string => {
   const [first] = details ?? [];
   return first === undefined || first.path === '' || first.message !== message ? message : `${first.path}: ${message}`;
@@ -82,7 +82,9 @@ const withPath = (message: string, details: ApiError['details']): string => {
 export const errorText = ({ code, message, details }: ApiError, requestId: string): string =>
   JSON.stringify({ error: code, message: withPath(message, details), requestId, ...(details && { details }) });
 
-/** Logs an unexpected error with the request id and where it came from, and what is away for now with its message. */
+/**
+ * Logs an unexpected error with the request id and its origin, and temporarily unavailable services with their message.
+ */
 export const logFailure = (
   error: ApiError,
   { requestId, operation }: { readonly requestId: string; readonly operation: unknown },
@@ -116,7 +118,7 @@ const notASocket = ({ path }: Context): never => {
   throw new ApiError('VALIDATION_FAILED', `${path} is a WebSocket: connect to it with one (/api/asyncapi.json)`);
 };
 
-/** Makes something when it is first asked for, and keeps it: a start does not wait for what few ask for. */
+/** Creates a value on first use and caches it, so that a start does not wait for rarely used values. */
 const madeOnce = <Made>(make: () => Promise<Made>): (() => Promise<Made>) => {
   let made: Promise<Made> | undefined;
   return () => {
@@ -125,7 +127,7 @@ const madeOnce = <Made>(make: () => Promise<Made>): (() => Promise<Made>) => {
   };
 };
 
-/** Answers that are the same for every caller, by path. */
+/** Answers that are the same for every caller, by path */
 export const fixedPages = ({
   operations,
   groups,

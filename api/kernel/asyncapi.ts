@@ -5,16 +5,13 @@ import { closeCodes, type Stream } from './stream.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The WebSockets of the API as AsyncAPI 3.0, derived from the declared streams. */
+/** Returns the WebSockets of the API as AsyncAPI 3.0, derived from the declared streams. */
 export const asyncApiDocument = (streams: readonly Stream[], operations: readonly Operation[]): Json => ({
   asyncapi: '3.0.0',
   info: {
     title: 'OIQ management API: WebSockets',
     version: '1.0.0',
-    description:
-      'Served where this document is. The session, or the token in `Authorization: Bearer`, is that of the other operations ' +
-      '(`/api/openapi.json`); with the session cookie, the page must be of the same origin. Until the connection is open, errors are ' +
-      `the error object of the other operations (${Object.keys(errorStatuses).join(', ')}).`,
+    description: `Served by the same host as this document. The session, or the token in \`Authorization: Bearer\`, is that of the other operations (\`/api/openapi.json\`); with the session cookie, the page must have the same origin. Until the connection is open, errors are the error object of the other operations (${Object.keys(errorStatuses).join(', ')}).`,
     license: { name: 'Apache-2.0' },
   },
   defaultContentType: 'application/json',
@@ -25,7 +22,7 @@ export const asyncApiDocument = (streams: readonly Stream[], operations: readonl
 
 const securityNames = Object.keys(securitySchemes) as (keyof typeof securitySchemes)[];
 
-/** AsyncAPI knows `httpApiKey` where OpenAPI knows `apiKey`. */
+/** AsyncAPI uses `httpApiKey` where OpenAPI uses `apiKey`. */
 const securityOf = (name: keyof typeof securitySchemes): Json => {
   const scheme = securitySchemes[name];
   return scheme.type === 'apiKey' ? { ...scheme, type: 'httpApiKey' } : scheme;

@@ -1,4 +1,7 @@
-/** Asks an operation from within another one, as its caller: with the same checks, the same audit records, and no request over the network. */
+/**
+ * Calls an operation from within another one, as its caller: with the same checks, the same audit records, and without
+ * a network request.
+ */
 import { transactFor } from '../changes.ts';
 import { ApiError } from '../errors.ts';
 import { refuseLowRights } from './admission.ts';

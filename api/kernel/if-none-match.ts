@@ -1,3 +1,6 @@
-/** Whether `If-None-Match` names the tag that would be answered. Unlike Koa's `fresh`, whatever `Cache-Control` says: browsers send it along. */
+/**
+ * Whether `If-None-Match` contains the current tag. Unlike Koa's `fresh`, it ignores `Cache-Control`, which browsers
+ * send too.
+ */
 export const holds = (ifNoneMatch: string, etag: string): boolean =>
   etag !== '' && ifNoneMatch.split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')));

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { ApiError, invalid } from '../errors.ts';
 
 const maxDepth = 64;
-/** For the whole body: 1 MiB needs 70 kB a second. */
+/** Time limit for the whole body: 1 MiB needs 70 kB a second. */
 const bodyTimeoutMs = 15_000;
 
-/** Whether a request has a body at all. */
+/** Whether a request has a body. */
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
@@ -23,7 +23,7 @@ export const readForm = async (request: IncomingMessage, cap: number): Promise<s
   return (await readBytes(request, cap)).toString();
 };
 
-/** Reads a JSON body of at most `cap` bytes, `maxDepth` levels and so many elements an array. */
+/** Reads a JSON body of at most `cap` bytes, `maxDepth` levels and `maxElements` elements per array. */
 export const readJson = async (request: IncomingMessage, cap: number, maxElements: number): Promise<unknown> => {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
@@ -46,7 +46,7 @@ export const readJson = async (request: IncomingMessage, cap: number, maxElement
   return value;
 };
 
-/** Reads the bytes of a body. Answers 413 above the cap, without reading on, and 400 if the body takes too long. */
+/** Reads the bytes of a body. Throws 413 above the cap, without reading on, and 400 if the body takes too long. */
 export const readBytes = (request: IncomingMessage, cap: number): Promise<Buffer> => {
   const tooLarge = () =>
     new ApiError('PAYLOAD_TOO_LARGE', `the body is larger than ${cap} bytes`, { headers: { Connection: 'close' } });
@@ -82,13 +82,16 @@ export const readBytes = (request: IncomingMessage, cap: number): Promise<Buffer
 const [quote, backslash, openBrace, openBracket, closeBrace, closeBracket, comma, colon] = Buffer.from('"\\{[}],:');
 const maxPathLength = 1024;
 
-/** Refuses JSON that nests too deep. */
+/** Rejects JSON that is nested too deeply. */
 export const refuseTooDeep = (bytes: Uint8Array): void => {
   const at = tooDeepAt(bytes);
   if (at !== undefined) throw invalid(pathTo(bytes, at), `the body is nested deeper than ${maxDepth} levels`);
 };
 
-/** Where brackets outside strings nest too deep. Counts bytes, so that a body that does is never parsed. */
+/**
+ * Position at which brackets outside strings are nested too deeply. Scans bytes, so that a body beyond the limit is
+ * never parsed.
+ */
 const tooDeepAt = (bytes: Uint8Array): number | undefined => {
   let depth = 0;
   for (let at = 0; at < bytes.length; at++) {
@@ -101,7 +104,7 @@ const tooDeepAt = (bytes: Uint8Array): number | undefined => {
   return undefined;
 };
 
-/** The names and places that lead to a byte. */
+/** The names and indexes on the path to a byte. */
 const pathTo = (bytes: Uint8Array, end: number): string => {
   const path: (string | number)[] = [];
   let text = bytes.subarray(0, 0);
@@ -115,7 +118,7 @@ const pathTo = (bytes: Uint8Array, end: number): string => {
   return path.join('.').slice(0, maxPathLength);
 };
 
-/** Goes one byte further; `text` is the last one before it. */
+/** Advances by one byte; `text` is the last string before it. */
 const follow = (path: (string | number)[], byte: number | undefined, text: Uint8Array): void => {
   const last = path.at(-1);
   if (byte === openBrace) path.push('');
@@ -146,7 +149,7 @@ const refuseExcess = (root: unknown, maxElements: number): void => {
   }
 };
 
-/** RFC 8785 has no form for a lone surrogate, so no audit record could hold it. */
+/** RFC 8785 has no form for a lone surrogate, so no audit record could contain it. */
 const refuseIllFormed = (text: string): void => {
   if (!text.isWellFormed()) throw invalid('', 'a string in the body has a lone surrogate');
 };

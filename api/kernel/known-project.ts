@@ -1,4 +1,4 @@
-/** Refuses reads of a project that there is not: an answer without anything would look like one without telemetry. */
+/** Rejects reads of an unknown project: an empty answer would suggest a project without telemetry. */
 import { editDistance } from '../../schemas/edit-distance.ts';
 import type { TenantDocuments } from '../../schemas/ports/documents.ts';
 import { licenseKeys } from '../../schemas/resources/license-key.ts';
@@ -7,14 +7,14 @@ import type { Caller } from '../callers/caller.ts';
 import { ApiError } from '../errors.ts';
 import type { Ports } from './ports.ts';
 
-/** Those that are compared with what was asked for, by so many characters. */
+/** Limits of the comparison with the requested project, in projects and characters. */
 const maxCompared = 200;
 const maxCharacters = 64;
 const maxNamed = 5;
 
 const comparable = (text: string): string => text.slice(0, maxCharacters).toLowerCase();
 
-/** One of these is what was asked for: the id, or what people call it. */
+/** Distance to a project: the request may contain its id, or its display name. */
 const distanceTo = (projectId: string, { id, name }: { readonly id: string; readonly name: string }): number =>
   Math.min(...[id, name].map((each) => editDistance(comparable(projectId), comparable(each))));
 
@@ -40,7 +40,7 @@ interface QuestionPart {
   readonly queries?: unknown;
 }
 
-/** The projects of a question: of its query, of a body that asks, and of the queries in it. Empty stands for none. */
+/** The projects in a query: in its parameters, in a body, and in the queries of the body. Empty if there are none. */
 const requestedProjects = (...parts: readonly unknown[]): ReadonlySet<string> => {
   const projectIds = new Set<string>();
   for (const part of parts) {
@@ -54,8 +54,8 @@ const requestedProjects = (...parts: readonly unknown[]): ReadonlySet<string> =>
 };
 
 /**
- * `NOT_FOUND` for a project that there is not, with those most like it. What a deleted project has sent, by its keys, can be read as long as
- * it is kept.
+ * Throws `NOT_FOUND` for an unknown project, with the most similar ones. Data that the keys of a deleted project sent
+ * stays readable within its retention.
  */
 export const refuseUnknownProjects = async (
   { caller, query, body }: { readonly caller: Caller; readonly query: unknown; readonly body: unknown },

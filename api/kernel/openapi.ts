@@ -5,7 +5,7 @@ import type { Operation } from './operation.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** How a caller says who they are. */
+/** Authentication methods of callers */
 export const securitySchemes = {
   cookie: { type: 'apiKey', in: 'cookie', name: 'oiq_token', description: 'Set by POST /auth/login' },
   bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The token from POST /auth/login' },
@@ -26,13 +26,13 @@ export const securitySchemes = {
 export interface DocumentedGroup {
   readonly name: string;
   readonly summary: string;
-  /** How paths answer that are none. */
+  /** Answers to unknown paths */
   readonly elsewhere?: Elsewhere | undefined;
 }
 
 /**
- * The management API as OpenAPI 3.1.0, derived from the declared operations and their groups. Schemas take half a second of
- * work, so other work is let through after each operation.
+ * Returns the management API as OpenAPI 3.1.0, derived from the declared operations and their groups. Schemas take half
+ * a second of CPU time, so other work runs after each operation.
  */
 export const openApiDocument = async (
   operations: readonly Operation[],
@@ -52,9 +52,7 @@ export const openApiDocument = async (
       title: 'OIQ management API',
       version: '1.0.0',
       description:
-        'Everything in the product. Each path under `/api/` also answers under `/api/tenants/{tenantId}/`. ' +
-        'The session decides the organization; naming another one is refused. ' +
-        'A query parameter without a value (`?limit=`) counts as not given.',
+        'The management API of the product. Each path under `/api/` also answers under `/api/tenants/{tenantId}/`. The session determines the organization; a request that names another one is rejected. A query parameter without a value (`?limit=`) counts as not given.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
@@ -112,7 +110,7 @@ const described = (operation: Operation): Json => ({
     ? {
         requestBody: {
           required: false,
-          description: 'The parameters, here or in the query',
+          description: 'Parameters, here or in the query',
           content: {
             'application/x-www-form-urlencoded': { schema: schemaOf(operation.query ?? z.object({}), 'input') },
           },
@@ -155,7 +153,7 @@ const rightsOf = ({ role, entitlement, built, scope }: Operation): string =>
 
 const responsesOf = (operation: Operation): Json => {
   const statuses = new Set([400, 401, 403, 429, 500, 503]);
-  // What is asked of a project that there is not is answered so too.
+  // A request for an unknown project has the same answer.
   if (operation.path.includes('{') || 'projectId' in propertiesOf(operation.query)) statuses.add(404);
   if (operation.method !== 'GET') for (const status of [404, 409, 412, 413, 415, 428]) statuses.add(status);
   if (operation.failure !== undefined) for (const status of [404, 422]) statuses.add(status);
@@ -166,7 +164,7 @@ const responsesOf = (operation: Operation): Json => {
     200: {
       description: 'Success',
       ...(operation.versions === undefined ? {} : { headers: { ETag: etagHeader } }),
-      // YAML is read before it is held against a schema: what stands in it is not told.
+      // YAML is parsed before its validation against a schema, so the document does not describe its content.
       content: Object.fromEntries(types.map((type) => [type, { schema: type.endsWith('/yaml') ? {} : schema }])),
     },
     ...(operation.versions === 'read'
@@ -183,12 +181,12 @@ const responsesOf = (operation: Operation): Json => {
   };
 };
 
-/** Told in one form by all operations: they are of the caller, not of what is asked. */
+/** All operations have the same answers for these statuses, which depend on the caller and not on the request. */
 const ofRights: readonly number[] = [401, 403, 429];
 
-/** Of an operation that answers in the form of another product. */
+/** Errors of an operation in the format of another product */
 const otherFailure = {
-  description: 'An error in the form of Prometheus',
+  description: 'An error in the format of Prometheus',
   content: { 'application/json': { schema: { type: 'object', required: ['error'] } } },
 };
 
@@ -250,16 +248,16 @@ const tenantParameter = {
 const propertiesOf = (schema: z.ZodType | undefined): Readonly<Record<string, unknown>> =>
   schema === undefined ? {} : ((schemaOf(schema, 'input')['properties'] as Record<string, unknown> | undefined) ?? {});
 
-/** JSON schema of what is taken, or of what is given. */
+/** JSON schema of an input or an output. */
 export const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): Json => {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     io,
     unrepresentable: 'any',
     target: 'draft-2020-12',
-    // Validators differ in what an e-mail address is, and answers repeat what was accepted.
+    // Validators disagree on valid e-mail addresses, and answers contain previously accepted addresses.
     override: ({ jsonSchema }) => {
       if (jsonSchema.format === 'email') delete jsonSchema.format;
-      // Few generators of clients know the places of a tuple by themselves.
+      // Few client generators derive the items of a tuple by themselves.
       if (jsonSchema.prefixItems !== undefined) {
         jsonSchema.items = { anyOf: jsonSchema.prefixItems.filter((each) => typeof each === 'object') };
         delete jsonSchema.prefixItems;

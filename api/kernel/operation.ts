@@ -10,22 +10,25 @@ import type { RequestFacts } from '../request-facts.ts';
 import { refuseUnknownProjects } from './known-project.ts';
 import type { Ports } from './ports.ts';
 
-/** With the 15 seconds for a body, the answer comes before the usual proxy timeout of 60 seconds. One query of telemetry takes 30 at most. */
+/**
+ * With the 15 seconds for a body, the answer is sent before the typical proxy timeout of 60 seconds. One telemetry
+ * query takes at most 30 seconds.
+ */
 const defaultBudgetMs = 45_000;
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type Method = (typeof methods)[number];
 
 export interface Input<Params, Query, Body> {
-  /** The caller. Operations with access `none` must not read it: it is undefined there. */
+  /** The caller. Handlers of operations with access `none` must not read it: it is undefined there. */
   readonly caller: Caller;
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
   readonly request: RequestFacts;
-  /** Aborts when the client disconnects or the time is over. Reads of `documents` and `columns` heed it already. */
+  /** Aborts when the client disconnects or the time is over. Reads of `documents` and `columns` already respect it. */
   readonly signal: AbortSignal;
-  /** Changes documents and records the change. Operations write configuration in no other way. */
+  /** Changes documents and records the change. Operations write configuration only through this function. */
   readonly change: Transact;
 }
 
@@ -39,7 +42,7 @@ export interface Definition<
   Path extends string = string,
 > {
   readonly method: ItsMethod;
-  /** OpenAPI style, `/api/slos/{id}`. A path under `/api/` is served under `/api/tenants/{tenantId}/` too. */
+  /** OpenAPI style, `/api/slos/{id}`. A path under `/api/` is also served under `/api/tenants/{tenantId}/`. */
   readonly path: Path;
   readonly operationId: string;
   readonly summary: string;
@@ -47,60 +50,63 @@ export interface Definition<
   readonly role: Access;
   /** For signed-in users only: API tokens cannot call it. */
   readonly people?: boolean;
-  /** Takes an API token as the password of `Authorization: Basic`, too, as clients of another product send it. */
+  /** Also accepts an API token as the password of `Authorization: Basic`, as clients of another product send it. */
   readonly basic?: true;
-  /** What the plan must include. The group's entitlement if it is left out. */
+  /** Entitlement that the plan must include. Defaults to the group's entitlement. */
   readonly entitlement?: string | undefined;
   /**
-   * Actions of its audit records, `<resource type>.<verb>`, the usual one first. A GET with an action is recorded before it
-   * is answered; a 404 is not recorded. Every other method needs this or `unaudited`.
+   * Actions of its audit records, `<resource type>.<verb>`, the default first. A GET with an action is recorded before
+   * the answer; a 404 is not recorded. Every other method needs this or `unaudited`.
    */
   readonly audit?: string | readonly string[];
-  /** For a GET that changes something, such as the callback of a sign-in, and records that itself. */
+  /** For a GET that changes something, for example the callback of a sign-in, and records the change itself. */
   readonly changes?: true;
-  /** Why a method other than GET leaves no audit record. */
+  /** Why a method other than GET writes no audit record */
   readonly unaudited?: string;
   /**
-   * For telemetry queries: how long an answer may be served again to callers of the same organization with the same
-   * rights. The handler must not read the caller's identity, nor add headers.
+   * For telemetry queries: how long an answer may be reused for callers of the same organization with the same
+   * permissions. The handler must not read the caller's identity, or add headers.
    */
   readonly cache?: { readonly ttlMs: number };
   /**
-   * Answers carry an `ETag`. `read` also answers 304 to `If-None-Match`, `write` also heeds `If-Match`, and `require`
-   * refuses requests without it. This is for the documentation: the handler does it.
+   * Answers contain an `ETag`. `read` also answers 304 to `If-None-Match`, `write` also supports `If-Match`, and
+   * `require` rejects requests without it. This is for the documentation: the handler implements it.
    */
   readonly versions?: 'shown' | 'read' | 'write' | 'require' | undefined;
-  /** How often one caller (without a session: one address) may call it, instead of the limit in the settings. */
+  /** Rate limit per caller (without a session: per address), instead of the limit in the settings. */
   readonly limit?: Bucket | undefined;
-  /** Strict objects: unknown keys are refused. Without `query`, every parameter is refused. */
+  /** Strict objects: unknown keys are rejected. Without `query`, every parameter is rejected. */
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
-  /** More fields of the body that the server owns. They are ignored, as `id` and `version` are. */
+  /** More body fields that the server owns. They are ignored, like `id` and `version`. */
   readonly serverOwned?: readonly string[];
   readonly maxBodyBytes?: number | undefined;
-  /** Of each array in a JSON body; 10,000 if it is left out. */
+  /** Maximum elements of each array in a JSON body; default 10,000. */
   readonly maxElements?: number | undefined;
-  /** Media types besides JSON that the body may have, in lower case, each with how its bytes become what `body` declares, or a promise of that. */
+  /**
+   * Accepted media types besides JSON, in lower case, each with a function that converts the bytes to the form that
+   * `body` declares, or to a promise of it.
+   */
   readonly alsoAccepts?: Readonly<Record<string, (bytes: Uint8Array, caller: Caller | undefined) => unknown>>;
-  /** The body is form-encoded: its fields are parameters of the query. */
+  /** The body is form-encoded: its fields are query parameters. */
   readonly form?: true;
   /**
-   * How errors of its parameters and of its handler are answered, for the API of another product. What is wrong with the caller's rights
-   * is answered as everywhere.
+   * Format of parameter and handler errors, for the API of another product. Authorization errors have the default
+   * format.
    */
   readonly failure?: (error: unknown) => Failure;
-  /** How long it may take, by default 45 seconds. After that the answer is `UNAVAILABLE`. */
+  /** Time limit, by default 45 seconds. After it the answer is `UNAVAILABLE`. */
   readonly budgetMs?: number;
   readonly response: Response;
   /**
-   * Content type of the answer. Anything but JSON is sent as the handler returned it (text, bytes or a stream). Several, if
-   * the request decides: then the handler returns `Sent`, or what is answered as JSON.
+   * Content type of the answer. Content other than JSON is sent as returned by the handler (text, bytes or a stream).
+   * Several types if the request decides: then the handler returns `Sent`, or the value of a JSON answer.
    */
   readonly contentType?: string | readonly [string, string, ...string[]];
-  /** Served, but left out of the OpenAPI document. */
+  /** Served, but not part of the OpenAPI document. */
   readonly hidden?: boolean;
-  /** False for an operation that answers 501. */
+  /** False for an operation that answers 501 */
   readonly built?: boolean;
   handler(
     input: Input<z.output<Params>, z.output<Query>, z.output<Body>>,
@@ -108,7 +114,9 @@ export interface Definition<
   ): Promise<z.input<Response> | Sent> | z.input<Response>;
 }
 
-/** An answer whose content type depends on the request. A stream that fails resets the connection, so that clients notice. */
+/**
+ * An answer whose content type depends on the request. A failing stream resets the connection, so that clients notice.
+ */
 export interface Sent {
   readonly contentType: string;
   readonly content: string | Uint8Array | Readable;
@@ -120,7 +128,7 @@ export const isSent = (answer: unknown): answer is Sent =>
 /** The parts of a request before they are validated. */
 export type RawInput = Input<Readonly<Record<string, string>>, Readonly<Record<string, unknown>>, unknown>;
 
-/** An operation by itself, before it stands in a group: its definition with every default. */
+/** An operation outside a group: its definition with all defaults. */
 export interface DeclaredOperation
   extends Omit<Definition<z.ZodType, z.ZodType, z.ZodType, z.ZodType>, 'handler' | 'audit' | 'contentType'> {
   readonly people: boolean;
@@ -129,15 +137,17 @@ export interface DeclaredOperation
   readonly maxElements: number;
   readonly budgetMs: number;
   readonly contentType: string;
-  /** All content types, `contentType` first. */
+  /** All content types, `contentType` first */
   readonly contentTypes: readonly string[];
   readonly hidden: boolean;
   readonly built: boolean;
-  /** Validates and runs. Rejects with `ApiError` for everything that is not a success. */
+  /** Validates and runs. Rejects with `ApiError` for every failure. */
   run(input: RawInput, ports: Ports): Promise<unknown>;
 }
 
-/** An operation with the types of its declaration, from which the page's client takes what a call sends and answers. */
+/**
+ * An operation with the types of its declaration, from which the page's client derives the input and output of a call.
+ */
 export type TypedOperation<
   Params extends z.ZodType,
   Query extends z.ZodType,
@@ -151,20 +161,20 @@ export type TypedOperation<
     'method' | 'path' | 'params' | 'query' | 'body' | 'response'
   >;
 
-/** An operation of a group, as the server, the OpenAPI document and the tests see it. */
+/** An operation of a group, for the server, the OpenAPI document and the tests. */
 export interface Operation extends DeclaredOperation {
   readonly group: string;
   /** The scope that an API token needs. Undefined if no API token may call it. */
   readonly scope: ScopeName | undefined;
 }
 
-/** For operations that declare no query. */
+/** For operations without declared query parameters. */
 const noParameters = z.strictObject({});
 
-/** Names that an error lists. */
+/** Maximum names in an error message */
 const maxNames = 30;
 
-/** Fields that the server owns. Clients may send them back with what they read. */
+/** Fields that the server owns. Clients may send them back with a response. */
 const alwaysServerOwned = ['id', 'version', 'createdAt', 'updatedAt', 'tenantId'];
 
 export const defineOperation = <
@@ -182,7 +192,7 @@ export const defineOperation = <
   const contentTypes = [contentType].flat();
   const serverOwned = [...alwaysServerOwned, ...(definition.serverOwned ?? [])];
   const ignored = body === undefined ? [] : serverOwned.filter((name) => !declares(body, name));
-  // What writes names what it refers to itself (`resources/`).
+  // Written objects name their references themselves (`resources/`).
   const isRead = definition.method === 'GET' || definition.unaudited !== undefined;
   return {
     people: false,
@@ -207,7 +217,7 @@ export const defineOperation = <
       if (isRead) await refuseUnknownProjects(input, ports);
       if (declared.method !== 'GET' || declared.audit === undefined || declared.changes) return handler(input, ports);
       const recordRead = () => raw.change(async ({ record }) => record({ id: raw.params['id'] ?? '' }));
-      // A read of one thing is recorded once it is found; every read before it is answered.
+      // A read of a single object is recorded once it is found; every other read before the answer.
       if (params === undefined) await recordRead();
       const answer = await handler(input, ports);
       if (params !== undefined) await recordRead();
@@ -216,7 +226,7 @@ export const defineOperation = <
   };
 };
 
-/** The parsed value. Throws `VALIDATION_FAILED` with every problem. */
+/** Returns the parsed value. Throws `VALIDATION_FAILED` with every problem. */
 export const validated = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> => {
   const problems: Detail[] = [];
   const result = parsed(schema, value, problems);
@@ -242,13 +252,13 @@ const detailsOf = (issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown): 
   }));
 };
 
-/** What was given where a number was expected: a text that is none reads as NaN. */
+/** The given value where a number was expected: invalid text parses as NaN. */
 const givenAt = (value: unknown, path: readonly string[]): string => {
   const given = path.reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], value);
   return JSON.stringify(given)?.slice(0, 100) ?? 'NaN';
 };
 
-/** The names that there are, and where a record's own fields are asked for. */
+/** The known names, with a hint how to query a record's own fields. */
 const knownIn = (schema: z.ZodType, key: string, given: string): string => {
   const names = Object.keys((schema as { shape?: Record<string, unknown> }).shape ?? {});
   if (names.length === 0) return '';

@@ -21,21 +21,21 @@ import type { RequestFacts } from '../request-facts.ts';
 
 interface CalledRequest {
   readonly method: string;
-  /** Without a query: `/api/slos`. */
+  /** Without a query: `/api/slos` */
   readonly path: string;
-  /** Names in lower case, such as `if-match`. */
+  /** Names in lower case, such as `if-match` */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
 }
 
-/** Rejects with the `ApiError` that the caller's own request would be answered with. What is answered is JSON. */
+/** Resolves with the JSON answer. Rejects with the `ApiError` that the caller's own request would receive. */
 export type Call = (
   request: CalledRequest,
   context: { readonly caller: Caller; readonly request: RequestFacts; readonly signal: AbortSignal },
   ports: Ports,
 ) => Promise<unknown>;
 
-/** Everything that handlers work with. Nothing is a global. */
+/** Dependencies of all handlers. There are no globals. */
 export interface Ports extends IdentityPorts {
   readonly columns: Columns;
   readonly bus: Bus;
@@ -43,26 +43,26 @@ export interface Ports extends IdentityPorts {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly passwords: Passwords;
-  /** Scopes that API tokens can have. */
+  /** Scopes that API tokens can have */
   readonly scopes: readonly ScopeEntry[];
   readonly tokenUses: TokenUses;
-  /** Sends without a queue, for tests of channels that wait for the answer. */
+  /** Sends without a queue, for channel tests that wait for the answer */
   readonly mailer: Mailer;
   readonly evidence: Evidence;
-  /** Actions that operations declare. */
+  /** Actions declared by operations */
   readonly auditActions: readonly string[];
   readonly deadLetters: DeadLetters;
   readonly replayJobs: ReplayJobs;
   readonly liveTails: LiveTails;
-  /** How consumer groups stand, of all processes. */
+  /** Status of consumer groups, of all processes */
   readonly groupStatuses: GroupStatuses;
   readonly events: EventPublisher;
-  /** Test firings, and the ends of alerts whose rule is deleted. */
+  /** Publishes test firings, and the ends of alerts of deleted rules. */
   readonly alertTransitions: ValuePublisher<AlertTransition>;
-  /** Runs that probes told. */
+  /** Publishes runs reported by probes. */
   readonly syntheticRuns: ValuePublisher<SyntheticRun>;
-  /** Audit actions of operations that Editors may call: changes of what every Viewer may read. */
+  /** Audit actions of operations that Editors may call: changes that every Viewer may read. */
   readonly configurationActions: readonly string[];
-  /** Asks another operation as the caller of this one. */
+  /** Calls another operation as the caller of this one. */
   readonly call: Call;
 }

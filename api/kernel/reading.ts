@@ -1,4 +1,4 @@
-/** What a caller's queries run with. */
+/** Context of a caller's queries. */
 
 import type { QueryReading } from '../../queries/promql/reading.ts';
 import type { Query } from '../../queries/query.ts';
@@ -24,11 +24,11 @@ export const readingOf = (
 interface Run {
   readonly range: Range;
   readonly stepMs: number | undefined;
-  /** The range as it was asked: `now-1h` asked twice within seconds is one question. */
+  /** The range in its original text: `now-1h` requested twice within seconds is the same query. */
   readonly rangeText: { readonly from: string; readonly to: string };
 }
 
-/** Runs a query, or answers it from the answers to the same question of the last seconds. */
+/** Runs a query, or returns a cached answer to the same query from the last seconds. */
 export const runRemembered = async (
   query: QueryRequest,
   { range, stepMs, rangeText }: Run,
@@ -43,7 +43,7 @@ export const runRemembered = async (
   return state === 'miss' ? result : { ...result, cost: { ...result.cost, isCached: true } };
 };
 
-/** The validity of queries, which is not known where the rows cannot be read now. */
+/** Returns the validity of queries, which is unknown if the rows are currently unavailable. */
 export const validitiesNow = async (queries: readonly Query[], caller: Caller, ports: Ports): Promise<Validity[]> => {
   try {
     return await validitiesOf(queries, readingOf(caller, ports));

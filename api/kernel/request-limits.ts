@@ -6,9 +6,9 @@ import type { Caller } from '../callers/caller.ts';
 import { rateLimited } from '../errors.ts';
 import type { Operation } from './operation.ts';
 
-/** Seconds of its rate that a caller may use at once: a page that opens sends many requests. */
+/** Seconds of its rate that a caller may use at once: an opening page sends many requests. */
 const burstSeconds = 5;
-/** How long tokens are held here, so that not every request of a busy caller asks the shared counters. */
+/** How long tokens are leased locally, so that a busy caller does not access the shared counters for every request. */
 const leaseMs = 100;
 const rememberedCallers = 10_000;
 
@@ -16,22 +16,25 @@ interface Lease {
   tokens: number;
   until: number;
   deniedUntil: number;
-  /** Tokens to take next. Doubles each time the last ones were used up early. */
+  /** Number of tokens to lease next. Doubles each time a lease was used up early. */
   size: number;
 }
 
-/** What decides how often something may be asked for. */
+/** Properties of an operation that determine its rate limit. */
 export type Limited = Pick<Operation, 'limit' | 'operationId'>;
 
 /** Counts requests before they are handled. Each method throws `RATE_LIMITED` above its limit. */
 export interface RequestLimits {
   /** Counts a request of an authenticated caller. */
   caller(caller: Caller, operation: Limited): Promise<void> | undefined;
-  /** Counts a request of an operation that needs no session. */
+  /** Counts a request of an operation without a session. */
   anonymous(address: string, operation: Limited): Promise<void> | undefined;
   /** Counts a request without valid credentials. */
   refused(address: string): Promise<void> | undefined;
-  /** Throws while the refused requests of an address are above their limit. Counts nothing. Call it before a lookup in the store. */
+  /**
+   * Throws while the refused requests of an address exceed their limit. Counts nothing. Call it before a lookup in the
+   * store.
+   */
   beforeLookup(address: string): void;
 }
 

@@ -24,9 +24,9 @@ export const bodyOf = async (
   return readJson(request, operation.maxBodyBytes, operation.maxElements);
 };
 
-/** Query parameters by name. A name that is given several times has an array. */
+/** Query parameters by name. A repeated name has an array. */
 export const queryOf = (text: string): Record<string, unknown> => {
-  // Without a prototype, `__proto__` is a name like any other, and is refused as unknown.
+  // Without a prototype, `__proto__` is a normal name, and is rejected as unknown.
   const query: Record<string, unknown> = Object.create(null);
   if (text === '') return query;
   const parsed = parseQuery(text);
@@ -35,7 +35,10 @@ export const queryOf = (text: string): Record<string, unknown> => {
   return query;
 };
 
-/** What operations validate, without the organization that was named. What stands in a query and a form is given twice. */
+/**
+ * The parts that operations validate, without the named organization. A parameter in both query and form counts as
+ * repeated.
+ */
 export const partsOf = (
   { form }: Operation,
   { tenantId: _, ...query }: Record<string, unknown>,
@@ -61,7 +64,7 @@ export const factsOf = (context: Context, addressOf: SourceOf, publicUrl: string
   },
 });
 
-/** Reads the address at once: a closed socket has none, and records after the answer need it. */
+/** Reads the address early: a closed socket has none, and records after the answer need it. */
 export const sourceOf = ({ headers, socket }: IncomingMessage, addressOf: SourceOf): string => {
   const forwardedFor = headers['x-forwarded-for'];
   return addressOf(socket.remoteAddress, forwardedFor === undefined ? undefined : String(forwardedFor));

@@ -5,7 +5,7 @@ import { canonicalJson } from '../audit/canonical-json.ts';
 import type { Caller } from '../callers/caller.ts';
 import { ClientLeftError } from './time-budget.ts';
 
-/** Two requests with an equal question may share an answer. */
+/** Two requests with an equal query may share an answer. */
 export interface Question {
   readonly operationId: string;
   readonly caller: Caller;
@@ -22,11 +22,11 @@ interface CachedAnswer {
 }
 
 /**
- * Caches answers to telemetry queries for a short time. Two callers share an answer only if organization, rights and
- * question are equal. Errors are not cached.
+ * Caches answers to telemetry queries for a short time. Two callers share an answer only if organization, permissions
+ * and query are equal. Errors are not cached.
  */
 export interface ResultCache {
-  /** With `refresh`, computes the answer anew and replaces the cached one. */
+  /** With `refresh`, recomputes the answer and replaces the cached one. */
   answer(
     question: Question,
     options: { readonly ttlMs: number; readonly refresh: boolean },
@@ -34,10 +34,10 @@ export interface ResultCache {
   ): Promise<CachedAnswer>;
 }
 
-/** For lists of telemetry: long enough for a dashboard of many panels, too short for users to notice. */
+/** For telemetry lists: long enough for a dashboard of many panels, too short for users to notice. */
 export const listCache = { ttlMs: 2_000 };
 
-/** Longer answers cost more to keep than to compute again. */
+/** Longer answers cost more to cache than to recompute. */
 const maxCharacters = 1024 * 1024;
 
 export const makeResultCache = (counters: Counters, clock: Clock): ResultCache => {
@@ -71,7 +71,7 @@ export const makeResultCache = (counters: Counters, clock: Clock): ResultCache =
   };
 };
 
-/** `undefined` if the client that started the query disconnected: the other requests then ask again. */
+/** `undefined` if the client that started the query disconnected: the other requests then run it again. */
 const unlessLeft = async (running: Promise<string>): Promise<string | undefined> => {
   try {
     return await running;
@@ -81,7 +81,10 @@ const unlessLeft = async (running: Promise<string>): Promise<string | undefined>
   }
 };
 
-/** All fields of the caller but these count as rights. A right that is added later separates answers without a change here. */
+/**
+ * All fields of the caller except these count as permissions. A later addition to the permissions separates answers
+ * without a change here.
+ */
 const identity = new Set([
   ...['actor', 'user', 'userId', 'sessionId', 'sessionExpiresAt'],
   ...['serviceAccountId', 'tokenId'],

@@ -3,12 +3,12 @@ import { invalid } from '../errors.ts';
 
 /** Finds the declared path of a request. */
 export interface Router<Route> {
-  /** `path` is OpenAPI style. A path under `/api/` is found under `/api/tenants/{tenantId}/` too. */
+  /** Adds a route. `path` is in OpenAPI style. A path under `/api/` is also found under `/api/tenants/{tenantId}/`. */
   add(method: string, path: string, route: Route): void;
   /**
-   * `undefined` if there is no such path. Literal segments come before parameters, in whatever order the paths were added.
-   * Only the most literal path counts: `route` is undefined if it lacks the method, and `allowed` has the methods of the path.
-   * Throws `VALIDATION_FAILED` for a path that is not percent-encoded UTF-8.
+   * Returns `undefined` for an unknown path. Literal segments take precedence over parameters, independent of the order
+   * of `add`. Only the most literal path counts: `route` is undefined if it does not have the method, and `allowed` has
+   * the methods of the path. Throws `VALIDATION_FAILED` for a path that is not percent-encoded UTF-8.
    */
   find(method: string, path: string): Found<Route> | undefined;
 }
@@ -19,15 +19,15 @@ interface Found<Route> {
   readonly allowed: readonly string[];
 }
 
-/** The routes of one path, by method. */
+/** The routes of one path, by method */
 interface PathRoutes<Route> {
   readonly path: string;
   readonly routes: Map<string, Route>;
 }
 
 /**
- * `@koa/router` matches a request against one path after the other: 55 µs with all operations, as long as a whole answer
- * takes. So each first segment (after `/api`) has a router of its own.
+ * Creates a router. `@koa/router` matches a request against one path after the other: 55 µs with all operations, as
+ * long as a complete answer takes. So each first segment (after `/api`) has its own router.
  */
 export const makeRouter = <Route>(): Router<Route> => {
   const entries = new Map<string, PathRoutes<Route>>();
@@ -77,7 +77,7 @@ const keyOf = (path: string): string => {
 const byLiteralness = <Route>(left: PathRoutes<Route>, right: PathRoutes<Route>): number =>
   orderOf(left.path) < orderOf(right.path) ? -1 : 1;
 
-/** Sorts a literal before a parameter in the same place. */
+/** Sorts a literal before a parameter at the same position. */
 const orderOf = (path: string): string =>
   path
     .split('/')
@@ -90,7 +90,7 @@ const withoutTenant = (path: string): { readonly tenantId?: string; readonly res
   return tenantId === undefined ? { rest: path } : { tenantId: decodeURIComponent(tenantId), rest: `/api${rest}` };
 };
 
-/** One spelling of each path: `/api/%6Cogs` is `/api/logs`. */
+/** Normalizes the spelling of a path: `/api/%6Cogs` is `/api/logs`. */
 const normalised = (path: string): string => {
   if (!path.includes('%')) return path;
   try {

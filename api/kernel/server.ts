@@ -30,26 +30,26 @@ export interface ApiServerOptions {
   readonly streams?: readonly Stream[];
   readonly ports: Ports;
   readonly metrics?: Metrics;
-  /** For tests: checks every answer against its declared schema. */
+  /** For tests: validates every answer against its declared schema. */
   readonly checkResponses?: boolean;
 }
 
 export interface ApiServer {
   callback(request: IncomingMessage, response: ServerResponse): void;
   readonly sockets: StreamServer;
-  /** Requests being answered. */
+  /** Number of requests in progress */
   inFlight(): number;
   /** Closes connections after their next answer. */
   drain(): void;
 }
 
-/** The status in the metrics of a request whose client disconnected, as in nginx. */
+/** The status in the metrics of a request whose client disconnected, as in nginx */
 const clientLeft = '499';
 
 /** Paths of the API and of other handlers; all others belong to the dashboard. */
 const reserved = new Set(['api', 'auth', 'otlp', 'ws', 'healthz', 'readyz', 'metrics']);
 
-/** The error of a path that is none, in the form that clients of its part of the API know. */
+/** The error of an unknown path, in the format of its part of the API. */
 const nothingAt = (path: string, groups: ApiServerOptions['groups']): ApiError => {
   const error = new ApiError('NOT_FOUND', `there is nothing at ${path}`);
   const rest = path.replace(/^\/api\/tenants\/[^/]+\//, '/api/');
@@ -57,7 +57,7 @@ const nothingAt = (path: string, groups: ApiServerOptions['groups']): ApiError =
   return own === undefined ? error : new FailedOperation(own.failure, error);
 };
 
-/** The management API as a request listener. Every operation takes the same steps, in `answerOperation`. */
+/** Creates the management API as a request listener. Every operation takes the same steps, in `answerOperation`. */
 export const makeApiServer = (options: ApiServerOptions): ApiServer => {
   const { ports, metrics = noMetrics, streams = [] } = options;
   const router = routerOf(options.operations);
@@ -101,7 +101,7 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
     const body = await bodyOf(context.req, operation, caller);
     if (caller !== undefined) refuseOtherTenant(caller.tenantId, tenantNamedIn(body));
     const change = transactFor(ports, { caller, actions: operation.audit, request });
-    // Operations without a session declare so, and their handlers read no caller.
+    // Operations without a session declare it, and their handlers do not read the caller.
     const input = { caller: caller as Caller, params, ...partsOf(operation, query, body), request, change };
     const run = (): Promise<unknown> =>
       withinBudget({ response: context.res, operation, ports }, (signal, bounded) =>
@@ -131,7 +131,7 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
     if (!left) await compress(context);
     report(metrics, context, left ? clientLeft : String(context.status), started);
   });
-  // Only disconnected clients are left: every other error was answered above.
+  // Only errors of disconnected clients arrive here: every other error was answered above.
   app.on('error', () => {});
   const callback = app.callback();
 
@@ -151,7 +151,7 @@ const report = (metrics: Metrics, { state }: Koa.Context, status: string, starte
   metrics.observe('oiq_api_duration_seconds', (performance.now() - started) / 1000, { operation });
 };
 
-/** Gives a request its id, and sets the headers that every answer has. */
+/** Assigns an id to a request, and sets the headers of every answer. */
 const named = (context: Koa.Context): string => {
   const requestId = randomUUID();
   context.state['requestId'] = requestId;
@@ -167,7 +167,7 @@ const routerOf = (operations: readonly Operation[]): Router<Operation> => {
   return router;
 };
 
-/** Passes errors on, as the operation answers them. */
+/** Forwards errors in the format of the operation. */
 const inItsOwnForm =
   ({ failure }: Operation) =>
   (error: unknown): never => {
@@ -187,7 +187,7 @@ const runToText = async (
   return operation.contentTypes.length > 1 ? { contentType: json, content } : content;
 };
 
-/** The cached answer, if there is one and the client did not send `Cache-Control: no-cache`. */
+/** The cached answer, if it exists and the client did not send `Cache-Control: no-cache`. */
 const remembered = async (
   context: Koa.Context,
   results: ResultCache,

@@ -1,4 +1,4 @@
-/** Admits WebSockets as operations are admitted, and ends them when the rights end. The only place that knows `ws`. */
+/** Admits WebSockets like operations, and closes them when their permissions end. Only this module uses `ws`. */
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
@@ -21,14 +21,14 @@ import { queryOf, sourceOf } from './request-parts.ts';
 import type { CloseCode, Stream } from './stream.ts';
 import { refuseOtherTenant } from './tenant-rule.ts';
 
-/** Rights that end close the connection within this time and what the change feed takes. */
+/** Permissions that end close the connection within this time plus the delay of the change feed. */
 const rightsEveryMs = 500;
 const pingEveryMs = 15_000;
-/** A client that neither answers nor takes anything for so long is gone. */
+/** A client that neither answers nor reads for this long counts as disconnected. */
 const silentMs = 45_000;
-/** Time for clients to answer a close. */
+/** Time for clients to answer a close */
 const closingMs = 1_000;
-/** Nothing is expected of clients. */
+/** Clients send no messages. */
 const maxPayload = 1024;
 const maxReasonLength = 120;
 
@@ -41,14 +41,14 @@ export interface StreamServerOptions {
 }
 
 export interface StreamServer {
-  /** Whether a request asks for a WebSocket that there is. */
+  /** Whether a request opens a known WebSocket. */
   accepts(request: IncomingMessage): boolean;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** Closes all connections, and takes no others. */
+  /** Closes all connections, and accepts no others. */
   close(): Promise<void>;
 }
 
-/** A stream and the operations of which it takes the rights. */
+/** A stream with the operations that determine its permissions. */
 interface Served {
   readonly stream: Stream;
   readonly reads: ReadonlyMap<string, Operation>;
@@ -60,9 +60,9 @@ interface Open {
   readonly opened: Opened;
   caller: Caller;
   socket?: WebSocket;
-  /** What lies below it. */
+  /** The underlying socket */
   wire?: Socket;
-  /** Bytes that the network had taken when that was last looked at, and when they became more. */
+  /** Bytes that the network had accepted at the last check, and when their number last grew. */
   sentBytes: number;
   aliveAt: number;
 }
@@ -78,7 +78,7 @@ const readsOf = ({ rights }: Stream, operations: readonly Operation[]): Map<stri
     }),
   );
 
-/** Written by hand: there is no response to an upgrade. */
+/** Written manually: an upgrade has no response object. */
 const refuse = (socket: Duplex, error: ApiError, requestId: string): void => {
   const body = errorText(error, requestId);
   const headers = {
@@ -116,7 +116,7 @@ export class Streams implements StreamServer {
     this.#metrics = metrics;
     this.#served = new Map(streams.map((stream) => [stream.path, { stream, reads: readsOf(stream, operations) }]));
     this.#addressOf = sourceAddresses(ports.settings.TRUSTED_PROXIES);
-    // Without a listener, `ws` would answer with a page of its own.
+    // Without a listener, `ws` would answer with its own page.
     this.#sockets.on('wsClientError', (error, socket) =>
       refuse(socket, new ApiError('VALIDATION_FAILED', error.message), randomUUID()),
     );
@@ -129,7 +129,7 @@ export class Streams implements StreamServer {
   }
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    // A client that goes away is not news.
+    // A disconnecting client is normal operation.
     socket.on('error', () => undefined);
     const requestId = randomUUID();
     const started = performance.now();
@@ -159,7 +159,7 @@ export class Streams implements StreamServer {
     for (const { socket } of this.#open) socket?.terminate();
   }
 
-  /** The steps that an operation's request takes, and the handshake. */
+  /** The same steps as for the request of an operation, and the handshake. */
   async #admit(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const { ports, limits } = this.#options;
     const served = this.#served.get(pathOf(request));
@@ -208,7 +208,7 @@ export class Streams implements StreamServer {
     const over = (): void => {
       if (this.#open.delete(open)) open.opened.end();
     };
-    // Also where the handshake fails, or the client has left.
+    // Also if the handshake fails, or the client has disconnected.
     socket.once('close', over);
     if (socket.destroyed) over();
     this.#sockets.handleUpgrade(request, socket, head, (made) => {
@@ -233,7 +233,7 @@ export class Streams implements StreamServer {
   #end(open: Open, code: CloseCode, reason: string): void {
     const { socket } = open;
     socket?.close(code, reason.slice(0, maxReasonLength));
-    // One that does not read does not answer either.
+    // A client that does not read does not answer either.
     if (socket !== undefined) setTimeout(() => socket.terminate(), closingMs).unref();
   }
 

@@ -1,4 +1,4 @@
-/** How a WebSocket of the API is declared: what may be asked, whose rights it takes, what it sends. */
+/** Declaration of a WebSocket of the API: its parameters, required permissions, and messages. */
 import type { z } from 'zod';
 import type { Caller } from '../callers/caller.ts';
 import type { Opened } from '../connection.ts';
@@ -10,22 +10,25 @@ export interface StreamDefinition<Query extends z.ZodType> {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
-  /** The operations of which a caller needs the rights, by the value of the query parameter `parameter`; the first where it is absent. */
+  /**
+   * The operations whose permissions a caller needs, by the value of the query parameter `parameter`; the first if it
+   * is absent.
+   */
   readonly rights: { readonly parameter: string; readonly operations: Readonly<Record<string, Reading>> };
-  /** A strict object. */
+  /** A strict object */
   readonly query: Query;
-  /** What it sends, by the name of the message. */
+  /** Sent messages, by name */
   readonly messages: Readonly<Record<string, { readonly summary: string; readonly payload: z.ZodType }>>;
-  /** How many may be open at a time on one instance. */
+  /** Maximum concurrent connections on one instance */
   readonly maxConnections: { readonly ofCaller: number; readonly ofTenant: number; readonly ofAll: number };
-  /** Rejects with what the client is refused with. */
+  /** Rejects with the error for the client. */
   open(input: { readonly caller: Caller; readonly query: z.output<Query> }, ports: Ports): Promise<Opened>;
 }
 
-/** A read, as `GET /api/logs`. */
+/** A read, such as `GET /api/logs`. */
 export type Reading = `${Method} /${string}`;
 
-/** A stream as the server, the document and the tests see it. */
+/** A stream for the server, the document and the tests. */
 export interface Stream extends Omit<StreamDefinition<z.ZodType>, 'open'> {
   open(input: { readonly caller: Caller; readonly query: unknown }, ports: Ports): Promise<Opened>;
 }
@@ -35,7 +38,7 @@ export const defineStream = <Query extends z.ZodType>(definition: StreamDefiniti
   open: ({ caller, query }, ports) => definition.open({ caller, query: query as z.output<Query> }, ports),
 });
 
-/** Why a connection ends, by the code that the client is given. */
+/** Reasons for closing a connection, by the code that the client receives. */
 export const closeCodes = {
   1001: 'The instance stops: connect again',
   1003: 'The client sent a message; none is expected',

@@ -1,8 +1,8 @@
 import { ApiError } from '../errors.ts';
 
 /**
- * Refuses a request that names another tenant than its session's: in the path, in the query, or at the top level of the
- * body. A value that is no id counts as another tenant. Values deeper in the body are not checked.
+ * Rejects a request that names another tenant than its session's: in the path, in the query, or at the top level of the
+ * body. An invalid id counts as another tenant. Values deeper in the body are not checked.
  */
 export const refuseOtherTenant = (tenantId: string, named: unknown): void => {
   if (named === undefined || named === null || named === tenantId) return;
@@ -13,7 +13,7 @@ export const refuseOtherTenant = (tenantId: string, named: unknown): void => {
   throw new ApiError('TENANT_MISMATCH', 'the request names a different organization than the session’s');
 };
 
-/** The `tenantId` at the top level of a JSON body. */
+/** The `tenantId` at the top level of a JSON body */
 export const tenantNamedIn = (body: unknown): unknown =>
   typeof body === 'object' && body !== null && !Array.isArray(body) && Object.hasOwn(body, 'tenantId')
     ? (body as { tenantId: unknown }).tenantId

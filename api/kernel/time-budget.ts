@@ -7,7 +7,7 @@ import { ApiError } from '../errors.ts';
 import type { Operation } from './operation.ts';
 import type { Ports } from './ports.ts';
 
-/** A request that read for this long without a pause lets other requests run. */
+/** A request that reads for this long without a pause yields to other requests. */
 const sliceMs = 5;
 
 /** The client closed the connection. */
@@ -30,8 +30,8 @@ const overBudget = ({ method, budgetMs }: Operation): ApiError => {
 
 /**
  * Runs an operation with a signal that aborts when the client disconnects or the time is over. Reads through the ports
- * reject from then on. A change that has begun is committed or rolled back as a whole. For a stream the time ends with the
- * first byte; after that its reads end with the client.
+ * reject from then on. A change in progress is committed or rolled back completely. For a stream the time limit ends
+ * with the first byte; after that its reads end with the client.
  */
 export const withinBudget = async <Result>(
   { response, operation, ports }: { response: ServerResponse; operation: Operation; ports: Ports },
@@ -84,7 +84,7 @@ const columnsWithin = (columns: Columns, signal: AbortSignal): Columns => ({
 
 const documentsWithin = (documents: Documents, signal: AbortSignal): Documents => {
   let paused = performance.now();
-  // The embedded store answers without a pause: a handler that reads in a loop would block all other requests.
+  // The embedded store answers synchronously: a handler that reads in a loop would block all other requests.
   const beforeRead = async (): Promise<void> => {
     signal.throwIfAborted();
     if (performance.now() - paused < sliceMs) return;

@@ -7,10 +7,10 @@ import { ApiError } from '../errors.ts';
 import { refuseRevoked } from './resource.ts';
 import { stateOf } from './views.ts';
 
-/** Secrets that were rotated out and are still listed; what was rotated before them works no longer. */
+/** Number of rotated secrets that are still listed; older secrets are no longer valid. */
 const listedSecrets = 5;
 
-/** A new key and what is stored of it. */
+/** Returns a new key and its stored form. */
 export const minted = (
   fields: Omit<LicenseKey, 'hash' | 'prefix' | 'revokedAt' | 'previous'>,
 ): { readonly key: string; readonly document: LicenseKey } => {
@@ -18,7 +18,7 @@ export const minted = (
   return { key, document: { ...fields, ...secretFields(key), revokedAt: null } };
 };
 
-/** The key with a new secret. Earlier secrets are valid until the grace period is over at the latest. */
+/** Returns the key with a new secret. Earlier secrets expire at the end of the grace period at the latest. */
 export const rotated = (
   before: LicenseKey & Stored,
   { graceSeconds, now }: { readonly graceSeconds: number; readonly now: number },
@@ -39,12 +39,12 @@ export const rotated = (
   return { key, document };
 };
 
-/** The key itself, which no other answer carries. */
-export const shownOnce = { key: z.string().describe('The key. It is shown this once and cannot be read again') };
+/** The key itself, which no other answer contains */
+export const shownOnce = { key: z.string().describe('The key. It is shown only once and cannot be read again') };
 
 const daySeconds = 86_400;
 
-/** How long the key that is rotated out goes on working. */
+/** Grace period of the rotated key */
 export const Grace = z
   .strictObject({
     graceSeconds: z
@@ -52,6 +52,6 @@ export const Grace = z
       .min(0)
       .max(90 * daySeconds)
       .default(daySeconds)
-      .describe('How long the old key goes on working; 0 ends it, and all that were rotated out before, at once'),
+      .describe('How long the old key remains valid; 0 ends it, and all earlier rotated keys, immediately'),
   })
   .prefault({});

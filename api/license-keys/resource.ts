@@ -5,7 +5,7 @@ import { defineResource } from '../resources/resource.ts';
 import { equals, type ListFilter } from '../resources/resource-list.ts';
 import { LicenseKeyView, viewsOf } from './views.ts';
 
-/** Which keys a list shows. Those that were revoked stay, for the records that name them. */
+/** Filter of the list. Revoked keys stay, for the records that reference them. */
 const byState: ListFilter = {
   schema: z.enum(['active', 'expired', 'revoked']).optional(),
   where(state, now) {

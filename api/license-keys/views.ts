@@ -5,20 +5,20 @@ import { LicenseKeyUse, licenseKeyUses, useId } from '../../schemas/resources/li
 import { storedView } from '../resources/resource-spec.ts';
 
 const use = {
-  lastUsedAt: z.iso.datetime().nullable().describe('At most a minute behind'),
-  addresses: LicenseKeyUse.shape.addresses.describe('From where it was used, the latest first'),
-  lastRefusal: LicenseKeyUse.shape.lastRefusal.describe('The last request with it that was refused, and why'),
+  lastUsedAt: z.iso.datetime().nullable().describe('At most a minute old'),
+  addresses: LicenseKeyUse.shape.addresses.describe('Source addresses, the latest first'),
+  lastRefusal: LicenseKeyUse.shape.lastRefusal.describe('Last rejected request with the key, and the reason'),
 };
 
-/** A license key as answers carry it: never the key. */
+/** A license key in API answers, without the secret */
 export const LicenseKeyView = z.strictObject({
   ...LicenseKeyFields.shape,
   projectId: z.string(),
-  prefix: z.string().describe('How the key begins'),
+  prefix: z.string().describe('First characters of the key'),
   state: z.enum(['active', 'expired', 'revoked']),
   revokedAt: z.iso.datetime().nullable(),
   ...use,
-  firstSeen: LicenseKeyUse.shape.firstSeen.describe('When each signal was first accepted with it'),
+  firstSeen: LicenseKeyUse.shape.firstSeen.describe('Time when each signal was first accepted with it'),
   lastSeen: LicenseKeyUse.shape.lastSeen,
   previous: z
     .array(
@@ -30,7 +30,7 @@ export const LicenseKeyView = z.strictObject({
         ...use,
       }),
     )
-    .describe('Keys that were rotated out, the newest first: who still uses them is to be seen here'),
+    .describe('Rotated keys, the newest first: they show who still uses them'),
   ...storedView,
 });
 export type LicenseKeyView = z.output<typeof LicenseKeyView>;
@@ -42,7 +42,7 @@ export const stateOf = ({ revokedAt, expiresAt }: Pick<LicenseKey, 'revokedAt' |
   return expiresAt !== null && Date.parse(expiresAt) <= now ? 'expired' : 'active';
 };
 
-/** Views of keys, with how their secrets were used. */
+/** Returns views of keys, with the uses of their secrets. */
 export const viewsOf = async (
   documents: TenantDocuments,
   keys: readonly Key[],
@@ -81,7 +81,7 @@ const viewOf = (key: Key, useOf: (hash: string) => Used, now: number): LicenseKe
   };
 };
 
-/** When signals came, whichever of a key's secrets they came with. */
+/** First and last times of telemetry signals, over all secrets of a key. */
 const seenOf = (uses: readonly Used[]): Pick<LicenseKeyView, 'firstSeen' | 'lastSeen'> => {
   const seen = { firstSeen: {} as LicenseKeyUse['firstSeen'], lastSeen: {} as LicenseKeyUse['lastSeen'] };
   for (const one of uses) {

@@ -1,4 +1,4 @@
-/** Sends what listeners have to say to their connections, in rounds. */
+/** Sends the pending records of listeners to their connections, in rounds. */
 import { setTimeout as sleep, setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Listening, type ListenRequest, openLiveTail } from '../../queries/live-tail/live-tail.ts';
 import { tokenOf } from '../../queries/live-tail/positions.ts';
@@ -7,15 +7,15 @@ import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import type { Connection, Opened } from '../connection.ts';
 
-/** A record waits so long at most for others to come along in its frame. */
+/** Maximum time that a record waits for others to share its frame */
 const roundMs = 50;
-/** After so long, a round lets others have their turn. */
+/** After this time, a round yields to other work. */
 const sliceMs = 5;
-/** Characters of records that a round sends: to all, and to one. */
+/** Maximum characters of records in a round: for all connections, and for one. */
 const maxRoundBytes = 2 * 1024 * 1024;
 const maxFrameBytes = 256 * 1024;
 const minFrameBytes = 4 * 1024;
-/** A connection that has so many bytes to take gets no more until it has taken them. */
+/** A connection with this many unsent bytes receives no more until it has sent them. */
 const maxUnsentBytes = 64 * 1024;
 const heartbeatMs = 10_000;
 
@@ -28,7 +28,7 @@ interface Sender {
 
 /** All live tails of this instance. */
 export interface LiveTails {
-  /** Rejects where the bus cannot say where its partitions end. */
+  /** Rejects if the bus cannot report the ends of its partitions. */
   open(request: ListenRequest): Promise<Opened>;
   close(): Promise<void>;
 }
@@ -49,7 +49,7 @@ export const openLiveTails = ({ bus, log, metrics }: LiveTailsOptions): LiveTail
     const { signal } = request.filter;
     const { records, dropped, skipped, gap, live, positions } = listening.nextBatch(maxBytes);
     const state = JSON.stringify({ dropped, skipped, gap, live, position: tokenOf(signal, positions) }).slice(1);
-    // Records are JSON already, which listeners share.
+    // Records are already JSON, which listeners share.
     connection.send(
       records.length === 0
         ? `{"type":"heartbeat",${state}`
@@ -76,7 +76,7 @@ export const openLiveTails = ({ bus, log, metrics }: LiveTailsOptions): LiveTail
     }
   };
 
-  /** Rounds follow each other while somebody listens. */
+  /** Rounds continue while there is a listener. */
   const run = async (): Promise<void> => {
     if (isRunning) return;
     isRunning = true;

@@ -10,7 +10,7 @@ import { type OutgoingMail, outgoingMails, outgoingMailsTenant } from '../../sch
 import { openedMail } from './queue.ts';
 
 const minuteMs = 60_000;
-/** Waits between attempts; after the last the message is given up. Somewhat more than a day in all. */
+/** Waits between attempts; after the last one the message fails. Slightly more than a day in total. */
 const defaultWaitsMs = [
   10_000,
   minuteMs,
@@ -22,14 +22,14 @@ const defaultWaitsMs = [
 ];
 /** Longer than an attempt can take, so that no other instance tries at the same time. */
 const leaseMs = 2 * minuteMs;
-/** How long failed entries are kept, so that their state can be read. */
+/** How long failed entries are stored, so that their state is readable */
 const retentionMs = 30 * 86_400_000;
 const maxSleepMs = 60 * minuteMs;
 
 /**
- * Sends what is in the queue, soon after it was committed, whichever instance wrote it; each message by one instance at a
- * time. A message may arrive twice (the server took it and this process ended before it noted so), never not at all:
- * what fails is tried again, also after a restart, until it is given up.
+ * Sends queued mail soon after its commit, whichever instance wrote it; one instance at a time sends a message. A
+ * message may arrive twice (the server accepted it and this process ended before recording it), but is never lost:
+ * failed attempts are retried, also after a restart, until the last one.
  */
 export const startMailDelivery = async (ports: {
   readonly documents: Documents;
@@ -42,7 +42,7 @@ export const startMailDelivery = async (ports: {
 }): Promise<Pick<Feed, 'close'>> => {
   const { documents, clock, log, box, mailer, jobs, waitsMs = defaultWaitsMs } = ports;
   const stored = documents.of(outgoingMailsTenant).collection(outgoingMails);
-  /** What there is to do, from the feed: nothing is asked of the store while nothing is due. */
+  /** Due messages, from the feed: the store is not queried while nothing is due. */
   const dueById = new Map<string, number>();
 
   const dueMs = ({ dueAt, attempts, failedAt }: OutgoingMail): number =>
@@ -85,7 +85,7 @@ export const startMailDelivery = async (ports: {
       dueById.delete(id);
       return;
     }
-    // Until the feed says more.
+    // Until the feed reports more.
     dueById.set(id, clock.now() + leaseMs);
     if (dueMs(entry) > clock.now()) return void dueById.set(id, dueMs(entry));
     if (entry.failedAt !== null) return void (await stored.delete(id));
@@ -98,7 +98,7 @@ export const startMailDelivery = async (ports: {
       if (signal.aborted) return;
       if (dueAtMs > clock.now()) continue;
       await handle(id).catch((error: unknown) => {
-        // Another instance was faster, and has it now.
+        // Another instance was faster and has claimed it.
         if (error instanceof ConflictError) return;
         log.warn({ error, mail: id }, 'the queue of mail could not be read or written; it is tried again');
         dueById.set(id, clock.now() + (waitsMs[0] ?? minuteMs));
@@ -109,7 +109,7 @@ export const startMailDelivery = async (ports: {
   const job = jobs.start(
     defineJob({
       name: 'mail-delivery',
-      summary: 'Sends what is in the queue of mail',
+      summary: 'Send queued mail',
       everyMs: maxSleepMs,
       scope: 'process',
       async run(_, signal) {

@@ -2,8 +2,8 @@ import type { Settings } from '../../schemas/settings.ts';
 import { withoutTrailing } from '../../schemas/text.ts';
 
 /**
- * A link of a message into the dashboard. It begins with what the settings say, never with what a request claims to have
- * asked; the token stands in the fragment, which browsers send to no server.
+ * Returns a link in a mail to the dashboard. It begins with the address in the settings, never with an address from a
+ * request. The token is in the fragment, which browsers send to no server.
  */
 export const linkTo = (
   { PUBLIC_URL: publicUrl, HTTP_ADDRESS: address }: Pick<Settings, 'PUBLIC_URL' | 'HTTP_ADDRESS'>,

@@ -1,6 +1,6 @@
 import type { Mail } from '../../schemas/ports/mail.ts';
 
-/** What a message says; how it looks is decided here, once. */
+/** Content of a mail; this module defines its layout. */
 export interface MailDraft {
   readonly to: string;
   readonly subject: string;
@@ -18,8 +18,8 @@ const entities: Readonly<Record<string, string>> = {
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 
 /**
- * Names that people chose stand in subjects and sentences: what would begin a new line, turn the direction of text
- * around, or make a mail program turn a name into a link, does not.
+ * Prepares a user-chosen name for subjects and sentences: removes line breaks and text direction marks, and prevents
+ * mail programs from turning it into a link.
  */
 export const plainName = (name: string): string =>
   name
@@ -28,7 +28,7 @@ export const plainName = (name: string): string =>
     .replace(/:\/\//g, ': ')
     .trim();
 
-/** A letter as text and as HTML; everything in it is text, nothing markup. */
+/** Renders a mail as text and HTML; its content is plain text, never markup. */
 export const mailOf = ({ to, subject, paragraphs, link }: MailDraft): Mail => {
   const text = [...paragraphs, ...(link === undefined ? [] : [`${link.text}:\n${link.url}`])].join('\n\n');
   const body = paragraphs.map((paragraph) => `<p>${escaped(paragraph)}</p>`);

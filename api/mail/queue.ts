@@ -5,16 +5,19 @@ import type { Mail } from '../../schemas/ports/mail.ts';
 import { type OutgoingMail, outgoingMails, outgoingMailsTenant } from '../../schemas/resources/outgoing-mail.ts';
 import { type MailDraft, mailOf } from './mail-text.ts';
 
-/** Where a message is: waiting or being tried, handed over, given up, or in a file because no server is configured. */
+/** Delivery state of a message: waiting or being sent, sent, failed, or in a file because no server is configured. */
 type Delivery = 'queued' | 'sent' | 'failed' | 'not-configured';
 
-/** Mail that leaves when, and only when, the change that it tells of is committed. */
+/** Mail that is sent if, and only if, the change that it reports is committed. */
 export interface MailQueue {
-  /** False where no mail server is configured. Answers to administrators say so. */
+  /** False if no mail server is configured. Answers to administrators report it. */
   readonly configured: boolean;
-  /** Written with the change that `scope` belongs to; answers the message's id. Without a letter it costs the same and sends nothing. */
+  /**
+   * Writes the message in the transaction of `scope`; returns its id. Without a draft it has the same cost and sends
+   * nothing.
+   */
   put(scope: Pick<Documents, 'of'>, draft: MailDraft | undefined, lifetimeMs?: number): Promise<string>;
-  /** Where a message of an earlier `put` is. */
+  /** Returns the delivery state of an earlier `put`. */
   deliveryOf(id: string): Promise<Delivery>;
 }
 
@@ -54,7 +57,7 @@ export const openMailQueue = (ports: {
   };
 };
 
-/** The message of an entry, `null` for one that sends nothing; `undefined` when it was sealed with another secret key. */
+/** The message of an entry, `null` for one that sends nothing; `undefined` if it was sealed with another secret key. */
 export const openedMail = (box: SecretBox, { sealed }: OutgoingMail & Stored): Mail | null | undefined => {
   const text = box.open(sealedFor, sealed);
   return text === undefined ? undefined : (JSON.parse(text) as Mail | null);

@@ -1,4 +1,4 @@
-/** Whom projects name for what happens: alike for incidents, objectives and synthetic checks. */
+/** Receivers of projects for events of incidents, SLOs and synthetic checks. */
 import { alertSeverities } from '../../schemas/alerts.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
@@ -9,7 +9,7 @@ import { type Project, type ProjectEvent, projects } from '../../schemas/resourc
 import type { Settings } from '../../schemas/settings.ts';
 import type { MailQueue } from './queue.ts';
 
-/** Mails of one kind about one project: what comes in a storm is in the lists. */
+/** Rate limit of mails of one kind about one project: further events in a storm are visible in the lists only. */
 const ofProject = { rate: 1 / 30, burst: 20 };
 
 const rankOf = (severity: string): number => alertSeverities.indexOf(severity as (typeof alertSeverities)[number]);
@@ -17,7 +17,7 @@ const rankOf = (severity: string): number => alertSeverities.indexOf(severity as
 interface Happened {
   readonly event: ProjectEvent;
   readonly severity: string;
-  /** Kind of thing by which mails are counted. */
+  /** Type of object by which mails are counted */
   readonly about: 'incident' | 'slo' | 'check';
 }
 
@@ -28,7 +28,7 @@ const isSubscribed = ({ notifications }: Project, { event, severity }: Happened)
 
 export type KnownProject = Project & Stored;
 
-/** What jobs look with, and tell by mail. */
+/** Ports for jobs that evaluate and notify by mail. */
 export interface MailJobPorts {
   readonly documents: Documents;
   readonly columns: Columns;
@@ -40,8 +40,8 @@ export interface MailJobPorts {
 }
 
 /**
- * Looks at each organization that has projects which want to be told of one of these events. One that cannot be looked at keeps no other
- * from it: `what` says in the log of what it was not told.
+ * Processes each organization with projects that subscribe to one of these events. A failed one does not affect the
+ * others: `what` describes in the log what failed.
  */
 export const forEachSubscribedTenant = async (
   { documents, log }: Pick<MailJobPorts, 'documents' | 'log'>,
@@ -60,7 +60,7 @@ export const forEachSubscribedTenant = async (
   }
 };
 
-/** Addresses of those projects that want to be told, each once. A project in a storm is left out until it is over. */
+/** Addresses of the subscribed projects, without duplicates. Projects in a storm are omitted until it is over. */
 export const receiversOf = async (
   counters: Counters,
   tenantId: string,

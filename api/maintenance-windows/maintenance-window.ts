@@ -11,22 +11,22 @@ import { invalid } from '../errors.ts';
 import { defineResource } from '../resources/resource.ts';
 import { storedView } from '../resources/resource-spec.ts';
 
-/** Of an organization. */
+/** Maximum number per organization */
 const maxWindows = 500;
 
-/** What every view of a window tells beside what was written. */
+/** Fields of a window's views in addition to the written ones. */
 export const statusView = {
-  createdBy: z.string().describe('Who made it: a user or a service account'),
-  isActive: z.boolean().describe('Whether it holds now'),
+  createdBy: z.string().describe('Creator: id of a user or service account'),
+  isActive: z.boolean().describe('Whether it is active now'),
   times: z
     .array(z.strictObject({ from: z.iso.datetime(), to: z.iso.datetime() }))
-    .describe('That of now and the next ones within a year, five at most'),
+    .describe('The current one and the next ones within a year, at most five'),
   ...storedView,
 };
 
 const View = z.strictObject({ ...MaintenanceWindowFields.shape, ...statusView });
 
-/** When a window holds from now on, as views tell it. */
+/** Current and next times of a window, for views. */
 export const statusOf = (window: MaintenanceWindow, nowMs: number) => {
   const found = nextTimesOf(window, nowMs);
   return {
@@ -47,7 +47,7 @@ const checkRecurrence = ({ recurrence }: MaintenanceWindow): void => {
   }
 };
 
-/** Refuses what is no expression, and what would mute every alert of the organization. */
+/** Rejects invalid expressions, and matchers that would mute every alert of the organization. */
 const checkMatchers = ({ matchers, projectIds }: MaintenanceWindow): void => {
   for (const [index, matcher] of matchers.entries()) {
     const problem = matcherProblem(matcher);
@@ -60,7 +60,7 @@ const checkMatchers = ({ matchers, projectIds }: MaintenanceWindow): void => {
     );
 };
 
-/** A window that can hold; throws what is wrong with it. */
+/** Returns a valid window; throws if it is invalid. */
 export const preparedWindow = (after: MaintenanceWindow): MaintenanceWindow => {
   checkRecurrence(after);
   checkMatchers(after);
@@ -77,7 +77,7 @@ export const maintenanceWindowResource = defineResource<typeof MaintenanceWindow
     fields: MaintenanceWindowFields,
     example: {
       name: 'Database upgrades',
-      description: 'The database of carts is upgraded',
+      description: 'Upgrade of the carts database',
       timeZone: 'Europe/Zurich',
       startsAt: '2026-01-04T22:00',
       durationMinutes: 120,

@@ -53,5 +53,5 @@ onSubmit(form, async () => {
 });
 `;
 
-/** `/accept-invite#token=…`: of an invitation, or of the confirmation of a registration. */
+/** Page `/accept-invite#token=…`: for an invitation, or the confirmation of a registration. */
 export const acceptInvitePage = smallPage({ title: 'Join · OIQ', narrow: true, markup, script });

@@ -17,5 +17,5 @@ onSubmit(form, async () => {
 });
 `;
 
-/** `/acknowledge#token=…`: opening it changes nothing, because mail scanners follow links. */
+/** Page `/acknowledge#token=…`: opening it changes nothing, because mail scanners follow links. */
 export const acknowledgePage = smallPage({ title: 'Acknowledge · OIQ', narrow: true, markup, script });

@@ -1,12 +1,12 @@
 import { type BuiltDocument, openPage, type PageFile, type Restriction } from '../../web/index.ts';
 import type { Page } from './html.ts';
 
-/** Paths of the files of the built page. */
+/** Path prefix of the files of the built page */
 const files = '/assets/';
 
 let opened: Promise<BuiltDocument> | undefined;
 
-/** The page is built and read when it is first asked for; a build that failed is tried again. */
+/** The page is built and read on first use; a failed build is retried. */
 const page = (): Promise<BuiltDocument> => {
   opened ??= openPage().catch((error: unknown) => {
     opened = undefined;
@@ -15,15 +15,15 @@ const page = (): Promise<BuiltDocument> => {
   return opened;
 };
 
-/** The document, in which the address says what is shown. */
+/** Returns the document of the page; the address determines its content. */
 export const builtPage = async (restrictions: readonly Restriction[]): Promise<Page> => {
   const { documentWith, policy } = await page();
   return { body: documentWith(restrictions), policy };
 };
 
-/** The name of a file of the page; undefined for a path that is the document's. */
+/** Returns the name of a file of the page; undefined for a path of the document. */
 export const fileNameIn = (path: string): string | undefined =>
   path.startsWith(files) ? path.slice(files.length) : undefined;
 
-/** A file of the page; undefined where there is none of this name. */
+/** Returns a file of the page; undefined if there is none with this name. */
 export const pageFile = async (name: string): Promise<PageFile | undefined> => (await page()).files.get(name);

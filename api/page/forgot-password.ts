@@ -21,5 +21,5 @@ onSubmit(form, async () => {
 });
 `;
 
-/** Says the same whether the address is known or not, as the API does. */
+/** Shows the same message for known and unknown addresses, like the API. */
 export const forgotPasswordPage = smallPage({ title: 'Forgotten password · OIQ', narrow: true, markup, script });

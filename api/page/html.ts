@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** A page with the policy under which browsers show it: nothing from elsewhere, and no script or style but its own. */
+/** A page with its content security policy: no external resources, and no script or style except its own. */
 export interface Page {
   readonly body: string;
   /** `Content-Security-Policy`. */

@@ -67,5 +67,5 @@ if (asked.get('organization')) {
 }
 `;
 
-/** `/login?returnTo=/…`; with `organization=…`, offers single sign-on of that organization. */
+/** Page `/login?returnTo=/…`; with `organization=…`, offers single sign-on of that organization. */
 export const loginPage = smallPage({ title: 'Sign in · OIQ', narrow: true, markup, script });

@@ -14,10 +14,10 @@ const pages: ReadonlyMap<string, Page> = new Map([
   ['/forgot-password', forgotPasswordPage],
 ]);
 
-/** The page that stands at a path by itself, without a build; undefined where the built one shows what there is. */
+/** Returns the standalone page at a path, which needs no build; undefined if the built page serves the path. */
 export const smallPageAt = (path: string): Page | undefined => pages.get(path.endsWith('/') ? path.slice(0, -1) : path);
 
-/** What any other method outside the API gets. */
+/** Answer to all other methods outside the API */
 export const notFoundPage = smallPage({
   title: 'Not found · OIQ',
   markup:

@@ -10,7 +10,10 @@ const markup = `<nav><b>Groups</b><div id="groups"></div></nav><main>
 <div class="bar"><input id="find" type="search" placeholder="Find an operation ( / )" aria-label="Find an operation"><label><input id="built" type="checkbox"> built only</label><select id="role" aria-label="Role"><option value="">any role</option></select></div>
 <div id="list"></div></main>`;
 
-/** The browsable reference of `/api/openapi.json`, from which calls can be made with the session; it needs nothing from elsewhere. */
+/**
+ * The browsable reference of `/api/openapi.json`, which can also send calls with the session; it needs no external
+ * resources.
+ */
 export const referencePage = pageOf({
   title: 'API reference · OIQ',
   style: part('reference.css'),

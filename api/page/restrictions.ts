@@ -2,7 +2,7 @@ import { roles } from '../../schemas/resources/user.ts';
 import type { Restriction } from '../../web/index.ts';
 import { type Access, mayCall } from '../callers/rights.ts';
 
-/** The facts of an operation that decide who may call it. */
+/** Properties of an operation that determine who may call it. */
 interface Restricted {
   readonly method: string;
   readonly path: string;
@@ -11,7 +11,7 @@ interface Restricted {
   readonly hidden?: boolean | undefined;
 }
 
-/** Who may make which calls, for the page. What everybody who is signed in may call is left out. */
+/** Required permissions of calls, for the page. Calls that every signed-in user may make are omitted. */
 export const restrictionsOf = (operations: readonly Restricted[]): Restriction[] => {
   const known = operations
     .filter(({ hidden }) => hidden !== true)

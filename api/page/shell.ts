@@ -5,7 +5,10 @@ const part = (name: string): string => readFileSync(new URL(`shell/${name}`, imp
 const style = part('shell.css');
 const shared = part('shell.js');
 
-/** A small page. All of it is trusted: it must not contain user input. Its script can use the functions of `shell.js`. */
+/**
+ * Creates a small page. All of its content is trusted: it must not contain user input. Its script can use the functions
+ * of `shell.js`.
+ */
 export const smallPage = ({
   title,
   markup,
@@ -15,7 +18,7 @@ export const smallPage = ({
   readonly title: string;
   readonly markup: string;
   readonly script?: string;
-  /** For a form. */
+  /** For a form */
   readonly narrow?: boolean;
 }): Page =>
   pageOf({
@@ -25,7 +28,10 @@ export const smallPage = ({
     ...(script === undefined ? {} : { script: `${shared}\n${script}` }),
   });
 
-/** A field with its label and, where given, a hint that is read out with it. `name` is that of the operation's body. */
+/**
+ * A field with its label and an optional hint that screen readers announce with it. `name` is that of the operation's
+ * body.
+ */
 export const field = ({
   name,
   label,
@@ -41,13 +47,13 @@ export const field = ({
     hint === undefined ? '>' : ` aria-describedby="${name}-hint"><p class="hint" id="${name}-hint">${hint}</p>`
   }</div>`;
 
-/** Where a form shows what the API had against it. */
+/** Element of a form for errors of the API */
 export const problem = '<p class="problem" role="alert" tabindex="-1" hidden></p>';
 
-/** What takes the place of a form that did its work; `next` is where to go from there. */
+/** Message that replaces a completed form; `next` is the link to continue. */
 export const doneMessage = (next: string): string =>
   `<div class="said" role="status" tabindex="-1" hidden><p></p><p>${next}</p></div>`;
 
-/** What a page for a mailed link shows when it is opened without one. */
+/** Content of a page for a mailed link when it is opened without a token. */
 export const withoutToken = (advice: string): string =>
   `<p id="no-token" hidden>This page needs the full link from the mail. Open it from there again: the page removes the token from the address. ${advice}</p>`;

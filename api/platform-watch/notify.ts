@@ -1,4 +1,4 @@
-/** How alerts of the platform itself are told. */
+/** Publishes alerts of the platform about itself. */
 import type { AlertTransition } from '../../schemas/alerts.ts';
 import type { PlatformEvent } from '../../schemas/events.ts';
 import { toPlatformEvent } from '../../subjects/alerts/evaluation-record.ts';
@@ -10,7 +10,10 @@ export interface TransitionPublisher {
   publishEvent(event: PlatformEvent): Promise<void>;
 }
 
-/** Tells a transition to the organization's routing, and to the event feed where people see it there. Resolves when both are durable. */
+/**
+ * Publishes a transition for the organization's routing, and for the event feed if it appears there. Resolves when both
+ * are durable.
+ */
 export const publishTransition = async (publisher: TransitionPublisher, transition: AlertTransition): Promise<void> => {
   const event = toPlatformEvent(transition);
   await Promise.all([publisher.publish(transition), event && publisher.publishEvent(event)]);

@@ -1,4 +1,4 @@
-/** Tells organizations of schedules in which nobody is on call within the next seven days. */
+/** Alerts organizations about schedules with gaps within the next seven days. */
 
 import { defineJob } from '../../runtime/jobs.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
@@ -34,7 +34,10 @@ const firstGap = async (
   return { name, reason: gap.value.reason, from: iso(gap.fromMs), to: iso(gap.toMs) };
 };
 
-/** Begins, keeps or ends the alert of a schedule. Published first, then kept: what is told twice is the same alert. */
+/**
+ * Starts, updates or ends the alert of a schedule. Publishes first, then stores; a repeated publication is the same
+ * alert.
+ */
 const updateAlert = async (
   ports: GapPorts,
   { tenantId, id }: { readonly tenantId: string; readonly id: string },
@@ -62,7 +65,7 @@ const updateAlert = async (
   }
 };
 
-/** Looks at all schedules. One that cannot be looked at keeps no other from it. */
+/** Checks all schedules. A failed check does not affect the others. */
 export const detectGaps = async (ports: GapPorts, signal: AbortSignal): Promise<void> => {
   const { documents, clock, log } = ports;
   const disabled = new Set<string>();
@@ -81,14 +84,14 @@ export const detectGaps = async (ports: GapPorts, signal: AbortSignal): Promise<
     checkedKeys.add(about(schedule.tenantId, schedule.id));
     await check(schedule, () => firstGap(documents, schedule, clock.now()));
   }
-  // Of schedules that are gone, and of organizations that rely on nothing.
+  // Of deleted schedules, and of organizations that are disabled.
   for await (const { tenantId, id } of documents.everywhere(onCallGaps))
     if (!checkedKeys.has(about(tenantId, id))) await check({ tenantId, id }, async () => undefined);
 };
 
 export const onCallGapsJob = defineJob<GapPorts>({
   name: 'on-call-gaps',
-  summary: 'Tells organizations of schedules in which nobody is on call soon.',
+  summary: 'Alert organizations about upcoming gaps in schedules',
   everyMs: 60_000,
   scope: 'installation',
   run: detectGaps,

@@ -1,4 +1,6 @@
-/** Tells the operator of the installation: by the channels of the settings, without the bus and what reads it. */
+/**
+ * Notifies the operator of the installation through the channels in the settings, without the bus and its consumers.
+ */
 import { createHash } from 'node:crypto';
 import { openOutbound } from '../../runtime/outbound.ts';
 import type { Notification, NotifiedAlert } from '../../schemas/notifications.ts';
@@ -10,12 +12,12 @@ import { deliver } from '../../subjects/notification-channels/deliver.ts';
 import { messageOf } from '../../subjects/notification-channels/message.ts';
 import { channelTypeOf } from '../../subjects/notification-channels/registry.ts';
 
-/** One thing that is wrong with the installation. */
+/** A problem of the installation. */
 export interface Problem {
   readonly name: string;
   readonly text: string;
   readonly sinceMs: number;
-  /** When it ended; undefined while it goes on. */
+  /** End of the problem; undefined while it is ongoing */
   readonly endedMs?: number | undefined;
 }
 
@@ -60,17 +62,17 @@ const notificationOf = (problems: readonly Problem[], nowMs: number): Notificati
   };
 };
 
-/** A way to the operator. */
+/** A notification channel to the operator. */
 export interface OperatorChannel {
   readonly type: string;
-  /** Answers whether it took that; also true where it never will, which is logged. */
+  /** Returns whether the notification was accepted; also true for a permanent failure, which is logged. */
   notify(problems: readonly Problem[]): Promise<boolean>;
 }
 
-/** The channels that are set. */
+/** Returns the configured channels. */
 export const operatorChannels = ({ mailer, clock, log, settings }: OperatorPorts): readonly OperatorChannel[] => {
   const { OPERATOR_WEBHOOK_URL: url, OPERATOR_MAIL: to, PUBLIC_URL: publicUrl = '' } = settings;
-  // The operator chose the address, who may reach any network.
+  // The operator, who may reach any network, chose the address.
   const outbound = openOutbound({ allowedNetworks: ['0.0.0.0/0', '::/0'] });
   const set = [
     ...(url === undefined ? [] : [{ type: 'webhook', url }]),

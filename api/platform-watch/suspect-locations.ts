@@ -1,4 +1,7 @@
-/** Tells organizations of locations of synthetic checks that have no vote: they are silent, or fail what others pass. */
+/**
+ * Alerts organizations about locations of synthetic checks without a vote: they are silent, or fail checks that pass
+ * elsewhere.
+ */
 
 import { documentsIn } from '../../runtime/documents-in.ts';
 import { defineJob } from '../../runtime/jobs.ts';
@@ -35,7 +38,7 @@ const find = async (
     readLatest({ columns: columns.of(tenantId) }),
   ]);
   const since = (location: string): number =>
-    // A check that has just begun to run there is not missed yet.
+    // A check that has just started to run there is not missing yet.
     Math.max(...stored.flatMap((check) => (check.locations.includes(location) ? [Date.parse(check.updatedAt)] : [])));
   const names = new Map([
     [localLocation, 'Local'],
@@ -51,7 +54,7 @@ const find = async (
   return new Map([...suspects].map(([id, reason]) => [id, { name: names.get(id) ?? id, reason }]));
 };
 
-/** Begins or ends the alert of a location. Published first, then kept: what is told twice is the same alert. */
+/** Starts or ends the alert of a location. Publishes first, then stores; a repeated publication is the same alert. */
 const updateAlert = async (
   ports: SuspectPorts,
   tenantId: string,
@@ -82,7 +85,7 @@ const updateAlert = async (
   await stored.insert({ id, ...suspect });
 };
 
-/** Begins and ends the alerts of an organization. One that is disabled relies on nothing. */
+/** Starts and ends the alerts of an organization. All alerts of a disabled one end. */
 const checkTenant = async (ports: SuspectPorts, tenantId: string, isDisabled: boolean): Promise<void> => {
   const found: ReadonlyMap<string, Found> = isDisabled ? new Map() : await find(ports, tenantId);
   const known = new Map<string, SyntheticSuspect & Stored>();
@@ -92,7 +95,7 @@ const checkTenant = async (ports: SuspectPorts, tenantId: string, isDisabled: bo
     await updateAlert(ports, tenantId, { id, known: known.get(id), found: found.get(id) });
 };
 
-/** Looks at the locations of all organizations that have checks. One that cannot be looked at keeps no other from it. */
+/** Checks the locations of all organizations that have checks. A failed check does not affect the others. */
 export const detectSuspects = async (ports: SuspectPorts, signal: AbortSignal): Promise<void> => {
   const { documents, log } = ports;
   const tenants = new Set<string>();
@@ -110,7 +113,7 @@ export const detectSuspects = async (ports: SuspectPorts, signal: AbortSignal): 
 
 export const suspectLocationsJob = defineJob<SuspectPorts>({
   name: 'suspect-locations',
-  summary: 'Tells organizations of locations of synthetic checks that have no vote.',
+  summary: 'Alert organizations about locations of synthetic checks without a vote',
   everyMs: 30_000,
   scope: 'installation',
   run: detectSuspects,

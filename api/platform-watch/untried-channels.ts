@@ -1,4 +1,4 @@
-/** Ends the alerts of channels that are tried no more, as no delivery will say that they work again. */
+/** Ends the alerts of channels that are no longer used, since no later delivery can end them. */
 import type { AlertTransition } from '../../schemas/alerts.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import { ConflictError, type Documents } from '../../schemas/ports/documents.ts';
@@ -14,8 +14,8 @@ interface Ports {
 }
 
 /**
- * Tells of each failing channel that was disabled or deleted that its alert is over, and keeps that. Published first, then
- * kept: what is told twice is the same end. One that is enabled again begins anew.
+ * Ends the alert of each failing channel that was disabled or deleted, and stores the end. Publishes first, then
+ * stores; a repeated publication is the same end. A channel that is enabled again starts without failures.
  */
 export const endUntriedChannels = async ({ documents, clock, publish }: Ports): Promise<void> => {
   for await (const health of documents.everywhere(channelHealths, { failingSince: { $ne: null } })) {
@@ -38,7 +38,7 @@ export const endUntriedChannels = async ({ documents, clock, publish }: Ports): 
       if (channel === undefined) await healths.delete(id);
       else await healths.replace(id, { failures: 0, failingSince: null, lastDeliveredAt, lastError }, version);
     } catch (error_) {
-      // A delivery that was under way wrote: the next look sees what it left.
+      // A concurrent delivery wrote it: the next run sees the result.
       if (!(error_ instanceof ConflictError)) throw error_;
     }
   }

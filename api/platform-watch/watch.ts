@@ -1,4 +1,4 @@
-/** Looks whether the platform does what organizations rely on, and tells them and the operator where it does not. */
+/** Checks the functions of the platform that organizations rely on, and alerts them and the operator about failures. */
 
 import { consumerGroup } from '../../runtime/consumer-groups.ts';
 import { reportAfterMs } from '../../runtime/group-status.ts';
@@ -42,24 +42,26 @@ export interface PlatformWatchPorts extends TransitionPublisher {
   readonly operator: readonly OperatorChannel[];
 }
 
-/** Groups by which an organization's records land, and its detection rules see them. */
+/** Consumer groups that store an organization's records, and that run its detection rules. */
 const groupsOf = {
   'records-late': ['logs', 'metrics', 'traces'].map((sink) => consumerGroup('sinks', sink)),
   'detections-late': [consumerGroup('processors', 'detections')],
 } as const;
 
-/** A process learns of groups of other roles after a minute, and what is wrong with them after another. */
+/** A process learns about groups of other roles after a minute, and about their problems after another. */
 const unsureMs = 3 * reportAfterMs;
 
-/** Processes take turns; one that has not looked for longer was suspended, as all may have been. */
+/**
+ * Processes alternate; a process without a check for longer than this was suspended, and all processes may have been.
+ */
 const maxGapMs = 600_000;
 
 type Alerts = ReadonlyMap<PlatformAlertKind, PlatformAlert>;
 
-/** What is found for an organization; a kind that is not there is not known, and stays as it is. */
+/** Findings of an organization; a missing kind is unknown and stays unchanged. */
 type Findings = ReadonlyMap<PlatformAlertKind, Finding | undefined>;
 
-/** Rules that are evaluated on a plan: without metrics nothing is recorded. */
+/** Rules that are evaluated on a plan: without metrics, only alert rules. */
 const evaluatedWith = (
   { entitlements }: Pick<Plan, 'entitlements'>,
   rules: ReadonlyMap<string, WatchedRule>,
@@ -78,7 +80,7 @@ export class PlatformWatch {
     this.#rules = new WatchedRules(ports);
   }
 
-  /** The operator is told first: what organizations are told takes more that may stand still. */
+  /** Notifies the operator first: notifications of organizations depend on more components that may have failed. */
   async check(): Promise<void> {
     const nowMs = this.#ports.clock.now();
     if (Math.abs(nowMs - this.#checkedAtMs) > maxGapMs) this.#watchedSinceMs = nowMs;
@@ -111,7 +113,7 @@ export class PlatformWatch {
     return firing;
   }
 
-  /** Organizations of which rules are not evaluated. Those that are disabled are none. */
+  /** Organizations with overdue rule evaluations, without disabled organizations. */
   async #staleOrganizations(): Promise<ReadonlyMap<string, Finding>> {
     const firing = await this.#firing();
     const nowMs = this.#ports.clock.now();
@@ -140,7 +142,7 @@ export class PlatformWatch {
     }
   }
 
-  /** Whether anything waits for these groups for too long, of whichever organization. */
+  /** Whether the lag of these groups is too high, for any organization. */
   #isLate(groups: readonly string[]): boolean {
     const partitions = this.#ports.groupStatuses
       .groups()
@@ -151,7 +153,7 @@ export class PlatformWatch {
 
   async #findingsOf(tenantId: string, ofRules: Finding | undefined, firing: Alerts): Promise<Findings> {
     const organization = await this.#organization(tenantId);
-    // One that is closed or disabled relies on nothing.
+    // Closed and disabled organizations get no alerts.
     if (organization === undefined || organization.disabled)
       return new Map(platformAlertKinds.map((kind) => [kind, undefined]));
     const findings = new Map<PlatformAlertKind, Finding | undefined>();
@@ -167,7 +169,7 @@ export class PlatformWatch {
     return findings;
   }
 
-  /** Whether the organization has rules or objectives that late records are about. */
+  /** Whether the organization has rules or SLOs that late records affect. */
   async #matters(kind: 'records-late' | 'detections-late', tenantId: string): Promise<boolean> {
     if (kind === 'records-late' && this.#rules.byTenant.has(tenantId)) return true;
     const own = this.#ports.documents.of(tenantId);
@@ -178,7 +180,7 @@ export class PlatformWatch {
     return items.length > 0;
   }
 
-  /** Published first, then kept: what is told twice is the same alert, what is not told is lost. */
+  /** Publishes first, then stores: a repeated publication is the same alert, a missing one would be lost. */
   async #notifyTenant(tenantId: string, findings: Findings, firing: Alerts): Promise<void> {
     const { documents, clock } = this.#ports;
     const alerts = documents.of(tenantId).collection(platformAlerts);
@@ -202,7 +204,7 @@ export class PlatformWatch {
     return publishTransition(this.#ports, transition);
   }
 
-  /** What the operator is to know; undefined while groups are not known for long enough to say what is well. */
+  /** Problems for the operator; undefined until the groups have been known long enough to tell whether all is well. */
   #problems(stale: ReadonlyMap<string, Finding>): ReadonlyMap<string, Problem> | undefined {
     const nowMs = this.#ports.clock.now();
     const groups = this.#ports.groupStatuses.groups();
@@ -226,7 +228,7 @@ export class PlatformWatch {
     for (const channel of this.#ports.operator) await this.#notifyChannel(channel, problems);
   }
 
-  /** Each channel has what it was told: one that is away is tried again, and the others are not told twice. */
+  /** Stores what each channel received: an unavailable channel is retried, without duplicates for the others. */
   async #notifyChannel({ type, notify }: OperatorChannel, problems: ReadonlyMap<string, Problem>): Promise<void> {
     const { documents, clock } = this.#ports;
     const stored = documents.of(platformTenant).collection(operatorProblems);
@@ -252,10 +254,13 @@ export class PlatformWatch {
   }
 }
 
-/** One process of all looks, and another one takes over within half a minute: it does not run where rules are evaluated. */
+/**
+ * Only one process runs the check; another one takes over within half a minute. It does not run where rules are
+ * evaluated.
+ */
 export const platformWatchJob = defineJob<PlatformWatch>({
   name: 'platform-watch',
-  summary: 'Tells organizations and the operator of what stands still',
+  summary: 'Alert organizations and the operator about failed functions',
   everyMs: 30_000,
   scope: 'installation',
   run: (watch) => watch.check(),

@@ -1,4 +1,7 @@
-/** The alert rules and groups of recording rules of all organizations, and when each was last evaluated, as that landed. */
+/**
+ * The alert rules and groups of recording rules of all organizations, with the stored time of the last evaluation of
+ * each.
+ */
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Documents, Feed } from '../../schemas/ports/documents.ts';
@@ -30,12 +33,12 @@ export class WatchedRules {
     this.#ports = ports;
   }
 
-  /** Rules by id, of organizations that have some. */
+  /** Rules by id, of organizations that have some */
   get byTenant(): ById<ById<WatchedRule>> {
     return this.#byTenant;
   }
 
-  /** Whether the last read has answered when rules were evaluated. */
+  /** Whether the last read returned the evaluation times. */
   get isKnown(): boolean {
     return this.#unreadableSinceMs === undefined;
   }
@@ -51,12 +54,12 @@ export class WatchedRules {
       this.#evaluated = this.#byTenant.size === 0 ? new Map() : await readLastEvaluations(this.#ports.columns);
       this.#unreadableSinceMs = undefined;
     } catch {
-      // Who may not rely on tables must hear of it too: `unreadable` says so when it lasts.
+      // Readers that cannot rely on tables must be alerted too: `unreadable` reports a lasting failure.
       this.#unreadableSinceMs ??= this.#ports.clock.now();
     }
   }
 
-  /** What is to be said of these rules where it cannot be known for long when they were evaluated. */
+  /** Returns the finding for these rules after the evaluation times have been unavailable for long. */
   unreadable(rules: ById<WatchedRule>): Finding | undefined {
     const sinceMs = this.#unreadableSinceMs;
     if (sinceMs === undefined || this.#ports.clock.now() - sinceMs < minStaleMs) return undefined;
@@ -78,7 +81,7 @@ export class WatchedRules {
     try {
       feeds.push(
         await documents.follow(alertRules, ({ tenantId, id, document }) => {
-          // One that is not understood here is evaluated nowhere.
+          // A rule that this version cannot parse is evaluated nowhere.
           const interval = (document && readRule(document)?.interval) ?? '1m';
           this.#store(tenantId, id, document && { kind: 'alert', ...timed(document), interval });
         }),
@@ -86,7 +89,7 @@ export class WatchedRules {
       feeds.push(
         await documents.follow(recordingGroups, ({ tenantId, id, document }) => {
           const { interval = '1m' } = document ?? {};
-          // The rules of a group are evaluated together: its first one stands for it.
+          // The rules of a group are evaluated in one run: the first rule represents the group.
           this.#store(
             tenantId,
             recordingRuleId(id, 0),

@@ -5,7 +5,10 @@ import { notFound } from '../errors.ts';
 import { etagOf, preconditionOf, requireVersion } from './preconditions.ts';
 import type { WriteInput } from './resource-changes.ts';
 
-/** Sets fields of the caller's organization and answers with its `ETag`; `If-Match` is heeded. Fields that it has already are not written. */
+/**
+ * Sets fields of the caller's organization and answers with its `ETag`; `If-Match` is supported. Unchanged fields are
+ * not written.
+ */
 export const changeOrganization = async (
   { caller: { tenantId }, request, change }: WriteInput,
   fieldsOf: (before: Organization) => Partial<Organization>,

@@ -1,23 +1,23 @@
-/** Imports of documents that become resources by their names: in order, some at a time, with what became of each. */
+/** Imports of documents that become resources by name: in order, in parts, with a result for each. */
 import { z } from 'zod';
 import type { Caller } from '../callers/caller.ts';
 import type { AuditedTransaction, Transact } from '../changes.ts';
 import type { Resource } from './resource.ts';
 import { hasSameContent } from './resource-history.ts';
 
-/** The part of an outcome that all imports have. */
+/** Fields of the result of every import */
 export const outcomeFields = {
   document: z.int().describe('Number of the document in the text, from 1'),
   line: z.int(),
-  name: z.string().nullable().describe('Null where it could not be read'),
+  name: z.string().nullable().describe('null if it could not be parsed'),
   outcome: z.enum(['created', 'changed', 'unchanged', 'refused']),
-  id: z.string().nullable().describe('Null where it was refused, or would be created'),
+  id: z.string().nullable().describe('null if it was rejected, or would be created'),
 };
 
 /** Written in one transaction, which has to end within seconds. */
 const atOnce = 50;
 
-/** Takes all of them in order, so many in one transaction of which nothing may come. */
+/** Imports all documents in order, in transactions of limited size, each of which may be without changes. */
 export const importInParts = async <Given, Outcome>(
   given: readonly Given[],
   change: Transact,
@@ -28,7 +28,7 @@ export const importInParts = async <Given, Outcome>(
     outcomes.push(
       ...(await change(async (scope) => {
         const part = await importPart(given.slice(from, from + atOnce), scope);
-        // There may be nothing that is new.
+        // There may be no changes.
         scope.unchanged();
         return part;
       })),
@@ -39,11 +39,11 @@ export const importInParts = async <Given, Outcome>(
 export interface Importing {
   readonly scope: AuditedTransaction;
   readonly caller: Caller;
-  /** Then nothing is written. */
+  /** Nothing is written then. */
   readonly dryRun: boolean;
 }
 
-/** Creates or changes the one of that name. Throws what the resource's writer throws. */
+/** Creates or changes the resource with that name. Throws the errors of the resource's writer. */
 export const writeByName = async <Document extends { readonly name: string }, View>(
   resource: Resource<Document, View>,
   next: Document,

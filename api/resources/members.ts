@@ -4,14 +4,14 @@ import { invalid } from '../errors.ts';
 
 type Own = Pick<TenantDocuments, 'collection'>;
 
-/** The first of them who is no user of the organization. */
+/** Returns the first id that is not a user of the organization. */
 export const unknownMember = async (documents: Own, userIds: Iterable<string>): Promise<string | undefined> => {
   const members = documents.collection(memberships);
   for (const userId of new Set(userIds)) if ((await members.find(userId)) === undefined) return userId;
   return undefined;
 };
 
-/** Refuses an assignee who is no user of the organization; nobody is fine. */
+/** Rejects an assignee who is not a user of the organization; none is allowed. */
 export const requireMember = async (documents: Own, assigneeId: string | null | undefined): Promise<void> => {
   if (typeof assigneeId !== 'string') return;
   if ((await unknownMember(documents, [assigneeId])) !== undefined)

@@ -5,7 +5,10 @@ type Fields = Readonly<Record<string, unknown>>;
 export const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** JSON merge patch (RFC 7396): members of the patch replace, `null` removes, objects are gone into, arrays are not. */
+/**
+ * JSON merge patch (RFC 7396): members of the patch replace, `null` removes, objects are merged recursively, arrays are
+ * replaced.
+ */
 export const mergePatch = (target: unknown, patch: unknown): unknown => {
   if (!isFields(patch)) return patch;
   const merged = new Map(Object.entries(isFields(target) ? target : {}));
@@ -17,8 +20,8 @@ export const mergePatch = (target: unknown, patch: unknown): unknown => {
 };
 
 /**
- * What a merge patch of such an object may hold: any of its members, each of its type or null. No default is filled in:
- * what the patch does not name stays as it is. What was patched is held against the schema itself afterwards.
+ * Schema of a merge patch of an object: any of its members, each of its type or null. Defaults are not applied: members
+ * that the patch omits stay unchanged. The result is then validated against the schema itself.
  */
 export const patchOf = (schema: z.ZodObject): z.ZodObject =>
   z.strictObject(
@@ -33,7 +36,7 @@ export const patchOf = (schema: z.ZodObject): z.ZodObject =>
     ),
   );
 
-/** What a change of the fields that it names may hold: each of them whole, or null for its default. */
+/** Schema of a partial update: each given field completely, or null for its default. */
 export const presentOf = (schema: z.ZodObject): z.ZodObject =>
   z.strictObject(
     Object.fromEntries(
@@ -55,7 +58,7 @@ const withoutFilling = (schema: z.ZodType): z.ZodType =>
 const partOf = (schema: z.ZodType): z.ZodType => {
   const inner = withoutDefault(schema);
   if (inner instanceof z.ZodObject) return patchOf(inner);
-  // Part of one is not known to be one: only the whole is checked.
+  // A part of such a value cannot be validated: only the result is.
   if (inner instanceof z.ZodRecord || inner instanceof z.ZodUnion || inner instanceof z.ZodIntersection)
     return z.unknown();
   return inner;

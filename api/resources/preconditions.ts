@@ -2,13 +2,13 @@ import type { Stored } from '../../schemas/ports/documents.ts';
 import { ApiError, invalid } from '../errors.ts';
 import type { RequestFacts } from '../request-facts.ts';
 
-/** The versions that `If-Match` names, or `any` for `*`. */
+/** The versions in `If-Match`, or `any` for `*` */
 export type Precondition = readonly number[] | 'any';
 
 export const etagOf = ({ version }: Pick<Stored, 'version'>): string => `"${version}"`;
 
 /**
- * `If-Match` of a request, where it has one. A weak tag counts too: proxies that compress make tags weak, and ours name
+ * Parses `If-Match` of a request, if present. A weak tag counts too: compressing proxies weaken tags, and ours identify
  * a version of the content, not of its bytes.
  */
 export const preconditionOf = (request: Pick<RequestFacts, 'header'>): Precondition | undefined => {
@@ -22,7 +22,7 @@ export const preconditionOf = (request: Pick<RequestFacts, 'header'>): Precondit
   });
 };
 
-/** Refuses with 412 when the version is none of those, and with 428 when there is no precondition but must be. */
+/** Throws 412 if the version is none of the given ones, and 428 if a required precondition is missing. */
 export const requireVersion = (
   document: Pick<Stored, 'version'>,
   precondition: Precondition | undefined,

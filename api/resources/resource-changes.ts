@@ -46,7 +46,7 @@ export const createOne = async <Document extends object>(
 };
 
 /**
- * Changes one document to what `next` makes of it, `If-Match` heeded. What comes out the same is not written: no new
+ * Changes one document to the result of `next`, respecting `If-Match`. An unchanged result is not written: no new
  * version, no record.
  */
 export const changeOne = <Document extends object>(

@@ -11,11 +11,14 @@ import {
 
 type Actor = ResourceVersion['actor'];
 
-/** Whether a document that is about to be written says what is stored. */
+/** Whether a document that is about to be written equals the stored one. */
 export const hasSameContent = (after: object, before: object & Stored): boolean =>
   isDeepStrictEqual(JSON.parse(JSON.stringify(after)), fieldsOf(before));
 
-/** Keeps a version that was just written, and lets go of the one that is now too old. Within the transaction of the write. */
+/**
+ * Stores a version that was just written, and deletes the oldest one beyond the limit. Call it within the transaction
+ * of the write.
+ */
 export const storeVersion = async (
   documents: TenantDocuments,
   type: string,
@@ -27,7 +30,7 @@ export const storeVersion = async (
 ): Promise<void> => {
   const history = documents.collection(resourceHistory);
   const { id, version } = after;
-  // What was made by something else than an operation (a first start) has no version yet.
+  // A document created outside operations (in a first start) has no version yet.
   if (before !== undefined && (await history.find(versionId(type, id, before.version))) === undefined)
     await history.insert(entryOf(type, before, null));
   await history.insert(entryOf(type, after, actor));
@@ -42,7 +45,7 @@ const entryOf = (type: string, document: object & Stored, actor: Actor): Resourc
   fields: fieldsOf(document),
 });
 
-/** Versions of a resource that are kept, newest first. */
+/** Returns the stored versions of a resource, newest first. */
 export const versionsOf = async (
   documents: TenantDocuments,
   type: string,
@@ -55,7 +58,7 @@ export const versionsOf = async (
   return page.items;
 };
 
-/** One version of a resource; `undefined` when it never was or is no longer kept. */
+/** Returns one version of a resource; `undefined` if it never existed or is no longer stored. */
 export const versionOf = (
   documents: TenantDocuments,
   type: string,
@@ -64,6 +67,9 @@ export const versionOf = (
 ): Promise<(ResourceVersion & Stored) | undefined> =>
   documents.collection(resourceHistory).find(versionId(type, id, version));
 
-/** The versions go with their resource; the audit log keeps what it was. Within the transaction that removes it. */
+/**
+ * Deletes the versions of a deleted resource; the audit log retains its content. Call it within the transaction of the
+ * deletion.
+ */
 export const forgetVersions = (documents: TenantDocuments, type: string, id: string): Promise<number> =>
   deleteMatching(documents.collection(resourceHistory), { 'resource.type': type, 'resource.id': id });

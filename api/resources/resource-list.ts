@@ -5,28 +5,28 @@ import { PermanentError } from '../../schemas/errors.ts';
 import { type Collection, containing, type Filter, type Page, type Stored } from '../../schemas/ports/documents.ts';
 import { invalid } from '../errors.ts';
 
-/** A query parameter that restricts a list. */
+/** A query parameter that filters a list */
 export interface ListFilter {
   readonly schema: z.ZodType<string | undefined>;
   where(value: string, now: string): Filter;
 }
 
-/** What can be asked of a list. */
+/** Filters and sort keys of a list. */
 export interface Listing {
   readonly filters?: Readonly<Record<string, ListFilter>>;
-  /** Fields that hold text and in which `search` looks; `name` unless told otherwise. */
+  /** Text fields that `search` searches; default `name`. */
   readonly searched?: readonly string[];
-  /** Fields by which it can be sorted, the usual one first; each holds one value. Name and times unless told otherwise. */
+  /** Sort fields, the default first; each has a single value. By default name and times. */
   readonly sorts?: readonly string[];
 }
 
-/** Only documents whose field has the value. */
+/** Returns a filter for documents whose field has the value. */
 export const equals = (field: string, schema: z.ZodType<string> = z.string().min(1).max(256)): ListFilter => ({
   schema: schema.optional(),
   where: (value) => ({ [field]: value }),
 });
 
-/** The query parameters of a list. */
+/** Returns the query parameters of a list. */
 export const listParameters = ({ filters = {}, searched = ['name'], sorts = defaultSorts }: Listing) =>
   z.strictObject({
     ...Object.fromEntries(Object.entries(filters).map(([name, { schema }]) => [name, schema])),
@@ -56,11 +56,11 @@ const defaultSorts = ['name', 'createdAt', 'updatedAt'];
 interface ListRequest {
   readonly query: ListParameters;
   readonly now: string;
-  /** Beside what the parameters say. */
+  /** Condition in addition to the parameters */
   readonly where?: Filter | undefined;
 }
 
-/** What the parameters ask for, those of `without` left out. */
+/** The filter of the parameters, except those in `without`. */
 const asFilter = (
   { filters = {}, searched = ['name'] }: Listing,
   { query, now, where }: ListRequest,
@@ -78,7 +78,7 @@ const asFilter = (
   return conditions.length === 0 ? {} : { $and: conditions };
 };
 
-/** A page of what the parameters ask for. */
+/** Returns a page of the documents that match the parameters. */
 export const readPage = async <Fields extends object>(
   collection: Collection<Fields>,
   listing: Listing,
@@ -101,7 +101,7 @@ export const readPage = async <Fields extends object>(
   }
 };
 
-/** What a parameter of a list can be given, and how many it would find. */
+/** Values of a list parameter, with the number of documents for each */
 export const FacetValues = z.strictObject({
   values: z.array(z.strictObject({ value: z.string(), count: z.int().positive() })).describe('The most frequent first'),
   partial: z.boolean().describe('Whether there are more'),
@@ -110,12 +110,12 @@ export const FacetValues = z.strictObject({
 const maxValues = 1000;
 
 interface Facet {
-  /** Finds what has its value in the field. */
+  /** Parameter that filters by a value of the field */
   readonly parameter: string;
   readonly field: string;
 }
 
-/** Of each facet, values of the field that its parameter restricts, among what the other parameters ask for. */
+/** Returns, for each facet, the values of its field among the documents that match the other parameters. */
 export const readFacets = async <Fields extends object>(
   collection: Collection<Fields>,
   listing: Listing,

@@ -11,7 +11,7 @@ export const idParameter = z.strictObject({ id: z.string().min(1).max(128) });
 /** `license key` → `LicenseKey`, `on-call schedule` → `OnCallSchedule`. */
 const titled = (noun: string): string => noun.replaceAll(/(?:^|[ -])(\w)/g, (_, first: string) => first.toUpperCase());
 
-/** What a write was asked beside the document. */
+/** Parameters of a write besides the document. */
 const parametersOf = ({ query }: { readonly query: unknown }): WriteParameters => (query ?? {}) as WriteParameters;
 
 const create = <Document extends object>(spec: ResourceSpec<Document>): DeclaredOperation =>
@@ -68,7 +68,7 @@ const read = <Document extends object>(spec: ResourceSpec<Document>): DeclaredOp
     },
   });
 
-/** What a body of a change is, and what it makes of the fields as they are. */
+/** Schema of the body of a change, and its effect on the present fields. */
 interface Change {
   body(fields: z.ZodObject, example: object): z.ZodObject;
   given(fields: z.ZodObject, before: Record<string, unknown>, body: Record<string, unknown>): object;
@@ -145,7 +145,7 @@ const makers: Readonly<Record<Verb, <Document extends object>(spec: ResourceSpec
     changing(spec, {
       method: 'PUT',
       name: 'update',
-      summary: `Change fields of a ${spec.noun}; omitted fields stay as they are`,
+      summary: `Change fields of a ${spec.noun}; omitted fields stay unchanged`,
       change: present,
     }),
   patch: (spec) =>
@@ -158,6 +158,6 @@ const makers: Readonly<Record<Verb, <Document extends object>(spec: ResourceSpec
   delete: remove,
 };
 
-/** The operation of a verb. */
+/** Returns the operation for a verb. */
 export const operationOf = <Document extends object>(spec: ResourceSpec<Document>, verb: Verb): DeclaredOperation =>
   makers[verb](spec);

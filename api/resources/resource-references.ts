@@ -3,10 +3,10 @@ import { type Reference, references } from '../../schemas/resources/references.t
 import { ApiError, invalid } from '../errors.ts';
 import { isFields } from './merge-patch.ts';
 
-/** How many users of a thing an error names. */
+/** Maximum number of referencing objects in an error message */
 const named = 10;
 
-/** Refuses with 409 to delete what others refer to, and names them. */
+/** Rejects with 409 the deletion of a referenced object, and names the objects that reference it. */
 export const refuseWhileUsed = async (
   documents: TenantDocuments,
   {
@@ -33,15 +33,15 @@ export const refuseWhileUsed = async (
   );
 };
 
-/** A document that refers to another. */
+/** A document that references another. */
 export interface UsedBy {
   readonly noun: string;
-  /** null: it is private. */
+  /** null: it is private */
   readonly id: string | null;
   readonly name: string | null;
 }
 
-/** What refers to a document, up to a hundred of each kind. */
+/** Returns the documents that reference a document, up to a hundred of each kind. */
 export const usersOf = async (
   documents: TenantDocuments,
   { collection, id }: { readonly collection: CollectionDefinition<object>; readonly id: string },
@@ -73,7 +73,7 @@ const nameOf = ({
   readonly title?: unknown;
 }) => (typeof title === 'string' ? `“${title}” (${id})` : id);
 
-/** Refuses a document that newly refers to something that there is not. */
+/** Rejects a document with a new reference to a missing object. */
 export const refuseDangling = async (
   documents: TenantDocuments,
   collection: CollectionDefinition<object>,

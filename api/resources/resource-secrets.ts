@@ -4,26 +4,26 @@ import type { SecretBox } from '../../runtime/secret-box.ts';
 import { invalid } from '../errors.ts';
 import { isFields } from './merge-patch.ts';
 
-/** A field that is stored encrypted and never shown again. */
+/** A field that is stored encrypted and never returned. */
 export interface SecretField {
-  /** Dotted, through objects only. */
+  /** Dotted path, through objects only */
   readonly path: string;
-  /** Fields that say where the secret goes. Once one of them changes, the secret must be given again. */
+  /** Fields that determine where the secret is sent. After a change of one of them, the secret must be given again. */
   readonly destination: readonly string[];
 }
 
-/** What is shown instead of a secret; sent back, it means the one that is stored. */
+/** Returned instead of a secret; when sent back, it means the stored secret. */
 export const secretMask = '********';
 
-/** A secret's schema: what it must be, or the mask. */
+/** Schema of a secret: the given schema, or the mask. */
 export const secretText = <Schema extends z.ZodType<string>>(schema: Schema) =>
   z.union([z.literal(secretMask), schema]).meta({ format: 'password' });
 
-/** The fields as callers see them. */
+/** Returns the fields with masked secrets. */
 export const maskSecrets = <Fields extends object>(fields: Fields, secrets: readonly SecretField[]): Fields =>
   replaced(fields, secrets, () => secretMask);
 
-/** The fields as the audit log compares them: that a secret changed is told, what it is or was is not. */
+/** Returns the fields for the comparison in the audit log: a changed secret is marked, its values are hidden. */
 export const markSecretChanges = <Fields extends object>(
   fields: Fields,
   secrets: readonly SecretField[],
@@ -34,8 +34,8 @@ export const markSecretChanges = <Fields extends object>(
   );
 
 /**
- * The fields as they are stored. A mask takes the secret of `before`, but only while everything that says where it goes
- * is unchanged: otherwise a caller who may edit but not read the secret could redirect it to themselves.
+ * Returns the fields in their stored form. A mask preserves the secret of `before` only while all destination fields
+ * are unchanged. Otherwise a caller who may edit but not read the secret could redirect it to their own host.
  */
 export const sealSecrets = <Fields extends object>(
   fields: Fields,
@@ -52,7 +52,7 @@ export const sealSecrets = <Fields extends object>(
     return stored;
   });
 
-/** The secret at a path of stored fields, to be used; `undefined` when there is none or it cannot be opened. */
+/** Returns the secret at a path of stored fields in plain text; `undefined` if there is none or it cannot be opened. */
 export const openSecret = (
   fields: object,
   path: string,

@@ -9,23 +9,23 @@ import { maskSecrets, type SecretField, sealSecrets } from './resource-secrets.t
 import type { WriteSpec } from './resource-writer.ts';
 
 /**
- * `replace` is PUT of the whole, `update` PUT of the fields that it names, `patch` PATCH with a JSON merge patch; a
+ * `replace` is PUT of the complete document, `update` PUT of the given fields, `patch` PATCH with a JSON merge patch; a
  * resource has `replace` or `update`.
  */
 export type Verb = 'create' | 'list' | 'read' | 'replace' | 'update' | 'patch' | 'delete';
 
-/** What hooks may know of the request. */
+/** Context of the request for hooks. */
 export interface ResourceContext {
   readonly caller: Caller;
   readonly ports: Ports;
 }
 
-/** What a write was asked beside the document. */
+/** Parameters of a write besides the document */
 export type WriteParameters = Readonly<Record<string, unknown>>;
 
-/** Who sees a document, in two forms that must agree. */
+/** Rules for who can see a document, in two forms that must agree. */
 export interface Visibility<Document> {
-  /** The condition on documents that a caller sees. */
+  /** The condition on documents that a caller can see. */
   where(caller: Caller): Filter;
   to(document: Document, caller: Caller): boolean;
 }
@@ -33,7 +33,7 @@ export interface Visibility<Document> {
 interface ResourceRoles {
   readonly read: Access;
   readonly write: Access;
-  /** `write` unless told otherwise. */
+  /** Default: `write` */
   readonly delete?: Access;
 }
 
@@ -43,22 +43,28 @@ export interface ResourceDefinition<
   Document extends z.output<Fields>,
   View extends z.ZodObject,
 > {
-  /** What people call one, singular: `license key`. The audit log's type is it with hyphens, operation ids are made of it. */
+  /**
+   * Singular display name: `license key`. Its hyphenated form is the type in the audit log, and it is part of operation
+   * ids.
+   */
   readonly noun: string;
-  /** `noun` with an s unless told otherwise. */
+  /** Default: `noun` with an s */
   readonly plural?: string;
   readonly path: string;
   readonly collection: CollectionDefinition<Document>;
   readonly verbs: readonly Verb[];
   readonly roles: ResourceRoles;
   readonly entitlement?: string;
-  /** What callers write: a strict object, with a default for every optional field. */
+  /** Fields that callers write: a strict object, with a default for every optional field. */
   readonly fields: Fields;
-  /** What `fields` accepts; published, and what the contract tests begin with. */
+  /** Valid input of `fields`; published, and the basis of the contract tests. */
   readonly example: z.input<Fields>;
-  /** Fields of a new one that the server owns. */
+  /** Returns the server-owned fields of a new document. */
   initial?(context: ResourceContext): Omit<Document, keyof z.output<Fields>>;
-  /** Checks and completes what is about to be stored, within the transaction. `before` is absent for a new one. */
+  /**
+   * Validates and completes a document that is about to be stored, within the transaction. `before` is absent for a new
+   * one.
+   */
   prepare?(
     after: Document,
     context: ResourceContext &
@@ -67,39 +73,45 @@ export interface ResourceDefinition<
         readonly parameters: WriteParameters;
       },
   ): Document | Promise<Document>;
-  /** Parameters that writes take beside the document: of a new one, and of changes and deletions. `prepare` heeds them. */
+  /**
+   * Parameters of writes besides the document: of creations, and of changes and deletions. `prepare` interprets them.
+   */
   readonly parameters?: { readonly create: z.ZodObject; readonly change: z.ZodObject };
-  /** Throws where one must not be deleted. */
+  /** Throws if the document must not be deleted. */
   refuseRemoval?(before: Document & Stored, parameters: WriteParameters): void;
-  /** What callers see: `fields` with `id`, `version` and times unless told otherwise, then by `show`. */
+  /** Schema of the view: by default `fields` with `id`, `version` and times; the result of `show`. */
   readonly view?: View;
-  /** Views of documents, in their order; may read what belongs to them elsewhere. */
+  /** Returns views of documents, in their order; may read related data. */
   show?(
     documents: readonly (Document & Stored)[],
     context: ResourceContext,
   ): Promise<readonly z.input<View>[]> | readonly z.input<View>[];
-  /** Views tell more than the document does: a read is answered anew although the version is the same. */
+  /** Views contain more than the document: a read returns a full answer even if the version is unchanged. */
   readonly live?: boolean;
   readonly secrets?: readonly SecretField[];
   readonly list?: Listing;
-  /** Changes and deletions without `If-Match` are refused with 428. */
+  /** Changes and deletions without `If-Match` are rejected with 428. */
   readonly requiresIfMatch?: boolean;
   readonly maxBodyBytes?: number;
-  /** Documents that not everybody of the organization sees: for others there are none. */
+  /** Restricts which documents a caller can see; others appear missing. */
   readonly visible?: Visibility<Document>;
-  /** What the audit record compares, where that is less than two whole documents. */
+  /** The parts that the audit record compares, if not two complete documents. */
   readonly compared?: WriteSpec<Document>['compared'];
-  /** Writes what goes with a document, in the same transaction. */
+  /** Writes related documents in the same transaction. */
   readonly alongside?: WriteSpec<Document>['alongside'];
-  /** What the answer to a creation tells beside the view, once: a secret that is made with it, in the same transaction. */
+  /**
+   * Returns additional, one-time fields of the answer to a creation: a secret that is created in the same transaction.
+   */
   created?(documents: TenantDocuments, after: Document & Stored): Promise<Partial<z.input<View>>>;
-  /** How many an organization may have, whatever its plan. */
+  /** Maximum number per organization, independent of the plan */
   readonly maxCount?: number;
-  /** What people call this one; its `name` unless told otherwise. */
+  /** Display name of a document; default: its `name`. */
   nameOf?(document: Document): string;
 }
 
-/** A declared resource as its operations use it: everything has its default, and the schema's type is closed over. */
+/**
+ * A declared resource in the form for its operations: with all defaults, and without the type parameter of the schema.
+ */
 export interface ResourceSpec<Document extends object> {
   readonly noun: string;
   readonly plural: string;
@@ -107,11 +119,11 @@ export interface ResourceSpec<Document extends object> {
   readonly roles: Required<ResourceRoles>;
   readonly listing: Listing;
   readonly live: boolean;
-  /** Members that all its operations share. */
+  /** Declaration members of all its operations */
   readonly declared: {
     readonly entitlement: string | undefined;
     readonly maxBodyBytes: number | undefined;
-    /** Fields of the view that callers cannot set. */
+    /** Fields of the view that callers cannot set */
     readonly serverOwned: readonly string[];
   };
   readonly fields: z.ZodObject;
@@ -119,17 +131,17 @@ export interface ResourceSpec<Document extends object> {
   readonly view: z.ZodObject;
   readonly writing: WriteSpec<Document>;
   readonly visible: Visibility<Document> | undefined;
-  /** Queries of writes; empty where they take no parameters. */
+  /** Query schemas of writes; empty without parameters */
   readonly queries: { readonly create: { query?: z.ZodObject }; readonly change: { query?: z.ZodObject } };
   refuseRemoval(before: Document & Stored, parameters: WriteParameters): void;
   created(documents: TenantDocuments, after: Document & Stored): Promise<Record<string, unknown>>;
-  /** What callers may write of a document, as they see it. */
+  /** Returns the writable fields of a document, as callers see them. */
   editable(document: object): Record<string, unknown>;
   show(
     documents: readonly (Document & Stored)[],
     context: ResourceContext,
   ): Promise<readonly Record<string, unknown>[]>;
-  /** Checked fields, made what is stored. */
+  /** Converts validated fields to the stored form. */
   prepared(
     given: object,
     before: (Document & Stored) | undefined,
@@ -137,7 +149,7 @@ export interface ResourceSpec<Document extends object> {
   ): Promise<Document>;
 }
 
-/** What every view of a resource ends with. */
+/** Fields at the end of every view of a resource */
 export const storedView = {
   id: z.string(),
   version: z.int().positive().describe('Increases by one with every change; the ETag'),
@@ -213,7 +225,7 @@ export const specOf = <Fields extends z.ZodObject, Document extends z.output<Fie
   };
 };
 
-/** Documents that are older than a field have its default. */
+/** Defaults for documents that are older than a field. */
 const defaultsOf = (fields: z.ZodObject): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(fields.shape).flatMap(([name, schema]) => {

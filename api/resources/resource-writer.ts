@@ -12,32 +12,34 @@ import { forgetVersions, hasSameContent, storeVersion } from './resource-history
 import { refuseDangling, refuseWhileUsed } from './resource-references.ts';
 import { markSecretChanges, type SecretField } from './resource-secrets.ts';
 
-/** What the writer must know of a resource. */
+/** Properties of a resource that the writer needs. */
 export interface WriteSpec<Document extends object> {
   readonly noun: string;
   readonly plural: string;
   readonly type: string;
   readonly collection: CollectionDefinition<Document>;
   readonly secrets: readonly SecretField[];
-  /** Changes and deletions need `If-Match`. */
+  /** Changes and deletions require `If-Match`. */
   readonly requiresIfMatch: boolean;
-  /** What people call one of them. */
+  /** Display name of a document. */
   nameOf(document: Document): string;
-  /** Absent where everybody of the organization sees all. */
+  /** Absent if all members of the organization can see all documents */
   readonly visible?: { to(document: Document, caller: Caller): boolean };
-  /** What the audit record compares, where that is less than two whole documents. */
+  /** The parts that the audit record compares, if not two complete documents. */
   compared?(before: Document, after: Document): { readonly before: object; readonly after: object };
-  /** Writes what goes with a document, in the same transaction. `before` is absent for a new one, `after` for a removed one. */
+  /**
+   * Writes related documents in the same transaction. `before` is absent for a new document, `after` for a deleted one.
+   */
   alongside?(
     documents: TenantDocuments,
     change: { readonly before?: Document & Stored; readonly after?: Document & Stored },
   ): Promise<void>;
-  /** How many an organization may have, whatever its plan. */
+  /** Maximum number per organization, independent of the plan */
   readonly maxCount?: number;
 }
 
 interface Options {
-  /** Recorded action, `<type>.<verb>`; the operation's first when it is left out. */
+  /** Recorded action, `<type>.<verb>`; defaults to the operation's first action. */
   readonly action?: string;
 }
 
@@ -46,14 +48,14 @@ interface Guarded extends Options {
 }
 
 /**
- * Writes a resource within one transaction, with all that belongs to a write: versions, uniqueness, references both ways,
- * history, and the audit record.
+ * Writes a resource within one transaction, with everything that a write includes: versions, uniqueness, references in
+ * both directions, history, and the audit record.
  */
 export interface ResourceWriter<Document extends object> {
-  /** `NOT_FOUND` when there is none. */
+  /** Throws `NOT_FOUND` if there is none. */
   find(id: string): Promise<Document & Stored>;
   create(document: Document & { readonly id?: string }, options?: Options): Promise<Document & Stored>;
-  /** `changed` is false when the document is as it was: then nothing is written, and nothing recorded. */
+  /** `changed` is false when the document is unchanged: then nothing is written or recorded. */
   change(
     id: string,
     next: (before: Document & Stored) => Document | Promise<Document>,
@@ -133,7 +135,7 @@ export const writerOf = <Document extends object>(
   };
 };
 
-/** A write that says which field keeps another document from being there. */
+/** Runs a write; a uniqueness conflict names the field that causes it. */
 const unique = async <Result>(noun: string, document: object, write: () => Promise<Result>): Promise<Result> => {
   try {
     return await write();

@@ -9,10 +9,10 @@ import { operationOf } from './resource-operations.ts';
 import { type ResourceContext, type ResourceDefinition, specOf, type Verb } from './resource-spec.ts';
 import { type ResourceWriter, writerOf } from './resource-writer.ts';
 
-/** A resource as registries and tests see it. */
+/** A resource in the form for registries and tests. */
 export interface RegisteredResource {
   readonly noun: string;
-  /** As the audit log and the history name it. */
+  /** Name in the audit log and the history */
   readonly type: string;
   readonly path: string;
   readonly collection: CollectionDefinition<object>;
@@ -23,28 +23,28 @@ export interface RegisteredResource {
   readonly operations: readonly DeclaredOperation[];
 }
 
-/** A resource as operations beyond the usual verbs use it. */
+/** A resource in the form for operations beyond the default verbs. */
 export interface Resource<Document extends object, View> extends RegisteredResource {
   readonly collection: CollectionDefinition<Document>;
-  /** Whether a document is there for a caller. */
+  /** Whether a caller can see a document. */
   visibleTo(document: Document, caller: Caller): boolean;
-  /** Writes within a transaction that its caller began with `input.change`. */
+  /** Returns a writer for a transaction that its caller started with `input.change`. */
   writer(scope: AuditedTransaction, caller: Caller): ResourceWriter<Document>;
-  /** Changes one to what `next` makes of it, `If-Match` heeded; nothing is written when it comes out the same. */
+  /** Changes a document to the result of `next`, respecting `If-Match`; an unchanged result is not written. */
   change(
     id: string,
     next: (before: Document & Stored, scope: AuditedTransaction) => Promise<Document>,
     input: WriteInput,
   ): Promise<Document & Stored>;
-  /** One as callers see it, without an `ETag`. */
+  /** Returns the view of a document, without an `ETag`. */
   shown(document: Document & Stored, context: ResourceContext): Promise<View>;
-  /** The same, and its version in the answer's `ETag`. */
+  /** Returns the view, and sets the `ETag` of the answer to its version. */
   answer(document: Document & Stored, input: Pick<WriteInput, 'caller' | 'request'>, ports: Ports): Promise<View>;
 }
 
 /**
- * Declares a configuration resource. Its operations validate, keep versions (`ETag`, `If-Match`), uniqueness, references
- * and history, and write audit records; followers of the collection get the change.
+ * Declares a configuration resource. Its operations validate, manage versions (`ETag`, `If-Match`), uniqueness,
+ * references and history, and write audit records; followers of the collection receive the change.
  */
 export const defineResource = <
   Fields extends z.ZodObject,

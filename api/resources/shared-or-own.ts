@@ -6,7 +6,10 @@ interface Owned {
   readonly ownerId: string;
 }
 
-/** Who sees documents that are the organization's, or their owner's alone: as a condition on them or on their summaries, and of one of them. */
+/**
+ * Visibility of documents that belong to the organization or to their owner alone: as a condition on them or their
+ * summaries, and as a check of a single document.
+ */
 export const sharedOrOwn = {
   where: ({ actor }: Caller): Filter => ({ $or: [{ visibility: 'organization' }, { ownerId: actor.id }] }),
   to: ({ visibility, ownerId }: Owned, { actor }: Caller): boolean =>

@@ -1,4 +1,4 @@
-/** Mail to the receivers that projects name: that an objective burns its error budget. */
+/** Mail to the receivers of projects when an SLO burns its error budget. */
 import { documentsIn } from '../../runtime/documents-in.ts';
 import { defineJob } from '../../runtime/jobs.ts';
 import { sloBurnNotifications } from '../../schemas/resources/slo-burn-notification.ts';
@@ -25,7 +25,7 @@ const toMailDraft = (
   };
 };
 
-/** Objectives belong to the organization: each project that wants it is told, once for each burn. */
+/** SLOs belong to the organization: each subscribed project is notified once per burn. */
 const notifyTenant = async (ports: MailJobPorts, tenantId: string, own: readonly KnownProject[]): Promise<void> => {
   const { documents, columns, clock, counters, mail, settings } = ports;
   const nowMs = clock.now();
@@ -43,7 +43,7 @@ const notifyTenant = async (ports: MailJobPorts, tenantId: string, own: readonly
     const receivers = await receiversOf(counters, tenantId, own, happened);
     await documents.transaction(async (scope) => {
       const stored = scope.of(tenantId).collection(sloBurnNotifications);
-      // Another instance may have told it meanwhile.
+      // Another instance may have notified in the meantime.
       if ((await stored.find(sloId)) !== undefined) return;
       for (const to of receivers) await mail.put(scope, toMailDraft(to, sloId, alert, settings));
       await stored.insert({ id: sloId, at: new Date(nowMs).toISOString() });
@@ -51,7 +51,7 @@ const notifyTenant = async (ports: MailJobPorts, tenantId: string, own: readonly
   }
 };
 
-/** Looks at the objectives of organizations whose projects want to be told. One that cannot be looked at keeps no other from it. */
+/** Checks the SLOs of organizations with subscribed projects. A failed check does not affect the others. */
 export const notifyBurns = async (ports: MailJobPorts, signal: AbortSignal): Promise<void> => {
   await forEachSubscribedTenant(
     ports,
@@ -63,7 +63,7 @@ export const notifyBurns = async (ports: MailJobPorts, signal: AbortSignal): Pro
 
 export const burnMailsJob = defineJob<MailJobPorts>({
   name: 'slo-burn-mails',
-  summary: 'Mails to receivers of projects that objectives burn their error budget.',
+  summary: 'Mail receivers of projects about SLOs that burn their error budget',
   everyMs: 30_000,
   scope: 'installation',
   run: notifyBurns,

@@ -1,29 +1,31 @@
-/** What live tail sends. */
+/** Messages of live tail. */
 import { z } from 'zod';
 import { LogRecord } from '../../queries/signals/log-record.ts';
 import { Span } from '../../queries/signals/span-record.ts';
 
 const count = z.int().nonnegative();
 
-/** Fields of every frame. */
+/** Fields of every frame */
 const state = {
   dropped: count.describe(
-    'Matching records that were left out since the frame before: the client reads too slowly, or they are too large',
+    'Matching records omitted since the previous frame: the client reads too slowly, or they are too large',
   ),
   skipped: count.describe(
-    'Records that were not compared with the filter since the frame before: there are more than the instance can look at',
+    'Records not compared with the filter since the previous frame: there are more than the instance can process',
   ),
-  gap: z.boolean().describe('Whether records before this frame may be missing: they are no longer kept, or too many'),
-  live: z.boolean().describe('False while records from before the connection are being sent'),
-  position: z.string().describe('Connect with resume=<position> to go on after this frame'),
+  gap: z
+    .boolean()
+    .describe('Whether records before this frame may be missing: they are no longer stored, or there were too many'),
+  live: z.boolean().describe('false while records from before the connection are being sent'),
+  position: z.string().describe('Connect with resume=<position> to continue after this frame'),
 };
 
 const frameOf = <Item extends z.ZodType>(item: Item) =>
   z.strictObject({ type: z.literal('records'), records: z.array(item).min(1), ...state });
 
-/** Log records, each as `GET /api/logs` answers it. */
+/** Log records, each in the form of `GET /api/logs` */
 export const LogsFrame = frameOf(LogRecord);
-/** Spans, each as `GET /api/traces/{id}` answers it. */
+/** Spans, each in the form of `GET /api/traces/{id}` */
 export const SpansFrame = frameOf(Span);
 /** Without records: the filter matched nothing for a while, or only the state changed. */
 export const HeartbeatFrame = z.strictObject({ type: z.literal('heartbeat'), ...state });

@@ -15,29 +15,28 @@ const Query = z.strictObject({
     .min(0)
     .max(1000)
     .default(0)
-    .describe('How many of the last matching records to begin with; with resume it is passed over'),
+    .describe('Number of last matching records to begin with; ignored with resume'),
   resume: z
     .string()
     .max(maxTokenCharacters)
     .regex(/^[\w-]+$/, 'is not a position of this live tail')
     .optional()
-    .describe('Position of the last frame of a connection before: go on after it'),
+    .describe('Position of the last frame of a previous connection: continue after it'),
 });
 
-/** Live tail of log records and spans. */
+/** Live tail of log records and spans */
 export const liveTail = defineStream({
   path: '/ws/live-tail',
   operationId: 'liveTail',
-  summary: 'Records as they arrive',
+  summary: 'Stream records as they arrive',
   description:
-    'Sends the log records or spans that match, several a frame, as soon as they are on the bus: the last ones first where `last` asks for ' +
-    'them, then new ones as they come. A client that reads slowly is told how many it missed. A heartbeat comes after ten seconds without a record.',
+    'Sends matching log records or spans, several per frame, as soon as they are on the bus: first the last ones if `last` is given, then new ones as they arrive. A slow client receives the number of missed records. A heartbeat follows after ten seconds without a record.',
   rights: { parameter: 'signal', operations: { logs: 'GET /api/logs', spans: 'GET /api/traces' } },
   query: Query,
   messages: {
     logs: { summary: 'Log records (signal=logs)', payload: LogsFrame },
     spans: { summary: 'Spans (signal=spans)', payload: SpansFrame },
-    heartbeat: { summary: 'No record came for a while, or what is told of them changed', payload: HeartbeatFrame },
+    heartbeat: { summary: 'No record arrived for a while, or the state changed', payload: HeartbeatFrame },
   },
   maxConnections: { ofCaller: 20, ofTenant: 500, ofAll: 2_000 },
   async open({ caller, query }, { liveTails }) {

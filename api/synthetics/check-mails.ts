@@ -1,4 +1,4 @@
-/** Mail to the receivers that projects name: that a synthetic check fails, and that it recovered. */
+/** Mail to the receivers of projects when a synthetic check fails, and when it recovers. */
 import { documentsIn } from '../../runtime/documents-in.ts';
 import { defineJob } from '../../runtime/jobs.ts';
 import {
@@ -16,7 +16,10 @@ type CheckNotification = SyntheticCheckNotification['what'];
 
 const events = { failing: 'check-failing', recovered: 'check-recovered' } as const;
 
-/** What is to be told of a check; undefined where that is told already, nothing is known, or it is in a planned downtime. */
+/**
+ * The pending notification of a check; undefined if it was already sent, the state is unknown, or the check is in a
+ * planned downtime.
+ */
 export const pendingNotification = (
   { state, isMaintenance }: Pick<LastVerdict, 'state' | 'isMaintenance'>,
   known: CheckNotification | undefined,
@@ -41,7 +44,7 @@ const toMailDraft = (
   link: { text: 'Show the check', url: linkTo(settings, `checks?open=${encodeURIComponent(check.id)}`) },
 });
 
-/** The mails that tell of a check now. */
+/** Mails about the current state of a check */
 const toMailDrafts = async (
   check: KnownCheck,
   notification: { readonly what: CheckNotification; readonly verdict: string },
@@ -55,7 +58,7 @@ const toMailDrafts = async (
     readonly own: readonly KnownProject[];
   },
 ): Promise<MailDraft[]> => {
-  // A check without a project is of all.
+  // A check without a project concerns all of them.
   const concerned = own.filter(({ id }) => check.projectId === null || check.projectId === id);
   const happened = { event: events[notification.what], severity: check.alerting.severity, about: 'check' } as const;
   const receivers = await receiversOf(counters, tenantId, concerned, happened);
@@ -86,7 +89,7 @@ const notifyTenant = async (ports: MailJobPorts, tenantId: string, own: readonly
     await documents.transaction(async (scope) => {
       const stored = scope.of(tenantId).collection(syntheticCheckNotifications);
       const before = await stored.find(check.id);
-      // Another instance may have told it meanwhile.
+      // Another instance may have notified in the meantime.
       if (before?.what === what) return;
       for (const draft of drafts) await mail.put(scope, draft);
       const after = { what, at: new Date(nowMs).toISOString() };
@@ -96,7 +99,7 @@ const notifyTenant = async (ports: MailJobPorts, tenantId: string, own: readonly
   }
 };
 
-/** Looks at the checks of organizations whose projects want to be told. One that cannot be looked at keeps no other from it. */
+/** Checks the synthetic checks of organizations with subscribed projects. A failure does not affect the others. */
 export const notifyCheckChanges = async (ports: MailJobPorts, signal: AbortSignal): Promise<void> => {
   await forEachSubscribedTenant(
     ports,
@@ -108,7 +111,7 @@ export const notifyCheckChanges = async (ports: MailJobPorts, signal: AbortSigna
 
 export const checkMailsJob = defineJob<MailJobPorts>({
   name: 'synthetic-check-mails',
-  summary: 'Mails to receivers of projects that synthetic checks fail, and that they recovered.',
+  summary: 'Mail receivers of projects about failing and recovered synthetic checks',
   everyMs: 10_000,
   scope: 'installation',
   run: notifyCheckChanges,

@@ -1,10 +1,10 @@
-/** The dashboards of an organization, over the API with a token. */
+/** The dashboards of an organization, through the API with a token. */
 import { z } from 'zod';
 import type { DashboardFields as Fields } from '../../subjects/dashboards/document.ts';
 import { DashboardFields } from '../../subjects/dashboards/document.ts';
 import { accepted, RefusedError, send } from '../api-request.ts';
 
-/** A dashboard as the API has it. */
+/** A dashboard as returned by the API. */
 export interface Present {
   readonly id: string;
   readonly version: number;
@@ -26,7 +26,7 @@ const documentOf = (view: object): Fields =>
 
 type Parameters = Readonly<Record<string, string | undefined>>;
 
-/** What a listed dashboard is called. */
+/** A listed dashboard with its name. */
 interface Listed {
   readonly id: string;
   readonly version: number;
@@ -67,7 +67,7 @@ export class DashboardsApi {
     return { id: view.id, version: view.version, source: view.source, document: documentOf(view) };
   }
 
-  /** All that have the parameters. */
+  /** Lists all dashboards that match the parameters. */
   async list(parameters: Parameters): Promise<Listed[]> {
     const found: Listed[] = [];
     let cursor: string | undefined;
@@ -84,8 +84,8 @@ export class DashboardsApi {
   }
 
   /**
-   * Why the API would not take it, which only it knows: a saved query that is not there, or an id that somebody's private dashboard has.
-   * Undefined where it would, and where the token may not ask.
+   * Returns why the API would reject it for reasons that only the API knows: a missing saved query, or an id of another
+   * person's private dashboard. Undefined if it would accept it, and if the token does not allow the check.
    */
   async refusalOf(id: string, document: Fields): Promise<string | undefined> {
     const parameters = { dryRun: 'true', id, force: 'true' };
@@ -104,7 +104,7 @@ export class DashboardsApi {
     await this.#request('POST', '/api/dashboards', { parameters: { id, source }, body: document });
   }
 
-  /** With `takes` also where another source keeps it. */
+  /** Replaces a dashboard. With `takesOver`, also one of another source. */
   async replace(
     { id, version }: Pick<Present, 'id' | 'version'>,
     document: Fields,

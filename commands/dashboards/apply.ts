@@ -1,8 +1,8 @@
-/** Carries out what a plan says. */
+/** Applies a plan. */
 import { RefusedError } from '../api-request.ts';
 import type { Deployment, Step } from './plan.ts';
 
-/** Answers that are about one dashboard: the others may go on. */
+/** Statuses that concern a single dashboard: the others may continue. */
 const ofOne: ReadonlySet<number> = new Set([400, 404, 409, 412, 413]);
 
 const carryOut = async (step: Step, { api, source, takesOver }: Deployment): Promise<void> => {
@@ -16,22 +16,22 @@ const nameOf = (step: Step): string => ('document' in step ? step.document.name 
 const reasonOf = ({ status, reason }: RefusedError): string =>
   status === 412 ? 'somebody changed it meanwhile: plan and apply again' : reason;
 
-/** The step as it went. Rejects where the API cannot be asked. */
+/** Returns the step with its result. Rejects if the API is unavailable. */
 const done = async (step: Step, deployment: Deployment): Promise<Step> => {
   try {
     await carryOut(step, deployment);
     return step;
   } catch (error) {
     if (!(error instanceof RefusedError && ofOne.has(error.status))) throw error;
-    // Gone is what it was to be.
+    // Already deleted is the intended state.
     if (step.outcome === 'deleted' && error.status === 404) return step;
     return { outcome: 'refused', id: step.id, name: nameOf(step), message: reasonOf(error) };
   }
 };
 
 /**
- * Each step as it went, when it is done. One that the API refuses is `refused`, with why, and the others go on; but nothing is deleted
- * after that, since what was to take its place may not be there. Rejects where the API cannot be asked.
+ * Yields each step with its result when it is done. A step that the API rejects is `refused`, with the reason, and the
+ * others continue. After it nothing is deleted, since a replacement may be missing. Rejects if the API is unavailable.
  */
 export async function* applied(steps: readonly Step[], deployment: Deployment): AsyncGenerator<Step> {
   let isWhole = true;

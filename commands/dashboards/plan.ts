@@ -1,4 +1,4 @@
-/** What a folder of dashboards as code would change. */
+/** The changes that a folder of dashboards as code would make. */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { type DashboardDifference, dashboardDifferences } from '../../subjects/dashboards/difference.ts';
@@ -7,7 +7,7 @@ import { readPlacedFile } from '../../subjects/dashboards/file-lines.ts';
 import { isHidden } from '../yaml-files.ts';
 import type { DashboardsApi } from './api.ts';
 
-/** A dashboard of a file. */
+/** A dashboard in a file. */
 interface DashboardFile {
   readonly file: string;
   readonly id: string;
@@ -16,7 +16,7 @@ interface DashboardFile {
 
 export interface Folder {
   readonly dashboards: readonly DashboardFile[];
-  /** What is wrong with files, as people read it. */
+  /** Problems of files, as readable text */
   readonly refused: readonly string[];
 }
 
@@ -34,8 +34,8 @@ export type Step =
   | { readonly outcome: 'refused'; readonly id: string; readonly name: string; readonly message: string };
 
 /**
- * Files of YAML and JSON in a folder and those below it, but for hidden ones: editors keep their locks in such. In a mounted ConfigMap
- * files are links into a hidden folder: they are read once, by the names that people gave them.
+ * Returns YAML and JSON files in a folder and its subfolders, except hidden files, which are locks of editors. In a
+ * mounted ConfigMap, files are links into a hidden folder: they are read once, by their visible names.
  */
 const filesIn = async (folder: string): Promise<string[]> => {
   const paths: string[] = [];
@@ -48,7 +48,7 @@ const filesIn = async (folder: string): Promise<string[]> => {
   return paths.sort();
 };
 
-/** A link to nothing is said to be one when it is read. */
+/** A broken link is reported when it is read. */
 const leadsToFile = async (link: string): Promise<boolean> => {
   const found = await stat(link).catch(unlessMissing);
   return found?.isFile() ?? true;
@@ -88,19 +88,19 @@ export const folderOf = async (folder: string, source: string): Promise<Folder> 
   return { dashboards: [...dashboards.values()], refused };
 };
 
-/** That a dashboard is kept somewhere else, or nowhere, is a difference too. */
+/** A different source, or none, is a difference too. */
 const ofSource = (before: string | null, after: string): DashboardDifference[] =>
   before === after
     ? []
     : [{ path: 'source', what: before === null ? 'source added' : 'source changed', before, after }];
 
-/** How a folder is planned and applied. */
+/** Options for planning and applying a folder. */
 export interface Deployment {
   readonly api: DashboardsApi;
   readonly source: string;
-  /** Whether what the source no longer has is deleted. */
+  /** Whether dashboards that the source no longer contains are deleted */
   readonly prunes: boolean;
-  /** Whether what another source keeps is taken over. */
+  /** Whether dashboards of another source are taken over */
   readonly takesOver: boolean;
 }
 
@@ -121,7 +121,7 @@ const stepFor = async ({ id, document }: DashboardFile, { api, source, takesOver
   return { outcome: 'changed', id, version: present.version, document, differences };
 };
 
-/** The steps that make an organization's dashboards those of a folder, deletions last. */
+/** Returns the steps that bring an organization's dashboards to the state of a folder, deletions last. */
 export const planOf = async ({ dashboards, refused }: Folder, deployment: Deployment): Promise<Step[]> => {
   const { api, source, prunes } = deployment;
   const steps: Step[] = [];

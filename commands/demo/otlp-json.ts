@@ -1,10 +1,10 @@
-/** Just enough OTLP/JSON to send a demo. */
+/** The part of OTLP/JSON that the demo needs. */
 import { randomBytes } from 'node:crypto';
 
 export type AttributeValue = string | number | boolean;
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
-/** Nanoseconds since the epoch, as OTLP/JSON spells them. */
+/** Nanoseconds since the epoch, in OTLP/JSON form. */
 export const nanoseconds = (milliseconds: number): string => String(BigInt(Math.round(milliseconds * 1_000)) * 1_000n);
 export const traceId = (): string => randomBytes(16).toString('hex');
 export const spanId = (): string => randomBytes(8).toString('hex');
@@ -18,7 +18,7 @@ const anyValue = (value: AttributeValue) => {
   return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
 };
 
-/** Records of one signal by resource, gathered between two sends. */
+/** Records of one telemetry signal by resource, collected between two sends. */
 export class Outbox {
   readonly #byResource = new Map<Attributes, object[]>();
   #count = 0;
@@ -34,7 +34,7 @@ export class Outbox {
     return this.#count;
   }
 
-  /** Empties it into the body of an export request: `group` and `scope` are the signal's field names. */
+  /** Drains it into the body of an export request: `group` and `scope` are the signal's field names. */
   drain(group: string, scope: string, list: string): string {
     const groups = [...this.#byResource].map(([resource, records]) => ({
       resource: { attributes: keyValues(resource) },

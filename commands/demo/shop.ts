@@ -1,4 +1,4 @@
-/** A small shop that never was: what its services would tell of each order, in step with the clock. */
+/** A fictional small shop: the telemetry of its services for each order, in real time. */
 import { type Attributes, keyValues, nanoseconds, type Outbox, spanId, traceId } from './otlp-json.ts';
 
 const services = ['frontend', 'catalog', 'cart', 'checkout', 'payments', 'shipping', 'email'] as const;
@@ -41,11 +41,11 @@ interface Step {
   readonly ms: number;
   readonly attributes: Attributes;
   readonly calls?: readonly Step[];
-  /** Why it took long, which its log tells. */
+  /** Log message with the reason for the latency */
   readonly logMessage?: string;
 }
 
-/** Who charges cards, elsewhere. */
+/** External provider that charges cards */
 const provider = 'api.cards.example';
 
 const http = (service: Service, method: string, route: string, ms: number, calls: readonly Step[] = []): Step => ({
@@ -74,7 +74,7 @@ const sql = (service: Service, statement: string, table: string, ms: number): St
   },
 });
 
-/** The caller's own span of a request, as instrumented programs send it: by it one sees who waits for whom. */
+/** The client span of a request, as sent by instrumented programs: it shows which service waits for which. */
 const toClientSpan = (service: Service, step: Step): Step => ({
   service,
   name: step.name,
@@ -88,7 +88,7 @@ const toClientSpan = (service: Service, step: Step): Step => ({
   calls: [step],
 });
 
-/** One charge in eight waits for the provider of cards: that is what is slow in this shop. */
+/** One charge in eight waits for the card provider, which is the slow part of this shop. */
 const charge = (): Step => {
   const isSlow = Math.random() < 0.125;
   return {
@@ -142,14 +142,14 @@ const journeys: readonly (() => Step)[] = [
     ]),
 ];
 
-/** Where a step stands in its trace. */
+/** Position of a step in its trace. */
 interface Place {
   readonly trace: string;
   readonly parent: string;
   readonly startMs: number;
   /** The charge of this visit is declined. */
   readonly fails: boolean;
-  /** What called it: what it does itself is done by the same pod. */
+  /** Pod of the caller: the step runs in the same pod. */
   readonly caller?: Attributes;
 }
 
@@ -179,7 +179,7 @@ export class Shop {
     this.#span(pick(journeys)(), { trace: traceId(), parent: '', startMs: Date.now() - 2_500, fails });
   }
 
-  /** What the process' metrics say now; cumulative since the shop opened. */
+  /** Records the current process metrics, cumulative since the start of the shop. */
   measure(): void {
     const timeUnixNano = nanoseconds(Date.now());
     const startTimeUnixNano = nanoseconds(this.#startMs);
@@ -224,7 +224,10 @@ export class Shop {
     this.#out.metrics.add(pod, { name, unit, gauge: { dataPoints: [{ timeUnixNano, asDouble }] } });
   }
 
-  /** Emits a step's span, its log and its calls, one after the other, until one fails; answers when it ended, and whether it failed. */
+  /**
+   * Emits a step's span, its log and its calls, one after the other, until one fails; returns its end time, and whether
+   * it failed.
+   */
   #span(
     step: Step,
     { trace, parent, startMs, fails, caller }: Place,

@@ -1,4 +1,4 @@
-/** A browser for one run, in processes of its own, with limits. Nothing of it is left when it has ended. */
+/** A browser for one run, in separate processes, with limits. It leaves nothing behind. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -9,15 +9,17 @@ import { placeForRun, removeDirectory, removeLeft } from './run-directory.ts';
 
 const driver = fileURLToPath(new URL('./driver.ts', import.meta.url));
 const driverMemory = '--max-old-space-size=256';
-/** Of the browser. A page of a shop takes a quarter. */
+/** Memory limit of the browser. A page of a shop needs a quarter. */
 export const maxMemoryBytes = 1024 * 1024 * 1024;
 const checkIntervalMs = 1000;
-/** How long a picture is waited for. */
+/** Timeout for a picture */
 const pictureMs = 5000;
-/** Before what does not end by itself is killed. */
+/** Grace period before remaining processes are killed */
 const endMs = 3000;
 
-/** Of this process, what a browser needs: no token and no secret is in reach of a page that broke out. */
+/**
+ * The environment variables that a browser needs: no token or secret is accessible to a page that escapes the sandbox.
+ */
 const environmentOf = (directory: string): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(
     ['PATH', 'LD_LIBRARY_PATH', 'FONTCONFIG_PATH', 'NODE_COMPILE_CACHE'].flatMap((name) => {
@@ -37,11 +39,11 @@ type Answer<Name extends string> = Extract<FromDriver, Readonly<Record<Name, unk
 
 export class BrowserProcess {
   readonly #child: ChildProcess;
-  /** Where its files are, once it is open: all its processes are started with it. */
+  /** Directory of its files while it is open: all its processes are started with it. */
   readonly directory: string;
   readonly #maxBytes: number;
   readonly #checkTimer: NodeJS.Timeout;
-  /** Why it was ended, where that was for what it did. */
+  /** Why it was ended, if its own behavior was the cause. */
   #reason: string | undefined;
 
   private constructor(directory: string, maxBytes: number) {
@@ -61,17 +63,17 @@ export class BrowserProcess {
     return new BrowserProcess(placeForRun(), maxBytes);
   }
 
-  /** Rejects where it does not start. */
+  /** Opens the browser. Rejects if it does not start. */
   async open(opening: Opening, signal: AbortSignal): Promise<void> {
     await this.#request({ open: opening }, 'opened', signal);
   }
 
-  /** Rejects where there is no answer: it was ended, or its time is over. */
+  /** Runs a step. Rejects if there is no answer: the browser was ended, or its time is over. */
   async step(message: ToDriver & { readonly step: object }, signal: AbortSignal): Promise<Stepped> {
     return (await this.#request(message, 'stepped', signal)).stepped;
   }
 
-  /** How the page looks without some texts; undefined where that cannot be seen. */
+  /** Returns a picture of the page without some texts; undefined if none can be taken. */
   async picture(hidden: readonly string[]): Promise<Uint8Array | undefined> {
     return this.#request({ hidden }, 'picture', AbortSignal.timeout(pictureMs)).then(
       ({ picture }) => picture,
@@ -79,7 +81,7 @@ export class BrowserProcess {
     );
   }
 
-  /** Why there is no answer. Where nothing is known of it, the page is not to blame. */
+  /** Why there is no answer. If the cause is unknown, the page is not blamed. */
   #ending(): StepFailure {
     return this.#reason === undefined
       ? new StepFailure('the browser ended', { outcome: 'unknown' })
@@ -94,7 +96,7 @@ export class BrowserProcess {
     void killAll(this.directory);
   }
 
-  /** Answers what is called so: that of a step which nobody waited for may come before it. */
+  /** Returns the answer with this name; the answer of an abandoned step may arrive before it. */
   async #request<Name extends string>(message: ToDriver, name: Name, signal: AbortSignal): Promise<Answer<Name>> {
     const answered = Promise.withResolvers<Answer<Name> | Extract<FromDriver, { error: string }>>();
     const onMessage = (answer: FromDriver): void => {
@@ -112,7 +114,7 @@ export class BrowserProcess {
         if (error !== null) answered.reject(error);
       });
       const answer = await answered.promise;
-      // A page whose process was killed says that it crashed.
+      // A page whose process was killed reports a crash.
       if ('error' in answer) throw new Error(this.#reason ?? answer.error);
       return answer;
     } finally {
@@ -121,7 +123,7 @@ export class BrowserProcess {
     }
   }
 
-  /** Resolves when nothing of it is left. */
+  /** Resolves when no process or file of it is left. */
   async end(): Promise<void> {
     clearInterval(this.#checkTimer);
     const child = this.#child;

@@ -1,13 +1,13 @@
-/** What a run of a browser and the process that drives it say to each other: one answer to each question, in order. */
+/** Messages between a browser run and the process that drives it: one answer per request, in order. */
 import type { SteppedPage } from '../../schemas/synthetic-runs.ts';
 import type { BrowserStep } from '../../subjects/synthetics/types/browser-steps.ts';
 
 export interface Opening {
   readonly program: string;
   readonly hasSandbox: boolean;
-  /** On loopback; there is no other way to the network. */
+  /** Port on loopback; the only access to the network. */
   readonly proxyPort: number;
-  /** Of requests to where the page is from. */
+  /** Headers of requests to the origin of the page */
   readonly headers: Readonly<Record<string, string>>;
   readonly viewport: { readonly width: number; readonly height: number };
   readonly verifyCertificate: boolean;
@@ -15,22 +15,22 @@ export interface Opening {
 
 export type ToDriver =
   | { readonly open: Opening }
-  /** A step whose texts are rendered, and the hosts that each secret which it fills in is bound to. */
+  /** A step with rendered texts, and the hosts to which each of its secrets is bound. */
   | { readonly step: BrowserStep; readonly bound: readonly (readonly string[])[] }
-  /** How it looks: without these texts. */
+  /** Takes a picture without these texts. */
   | { readonly hidden: readonly string[] };
 
-/** What came of a step. */
+/** The result of a step */
 export interface Stepped {
   readonly outcome: 'passed' | 'degraded' | 'failed';
   readonly message: string;
-  /** Of the answer to `goto`. */
+  /** Status of the answer to `goto` */
   readonly status?: number;
-  /** That was extracted. */
+  /** Extracted value */
   readonly value?: string;
-  /** Where the page should be, and is not: there was no answer. */
+  /** Address that the page failed to reach: there was no answer. */
   readonly unreached?: string;
-  /** Longer than it is told: secrets are struck out before it is cut. */
+  /** Longer than the reported text: secrets are redacted before truncation. */
   readonly page: SteppedPage;
 }
 

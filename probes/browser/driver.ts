@@ -1,4 +1,4 @@
-/** The process that drives a browser through one run. It ends with the process that started it, and the browser with it. */
+/** The process that drives a browser through one run. It ends with its parent process, and the browser with it. */
 import { rmSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { msOf } from '../../subjects/alerts/durations.ts';
@@ -13,24 +13,27 @@ import { killAllNow } from './processes.ts';
 import { makeDirectory } from './run-directory.ts';
 import { Windows } from './windows.ts';
 
-/** Megabytes of a page's scripts. */
+/** Memory limit of a page's scripts in megabytes */
 const scriptMemory = 512;
-/** What `launch` says of a browser that does not start is long. */
+/** The error of `launch` for a browser that does not start is long. */
 const maxErrorLength = 1000;
 
 const argumentsFor = ({ proxyPort }: Opening): string[] => [
-  // All that it asks for goes to the proxy, which knows what may be reached: loopback and names as well.
+  // All requests go to the proxy, which enforces the egress policy, also for loopback and names.
   ...[`--proxy-server=http://127.0.0.1:${proxyPort}`, '--proxy-bypass-list=<-loopback>'],
   '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
-  // What cannot go through a proxy stays at home.
+  // Traffic that cannot use a proxy is blocked.
   ...['--disable-quic', '--webrtc-ip-handling-policy=disable_non_proxied_udp'],
-  // As older ones call it.
+  // The name in older versions
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
   ...['--disable-gpu', '--disable-dev-shm-usage', '--no-pings'],
   ...['--renderer-process-limit=4', `--js-flags=--max-old-space-size=${scriptMemory}`],
 ];
 
-/** Requests to where the page is from name the run. Others are left as they are: with such headers they would have to ask first. */
+/**
+ * Adds headers that identify the run to requests to the page's origin. Other requests stay unchanged: the headers would
+ * require a preflight.
+ */
 const nameRequests = async (page: Page, headers: Opening['headers']): Promise<void> => {
   const session = await page.context().newCDPSession(page);
   const own = Object.entries(headers).map(([name, value]) => ({ name, value }));
@@ -55,7 +58,7 @@ const open = async (opening: Opening): Promise<Opened> => {
     executablePath: opening.program,
     chromiumSandbox: opening.hasSandbox,
     args: argumentsFor(opening),
-    // The process that started this one says when it is over.
+    // The parent process determines when it ends.
     handleSIGINT: false,
     handleSIGTERM: false,
     handleSIGHUP: false,
@@ -81,7 +84,7 @@ if (directory === '') throw new Error('the directory of the run is missing');
 
 let opened: Opened | undefined;
 
-/** Takes a step where the window is that it is about: what waits, or looks, goes on in one that comes meanwhile. */
+/** Runs a step in the right window: a step that waits or checks continues in a window that opens in the meantime. */
 const runStep = async (windows: Windows, browserStep: BrowserStep, bound: Bound): Promise<StepOutcome> => {
   windows.begin(browserStep);
   const page = windows.current;
@@ -95,7 +98,7 @@ const runStep = async (windows: Windows, browserStep: BrowserStep, bound: Bound)
       return result;
     return { outcome: 'failed', message: 'the window that it opened did not come up' };
   } catch (error) {
-    // A window that the step itself closed.
+    // The step itself closed the window.
     if (browserStep.action === 'click' && page.isClosed() && windows.current !== page) return passed;
     return { outcome: 'failed', message: toMessage(error) };
   }
@@ -123,7 +126,8 @@ const answerTo = async (message: ToDriver): Promise<FromDriver> => {
 };
 
 const leave = (): void => {
-  // After Playwright, which kills what it started when its process exits. What still runs would write into what is removed.
+  // After Playwright, which kills its child processes on exit. Remaining processes would write into the directory
+  // during its removal.
   process.once('exit', () => {
     killAllNow(directory);
     rmSync(directory, { recursive: true, force: true, maxRetries: 2 });
@@ -133,12 +137,12 @@ const leave = (): void => {
 
 process.on('message', (message: ToDriver) => {
   void answerTo(message).then((answer) => {
-    // What came of a step is not known where its browser ended, and what it looks like then says nothing of the page.
+    // The result of a step is unknown if its browser ended, and a later picture does not show the page.
     if (opened?.browser.isConnected() === false) leave();
     process.send?.(answer);
   });
 });
 process.on('disconnect', leave);
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
-// Who started it ended before this was reached.
+// The parent ended before this point.
 if (!process.connected) leave();

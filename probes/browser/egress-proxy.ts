@@ -1,4 +1,7 @@
-/** The only way of a browser to the network: what it asks for is looked up, held against the fence and dealt a turn, as for all checks. */
+/**
+ * The only network access of a browser: names are resolved, checked against the egress policy and rate limited, as for
+ * all checks.
+ */
 import {
   createServer,
   type IncomingMessage,
@@ -14,12 +17,12 @@ import { PhaseClock } from '../phases.ts';
 import type { Attempt } from '../runner.ts';
 import { StepFailure } from '../runner.ts';
 
-/** Bytes that a browser gets and sends in a run. */
+/** Maximum bytes that a browser receives and sends in a run */
 export const maxTransferBytes = 50 * 1024 * 1024;
-/** Places whose failures are remembered. */
+/** Maximum number of remembered failures by host */
 const maxFailures = 200;
 
-/** What belongs to a connection, and not to what is asked over it (RFC 9110, 7.6.1). */
+/** Headers of the connection, and not of the request (RFC 9110, 7.6.1) */
 const ofConnection = new Set([
   ...['connection', 'keep-alive', 'proxy-connection', 'proxy-authorization', 'te', 'trailer', 'upgrade'],
 ]);
@@ -29,17 +32,17 @@ const passedOn = (raw: readonly string[]): string[] =>
     index % 2 === 0 && !ofConnection.has(name.toLowerCase()) ? [name, raw[index + 1] ?? ''] : [],
   );
 
-/** `host:port` of an address, as a browser asks for it. */
+/** `host:port` of an address, in the browser's form. */
 const placeOf = (url: URL): string => {
   const isSecure = url.protocol === 'https:' || url.protocol === 'wss:';
   return `${url.hostname}:${url.port === '' ? (isSecure ? 443 : 80) : url.port}`;
 };
 
-/** `CONNECT` names a place without a scheme. */
+/** `CONNECT` contains a host and port without a scheme. */
 const urlOfPlace = (place: string): URL | undefined =>
   URL.canParse(`http://${place}`) ? new URL(`http://${place}`) : undefined;
 
-/** A proxy of one run, on loopback. Only what it is asked for as a proxy is answered. */
+/** A proxy for one run, on loopback. It only answers proxy requests. */
 export class FencedProxy {
   readonly #attempt: Pick<Attempt, 'reach' | 'signal'>;
   readonly #maxBytes: number;
@@ -72,17 +75,17 @@ export class FencedProxy {
     return this.#port;
   }
 
-  /** Whether the run got and sent more than it may: nothing is passed on since then. */
+  /** Whether the run exceeded its transfer limit: nothing is forwarded after that. */
   get isFull(): boolean {
     return this.#moved > this.#maxBytes;
   }
 
-  /** Why nothing came of the last connection to where an address leads; undefined where there was one. */
+  /** Why the last connection to the host of an address failed; undefined if it succeeded. */
   failureOf(url: string): StepFailure | undefined {
     return URL.canParse(url) ? this.#failures.get(placeOf(new URL(url))) : undefined;
   }
 
-  /** Ends all connections. */
+  /** Closes all connections. */
   close(): void {
     this.#server.close();
     for (const socket of this.#open) socket.destroy();
@@ -104,11 +107,11 @@ export class FencedProxy {
     if (this.#failures.size < maxFailures) this.#failures.set(place, failure);
   }
 
-  /** Connections of all kinds begin here. Rejects where none may be, or can be made. */
+  /** Opens every kind of connection. Rejects if it is not allowed, or fails. */
   async #connected(url: URL, place: string): Promise<Socket> {
     if (this.isFull) throw new StepFailure('the page got and sent too much');
     const host = hostOf(url);
-    // How long it takes is seen by the browser.
+    // The browser measures the duration.
     const { lookup } = await this.#attempt.reach(host, new PhaseClock('lookup'));
     const socket = connect({ host, port: Number(place.slice(place.lastIndexOf(':') + 1)), lookup });
     this.#track(socket);
@@ -122,7 +125,7 @@ export class FencedProxy {
     return socket;
   }
 
-  /** For TLS and WebSockets, in which nobody looks. */
+  /** For TLS and WebSockets, which are forwarded unread. */
   async #tunnel({ url: requestUrl = '' }: IncomingMessage, client: Duplex): Promise<void> {
     this.#track(client);
     const url = urlOfPlace(requestUrl);
@@ -141,7 +144,7 @@ export class FencedProxy {
     }
   }
 
-  /** A request without TLS, which names its whole address. One that does not is none for a proxy. */
+  /** A request without TLS, which contains the complete address. Other requests are not for a proxy. */
   async #pass(request: IncomingMessage, answer: ServerResponse): Promise<void> {
     const { url: requestUrl = '', method = 'GET', rawHeaders } = request;
     const url = URL.canParse(requestUrl) ? new URL(requestUrl) : undefined;
@@ -162,7 +165,7 @@ export class FencedProxy {
       response.pipe(answer);
     } catch (error) {
       this.#failed(place, error);
-      // Without an answer, so that it is none of the target.
+      // Without an answer, because an answer would seem to be from the target.
       request.socket.destroy();
     }
   }

@@ -1,4 +1,7 @@
-/** What is told of a page: secrets are struck out before texts are cut, so that no part of one is left at an end. */
+/**
+ * Reported events of a page: secrets are redacted before texts are truncated, so that no part of a secret remains at
+ * the end.
+ */
 import type { SteppedPage } from '../../schemas/synthetic-runs.ts';
 
 export const redactPage = (page: SteppedPage, strike: (text: string) => string): SteppedPage => {

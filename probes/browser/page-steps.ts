@@ -1,4 +1,4 @@
-/** Takes steps in a page. */
+/** Runs steps in a page */
 import { setTimeout as pause } from 'node:timers/promises';
 import { errors, type Locator, type Page } from 'playwright-core';
 import { RE2JS } from 're2js';
@@ -13,24 +13,24 @@ import { soonIn } from './page-watch.ts';
 
 export type StepOutcome = Omit<Stepped, 'page' | 'unreached'>;
 
-/** The hosts that each secret which a step fills in is bound to. */
+/** The hosts to which each secret of a step is bound. */
 export type Bound = readonly (readonly string[])[];
 
 export const passed: StepOutcome = { outcome: 'passed', message: '' };
 const failed = (message: string): StepOutcome => ({ outcome: 'failed', message });
 
-/** Between two looks at what is expected. */
+/** Interval between checks of an expectation */
 const checkIntervalMs = 100;
-/** Elements whose texts are read. */
+/** Maximum number of elements whose texts are read */
 const maxElements = 100;
 const maxTextLength = 16_384;
 const maxMessageLength = 1000;
-/** One window is waited in for so long before it is looked whether another one came. */
+/** How long a step waits in one window before it checks for a new window */
 const waitSliceMs = 1000;
 
 type Around = Pick<Page, 'getByRole' | 'getByLabel' | 'getByText' | 'getByTestId' | 'locator'>;
 
-/** The page, or the frame in it where the target is. */
+/** The page, or the frame that contains the target. */
 const aroundOf = (page: Page, frame: Framed['frame']): Around =>
   frame.reduce<Around>((around, one) => {
     const found = typeof one === 'string' ? around.locator(`css=${one}`) : around.locator('css=iframe, frame').nth(one);
@@ -55,7 +55,7 @@ const locatorOf = (page: Page, { target, frame }: Framed & { readonly target: Br
   }
 };
 
-/** Why a step could not be taken, for people. Of what was tried, the last thing that was waited for. */
+/** Why a step failed, as readable text: for several attempts, the last condition that was waited for. */
 export const toMessage = (error: unknown): string => {
   const { message } = error as Error;
   const [first = '', ...log] = message.replaceAll('\u001b', '').split('\n');
@@ -69,7 +69,7 @@ export const toMessage = (error: unknown): string => {
   return cut([plain, ...last.slice(-1)].join(': '), maxMessageLength);
 };
 
-/** The texts that a step reads; none where nothing is there, or the page does not answer in time. */
+/** Returns the texts that a step reads; empty if there are none, or the page does not answer in time. */
 const readIn = async (
   page: Page,
   { read, target, frame }: Pick<BrowserStep & { action: 'expect' }, 'read' | 'target' | 'frame'>,
@@ -89,7 +89,7 @@ const readIn = async (
   return ((await soonIn(texts, timeout)) ?? []).slice(0, maxElements).map((text) => text.slice(0, maxTextLength));
 };
 
-/** Fills in a secret in the document that was looked at alone: where another took its place, the element is gone. */
+/** Fills in a secret only in the verified document: if another document replaced it, the element no longer exists. */
 const fillBound = async (
   found: Locator,
   text: string,
@@ -105,7 +105,7 @@ const fillBound = async (
   return passed;
 };
 
-/** Where steps are taken: another one than before where a window came, or is closed. */
+/** Returns the current window of the steps, which changes when a window opens or closes. */
 type Where = () => Page;
 
 const expected = async (where: Where, step: BrowserStep & { action: 'expect' }): Promise<StepOutcome> => {
@@ -123,7 +123,7 @@ const expected = async (where: Where, step: BrowserStep & { action: 'expect' }):
   }
 };
 
-/** Waits for an element, also in a window that comes meanwhile. */
+/** Waits for an element, also in a window that opens in the meantime. */
 const waited = async (
   where: Where,
   of: Framed & { readonly target: BrowserTarget },
@@ -155,10 +155,10 @@ const extracted = async (where: Where, step: BrowserStep & { action: 'extract' }
     : { ...passed, value };
 };
 
-/** Takes one step; rejects with what Playwright says where it cannot be taken. */
+/** Runs one step; rejects with Playwright's error if it fails. */
 export const performStep = async (where: Where, step: BrowserStep, bound: Bound): Promise<StepOutcome> => {
   const page = where();
-  // The attempt's own time ends what hangs.
+  // The timeout of the attempt ends hanging steps.
   if (step.action === 'goto') {
     const answer = await page.goto(step.url, { timeout: 0 });
     return answer === null ? passed : { ...passed, status: answer.status() };

@@ -1,22 +1,25 @@
-/** What a page asks for and complains of, step by step. */
+/** Requests and errors of a page, step by step */
 import type { BrowserContext, Page, Request } from 'playwright-core';
 import { z } from 'zod';
 import { type SteppedPage, webVitals } from '../../schemas/synthetic-runs.ts';
 
 type PageRequest = SteppedPage['requests'][number];
 
-/** Of all steps together. */
+/** Maximum requests for all steps */
 const maxRequests = 100;
-/** Of a step. */
+/** Maximum errors per step */
 const maxErrors = 20;
-/** Nothing is told that is longer, whatever the page makes up. */
+/** Maximum length of a reported text, whatever the page sends. */
 const maxTextLength = 8192;
-/** What a page that does not answer is waited for. */
+/** Timeout for a page that does not answer */
 const timeoutMs = 1000;
 
 const Vitals = z.partialRecord(z.enum(webVitals), z.number().min(0)).catch({});
 
-/** In the page. Shifts count as the largest window of them: a second between two, five together. */
+/**
+ * Runs in the page. Layout shifts are reported as the largest session window: gaps of at most one second, five seconds
+ * in total.
+ */
 const vitalsInPage = `(() => {
   const entries = (type) => {
     const observer = new PerformanceObserver(() => undefined);
@@ -43,7 +46,7 @@ const vitalsInPage = `(() => {
     typeof value === 'number' ? [[name, Math.round(value * 1000) / 1000]] : []));
 })()`;
 
-/** Undefined where the page does not answer. */
+/** Undefined if the page does not answer. */
 export const soonIn = async <Value>(promise: Promise<Value>, ms = timeoutMs): Promise<Value | undefined> => {
   let late: NodeJS.Timeout | undefined;
   const never = new Promise<undefined>((end) => {
@@ -52,10 +55,12 @@ export const soonIn = async <Value>(promise: Promise<Value>, ms = timeoutMs): Pr
   return Promise.race([promise.catch(() => undefined), never]).finally(() => clearTimeout(late));
 };
 
-/** What Chromium shows in the place of a page. */
+/** Chromium's error page */
 const isError = (url: string): boolean => url.startsWith('chrome-error:');
 
-/** The page whose main frame a request leads, or that its window has not come; undefined where it leads none. */
+/**
+ * The page whose main frame a request navigates, or that its window is not open yet; undefined if it navigates none.
+ */
 const ledBy = (request: Request): Page | 'to come' | undefined => {
   if (!request.isNavigationRequest()) return undefined;
   try {
@@ -66,13 +71,13 @@ const ledBy = (request: Request): Page | 'to come' | undefined => {
   }
 };
 
-/** Of all windows of a run. */
+/** Watches all windows of a run. */
 export class PageWatch {
   readonly #known = new Map<Request, { -readonly [Name in keyof PageRequest]: PageRequest[Name] }>();
   readonly #sizes = new Set<Promise<void>>();
-  /** Where pages should have gone, while they have not. */
+  /** Failed navigation targets of pages */
   readonly #unreached = new WeakMap<Page, string>();
-  /** Where the last window should have gone that failed before it came. */
+  /** Target of the last window that failed before it opened */
   #unopened: string | undefined;
   #requestCount = 0;
   #requests: PageRequest[] = [];
@@ -97,7 +102,7 @@ export class PageWatch {
     });
   }
 
-  /** Where a page should have gone, while it has not. */
+  /** The failed navigation target of a page, until a navigation succeeds. */
   unreached(page: Page): string | undefined {
     return this.#unreached.get(page) ?? (isError(page.url()) ? this.#unopened : undefined);
   }
@@ -147,7 +152,7 @@ export class PageWatch {
     void size.finally(() => this.#sizes.delete(size));
   }
 
-  /** What there was since the step before ended, and how a page is now. */
+  /** Events since the end of the previous step, and the current state of a page. */
   async snapshot(page: Page): Promise<SteppedPage> {
     const vitals = Vitals.parse((await soonIn(page.evaluate(vitalsInPage))) ?? {});
     await soonIn(Promise.all(this.#sizes));

@@ -1,30 +1,30 @@
-/** How a page looks, with what must not be seen covered. */
+/** Pictures of a page, with secrets masked */
 import type { Frame, Locator, Page } from 'playwright-core';
 import { maxPictureBytes } from '../../schemas/synthetic-work.ts';
 
-/** Of all tries together. */
+/** Time limit for all attempts */
 const maxMs = 4000;
-/** One that is larger is tried again. */
+/** Qualities of successive attempts, while the picture is too large */
 const qualities = [60, 30, 10] as const;
 
 const passwords = 'css=input[type=password]';
-/** What has a text or a picture of scripts in it that is not in the document, and fields. */
+/** Elements whose texts or pictures are not in the document, and fields */
 const opaqueElements =
   'css=input, textarea, select, [contenteditable], canvas, video, object, embed, img[src^="data:"], img[src^="blob:"]';
 
 const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
-/** What is the same text to people: in capitals or not, in one line or several. */
+/** Texts that look identical to people: case-insensitive, and with any white space. */
 const patternOf = (hidden: readonly string[]): RegExp =>
   new RegExp(hidden.map((text) => text.trim().split(/\s+/).map(literal).join('\\s*')).join('|'), 'i');
 
-/** Texts are looked for apart from the page's own scripts, which learn of none. */
+/** Texts are searched outside the page's own scripts, which never see them. */
 const coveredIn = (frame: Frame, pattern: RegExp | undefined): readonly Locator[] =>
   pattern === undefined ? [frame.locator(passwords)] : [frame.locator(opaqueElements), frame.getByText(pattern)];
 
 /**
- * A JPEG of what is in the window, `maxPictureBytes` at most; undefined where the page does not hold still, or is too large.
- * Elements with one of the texts are covered, and where there are such texts, what cannot be read for them as well.
+ * Returns a JPEG of the window, at most `maxPictureBytes`; undefined if the page does not settle, or is too large.
+ * Elements with one of the texts are masked. If there are texts, elements that cannot be searched are masked too.
  */
 export const pictureOf = async (page: Page, hidden: readonly string[]): Promise<Uint8Array | undefined> => {
   const pattern = hidden.length === 0 ? undefined : patternOf(hidden);

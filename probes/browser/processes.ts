@@ -1,8 +1,8 @@
-/** The processes of a run of a browser, where the system has `/proc`. Elsewhere they end with the one that drives them. */
+/** The processes of a browser run, on systems with `/proc`. Elsewhere they end with their driver process. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** A process that ended between two looks. */
+/** Empty for a process that ended in the meantime. */
 const readOf = (pid: number, file: string): string => {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8');
@@ -21,14 +21,16 @@ const pids = (): readonly number[] => {
   }
 };
 
-/** Its group; 0 of one that is dead. Fields are told from behind the name, which may have spaces and brackets. */
+/** Process group; 0 for a dead process. Fields are parsed after the name, which may contain spaces and brackets. */
 const groupOf = (pid: number): number => {
   const stat = readOf(pid, 'stat');
   const [state, , group = 0] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return state === 'Z' || state === 'X' ? 0 : Number(group);
 };
 
-/** All that were started with something in the directory, and those of their groups; none of the group of this process. */
+/**
+ * All processes with the directory in their command line, and those of their groups; none of this process's own group.
+ */
 export const processesOf = (directory: string): readonly number[] => {
   const own = groupOf(process.pid);
   const groups = pids().map((pid) => ({ pid, group: groupOf(pid) }));
@@ -38,18 +40,18 @@ export const processesOf = (directory: string): readonly number[] => {
   return others.filter(({ group }) => theirs.has(group)).map(({ pid }) => pid);
 };
 
-/** Bytes of their own: what they share with others, such as the program, is not theirs. */
+/** Private memory in bytes: memory that is shared with others, such as the program, does not count. */
 export const memoryOf = (processes: readonly number[]): number =>
   processes.reduce((sum, pid) => {
     const kilobytes = [...readOf(pid, 'status').matchAll(/^Rss(?:Anon|Shmem):\s{0,99}(\d{1,15}) kB/gm)];
     return sum + kilobytes.reduce((own, [, size]) => own + Number(size) * 1024, 0);
   }, 0);
 
-/** Between two looks, and how often it is looked: what was killed takes a moment to be gone. */
+/** Interval and number of checks: killed processes take a moment to end. */
 const checkIntervalMs = 20;
 const maxChecks = 250;
 
-/** False where none is left. */
+/** Returns false if no process is left. */
 const kill = (directory: string): boolean => {
   const left = processesOf(directory);
   for (const pid of left) {
@@ -62,12 +64,12 @@ const kill = (directory: string): boolean => {
   return left.length > 0;
 };
 
-/** Ends them, and those that they start meanwhile. Resolves when none is left. */
+/** Kills the processes, and those that they start in the meantime. Resolves when none is left. */
 export const killAll = async (directory: string): Promise<void> => {
   for (let attempt = 0; attempt < maxChecks && kill(directory); attempt++) await pause(checkIntervalMs);
 };
 
-/** The same in a process that exits, where nothing can be waited for. */
+/** The synchronous form for a process that exits and cannot wait. */
 export const killAllNow = (directory: string): void => {
   const never = new Int32Array(new SharedArrayBuffer(4));
   for (let attempt = 0; attempt < maxChecks && kill(directory); attempt++) Atomics.wait(never, 0, 0, checkIntervalMs);

@@ -1,8 +1,8 @@
-/** The Chromium of a location. */
+/** The Chromium of a location */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** The one without windows first: it is the same browser, and a run in it computes half as much. */
+/** Headless first: it is the same browser, and a run in it needs half the CPU time. */
 const names = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
 const isProgram = (path: string): boolean => {
@@ -17,7 +17,7 @@ const isProgram = (path: string): boolean => {
 // biome-ignore lint/style/noProcessEnv: where programs lie is the machine's, and no setting
 const folders = (process.env['PATH'] ?? '').split(delimiter);
 
-/** The one that is named, else the first in the path; undefined where there is none. */
+/** Returns the configured program, otherwise the first one in the path; undefined if there is none. */
 export const chromiumProgram = (named: string | undefined): string | undefined =>
   named === undefined
     ? names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isProgram)

@@ -1,4 +1,4 @@
-/** Directories of runs of browsers, and what of them is left where all died that should have removed them. */
+/** Directories of browser runs, and the removal of directories whose processes all died. */
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, renameSync } from 'node:fs';
@@ -8,31 +8,34 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { killAll } from './processes.ts';
 
-/** On a disk that machines share, nobody can tell who is alive on another. */
+/** On a shared disk, a machine cannot check the processes of another one. */
 const machine = createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
 const startOfNames = `oiq-browser-${machine}-`;
-/** Of those in which nobody listens yet. */
+/** Prefix of directories whose process does not listen yet */
 const startOfNew = `oiq-browser-new-${machine}-`;
-/** After which a new one stays what it is. */
+/** Age after which a new directory counts as abandoned */
 const newMs = 60_000;
-/** In a directory: who made it answers there while it lives, also to other containers, whose processes have other numbers. */
+/**
+ * Socket in a directory: its creator answers there while it is alive, also to other containers, whose process ids
+ * differ.
+ */
 const socketName = 'alive';
 
-/** Where one may be made. */
+/** Returns a path for a new directory. */
 export const placeForRun = (): string => join(tmpdir(), `${startOfNames}${randomBytes(6).toString('hex')}`);
 
-/** Makes it, for as long as this process lives. It has its name when this process answers in it. */
+/** Creates a directory for the lifetime of this process. It gets its name when this process answers in it. */
 export const makeDirectory = async (path: string): Promise<void> => {
   const made = path.replace(startOfNames, startOfNew);
   mkdirSync(made, { mode: 0o700 });
   const server = createServer((socket) => socket.on('error', () => undefined).destroy()).unref();
-  // It can be connected to from here on; that it failed is told later.
+  // It accepts connections from here on; a failure is reported later.
   server.listen(join(made, socketName));
   renameSync(made, path);
   await once(server, 'listening');
 };
 
-/** Ends what was started with a directory, and removes it. */
+/** Ends the processes that use a directory, and removes it. */
 export const removeDirectory = async (path: string): Promise<void> => {
   await killAll(path);
   await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
@@ -41,7 +44,7 @@ export const removeDirectory = async (path: string): Promise<void> => {
 const isListened = (path: string): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(join(path, socketName), () => resolve(true));
-    // Whatever else is wrong says nothing of who made it.
+    // Other errors do not show whether the creator is alive.
     socket.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code !== 'ECONNREFUSED' && code !== 'ENOENT'));
     socket.once('connect', () => socket.destroy());
   });
@@ -53,7 +56,7 @@ const isLeft = async (name: string): Promise<boolean> => {
   return name.startsWith(startOfNew) ? Date.now() - found.mtimeMs > newMs : !(await isListened(path));
 };
 
-/** The same with what is left of runs that died; nothing of one that lives, of another user, or of another machine. */
+/** Removes the directories of dead runs, but not those of live runs, of other users, or of other machines. */
 export const removeLeft = async (): Promise<void> => {
   const names = await readdir(tmpdir()).catch(() => []);
   const own = names.filter((name) => name.startsWith(startOfNames) || name.startsWith(startOfNew));

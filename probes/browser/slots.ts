@@ -1,8 +1,8 @@
-/** How many browsers run at once: each takes some hundred megabytes. */
+/** Limits the number of concurrent browsers: each needs some hundred megabytes. */
 import { StepFailure } from '../runner.ts';
 
 const defaultPlaces = 2;
-/** A minute is the shortest interval. */
+/** One minute, the shortest check interval */
 const defaultWaitMs = 60_000;
 
 export class Places {
@@ -16,7 +16,10 @@ export class Places {
     this.#maxWaitMs = maxWaitMs;
   }
 
-  /** Resolves when there is a place, to what leaves it. Rejects where none comes free, and when the signal aborts. */
+  /**
+   * Resolves when a slot is free, to a function that releases it. Rejects if none becomes free in time, and when the
+   * signal aborts.
+   */
   async enter(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<void>();

@@ -1,21 +1,21 @@
-/** The windows of a run: steps go on in the one that a step opened, and in the one before it when that is closed. */
+/** The windows of a run: steps continue in a window that a step opened, and in the previous one after it is closed. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { BrowserStep } from '../../subjects/synthetics/types/browser-steps.ts';
 
-/** At once, with the first. */
+/** Maximum number of open windows, including the first */
 const maxWindows = 5;
 const pollMs = 20;
 
-/** What a person does to open one. */
+/** Actions by which a person opens a window */
 const opening: ReadonlySet<BrowserStep['action']> = new Set(['click', 'choose', 'press']);
-/** What a script opens after these is nobody's. */
+/** Windows that scripts open after these actions belong to no step. */
 const leading: ReadonlySet<BrowserStep['action']> = new Set(['goto', 'fill']);
 
 export class Windows {
-  /** Those that the browser has, by its ids: it tells of one before its page has come. */
+  /** Target ids of the browser: it reports a window before its page exists. */
   readonly #targets = new Set<string>();
-  /** In the order in which they were opened. */
+  /** In the order in which they were opened */
   readonly #pages: Page[] = [];
   readonly #onPage: (page: Page) => Promise<void>;
   #isActive = true;
@@ -24,7 +24,7 @@ export class Windows {
     this.#onPage = onPage;
   }
 
-  /** Opens the first. `onPage` is told each that steps may go on in, before they do. */
+  /** Opens the first window. `onPage` is called for each page before steps use it. */
   static async open(
     browser: Browser,
     context: BrowserContext,
@@ -45,7 +45,7 @@ export class Windows {
     return windows;
   }
 
-  /** Where steps are taken. Throws where all are closed. */
+  /** The current window of the steps. Throws if all are closed. */
   get current(): Page {
     const last = this.#pages.at(-1);
     if (last === undefined) throw new Error('the page is closed');
@@ -58,18 +58,18 @@ export class Windows {
       const at = this.#pages.indexOf(page);
       if (at >= 0) this.#pages.splice(at, 1);
     });
-    // One that is closed meanwhile is none.
+    // Ignore a window that closed in the meantime.
     await this.#onPage(page).catch(() => undefined);
     if (!page.isClosed()) this.#pages.push(page);
   }
 
-  /** Told what step begins: it says whether windows that come are its own. */
+  /** Called at the beginning of a step, which determines whether new windows belong to it. */
   begin({ action }: BrowserStep): void {
     if (opening.has(action)) this.#isActive = true;
     else if (leading.has(action)) this.#isActive = false;
   }
 
-  /** Resolves when each window that was opened has its page, or is closed; to false where that takes longer. */
+  /** Resolves to true when each opened window has its page or is closed; to false if that takes longer. */
   async settled(withinMs: number): Promise<boolean> {
     const endMs = performance.now() + withinMs;
     while (this.#targets.size > this.#pages.length) {

@@ -1,4 +1,4 @@
-/** Access tokens for the credentials of a client (RFC 6749, 4.4): asked for once in an attempt, as a step of their own. */
+/** Access tokens from client credentials (RFC 6749, 4.4): requested once per attempt, as a separate step. */
 import type { ClientCredentials } from '../../subjects/synthetics/types/http.ts';
 import { failureOf } from '../failure.ts';
 import { hostOf, sendOnce, toBodyExcerpt, urlOf } from '../http-hop.ts';
@@ -6,10 +6,10 @@ import { ownHeadersOf, userAgent } from '../own-headers.ts';
 import { PhaseClock } from '../phases.ts';
 import { type Attempt, StepFailure, type StepResult } from '../runner.ts';
 
-/** A token, or none where the last of the results says why. */
+/** A token; without one, the last result contains the reason. */
 interface Got {
   readonly token: string | undefined;
-  /** Empty where it was there already. */
+  /** Empty if the token was cached */
   readonly results: readonly StepResult[];
 }
 
@@ -29,7 +29,7 @@ const answerIn = (body: Buffer): Answer => {
   }
 };
 
-/** As the fields of a form, which is how basic credentials of a client are written (2.3.1). */
+/** Form-encoded, as required for client credentials in basic authentication (2.3.1). */
 const formText = (text: string): string => new URLSearchParams({ a: text }).toString().slice(2);
 
 const formOf = ({ clientId, clientSecret, scope, audience, sentIn }: ClientCredentials): string =>
@@ -57,7 +57,10 @@ export class AccessTokens {
     this.#attempt = attempt;
   }
 
-  /** `texts` are the settings as they are written: their secrets go only where they are bound to. */
+  /**
+   * Returns a token. `texts` are the settings as written: their secrets are only sent to the hosts to which they are
+   * bound.
+   */
   async get(client: ClientCredentials, texts: readonly string[]): Promise<Got> {
     const key = JSON.stringify(client);
     const known = this.#got.get(key);
@@ -82,7 +85,7 @@ export class AccessTokens {
     const attempt = this.#attempt;
     const url = urlOf(client.tokenUrl);
     if (!attempt.mayCarry(texts, hostOf(url))) throw new StepFailure(`a secret of it is not bound to ${url.host}`);
-    // The form of a secret that is sent is one, too.
+    // The encoded form of a secret is a secret, too.
     attempt.hide(formText(client.clientSecret));
     const headers = { ...headersOf(client), 'user-agent': userAgent, ...ownHeadersOf(attempt) };
     const hop = {

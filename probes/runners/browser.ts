@@ -16,9 +16,9 @@ import { judged } from './http.ts';
 
 type Settings = z.output<(typeof browser)['settings']>;
 
-/** Of the process, whoever asks. */
+/** Shared by the process. */
 const places = new Places();
-/** A browser starts in a second or two; a busy machine takes longer. That is no time of the target's. */
+/** A browser starts in a second or two, longer on a busy machine. This time does not count for the target. */
 const startMs = 60_000;
 
 const unknown = (message: string): readonly StepResult[] => [{ name: '', outcome: 'unknown', phases: {}, message }];
@@ -28,7 +28,7 @@ const wordsOf = (target: BrowserTarget): string => {
   return `${target.by} “${Object.values(target)[1]}”`;
 };
 
-/** What a step does, as it is written: templates stay what they are. */
+/** Name of a step, from its settings as written: templates stay unrendered. */
 const nameOf = (step: BrowserStep): string => {
   if (step.name !== '') return step.name;
   const more = step.action === 'goto' ? step.url : 'target' in step && step.target !== null ? wordsOf(step.target) : '';
@@ -37,7 +37,7 @@ const nameOf = (step: BrowserStep): string => {
 
 const textsOf = (part: object): readonly string[] => textsIn(part).map(({ text }) => text);
 
-/** The hosts that secrets which a step fills in are bound to. Throws where one would go elsewhere. */
+/** The hosts to which the secrets of a step are bound. Throws if a secret would be sent to another host. */
 const boundIn = (written: BrowserStep, step: BrowserStep, attempt: Attempt): readonly (readonly string[])[] => {
   const sent = written.action === 'goto' ? [written.url] : written.action === 'fill' ? [written.text] : [];
   const others = textsOf(written).filter((text) => !sent.includes(text));
@@ -56,7 +56,7 @@ interface Run {
   readonly values: Record<string, string>;
 }
 
-/** Where the page is not because there was no answer, the proxy knows why. */
+/** If the page could not be reached, the proxy knows the reason. */
 const outcomeOf = (step: BrowserStep, stepped: Stepped, { phases, proxy }: Pick<Run, 'proxy'> & { phases: object }) => {
   const { status, message, unreached } = stepped;
   if (stepped.outcome === 'failed' && proxy.isFull)
@@ -104,7 +104,7 @@ const runSteps = async ({ steps }: Settings, run: Run): Promise<readonly StepRes
     results.push(await runStep(step, run));
     if (results.some(isOver)) break;
   }
-  // What is unknown says nothing of the page.
+  // An unknown result does not concern the page.
   const isKnown = results.every(({ outcome }) => outcome !== 'unknown');
   const picture = isKnown ? await run.process.picture(run.attempt.hidden()) : undefined;
   if (picture !== undefined) run.attempt.show(picture);
@@ -140,7 +140,7 @@ const runWith = async (program: string, settings: Settings, attempt: Attempt): P
   }
 };
 
-/** Runs the steps in a browser of their own; a location without one cannot tell. */
+/** Runs the steps in a new browser; without one at the location, the result is unknown. */
 export const runBrowser = async (settings: Settings, attempt: Attempt): Promise<readonly StepResult[]> => {
   const named = attempt.chromium.program;
   const program = chromiumProgram(named);

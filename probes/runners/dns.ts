@@ -8,7 +8,7 @@ import { oneStep } from './one-step.ts';
 
 type RecordType = (typeof recordTypes)[number];
 
-/** Codes of answers that there are; anything else is no answer. */
+/** Response codes of valid answers; any other code counts as no answer. */
 const codes: Readonly<Record<string, string>> = {
   ENOTFOUND: 'NXDOMAIN',
   ENODATA: 'NOERROR',
@@ -39,7 +39,7 @@ const recordsOf = async (resolver: Resolver, name: string, type: RecordType): Pr
   }
 };
 
-/** The address, or the first of a network, that a name of reverse look-ups stands for; none for other names. */
+/** The address, or the first of a network, of a reverse lookup name; empty for other names. */
 const pointedTo = (name: string): readonly string[] => {
   const labels = name.toLowerCase().split('.').filter(Boolean).toReversed();
   const [top, zone, ...parts] = labels;
@@ -59,7 +59,7 @@ export const runDns = oneStep<z.output<(typeof dns)['settings']>>(
     const resolver = new Resolver({ timeout: 2000, tries: 3 });
     const server = written === null ? undefined : bareHost(written);
     if (server !== undefined) resolver.setServers([isIPv6(server) ? `[${server}]:${port}` : `${server}:${port}`]);
-    // The location's own name servers know names of its network, which are nobody's business.
+    // The location's own name servers know names of its private network, which must not be revealed.
     const mayReveal = (address: string): boolean => server !== undefined || egressPolicy.mayReach(address);
     if (!pointedTo(name).every(mayReveal)) throw nobodysBusiness(name);
     const stop = (): void => resolver.cancel();

@@ -16,10 +16,10 @@ import { oneStep } from './one-step.ts';
 const method = '/grpc.health.v1.Health/Check';
 /** `HealthCheckResponse.ServingStatus`. */
 const servingStatuses = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
-/** Bytes of an answer that are read: two would do. */
+/** Maximum bytes of an answer that are read; two would suffice. */
 const maxBytes = 65_536;
 
-/** `HealthCheckRequest` { service: 1 }. */
+/** `HealthCheckRequest` { service: 1 } */
 const questionOf = (service: string): Buffer => {
   const writer = new WireWriter(service.length + 16);
   if (service !== '') {
@@ -31,7 +31,7 @@ const questionOf = (service: string): Buffer => {
   return writer.finish();
 };
 
-/** `HealthCheckResponse` { status: 1 }, which is left out where it is 0. */
+/** `HealthCheckResponse` { status: 1 }, which is omitted if it is 0. */
 const answerOf = (bytes: Buffer): string => {
   const reader = new WireReader(bytes);
   let found = 0;
@@ -50,12 +50,12 @@ interface Tls {
   readonly clock: PhaseClock;
 }
 
-/** Takes over when the connection is there: tells the clock, and what the certificate says. */
+/** Observes an established connection: reports the phases, and the certificate. */
 class Watched extends ChannelCredentials {
   readonly #tls: Tls | undefined;
   readonly #clock: PhaseClock;
   certificate: Observation['certificate'];
-  /** Why it is not trusted, or has no encryption: what the call says of it is less. */
+  /** Why the server is not trusted, or has no encryption: more specific than the error of the call. */
   error: Error | undefined;
 
   constructor(clock: PhaseClock, tls: Tls | undefined) {
@@ -104,7 +104,7 @@ class Watched extends ChannelCredentials {
   }
 }
 
-/** Codes of the system stand in the text of what gRPC says of a connection. */
+/** gRPC's connection errors contain system codes in their text. */
 const systemCode = /\b(E[A-Z]{4,})\b/;
 
 const failureOfCall = (error: ServiceError, { error: ofTls }: Watched): Error => {
@@ -130,7 +130,7 @@ export const runGrpc = oneStep<z.output<(typeof grpc)['settings']>>(
       {
         'grpc.default_authority': `${authority}:${port}`,
         'grpc.primary_user_agent': userAgent,
-        // A connection of its own, straight to the address, tried once.
+        // A new connection, directly to the address, tried once.
         'grpc.use_local_subchannel_pool': 1,
         'grpc.enable_http_proxy': 0,
         'grpc.enable_retries': 0,

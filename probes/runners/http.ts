@@ -14,10 +14,10 @@ import { AccessTokens } from './access-tokens.ts';
 
 const redirects = new Set([301, 302, 303, 307, 308]);
 
-/** What a step extracts is no longer than this. */
+/** Maximum length of an extracted value */
 const maxExtractedLength = 16_384;
 
-/** A step as it is sent: an access token was got before. */
+/** A step in the form to send: its access token was already fetched. */
 type SentStep = Omit<HttpStep, 'authentication'> & {
   readonly authentication: Exclude<HttpStep['authentication'], { readonly type: 'oauth2' }>;
 };
@@ -39,7 +39,10 @@ interface Request {
 
 const isSameOrigin = (one: URL, other: URL): boolean => one.origin === other.origin;
 
-/** Where a redirect leads, and what may go there: credentials stay with their origin, secrets with their hosts. */
+/**
+ * Target of a redirect, and the allowed headers: credentials are only sent to the same origin, secrets only to their
+ * hosts.
+ */
 const redirected = (before: Request, answer: HopAnswer, mayCarry: (host: string) => boolean): Request => {
   const location = answer.headers['location']?.[0] ?? '';
   if (!URL.canParse(location, before.url.href))
@@ -106,14 +109,14 @@ const extracted = ({ source, path }: HttpStep['extract'][number], seen: Observat
 
 const defaultAssertion: Assertion = { source: 'status', operator: 'lt', value: 400, level: 'fail' };
 
-/** Without an assertion of the status, it must be below 400. */
+/** Without an assertion on the status, it must be below 400. */
 export const judged = (assertions: readonly Assertion[], seen: Observation) =>
   judgeAssertions(
     assertions.some(({ source }) => source === 'status') ? assertions : [defaultAssertion, ...assertions],
     seen,
   );
 
-/** Runs a step whose texts are rendered. `texts` are those that go to its address, as they are written. */
+/** Runs a step with rendered texts. `texts` are those for its address, as written. */
 const runSent = async (
   step: SentStep,
   { texts, values, attempt }: { readonly texts: readonly string[]; values: Record<string, string>; attempt: Attempt },
@@ -165,7 +168,7 @@ const isOver = ({ outcome }: StepResult): boolean => outcome === 'failed' || out
 
 const textsOf = (part: object): readonly string[] => textsIn(part).map(({ text }) => text);
 
-/** Runs a step, and before it the one that gets its access token; adds what came of them. */
+/** Runs a step, after the step that fetches its access token; adds their results. */
 const runStep = async (
   written: HttpStep,
   {

@@ -4,11 +4,11 @@ import type { icmp } from '../../subjects/synthetics/types/icmp.ts';
 import { StepFailure } from '../runner.ts';
 import { oneStep } from './one-step.ts';
 
-/** Characters that are read of what `ping` says. */
+/** Maximum characters that are read from the output of `ping` */
 const maxOutputLength = 16_384;
-/** Between packets; without root less is refused. */
+/** Interval between packets; without root a shorter one is rejected. */
 const intervalSeconds = '0.2';
-/** How long an answer to the last packet is waited for. The timeout of the attempt ends it before. */
+/** Wait for the answer to the last packet. The timeout of the attempt may end it earlier. */
 const waitSeconds = '2';
 
 interface PingOutput {
@@ -17,7 +17,7 @@ interface PingOutput {
   readonly error: string;
 }
 
-/** Runs `ping` with arguments and without a shell. `env` has it speak English. */
+/** Runs `ping` with arguments and without a shell. `env` sets English output. */
 const ping = async (args: readonly string[], signal: AbortSignal): Promise<PingOutput> => {
   const child = spawn('env', ['LC_ALL=C', 'ping', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -37,13 +37,13 @@ const ping = async (args: readonly string[], signal: AbortSignal): Promise<PingO
   });
 };
 
-/** How a command ends that is not there. */
+/** Exit code of a missing command */
 const missing = 127;
 
 const cannot = (reason: string): StepFailure =>
   new StepFailure(`this location cannot send echo requests: ${reason}`, { outcome: 'unknown' });
 
-/** What `ping` says of its packets: how many of a hundred were lost, and the average time of the others. */
+/** Parses the output of `ping`: percentage of lost packets, and the average time of the others. */
 export const readPing = ({
   exitCode,
   out,
@@ -51,7 +51,7 @@ export const readPing = ({
 }: PingOutput): { readonly loss: number; readonly averageMs: number | undefined } => {
   const [, sent, received] = /^(\d{1,9}) packets transmitted, (\d{1,9})(?: packets)? received/m.exec(out) ?? [];
   if (exitCode === missing) throw cannot('there is no `ping`');
-  // 0: answered; 1: not. Anything else says that it could not be tried.
+  // 0: answered; 1: no answer. Any other code means that the test itself failed.
   if (sent === undefined || received === undefined || sent === '0' || (exitCode !== 0 && exitCode !== 1))
     throw cannot((error.trim() || out.trim() || `ping ended with ${exitCode}`).split('\n')[0] ?? '');
   const average = /= [\d.]+\/([\d.]+)\//.exec(out)?.[1];
@@ -61,7 +61,7 @@ export const readPing = ({
   };
 };
 
-/** Why no echo requests can be sent from here; undefined where they can. Loopback is asked. */
+/** Why this location cannot send echo requests; undefined if it can. Tested with loopback. */
 export const pingProblem = async (): Promise<string | undefined> => {
   try {
     readPing(await ping(['-n', '-q', '-c', '1', '-W', '1', '127.0.0.1'], AbortSignal.timeout(5000)));

@@ -1,4 +1,4 @@
-/** Types that have one step: its phases, its judgement, and why it saw nothing. */
+/** Types with a single step: its phases, its assertions, and its failures. */
 import { type Assertion, judgeAssertions, type Observation } from '../../subjects/synthetics/assertions.ts';
 import { renderedIn, textsIn } from '../../subjects/synthetics/templates.ts';
 import { failureOf } from '../failure.ts';
@@ -8,15 +8,18 @@ import { type Attempt, StepFailure, type StepResult } from '../runner.ts';
 
 type Settings = object & { readonly assertions: readonly Assertion[] };
 
-/** What a step saw, without times; `message` says what failed although there was an answer. */
+/** Observations of a step, without times; `message` describes a failure despite an answer. */
 export interface StepObservation {
   readonly seen: Observation;
-  /** Where something measured them better than the clock. */
+  /** Set if another measurement is more precise than the clock. */
   readonly phases?: Phases;
   readonly message?: string;
 }
 
-/** Runs the one step of rendered settings. `host` says where it connects to; null for what is the location's own. */
+/**
+ * Runs the single step of rendered settings. `host` returns the host to connect to; null for the location's own
+ * services.
+ */
 export const oneStep =
   <Given extends Settings>(
     first: string,
@@ -36,7 +39,7 @@ export const oneStep =
       where = target ?? 'the name service';
       const texts = textsIn(written).map(({ text }) => text);
       if (!attempt.mayCarry(texts, target ?? '')) throw new StepFailure(`a secret of it is not bound to ${where}`);
-      // Where nothing is connected to, it is the location's own that is asked.
+      // Without a connection, the location's own resolver is used.
       const none = { address: '', lookup: attempt.egressPolicy.lookup };
       const reached = target === null ? none : await attempt.reach(target, clock);
       const { seen, message, phases = clock.phases() } = await observe(settings, { ...attempt, clock, reached });

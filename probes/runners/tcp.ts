@@ -4,7 +4,7 @@ import { judgeAssertions, type Observation } from '../../subjects/synthetics/ass
 import type { tcp } from '../../subjects/synthetics/types/tcp.ts';
 import { oneStep } from './one-step.ts';
 
-/** Bytes that are read of what comes back. */
+/** Maximum bytes of the answer that are read */
 const maxBytes = 65_536;
 
 export const runTcp = oneStep<z.output<(typeof tcp)['settings']>>(
@@ -46,7 +46,7 @@ export const runTcp = oneStep<z.output<(typeof tcp)['settings']>>(
           const isThere = judgeAssertions(bodyAssertions, seen()).outcome === 'passed';
           if (received.length >= maxBytes || (bodyAssertions.length > 0 && isThere)) ended(seen());
         });
-        // What did not come is judged, too.
+        // A missing answer is checked by the assertions, too.
         socket.once('end', () => ended(seen()));
       });
     }

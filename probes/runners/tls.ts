@@ -15,7 +15,7 @@ export const runTls = oneStep<z.output<(typeof tls)['settings']>>(
     const name = serverName ?? host;
     clock.enter('connect');
     const servername = isIP(name) === 0 ? { servername: name } : {};
-    // What is not trusted is looked at all the same, and told.
+    // An untrusted certificate is still read and reported.
     const socket = connect({ host, port, lookup: reached.lookup, rejectUnauthorized: false, ...servername });
     const stop = (): void => {
       socket.destroy(new Error('its time is over'));

@@ -22,7 +22,7 @@ const urlOf = (text: string): URL => {
   return url;
 };
 
-/** What messages are read for. */
+/** Assertion sources that need the message content */
 const ofMessages = new Set(['body', 'json', 'size']);
 
 const handshakeOf = (answer: IncomingMessage, host: string): Observation => {
@@ -59,7 +59,7 @@ export const runWebsocket = oneStep<z.output<(typeof websocket)['settings']>>(
       return { seen: await conversation() };
     } finally {
       signal.removeEventListener('abort', stop);
-      // What it says while it is torn down is nobody's business.
+      // Errors while the socket is closed are ignored.
       socket.on('error', () => undefined);
       socket.terminate();
     }
@@ -88,13 +88,13 @@ export const runWebsocket = oneStep<z.output<(typeof websocket)['settings']>>(
           });
         });
         socket.on('message', (message) => {
-          // Whole messages are buffers, unless a socket is told otherwise.
+          // Complete messages are buffers by default.
           const bytes = message as Buffer;
           latest = { body: bytes.toString('utf8'), size: bytes.length };
           if (messageAssertions.length > 0 && judgeAssertions(messageAssertions, latest).outcome === 'passed')
             ended(seen());
         });
-        // What did not come is judged, too. One that was never open has an error of its own.
+        // A missing answer is checked by the assertions, too. A connection that never opened has its own error.
         socket.once('close', () => (signal.aborted ? failed(new Error('its time is over')) : ended(seen())));
       });
     }

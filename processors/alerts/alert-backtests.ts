@@ -15,11 +15,11 @@ import { itemKey, nextDue, sharedPhaseOf } from '../engine/schedule-times.ts';
 import { tenantReading } from '../engine/tenant-reading.ts';
 import { momentsOf } from './alert-evaluation.ts';
 
-/** Of one run; what is done is kept then. */
+/** Time budget of one run; its progress is saved afterwards. */
 const workMs = 10_000;
-/** Queries of one backtest at once. */
+/** Number of concurrent queries of one backtest. */
 const atOnce = 4;
-/** A document holds 4 MB. */
+/** Limited because a document holds at most 4 MB. */
 const maxTransitions = 1000;
 
 interface Progress {
@@ -30,7 +30,7 @@ interface Progress {
   readonly queryText: QueryText;
 }
 
-/** Due times behind what was done, as the rule would be evaluated live. */
+/** Due times after the evaluations already done, as live evaluation would set them. */
 const dueTimes = ({ backtest, rule, tenantId }: Progress, count: number): number[] => {
   const everyMs = msOf(rule.interval);
   const phase = sharedPhaseOf(tenantId, itemKey(tenantId, rule.id), { everyMs, ...momentsOf(rule) });
@@ -40,7 +40,7 @@ const dueTimes = ({ backtest, rule, tenantId }: Progress, count: number): number
   return times;
 };
 
-/** Some evaluations further; their queries are asked at the same time. */
+/** Advances by several evaluations, whose queries run concurrently. */
 const advance = async (progress: Progress): Promise<AlertBacktest> => {
   const { backtest, rule, tenantId } = progress;
   const times = dueTimes(progress, atOnce);
@@ -60,14 +60,17 @@ const advance = async (progress: Progress): Promise<AlertBacktest> => {
       lastError: evaluation.error ?? next.lastError,
       transitions: [...next.transitions, ...evaluation.transitions.slice(0, room)],
       isCut: next.isCut || evaluation.transitions.length > room,
-      // As if it had been kept between two evaluations.
+      // As if the state had been saved between two evaluations.
       state: JSON.parse(JSON.stringify(evaluation.state)) as RuleState,
     };
   }
   return next;
 };
 
-/** One backtest is one thing. What it found is kept in its document, which is written by its version: a run that is repeated adds nothing. */
+/**
+ * Schedule with one unit of work per backtest. Its document stores the results and is written under its version, so a
+ * repeated run adds nothing.
+ */
 export const alertBacktesting = defineSchedule({
   name: 'alert-backtests',
   summary: 'Runs alert rules over past time.',

@@ -21,7 +21,7 @@ import { tenantReading } from '../engine/tenant-reading.ts';
 import { samplesOf } from './recorded.ts';
 import { ruleAnswers } from './rule-answers.ts';
 
-/** Documents are the same objects until they change. */
+/** Parsed rules by document; a document stays the same object until it changes. */
 const read = new WeakMap<object, AlertRule>();
 
 const ruleIn = (document: StoredAlertRule & Stored): AlertRule => {
@@ -34,27 +34,30 @@ const ruleIn = (document: StoredAlertRule & Stored): AlertRule => {
   return rule;
 };
 
-/** Rules of an organization come due in moments so far apart: those of one moment are asked together. */
+/** Spacing of due times within an organization. Rules with the same due time are queried in one batch. */
 export const batchMs = 5000;
 /**
- * Slices of objectives end with minutes and are measured soon after (`../slos/slo-measurement.ts`). Once they have landed their rules follow, in
- * few moments, since they cost little but for the statements that they share.
+ * Time slices of SLOs end on the minute and are measured shortly afterwards (`../slos/slo-measurement.ts`). Their rules
+ * are evaluated after the slices are stored, at few due times, because most of their cost is the statements they share.
  */
 const ofSlos: Moments = { batchMs: 10_000, within: { fromMs: 20_000, toMs: 40_000 } };
 
-/** When a rule comes due. */
+/** Returns when a rule becomes due. */
 export const momentsOf = ({ condition }: AlertRule): Moments =>
   condition.kind !== 'composite' && condition.query.kind === 'slo' ? ofSlos : { batchMs };
 
-/** Of a run. */
+/** Time budget of a run. */
 const budgetMs = 60_000;
-/** What has no answer by then is not evaluated: its time passes, next time it is asked before others, and it is stale until then. */
+/**
+ * Rules without an answer by then are not evaluated. Their due time is skipped, they are stale, and they are queried
+ * first next time.
+ */
 const answerMs = 50_000;
 
 const switchedOff: RuleAnswer = { kind: 'over', reason: 'the rule was switched off' };
 const deleted: RuleAnswer = { kind: 'over', reason: 'the rule was deleted' };
 
-/** What is kept of a rule; with alerts the rule too, so that they can end after it was deleted. */
+/** State saved for a rule. With active alerts it includes the rule, so that they can end after the rule is deleted. */
 interface SavedRuleState extends RuleState {
   readonly rule?: StoredAlertRule & Stored;
 }
@@ -74,7 +77,7 @@ type EvaluationContext = Pick<
   readonly plan: Reading['plan'];
 };
 
-/** Emits what an evaluation found. */
+/** Emits the results of an evaluation. */
 const emitEvaluation = (
   emit: Run<SavedRuleState, typeof emits>['emit'],
   evaluation: Evaluation,
@@ -96,8 +99,8 @@ const emitEvaluation = (
 };
 
 /**
- * One rule is one thing. Its query reads up to the due time, whenever that is run: a due time that was missed is evaluated as it would
- * have been. Ids of what is told follow from rule, group and due time.
+ * Schedule with one unit of work per alert rule. The query reads up to the due time, whenever it runs, so a missed due
+ * time is evaluated as if it had run on time. Ids of emitted transitions derive from rule, group and due time.
  */
 export const alertEvaluation = defineSchedule({
   name: 'alert-evaluation',
@@ -105,14 +108,14 @@ export const alertEvaluation = defineSchedule({
   collection: alertRules,
   everyMs: (document) => {
     const rule = ruleIn(document);
-    // What is switched off is looked at now and then, so that its alerts end.
+    // Disabled rules are still evaluated occasionally, so that their alerts end.
     return rule.enabled ? msOf(rule.interval) : Math.min(60_000, msOf(rule.interval));
   },
   momentsOf: (document) => momentsOf(ruleIn(document)),
   missed: { makeUp: 10 },
   state: { version: 1, schema: z.custom<SavedRuleState>(), empty: (): SavedRuleState => emptyState() },
   emits,
-  // What they ask waits for its turn (`rule-answers.ts`).
+  // Their queries wait in a queue (`rule-answers.ts`).
   atOnce: { total: 4000, perTenant: 2000 },
   budgetMs,
   async run(document, run) {

@@ -1,10 +1,13 @@
-/** Series of a tenant in values that messages can hold. */
+/** Splits the series of a tenant into values that fit into messages. */
 import type { RecordedSamples, RecordedSeries } from '../../schemas/recorded-samples.ts';
 
-/** Characters of the series of one value: a message takes a megabyte. */
+/** Maximum number of characters of series in one value, because a message holds one megabyte. */
 const partSize = 128 * 1024;
 
-/** The samples of one time, in parts. Those of one name stay together where they can: a name decides where its series lie. */
+/**
+ * Returns the samples of one time, in parts. Samples with one name share a part where possible, because the name
+ * decides where the series are stored.
+ */
 export const samplesOf = (
   of: Pick<RecordedSamples, 'tenantId' | 'projectId' | 'atMs'>,
   series: readonly RecordedSeries[],

@@ -19,26 +19,29 @@ import { tenantReading } from '../engine/tenant-reading.ts';
 import { samplesOf } from './recorded.ts';
 import { ruleAnswers } from './rule-answers.ts';
 
-/** Of a run. */
+/** Time budget of a run. */
 const budgetMs = 60_000;
-/** What has no answer by then is not evaluated, as alert rules are not: its time passes, and it is stale until the next. */
+/**
+ * As with alert rules, groups without an answer by then are not evaluated. Their due time is skipped, and they are
+ * stale until the next one.
+ */
 const answerMs = 50_000;
 
 /**
- * One group is one thing: its rules are evaluated in their order. Samples bear the due time, whenever that is run, so a due time that was
- * missed is recorded as it would have been.
+ * Schedule with one unit of work per group, whose rules are evaluated in order. Samples carry the due time, whenever it
+ * runs, so a missed due time is recorded as if it had run on time.
  */
 export const recording = defineSchedule({
   name: 'recording-rules',
-  summary: 'Evaluates recording rules, and writes the series that they make.',
+  summary: 'Evaluates recording rules, and writes the series they produce.',
   entitlement: 'metrics',
   collection: recordingGroups,
-  // What is switched off is looked at now and then, so that its series end.
+  // Disabled groups are still evaluated occasionally, so that their series end.
   everyMs: ({ enabled, interval }) => (enabled ? msOf(interval) : Math.min(60_000, msOf(interval))),
   missed: { makeUp: 10 },
   state: { version: 1, schema: z.custom<RecordingState>(), empty: emptyRecording },
   emits: { samples: recordedSamples, evaluations: topics.alertEvaluations },
-  // What they ask waits for its turn (`rule-answers.ts`).
+  // Their queries wait in a queue (`rule-answers.ts`).
   atOnce: { total: 400, perTenant: 200 },
   budgetMs,
   async run(group, run) {

@@ -1,11 +1,14 @@
-/** Where alert rules ask: rules of an organization that are due together ask together, and organizations take turns. */
+/**
+ * Queue for queries of alert rules. Rules of an organization that are due at the same time are queried in one batch,
+ * and organizations share the slots fairly.
+ */
 
 import { Answers, type RunInSlot } from '../../queries/batch/answers.ts';
 import { FairQueue, type FairQueueLimits } from '../../queries/limits/fair-queue.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { queryTimeouts } from '../../subjects/alerts/run-query.ts';
 
-/** Rules that are due together begin within one look at what is due. */
+/** Rules that are due at the same time start within one poll of the schedule. */
 const gatherMs = 20;
 
 interface OfColumns {
@@ -15,7 +18,10 @@ interface OfColumns {
 
 type Limits = Pick<FairQueueLimits, 'slots' | 'slotsPerTenant'>;
 
-/** Answers of each organization, the same for all that asks there; they take turns that are their own. */
+/**
+ * Opens a function that returns the query queue of each organization. All callers share that queue, which has its own
+ * slots.
+ */
 export const openQueuedAnswers = (limits: Limits): ((columns: Columns, tenantId: string) => Answers) => {
   const known = new WeakMap<Columns, OfColumns>();
   return (columns, tenantId) => {
@@ -39,7 +45,7 @@ export const openQueuedAnswers = (limits: Limits): ((columns: Columns, tenantId:
 };
 
 /**
- * What rules may ask at once in a process, beside what people ask (`queries/limits/settings.ts`): neither waits for the other's turns.
- * An organization has two thirds of it at most.
+ * Slots for concurrent rule queries in a process. They are separate from interactive queries
+ * (`queries/limits/settings.ts`), so neither waits for the other. An organization has two thirds of them at most.
  */
 export const ruleAnswers = openQueuedAnswers({ slots: 3, slotsPerTenant: 2 });

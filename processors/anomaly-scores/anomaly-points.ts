@@ -1,4 +1,6 @@
-/** Asks for the steps of the series that detectors watch: at first the history that is learnt, then each step once it is complete. */
+/**
+ * Queries the steps of the series that detectors watch: the learning history first, then each step once it is complete.
+ */
 import { z } from 'zod';
 import type { Answer } from '../../queries/answer.ts';
 import { freshnessOf } from '../../queries/freshness.ts';
@@ -33,7 +35,10 @@ import { tenantReading } from '../engine/tenant-reading.ts';
 import { BackFills } from '../slos/back-fills.ts';
 import { PointBudget } from './point-budget.ts';
 
-/** What is kept of a detector: how far it has asked, and what its messages begin with, so that it can end after it was deleted. */
+/**
+ * State saved for a detector: its query progress and the header of its messages, so that it can end after the detector
+ * is deleted.
+ */
 interface SavedProgress extends Progress {
   readonly head: Head;
 }
@@ -43,17 +48,20 @@ type State = SavedProgress | null;
 const emits = { points: topics.anomalyPoints };
 type Emit = Run<State, typeof emits>['emit'];
 
-/** Detectors ask in turns of their own, so that neither alerts nor people wait for them; one statement of an organization at once. */
+/**
+ * Slots for detector queries. They are separate, so that neither alerts nor people wait for detectors; each
+ * organization has one statement at a time.
+ */
 export const detectorLimits = { slots: 2, slotsPerTenant: 1 } as const;
 const detectorAnswers = openQueuedAnswers(detectorLimits);
 const histories = new BackFills();
 const learning = new PointBudget();
 const watching = new PointBudget();
-/** Of one question, and of a run's history. */
+/** Timeout of one query, and time budget for the history of a run. */
 const answerMs = 25_000;
 const historyRunMs = 15_000;
 const hourMs = 3_600_000;
-/** A look at the last steps tells how many series there are, before history is asked for. */
+/** Number of recent steps queried to count the series before the history is queried. */
 const probeSteps = 20;
 
 interface DetectorContext {
@@ -81,7 +89,7 @@ const headOf = (tenantId: string, detectorId: string, detector: DetectorFields):
   },
 });
 
-/** What every message of a look says that is not about its steps. */
+/** Builds the part of every message of a run that is not about its steps. */
 const toHeader = (
   head: Head,
   { learntFromMs: trainedFromMs, liveMs, series, upToMs }: Progress,
@@ -107,7 +115,10 @@ const ended = (progress: SavedProgress, checkedAtMs: number): AnomalyPoints => (
   series: [],
 });
 
-/** Steps in which nothing at all was received of the signal: something was away, and no group is known to have had nothing. */
+/**
+ * Returns steps in which nothing at all was received of the telemetry signal. A source or pipeline was down then, so
+ * absent groups cannot be counted as 0.
+ */
 const gapsIn = async (
   { detector, runQuery }: DetectorContext,
   chunk: Chunk,
@@ -133,7 +144,10 @@ const gapsIn = async (
   return starts.filter((start) => !some.has(start));
 };
 
-/** Whether records of a step may still be on their way: sinks are behind its end. A tenant that sends nothing is not waited for long. */
+/**
+ * Returns whether records of a step may still be in transit, because the sinks have not reached its end. A tenant that
+ * sends nothing is not waited for long.
+ */
 const isOnItsWay = async ({ detector, reading, dueMs }: DetectorContext, { toMs, mode }: Chunk): Promise<boolean> => {
   const sinceMs = dueMs - toMs - msOf(detector.delay);
   if (mode !== 'now' || sinceMs > patienceMs(msOf(detector.step))) return false;
@@ -141,7 +155,7 @@ const isOnItsWay = async ({ detector, reading, dueMs }: DetectorContext, { toMs,
   return 'landedUpTo' in freshness && Date.parse(freshness.landedUpTo) < toMs;
 };
 
-/** Asks for some steps, and emits them; tells how many points are to be scored. */
+/** Queries a range of steps and emits them. Returns the number of points to score. */
 const emitChunk = async (
   context: DetectorContext,
   progress: Progress,
@@ -152,7 +166,7 @@ const emitChunk = async (
   const { query, context: options } = toQueryRequest(detector, chunk);
   const answer = await context.runQuery(query, options);
   const cut = answer.partial.find(({ code }) => code !== 'delay');
-  // There are more series than was thought: fewer steps are asked at once.
+  // There are more series than estimated, so fewer steps are queried at once.
   if (cut !== undefined && progress.series < maxSeries && chunk.toMs - chunk.fromMs > head.stepMs)
     return { next: { ...progress, series: maxSeries }, points: 0 };
   const counts = countsOf(query, answer);
@@ -180,12 +194,12 @@ const emitChunk = async (
       error,
       series: own,
     });
-  // Known series that are absent count 0, and are scored too; where nothing was answered, nothing is.
+  // Known series that are absent count as 0 and are scored too. Nothing is scored if the query returned nothing.
   const scored = series.length === 0 ? 0 : known;
   return { next, points: scored * ((chunk.toMs - chunk.fromMs) / head.stepMs) };
 };
 
-/** Where a detector begins that has not asked yet, or asks something else now. */
+/** Returns the initial progress of a detector that has not queried yet, or whose query has changed. */
 const begun = async (context: DetectorContext): Promise<Progress> => {
   const { detector, reading, dueMs } = context;
   const endMs = completeAt(detector, dueMs);
@@ -198,7 +212,7 @@ const begun = async (context: DetectorContext): Promise<Progress> => {
   return beginning(detector, { endMs, series: series.length, retainedFromMs: earliestMs });
 };
 
-/** Learns history while it is the organization's turn, then asks for the steps that are complete. */
+/** Learns history while the time budget of the organization lasts, then queries the completed steps. */
 const goOn = async (
   context: DetectorContext,
   from: Progress,
@@ -212,7 +226,7 @@ const goOn = async (
   const untilMs = performance.now() + historyRunMs;
   const advance = async (learns: boolean): Promise<void> => {
     const budget = learns ? learning : watching;
-    // Beyond its budget a detector that watches keeps up, a step each look; it catches up later.
+    // Over budget, a detector that watches processes one step per run; it catches up later.
     for (let isFirst = !learns; performance.now() < untilMs; isFirst = false) {
       const isWithin = budget.has(tenantId, dueMs);
       if (!isWithin && !isFirst) return;
@@ -228,25 +242,28 @@ const goOn = async (
   await advance(false);
 };
 
-/** Why a question failed, for people. */
+/** Returns why a query failed, as text for people. */
 const errorOf = (error: unknown): string =>
   error instanceof LateError || (error as Error | undefined)?.name === 'TimeoutError'
     ? 'the query had no answer in time'
     : messageOf(error).slice(0, 4096);
 
-/** One detector is one thing. What it has asked is kept with what is emitted, so that each step is told once. */
+/**
+ * Schedule with one unit of work per detector. Progress is saved with the emitted messages, so each step is emitted
+ * once.
+ */
 export const anomalyPoints = defineSchedule({
   name: 'anomaly-points',
-  summary: 'Asks for the steps of the series that detectors watch.',
+  summary: 'Queries the steps of the series that detectors watch.',
   entitlement: 'ai',
   collection: anomalyDetectors,
-  // History is learnt between the steps of long ones, and one that is switched off ends its anomalies soon.
+  // Detectors with long steps learn history between steps, and a disabled detector ends its anomalies soon.
   everyMs: ({ step }) => evaluationIntervalMs(msOf(step)),
   batchMs: 5000,
   missed: 'skip',
   state: { version: 1, schema: z.custom<State>(), empty: (): State => null },
   emits,
-  // What they ask waits for its turn.
+  // Their queries wait in a queue.
   atOnce: { total: 1000, perTenant: 200 },
   budgetMs: 55_000,
   async run(document, { tenantId, dueMs, state, emit, signal, ports }) {

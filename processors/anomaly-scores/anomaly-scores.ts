@@ -19,7 +19,7 @@ import { type Context, defineProcessor } from '../engine/definition.ts';
 import { type Watched, type WatchedDetectors, type WatchedSeries, watchedDetectors } from './watched-detectors.ts';
 
 const dayMs = 86_400_000;
-/** A series of which nothing is told any more: its anomaly ends, and then it is forgotten. */
+/** Time without data after which the anomaly of a series ends and the series is forgotten. */
 const silentMs = dayMs;
 const forgottenMs = 14 * dayMs;
 
@@ -33,7 +33,7 @@ const follows = { feedback: anomalyFeedback };
 type StepContext = Context<typeof emits, typeof follows, WatchedDetectors>;
 type Scores = AnomalyScores['series'][number]['points'];
 
-/** A series by what it is called. */
+/** Returns the key of a series, from its name and labels. */
 export const seriesKey = ({ name, labels }: Pick<WatchedSeries, 'name' | 'labels'>): string =>
   hashOf(
     name,
@@ -87,7 +87,7 @@ const emitChange = (
   emit.events(toPlatformEvent(changed));
 };
 
-/** Ends the anomaly of a series, where there is one, for another reason than its points. */
+/** Ends the anomaly of a series, if there is one, for a reason other than its points. */
 const end = (
   points: AnomalyPoints,
   key: string,
@@ -107,7 +107,7 @@ const end = (
   );
 };
 
-/** Scores points of a series, in their order, and tells what becomes of its anomaly. */
+/** Scores the points of a series in order, and emits changes of its anomaly. */
 const scored = (
   points: AnomalyPoints,
   key: string,
@@ -150,7 +150,7 @@ const scored = (
   return rows;
 };
 
-/** The steps of a series that an answer does not tell of: of a count 0, but where nothing is known. */
+/** Returns points for the steps of a series that an answer omits: 0 for a count, none where no data is known. */
 const zerosOf = ({ fromMs, toMs, stepMs, counts, gaps }: AnomalyPoints, { name, upToMs }: WatchedSeries): Point[] => {
   if (!counts.includes(name)) return [];
   const unknown = new Set(gaps);
@@ -161,7 +161,10 @@ const zerosOf = ({ fromMs, toMs, stepMs, counts, gaps }: AnomalyPoints, { name, 
   });
 };
 
-/** Known series that are not in the answer: where a count has no records, it is 0; what is silent for long is forgotten. */
+/**
+ * Handles known series that are absent from the answer: a count without records is 0, and a series that is silent for
+ * long is forgotten.
+ */
 const absent = (
   points: AnomalyPoints,
   watched: Watched,
@@ -231,7 +234,7 @@ const begun = (question: string): Watched => ({
   series: new Map(),
 });
 
-/** The detector of some points. What was learnt of another question is forgotten. */
+/** Returns the detector of some points. State learned for another query is discarded. */
 const watchedBy = (points: AnomalyPoints, { state, emit }: StepContext): Watched => {
   const known = state.detectors.get(points.detectorId);
   if (known?.question === points.question) return known;
@@ -245,7 +248,7 @@ const watchedBy = (points: AnomalyPoints, { state, emit }: StepContext): Watched
   return fresh;
 };
 
-/** Where a series begins that is new: a count had no records before its first, and that is no 0. */
+/** Returns where a new series begins: a count has no records before its first, and these steps are not 0. */
 const beginOf = (
   { fromMs, stepMs, counts }: AnomalyPoints,
   { name, values }: AnomalyPoints['series'][number],
@@ -289,16 +292,17 @@ const over = (points: AnomalyPoints, { state, emit }: StepContext): void => {
   state.forget(points.detectorId);
 };
 
-/** Scores each step of each series that a detector watches, and tells of its anomalies. */
+/** Scores each step of each series that a detector watches, and emits its anomalies. */
 export const anomalyScores = defineProcessor({
   name: 'anomaly-scores',
-  summary: 'Scores the series that detectors watch, and tells of anomalies that begin, become worse and end.',
+  summary: 'Scores the series that detectors watch, and reports anomalies that begin, worsen and end.',
   reads: emittedTo(topics.anomalyPoints),
   emits,
   follows,
   entitlement: 'ai',
   state: watchedDetectors,
-  // Of 30,000 series. A step that is passed by is never told again: how many points come is bounded where they are asked for (`asking.ts`).
+  // Enough for 30,000 series. A skipped step is never emitted again; the number of points is bounded where they are
+  // queried (`anomaly-points.ts`).
   limits: { stateBytes: 96 * 1024 * 1024, threadShare: Number.POSITIVE_INFINITY },
 
   step(points, context) {
@@ -313,7 +317,7 @@ export const anomalyScores = defineProcessor({
       const key = seriesKey(one);
       const series = watched.series.get(key) ?? added(watched, key, one, points, state);
       if (series === undefined) continue;
-      // What was asked again is passed by.
+      // Steps that were queried again are skipped.
       const values = one.values.flatMap((value, index): Point[] => {
         const at = points.fromMs + index * points.stepMs;
         return at >= series.upToMs ? [[at, value]] : [];
@@ -331,7 +335,7 @@ export const anomalyScores = defineProcessor({
   },
 });
 
-/** Rows of one value: a message takes a megabyte. */
+/** Number of rows in one value, because a message holds one megabyte. */
 const rowsOfValue = 2000;
 
 const emitScores = (

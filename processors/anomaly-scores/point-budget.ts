@@ -1,4 +1,4 @@
-/** How many points an organization may have scored. */
+/** Budget of points to score per organization. */
 import { pointsOfWindow, windowMs } from '../../subjects/anomalies/read-points.ts';
 
 interface Window {
@@ -9,7 +9,7 @@ interface Window {
 export class PointBudget {
   readonly #windows = new Map<string, Window>();
 
-  /** Whether there is some left of the half minute of this time. What is under way may go beyond it. */
+  /** Returns whether the budget of the current half minute is not used up. Running work may exceed it. */
   has(tenantId: string, nowMs: number): boolean {
     return this.#windowOf(tenantId, nowMs).points < pointsOfWindow;
   }

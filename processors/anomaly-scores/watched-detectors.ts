@@ -1,4 +1,4 @@
-/** What is kept of the series of detectors: what the scorer knows of each, and its anomaly while that lasts. */
+/** State of the series of detectors: the scorer's state of each, and its anomaly while that lasts. */
 
 import { stateBytes } from '../../queries/anomalies/state.ts';
 import type { Episode } from '../../subjects/anomalies/episodes.ts';
@@ -9,15 +9,15 @@ export interface WatchedSeries {
   readonly name: string;
   readonly unit: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** End of the last step that was scored, or taken for 0. */
+  /** End of the last step that was scored or counted as 0. */
   upToMs: number;
-  /** End of the last step of which an answer told. */
+  /** End of the last step that an answer contained. */
   seenMs: number;
   firstMs: number;
-  /** Whether enough is known of it. */
+  /** Whether the series has enough history to be scored. */
   speaks: boolean;
   episode: Episode | undefined;
-  /** What the scorer knows (`queries/anomalies/state.ts`). */
+  /** The scorer's state (`queries/anomalies/state.ts`). */
   known: Uint8Array;
 }
 
@@ -25,13 +25,13 @@ export interface WatchedSeries {
 export interface Watched {
   question: string;
   watchedFromMs: number | null;
-  /** Looks that were told, and series that were not taken in the one that is told. */
+  /** Number of runs received, and number of series not accepted in the current run. */
   looks: number;
   refused: number;
   readonly series: Map<string, WatchedSeries>;
 }
 
-/** What a series takes beside what the scorer knows. */
+/** Bytes of a series in addition to the scorer's state. */
 const extraBytes = 512;
 
 /** Detectors of a tenant by id. */
@@ -62,7 +62,7 @@ export class WatchedDetectors {
   }
 }
 
-/** Without names, which would be most of it. */
+/** Positional, because property names would be most of the size. */
 type SavedSeries = [
   key: string,
   ...[name: string, unit: string, labels: WatchedSeries['labels'], speaks: 0 | 1],
@@ -70,7 +70,10 @@ type SavedSeries = [
 ];
 type SavedDetector = [id: string, watched: Omit<Watched, 'series'>, series: SavedSeries[]];
 
-/** JSON of all but what the scorer knows, its length before it; then that of each series, in the same order. */
+/**
+ * Serializes the state: the length and JSON of everything except the scorer's states, then the scorer's state of each
+ * series in the same order.
+ */
 const save = ({ detectors }: WatchedDetectors): Uint8Array => {
   const known: Uint8Array[] = [];
   const saved = [...detectors].map(
@@ -97,7 +100,7 @@ const open = (saved?: Uint8Array): WatchedDetectors => {
   const bytes = Buffer.from(saved.buffer, saved.byteOffset, saved.byteLength);
   let at = 4 + bytes.readUInt32LE(0);
   const detectors = JSON.parse(bytes.toString('utf8', 4, at)) as SavedDetector[];
-  // Of what an older version saved, less is known of each series: the rest is 0.
+  // Older versions saved fewer bytes per series; the rest is 0.
   const each = (bytes.length - at) / detectors.reduce((sum, [, , series]) => sum + series.length, 0);
   for (const [id, watched, series] of detectors) {
     const own: Watched = { ...watched, series: new Map() };
@@ -117,6 +120,6 @@ export const watchedDetectors: StateDefinition<WatchedDetectors> = {
   open,
   save,
   size: ({ size }) => size,
-  // What version 2 saved of a series is shorter, and else the same.
+  // Version 2 saved a shorter state per series and is otherwise identical.
   upgrade: (saved, version) => (version === 2 ? saved : undefined),
 };

@@ -1,4 +1,4 @@
-/** Deletes snapshots of dashboards that have expired. From their expiry on nobody can read them, deleted or not. */
+/** Deletes dashboard snapshots that have expired. Expired snapshots cannot be read, even before they are deleted. */
 import { z } from 'zod';
 import { dashboardSnapshots } from '../../schemas/resources/dashboard-snapshot.ts';
 import { removeSnapshots } from '../../subjects/dashboards/snapshots/remove.ts';
@@ -6,10 +6,10 @@ import { defineSchedule } from '../engine/schedule.ts';
 
 const hourMs = 3_600_000;
 
-/** One snapshot is one thing. A run that is repeated finds nothing to delete. */
+/** Schedule with one unit of work per snapshot. A repeated run finds nothing to delete. */
 export const snapshotExpiry = defineSchedule({
   name: 'expired-snapshots',
-  summary: 'Deletes snapshots of dashboards that have expired.',
+  summary: 'Deletes expired dashboard snapshots.',
   collection: dashboardSnapshots,
   everyMs: () => hourMs,
   missed: 'skip',

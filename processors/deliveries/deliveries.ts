@@ -1,4 +1,4 @@
-/** Sends notifications to their channels: at least once, in order for each group, with a ledger of what came of it. */
+/** Sends notifications to their channels: at least once, in order within each group, with a ledger of the outcomes. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { consumerGroup } from '../../runtime/consumer-groups.ts';
 import { savedDueMs } from '../../runtime/due-time.ts';
@@ -30,7 +30,7 @@ import { noteOutcome } from './health.ts';
 import { counting, decidePageOutcome, personChannel } from './pages.ts';
 import { DeliveryQueue, type Waiting } from './queue.ts';
 
-/** What it is called among the processors. */
+/** Name of the deliveries among the processors. */
 export const deliveriesName = 'notification-deliveries';
 
 export interface DeliveriesOptions {
@@ -41,37 +41,37 @@ export interface DeliveriesOptions {
   readonly mailer: Mailer;
   readonly outbound: Outbound;
   readonly box: SecretBox;
-  /** Of the installation; empty for none. */
+  /** Public URL of the installation; empty for none. */
   readonly publicUrl: string;
-  /** That the API listens on. */
+  /** Address the API listens on. */
   readonly address?: string;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Waits between attempts; after the last the notification is given up. */
+  /** Waits between attempts; delivery stops after the last. */
   readonly waitsMs?: readonly number[];
-  /** How long an attempt may take before another instance takes it over. */
+  /** Time an attempt may take before another instance takes over. */
   readonly leaseMs?: number;
   readonly pollMs?: number;
 }
 
 export interface RunningDeliveries {
-  /** Lets attempts under way end, and starts no more. */
+  /** Lets running attempts end, and starts no more. */
   stop(): Promise<void>;
-  /** Rejects when it cannot go on. */
+  /** Rejects when delivery cannot continue. */
   readonly done: Promise<void>;
 }
 
 const minuteMs = 60_000;
-/** Some six hours in all. */
+/** About six hours in total. */
 const defaultWaitsMs = [
   5_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000, 1_800_000, 3_600_000, 3_600_000, 7_200_000,
 ];
 const defaultLeaseMs = 2 * minuteMs;
 const maxRetryAfterMs = 3_600_000;
-/** Share by which a wait is longer or shorter. */
+/** Jitter, as a share of the wait. */
 const spread = 0.1;
-/** How long what has ended is known: the bus may bring it again. */
+/** How long ended notifications are remembered, because the bus may redeliver them. */
 const rememberedMs = 24 * 60 * minuteMs;
 const maxConcurrent = 32;
 const maxPerChannel = 4;
@@ -95,14 +95,14 @@ class Deliveries {
     this.#leaseMs = options.leaseMs ?? defaultLeaseMs;
   }
 
-  /** Puts the notifications of a batch into the documents. One that is there already is passed by. */
+  /** Stores the notifications of a batch as documents. Notifications already stored are skipped. */
   async queue({ records }: Batch): Promise<void> {
     for (const { value } of records) {
       for (const notification of this.#read(value)) await this.#put(notification);
     }
   }
 
-  /** A document of the collection was written, by any instance. */
+  /** Handles a document of the collection that any instance wrote. */
   changed(tenantId: string, id: string, document: (PendingDelivery & Stored) | undefined): void {
     const key = keyOf(tenantId, id);
     if (document === undefined || document.endedAt !== null) this.#queue.delete(key);
@@ -119,7 +119,7 @@ class Deliveries {
     }
   }
 
-  /** Starts what is due. */
+  /** Starts due deliveries. */
   poll(): void {
     const { clock, metrics } = this.#options;
     metrics.set('oiq_notification_deliveries_pending', this.#queue.size, {});
@@ -135,7 +135,7 @@ class Deliveries {
     await Promise.all(this.#running.values());
   }
 
-  /** Forgets what ended long ago. */
+  /** Forgets deliveries that ended long ago. */
   async sweep(): Promise<void> {
     const { documents, clock } = this.#options;
     const before = new Date(clock.now() - rememberedMs).toISOString();
@@ -189,7 +189,7 @@ class Deliveries {
     this.#ofChannel.set(channel, running + 1);
     const work = this.#handle(one)
       .catch((error: unknown) => {
-        // Another instance was faster, and the feed tells what it did.
+        // Another instance was faster; the change feed delivers its result.
         if (!(error instanceof ConflictError))
           this.#options.log.warn(
             { error, delivery: one.id },
@@ -232,7 +232,7 @@ class Deliveries {
     await this.#attempt(one, claimed, notification);
   }
 
-  /** What is to be sent now; undefined for a page that waits or is over. */
+  /** Returns the notification to send now; undefined for a page that waits or is over. */
   async #dueNotification(one: Waiting, pending: PendingDelivery & Stored): Promise<Notification | undefined> {
     const { documents, producer, clock } = this.#options;
     const notification = Notification.parse(pending.notification);
@@ -244,7 +244,7 @@ class Deliveries {
     }
     const decision = await decidePageOutcome(documents, { ...notification, page }, clock.now());
     if (decision.kind === 'send') {
-      // A page is queued by a transaction, which tells no ledger.
+      // A page is queued by a transaction, which writes no ledger entry.
       if (pending.attempts === 0) await producer.publish([this.#step(pending, notification, undefined)]);
       return counting(notification, decision.rest);
     }
@@ -269,7 +269,7 @@ class Deliveries {
     this.#queue.delete(one.key);
   }
 
-  /** Where it goes: a channel, or what the person whom a page is for is told by. */
+  /** Returns the destination: a channel, or the contact of the person who is paged. */
   #channelOf({ tenantId, channelId, page }: Notification): Promise<NotificationChannel | undefined> {
     const userId = page?.userId ?? null;
     return userId === null
@@ -277,7 +277,7 @@ class Deliveries {
       : personChannel(this.#options.documents, tenantId, { userId, contactId: channelId });
   }
 
-  /** How long the channel's rate makes it wait. */
+  /** Returns how long the rate limit of the channel makes the delivery wait. */
   async #waitForSlot(tenantId: string, channelId: string): Promise<number> {
     const { maxPerMinute } = this.#channels.find(tenantId, channelId) ?? {};
     if (maxPerMinute === undefined) return 0;
@@ -344,7 +344,7 @@ class Deliveries {
     }
   }
 
-  /** The link by which a person acknowledges; undefined for what pages no person. */
+  /** Returns the link by which a person acknowledges; undefined if no person is paged. */
   async #acknowledgeLink({ tenantId, page }: Notification): Promise<AcknowledgeLink | undefined> {
     const { documents, clock, publicUrl, address } = this.#options;
     const baseUrl = publicUrl === '' && address !== undefined ? `http://${address}` : publicUrl;
@@ -353,22 +353,22 @@ class Deliveries {
     return acknowledgeLink(documents, link, { baseUrl, nowMs: clock.now() });
   }
 
-  /** When it may be tried. */
+  /** Returns when the delivery may be attempted. */
   #dueMs({ dueAt, attempts }: PendingDelivery): number {
     const waitMs = (1 + spread) * (this.#waitsMs[attempts - 1] ?? 0);
     return savedDueMs(dueAt, this.#options.clock.now(), Math.max(waitMs, maxRetryAfterMs, this.#leaseMs));
   }
 
-  /** When the next attempt is; `undefined` after the last. */
+  /** Returns when the next attempt is due; `undefined` after the last. */
   #nextMs(attempts: number, { retryAfterMs = 0 }: Attempted): number | undefined {
     const waitMs = this.#waitsMs[attempts - 1];
     if (waitMs === undefined) return undefined;
-    // Spread, so that what failed together does not come back together.
+    // Jitter, so that deliveries that failed at the same time are not retried at the same time.
     const spreadMs = waitMs * (1 - spread + 2 * spread * Math.random());
     return this.#options.clock.now() + Math.max(spreadMs, Math.min(retryAfterMs, maxRetryAfterMs));
   }
 
-  /** A line of the ledger. */
+  /** Builds an entry of the ledger. */
   #step(
     pending: PendingDelivery & Stored,
     notification: Notification,
@@ -401,7 +401,7 @@ class Deliveries {
       isTest,
       channelType: channel?.settings.type ?? '',
       queuedAtMs: Date.parse(pending.queuedAt),
-      // What is withdrawn had no attempt of its own.
+      // A withdrawn notification had no attempt of its own.
       attempt: pending.attempts + (attempted?.outcome === 'withdrawn' ? 1 : 0),
       atMs: this.#options.clock.now(),
       state: attempted === undefined ? 'queued' : states[attempted.outcome],
@@ -413,7 +413,7 @@ class Deliveries {
   }
 }
 
-/** Starts reading notifications and sending them. Several instances share the work. */
+/** Starts consuming and sending notifications. Several instances share the work. */
 export const startDeliveries = async (options: DeliveriesOptions): Promise<RunningDeliveries> => {
   const { bus, documents, pollMs = 250, log } = options;
   const channels = await watchCollection(documents, notificationChannels);

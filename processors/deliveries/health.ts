@@ -1,4 +1,6 @@
-/** A channel that fails raises an alert, which is told through others; when it delivers again, the alert ends. */
+/**
+ * Raises an alert for a failing channel, sent through other channels. The alert ends when the channel delivers again.
+ */
 import { topicMessage } from '../../runtime/topic-message.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
@@ -8,7 +10,7 @@ import { topics } from '../../schemas/topics.ts';
 import { toPlatformEvent } from '../../subjects/alerts/evaluation-record.ts';
 import { aboutChannel, channelReason, platformTransition } from '../../subjects/alerts/platform-alerts.ts';
 
-/** Attempts in a row that fail before the alert is raised. One that fails for good raises it at once. */
+/** Consecutive failed attempts before the alert is raised. A permanent failure raises it at once. */
 const failuresUntilAlert = 3;
 
 interface Outcome {
@@ -16,12 +18,12 @@ interface Outcome {
   readonly channelId: string;
   readonly channelName: string;
   readonly nowMs: number;
-  /** `failed`: it will not be tried again. */
+  /** `failed` means there is no further attempt. */
   readonly outcome: 'delivered' | 'retry' | 'failed';
   readonly answer: string;
 }
 
-/** The transition of a channel's alert. */
+/** Builds the transition of a channel's alert. */
 const transitionOf = (
   { tenantId, channelId, channelName, nowMs, answer }: Outcome,
   failingSince: string,
@@ -44,7 +46,7 @@ const nextOf = (before: ChannelHealth, { outcome, answer, nowMs }: Outcome): Cha
 
 const none: ChannelHealth = { failures: 0, failingSince: null, lastDeliveredAt: null, lastError: null };
 
-/** Notes what came of an attempt; answers what tells of the alert where the channel began or ceased to fail. */
+/** Records the outcome of an attempt. Returns the alert messages if the channel began or ceased to fail. */
 export const noteOutcome = async (documents: Pick<Documents, 'of'>, outcome: Outcome): Promise<Message[]> => {
   const healths = documents.of(outcome.tenantId).collection(channelHealths);
   for (;;) {

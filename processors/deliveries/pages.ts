@@ -1,4 +1,7 @@
-/** What is done with a page before it is sent: it is withdrawn once somebody sees to the incident, and a person gets ten in five minutes. */
+/**
+ * Decides about a page before it is sent: it is withdrawn once someone handles the incident, and a person gets at most
+ * ten in five minutes.
+ */
 import type { Notification } from '../../schemas/notifications.ts';
 import { ConflictError, type Documents } from '../../schemas/ports/documents.ts';
 import { contacts } from '../../schemas/resources/contact.ts';
@@ -12,12 +15,12 @@ import { readMember } from '../../subjects/on-call/people.ts';
 type Page = NonNullable<Notification['page']>;
 type Reading = Pick<Documents, 'of'>;
 
-/** What is done with a page now. */
+/** Decision about a page at this time. */
 export type PageOutcome =
   | Extract<PageDecision, { kind: 'send' | 'wait' }>
   | { readonly kind: 'end'; readonly answer: string };
 
-/** Why a page is needed no more; undefined where it is. */
+/** Returns why a page is no longer needed; undefined if it still is. */
 const endOf = async (documents: Reading, tenantId: string, { incidentId, sinceMs }: Page) => {
   const incident = await documents.of(tenantId).collection(incidents).find(incidentId);
   if (incident === undefined) return 'the incident is not there any more';
@@ -25,7 +28,7 @@ const endOf = async (documents: Reading, tenantId: string, { incidentId, sinceMs
   return incident.status === 'open' ? undefined : `the incident is ${incident.status}`;
 };
 
-/** Changes the pages of a person of late, under the version that was read. */
+/** Updates the recent pages of a person, under the version that was read. */
 const changeRate = async <Result>(
   documents: Reading,
   { tenantId, userId }: { readonly tenantId: string; readonly userId: string },
@@ -42,13 +45,13 @@ const changeRate = async <Result>(
       else await stored.replace(userId, rate, found.version);
       return result;
     } catch (error) {
-      // Another page of the person was faster: look again.
+      // Another page of the person was faster; retry.
       if (!(error instanceof ConflictError)) throw error;
     }
   }
 };
 
-/** Says whether a page is sent now, waits, or is over. Asked again, it says the same. */
+/** Decides whether a page is sent now, waits, or is over. Repeated calls return the same decision. */
 export const decidePageOutcome = async (
   documents: Reading,
   notification: Notification & { readonly page: Page },
@@ -70,7 +73,7 @@ export const decidePageOutcome = async (
 
 const maxTitles = 20;
 
-/** The page that counts others names them. */
+/** Returns the page with the names of the other pages it counts. */
 export const counting = (
   notification: Notification,
   rest: Extract<PageOutcome, { kind: 'send' }>['rest'],
@@ -90,7 +93,10 @@ export const counting = (
   return { ...notification, alerts, commonLabels: { ...notification.commonLabels, alertname: name } };
 };
 
-/** What a person is told by: a contact of theirs, or mail to the account. Undefined where the contact, or the person, is gone. */
+/**
+ * Returns the channel of a person: one of their contacts, or mail to the account. Undefined if the contact or the
+ * person no longer exists.
+ */
 export const personChannel = async (
   documents: Reading,
   tenantId: string,

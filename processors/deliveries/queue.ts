@@ -1,4 +1,4 @@
-/** Which deliveries may be tried now, in memory: of each lane the first, in the order in which they were queued. */
+/** Deliveries that may be attempted now, in memory: the first of each lane, in queue order. */
 import { firstIndex } from '../../schemas/first-index.ts';
 
 export interface Waiting {
@@ -6,7 +6,7 @@ export interface Waiting {
   readonly tenantId: string;
   readonly id: string;
   readonly lane: string;
-  /** Decides the order within a lane. */
+  /** Orders deliveries within a lane. */
   readonly queuedAt: string;
   dueMs: number;
 }
@@ -14,7 +14,7 @@ export interface Waiting {
 const inOrder = (left: Waiting, right: Waiting): number =>
   left.queuedAt < right.queuedAt || (left.queuedAt === right.queuedAt && left.id < right.id) ? -1 : 1;
 
-/** Puts one where its order is; nearly always that is the end. */
+/** Inserts a delivery at its position, which is nearly always the end. */
 const insert = (lane: Waiting[], one: Waiting): void => {
   const last = lane.at(-1);
   const isLast = last === undefined || inOrder(last, one) < 0;
@@ -25,7 +25,7 @@ const insert = (lane: Waiting[], one: Waiting): void => {
 export class DeliveryQueue {
   readonly #waiting = new Map<string, Waiting>();
   readonly #lanes = new Map<string, Waiting[]>();
-  /** The first of each lane, the oldest first; sorted anew when it is next looked at, if there are others. */
+  /** The first of each lane, oldest first. Re-sorted on the next read if they changed. */
   #firsts: Waiting[] = [];
   #isSorted = true;
 
@@ -58,7 +58,7 @@ export class DeliveryQueue {
     return this.#waiting.get(key);
   }
 
-  /** The first of each lane that is due, the oldest first. */
+  /** Yields the first delivery of each lane that is due, oldest first. */
   *due(nowMs: number): Generator<Waiting, void, undefined> {
     if (!this.#isSorted) {
       this.#firsts = Array.from(this.#lanes.values(), ([first]) => first as Waiting).sort(inOrder);

@@ -15,21 +15,24 @@ import { type Context, defineProcessor } from '../engine/definition.ts';
 import { combinedState, keyedState } from '../engine/state.ts';
 import { deployed, deploymentIn } from './deployments.ts';
 
-/** Groups of correlations that are open at a time, in a partition of a tenant; the one that was used longest ago makes way. */
+/** Maximum number of open correlation groups per partition and tenant. The least recently used group is evicted. */
 const maxWindows = 10_000;
 const maxSuppressed = 50_000;
 
 const emits = { signals: topics.signals };
 const state = combinedState(1, {
   windows: keyedState({ version: 1, maxEntries: maxWindows, schema: CorrelationWindow }),
-  /** When the time is over in which signals of a rule and group are one. */
+  /** End of the suppression period of a rule and group. */
   suppressed: keyedState<number>({ version: 1, maxEntries: maxSuppressed }),
-  /** Matches whose time the watermark has not reached; and those whose signals were told and hide others, which they count. */
+  /**
+   * Matches that the watermark has not reached, and matches whose signals were emitted and which count the signals they
+   * suppress.
+   */
   held: keyedState({ version: 1, maxEntries: maxWindows, schema: DetectionMatch }),
 });
 type State = ReturnType<typeof state.open>;
 type CorrelationContext = Context<typeof emits, typeof deployed, State>;
-/** Passes a correlation's signal on to those that name it. */
+/** Passes the signal of a correlation on to the correlations that reference it. */
 type PassOn = (match: DetectionMatch) => void;
 
 interface WindowKey {
@@ -39,7 +42,7 @@ interface WindowKey {
   readonly projectId: string;
 }
 
-/** Emits a correlation's signal, unless others that name it keep it to themselves. */
+/** Emits the signal of a correlation, unless the correlations that reference it suppress it. */
 const emitSignal = (
   signal: DetectionSignal,
   deployment: Deployment,
@@ -74,7 +77,10 @@ const correlate = (
 
 const hidingKey = 'hiding ';
 
-/** The first signal of a group counts, and no other for a time: those are counted in it, and it is told again under its id. */
+/**
+ * Emits the first signal of a group and suppresses others for a period. Suppressed signals are counted, and the first
+ * is emitted again under its id.
+ */
 const suppress = (match: DetectionMatch, { suppression }: StoredRule, context: CorrelationContext): void => {
   const { suppressed, held } = context.state;
   const { key, signal } = match;
@@ -99,7 +105,7 @@ const suppress = (match: DetectionMatch, { suppression }: StoredRule, context: C
   if (isReportedAgain(hiding)) context.emit.signals(hiding);
 };
 
-/** Tells once what a signal hid in all, whether its time is over or the next one has come first. */
+/** Emits the total number of suppressed signals once, when the period ends or the next signal arrives first. */
 const emitHidden = (own: string, { state: { held }, emit }: CorrelationContext): void => {
   const hiding = held.get(own)?.signal;
   held.delete(own);
@@ -115,7 +121,7 @@ const handleMatch = (match: DetectionMatch, context: CorrelationContext, passOn:
   else suppress(match, rule, context);
 };
 
-/** The time of a window is over, or nothing has come to it for so long that it can be forgotten. */
+/** Ends a window: its time is over, or it was idle for so long that it can be forgotten. */
 const end = (key: string, context: CorrelationContext, passOn: PassOn): void => {
   if (key.startsWith(hidingKey)) {
     emitHidden(key, context);
@@ -140,17 +146,17 @@ const end = (key: string, context: CorrelationContext, passOn: PassOn): void => 
   context.setTimer('watermark', dueOf(correlation, ended.window), key);
 };
 
-/** Chains are of two: nothing names what is chained. */
+/** Chains have two levels, so no correlation references a chained one. */
 const passNothingOn: PassOn = () => {};
 const shared = { follows: deployed, entitlement: 'logs', state };
 const heldKey = 'held ';
 
-/** Correlations of rules, and signals of rules that are one for a time. */
+/** Evaluates correlation rules, and suppresses repeated signals of rules. */
 export const correlations = defineProcessor({
   ...shared,
   name: 'correlations',
   emits: { ...emits, chained: topics.chainedMatches },
-  summary: 'Finds what several records together tell, by the windows of correlation rules.',
+  summary: 'Evaluates the windows of correlation rules over several records.',
   reads: emittedTo(topics.detectionMatches),
   latenessMs: 10_000,
   step: (match, context) => handleMatch(match, context, context.emit.chained),
@@ -158,14 +164,14 @@ export const correlations = defineProcessor({
 });
 
 /**
- * Correlations that name correlations. Signals of these come later than matches of rules, by another way: all wait for the
- * watermark, and are taken in the order of their times.
+ * Evaluates correlations that reference correlations. Their input signals arrive later than matches of rules, over
+ * another topic. All wait for the watermark and are processed in order of their times.
  */
 export const chainedCorrelations = defineProcessor({
   ...shared,
   name: 'chained-correlations',
   emits,
-  summary: 'The same for correlations that name correlations.',
+  summary: 'Evaluates correlations that reference correlations.',
   reads: emittedTo(topics.chainedMatches),
   latenessMs: 5_000,
 

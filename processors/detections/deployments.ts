@@ -1,4 +1,4 @@
-/** What a tenant has deployed, made ready once for each state of its documents. */
+/** Deployment of a tenant, compiled once per state of its documents. */
 
 import type { DocumentsById } from '../../runtime/resource-cache.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
@@ -12,7 +12,7 @@ import {
 } from '../../schemas/resources/detection-rule.ts';
 import { type Deployment, deploymentOf } from '../../subjects/detections/deployed.ts';
 
-/** What the processors of detections go by. */
+/** Collections that the detection processors follow. */
 export const deployed = { rules: detectionRules, fields: detectionFields, placeholders: detectionPlaceholders };
 
 interface Followed {
@@ -29,7 +29,7 @@ interface Made {
 
 const made = new WeakMap<object, Made>();
 
-/** The deployment of a tenant. Cheap where nothing has changed. */
+/** Returns the deployment of a tenant. Cheap if nothing has changed. */
 export const deploymentIn = ({ rules, fields, placeholders }: Followed): Deployment => {
   const known = made.get(rules);
   if (

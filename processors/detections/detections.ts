@@ -17,7 +17,7 @@ import { seenTelemetryState } from './seen-telemetry.ts';
 
 const state = combinedState(2, { costBudget: costBudgetState, seen: seenTelemetryState });
 
-/** Tells of a rule that took too much: it stays off until it is changed. */
+/** Reports a rule that exceeded its budget. It stays disabled until it is changed. */
 const switchedOff = (
   { tenantId, timeMs }: LogRecord,
   { ruleId, version, title, partition }: { ruleId: string; version: number; title: string; partition: number },
@@ -47,7 +47,10 @@ const emits = {
 };
 type StepContext = Context<typeof emits, typeof deployed, ReturnType<typeof state.open>>;
 
-/** Matches a record, or notes what one has that no rule can match. Apart from the step, as what is made ready here would be made for each record. */
+/**
+ * Matches a record, or records the fields of one that no rule can match. Separate from the step, because the closures
+ * here would be created for each record.
+ */
 const match = (
   record: LogRecord,
   { follows, emit, state: { costBudget, seen }, clockMs }: StepContext,
@@ -77,7 +80,7 @@ const match = (
       timeMs,
       service,
       values: valuesOfRecord(record),
-      // Of one that matches nothing it is not asked.
+      // Not read for records that match nothing.
       get recordId() {
         return record.recordId;
       },
@@ -95,7 +98,7 @@ const match = (
   }
 };
 
-/** Matches each log record against all rules that its organization has enabled. */
+/** Matches each log record against all enabled rules of its organization. */
 export const detections = defineProcessor({
   name: 'detections',
   summary: 'Matches log records against Sigma rules.',

@@ -1,4 +1,4 @@
-/** Runs new rules over what was stored before they were there, and emits what they find. */
+/** Runs new rules over records stored before the rules existed, and emits matches. */
 import { z } from 'zod';
 import { QueryError } from '../../queries/errors.ts';
 import { retroHunts } from '../../schemas/resources/retro-hunt.ts';
@@ -24,7 +24,9 @@ const failed = (message: string): z.output<typeof Outcome> => ({
   message,
 });
 
-/** What a hunt found is emitted once with its state; the run after it writes the outcome to the document. */
+/**
+ * Schedule of retro hunts. Matches are emitted once with the state; the next run writes the outcome to the document.
+ */
 export const retroHunting = defineSchedule({
   name: 'retro-hunts',
   summary: 'Runs new detection rules over stored records.',

@@ -1,12 +1,15 @@
-/** What rules take, so that a slow one is switched off. Counted in characters that are looked at: the same input always gives the same. */
+/**
+ * Cost accounting of rules, so that a slow rule is disabled. The unit is scanned characters, so equal input always has
+ * an equal result.
+ */
 import { z } from 'zod';
 import type { StateDefinition } from '../engine/definition.ts';
 
-/** Records after which counting begins anew. */
+/** Number of records after which the count restarts. */
 const perRecords = 5_000;
-/** Characters that a rule may look at in that time: about half a second of CPU. */
+/** Maximum number of characters a rule may scan within that count: about half a second of CPU. */
 const maxCharacters = 200_000_000;
-/** What is kept of rules that were switched off. */
+/** Maximum number of disabled rules that are remembered. */
 const maxDisabled = 10_000;
 
 const Saved = z.strictObject({
@@ -20,7 +23,7 @@ const nameOf = (ruleId: string, version: number): string => `${version} ${ruleId
 export class CostBudget {
   #records = 0;
   readonly #spent = new Map<string, number>();
-  /** Versions of rules that are switched off. Another version is asked again. */
+  /** Versions of rules that are disabled. A new version is evaluated again. */
   readonly #off = new Set<string>();
   #news: { ruleId: string; version: number }[] = [];
 
@@ -38,7 +41,7 @@ export class CostBudget {
     this.#news.push({ ruleId, version });
   }
 
-  /** Counts a record; answers the rules that were switched off with it. */
+  /** Counts a record. Returns the rules that it disabled. */
   record(): readonly { readonly ruleId: string; readonly version: number }[] {
     if (++this.#records >= perRecords) {
       this.#records = 0;

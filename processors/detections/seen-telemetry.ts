@@ -1,4 +1,4 @@
-/** Log sources and fields of the records that pass by, each told once a day. */
+/** Log sources and fields of processed records, each emitted once a day. */
 import { z } from 'zod';
 import type { SeenTelemetry } from '../../schemas/signals.ts';
 import type { Place } from '../../subjects/detections/event.ts';
@@ -6,10 +6,10 @@ import type { EventKind } from '../../subjects/detections/log-sources.ts';
 import type { StateDefinition } from '../engine/definition.ts';
 
 const dayMs = 86_400_000;
-/** Kinds of events of a day, and names of fields of a kind, that are told. */
+/** Maximum number of event kinds per day, and of field names per kind, that are emitted. */
 const maxKinds = 500;
 const maxNames = 1_000;
-/** Fields of so many records of a kind are looked at, and of each so many-th after them. */
+/** Fields of the first records of a kind are all scanned; after this many, only each record at this interval is. */
 const sampleAllUntil = 1_000;
 const sampleEvery = 16;
 
@@ -23,13 +23,13 @@ const Saved = z.strictObject({
 interface Kind {
   records: number;
   readonly names: Set<string>;
-  /** Places in events of which all names are known. */
+  /** Paths in events whose names are all known. */
   readonly places: WeakSet<readonly string[]>;
 }
 
 type Seen = Omit<SeenTelemetry, 'tenantId'>;
 
-/** Names of an event's fields that no other of its kind had. Where too many are known, none is new. */
+/** Returns field names of an event that are new for its kind. Returns none once too many are known. */
 const newNames = ({ names: known, places }: Kind, among: readonly Place[]): string[] => {
   const found: string[] = [];
   for (let at = 0; at < among.length; at++) {
@@ -47,7 +47,9 @@ export class DayOfTelemetry {
   readonly #kinds = new Map<string, Kind>();
   #names = 0;
 
-  /** Counts a record of a kind whose fields are not to be looked at; false where they are, and then it is not counted. */
+  /**
+   * Counts a record of a kind whose fields are not scanned. Returns false, without counting, if they are to be scanned.
+   */
   passes({ key }: EventKind, clockMs: number): boolean {
     this.#begin(Math.floor(clockMs / dayMs));
     const known = this.#kinds.get(key);
@@ -57,7 +59,9 @@ export class DayOfTelemetry {
     return true;
   }
 
-  /** What an event, by the names of its values, shows that no other of this day has shown; undefined for nothing. */
+  /**
+   * Returns the log source and fields of an event, by the names of its values, that are new today; undefined for none.
+   */
   observe(kind: EventKind, places: readonly Place[], clockMs: number): Seen | undefined {
     this.#begin(Math.floor(clockMs / dayMs));
     const known = this.#kinds.get(kind.key);

@@ -5,10 +5,10 @@ import { EdgeCounts } from './counts.ts';
 import { countCall, flush } from './flush.ts';
 import { observe } from './observe.ts';
 
-/** Takes from each span what it says about a call. Spans of a trace lie in several partitions; the ends of a call meet in one. */
+/** Extracts call ends from spans. Spans of a trace are in several partitions; the two ends of a call meet in one. */
 export const callEnds = defineProcessor({
   name: 'call-ends',
-  summary: 'Finds in spans the two ends of each call, and counts calls of databases and queues by minute.',
+  summary: 'Extracts the two ends of each call from spans, and counts database and queue calls by minute.',
   reads: spans,
   emits: { ends: topics.callEnds, edges: topics.serviceEdges },
   state: {

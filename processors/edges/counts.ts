@@ -1,8 +1,8 @@
-/** Calls counted by edge and minute until they are emitted. */
+/** Counts of calls by edge and minute until they are emitted. */
 import type { Connection, NodeKind, ServiceEdge, UnpairedReason } from '../../schemas/edges.ts';
 import { durationBucket } from '../../schemas/tables/durations.ts';
 
-/** What tells one edge from another. */
+/** Identity of an edge. */
 export interface Edge {
   readonly projectId: string;
   readonly serverProjectId: string;
@@ -22,7 +22,7 @@ export interface Edge {
 export interface Call {
   readonly startMs: number;
   readonly failed: boolean;
-  /** As the client knows it; of a message, how long it lay in the queue. Absent where nobody knows. */
+  /** Duration as the client measured it; for a message, its time in the queue. Absent if unknown. */
   readonly durationNs?: number;
   readonly serverDurationNs?: number;
   readonly unpaired?: UnpairedReason;
@@ -42,12 +42,12 @@ interface Counts {
 type Saved = [key: string, numbers: number[], buckets: [number, number][], unpaired: [UnpairedReason, number][]];
 
 const minuteMs = 60_000;
-/** The last one that the table holds: a clock may say anything. */
+/** Last minute that the table can store, because clocks of senders may have any value. */
 const lastMinute = Math.floor(0xffffffff / 60) * minuteMs;
-/** More are emitted before their time, so that memory is bounded whatever senders name their hosts. */
+/** Beyond this number counts are emitted early, so that memory is bounded however senders name their hosts. */
 const maxEdges = 5_000;
 
-/** The key is the edge itself, so that nothing else has to hold it. */
+/** The key contains the whole edge, so no other copy is stored. */
 const keyOf = (edge: Edge, minute: number): string =>
   JSON.stringify([
     minute,
@@ -116,10 +116,10 @@ const nothing = (): Counts => ({
 const raise = <Key>(counts: Map<Key, number>, key: Key): void => {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 };
-/** Nanoseconds stay exact up to 104 days a minute and edge, and go no further. */
+/** Nanoseconds stay exact up to 104 days per minute and edge; the sum is capped there. */
 const sum = (one: number, other: number): number => Math.min(one + other, Number.MAX_SAFE_INTEGER);
 
-/** The counts of one tenant. Equal calls in equal order give equal values in equal order, also across `save`. */
+/** Counts of one tenant. Equal calls in equal order give equal values in equal order, also across `save`. */
 export class EdgeCounts {
   readonly #counts = new Map<string, Counts>();
   #bytes = 0;
@@ -165,7 +165,7 @@ export class EdgeCounts {
     raise(counts.buckets, durationBucket(durationNs));
   }
 
-  /** Everything that was counted; nothing is left. */
+  /** Returns all counts and removes them. */
   drain(tenantId: string): ServiceEdge[] {
     const values = Array.from(this.#counts, ([key, { buckets, unpaired, ...numbers }]) => ({
       tenantId,
@@ -189,5 +189,5 @@ export class EdgeCounts {
   }
 }
 
-/** About 20 buckets an edge and minute. */
+/** Assumes about 20 buckets per edge and minute. */
 const bytesOf = (key: string): number => key.length + 900;

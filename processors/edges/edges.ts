@@ -8,12 +8,12 @@ import { countCall, flush, flushTimer } from './flush.ts';
 import { edgeFrom, edgeTo, unknown } from './observe.ts';
 import { type Outcomes, Waiting } from './waiting.ts';
 
-/** How far apart the ends of two spans of one call may lie: the server may work on after the client gave up. */
+/** Maximum time between the ends of the two spans of one call. The server may continue after the client times out. */
 const waitMs = 60_000;
 
 const queueNameOf = ({ peer }: End): Pick<Peer, 'name' | 'system'> => (peer?.kind === 'queue' ? peer : unknown);
 
-/** The edge between two spans that are one call. */
+/** Builds the edge between two spans of one call. */
 const pairEdge = (caller: End, callee: End): Edge => {
   const isMessage = caller.isMessage || callee.isMessage;
   const sent = queueNameOf(caller);
@@ -44,7 +44,7 @@ const pairCall = (caller: End, callee: End): Call => ({
   serverDurationNs: callee.durationNs,
 });
 
-/** The edge of an end whose other side did not come. */
+/** Builds the edge of an end whose other side did not arrive. */
 const loneEdge = (end: End, isCaller: boolean): Edge => {
   const connection = end.isMessage ? 'message' : 'request';
   const queue = queueNameOf(end);
@@ -71,7 +71,7 @@ interface State {
 
 const emits = { edges: topics.serviceEdges };
 
-/** Pairs and lone ends become calls of edges. */
+/** Turns pairs and unpaired ends into calls of edges. */
 const outcomesOf = (context: Context<typeof emits, Readonly<Record<never, never>>, State>): Outcomes => {
   const addCall = (edge: Edge, call: Call): void =>
     countCall(context.state.counts, edge, call, context, context.emit.edges);
@@ -79,7 +79,7 @@ const outcomesOf = (context: Context<typeof emits, Readonly<Record<never, never>
     pair: (caller, callee) => addCall(pairEdge(caller, callee), pairCall(caller, callee)),
     unpaired: (end, isCaller, reason) => {
       const edge = loneEdge(end, isCaller);
-      // Nobody answers there with a span: that it is missing says nothing.
+      // External servers send no spans, so a missing span means nothing.
       addCall(edge, loneCall(end, isCaller, edge.serverKind === 'external' ? undefined : reason));
     },
   };

@@ -1,7 +1,7 @@
-/** An end of a call as it waits, and the form in which it is saved: names are few, and written once. */
+/** A waiting end of a call, and its saved form: names repeat, so each is stored once. */
 import type { Peer } from '../../schemas/edges.ts';
 
-/** `late`: it came when the watermark had passed it. */
+/** `late`: it arrived after the watermark had passed it. */
 export interface End {
   readonly projectId: string;
   readonly service: string;
@@ -22,7 +22,7 @@ export interface SavedNames {
   readonly peers: readonly Peer[];
 }
 
-/** Gives each its number, in the order in which they come. */
+/** Assigns each value a number, in order of arrival. */
 class Numbers<Value> {
   readonly values: Value[] = [];
   readonly #numbers = new Map<string, number>();

@@ -1,10 +1,13 @@
-/** When counts are emitted: some time after the first call, or as soon as there are many edges. */
+/** Decides when counts are emitted: some time after the first call, or as soon as there are many edges. */
 import type { ServiceEdge } from '../../schemas/edges.ts';
 import type { Call, Edge, EdgeCounts } from './counts.ts';
 
-/** Rows of a minute add up, so that this is how old a count is at most, and how many rows an edge has in a minute. */
+/**
+ * Rows of a minute add up. The interval therefore limits the age of a count and the number of rows of an edge per
+ * minute.
+ */
 const flushMs = 30_000;
-/** The clock timer that asks for `flush`. */
+/** Name of the clock timer that triggers `flush`. */
 export const flushTimer = 'flush';
 
 interface Clocked {
@@ -15,7 +18,7 @@ interface Clocked {
 
 type Emit = (edge: ServiceEdge) => void;
 
-/** Counts a call, and asks for a flush where none was asked for. */
+/** Counts a call, and schedules a flush if none is scheduled. */
 export const countCall = (counts: EdgeCounts, edge: Edge, call: Call, context: Clocked, emit: Emit): void => {
   if (counts.entries === 0) context.setTimer('clock', context.clockMs + flushMs, flushTimer);
   counts.add(edge, call);

@@ -1,4 +1,4 @@
-/** What one span says about a call: the end of one that another span completes, or a whole call that needs no other span. */
+/** Extracts the call of one span: the end of a call that another span completes, or a complete call. */
 import type { CallEnd, Peer } from '../../schemas/edges.ts';
 import type { Span } from '../../schemas/records/span.ts';
 import type { Call, Edge } from './counts.ts';
@@ -11,7 +11,7 @@ const producer = 4;
 const consumer = 5;
 const failed = 2;
 
-/** Whom a service answered when no span called it. */
+/** Peer of a service that was called without a client span. */
 const user: Peer = { kind: 'user', name: '', system: '', address: '' };
 export const unknown: Peer = { kind: 'unknown', name: '', system: '', address: '' };
 
@@ -20,14 +20,14 @@ export interface Observer {
   call(edge: Edge, call: Call): void;
 }
 
-/** The part of an edge that is about a span's own service. */
+/** The part of an edge that describes a span's own service. */
 interface Own {
   readonly projectId: string;
   readonly service: string;
   readonly environment: string;
 }
 
-/** From a service to something that has no spans of its own. */
+/** Builds the edge from a service to a peer that has no spans of its own. */
 export const edgeTo = (
   { projectId, service, environment }: Own,
   peer: Peer,
@@ -48,7 +48,7 @@ export const edgeTo = (
   via,
 });
 
-/** The other direction. */
+/** Builds the edge from a peer without spans to a service. */
 export const edgeFrom = (
   peer: Peer,
   { projectId, service, environment }: Own,
@@ -72,14 +72,14 @@ export const edgeFrom = (
 const environmentOf = (span: Span): string =>
   clip(span.resource('deployment.environment.name') ?? span.resource('deployment.environment') ?? '');
 
-/** The part of an end that is about its own span. */
+/** Returns the part of an end that describes its own span. */
 const endOf = ({ environment, failed, ...own }: OwnCall): Omit<CallEnd, 'traceId' | 'callerId'> => ({
   ...own,
   ...(environment !== '' && { environment }),
   ...(failed && { failed }),
 });
 
-/** Tells the observer what a span says. Spans of other kinds say nothing. */
+/** Passes the calls of a span to the observer. Internal spans have none. */
 export const observe = (span: Span, observer: Observer): void => {
   const { kind } = span;
   if (kind <= internal || kind > consumer) return;
@@ -106,7 +106,7 @@ interface OwnCall extends Own {
 
 const timesOf = ({ startMs, failed, durationNs }: OwnCall): Call => ({ startMs, failed, durationNs });
 
-/** A client or producer span. */
+/** Handles a client or producer span. */
 const called = (span: Span, own: OwnCall, observer: Observer): void => {
   const database = span.kind === client ? databaseOf(span) : undefined;
   if (database !== undefined) {
@@ -135,17 +135,17 @@ const called = (span: Span, own: OwnCall, observer: Observer): void => {
   observer.end({ ...endOf(own), ...idsOf(span), isMessage: true, peer: queue });
 };
 
-/** A server span. */
+/** Handles a server span. */
 const answered = (span: Span, own: OwnCall, observer: Observer): void => {
   const { traceId, spanId } = span;
-  // Zipkin's server shares the id of its client.
+  // In Zipkin, the server span shares the id of its client span.
   const callerId = span.attribute('zipkin.shared') === 'true' ? spanId : span.parentSpanId;
   if (callerId === '')
     observer.call(edgeFrom(user, own, 'request'), { ...timesOf(own), serverDurationNs: own.durationNs });
   else observer.end({ ...endOf(own), traceId, callerId, calleeId: spanId });
 };
 
-/** A consumer span: of one message by its parent, of several by its links. */
+/** Handles a consumer span: one message by its parent, several by its links. */
 const consumed = (span: Span, own: OwnCall, observer: Observer): void => {
   const queue = queueOf(span);
   const isReceive = queueOperationOf(span) === 'receive';
@@ -156,7 +156,7 @@ const consumed = (span: Span, own: OwnCall, observer: Observer): void => {
     });
   const { traceId, spanId, parentSpanId } = span;
   const end = { ...endOf(own), calleeId: spanId, isMessage: true, ...(queue !== undefined && { peer: queue }) };
-  // What polls a queue links all that came; each of those is processed in a span of its own, which links it again.
+  // A polling span links all received messages. Each is processed in its own span, which links it again.
   const links = isReceive ? [] : span.links;
   const seen = new Set<string>();
   for (const link of links) {

@@ -1,12 +1,12 @@
-/** What a client span is about, by its attributes: OpenTelemetry's conventions of today, and those before them. */
+/** Returns the peer of a client span by its attributes: OpenTelemetry's current conventions and older ones. */
 import type { Peer } from '../../schemas/edges.ts';
 import type { Span } from '../../schemas/records/span.ts';
 
-/** What is asked of a span here. */
+/** The part of a span that is read here. */
 export type Attributed = Pick<Span, 'attribute'>;
 
 const maxNameLength = 512;
-/** A name of bounded length. */
+/** Returns a name of bounded length. */
 export const clip = (name: string): string => (name.length > maxNameLength ? name.slice(0, maxNameLength) : name);
 
 const first = (span: Attributed, keys: readonly string[]): string => {
@@ -17,7 +17,7 @@ const first = (span: Attributed, keys: readonly string[]): string => {
   return '';
 };
 
-/** Keys of a host, with those of its port. */
+/** Attribute keys of a host, with those of its port. */
 const hosts = [
   ['server.address', 'server.port'],
   ['net.peer.name', 'net.peer.port'],
@@ -25,7 +25,7 @@ const hosts = [
   ['net.sock.peer.addr', 'net.sock.peer.port'],
   ['net.peer.ip', 'net.peer.port'],
 ] as const;
-/** Ports that a host's name goes without. */
+/** Ports that are omitted from a host's name. */
 const defaultPorts = new Set(['', '80', '443']);
 
 const addressOf = (span: Attributed): string => {
@@ -39,17 +39,17 @@ const addressOf = (span: Attributed): string => {
   return url === '' ? first(span, ['http.host']) : hostOfUrl(url);
 };
 
-/** Host and port of an absolute URL. `URL` takes ten times as long, and throws. */
+/** Returns host and port of an absolute URL. `URL` takes ten times as long, and throws. */
 const hostOfUrl = (url: string): string =>
   /^[a-z][a-z+.-]*:\/\/(?:[^/?#]*@)?([^/?#]+?)(?::(?:80|443))?(?:[/?#]|$)/i.exec(url)?.[1] ?? '';
 
-/** The database that a client span asked; undefined when it did not ask one. */
+/** Returns the database that a client span queried; undefined if it queried none. */
 export const databaseOf = (span: Attributed): Peer | undefined => {
   const system = first(span, ['db.system.name', 'db.system']);
   const namespace = first(span, ['db.namespace', 'db.name', 'db.instance']);
   if (system === '' && namespace === '') return undefined;
   const address = addressOf(span);
-  // Redis numbers its databases: the number alone names nothing.
+  // Redis numbers its databases, and a number alone identifies nothing.
   const database = /^\d*$/.test(namespace) ? '' : namespace;
   const name = first(span, ['peer.service']) || database || address || system || namespace;
   return { kind: 'database', name, system, address };
@@ -68,11 +68,14 @@ const operations: Readonly<Record<string, QueueOperation>> = {
   settle: 'settle',
 };
 
-/** What a span does with a queue: empty when it does not say. */
+/** Returns the queue operation of a span; empty if the span does not declare one. */
 export const queueOperationOf = (span: Attributed): QueueOperation =>
   operations[first(span, ['messaging.operation.type', 'messaging.operation']).toLowerCase()] ?? '';
 
-/** The queue or topic that a span is about; undefined when it is about none. Brokers are no part of its name: the two sides of a queue may know other ones. */
+/**
+ * Returns the queue or topic of a span; undefined if it has none. The broker is not part of the name, because the two
+ * sides of a queue may know different brokers.
+ */
 export const queueOf = (span: Attributed): Peer | undefined => {
   const system = first(span, ['messaging.system']);
   const destination = first(span, ['messaging.destination.name', 'messaging.destination']);
@@ -85,7 +88,7 @@ export const queueOf = (span: Attributed): Peer | undefined => {
   return { kind: 'queue', name: template || (isMadeUp ? '(temporary)' : destination || system), system, address: '' };
 };
 
-/** Whom a request went to, when no span of the other side tells: a service by its name, a host, or undefined. */
+/** Returns the target of a request without a span of the other side: a service by its name, a host, or undefined. */
 export const remoteOf = (span: Attributed): Peer | undefined => {
   const service = first(span, ['peer.service']);
   const address = addressOf(span);

@@ -1,19 +1,22 @@
-/** Ends of calls that wait for their other side, of one tenant. */
+/** Call ends of one tenant that wait for their other side. */
 import { type CallEnd, endOf, type UnpairedReason } from '../../schemas/edges.ts';
 import { type End, EndWriter, readEnd, type SavedEnd, type SavedNames } from './ends.ts';
 
-/** A called span that came before the calling one. */
+/** A callee span that arrived before its caller. */
 type Early = readonly [id: string, end: End];
 
-/** A calling span, or who waits for it. It stays after it was paired, since a call may be made again under one client span. */
+/**
+ * A caller span, or the callees that wait for it. It stays after pairing, because one client span may make several
+ * calls.
+ */
 interface Entry {
   caller: End | undefined;
   early: readonly Early[];
-  /** Ids of the called spans that were paired. */
+  /** Ids of the paired callee spans. */
   paired: readonly string[];
-  /** Second of the watermark at which it goes. */
+  /** Second of the watermark at which the entry expires. */
   due: number;
-  /** Second at which it is looked at: `due`, or before. */
+  /** Second at which the entry is checked: `due`, or earlier. */
   listed: number;
 }
 
@@ -25,7 +28,7 @@ interface Saved extends SavedNames {
     paired: readonly string[],
     due: number,
   ][];
-  /** Numbers of entries. */
+  /** Indexes of entries. */
   readonly dues: readonly [second: number, entries: readonly number[]][];
 }
 
@@ -34,15 +37,21 @@ export interface Outcomes {
   unpaired(end: End, isCaller: boolean, reason: UnpairedReason): void;
 }
 
-/** Of one tenant in one partition: about 90,000 calls. Beyond it, those that wait longest go first. */
+/** Limit of one tenant in one partition: about 90,000 calls. Beyond it, those that wait longest are dropped first. */
 const defaultMaxBytes = 48 * 1024 * 1024;
-/** Called spans of one calling span whose ids are remembered. */
+/** Maximum number of callee spans per caller whose ids are remembered. */
 const maxCallees = 1_000;
-/** How far after the bus' clock an end may lie: senders whose clocks are ahead would wait for ever. */
+/**
+ * Maximum time by which an end may be ahead of the clock of the bus. Ends of senders whose clocks are ahead would
+ * otherwise wait forever.
+ */
 const aheadMs = 5_000;
 
 const maxNames = 10_000;
-/** An array that grows has room for sixteen more: these are replaced instead, as most hold one or none. */
+/**
+ * A growing array reserves sixteen more slots. These arrays are replaced instead, because most hold one element or
+ * none.
+ */
 const nothing: readonly never[] = [];
 
 /** As measured (`test/bench/edges.ts`). */
@@ -50,12 +59,12 @@ const bytesOfEnd = 420;
 const bytesOfPaired = 130;
 
 /**
- * Joins calling and called spans by the calling span's ids, whichever comes first. Equal ends in equal order have equal outcomes in
- * equal order, also across `save`.
+ * Joins caller and callee spans by the caller's ids, in either order of arrival. Equal ends in equal order have equal
+ * outcomes in equal order, also across `save`.
  */
 export class Waiting {
   readonly #entries = new Map<string, Entry>();
-  /** Keys by the second at which they are looked at. */
+  /** Keys by the second at which they are checked. */
   readonly #dues = new Map<number, Set<string>>();
   readonly #names = new Map<string, string>();
   readonly #waitMs: number;
@@ -64,7 +73,7 @@ export class Waiting {
   #pairedIds = 0;
   evicted = 0;
 
-  /** Ends of which the one is up to `waitMs` after the other meet. */
+  /** Pairs ends whose times differ by at most `waitMs`. */
   constructor(waitMs: number, saved?: Saved, maxBytes = defaultMaxBytes) {
     this.#waitMs = waitMs;
     this.#maxBytes = maxBytes;
@@ -108,8 +117,8 @@ export class Waiting {
   }
 
   /**
-   * Takes an end. Answers whether it came for the first time, and the second of the watermark at which `expire` is to be called where
-   * that was not answered before.
+   * Adds an end. Returns whether it arrived for the first time, and the second of the watermark at which to call
+   * `expire`, unless that second was already returned.
    */
   add(
     callEnd: CallEnd,
@@ -128,7 +137,7 @@ export class Waiting {
     return { isNew, ...(due !== undefined && { due }) };
   }
 
-  /** Lets go of what was due by that second of the watermark. Answers a second at which to call again. */
+  /** Removes entries due by that second of the watermark. Returns the next second at which to call it. */
   expire(second: number, outcomes: Outcomes): number[] {
     const again: number[] = [];
     const keys = this.#dues.get(second) ?? new Set();
@@ -142,7 +151,7 @@ export class Waiting {
     return again;
   }
 
-  /** Senders repeat a few names: each is kept once. */
+  /** Senders repeat a few names, so each is stored once. */
   #name(name: string): string {
     const known = this.#names.get(name);
     if (known !== undefined) return known;
@@ -206,7 +215,7 @@ export class Waiting {
     return entry.listed === 0 && this.#list(key, entry) ? due : undefined;
   }
 
-  /** Answers whether it is the first of its second. */
+  /** Returns whether the key is the first of its second. */
   #list(key: string, entry: Entry): boolean {
     entry.listed = entry.due;
     const keys = this.#dues.get(entry.due);

@@ -1,23 +1,23 @@
-/** What became of a batch or a tick. */
+/** Result of a batch or a tick. */
 import type { Message } from '../../schemas/ports/bus.ts';
 
-/** A message that goes to the dead letter of its tenant, or some of its items. */
+/** A message, or some of its items, that goes to the dead letters of its tenant. */
 export interface Poison {
   readonly offset: number;
   readonly tenantId: string;
-  /** `only-ordinals` of the letter; `undefined` for the whole message. */
+  /** `only-ordinals` of the dead letter; `undefined` for the whole message. */
   readonly ordinals: string | undefined;
   readonly reason: string;
   readonly message: string;
 }
 
-/** What a tenant took. */
+/** Usage of a tenant. */
 export interface TenantUsage {
   readonly tenantId: string;
-  /** Of the thread. */
+  /** Milliseconds of the thread. */
   readonly ms: number;
   readonly messages: number;
-  /** Of them, those that go to the dead letter. */
+  /** Number of these messages that go to the dead letters. */
   readonly poison: number;
   /** Of state. */
   readonly bytes: number;
@@ -30,31 +30,31 @@ export interface FailedTimer {
 }
 
 export interface Counts {
-  /** That were stepped, or are none that the processor wants. */
+  /** Number of items that were stepped or filtered out. */
   readonly items: number;
   /** By reason. */
   readonly dropped: Readonly<Record<string, number>>;
-  /** Values, by topic. */
+  /** Number of values, by topic. */
   readonly emitted: Readonly<Record<string, number>>;
-  /** Entries of state that made way for others. */
+  /** Number of evicted state entries. */
   readonly evicted: number;
 }
 
 export interface Answer {
-  /** To be published, in order. */
+  /** Messages to publish, in order. */
   readonly messages: readonly Message[];
   readonly poison: readonly Poison[];
   readonly failedTimers: readonly FailedTimer[];
   readonly tenants: readonly TenantUsage[];
-  /** Records that were passed by, as their tenant is limited. */
+  /** Records that were skipped because their tenant is limited. */
   readonly limited: readonly { readonly tenantId: string; readonly reason: string; readonly records: number }[];
   readonly counts: Counts;
 }
 
-/** What a task holds. */
+/** State of a task. */
 export interface Holding {
   readonly nextOffset: number;
-  /** When a tick has something to do, if no message comes; `Infinity` if never. */
+  /** Time at which a tick has work if no message arrives; `Infinity` for never. */
   readonly nextTickMs: number;
   readonly tenants: number;
   readonly entries: number;
@@ -71,7 +71,7 @@ interface Spent {
   bytes: number;
 }
 
-/** Adds up what a batch does. */
+/** Accumulates the results of a batch. */
 export class Report {
   readonly poison: Poison[] = [];
   readonly failedTimers: FailedTimer[] = [];
@@ -82,7 +82,7 @@ export class Report {
   readonly #limited = new Map<string, { tenantId: string; reason: string; records: number }>();
   readonly #tenants = new Map<string, Spent>();
 
-  /** What is no short word, and the twenty-first one, count as `other`. */
+  /** A reason that is not one short word, and every reason after the twentieth, counts as `other`. */
   drop(reason: string, count = 1): void {
     const isKnown = this.#dropped.has(reason) || (this.#dropped.size < maxReasons && reasonForm.test(reason));
     const counted = isKnown ? reason : 'other';

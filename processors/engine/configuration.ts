@@ -1,15 +1,15 @@
-/** The configuration that processors follow, on its way to their threads. */
+/** Passes the configuration that processors follow on to their threads. */
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { CollectionDefinition, Documents, Feed } from '../../schemas/ports/documents.ts';
 import type { Processor } from './definition.ts';
 import { entitlementCollections } from './entitlements.ts';
 import type { DocumentChange } from './task-messages.ts';
 
-/** Configuration that may be older than this is not acted on. */
+/** Maximum age of configuration that processors act on. */
 export const maxStaleMs = 5_000;
 
 export interface Configuration {
-  /** Throws `UnavailableError` while changes may be missing of what the processor follows. */
+  /** Throws `UnavailableError` while changes that the processor follows may be missing. */
   check(processor: Processor): void;
   close(): Promise<void>;
 }
@@ -19,7 +19,10 @@ const collectionsOf = ({ follows, entitlement }: Processor): readonly Collection
   ...(entitlement === undefined ? [] : entitlementCollections),
 ];
 
-/** Follows what the processors need. When it resolves, every document there is was passed to `onChange`; later ones come within a second. */
+/**
+ * Follows the configuration of the processors. When it resolves, every existing document was passed to `onChange`;
+ * later changes arrive within a second.
+ */
 export const followConfiguration = async (
   processors: readonly Processor[],
   documents: Pick<Documents, 'follow'>,

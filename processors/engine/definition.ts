@@ -1,4 +1,7 @@
-/** A processor as its author writes it: pure functions and what they need. `README.md` of `processors/` shows one. */
+/**
+ * Definition of a processor by its author: pure functions and their dependencies. `README.md` of `processors/` has an
+ * example.
+ */
 import type { z } from 'zod';
 import type { DocumentsById } from '../../runtime/resource-cache.ts';
 import type { CollectionDefinition, Stored } from '../../schemas/ports/documents.ts';
@@ -7,115 +10,134 @@ import type { Source } from '../../schemas/records/source.ts';
 import type { DerivedTopic } from '../../schemas/topic.ts';
 import type { Timer } from './timers.ts';
 
-/** Topics that a processor emits to, by the name that its steps call them. */
+/** Topics that a processor emits to, by their names in its steps. */
 export type Emits = Readonly<Record<string, DerivedTopic>>;
-/** Collections that a processor goes by, by the name that its steps call them. */
+/** Collections that a processor follows, by their names in its steps. */
 export type Follows = Readonly<Record<string, CollectionDefinition<object>>>;
 type Nothing = Readonly<Record<never, never>>;
 
-/** What a state holds now. `evicted` counts since it was opened. */
+/** Current size of a state. `evicted` counts since the state was opened. */
 export interface StateSize {
   readonly entries: number;
   readonly bytes: number;
   readonly evicted: number;
 }
 
-/** Bytes, or pieces of them in their order: what is large need not be joined first. */
+/** Bytes, or pieces of them in order, so that large states need not be joined first. */
 export type SavedState = Uint8Array | readonly Uint8Array[];
 
-/** What a processor keeps of one tenant in one partition. The engine opens, saves and weighs it, and never looks inside. */
+/**
+ * State of a processor for one tenant in one partition. The engine opens, saves and measures it, and never reads its
+ * contents.
+ */
 export interface StateDefinition<State> {
-  /** Raised when `open` can no longer read what an older `save` wrote. */
+  /** Increased when `open` can no longer read the bytes of an older `save`. */
   readonly version: number;
-  /** An empty one, or what `save` of this version wrote. It then does what the saved one would have done. */
+  /**
+   * Opens an empty state, or one from the bytes of `save` of this version. The opened state behaves as the saved one
+   * would have.
+   */
   open(saved?: Uint8Array): State;
-  /** Equal states are saved as equal bytes. */
+  /** Serializes the state. Equal states give equal bytes. */
   save(state: State): SavedState;
-  /** Asked after every message, so it must be cheap. */
+  /** Returns the size. Called after every message, so it must be cheap. */
   size(state: State): StateSize;
-  /** Makes this version's form of what an older version saved; `undefined` when that is of no use. */
+  /** Converts the saved form of an older version; `undefined` if that is not possible. */
   upgrade?(saved: Uint8Array, version: number): Uint8Array | undefined;
-  /** Without an upgrade the state begins empty, and what the bus took in this time before is stepped again, with no effects. Default 0. */
+  /**
+   * Without an upgrade the state begins empty, and messages that the bus received within this time before are stepped
+   * again without effects. Default 0.
+   */
   readonly rebuildMs?: number;
 }
 
-/** What a tenant may take, before its messages are passed by for a while. */
+/** Limits of a tenant, above which its messages are skipped for a while. */
 export interface TenantLimits {
-  /** Share of a thread, 0 to 1, over a minute in which others wait; `Infinity` where its input is bounded before. Default 0.5. */
+  /**
+   * Maximum share of a thread, 0 to 1, over a minute in which others wait; `Infinity` if the input is already bounded.
+   * Default 0.5.
+   */
   readonly threadShare: number;
-  /** Bytes of state in a partition. Default 64 MiB. */
+  /** Maximum bytes of state in a partition. Default 64 MiB. */
   readonly stateBytes: number;
 }
 
-/** What a step may look at and do. Valid during the step. */
+/** Input and actions of a step. Valid during the step. */
 export interface Context<E extends Emits, F extends Follows, State> {
   readonly tenantId: string;
-  /** The tenant's, in this partition. Steps change it in place. */
+  /** State of the tenant in this partition. Steps change it in place. */
   readonly state: State;
-  /** Emits a value of this tenant. A value that its topic's schema refuses throws. */
+  /** Emits a value of this tenant. Throws if the schema of the topic rejects the value. */
   readonly emit: { readonly [Name in keyof E]: (value: z.input<E[Name]['item']>) => void };
-  /** The tenant's documents by id, of one version for the whole batch. */
+  /** Documents of the tenant by id, at one version for the whole batch. */
   readonly follows: {
     readonly [Name in keyof F]: F[Name] extends CollectionDefinition<infer Fields>
       ? DocumentsById<Fields & Stored>
       : never;
   };
-  /** Time of the bus: when the latest message of the partition was taken. In a timer, when it was called. Never goes back. */
+  /**
+   * Time of the bus: when it received the latest message of the partition. In a timer, the time of the call. Never
+   * decreases.
+   */
   readonly clockMs: number;
   /**
-   * Records before it are late; `-Infinity` at first. It is the latest record's time before this message, minus the lateness. A time
-   * that is more than 5 seconds after its reception does not move it. Where the tenant sends nothing for twice the lateness (5
-   * seconds at least), it follows the clock at that distance. Never goes back.
+   * Records before the watermark are late; `-Infinity` at first. It is the latest record time before this message,
+   * minus the lateness. A time more than 5 seconds after its reception does not move it. If the tenant sends nothing
+   * for twice the lateness (at least 5 seconds), it follows the clock at that distance. Never decreases.
    */
   readonly watermarkMs: number;
   /**
-   * Asks for one call of `timer` once the clock or the watermark has reached `dueMs`; `Infinity` takes it back. Another call of the
-   * same kind and key replaces it.
+   * Schedules one call of `timer` once the clock or the watermark reaches `dueMs`; `Infinity` cancels it. Another call
+   * with the same kind and key replaces it.
    */
   setTimer(kind: Timer['kind'], dueMs: number, key?: string): void;
-  /** Leaves the item out on purpose; counted by the reason, one short word. */
+  /** Drops the item on purpose; counted by the reason, one short word. */
   drop(reason: string): void;
 }
 
 export interface Definition<Item, E extends Emits, F extends Follows, State> {
-  /** What it produces, plural. The consumer group is `processors.<name>`. */
+  /** Plural name of the output. The consumer group is `processors.<name>`. */
   readonly name: string;
   readonly summary: string;
   readonly reads: Source<Item>;
-  /** Which items it wants, checked for all processors at once; the others are not stepped. All without it. Of log records alone. */
+  /**
+   * Filter of items, checked for all processors at once; other items are not stepped. All items by default. For log
+   * records only.
+   */
   readonly recordFilter?: RecordFilter;
   readonly emits?: E;
   readonly follows?: F;
-  /** Tenants whose plan lacks it are passed by, and counted. */
+  /** Entitlement that the plan of a tenant needs. Messages of other tenants are skipped and counted. */
   readonly entitlement?: string;
   readonly state?: StateDefinition<State>;
   /**
-   * How long after the latest record's time an earlier one is still on time. Default 60,000. Without it and without `timer` the
-   * records' times are not read, and there is no watermark.
+   * Time after the latest record during which an earlier record still counts as on time. Default 60,000. Without it and
+   * without `timer`, record times are not read, and there is no watermark.
    */
   readonly latenessMs?: number;
   readonly limits?: Partial<TenantLimits>;
   /**
-   * One item. Synchronous and pure: what it does follows from the item and the context alone. A `PermanentError` (or any other) sends
-   * the item to the tenant's dead letter; other items go on, and what it did before stays.
+   * Processes one item. Synchronous and pure: the result depends only on the item and the context. A `PermanentError`
+   * (or any other error) sends the item to the tenant's dead letters. Other items continue, and effects before the
+   * error remain.
    */
   step(item: Item, context: Context<E, F, State>): void;
   timer?(timer: Timer, context: Context<E, F, State>): void;
 }
 
-/** A processor with its author's types closed over, so that the registry is a plain array. */
+/** A processor without its author's type parameters, so that the registry is a plain array. */
 export interface Processor {
   readonly name: string;
   readonly summary: string;
   readonly reads: Source<unknown>;
-  /** Tells which items of a message it wants; all where it is absent. */
+  /** Selects the items of a message to step; absent for all. */
   readonly itemFilter: CompiledFilter<unknown> | undefined;
   readonly emits: Emits;
   readonly follows: Follows;
   readonly entitlement: string | undefined;
   readonly state: StateDefinition<unknown>;
   readonly latenessMs: number;
-  /** Whether it goes by the records' times. */
+  /** Whether the processor uses record times. */
   readonly readsTime: boolean;
   readonly limits: TenantLimits;
   step(item: unknown, context: Context<Emits, Follows, unknown>): void;
@@ -131,7 +153,7 @@ const nothing: StateDefinition<unknown> = {
 
 const defaultLimits: TenantLimits = { threadShare: 0.5, stateBytes: 64 * 1024 * 1024 };
 
-/** Declares a processor. Throws when its name is none for a consumer group. */
+/** Declares a processor. Throws if its name is not valid in the name of a consumer group. */
 export const defineProcessor = <Item, E extends Emits = Nothing, F extends Follows = Nothing, State = Nothing>(
   definition: Definition<Item, E, F, State>,
 ): Processor => {
@@ -140,7 +162,7 @@ export const defineProcessor = <Item, E extends Emits = Nothing, F extends Follo
     throw new TypeError(`a processor cannot be called "${name}": use small letters, digits and single hyphens`);
   if (recordFilter !== undefined && reads.compileFilter === undefined)
     throw new TypeError(`processor ${name} cannot say what it wants: the items of its source are not checked for it`);
-  // Its steps see the context that its own types describe, and items of its own source.
+  // Its steps see the context of its own types, and items of its own source.
   const author = definition as unknown as Processor;
   return {
     name,

@@ -1,4 +1,4 @@
-/** The configuration that a processor follows, as its thread has it. */
+/** Configuration that a processor follows, as its thread sees it. */
 import { type DocumentsById, DocumentsByTenant } from '../../runtime/resource-cache.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 
@@ -18,7 +18,7 @@ export class FollowedDocuments {
     return (this.#collections.get(collection) ?? none).of(tenantId);
   }
 
-  /** A tenant's documents as they are now: later changes do not show in it. */
+  /** Returns the current documents of a tenant; later changes do not affect the result. */
   held(collection: string, tenantId: string): DocumentsById<object & Stored> {
     return (this.#collections.get(collection) ?? none).held(tenantId);
   }

@@ -1,10 +1,10 @@
-/** When a schedule looks for what is due. A process with nothing to do wakes up seldom. */
+/** Decides when a schedule checks for due work, so that an idle process wakes up rarely. */
 
 export interface DueTimerOptions {
-  /** Starts what is due; answers when the next is. */
+  /** Starts due work; returns the next due time. */
   readonly runDue: () => number;
   readonly now: () => number;
-  /** The shortest time between two looks. */
+  /** Minimum time between two checks. */
   readonly minIntervalMs: number;
   readonly timers?: {
     setTimeout(work: () => void, ms: number): NodeJS.Timeout;
@@ -12,21 +12,21 @@ export interface DueTimerOptions {
   };
 }
 
-/** Of the shortest time: it looks that seldom where nothing is due, since clocks are set and documents fall behind. */
+/** Multiple of the minimum interval at which an idle schedule checks, because clocks are set and documents lag. */
 const idleFactor = 10;
 
-/** How long it waits where nothing is due: to a round moment, so that all schedules wake the process up at once. */
+/** Returns the idle wait, to a round time, so that all schedules wake the process up at once. */
 const idleMs = (nowMs: number, minIntervalMs: number): number => {
   const waitMs = idleFactor * minIntervalMs - (nowMs % (idleFactor * minIntervalMs));
   return waitMs < minIntervalMs ? waitMs + idleFactor * minIntervalMs : waitMs;
 };
 
-/** Looks when something is due, until `stop`. */
+/** Checks whenever something is due, until `stop`. */
 export class DueTimer {
   readonly #options: DueTimerOptions;
   readonly #timers: NonNullable<DueTimerOptions['timers']>;
   #timer: NodeJS.Timeout | undefined;
-  /** When it looks next. */
+  /** Time of the next check. */
   #atMs = Number.POSITIVE_INFINITY;
   #isStopped = false;
 
@@ -36,7 +36,7 @@ export class DueTimer {
     this.#arm(Number.NEGATIVE_INFINITY);
   }
 
-  /** Something is due at a time that the last look did not know of. */
+  /** Registers a due time that the last check did not return. */
   due(dueMs: number): void {
     const { now, minIntervalMs } = this.#options;
     if (!this.#isStopped && Math.max(dueMs, now() + minIntervalMs) < this.#atMs) this.#arm(dueMs);

@@ -1,4 +1,4 @@
-/** What a batch does outside of its task: messages and figures. */
+/** Effects of a batch outside of its task: messages and metrics. */
 import { unprocessable } from '../../schemas/dead-letter.ts';
 import type { BusRecord, Message } from '../../schemas/ports/bus.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
@@ -12,7 +12,7 @@ export interface Origin {
   readonly partition: number;
 }
 
-/** The dead letter of a message: a replay steps the items that `only-ordinals` names. */
+/** Builds the dead letter of a message. A replay steps the items that `only-ordinals` names. */
 const toDeadLetter = (origin: Origin, record: BusRecord, { ordinals, reason, message }: Poison): Message[] => {
   const headers = ordinals === undefined ? record.headers : { ...record.headers, 'only-ordinals': ordinals };
   const { group, topic, partition } = origin;
@@ -37,7 +37,7 @@ export const toDeadLetters = (origin: Origin, records: readonly BusRecord[], poi
   });
 };
 
-/** Counts what was done, once it took effect. */
+/** Counts the results of a batch, once they took effect. */
 export const countAnswer = (metrics: Metrics, { processor, group }: Origin, answer: Answer): void => {
   const { counts, poison, limited, failedTimers, tenants } = answer;
   if (counts.items > 0) metrics.add('oiq_processor_items_total', counts.items, { processor });

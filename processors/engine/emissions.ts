@@ -1,16 +1,16 @@
-/** Values that steps emitted, packed into messages. */
+/** Packs the values that steps emit into messages. */
 import { isUtf8 } from 'node:buffer';
 import { compiled } from '../../schemas/compiled.ts';
 import { partitionOf } from '../../schemas/partition.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
 import type { DerivedTopic } from '../../schemas/topic.ts';
 
-/** A message holds several values up to this size. */
+/** A message holds several values up to this number of bytes. */
 const packBytes = 256 * 1024;
 const text = new TextEncoder();
-/** What a message's key and headers take of the topic's limit. */
+/** Bytes of the topic's message limit reserved for key and headers. */
 const headerBytes = 4 * 1024;
-/** Packs of one batch. A position's part counts ticks above it. */
+/** Maximum number of packs of one batch. Ticks are counted above it in the part of a position. */
 const partsPerTick = 2 ** 20;
 
 interface Pack {
@@ -22,14 +22,14 @@ interface Pack {
   bytes: number;
 }
 
-/** A pack to which nothing is added any more: bytes, as the texts of a storm would take twice the memory. */
+/** A pack that accepts no more values, as bytes: strings would take twice the memory during a burst. */
 interface FullPack extends Pick<Pack, 'topic' | 'tenantId' | 'key'>, Pick<Message, 'value' | 'headers'> {}
 
 const opening = '['.charCodeAt(0);
 const comma = ','.charCodeAt(0);
 const closing = ']'.charCodeAt(0);
 
-/** JSON of an array of values. Each is written where it lies: the text of all would be made only to be copied. */
+/** Returns JSON of an array of values. Each value is written in place, because a joined string would only be copied. */
 const arrayOf = ({ values, bytes }: Pack): Uint8Array => {
   const array = Buffer.allocUnsafeSlow(bytes + 1);
   let at = 0;
@@ -49,13 +49,13 @@ const filled = (pack: Pack): FullPack[] => {
   return messages.map((message) => ({ topic, tenantId, key, ...message }));
 };
 
-/** What identifies the messages of a batch or tick: the same for the same input, greater for later input. */
+/** Identity of the messages of a batch or tick: equal for equal input, greater for later input. */
 export interface Place {
   readonly emitter: string;
   readonly tick: number;
 }
 
-/** A value that is ready to be published. */
+/** A value that is ready to publish. */
 export interface Emitted {
   readonly topic: string;
   readonly tenantId: string;
@@ -65,7 +65,10 @@ export interface Emitted {
   readonly messagesOf: DerivedTopic['messagesOf'];
 }
 
-/** Readies a value. Throws when the topic's schema refuses it, when it is another tenant's, or when it is larger than a message. */
+/**
+ * Prepares a value. Throws if the schema of the topic rejects it, if it belongs to another tenant, or if it is larger
+ * than a message.
+ */
 export const emittedOf = (topic: DerivedTopic, tenantId: string, value: unknown): Emitted => {
   const checked = compiled(topic.item).parse(value);
   const owner = topic.tenantOf(checked);
@@ -79,7 +82,10 @@ export const emittedOf = (topic: DerivedTopic, tenantId: string, value: unknown)
   return { topic: topic.name, tenantId, key: topic.keyOf(checked), json, bytes, messagesOf: topic.messagesOf };
 };
 
-/** A message as it lies in a snapshot, until it is certain that it was published. A value that is no text is in base64, which is then said. */
+/**
+ * A message in a snapshot, stored until its publication is confirmed. A value that is not text is in base64, which a
+ * flag marks.
+ */
 export type SavedMessage = readonly [
   topic: string,
   key: string,
@@ -95,7 +101,7 @@ export const savedMessages = (messages: readonly Message[]): SavedMessage[] =>
       : [topic, key, Buffer.from(value).toString('base64'), headers, 'base64'],
   );
 
-/** Each value has memory of its own, which may be moved to another thread. */
+/** Restores messages. Each value has its own memory, which may be transferred to another thread. */
 export const restoredMessages = (saved: readonly SavedMessage[]): Message[] =>
   saved.map(([topic, key, value, headers, encoding]) => ({
     topic,
@@ -104,20 +110,20 @@ export const restoredMessages = (saved: readonly SavedMessage[]): Message[] =>
     value: encoding === 'base64' ? Uint8Array.from(Buffer.from(value, 'base64')) : text.encode(value),
   }));
 
-/** Collects what one batch or tick emits. */
+/** Collects the emissions of one batch or tick. */
 export class Emissions {
   readonly #packs = new Map<string, Pack>();
   readonly #buckets: number;
   #full: FullPack[] = [];
-  /** Most values follow one of their own kind. */
+  /** Most values go to the same pack as the previous one. */
   #latest: Pack | undefined;
 
-  /** `buckets`: over how many message keys the values of a tenant are spread. */
+  /** `buckets`: number of message keys over which the values of a tenant are spread. */
   constructor(buckets: number) {
     this.#buckets = buckets;
   }
 
-  /** Takes a value. */
+  /** Adds a value. */
   add(value: Emitted): void {
     const { json, bytes } = value;
     const pack = this.#packOf(value);
@@ -130,7 +136,7 @@ export class Emissions {
     pack.bytes += bytes;
   }
 
-  /** The messages, which belong behind the offset `last`; it is then empty again. */
+  /** Returns the messages, which belong after the offset `last`, and empties the collection. */
   drain(last: number, { emitter, tick }: Place): Message[] {
     const packs = [...this.#full, ...[...this.#packs.values()].flatMap(filled)];
     this.#full = [];

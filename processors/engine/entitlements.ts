@@ -1,4 +1,4 @@
-/** Which tenants a processor or a schedule works for. */
+/** Decides which tenants a processor or a schedule works for. */
 import type { Documents } from '../../schemas/ports/documents.ts';
 import type { Organization } from '../../schemas/resources/organization.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
@@ -6,25 +6,25 @@ import { type Plan, plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { planOf } from '../../schemas/resources/tenant-plan.ts';
 import { FollowedDocuments } from './documents.ts';
 
-/** What a process follows to know it. */
+/** Collections that a process follows to resolve entitlements. */
 export const entitlementCollections = [organizations, plans] as const;
 
-/** Whether the tenant's plan has the entitlement. A tenant that is disabled, or unknown, has none. */
+/** Returns whether the plan of the tenant has the entitlement. A disabled or unknown tenant has none. */
 export const isEntitled = (documents: FollowedDocuments, tenantId: string, entitlement: string): boolean => {
   const organization = documents.of(organizations.name, organizationsTenant).get(tenantId) as Organization | undefined;
   const plan = planOf(organization, (planId) => documents.of(plans.name, plansTenant).get(planId) as Plan | undefined);
   return plan?.entitlements.includes(entitlement) === true;
 };
 
-/** Which tenants have an entitlement, current. */
+/** Current entitlement of tenants. */
 export interface FollowedEntitlement {
   has(tenantId: string): boolean;
-  /** Milliseconds since all changes were last known. */
+  /** Returns milliseconds since all changes were last known. */
   staleMs(): number;
   close(): Promise<void>;
 }
 
-/** Follows who has the entitlement; without one, all have it. */
+/** Follows which tenants have the entitlement; without an entitlement, all do. */
 export const followEntitlement = async (
   documents: Pick<Documents, 'follow'>,
   entitlement: string | undefined,

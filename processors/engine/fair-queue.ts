@@ -1,51 +1,54 @@
-/** Tasks of one thread take turns: a slow one holds up no other, and those that read the same partition stay together. */
+/**
+ * Shares a thread fairly between tasks: a slow task delays no other, and tasks of the same partition progress at the
+ * same pace.
+ */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { threadMs } from '../../runtime/thread-time.ts';
 import { TimedSlice, type TimeSlice } from './time-slice.ts';
 
-/** Of one task, before others have theirs. */
+/** Length of a time slice of one task. */
 const sliceMs = 5;
 
-/** A task, as the others that read its partition see it. */
+/** A task as other readers of its partition see it. */
 export interface Reader {
-  /** The same for all that read a partition. */
+  /** Equal for all readers of a partition. */
   readonly partition: string;
-  /** Offset of the message that it steps, or of its next one. */
+  /** Offset of the current message, or of the next one. */
   readonly at: number;
-  /** How many offsets the range in its hands has. */
+  /** Number of offsets in the current range. */
   readonly span: number;
-  /** Items that it ever stepped. */
+  /** Total number of items stepped. */
   readonly items: number;
 }
 
-/** Others wait for one that takes less than this for an item: together they keep up with 40,000 a second. */
+/** Others wait for a reader that takes less than this per item: all readers then sustain 40,000 items a second. */
 const maxItemMs = 0.025;
-/** They wait for one that is at most so many ranges behind, each as long as the one in its hands. */
+/** Others wait for a reader that is at most this many ranges behind, each as long as its current range. */
 const maxRanges = 4;
 
 interface Waiting {
   readonly task: number;
   readonly reader: Reader | undefined;
-  /** Works until the turn is over; answers once all is done. */
+  /** Works until the time slice is over; returns once all work is done. */
   go(slice: TimeSlice): void;
 }
 
-/** What a task took. */
+/** Usage of a task. */
 interface TaskUsage {
-  /** Time of its turns, also of those that it gave away. */
+  /** Time of its slices, including slices it yielded. */
   ms: number;
-  /** CPU time and items of the turns that it had lately. */
+  /** CPU time and items of its recent slices. */
   lateMs: number;
   lateItems: number;
 }
 
-/** One that goes, and the task whose turn it is. */
+/** The task to run, and the task that owns the time slice. */
 interface Next {
   readonly going: Waiting;
   readonly giver: number;
 }
 
-/** The one that waits longest of several. */
+/** Returns the element with the smallest value; among equals, the one that waits longest. */
 const minBy = (waiting: readonly Waiting[], of: (each: Waiting) => number): Waiting | undefined => {
   let found: Waiting | undefined;
   let min = Number.POSITIVE_INFINITY;
@@ -59,18 +62,20 @@ const minBy = (waiting: readonly Waiting[], of: (each: Waiting) => number): Wait
 };
 
 /**
- * It is the turn of the task that has had the least time. One that was idle does not save its time up: it begins with the time of the one
- * that goes next. It gives its turn away to the one that is farthest behind it in its partition, unless that is slow or far away: what
- * tasks are apart is read, sent and opened more than once.
+ * Runs the task that has had the least time. A task that was idle does not accumulate credit: it starts with the time
+ * of the next task.
+ *
+ * The task yields its slice to the reader of its partition that is farthest behind, unless that reader is slow or too
+ * far away. Readers at different offsets cause messages to be read, sent and decoded more than once.
  */
 export class SliceScheduler {
   readonly #usage = new Map<number, TaskUsage>();
   #waiting: Waiting[] = [];
   #isRunning = false;
-  /** Time that the task had whose turn was last. */
+  /** Time of the task that had the last slice. */
   #floorMs = 0;
 
-  /** Calls `work`, turn by turn, until it answers. Rejects with what it throws. */
+  /** Calls `work`, slice by slice, until it returns a result. Rejects with the error it throws. */
   run<Result>(task: number, work: (slice: TimeSlice) => Result | undefined, reader?: Reader): Promise<Result> {
     const usage = this.#usage.get(task);
     if (usage === undefined) this.#usage.set(task, { ms: this.#floorMs, lateMs: 0, lateItems: 0 });
@@ -90,7 +95,7 @@ export class SliceScheduler {
     return promise;
   }
 
-  /** The task is gone. */
+  /** Forgets a task that was closed. */
   forget(task: number): void {
     this.#usage.delete(task);
   }
@@ -99,7 +104,7 @@ export class SliceScheduler {
     this.#isRunning = true;
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
       this.#go(next);
-      // Replies leave, and calls of others come in.
+      // Let replies go out and other calls arrive.
       await yieldToEventLoop();
     }
     this.#isRunning = false;
@@ -126,7 +131,7 @@ export class SliceScheduler {
     return { going, giver: own.task };
   }
 
-  /** Whether it is a little behind in the same partition, and comes on. */
+  /** Returns whether the other task is slightly behind in the same partition and makes progress. */
   #isAwaited({ task, reader }: Waiting, { reader: own }: Waiting): boolean {
     if (own === undefined || reader?.partition !== own.partition) return false;
     const distance = own.at - reader.at;

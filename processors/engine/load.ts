@@ -1,4 +1,4 @@
-/** How the task of a partition comes to its state. */
+/** Loads the state of a partition's task. */
 import { DamagedStateError, type Snapshot } from '../../runtime/states.ts';
 import type { Processor } from './definition.ts';
 import type { Origin } from './effects.ts';
@@ -6,25 +6,26 @@ import { boundsOf, offsetSince, piecesOf } from './partition-bounds.ts';
 import type { TaskHandle } from './pool.ts';
 import type { Runtime } from './runtime.ts';
 
-/** What ended the thread of this partition's task, and is not to do so again. */
+/** What ended the thread of this partition's task before, to avoid a repetition. */
 export type Precaution =
   | { readonly kind: 'skip'; readonly offset: number }
   | { readonly kind: 'limit'; readonly tenantId: string };
 
 export interface Loaded {
   readonly task: TaskHandle;
-  /** The snapshot's number, of which this member is the last that saved. */
+  /** Number of the snapshot; this member was the last to save. */
   readonly number: number;
 }
 
 export const stateKey = ({ processor, topic, partition }: Origin): string => `${processor}/${topic}/${partition}`;
 
-/** A tenant whose timer never ended is passed by for so long. */
+/** Time for which messages of a tenant are skipped after its timer did not end. */
 const slowTimerMs = 600_000;
 
 /**
- * Opens the task from the last snapshot, publishes what its last tick emitted, steps what the snapshot lacks with no effects, and
- * saves it: from then on nobody who had the partition before can save. Rejects with `ConflictError` when another member did so.
+ * Opens the task from the last snapshot, publishes the output of its last tick, steps newer messages without effects,
+ * and saves it. From then on no previous owner of the partition can save. Rejects with `ConflictError` if another
+ * member saved first.
  */
 export const loadTask = async (
   processor: Processor,
@@ -94,7 +95,7 @@ const opened = async (
   }
   if (isNew || task.isEmptied) {
     if (task.isEmptied) log.warn({ ...origin }, 'the state of an older version cannot be read: it begins empty');
-    // Effects of what the lost state had stepped were published: it is not stepped again with effects.
+    // Effects of the lost state were already published, so its messages are not stepped again with effects.
     const to = isNew ? committed : Math.max(committed, nextOffset);
     await task.moveTo(await rebuildFrom(processor, origin, runtime, earliest, to));
     await replayed(origin, runtime, task, to);
@@ -109,7 +110,7 @@ const opened = async (
   return task;
 };
 
-/** Where a replay begins that rebuilds the state. */
+/** Returns the offset at which the replay that rebuilds the state begins. */
 const rebuildFrom = async (
   { state: { rebuildMs = 0 } }: Processor,
   { topic, partition }: Origin,
@@ -123,7 +124,7 @@ const rebuildFrom = async (
   return await offsetSince(bus, { topic, partition, from: earliest, to }, lastMs - rebuildMs);
 };
 
-/** Steps what is not in the state, up to an offset. */
+/** Steps messages that the state lacks, up to an offset. */
 const replayed = async (origin: Origin, runtime: Runtime, task: TaskHandle, to: number): Promise<void> => {
   const { topic, partition, processor } = origin;
   const from = task.holding.nextOffset;

@@ -1,4 +1,4 @@
-/** Which items of a message a header names, as ranges: `0-3,7`. */
+/** Encodes the items of a message that a header names, as ranges: `0-3,7`. */
 
 /** `ordinals` ascend. */
 export const encodeOrdinals = (ordinals: readonly number[]): string => {
@@ -19,7 +19,7 @@ export const encodeOrdinals = (ordinals: readonly number[]): string => {
   return ranges.join(',');
 };
 
-/** Answers whether a message's `only-ordinals` header names an item; all are, where it has none. */
+/** Returns a predicate for the items that a message's `only-ordinals` header names; undefined for all items. */
 export const onlyOrdinals = (header: string | undefined): ((ordinal: number) => boolean) | undefined => {
   if (header === undefined) return undefined;
   const ranges = header.split(',').map((range) => {

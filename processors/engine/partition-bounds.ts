@@ -1,12 +1,12 @@
-/** Where a partition begins and ends, and where a time lies in it. */
+/** Finds the bounds of a partition, and the offset of a time. */
 import type { Bus, BusRecord } from '../../schemas/ports/bus.ts';
 
 export type Reading = Pick<Bus, 'offsets' | 'read'>;
 
 export interface Bounds {
-  /** First offset that is kept. */
+  /** First retained offset. */
   readonly earliest: number;
-  /** Next one that could be committed. */
+  /** Next offset to be committed. */
   readonly end: number;
 }
 
@@ -27,7 +27,10 @@ const firstIn = async (
   return undefined;
 };
 
-/** The offset before `to` from which on messages were taken at `sinceMs` or later. Times of messages grow with their offsets, roughly. */
+/**
+ * Returns the offset before `to` from which messages were received at `sinceMs` or later. Times of messages roughly
+ * grow with their offsets.
+ */
 export const offsetSince = async (
   bus: Reading,
   { topic, partition, from, to }: { topic: string; partition: number; from: number; to: number },
@@ -47,7 +50,7 @@ export const offsetSince = async (
 const pieceBytes = 8 * 1024 * 1024;
 const pieceMessages = 5_000;
 
-/** The messages with `from <= offset < to`, in pieces. */
+/** Yields the messages with `from <= offset < to`, in pieces. */
 export async function* piecesOf(
   bus: Reading,
   { topic, partition, from, to }: { topic: string; partition: number; from: number; to: number },

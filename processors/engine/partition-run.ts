@@ -1,4 +1,4 @@
-/** One partition of a processor, on the main thread: what its task does takes effect here, once. */
+/** One partition of a processor on the main thread, where the results of its task take effect exactly once. */
 import type { AssignedPartition, Batch } from '../../schemas/ports/bus.ts';
 import { ConflictError } from '../../schemas/ports/documents.ts';
 import type { Answer, Holding } from './answer.ts';
@@ -23,25 +23,25 @@ interface Running {
   readonly task: TaskHandle;
   number: number;
   savedAtMs: number;
-  /** Until then no other snapshot is saved that can wait, by `performance.now()`. */
+  /** Until then (by `performance.now()`) no deferrable snapshot is saved. */
   restsUntilMs: number;
-  /** Messages since the last snapshot, and whether anything has changed. */
+  /** Messages since the last snapshot, and whether the state has changed. */
   messages: number;
   isChanged: boolean;
 }
 
-/** After a snapshot so many times the CPU time that it took pass before another that can wait: 5 % of the thread at most. */
+/** Multiple of a snapshot's CPU time that passes before the next deferrable one: at most 5 % of the thread. */
 const restFactor = 20;
-/** One that took less is no matter: ticks come once a second. */
+/** Cheaper snapshots do not count, because ticks run once a second. */
 const minSnapshotMs = 20;
 
-/** Of a tenant that took too much. */
+/** Time for which a tenant that exceeded its limits is skipped. */
 const limitMs = 60_000;
 
 interface Stepped {
   readonly last: number;
   readonly answer: Answer;
-  /** Tenants that take too much, and what of; `undefined` before that is decided, which is done once. */
+  /** Tenants over their limits, with the reason; `undefined` until that is decided, which happens once. */
   limited?: ReadonlyMap<string, string>;
 }
 
@@ -49,14 +49,14 @@ export class PartitionRun {
   readonly #shared: Shared;
   readonly #origin: Origin;
   readonly #precautions: Precaution[] = [];
-  /** Ends of threads by what this partition's task was doing. */
+  /** Thread terminations, by the activity of this partition's task. */
   readonly #strikes = new Map<number, number>();
   #running: Running | undefined;
-  /** A range that was stepped, and did not take effect. */
+  /** A range that was stepped but has not taken effect. */
   #stepped: Stepped | undefined;
   /** Next offset that is not acknowledged. */
   #committed: number;
-  /** A range is claimed, and comes again: it must meet the state that it met. */
+  /** Whether a range is claimed: it will be redelivered, and must meet the same state. */
   #isClaimed: boolean;
   #end = { offset: Number.NaN, sinceMs: 0 };
   #queue: Promise<unknown> = Promise.resolve();
@@ -73,12 +73,15 @@ export class PartitionRun {
     return this.#running?.task.holding;
   }
 
-  /** Readies the task. */
+  /** Loads the task. */
   assigned(): Promise<void> {
     return this.#enqueue(async () => void (await this.#loaded()));
   }
 
-  /** Resolves once the batch has taken effect. Rejects with no effect, or with one that the next delivery repeats under the same ids. */
+  /**
+   * Processes a batch. Resolves once the batch has taken effect. Rejects without an effect, or with one that the next
+   * delivery repeats under the same ids.
+   */
   batch(batch: Batch): Promise<void> {
     return this.#enqueue(async () => {
       this.#isClaimed = true;
@@ -90,30 +93,30 @@ export class PartitionRun {
     });
   }
 
-  /** Runs what time has made due, if the partition is idle. */
+  /** Runs due timers, if the partition is idle. */
   tick(): Promise<void> {
     if (!this.#mayTick()) return Promise.resolve();
     return this.#enqueue(async () => {
-      // Another tick may have been under way.
+      // Another tick may have been running.
       if (!this.#mayTick() || this.#isRevoked || !(await this.#isIdle())) return;
       this.#shared.runtime.configuration.check(this.#shared.processor);
       await this.#guarded(() => this.#tick());
     });
   }
 
-  /** Each tick saves what it emits before that is published, so it waits for the rest after a snapshot. */
+  /** Each tick saves its emissions before they are published, so it waits for the pause after a snapshot. */
   #mayTick(): boolean {
     if (this.#isClaimed || performance.now() < (this.#running?.restsUntilMs ?? 0)) return false;
     return (this.holding?.nextTickMs ?? 0) <= this.#shared.runtime.clock.now();
   }
 
-  /** Saves what has changed, and forgets the task. */
+  /** Saves changes, and forgets the task. */
   revoked(): Promise<void> {
     return this.#enqueue(async () => {
       this.#isRevoked = true;
       const running = this.#running;
       try {
-        // A range that did not take effect is in the task already, and must not be in its snapshot.
+        // A range without effect is already in the task, and must not be in its snapshot.
         if (running?.isChanged === true && this.#stepped === undefined) await this.#save(running);
       } finally {
         await this.#drop();
@@ -134,7 +137,7 @@ export class PartitionRun {
     await running?.task.close();
   }
 
-  /** A failure of the task, or of its snapshot, makes another one be loaded. */
+  /** Runs work. After a failure of the task or its snapshot, another task is loaded. */
   async #guarded(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -154,7 +157,7 @@ export class PartitionRun {
     if (activity.kind !== 'message') return;
     const strikes = (this.#strikes.get(activity.offset) ?? 0) + 1;
     this.#strikes.set(activity.offset, strikes);
-    // A thread may die of what others keep in it.
+    // Other tasks may have caused the thread to run out of memory.
     if (!isSlow && strikes < 2) return;
     this.#precautions.push({ kind: 'skip', offset: activity.offset });
     log.error({ ...this.#origin, offset: activity.offset }, 'a message ended its thread: it goes to the dead letter');
@@ -195,8 +198,8 @@ export class PartitionRun {
   }
 
   /**
-   * Tenants that take too much. That follows from more than the input, so the decision is saved before it has effects. Throws when
-   * too much of several tenants is poison.
+   * Returns the tenants over their limits. The decision depends on more than the input, so it is saved before it takes
+   * effect. Throws if several tenants have too many poison items.
    */
   #judged({ task }: Running, { tenants }: Answer): ReadonlyMap<string, string> {
     const { processor, runtime, fuse } = this.#shared;
@@ -244,7 +247,7 @@ export class PartitionRun {
     Object.assign(running, this.#justSaved(running.task));
   }
 
-  /** Whether nothing waits in the partition: time by the wall must not overtake messages. */
+  /** Returns whether no messages wait in the partition, because wall-clock time must not overtake messages. */
   async #isIdle(): Promise<boolean> {
     const { runtime } = this.#shared;
     const { topic, partition } = this.#origin;
@@ -253,7 +256,7 @@ export class PartitionRun {
     if (task.holding.nextTickMs > nowMs) return false;
     const { end } = await boundsOf(runtime.bus, topic, partition);
     if (end <= Math.max(task.holding.nextOffset, this.#committed)) return true;
-    // What lies before the end may be no message: markers of transactions, damage.
+    // The offset before the end may not be a message: it can be a transaction marker or damaged data.
     if (end !== this.#end.offset) this.#end = { offset: end, sinceMs: nowMs };
     return nowMs - this.#end.sinceMs >= runtime.pace.quietMs;
   }
@@ -273,7 +276,7 @@ export class PartitionRun {
       countAnswer(runtime.metrics, this.#origin, answer);
       logFailedTimers(runtime, this.#origin, answer);
     } catch (error) {
-      // It is in the task, and may be in the snapshot: only loading tells.
+      // The message is in the task, and may be in the snapshot; only loading shows that.
       await this.#drop();
       throw error;
     }

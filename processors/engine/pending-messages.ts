@@ -1,4 +1,6 @@
-/** Messages that a thread holds, as the main thread sees them: each goes there once, for all tasks that read its partition. */
+/**
+ * Messages held by a thread, as the main thread sees them. Each is sent once, for all tasks that read its partition.
+ */
 import { type Memory, movable } from '../../runtime/memory.ts';
 import { packedRecords } from '../../runtime/packed-records.ts';
 import { type Budget, ReadingWindow, type WindowPiece, type WindowReader } from '../../runtime/reading-window.ts';
@@ -8,13 +10,13 @@ import type { Piece, Run } from './task-messages.ts';
 
 interface Held extends WindowPiece {
   readonly sent: Piece;
-  /** Memory of its own that goes with it. */
+  /** Its own memory, transferred with the call. */
   readonly copies: readonly ArrayBufferLike[];
-  /** Nobody reads it any more. */
+  /** Marks the messages as no longer read. */
   release(): void;
 }
 
-/** What a call is to say, and what is to be done once it was answered. */
+/** Content of a call, and the action after its reply. */
 export interface Sent {
   readonly runs: readonly Run[];
   readonly pieces: readonly Piece[];
@@ -22,10 +24,10 @@ export interface Sent {
   settled(): void;
 }
 
-/** Sends numbers of pieces that the thread is to forget; resolves when it has. */
+/** Sends numbers of pieces that the thread should forget; resolves when it has done so. */
 export type Forget = (numbers: readonly number[]) => Promise<unknown>;
 
-/** Of one partition in one thread. */
+/** Held messages of one partition in one thread. */
 export class HeldMessages {
   readonly #window: ReadingWindow<Held>;
   readonly #memory: Memory;
@@ -37,7 +39,7 @@ export class HeldMessages {
       const give = (): void => {
         for (const { release } of entries) release();
       };
-      // A thread that died has nothing any longer.
+      // A dead thread holds nothing.
       forget(entries.map(({ sent }) => sent.number)).then(give, give);
     });
   }
@@ -47,7 +49,10 @@ export class HeldMessages {
     return this.#window.readers;
   }
 
-  /** Says where the thread has these messages, which ascend, and brings those that it lacks: copied, unless their memory can be kept. */
+  /**
+   * Returns where the thread has these messages, which ascend, with those it lacks. They are copied unless their memory
+   * can be retained.
+   */
   send(records: readonly BusRecord[], retain?: Batch['retain']): Sent {
     const used: Held[] = [];
     const runs: Run[] = [];
@@ -76,12 +81,12 @@ export class HeldMessages {
     };
   }
 
-  /** Forgets what no reader needs, and what there is no room for. */
+  /** Forgets pieces that no reader needs, and those beyond the memory limit. */
   clean(): void {
     this.#window.clean();
   }
 
-  /** The thread is gone, and all that it held. */
+  /** Discards everything after the thread died. */
   lost(): void {
     this.#window.lost();
   }
@@ -94,7 +99,7 @@ export class HeldMessages {
     return offsets[index] === offset ? { held, index } : undefined;
   }
 
-  /** Index behind the records from this one on that are not held. */
+  /** Returns the index after the run of missing records that starts at this one. */
   #missingUntil(records: readonly BusRecord[], from: number): number {
     let at = from + 1;
     while (at < records.length && this.#window.find((records[at] as BusRecord).offset) === undefined) at++;

@@ -1,4 +1,4 @@
-/** The threads in which tasks run, as the main thread sees them. */
+/** The threads that run tasks, as the main thread sees them. */
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { every } from '../../runtime/interval.ts';
@@ -21,11 +21,11 @@ import type {
   WorkerStart,
 } from './task-messages.ts';
 
-/** The task is lost: open another from the last snapshot. */
+/** The task is lost; open another from the last snapshot. */
 export class TaskLostError extends Error {
-  /** What kept its thread busy when that ended, where that was of this task. */
+  /** Activity of this task that occupied its thread when the thread ended, if any. */
   readonly activity: ThreadActivity;
-  /** The thread was ended as it was busy with that for too long. */
+  /** Whether the thread was ended because that activity took too long. */
   readonly isSlow: boolean;
 
   constructor(message: string, { cause, activity = { kind: 'nothing' }, isSlow = false }: LostOptions = {}) {
@@ -46,22 +46,25 @@ export interface TaskPlace {
   readonly processor: string;
   readonly topic: string;
   readonly partition: number;
-  /** Message keys over which a tenant's values are spread. */
+  /** Message keys over which the values of a tenant are spread. */
   readonly buckets: number;
 }
 
 /** Messages up to an offset. */
 type Fed = Pick<Batch, 'records' | 'last' | 'retain'>;
 
-/** A task in a thread. Calls are answered in their order. Where one rejects, it is with a `TaskLostError`, and so do all later ones. */
+/**
+ * A task in a thread. Replies arrive in the order of calls. A call rejects with a `TaskLostError`, as do all later
+ * calls.
+ */
 export interface TaskHandle {
   readonly isEmptied: boolean;
-  /** What the last tick emitted, and what may not be published. */
+  /** Emissions of the last tick that may not be published yet. */
   readonly outbox: readonly Message[];
   readonly holding: Holding;
-  /** CPU time of the thread that the last snapshot took. */
+  /** CPU time of the thread for the last snapshot. */
   readonly snapshotMs: number;
-  /** Of the thread, among all tasks in it. */
+  /** Shares of the thread, among all its tasks. */
   readonly shares: Shares;
   batch(batch: Fed): Promise<Answer>;
   replay(records: readonly BusRecord[], last: number): Promise<void>;
@@ -75,20 +78,21 @@ export interface TaskHandle {
 }
 
 export interface TaskPoolOptions {
-  /** Default: one less than the cores, four at most. */
+  /** Number of threads. Default: one fewer than the cores, at most four. */
   readonly threads?: number | undefined;
-  /** The module whose `processors` the threads load. */
+  /** Module whose `processors` the threads load. */
   readonly definitions?: URL | undefined;
-  /** A thread that is busy with one message for so many seconds is ended. Default 10. */
+  /** Seconds after which a thread that is busy with one message is ended. Default 10. */
   readonly messageSeconds?: number | undefined;
-  /** Bytes of messages (decompressed) that are held for the tasks of a partition that are not so far yet. Default 64 MiB. */
+  /** Bytes of decompressed messages held for slower tasks of a partition. Default 64 MiB. */
   readonly heldBytes?: number | undefined;
 }
 
 const maxThreads = 4;
 /**
- * A tenant's state is bounded before; this ends a step that never stops allocating, and not the process. What steps make is garbage soon:
- * V8 would let 64 MiB of it gather, and have as much free.
+ * State of a tenant has a lower limit; this one ends a step that allocates without bound, without ending the process.
+ * Steps mostly create short-lived objects: V8 would otherwise let 64 MiB of them accumulate, and reserve as much free
+ * memory.
  */
 const resourceLimits = { maxOldGenerationSizeMb: 2_048, maxYoungGenerationSizeMb: 48 } as const;
 const checkMs = 1_000;
@@ -96,19 +100,19 @@ const checkMs = 1_000;
 interface Watched {
   readonly progress: Progress;
   readonly shares: Shares;
-  /** By topic and partition. */
+  /** Held messages by topic and partition. */
   readonly messages: Map<string, HeldMessages>;
   isSlow: boolean;
   count: number;
-  /** When it was first seen to be at that. */
+  /** When this activity was first seen. */
   sinceMs: number;
 }
 
-/** How long a thread has worked. Where that is not known, time passes instead. */
+/** Returns the CPU time of a thread; elapsed time if that is unknown. */
 const busyMsOf = ({ thread }: Progress): number => {
   try {
     const fields = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-    // Its 14th and 15th fields, in hundredths of a second; two are cut off.
+    // Fields 14 and 15 are in hundredths of a second; two fields are already cut off.
     return 10 * (Number(fields[11]) + Number(fields[12]));
   } catch {
     return performance.now();
@@ -139,7 +143,7 @@ export class TaskPool {
     this.#stopChecking = every(checkMs, () => this.#check(messageSeconds));
   }
 
-  /** A document that some processor follows. Each thread applies changes between two calls. */
+  /** Applies a change of a followed document. Each thread applies changes between two calls. */
   change(change: DocumentChange): void {
     const key = `${change.collection}\n${change.tenantId}\n${change.id}`;
     if (change.document === undefined) this.#documents.delete(key);
@@ -149,8 +153,8 @@ export class TaskPool {
   }
 
   /**
-   * Opens a task from what `snapshot` answered, or with nothing. All tasks of a partition are in one thread, which has each message once
-   * and decodes it once.
+   * Opens a task from a result of `snapshot`, or empty. All tasks of a partition share one thread, which receives and
+   * decodes each message once.
    */
   async open({ processor, topic, partition, buckets }: TaskPlace, saved: Uint8Array | undefined): Promise<TaskHandle> {
     const thread = this.#threadOf(topic, partition);

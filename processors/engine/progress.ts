@@ -1,4 +1,4 @@
-/** What a thread is doing, as the main thread sees it while the thread is busy: it lies in shared memory. */
+/** Activity of a thread in shared memory, which the main thread reads while the thread is busy. */
 import type { Watch } from './task.ts';
 
 export type ThreadActivity =
@@ -21,7 +21,7 @@ export class Progress implements Watch {
     this.#text = new Uint8Array(memory, words * 8);
   }
 
-  /** Linux' number of the thread; 0 elsewhere. */
+  /** Linux thread id; 0 on other systems. */
   get thread(): number {
     return this.#numbers[THREAD] ?? 0;
   }
@@ -30,7 +30,7 @@ export class Progress implements Watch {
     this.#numbers[THREAD] = number;
   }
 
-  /** In the thread: what follows is of this task. */
+  /** Called in the thread: the following work belongs to this task. */
   begin(task: number): void {
     this.#numbers[TASK] = task;
   }
@@ -51,7 +51,7 @@ export class Progress implements Watch {
     this.#next(0);
   }
 
-  /** Another number whenever something else is done. */
+  /** Counter that changes with each new activity. */
   get count(): number {
     return this.#numbers[COUNT] ?? 0;
   }

@@ -1,4 +1,4 @@
-/** A processor in this process: its consumer, and a task for each partition that it has. */
+/** Runs a processor in this process: its consumer, and a task for each assigned partition. */
 import { consumerGroup } from '../../runtime/consumer-groups.ts';
 import { every } from '../../runtime/interval.ts';
 import type { AssignedPartition, Batch, Consumer } from '../../schemas/ports/bus.ts';
@@ -7,14 +7,14 @@ import { PartitionRun } from './partition-run.ts';
 import type { Runtime } from './runtime.ts';
 import { TenantFuse } from './tenant-fuse.ts';
 
-/** Message keys over which values of a tenant are spread, where a topic has several partitions. */
+/** Number of message keys over which values of a tenant are spread if a topic has several partitions. */
 const manyBuckets = 32;
 
 const keyOf = ({ topic, partition }: Pick<Batch, 'topic' | 'partition'>): string => `${topic}:${partition}`;
 
 /**
- * Steps, publishes, saves now and then, and only then resolves, which commits. Back-pressure needs no code: the consumer delivers
- * the next batch when this one is acknowledged. Resolves after `consumer.stop()`.
+ * Runs a processor: steps, publishes, saves now and then, and only then resolves, which commits. Back-pressure needs no
+ * code, because the consumer delivers the next batch after this one is acknowledged. Resolves after `consumer.stop()`.
  */
 export const runProcessor = async (processor: Processor, consumer: Consumer, runtime: Runtime): Promise<void> => {
   const { metrics, log, pace } = runtime;
@@ -23,7 +23,7 @@ export const runProcessor = async (processor: Processor, consumer: Consumer, run
   const partitions = new Map<string, PartitionRun>();
 
   const assigned = async (partition: AssignedPartition): Promise<void> => {
-    // The bus has just answered, and the consumer tries again what rejects.
+    // The bus has just replied, and the consumer retries rejected calls.
     const outputs = await Promise.all(Object.values(processor.emits).map(({ name }) => runtime.bus.offsets(name)));
     const buckets = outputs.some(({ length }) => length > 1) ? manyBuckets : 1;
     const run = new PartitionRun({ processor, group, runtime, fuse, buckets }, partition);

@@ -1,4 +1,4 @@
-/** What a processor runs on. */
+/** Dependencies of a running processor. */
 import type { States } from '../../runtime/states.ts';
 import type { Bus, Producer } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
@@ -8,13 +8,19 @@ import type { Configuration } from './configuration.ts';
 import type { TaskPool } from './pool.ts';
 
 export interface Pace {
-  /** A snapshot is saved once so much time has passed since the last one … Default 30,000. */
+  /** Time after the last snapshot until another is saved. Default 30,000. */
   readonly snapshotMs: number;
-  /** … or so many messages, unless the last one took so long that another would take more than 5 % of the thread. Default 50,000. */
+  /**
+   * Number of messages after which a snapshot is saved, unless it would take more than 5 % of the thread. Default
+   * 50,000.
+   */
   readonly snapshotMessages: number;
-  /** How often it is looked whether time has made something due. Default 1,000. */
+  /** Interval of checks for due timers. Default 1,000. */
   readonly tickMs: number;
-  /** A partition that delivered nothing for so long, and does not grow, is idle, whatever its end says. Default 30,000. */
+  /**
+   * Time without deliveries after which a partition that does not grow counts as idle, whatever its end offset. Default
+   * 30,000.
+   */
   readonly quietMs: number;
 }
 

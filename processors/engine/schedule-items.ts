@@ -1,4 +1,4 @@
-/** The things of a schedule that are due at times, by slot. */
+/** Items of a schedule with due times, by slot. */
 import type { ResourceChange } from '../../runtime/resource-cache.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
@@ -27,12 +27,12 @@ export class ScheduleItems {
     this.#log = log;
   }
 
-  /** By key; it changes in place. */
+  /** Items by key; the map changes in place. */
   of(slot: number): ReadonlyMap<string, ScheduleItem> {
     return this.#slots[slot] ?? new Map();
   }
 
-  /** Takes a change in, and answers what it was about. */
+  /** Applies a change, and returns the slot and key of its item. */
   change({ tenantId, id, after }: ResourceChange<object>): { readonly slot: number; readonly key: string } {
     const key = itemKey(tenantId, id);
     const own = phaseOf(key);

@@ -1,24 +1,27 @@
-/** Due times that are made up while a store is away: they wait for it, but never longer than until the next due time comes. */
+/**
+ * Missed due times that are made up while a store is unavailable. They wait for the store, but at most until the next
+ * due time.
+ */
 import type { ScheduleItem } from './schedule-items.ts';
 import { nextDue } from './schedule-times.ts';
 
-/** Until what waits is tried again. */
+/** Delay before a waiting item is retried. */
 const pauseMs = 5_000;
 
 interface Waiting {
-  /** When it is tried again, … */
+  /** Time of the next retry. */
   readonly againMs: number;
-  /** … and when it waits no longer: the due time that comes then must be told in time, and runs are in order. */
+  /** Time until which it waits: the next due time must run on time, and runs are in order. */
   readonly untilMs: number;
 }
 
 type Timed = Pick<ScheduleItem, 'key' | 'phase' | 'everyMs'>;
 
 export class MadeUp {
-  /** Kept until the thing has caught up, so that all due times that are made up together wait for one interval at most. */
+  /** Retained until the item has caught up, so that all its made-up due times wait for at most one interval. */
   readonly #waiting = new Map<string, Waiting>();
 
-  /** Whether the run of a due time may be done again. */
+  /** Returns whether the run of a due time may be retried. */
   mayWait({ key, phase, everyMs }: Timed, dueMs: number, nowMs: number): boolean {
     const hasCaughtUp = nextDue(phase, everyMs, dueMs) > nowMs;
     if (hasCaughtUp) this.#waiting.delete(key);
@@ -30,7 +33,7 @@ export class MadeUp {
     this.#waiting.set(key, { againMs: Math.min(nowMs + pauseMs, untilMs), untilMs });
   }
 
-  /** Before this time the thing does not run. */
+  /** Returns the time before which the item does not run. */
   againMs(key: string): number {
     return this.#waiting.get(key)?.againMs ?? Number.NEGATIVE_INFINITY;
   }

@@ -1,4 +1,4 @@
-/** How many runs go on at once: a limit for all and one for each tenant, and tenants in turn. */
+/** Limits concurrent runs in total and per tenant, and serves tenants in rotation. */
 
 export interface QueueLimits {
   readonly total: number;
@@ -8,14 +8,14 @@ export interface QueueLimits {
 interface Tenant {
   readonly waiting: (() => Promise<void>)[];
   running: number;
-  /** Whether it is among those whose turn comes. */
+  /** Whether the tenant is in the rotation. */
   queued: boolean;
 }
 
 export class FairQueue {
   readonly #limits: QueueLimits;
   readonly #tenants = new Map<string, Tenant>();
-  /** Tenants that have work waiting and are below their limit, in the order of their turns. */
+  /** Tenants below their limit with waiting work, in rotation order. */
   readonly #readyTenants: Tenant[] = [];
   #running = 0;
 
@@ -23,7 +23,7 @@ export class FairQueue {
     this.#limits = limits;
   }
 
-  /** Calls `work` when it is its turn. What it rejects with is the caller's to handle within `work`. */
+  /** Calls `work` when a run is free. `work` must handle its own rejections. */
   add(tenantId: string, work: () => Promise<void>): void {
     const tenant = this.#tenants.get(tenantId) ?? { waiting: [], running: 0, queued: false };
     this.#tenants.set(tenantId, tenant);

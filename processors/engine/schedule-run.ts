@@ -1,4 +1,4 @@
-/** Runs a schedule: this process is a member of its group, and has the slots of the partitions that it is assigned. */
+/** Runs a schedule: this process is a member of its group, and owns the slots of its assigned partitions. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { consumerGroup } from '../../runtime/consumer-groups.ts';
 import { throttleFailures } from '../../runtime/log-throttle.ts';
@@ -27,29 +27,29 @@ export interface ScheduleRuntime {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** The shortest time between two looks for what is due. Default 100. */
+  /** Minimum time between two checks for due work. Default 100. */
   readonly pollMs?: number;
 }
 
 export interface RunningSchedule {
-  /** Saves what has run, leaves the group, and then lets `done` resolve. */
+  /** Saves completed runs, leaves the group, and then resolves `done`. */
   stop(): Promise<void>;
-  /** Rejects when the schedule cannot go on and the process should exit. */
+  /** Rejects if the schedule cannot continue and the process should exit. */
   readonly done: Promise<void>;
-  /** What has been due for long and has not run. */
+  /** Describes items that have been due for long and have not run; undefined for none. */
   degraded(): string | undefined;
 }
 
 const firstBackOffMs = 300;
 const maxBackOffMs = 30_000;
-/** How often it is looked for what has been due for long. */
+/** Interval of checks for overdue items. */
 const overdueMs = 5_000;
-/** What takes its time is told of after so long at the latest, where its interval is short. */
+/** For short intervals, a long run is reported after this time at the latest. */
 const maxLateMs = 110_000;
 
 type Partition = Pick<AssignedPartition, 'topic' | 'partition'>;
 
-/** When the schedule first ran anywhere: things that were there before are not due before. */
+/** Returns when the schedule first ran anywhere. Older items are not due before that. */
 const sinceOf = async (name: string, { states, clock }: ScheduleRuntime): Promise<number> => {
   const key = `schedules/${name}/since`;
   for (;;) {
@@ -65,9 +65,9 @@ const sinceOf = async (name: string, { states, clock }: ScheduleRuntime): Promis
 };
 
 interface Holding {
-  /** Of the partition, open or not. */
+  /** Slots of the partition, open or not. */
   readonly slots: readonly number[];
-  /** Aborts when the partition is taken away. */
+  /** Aborts when the partition is revoked. */
   readonly revoking: AbortController;
 }
 
@@ -107,7 +107,7 @@ class ScheduleRun {
     return this.#degraded;
   }
 
-  /** Begins once the documents are there. Resolves after `consumer.stop()`, where `stopping` aborted before. */
+  /** Starts once the documents are loaded. Resolves after `consumer.stop()`, or earlier if `stopping` aborted. */
   async run(consumer: ReturnType<Bus['consumer']>, stopping: AbortSignal): Promise<void> {
     const opened: Pick<Feed, 'close'>[] = [];
     try {
@@ -120,7 +120,7 @@ class ScheduleRun {
     }
   }
 
-  /** Learns what the schedule goes by, of documents that may be away for a while. */
+  /** Follows the documents of the schedule, which may be unavailable for a while. */
   async #follow(opened: Pick<Feed, 'close'>[], stopping: AbortSignal): Promise<ResourceCache<object>> {
     const { documents } = this.#runtime.ports;
     const { name } = this.#schedule;
@@ -160,7 +160,7 @@ class ScheduleRun {
     }
   }
 
-  /** Starts what is due; answers when the next is. */
+  /** Starts due work; returns the next due time. */
   #runDue(resources: ResourceCache<object>): number {
     const { clock, log } = this.#runtime;
     this.#measure(clock.now());
@@ -178,7 +178,7 @@ class ScheduleRun {
     return nextMs;
   }
 
-  /** Of things that are due and have not run, also of slots that are not open. */
+  /** Yields items that are due and have not run, including those of slots that are not open. */
   *#overdue(nowMs: number): Generator<Overdue, void, undefined> {
     for (const slot of this.#slots.values()) yield* slot.overdue(nowMs);
     for (const [slot, sinceMs] of this.#opening)
@@ -188,7 +188,7 @@ class ScheduleRun {
       }
   }
 
-  /** Tells of what is due and has not run; more than three intervals of it, and clearly longer than a run may take, is too much. */
+  /** Reports overdue items: those not run for more than three intervals, and for clearly longer than a run may take. */
   #measure(nowMs: number): void {
     if (Math.abs(nowMs - this.#overdueAtMs) < overdueMs) return;
     this.#overdueAtMs = nowMs;
@@ -237,7 +237,7 @@ class ScheduleRun {
     );
   }
 
-  /** Opens a slot as often as it fails, until it is revoked. Resolves when it was opened once, or could not be. */
+  /** Opens a slot, with retries until it is revoked. Resolves after the first success or when it is revoked. */
   async #open(slot: number, revoked: AbortSignal, backOffMs = firstBackOffMs): Promise<void> {
     const { name } = this.#schedule;
     const again = async (waitMs: number): Promise<void> => {
@@ -273,7 +273,7 @@ class ScheduleRun {
   }
 }
 
-/** Runs until `stop`. Members on other machines share the things with this one. */
+/** Runs the schedule until `stop`. Members on other machines share its items. */
 export const runSchedule = (schedule: Schedule, runtime: ScheduleRuntime): RunningSchedule => {
   const consumer = runtime.bus.consumer({ group: consumerGroup('processors', schedule.name) });
   const run = new ScheduleRun(schedule, runtime);

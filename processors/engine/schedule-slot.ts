@@ -1,4 +1,6 @@
-/** One slot of a schedule in the member that has it: runs its things when they are due, saves what they did, and publishes it. */
+/**
+ * One slot of a schedule in its owning member: runs its items when they are due, saves the results, and publishes them.
+ */
 import { randomUUID } from 'node:crypto';
 import { trackWork } from '../../runtime/current-work.ts';
 import type { States } from '../../runtime/states.ts';
@@ -18,15 +20,15 @@ import { currentState, decodeSlot, encodeSlot, type SavedItem } from './schedule
 import { type Due, dueAt, nextDue, tenantOf } from './schedule-times.ts';
 
 export interface SlotOptions {
-  /** Of its snapshot. */
+  /** Key of its snapshot. */
   readonly key: string;
   readonly schedule: Schedule;
-  /** By key, current. */
+  /** Current items by key. */
   readonly items: ReadonlyMap<string, ScheduleItem>;
-  /** Things are not due before. */
+  /** Items are not due before this time. */
   readonly sinceMs: number;
   readonly queue: FairQueue;
-  /** Whether things of the tenant are run. */
+  /** Returns whether items of the tenant run. */
   readonly isEntitled: (tenantId: string) => boolean;
   readonly states: Pick<States, 'load' | 'save'>;
   readonly producer: Pick<Producer, 'publish'>;
@@ -34,17 +36,17 @@ export interface SlotOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Is told of each run that took too long: under pressure there are many. */
+  /** Called for each run that took too long; under load there are many. */
   readonly late: (item: string, error: Error) => void;
-  /** Is told when a thing is due at a time that the last look did not answer. */
+  /** Called when an item is due at a time that the last check did not return. */
   readonly due: (dueMs: number) => void;
 }
 
-/** What has run waits this long for others of its slot, unless none is running. */
+/** A completed run waits this long for others of its slot, unless none is running. */
 const gatherMs = 200;
-/** Until what a deleted thing leaves behind is tried again. */
+/** Delay before the cleanup of a deleted item is retried. */
 const againMs = 10_000;
-/** Over how many keys of messages the values of a tenant are spread. */
+/** Number of message keys over which the values of a tenant are spread. */
 const keyBuckets = 16;
 
 const outcomeOf = (error: unknown, waits: boolean): string => {
@@ -53,26 +55,26 @@ const outcomeOf = (error: unknown, waits: boolean): string => {
 };
 
 /**
- * Runs change the slot in memory; a save takes all that they did until then, and its values are published after it, and before the
- * next save. A save is compare-and-set: after one that fails, and after values that could not be published, the slot has `failed`,
- * and what was not saved is as if it had not run. The next one who opens the slot publishes first what was saved last.
+ * Runs change the slot in memory. A save includes all runs completed so far; their values are published after it and
+ * before the next save. A save is a compare-and-set. If a save or a publication fails, the slot has `failed`, and
+ * unsaved runs count as not run. The next member that opens the slot first publishes the values of the last save.
  */
 export class Slot {
   readonly #options: SlotOptions;
   readonly #items = new Map<string, SavedItem>();
   readonly #emissions = new Emissions(keyBuckets);
-  /** Things that were deleted, and of which what they leave behind has not taken effect. */
+  /** Deleted items whose cleanup has not taken effect. */
   readonly #leaving = new Map<string, SavedItem>();
-  /** Things that wait for their turn, run, or have overrun their time and not ended. */
+  /** Items that wait, run, or exceeded their time and have not ended. */
   readonly #busy = new Set<string>();
-  /** Things of which the last run failed, and the due time of the first that did. */
+  /** Items whose last run failed, with the due time of the first failure. */
   readonly #failing = new Map<string, number>();
   readonly #madeUp = new MadeUp();
   readonly #closing = new AbortController();
   readonly #failed = Promise.withResolvers<Error>();
   #emitter: string = randomUUID();
   #emitted = 0;
-  /** Of the snapshot. */
+  /** Number of the snapshot. */
   #number: number | undefined;
   #isChanged = false;
   #saving: Promise<void> | undefined;
@@ -84,19 +86,19 @@ export class Slot {
     this.#options = options;
   }
 
-  /** Loads it, and publishes what its last save emitted. */
+  /** Loads the slot, and publishes the values of its last save. */
   static async open(options: SlotOptions): Promise<Slot> {
     const slot = new Slot(options);
     await slot.#load();
     return slot;
   }
 
-  /** Resolves when it has failed; open it again then. */
+  /** Resolves when the slot has failed; open it again then. */
   get failed(): Promise<Error> {
     return this.#failed.promise;
   }
 
-  /** Starts what is due; answers when the next is. */
+  /** Starts due work; returns the next due time. */
   runDue(nowMs: number): number {
     // The clock was set back.
     if (nowMs < this.#checkedAtMs) {
@@ -127,7 +129,7 @@ export class Slot {
     }
   }
 
-  /** Of things that are due and have not run, or whose runs fail, for how long. */
+  /** Yields items that are due and have not run, or whose runs fail, and for how long. */
   *overdue(nowMs: number): Generator<Overdue, void, undefined> {
     for (const item of this.#options.items.values()) {
       const failedMs = this.#failing.get(item.key);
@@ -136,7 +138,7 @@ export class Slot {
     }
   }
 
-  /** A thing was made, changed or removed. */
+  /** Handles a created, changed or deleted item. */
   changed(key: string): void {
     this.#nextDueMs = Number.NEGATIVE_INFINITY;
     this.#options.due(this.#nextDueMs);
@@ -147,7 +149,10 @@ export class Slot {
     this.#leave(key, saved);
   }
 
-  /** Ends what runs, saves and publishes what has run. Never rejects: what could not be saved runs again where the slot is opened next. */
+  /**
+   * Ends running work, then saves and publishes completed runs. Never rejects: unsaved runs are repeated where the slot
+   * is opened next.
+   */
   async close(): Promise<void> {
     this.#end();
     await this.#saving;
@@ -200,7 +205,7 @@ export class Slot {
     return values;
   }
 
-  /** The due time after which its next one comes. */
+  /** Returns the last completed due time of an item. */
   #doneMs({ key, document }: ScheduleItem): number {
     return this.#items.get(key)?.dueMs ?? Math.max(Date.parse(document.updatedAt), this.#options.sinceMs);
   }
@@ -210,7 +215,7 @@ export class Slot {
     this.#nextDueMs = Math.min(this.#nextDueMs, due, this.#options.clock.now() + item.everyMs);
   }
 
-  /** Times that lie ahead by more than an interval were written by a clock that was wrong: they count as now. */
+  /** Resets times more than an interval ahead to the current time, because a wrong clock wrote them. */
   #forgetAhead(nowMs: number): void {
     const { items, schedule, log } = this.#options;
     const ahead = [...items.values()].filter(
@@ -235,7 +240,7 @@ export class Slot {
     });
   }
 
-  /** The due time passes without a run. */
+  /** Skips the due time without a run. */
   #refuse(item: ScheduleItem, { dueMs, skipped }: Due): void {
     const { metrics, schedule } = this.#options;
     metrics.add('oiq_schedule_runs_total', 1 + skipped, { schedule: schedule.name, outcome: 'not-entitled' });
@@ -244,7 +249,7 @@ export class Slot {
     this.#saveSoon();
   }
 
-  /** Resolves when it has run, or its time is over. */
+  /** Resolves when the item has run, or its time is over. */
   async #attempt(item: ScheduleItem, { dueMs, skipped }: Due): Promise<void> {
     const { clock, metrics, schedule } = this.#options;
     const labels = { schedule: schedule.name };
@@ -274,14 +279,17 @@ export class Slot {
     this.#saveSoon();
   }
 
-  /** The due time passes. */
+  /** Marks a due time as failed. */
   #failedAt(item: ScheduleItem, dueMs: number, error: unknown): void {
     this.#passOver(item, dueMs);
     if (!this.#closing.signal.aborted) this.#reportFailure(item, error);
     this.#failing.set(item.key, this.#failing.get(item.key) ?? dueMs);
   }
 
-  /** One line for each thing whose runs begin to fail; one for all that take too long, of which there are many under pressure. */
+  /**
+   * Logs one line for each item whose runs begin to fail, and one for all that take too long, because there are many
+   * under load.
+   */
   #reportFailure({ key, tenantId, document }: ScheduleItem, error: unknown): void {
     const { schedule, log, late } = this.#options;
     if (error instanceof LateError) late(key, error);
@@ -312,7 +320,7 @@ export class Slot {
     return { state: JSON.stringify(schedule.state.schema.parse(next)), values };
   }
 
-  /** Values of a run, and what emits them. */
+  /** Returns the values of a run, and the functions that emit them. */
   #emitting(tenantId: string) {
     const values: Emitted[] = [];
     const emit = Object.fromEntries(
@@ -337,7 +345,7 @@ export class Slot {
     this.#items.set(item.key, { born: item.document.createdAt, dueMs, state });
   }
 
-  /** Whether what a run did counts: the slot is open, and the thing still there. */
+  /** Returns whether a run counts: the slot is open, and the item still exists. */
   #isCurrent({ key, document }: ScheduleItem): boolean {
     return !this.#closing.signal.aborted && this.#options.items.get(key)?.document.createdAt === document.createdAt;
   }
@@ -412,13 +420,13 @@ export class Slot {
 export interface Overdue {
   readonly item: Pick<ScheduleItem, 'everyMs'>;
   readonly forMs: number;
-  /** It runs, and its runs fail. */
+  /** Whether the item runs and its runs fail. */
   readonly fails?: boolean;
 }
 
 type When = Pick<Run<unknown, Emits>, 'dueMs' | 'mayWait'>;
 
-/** What a run did. */
+/** Result of a run. */
 interface Done {
   readonly state: string;
   readonly values: readonly Emitted[];

@@ -1,14 +1,14 @@
-/** How a slot's snapshot lies in bytes: JSON, in which the states are texts already. */
+/** Binary format of a slot's snapshot: JSON, in which the states are already strings. */
 
 import type { Message } from '../../schemas/ports/bus.ts';
 import { restoredMessages, type SavedMessage, savedMessages } from './emissions.ts';
 import type { Schedule } from './schedule.ts';
 
-/** What is kept of one thing. */
+/** Saved state of one item. */
 export interface SavedItem {
-  /** When its document was made: another one of the same id begins anew. */
+  /** Creation time of its document. Another document with the same id starts over. */
   readonly born: string;
-  /** The last due time that was run. */
+  /** Last due time that ran. */
   readonly dueMs: number;
   /** JSON. */
   readonly state: string;
@@ -17,9 +17,9 @@ export interface SavedItem {
 export interface SavedSlot {
   readonly stateVersion: number;
   readonly emitter: string;
-  /** Saves that emitted something. */
+  /** Number of saves that emitted something. */
   readonly emitted: number;
-  /** Emitted by the last save, and perhaps not published yet. */
+  /** Messages of the last save that may not be published yet. */
   readonly outbox: readonly Message[];
   readonly items: ReadonlyMap<string, SavedItem>;
 }
@@ -32,7 +32,7 @@ export const encodeSlot = ({ items, outbox, ...slot }: SavedSlot): Uint8Array =>
   return Buffer.from(`[${head},[${rows.join(',')}]]`);
 };
 
-/** Throws for what `encodeSlot` did not write. */
+/** Throws for bytes that `encodeSlot` did not write. */
 export const decodeSlot = (bytes: Uint8Array): SavedSlot => {
   const [{ format: written, outbox, ...slot }, rows] = JSON.parse(Buffer.from(bytes).toString('utf8')) as [
     Omit<SavedSlot, 'outbox' | 'items'> & { readonly format: number; readonly outbox: readonly SavedMessage[] },
@@ -47,7 +47,7 @@ export const decodeSlot = (bytes: Uint8Array): SavedSlot => {
   };
 };
 
-/** A state as this version has it. */
+/** Returns a state in the form of this version. */
 export const currentState = ({ state }: Schedule, saved: string, savedVersion: number): string =>
   state.version === savedVersion
     ? saved

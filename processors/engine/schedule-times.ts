@@ -1,31 +1,32 @@
-/** When a thing is due, and in which slot it lies. Pure functions of its key, its interval and the time. */
+/** Computes when an item is due, and its slot. Pure functions of key, interval and time. */
 import { murmur2 } from '../../schemas/partition.ts';
 import type { Schedule } from './schedule.ts';
 
 /**
- * Slots of a schedule: things that are saved together. They do not depend on the number of partitions, so that a topic may get more.
- * Things of one interval that share a slot are due within a 240th of it, so that one save takes them all.
+ * Number of slots of a schedule; a slot's items are saved as one. It is independent of the number of partitions, so
+ * that a topic may get more. Items of one interval in one slot are due within 1/240 of the interval, so that one save
+ * covers them.
  */
 export const slotCount = 240;
 
-/** Identifies a thing among all tenants. */
+/** Returns the key of an item, unique across tenants. */
 export const itemKey = (tenantId: string, id: string): string => `${tenantId}/${id}`;
 
-/** The tenant of a thing's key: ids of tenants have no slash. */
+/** Returns the tenant of an item's key; tenant ids contain no slash. */
 export const tenantOf = (key: string): string => key.slice(0, key.indexOf('/'));
 
-/** Where in an interval a thing is due, from 0 to 1; keys are spread evenly. */
+/** Returns the position of an item within its interval, from 0 to 1; keys are spread evenly. */
 export const phaseOf = (key: string): number => (murmur2(Buffer.from(key)) & 0x7fffffff) / 2 ** 31;
 
 export const slotOf = (phase: number): number => Math.floor(phase * slotCount);
 
-/** A member of the group that has a partition has these slots. */
+/** Returns the slots of a partition. */
 export const slotsOf = (partition: number, partitions: number): number[] =>
   Array.from({ length: slotCount }, (_, slot) => slot).filter((slot) => slot % partitions === partition);
 
 /**
- * The phase of a thing that is due with others of its tenant: as `phaseOf` its key, but that things come due in moments `batchMs`
- * apart. Tenants have moments of their own.
+ * Returns the phase of an item that is due with others of its tenant: `phaseOf` its key, rounded to multiples of
+ * `batchMs`. Each tenant has its own times.
  */
 export const sharedPhaseOf = (
   tenantId: string,
@@ -42,11 +43,11 @@ export const sharedPhaseOf = (
 ): number => {
   const moment = Math.floor(phaseOf(tenantId) * batchMs);
   const at = fromMs + Math.floor((phaseOf(key) * (toMs - fromMs)) / batchMs) * batchMs + moment;
-  // Half a millisecond more, as a phase is a fraction.
+  // Half a millisecond is added because a phase is a fraction.
   return ((at % everyMs) + 0.5) / everyMs;
 };
 
-/** The first due time after `afterMs`. */
+/** Returns the first due time after `afterMs`. */
 export const nextDue = (phase: number, everyMs: number, afterMs: number): number => {
   const offset = Math.floor(phase * everyMs);
   return (Math.floor((afterMs - offset) / everyMs) + 1) * everyMs + offset;
@@ -54,11 +55,13 @@ export const nextDue = (phase: number, everyMs: number, afterMs: number): number
 
 export interface Due {
   readonly dueMs: number;
-  /** Due times before it that are left out. */
+  /** Number of skipped due times before it. */
   readonly skipped: number;
 }
 
-/** What to run now of the due times after `afterMs`: the earliest of the last `most`. `undefined` when none has come. */
+/**
+ * Returns the due time after `afterMs` to run now: the earliest of the last `maxRuns`. `undefined` if none has passed.
+ */
 export const dueAt = (
   nowMs: number,
   { phase, everyMs, afterMs, maxRuns }: { phase: number; everyMs: number; afterMs: number; maxRuns: number },

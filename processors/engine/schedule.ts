@@ -1,4 +1,6 @@
-/** A schedule as its author writes it: work that time alone drives, for each of many things (rules, checks, reports). */
+/**
+ * Definition of a schedule by its author: work driven by time alone, for each of many items (rules, checks, reports).
+ */
 import type { z } from 'zod';
 import type { PromqlReading } from '../../queries/promql/reading.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
@@ -6,102 +8,119 @@ import type { CollectionDefinition, Documents, Stored } from '../../schemas/port
 import { defineTopic, type Topic } from '../../schemas/topic.ts';
 import type { Emits } from './definition.ts';
 
-/** What a run may use beside its thing. */
+/** Dependencies of a run. */
 export interface SchedulePorts {
   readonly columns: Columns;
   readonly documents: Documents;
-  /** Evaluates PromQL; absent where it is not evaluated. */
+  /** Evaluates PromQL; absent if PromQL is not available. */
   readonly promql?: PromqlReading | undefined;
 }
 
-/** What is kept of each thing between its runs: JSON. */
+/** Definition of the JSON state of an item between runs. */
 export interface ItemState<State> {
-  /** Raised when `schema` can no longer read what an older version wrote. */
+  /** Increased when `schema` can no longer read the state of an older version. */
   readonly version: number;
   readonly schema: z.ZodType<State>;
   empty(): State;
-  /** Makes this version's form of an older one; `undefined` when that is of no use: then it begins empty. */
+  /** Converts the state of an older version; `undefined` if that is not possible, and the state then begins empty. */
   upgrade?(saved: unknown, version: number): State | undefined;
 }
 
-/** One run of one thing. */
+/** One run of one item. */
 export interface Run<State, E extends Emits> {
   readonly tenantId: string;
-  /** For when it runs; the clock may be later. */
+  /** Due time of the run; the clock may be later. */
   readonly dueMs: number;
-  /** Whether it is done again soon where it rejects with an `UnavailableError`: its due time is made up, and the next one has not come yet. */
+  /**
+   * Whether the run is retried soon if it rejects with an `UnavailableError`: its due time is made up, and the next one
+   * is still ahead.
+   */
   readonly mayWait: boolean;
-  /** What the run before resolved to. Its own copy, made when it is first read: read it late where it is large. */
+  /** Result of the previous run. The copy is created on first access; read it late if it is large. */
   readonly state: State;
-  /** Emits a value of this tenant, if the run resolves. A value that its topic's schema refuses throws. */
+  /** Emits a value of this tenant, if the run resolves. Throws if the schema of the topic rejects the value. */
   readonly emit: { readonly [Name in keyof E]: (value: z.input<E[Name]['item']>) => void };
-  /** Aborts when the time is over, or another member has the thing. */
+  /** Aborts when the time is over, or another member owns the item. */
   readonly signal: AbortSignal;
   readonly ports: SchedulePorts;
 }
 
-/** What is left of a thing that was deleted. */
+/** Remaining state of a deleted item. */
 export type Left<State, E extends Emits> = Pick<Run<State, E>, 'tenantId' | 'state' | 'emit' | 'ports'> & {
   readonly nowMs: number;
 };
 
-/** When things of a tenant come due: so far apart, in that part of their interval. */
+/** Due times of a tenant's items: their spacing, and the part of the interval they are in. */
 export type Moments = { readonly batchMs: number } & Pick<ScheduleDefinition<object, unknown, Emits>, 'within'>;
 
 export interface ScheduleDefinition<Item extends object, State, E extends Emits> {
-  /** What it does, plural. The consumer group is `processors.<name>`, its topic `schedule.<name>`. */
+  /** Plural name of its work. The consumer group is `processors.<name>`, its topic `schedule.<name>`. */
   readonly name: string;
   readonly summary: string;
-  /** Things of tenants whose plan lacks it are not run: their due times pass, and are counted. */
+  /**
+   * Entitlement that the plan of a tenant needs. Items of other tenants do not run; their due times are skipped and
+   * counted.
+   */
   readonly entitlement?: string;
-  /** One document is one thing. Changes act within a second. */
+  /** Collection with one document per item. Changes take effect within a second. */
   readonly collection: CollectionDefinition<Item>;
-  /** How often, a second at least; `undefined` for not now, which also ends its state. Due times are spread over the interval by the thing's id. */
+  /**
+   * Returns the interval, at least a second; `undefined` to pause, which also ends the item's state. Due times are
+   * spread over the interval by the item's id.
+   */
   everyMs(item: Item & Stored): number | undefined;
   /**
-   * Things of one tenant come due in the same moments, so far apart, so that their work can be done together. By default each has a time
-   * of its own.
+   * Spacing of the due times that items of one tenant share, so that their work can be batched. By default each item
+   * has its own time.
    */
   readonly batchMs?: number;
-  /** With `batchMs`: which part of their interval things come due in, since the epoch; all of it by default. */
+  /**
+   * With `batchMs`: the part of the interval in which items are due, relative to the epoch. By default the entire
+   * interval.
+   */
   readonly within?: { readonly fromMs: number; readonly toMs: number };
-  /** In place of both where not all things have the same. */
+  /** Replaces both if they differ between items. */
   momentsOf?(item: Item & Stored): Moments;
   /**
-   * Of due times that nobody ran, as no member was there or the work took longer: `skip` runs the latest only, `makeUp` the last so many,
-   * in order. While a store is away, what is made up waits for it until the next due time comes. A thing that is new is due after it was last changed, and after the schedule first ran.
+   * Handling of due times that did not run, because no member was running or the work took longer: `skip` runs only the
+   * latest, `makeUp` the last N in order. While a store is unavailable, made-up runs wait for it until the next due
+   * time. A new item is due after its last change, and after the schedule first ran.
    */
   readonly missed: 'skip' | { readonly makeUp: number };
   readonly state: ItemState<State>;
   readonly emits: E;
-  /** How long one run may take. Default 30,000. */
+  /** Time limit of one run. Default 30,000. */
   readonly budgetMs?: number;
-  /** Runs at once. Default 64 in a process, and 8 of a tenant. */
+  /** Maximum number of concurrent runs. Default 64 in a process, and 8 per tenant. */
   readonly atOnce?: { readonly total: number; readonly perTenant: number };
   /**
-   * Runs it, and resolves to the next state. State and emitted values take effect together and once, also when members crash; anything
-   * else that it does may be done again. What rejects, or takes too long, has no effect: it is counted, and the thing runs again at its
-   * next due time. Runs of one thing never overlap within a process.
+   * Runs an item, and resolves to the next state. State and emitted values take effect atomically and once, also when
+   * members crash; any other effect may be repeated. A run that rejects or takes too long has no effect: it is counted,
+   * and the item runs again at its next due time. Runs of one item never overlap within a process.
    */
   run(item: Item & Stored, run: Run<State, E>): Promise<State>;
   /**
-   * Called for a thing that was deleted after it had run, also where nothing ran meanwhile. What it emits takes effect once, together
-   * with the end of the thing's state. When it rejects, it is called again later.
+   * Called for an item that was deleted after it had run, also if it was deleted while no member was running. Its
+   * emissions take effect once, atomically with the end of the item's state. If it rejects, it is called again later.
    */
   removed?(left: Left<State, E>): Promise<void>;
 }
 
 type OptionalPart = 'entitlement' | 'batchMs' | 'within' | 'momentsOf' | 'removed';
 
-/** A schedule with its author's types closed over, so that the registry is a plain array. */
+/** A schedule without its author's type parameters, so that the registry is a plain array. */
 export type Schedule = Required<Omit<ScheduleDefinition<object, unknown, Emits>, OptionalPart>> &
   Pick<ScheduleDefinition<object, unknown, Emits>, OptionalPart>;
 
-/** Deals the slots of a schedule to members. It needs no messages. */
+/** Topic that distributes the slots of a schedule to members. It needs no messages. */
 export const scheduleTopic = (name: string): Topic =>
-  defineTopic({ name: `schedule.${name}`, summary: `Deals ${name} to processors; holds nothing`, key: 'none' });
+  defineTopic({
+    name: `schedule.${name}`,
+    summary: `Distributes ${name} to processors; holds no messages`,
+    key: 'none',
+  });
 
-/** Declares a schedule. Throws when its name is none for a consumer group. */
+/** Declares a schedule. Throws if its name is not valid in the name of a consumer group. */
 export const defineSchedule = <Item extends object, State, E extends Emits>(
   definition: ScheduleDefinition<Item, State, E>,
 ): Schedule => {
@@ -110,6 +129,6 @@ export const defineSchedule = <Item extends object, State, E extends Emits>(
       `a schedule cannot be called "${definition.name}": use small letters, digits and single hyphens`,
     );
   const defaults = { budgetMs: 30_000, atOnce: { total: 64, perTenant: 8 } };
-  // It runs with things and states of its own types only.
+  // It runs only with items and states of its own types.
   return { ...defaults, ...definition } as unknown as Schedule;
 };

@@ -1,8 +1,8 @@
-/** How much of a thread each tenant takes. */
+/** Measures the share of a thread that each tenant uses. */
 
-/** A share is judged over this long. */
+/** Window over which a share is measured. */
 const windowMs = 60_000;
-/** Of a thread that is idle for more than a fifth of the time, nobody waits for another. */
+/** If a thread is idle for more than a fifth of the time, no tenant waits for another. */
 const busyShare = 0.8;
 
 export class Shares {
@@ -11,7 +11,7 @@ export class Shares {
   readonly #spent = new Map<string, { tenantId: string; ms: number }>();
   #over = new Map<string, number>();
 
-  /** Counts what a tenant took for a processor. `nowMs` is any clock that does not go back. */
+  /** Adds the time a tenant used for a processor. `nowMs` is any monotonic clock. */
   add(processor: string, tenantId: string, ms: number, nowMs: number): void {
     if (!(nowMs - this.#sinceMs < windowMs)) this.#close(nowMs);
     this.#busyMs += ms;
@@ -21,7 +21,10 @@ export class Shares {
     else known.ms += ms;
   }
 
-  /** Whether the tenant took more than this share of the last minute, and others waited. Answers once for each minute. */
+  /**
+   * Returns whether the tenant used more than this share of the last minute while others waited. Returns true once per
+   * minute.
+   */
   isOver(processor: string, tenantId: string, share: number): boolean {
     const key = `${processor}\n${tenantId}`;
     const usedShare = this.#over.get(key) ?? 0;

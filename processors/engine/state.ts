@@ -1,10 +1,10 @@
-/** States that authors need often. */
+/** Reusable state definitions. */
 import type { z } from 'zod';
 import { compiled } from '../../schemas/compiled.ts';
 import type { SavedState, StateDefinition, StateSize } from './definition.ts';
 import { piecesOf, savedBytes } from './task-snapshot.ts';
 
-/** What a value takes in memory, roughly. Equal values weigh the same. */
+/** Returns the approximate memory of a value. Equal values have equal weights. */
 export const weightOf = (value: unknown): number => {
   if (typeof value === 'string') return 16 + 2 * value.length;
   if (typeof value !== 'object' || value === null) return 8;
@@ -16,7 +16,10 @@ export const weightOf = (value: unknown): number => {
 
 const entryBytes = 64;
 
-/** In a ring by use. A map that is put in order by taking keys out and in again becomes slow: it keeps a hole for each. */
+/**
+ * Node of a ring in order of use. A map reordered by deleting and reinserting keys becomes slow, because it retains a
+ * hole for each.
+ */
 class Entry<Value> {
   readonly key: string;
   value: Value;
@@ -30,7 +33,7 @@ class Entry<Value> {
     this.bytes = bytes;
   }
 
-  /** Makes it the one that was used before `entry`. */
+  /** Inserts this entry directly before `entry` in order of use. */
   join(entry: Entry<Value>): void {
     this.older = entry.older;
     this.newer = entry;
@@ -44,10 +47,10 @@ class Entry<Value> {
   }
 }
 
-/** Values by key. Where there are too many, the one that was used longest ago makes way. */
+/** Values by key. Above the limit, the least recently used one is evicted. */
 export class Keyed<Value> {
   readonly #entries = new Map<string, Entry<Value>>();
-  /** Stands between the one that was used last and the one that was used longest ago. */
+  /** Sentinel between the most and the least recently used entry. */
   readonly #ends = new Entry<Value | undefined>('', undefined, 0) as Entry<Value>;
   readonly #maxEntries: number;
   readonly #weigh: (value: Value) => number;
@@ -59,7 +62,7 @@ export class Keyed<Value> {
     this.#weigh = weigh;
   }
 
-  /** Counts as a use. */
+  /** Returns a value; counts as a use. */
   get(key: string): Value | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
@@ -67,7 +70,7 @@ export class Keyed<Value> {
     return entry.value;
   }
 
-  /** Sets a value, which is plain JSON. One that is changed in place is set again, or it is not weighed. */
+  /** Sets a value, which is plain JSON. A value changed in place must be set again, or its weight is not updated. */
   set(key: string, value: Value): void {
     const bytes = entryBytes + 2 * key.length + this.#weigh(value);
     this.#bytes += bytes;
@@ -92,7 +95,10 @@ export class Keyed<Value> {
     if (entry !== undefined) this.#remove(entry);
   }
 
-  /** The least recently used first; no use of them. The one that was given last may be deleted meanwhile. */
+  /**
+   * Yields entries, least recently used first, without counting as a use. The last yielded entry may be deleted
+   * meanwhile.
+   */
   *entries(): Generator<[key: string, value: Value], void, undefined> {
     for (let entry = this.#ends.newer; entry !== this.#ends; entry = entry.newer) yield [entry.key, entry.value];
   }
@@ -120,16 +126,16 @@ const parsed = (bytes: Uint8Array): unknown =>
 interface KeyedDefinition<Saved> {
   readonly version: number;
   readonly maxEntries: number;
-  /** Checks each value that is read from a snapshot. */
+  /** Validates each value read from a snapshot. */
   readonly schema?: z.ZodType<Saved>;
 }
 
-/** Of values that are not kept as they are saved. */
+/** Conversion of values whose saved form differs from the form in memory. */
 export interface ValueForm<Value, Saved> {
   restore(saved: Saved): Value;
-  /** JSON of what is saved. */
+  /** Returns JSON of the saved form. */
   json(value: Value): string;
-  /** What `weightOf` answers of what is saved. */
+  /** Returns `weightOf` the saved form. */
   weigh(value: Value): number;
 }
 
@@ -140,10 +146,13 @@ const savedEntries = <Saved>(saved: Uint8Array, schema: z.ZodType<Saved> | undef
   return entries.map(([key, value]) => [key, parse(value)]);
 };
 
-/** Texts of a list are joined up to this length. */
+/** Strings of a list are joined up to this length. */
 const pieceLength = 64 * 1024;
 
-/** JSON of a list by the texts of its items. Those are garbage at once: where all are joined at the end, V8 copies them first. */
+/**
+ * Returns JSON of a list from the strings of its items. The strings are garbage at once; V8 would copy them first if
+ * all were joined at the end.
+ */
 const savedList = <Item>(items: Iterable<Item>, textOf: (item: Item) => string): SavedState => {
   const pieces: Buffer[] = [];
   let piece = '[';
@@ -160,7 +169,7 @@ const savedList = <Item>(items: Iterable<Item>, textOf: (item: Item) => string):
 };
 
 interface EntryForm<Value, Saved> extends Omit<ValueForm<Value, Saved>, 'json'> {
-  /** JSON of a key and what is saved of its value. */
+  /** Returns JSON of a key and the saved form of its value. */
   entryJson(entry: readonly [key: string, value: Value]): string;
 }
 
@@ -179,16 +188,16 @@ const stateOf = <Value, Saved>(
   size: ({ size }) => size,
 });
 
-/** Values by key, at most `maxEntries`. */
+/** State of values by key, at most `maxEntries`. */
 export const keyedState = <Value>(definition: KeyedDefinition<Value>): StateDefinition<Keyed<Value>> =>
-  // One JSON of both takes two thirds of what two take.
+  // Serializing both in one JSON call takes two thirds of the time of two.
   stateOf<Value, Value>(definition, {
     restore: (value) => value,
     weigh: weightOf,
     entryJson: (entry) => JSON.stringify(entry),
   });
 
-/** The same of values that are not kept as they are saved. */
+/** As `keyedState`, for values whose saved form differs from the form in memory. */
 export const formedState = <Value, Saved>({
   form,
   ...definition
@@ -201,7 +210,7 @@ export type Combined<P extends Parts> = {
   readonly [Name in keyof P]: P[Name] extends StateDefinition<infer State> ? State : never;
 };
 
-/** Several states side by side. `version` stands for all of them. */
+/** Combines several states. `version` applies to all of them. */
 export const combinedState = <P extends Parts>(version: number, parts: P): StateDefinition<Combined<P>> => {
   const all = Object.entries<StateDefinition<unknown>>(parts);
   const of = (state: Combined<P>, name: string): unknown => (state as Readonly<Record<string, unknown>>)[name];

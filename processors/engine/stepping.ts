@@ -1,4 +1,4 @@
-/** The items of one message on their way through a step: it can stop after any of them, and go on later. */
+/** Items of one message during a step. Stepping can stop after any item and continue later. */
 import type { BusRecord } from '../../schemas/ports/bus.ts';
 import type { Opened } from '../../schemas/records/decoded-request.ts';
 import type { IsMatch } from '../../schemas/records/record-filter.ts';
@@ -6,27 +6,30 @@ import type { Context, Emits, Follows, Processor } from './definition.ts';
 import { onlyOrdinals } from './ordinals.ts';
 import type { TimeSlice } from './time-slice.ts';
 
-/** A time of a record this much after its reception does not move the watermark. */
+/** A record time that is this much later than its reception does not move the watermark. */
 const aheadMs = 5_000;
 
-/** The latest time among all items of a message that moves a watermark. Processors of one thread share what was opened, so it is found once. */
+/**
+ * Latest time of the items of a message that moves a watermark. Processors of one thread share the opened message, so
+ * it is computed once.
+ */
 const latest = new WeakMap<Opened<unknown>, number>();
 
 export class Stepping {
-  /** Items that were stepped, or are not wanted. */
+  /** Items that were stepped or filtered out. */
   items = 0;
-  /** Milliseconds of the thread. */
+  /** Milliseconds of thread time. */
   ms = 0;
   /** Latest time of an item that moves the watermark. */
   latestMs = Number.NEGATIVE_INFINITY;
-  /** Ordinals of items that failed, and why the first one did. */
+  /** Ordinals of failed items, and the reason of the first failure. */
   readonly poison: number[] = [];
   failure: unknown;
   readonly #processor: Processor;
   readonly #message: BusRecord;
   readonly #opened: Opened<unknown>;
   readonly #context: Context<Emits, Follows, unknown>;
-  /** Items that a dead letter is replayed for. */
+  /** Selects the items of a replayed dead letter. */
   readonly #isReplayed: ((ordinal: number) => boolean) | undefined;
   readonly #matches: IsMatch | undefined;
   readonly #seesTimes: boolean;
@@ -49,12 +52,12 @@ export class Stepping {
     this.#seesTimes = processor.readsTime && known === undefined;
   }
 
-  /** All of the message's items failed. */
+  /** Whether all items of the message failed. */
   get isAllPoison(): boolean {
     return this.poison.length === this.#opened.count;
   }
 
-  /** Steps items until the turn is over; answers whether all were stepped. */
+  /** Steps items until the time slice is over; returns whether all were stepped. */
   run(slice: TimeSlice): boolean {
     const began = performance.now();
     const opened = this.#opened;

@@ -12,28 +12,28 @@ export interface DocumentChange {
   readonly document: (object & Stored) | undefined;
 }
 
-/** What a thread begins with. */
+/** Startup data of a thread. */
 export interface WorkerStart {
-  /** The module whose `processors` it loads. */
+  /** Module whose `processors` the thread loads. */
   readonly definitions: string;
   readonly progress: SharedArrayBuffer;
   readonly documents: readonly DocumentChange[];
 }
 
-/** Messages of the bus that a thread holds, for all its tasks. Its number is never given to another. */
+/** Bus messages that a thread holds for all its tasks. Its number is never reused. */
 export interface Piece {
   readonly number: number;
   readonly records: PackedRecords;
 }
 
-/** Messages of a piece, from an index to another. */
+/** A range of messages within a piece, by index. */
 export interface Run {
   readonly piece: number;
   readonly from: number;
   readonly to: number;
 }
 
-/** What is done with a task. Its number is never given to another. */
+/** A call to a task. Task numbers are never reused. */
 export type TaskCall =
   | {
       readonly kind: 'open';
@@ -53,11 +53,11 @@ export interface TaskRequest {
   readonly id: number;
   readonly task: number;
   readonly call: TaskCall;
-  /** That the thread holds from now on. */
+  /** Pieces that the thread holds from now on. */
   readonly pieces: readonly Piece[];
 }
 
-/** Its messages are not held any longer: their memory may be used again once this is answered. */
+/** Request to release messages. Their memory may be reused once this request has a reply. */
 export interface ForgetRequest {
   readonly id: number;
   readonly forget: readonly number[];
@@ -69,16 +69,16 @@ export interface ChangeRequest {
 
 export interface TaskReply {
   readonly id: number;
-  /** Of `batch`, and of a tick that had something to do. */
+  /** Result of `batch`, or of a tick that did work. */
   readonly answer?: Answer | undefined;
   /** Of `snapshot`. */
   readonly saved?: Uint8Array;
-  /** CPU time that it took. */
+  /** CPU time of the snapshot. */
   readonly snapshotMs?: number;
   /** Of `open`. */
   readonly outbox?: readonly Message[];
   readonly isEmptied?: boolean;
   readonly holding?: Holding;
-  /** Set when the task failed, or when there is no such task (any longer). */
+  /** Set if the task failed, or if there is no such task (anymore). */
   readonly failure?: string;
 }

@@ -1,4 +1,7 @@
-/** How a task's snapshot lies in bytes: its length, JSON of all but states and emitted values, the states, and the values. */
+/**
+ * Binary format of a task's snapshot: its length, JSON of everything except states and emitted values, the states, and
+ * the values.
+ */
 import type { Message } from '../../schemas/ports/bus.ts';
 import type { SavedState } from './definition.ts';
 import type { SavedMessage } from './emissions.ts';
@@ -21,20 +24,20 @@ export interface SavedTask<State = Uint8Array> {
   readonly nextOffset: number;
   readonly clockMs: number;
   readonly tick: number;
-  /** Offsets that are passed by. */
+  /** Skipped offsets. */
   readonly skipped: readonly number[];
-  /** Emitted by the last tick, and perhaps not published yet. */
+  /** Messages of the last tick that may not be published yet. */
   readonly outbox: readonly Message[];
-  /** The last position that was taken of each emitter whose topic is read. */
+  /** Last position received from each emitter whose topic is read. */
   readonly positions: readonly (readonly [emitter: string, offset: number, part: number])[];
   readonly tenants: readonly SavedTenant<State>[];
 }
 
 const format = 2;
-/** In it emitted values were texts within the JSON. */
+/** Format in which emitted values were strings within the JSON. */
 const formerFormat = 1;
 
-/** JSON has no infinity: before the first record the watermark is none. */
+/** JSON has no infinity; before the first record there is no watermark. */
 const finite = (time: number): number | null => (Number.isFinite(time) ? time : null);
 const orBefore = (time: number | null): number => time ?? Number.NEGATIVE_INFINITY;
 
@@ -79,7 +82,7 @@ export const encodeTask = ({ outbox, tenants, clockMs, ...task }: SavedTask<Save
   };
   const json = Buffer.from(JSON.stringify(head));
   const parts = [...tenants.flatMap(({ state }) => piecesOf(state)), ...outbox.map(({ value }) => value)];
-  // Memory of its own, so that it can be moved to another thread.
+  // Its own memory, so that it can be transferred to another thread.
   const bytes = Buffer.allocUnsafeSlow(parts.reduce((sum, { length }) => sum + length, 4 + json.length));
   bytes.writeUInt32LE(json.length);
   bytes.set(json, 4);
@@ -91,7 +94,7 @@ export const encodeTask = ({ outbox, tenants, clockMs, ...task }: SavedTask<Save
   return bytes;
 };
 
-/** Throws for what `encodeTask` did not write. */
+/** Decodes a snapshot. Throws for bytes that `encodeTask` did not write. */
 export const decodeTask = (bytes: Uint8Array): SavedTask => {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = 4 + buffer.readUInt32LE(0);
@@ -114,7 +117,7 @@ export const decodeTask = (bytes: Uint8Array): SavedTask => {
   const outbox = head.outbox.map(([topic, key, value, headers]): Message => {
     if (typeof value === 'string') return { topic, key, value: new TextEncoder().encode(value), headers };
     at += value;
-    // Memory of its own, which may be moved to another thread.
+    // Its own memory, which may be transferred to another thread.
     return { topic, key, value: new Uint8Array(buffer.subarray(at - value, at)), headers };
   });
   if (at !== buffer.length) throw new Error(`a snapshot of ${buffer.length} bytes should have ${at}`);

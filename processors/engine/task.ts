@@ -1,4 +1,7 @@
-/** A processor over one partition: messages in, emissions out. Pure: what it does follows from its snapshot and its messages. */
+/**
+ * Runs a processor over one partition: messages in, emissions out. Pure: the output depends only on its snapshot and
+ * its messages.
+ */
 import { randomUUID } from 'node:crypto';
 import { consumerGroup, isForAnotherGroup } from '../../runtime/consumer-groups.ts';
 import { PermanentError } from '../../schemas/errors.ts';
@@ -22,35 +25,35 @@ export interface TaskOptions {
   readonly partition: number;
   /** Shared by the tasks of a thread. */
   readonly documents?: FollowedDocuments;
-  /** Whether a tenant has the processor's entitlement; all have without it. */
+  /** Returns whether a tenant has the processor's entitlement; absent if all tenants do. */
   readonly entitled?: (tenantId: string) => boolean;
-  /** Message keys over which a tenant's values are spread. Default 32. */
+  /** Number of message keys over which the values of a tenant are spread. Default 32. */
   readonly buckets?: number;
-  /** A random text that no other task ever has. */
+  /** Random identifier, unique across tasks. */
   readonly emitter?: string;
   readonly watch?: Watch;
 }
 
-/** Told what the task is about to do, in case that it never ends. */
+/** Receives the next action of a task, in case that action never ends. */
 export interface Watch {
   message(offset: number): void;
   timers(tenantId: string): void;
 }
 
-/** Clocks of the bus and of what it carries differ, and messages are under way: a silence is longer than this. */
+/** Minimum silence before time advances without messages, because clocks differ and messages are in transit. */
 const minIdleMs = 5_000;
-/** Messages that are stepped as one. */
+/** Messages that are stepped as one unit. */
 interface Range {
   readonly messages: readonly BusRecord[];
   readonly last: number;
   /** Index of the next message. */
   at: number;
-  /** By tenant: a batch sees one version of what it goes by. */
+  /** By tenant, so that a batch sees one version of the configuration. */
   readonly entitled: Map<string, boolean>;
   readonly follows: Map<string, Context<Emits, Follows, unknown>['follows']>;
 }
 
-/** A message of which some items are still to be stepped. */
+/** A message with items still to step. */
 interface UnderWay {
   readonly tenant: Tenant;
   readonly message: BusRecord;
@@ -58,11 +61,13 @@ interface UnderWay {
   readonly evicted: number;
 }
 
-/** Calls of one tenant's timers at a time: one that always asks again must not keep the thread. */
+/**
+ * Maximum timer calls per tenant in a row, so that a timer that always reschedules itself does not block the thread.
+ */
 const maxTimers = 10_000;
 
 export class Task implements Reader {
-  /** The states of the snapshot could not be read: they are empty. */
+  /** Whether the states of the snapshot could not be read and were emptied. */
   readonly isEmptied: boolean = false;
   readonly partition: string;
   readonly #processor: Processor;
@@ -75,7 +80,7 @@ export class Task implements Reader {
   readonly #emissions: Emissions;
   readonly #follows: readonly (readonly [string, { readonly name: string }])[];
   readonly #idleMs: number;
-  /** The sink of what receivers publish sends a malformed message to the dead letter: one letter is enough, however many processors read it. */
+  /** Whether the topic is raw. Its sink already sends a malformed message to the dead letters, so processors do not. */
   readonly #isRaw: boolean;
   readonly #emitter: string;
   #report = new Report();
@@ -83,14 +88,17 @@ export class Task implements Reader {
   #nextOffset: number;
   #clockMs: number;
   #tick: number;
-  /** Before it the clock makes no timer due. */
+  /** Earliest time at which the clock can make a timer due. */
   #checkMs = Number.NEGATIVE_INFINITY;
   #range: Range | undefined;
   #underWay: UnderWay | undefined;
-  /** Messages that it began, and items of those that it ended. */
+  /** Number of messages it began, and of items of messages it finished. */
   #passed = 0;
 
-  /** `saved` is what `snapshot` answered; throws when it cannot be read. Without one the task begins at offset 0, with nothing. */
+  /**
+   * Opens a task from a result of `snapshot`; throws if it cannot be read. Without one the task begins empty at offset
+   * 0.
+   */
   constructor(processor: Processor, options: TaskOptions, saved?: Uint8Array) {
     this.partition = `${options.topic}/${options.partition}`;
     this.#processor = processor;
@@ -115,20 +123,20 @@ export class Task implements Reader {
   }
 
   /**
-   * Steps the messages of a range up to `last`, in order. Those that it has stepped already are passed by. It never throws for
-   * what a step does.
+   * Steps the messages of a range up to `last`, in order. Messages that were already stepped are skipped. Never throws
+   * for an error of a step.
    */
   batch(messages: readonly BusRecord[], last = messages.at(-1)?.offset ?? this.#nextOffset - 1): Answer {
     this.begin(messages, last);
     return this.advance() as Answer;
   }
 
-  /** As `batch`, in turns: `advance` until it answers. */
+  /** Starts a range like `batch`, in time slices: call `advance` until it returns a result. */
   begin(messages: readonly BusRecord[], last: number): void {
     this.#range = { messages, last, at: 0, entitled: new Map(), follows: new Map() };
   }
 
-  /** Goes on with the range; `undefined` where the turn was over before its end. */
+  /** Continues the range; returns `undefined` if the time slice ended first. */
   advance(slice: TimeSlice = endless): Answer | undefined {
     const range = this.#range;
     if (range === undefined) throw new Error('no range of messages was begun');
@@ -141,7 +149,7 @@ export class Task implements Reader {
     return this.#answer(this.#emissions.drain(range.last, { emitter: this.#emitter, tick: this.#tick }));
   }
 
-  /** Goes on to the end of a message; `false` where the turn was over before it, and behind the last one. */
+  /** Continues to the end of a message; returns `false` if the time slice ended first, or after the last message. */
   #proceed(range: Range, slice: TimeSlice): boolean {
     if (this.#underWay === undefined) {
       const message = range.messages[range.at++];
@@ -154,14 +162,14 @@ export class Task implements Reader {
     return true;
   }
 
-  /** The same with no effect but on the state. */
+  /** Steps messages without effects except on the state. */
   replay(messages: readonly BusRecord[], last?: number): void {
     this.batch(messages, last);
   }
 
   /**
-   * Runs the timers that the clock has made due, where no message tells the time; `undefined` if there are none. What it emits is in
-   * the snapshots from then on, until `published`: take one, and save it, before publishing.
+   * Runs the timers that the clock made due while no message advances the time; `undefined` if there are none. Its
+   * emissions are part of snapshots until `published` is called: save a snapshot before publishing them.
    */
   tick(clockMs: number): Answer | undefined {
     if (clockMs < this.#clockMs || this.#dueMs() > clockMs) return undefined;
@@ -172,12 +180,12 @@ export class Task implements Reader {
     return this.#answer(this.#outbox);
   }
 
-  /** What a tick emitted, and what may not be published. */
+  /** Emissions of a tick that may not be published yet. */
   get outbox(): readonly Message[] {
     return this.#outbox;
   }
 
-  /** Forgets the outbox. */
+  /** Clears the outbox. */
   published(): void {
     this.#outbox = [];
   }
@@ -193,7 +201,7 @@ export class Task implements Reader {
     return last + 1 - (messages[0]?.offset ?? last);
   }
 
-  /** A message is one as well: some are passed by. */
+  /** Counts a message as an item too, because some messages are skipped. */
   get items(): number {
     return this.#passed + (this.#underWay?.stepping.items ?? 0);
   }
@@ -230,7 +238,7 @@ export class Task implements Reader {
     });
   }
 
-  /** Goes on at an offset. At an earlier one, what was seen after it is forgotten. */
+  /** Continues at an offset. At an earlier offset, positions after it are forgotten. */
   moveTo(offset: number): void {
     if (offset < this.#nextOffset) {
       this.#clockMs = Number.NEGATIVE_INFINITY;
@@ -239,14 +247,14 @@ export class Task implements Reader {
     this.#nextOffset = offset;
   }
 
-  /** A document of a collection that the processor follows. Between batches only, as everything else. */
+  /** Applies a change of a followed document. Call it between batches only, like all other methods. */
   change(collection: string, tenantId: string, id: string, document: (object & Stored) | undefined): void {
     this.#documents.change(collection, tenantId, id, document);
   }
 
   /**
-   * Passes the tenant's messages by for so long, by the clock of the bus (before the first message, from `nowMs` on). A decision from
-   * outside: it must be in a saved snapshot before the next batch.
+   * Skips the messages of a tenant for this long, by the clock of the bus (before the first message, from `nowMs` on).
+   * The decision is external: it must be in a saved snapshot before the next batch.
    */
   limit(tenantId: string, reason: string, forMs: number, nowMs = Date.now()): void {
     const sinceMs = Number.isFinite(this.#clockMs) ? this.#clockMs : nowMs;
@@ -254,7 +262,7 @@ export class Task implements Reader {
     this.#checkMs = Number.NEGATIVE_INFINITY;
   }
 
-  /** Sends the message at this offset to the dead letter when it comes. As `limit`. */
+  /** Sends the message at this offset to the dead letters when it arrives. Must be saved first, like `limit`. */
   skip(offset: number): void {
     this.#skipped.add(offset);
   }
@@ -272,7 +280,7 @@ export class Task implements Reader {
 
   #restored(saved: Uint8Array, version: number): unknown {
     const { state } = this.#processor;
-    // Bytes of a snapshot lie beside each other: a state gets its own.
+    // Parts of a snapshot share one buffer, so a state gets its own copy.
     const copy = new Uint8Array(saved);
     try {
       const current = version === state.version ? copy : state.upgrade?.(copy, version);
@@ -326,7 +334,7 @@ export class Task implements Reader {
     };
   }
 
-  /** Readies a tenant's context for what comes now. */
+  /** Prepares the context of a tenant for the next call. */
   #enter({ id, context, watermarkMs }: Tenant): Context<Emits, Follows, unknown> {
     const known = this.#range?.follows.get(id);
     if (known !== undefined) context.follows = known;
@@ -341,7 +349,7 @@ export class Task implements Reader {
     return context;
   }
 
-  /** Begins a message. It is under way if its items are to be stepped. */
+  /** Begins a message, and marks it as current if it has items to step. */
   #begin(message: BusRecord, range: Range): void {
     this.#passed++;
     this.#options.watch?.message(message.offset);
@@ -354,7 +362,7 @@ export class Task implements Reader {
     else this.#underWay = { tenant, message, stepping, evicted };
   }
 
-  /** The tenant whose state the message changes; `undefined` for one that is passed by. */
+  /** Returns the tenant whose state the message changes; `undefined` if the message is skipped. */
   #admitted(message: BusRecord, range: Range): Tenant | undefined {
     const { headers, offset } = message;
     if (isForAnotherGroup(headers, this.#group)) return undefined;
@@ -381,7 +389,9 @@ export class Task implements Reader {
     return tenant;
   }
 
-  /** Whether it was taken before; `undefined` where that cannot be read, and the message is poison. */
+  /**
+   * Returns whether the message was received before; `undefined` if its position is unreadable, which makes it poison.
+   */
   #isDuplicate({ headers, offset }: BusRecord): boolean | undefined {
     try {
       const position = emittedPosition(headers);
@@ -400,7 +410,7 @@ export class Task implements Reader {
     return is;
   }
 
-  /** The message's items; `undefined` where it cannot be read, which is told. */
+  /** Returns the items of the message; `undefined`, after recording poison, if it cannot be read. */
   #opened(tenant: Tenant, message: BusRecord): Stepping | undefined {
     try {
       const opened = this.#processor.reads.open(message, this.#options);
@@ -412,7 +422,7 @@ export class Task implements Reader {
     }
   }
 
-  /** Steps what is left of a message; `false` where the turn was over before its end. */
+  /** Steps the remaining items of a message; returns `false` if the time slice ended first. */
   #finish({ tenant, message, stepping, evicted }: UnderWay, slice: TimeSlice): boolean {
     if (!stepping.run(slice)) return false;
     this.#underWay = undefined;
@@ -425,7 +435,7 @@ export class Task implements Reader {
     return true;
   }
 
-  /** A message of the tenant was stepped, or could not be read. */
+  /** Accounts for a message of the tenant that was stepped or could not be read. */
   #ended(tenant: Tenant, { ms, poison, evicted }: { ms: number; poison: number; evicted: number }): void {
     const began = performance.now();
     tenant.seenMs = this.#clockMs;
@@ -453,14 +463,14 @@ export class Task implements Reader {
     this.#report.poison.push({ offset, tenantId: id, ordinals, reason, message: textOf(error) });
   }
 
-  /** When the clock makes a timer of any tenant due. */
+  /** Returns when the clock makes the next timer of any tenant due. */
   #dueMs(): number {
     let due = Number.POSITIVE_INFINITY;
     for (const tenant of this.#tenants.values()) due = Math.min(due, dueMs(tenant, this.#idleMs));
     return due;
   }
 
-  /** Runs what the clock has made due, of every tenant. */
+  /** Runs the timers of every tenant that the clock made due. */
   #runDue(): void {
     if (this.#clockMs < this.#checkMs || this.#processor.timer === undefined) return;
     for (const tenant of this.#tenants.values()) {

@@ -1,10 +1,13 @@
-/** Stops a processor that sends the messages of several tenants to the dead letter, and names a tenant that is alone in it. */
+/**
+ * Stops a processor that sends messages of several tenants to the dead letters, and identifies a tenant that is the
+ * only cause.
+ */
 import type { TenantUsage } from './answer.ts';
 
-/** Above this ratio of dead letters, among at least so many messages. */
+/** Maximum ratio of dead letters, above a minimum number of messages. */
 const ratio = 0.1;
 const minMessages = 20;
-/** Older messages count half at each window's end, so that an old incident does not blame a new one. */
+/** Older messages count half after each window, so that an old incident does not affect a new one. */
 const window = 1_000;
 
 interface Seen {
@@ -23,8 +26,9 @@ export class TenantFuse {
   }
 
   /**
-   * Counts one batch, before anything of it is published. Answers the tenant whose messages are most of the dead letters, where the
-   * others' alone would be few; throws where several have too many. A batch that made it throw does not count.
+   * Counts one batch, before any of its results are published. Returns the tenant that causes most of the dead letters
+   * if the others alone would have few. Throws if several tenants have too many. A batch that made it throw does not
+   * count.
    */
   check(usages: readonly TenantUsage[]): string | undefined {
     const tenants = new Map([...this.#tenants].map(([tenantId, seen]) => [tenantId, { ...seen }]));
@@ -43,7 +47,7 @@ export class TenantFuse {
           `${this.#group} could not process ${all.dead} of the last ${all.messages} messages of several tenants and stopped rather than sending them all to the dead letter: fix the cause, then start it again`,
         );
       }
-      // It is passed by from now on, and counts anew afterwards.
+      // The tenant is skipped from now on, and its count restarts afterwards.
       tenants.delete(worst[0]);
     }
     if (all.messages >= window) {

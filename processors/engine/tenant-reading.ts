@@ -1,4 +1,4 @@
-/** What schedules read with of a tenant: its rows, and what its plan includes and keeps. */
+/** Query access of schedules to a tenant: its rows, and the features and retention of its plan. */
 import type { QueryReading } from '../../queries/promql/reading.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { readPlanOf } from '../../schemas/resources/tenant-plan.ts';
@@ -11,14 +11,14 @@ interface Remembered {
   readonly plan: Promise<Plan | undefined>;
 }
 
-/** A plan that was changed is known after so long. */
+/** Maximum age of a cached plan. */
 const rememberedMs = 10_000;
-/** Of one statement. */
+/** Limits of one statement. */
 const limits = { maxExecutionSeconds: 20 };
 
 const remembered = new WeakMap<Documents, Map<string, Remembered>>();
 
-/** The tenant's plan, read again after a while; undefined for one that is disabled or closed. */
+/** Returns the plan of the tenant, cached for a while; undefined for a disabled or closed organization. */
 const rememberedPlan = (documents: Documents, tenantId: string): Promise<Plan | undefined> => {
   const known = remembered.get(documents) ?? new Map<string, Remembered>();
   remembered.set(documents, known);
@@ -30,7 +30,10 @@ const rememberedPlan = (documents: Documents, tenantId: string): Promise<Plan | 
   return plan;
 };
 
-/** What a tenant's rules read with at a time; undefined where they are not evaluated, as the organization is disabled. */
+/**
+ * Returns the query context of a tenant's rules; undefined if the organization is disabled and its rules are not
+ * evaluated.
+ */
 export const tenantReading = async (
   { columns, documents, promql }: SchedulePorts,
   tenantId: string,

@@ -1,8 +1,8 @@
-/** What a task holds of one tenant. */
+/** State of one tenant in a task. */
 import type { Context, Emits, Follows, StateSize } from './definition.ts';
 import type { Timers } from './timers.ts';
 
-/** The tenant's messages are passed by until the clock of the bus has reached `untilMs`. */
+/** Messages of the tenant are skipped until the clock of the bus reaches `untilMs`. */
 export interface Limit {
   readonly reason: string;
   readonly untilMs: number;
@@ -15,25 +15,28 @@ export interface Tenant {
   readonly context: {
     -readonly [Key in keyof Context<Emits, Follows, unknown>]: Context<Emits, Follows, unknown>[Key];
   };
-  /** Latest time of a record that moves the watermark. */
+  /** Latest record time that moves the watermark. */
   latestMs: number;
   watermarkMs: number;
-  /** The clock at its latest message that was stepped. */
+  /** Clock at the latest stepped message. */
   seenMs: number;
   limit: Limit | undefined;
   size: StateSize;
 }
 
-/** A timer's share of a tenant's bytes, roughly. */
+/** Approximate bytes of a timer. */
 const timerBytes = 100;
 
 export const bytesOf = ({ size, timers }: Tenant): number => size.bytes + timers.size * timerBytes;
 
-/** Of a tenant that is limited for the time it takes, timers wait as well. Of one with too large a state they run: they may shrink it. */
+/**
+ * Returns whether timers wait. They do for a tenant that is limited for its CPU time. With too large a state they run,
+ * because they may shrink it.
+ */
 export const holdsTimers = ({ limit }: Tenant, clockMs: number): boolean =>
   limit !== undefined && limit.reason !== 'state-size' && clockMs < limit.untilMs;
 
-/** When the clock makes a timer of the tenant due, if no message of it comes. */
+/** Returns when the clock makes the next timer of the tenant due, if no message arrives. */
 export const dueMs = (tenant: Tenant, idleMs: number): number => {
   const { timers, watermarkMs, seenMs, limit } = tenant;
   const next = timers.nextMs('watermark');

@@ -1,20 +1,20 @@
-/** How long a task may work before others in its thread have their turn. */
+/** Limits how long a task works before other tasks of its thread run. */
 
-/** Asked between two pieces of work. */
+/** Time slice, checked between two pieces of work. */
 export interface TimeSlice {
-  /** Whether the time is over. Cheap: the clock is looked at as seldom as the pieces allow. */
+  /** Returns whether the time is over. Cheap: the clock is read as rarely as the pieces allow. */
   isOver(): boolean;
 }
 
-/** It never ends. */
+/** Time slice that never ends. */
 export const endless: TimeSlice = { isOver: () => false };
 
-/** The clock is looked at once in so many pieces at most, … */
+/** Maximum number of pieces between two clock reads. */
 const maxPieces = 256;
-/** … and seldomer while that many took less than this. */
+/** The clock is read less often while that many pieces take less than this. */
 const shortMs = 0.25;
 
-/** Ends after so many milliseconds, give or take one piece and `shortMs`. */
+/** Time slice that ends after this many milliseconds, plus or minus one piece and `shortMs`. */
 export class TimedSlice implements TimeSlice {
   readonly #endMs: number;
   #checkedAtMs = performance.now();

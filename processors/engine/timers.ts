@@ -1,25 +1,25 @@
-/** What a tenant asked to be called for, in one partition. */
+/** Timers of a tenant in one partition. */
 
 export interface Timer {
-  /** Whether `dueMs` is a time of the clock, or of the watermark over the records. */
+  /** Whether `dueMs` is a time of the clock or of the record watermark. */
   readonly kind: 'clock' | 'watermark';
   readonly dueMs: number;
   readonly key: string;
 }
 
 interface Entry extends Timer {
-  /** Another of the same kind and key took its place. */
+  /** Whether another timer of the same kind and key replaced it. */
   replaced: boolean;
 }
 
-/** Negative when `left` is called before `right`: by time, then kind, then key. */
+/** Compares timers by time, then kind, then key; negative if `left` is called first. */
 const order = (left: Timer, right: Timer): number => {
   if (left.dueMs !== right.dueMs) return left.dueMs - right.dueMs;
   if (left.kind !== right.kind) return left.kind < right.kind ? -1 : 1;
   return left.key < right.key ? -1 : left.key > right.key ? 1 : 0;
 };
 
-/** Timers of one kind, the earliest first: a binary heap, from which replaced ones are taken when they come up. */
+/** Timers of one kind in a binary heap, earliest first. Replaced timers are removed when they reach the top. */
 class Queue {
   #heap: Entry[] = [];
   readonly #byKey = new Map<string, Entry>();
@@ -52,7 +52,7 @@ class Queue {
     return this.#heap[0];
   }
 
-  /** Removes what `first` answered. */
+  /** Removes the result of `first`. */
   removeFirst(): void {
     const entry = this.#heap[0];
     if (entry === undefined) return;
@@ -100,18 +100,18 @@ export class Timers {
     return this.#queues.clock.size + this.#queues.watermark.size;
   }
 
-  /** Replaces the timer of this kind and key. One that is due at `Infinity` is none. */
+  /** Replaces the timer of this kind and key. A due time of `Infinity` removes it. */
   set(kind: Timer['kind'], dueMs: number, key: string): void {
     if (!(dueMs > Number.NEGATIVE_INFINITY)) throw new TypeError(`a timer cannot be due at ${dueMs}`);
     this.#queues[kind].set({ kind, dueMs, key });
   }
 
-  /** When the earliest one of a kind is due; `Infinity` without one. */
+  /** Returns when the earliest timer of a kind is due; `Infinity` if there is none. */
   nextMs(kind: Timer['kind']): number {
     return this.#queues[kind].first()?.dueMs ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Takes out the first one that is due. */
+  /** Removes and returns the first timer that is due. */
   removeDue(clockMs: number, watermarkMs: number): Timer | undefined {
     const { clock, watermark } = this.#queues;
     const byClock = clock.first();
@@ -126,7 +126,7 @@ export class Timers {
     return other;
   }
 
-  /** All of them, in the order in which they are due. */
+  /** Returns all timers in due order. */
   list(): Timer[] {
     return [...this.#queues.clock.entries(), ...this.#queues.watermark.entries()].sort(order);
   }

@@ -1,9 +1,9 @@
-/** Windows of equal length over the records' times, which close once when the watermark has passed them. */
+/** Windows of equal length over record times. Each closes once, when the watermark has passed it. */
 import type { z } from 'zod';
 import type { Context, Emits, Follows, StateDefinition, StateSize } from './definition.ts';
 import { weightOf } from './state.ts';
 
-/** What a key came to in one window. */
+/** Value of a key in one closed window. */
 export interface Closed<Value> {
   readonly key: string;
   readonly startMs: number;
@@ -31,9 +31,11 @@ export class Windows<Value> {
   }
 
   /**
-   * Puts into the window of `timeMs` what `update` makes of the key's value there. The processor's `timer` is then called when the
-   * window is over: let it emit what `closed` gives. Of a window that is over, and of a new key where there are too many, the item is
-   * dropped (`late`, `too-many-keys`), and this is false.
+   * Updates the value of a key in the window of `timeMs`. When the window is over, the processor's `timer` is called
+   * and should emit the result of `closed`.
+   *
+   * Returns false and drops the item if the window is over (`late`), or if the key is new and there are too many
+   * (`too-many-keys`).
    */
   add(
     context: Pick<Context<Emits, Follows, unknown>, 'watermarkMs' | 'setTimer' | 'drop'>,
@@ -61,7 +63,7 @@ export class Windows<Value> {
     return true;
   }
 
-  /** Takes out what is over, the earliest window first, in the order in which keys came. */
+  /** Removes and returns closed windows, earliest first, with keys in order of arrival. */
   closed(watermarkMs: number): Closed<Value>[] {
     const over = [...this.#byStart.keys()].filter((startMs) => startMs + this.#lengthMs <= watermarkMs);
     return over
@@ -77,7 +79,7 @@ export class Windows<Value> {
       });
   }
 
-  /** Sets a value as it was saved. */
+  /** Restores a saved value. */
   put(startMs: number, key: string, value: Value): void {
     const entries = this.#byStart.get(startMs) ?? new Map<string, Entry<Value>>();
     this.#byStart.set(startMs, entries);
@@ -106,7 +108,10 @@ export class Windows<Value> {
   }
 }
 
-/** Windows of `lengthMs`, aligned to the epoch, with at most `maxEntries` keys over all of them. Values are plain JSON. */
+/**
+ * State of windows of `lengthMs`, aligned to the epoch, with at most `maxEntries` keys over all of them. Values are
+ * plain JSON.
+ */
 export const windowedState = <Value>({
   version,
   lengthMs,
@@ -116,7 +121,7 @@ export const windowedState = <Value>({
   readonly version: number;
   readonly lengthMs: number;
   readonly maxEntries: number;
-  /** Checks each value that is read from a snapshot. */
+  /** Validates each value read from a snapshot. */
   readonly schema?: z.ZodType<Value>;
 }): StateDefinition<Windows<Value>> => ({
   version,

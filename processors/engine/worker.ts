@@ -1,4 +1,4 @@
-/** A thread that runs tasks. It loads no driver and never the engine's main thread side. */
+/** A thread that runs tasks. It loads no driver and no main-thread code of the engine. */
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { parentPort, type TransferListItem, workerData } from 'node:worker_threads';
@@ -25,7 +25,10 @@ import type {
 } from './task-messages.ts';
 import type { TimeSlice } from './time-slice.ts';
 
-/** Receiving and answering go first where they share a core with steps. Linux has a priority for each thread, others for none. */
+/**
+ * Lowers the priority of this thread: receiving and replying take precedence on a shared core. Linux has priorities per
+ * thread; elsewhere this does nothing.
+ */
 const lowerPriority = (): void => {
   try {
     const [, thread] = readlinkSync('/proc/thread-self').split('/task/');
@@ -33,7 +36,7 @@ const lowerPriority = (): void => {
     progress.thread = Number(thread);
     setPriority(Number(thread), 10);
   } catch {
-    // Steps run as everything else does.
+    // Without permission, steps run at normal priority.
   }
 };
 
@@ -59,10 +62,10 @@ const opened = async (number: number, call: TaskCall & { readonly kind: 'open' }
   return { outbox: task.outbox, isEmptied: task.isEmptied, holding: task.holding };
 };
 
-/** Messages by the number of their piece. Each is one object for all tasks, so that a source opens it once. */
+/** Messages by piece number. All tasks share one object per message, so that a source opens it once. */
 const held = new Map<number, readonly BusRecord[]>();
 
-/** Keys stay behind: no step sees them. */
+/** Holds a piece without message keys, which no step reads. */
 const hold = ({ number, records }: Piece): void => {
   held.set(
     number,
@@ -85,7 +88,7 @@ const recordsOf = ({ runs }: Feed): readonly BusRecord[] => {
 
 const scheduler = new SliceScheduler();
 
-/** Steps messages in turns with other tasks. */
+/** Steps messages in time slices shared with other tasks. */
 const fed = async (number: number, task: Task, call: Feed): Promise<Omit<TaskReply, 'id'>> => {
   task.begin(recordsOf(call), call.last);
   const step = (slice: TimeSlice): Answer | undefined => {
@@ -129,7 +132,7 @@ const called = (task: Task, call: TaskCall): Omit<TaskReply, 'id'> => {
 };
 
 const replied = async ({ task: number, call, pieces }: TaskRequest): Promise<Omit<TaskReply, 'id'>> => {
-  // Also where the task is lost: others may read them.
+  // Also if the task is lost, because other tasks may read the pieces.
   for (const piece of pieces) hold(piece);
   try {
     if (call.kind === 'open') return await opened(number, call);
@@ -143,7 +146,7 @@ const replied = async ({ task: number, call, pieces }: TaskRequest): Promise<Omi
     progress.begin(number);
     return called(task, call);
   } catch (error) {
-    // It may be left in any state: it is loaded anew.
+    // The task may be in any state, so it is reloaded.
     tasks.delete(number);
     return { failure: error instanceof Error ? error.message : String(error) };
   } finally {
@@ -151,7 +154,7 @@ const replied = async ({ task: number, call, pieces }: TaskRequest): Promise<Omi
   }
 };
 
-/** Memory that is made for the reply only. The task keeps what a tick emits. */
+/** Returns the memory that was created only for the reply. The task retains the emissions of a tick. */
 const movedIn = ({ call }: TaskRequest, { saved, answer }: Omit<TaskReply, 'id'>): TransferListItem[] => {
   if (saved !== undefined) return movable([saved.buffer]);
   return call.kind === 'batch' ? movable(answer?.messages.map(({ value }) => value.buffer) ?? []) : [];

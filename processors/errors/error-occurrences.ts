@@ -5,22 +5,22 @@ import { topics } from '../../schemas/topics.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { combinedState, formedState, keyedState, type ValueForm } from '../engine/state.ts';
 
-/** How far apart records of one exception lie, at most. */
+/** Maximum time between records of one exception. */
 const maxGapMs = 10_000;
-/** How long an error waits for what else tells of it: SDKs send spans every 5 seconds. */
+/** Time an error waits for further records about it: SDKs send spans every 5 seconds. */
 const waitMs = 8_000;
-/** Of one exception: those that wait, and places that are told apart. */
+/** Maximum number of waiting errors and distinct locations per exception. */
 const maxHeld = 100;
 const maxPlaces = 64;
 const maxWaiting = 20_000;
 const maxWaitingBytes = 24 * 1024 * 1024;
 
 const SavedSeen = z.strictObject({ lastMs: z.number(), emitted: z.int(), places: z.record(z.string(), z.int()) });
-/** How often one exception was told in each place, and how many of that have been emitted. */
+/** Count of an exception per location, and number already emitted. */
 interface Seen {
   lastMs: number;
   emitted: number;
-  /** Lists, as nearly every place is a name of its own: each would make a shape of an object. */
+  /** Lists, because nearly every location has a unique name, and each would create a new object shape. */
   readonly places: string[];
   readonly counts: number[];
 }
@@ -43,14 +43,14 @@ type Waiting = z.output<typeof Waiting>;
 const emits = { occurrences: topics.errorOccurrences };
 const state = combinedState(1, {
   seen: formedState({ version: 1, maxEntries: 50_000, schema: SavedSeen, form: seenForm }),
-  /** Spans of which more is known than that they failed, or below which something failed. */
+  /** Spans with a known reason of failure, or with a failed descendant. */
   explained: keyedState<1>({ version: 1, maxEntries: 100_000 }),
   waiting: keyedState<Waiting>({ version: 1, maxEntries: maxWaiting + 1, schema: Waiting }),
 });
 type State = ReturnType<typeof state.open>;
 type StepContext = Context<typeof emits, Readonly<Record<never, never>>, State>;
 
-/** Written out: it is made of each error, and leaving fields out of a copy takes ten times as long. */
+/** Written out because it runs for each error, and omitting fields from a copy takes ten times as long. */
 const occurrenceOf = (raised: RaisedError): ErrorOccurrence => ({
   tenantId: raised.tenantId,
   projectId: raised.projectId,
@@ -73,7 +73,7 @@ const occurrenceOf = (raised: RaisedError): ErrorOccurrence => ({
   recordId: raised.recordId,
 });
 
-/** What several records say of one error: the first one's, and what it leaves open from the others. */
+/** Merges several records of one error: the first one's fields, completed from the others. */
 const mergeErrors = (first: RaisedError, other: RaisedError): RaisedError => ({
   ...first,
   userId: first.userId || other.userId,
@@ -87,7 +87,7 @@ const keyOfSpan = (traceId: string, spanId: string): string => `span ${traceId} 
 const keyOfException = ({ traceId, service, identity }: RaisedError): string =>
   `exception ${traceId} ${service} ${identity}`;
 
-/** Lets an error wait, beside those of its key that do; where too many do, it counts at once. */
+/** Adds an error to the waiting errors of its key; if there are too many, it counts immediately. */
 const hold = (
   key: string,
   known: Waiting | undefined,
@@ -105,7 +105,7 @@ const hold = (
   return true;
 };
 
-/** Notes that a span needs no error of its own. */
+/** Records that a span needs no error of its own. */
 const explain = (traceId: string, spanId: string, { state: { explained, waiting }, drop }: StepContext): void => {
   if (spanId === '') return;
   const key = keyOfSpan(traceId, spanId);
@@ -122,7 +122,10 @@ const release = (key: string, { held }: Waiting, { state: { seen, waiting }, emi
   if (known !== undefined) known.emitted += held.length;
 };
 
-/** What was told of an exception so far, and what of it waits. What is too far apart, or too much, no longer waits. */
+/**
+ * Returns the occurrences of an exception so far, and its waiting errors. Errors that are too far apart or too many
+ * stop waiting.
+ */
 const findOccurrence = (
   key: string,
   { timeMs }: RaisedError,
@@ -137,7 +140,10 @@ const findOccurrence = (
   return [recent, undefined];
 };
 
-/** Takes what tells of an exception that was not emitted: lets it wait, or adds it to the one that waits. Answers how many were emitted. */
+/**
+ * Adds a record of an exception that was not emitted: it waits, or is merged into the waiting one. Returns how many
+ * were emitted.
+ */
 const addWaiting = (
   key: string,
   before: Waiting | undefined,
@@ -153,7 +159,7 @@ const addWaiting = (
   return 0;
 };
 
-/** An exception or an error log: the nth that a place tells is the nth that happened. */
+/** Handles an exception or an error log. The nth record at a location is the nth occurrence. */
 const handleError = (raised: RaisedError, context: StepContext): void => {
   const key = keyOfException(raised);
   const [before, waits] = findOccurrence(key, raised, context);
@@ -174,14 +180,17 @@ const handleError = (raised: RaisedError, context: StepContext): void => {
     places.push(place);
     counts.push(count);
   }
-  // A list that grew has room for many, and most exceptions are told in one place.
+  // A grown list reserves extra slots, and most exceptions are recorded in one location.
   context.state.seen.set(key, before ?? { ...occurrence, places: [place], counts: [count] });
 };
 
-/** Counts an exception once, in however many spans and logs of its trace it was recorded. `README.md` has the rules. */
+/**
+ * Counts an exception once, regardless of how many spans and logs of its trace recorded it. `README.md` describes the
+ * rules.
+ */
 export const errorOccurrences = defineProcessor({
   name: 'error-occurrences',
-  summary: 'Counts each error of a trace once, and finds where failures of spans arose.',
+  summary: 'Counts each error of a trace once, and finds where span failures originate.',
   reads: emittedTo(topics.raisedErrors),
   emits,
   state,

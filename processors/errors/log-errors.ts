@@ -8,10 +8,10 @@ import { type RaisedInput, type Read, raisedOf, readingOf } from './raised.ts';
 
 const warn = 13;
 
-/** A word is looked at once, from its beginning. */
+/** Scans each word once, from its beginning. */
 const header = /(?<![\w$.\\])[\d$.\\]*([A-Za-z_][\w$.\\]*(?:Error|Exception|Panic))\b:? ?([^\n]{0,2000})/;
 
-/** An exception in the text of a body, as programs print it that know no OpenTelemetry. */
+/** Parses an exception from the text of a body, as programs without OpenTelemetry print it. */
 const exceptionIn = (body: string): Pick<RaisedInput, 'type' | 'message' | 'stack'> => {
   const plain = { type: '', message: body, stack: '' };
   if (!body.trimEnd().includes('\n')) return plain;
@@ -22,7 +22,7 @@ const exceptionIn = (body: string): Pick<RaisedInput, 'type' | 'message' | 'stac
   return { type: chain[0]?.type || type, message: language === 'python' ? line : message, stack: body };
 };
 
-/** What was recorded as an exception, else what an error's body says; undefined for what is neither. */
+/** Returns the recorded exception, or the one in the body of an error; undefined for neither. */
 const readException = (
   record: LogRecord,
   level: number,
@@ -36,10 +36,10 @@ const readException = (
   return level >= errorSeverity ? exceptionIn(record.body) : undefined;
 };
 
-/** Finds errors in logs: exceptions from WARN on, and whatever is ERROR or FATAL. */
+/** Finds errors in logs: exceptions from WARN up, and all ERROR and FATAL records. */
 export const logErrors = defineProcessor({
   name: 'log-errors',
-  summary: 'Finds exceptions and errors in logs, and gives each its fingerprint.',
+  summary: 'Finds exceptions and errors in logs, and computes their fingerprints.',
   reads: logRecords,
   recordFilter: { severity: warn },
   emits: { raised: topics.raisedErrors },

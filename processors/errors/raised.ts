@@ -1,4 +1,4 @@
-/** What records of all kinds say about an error. */
+/** Error fields shared by all kinds of records. */
 import { formatTime } from '../../queries/time.ts';
 import { type ErrorTag, errorTags, type RaisedError } from '../../schemas/error-occurrences.ts';
 import { NameSet } from '../../schemas/records/attributes.ts';
@@ -14,7 +14,7 @@ const maxTag = 256;
 const cut = (text: string, length: number): string =>
   text.length <= length ? text : text.slice(0, length).toWellFormed();
 
-/** Older names, where there are some, that senders still use. */
+/** Current attribute names with older names that senders still use. */
 const names = {
   'os.name': ['os.name', 'os.type'],
   'user_agent.name': ['user_agent.name', 'browser.name'],
@@ -24,7 +24,7 @@ const names = {
 } as const satisfies Partial<Record<ErrorTag, readonly string[]>>;
 type OlderName = (typeof names)[keyof typeof names][number];
 const olderNames: Readonly<Partial<Record<ErrorTag, readonly OlderName[]>>> = names;
-/** Each tag, with the names that it is read by. */
+/** Each tag with its attribute names. */
 const namedTags = errorTags.map((tag): { tag: ErrorTag; names: readonly (ErrorTag | OlderName)[] } => ({
   tag,
   names: olderNames[tag] ?? [tag],
@@ -34,7 +34,7 @@ const environments = ['deployment.environment.name', 'deployment.environment'] a
 const userAgents = ['user_agent.original', 'http.user_agent'] as const;
 const exceptions = ['exception.type', 'exception.message', 'exception.stacktrace'] as const;
 
-/** Names of all attributes that an error is made of: no other one can be read. */
+/** Names of all attributes of an error; no others can be read. */
 const attributeNames = [
   ...namedTags.flatMap(({ names }) => names),
   ...users,
@@ -44,10 +44,10 @@ const attributeNames = [
 ];
 const attributeNameSet = new NameSet(attributeNames);
 
-/** Text of an attribute; undefined without one. */
+/** Returns the text of an attribute; undefined if absent. */
 export type Read<Name extends string = (typeof attributeNames)[number]> = (name: Name) => string | undefined;
 
-/** The first of several attributes that is there and not empty. */
+/** Returns the first of several attributes that is present and not empty. */
 export const firstOf = <Name extends string>(read: Read<Name>, among: readonly Name[]): string => {
   for (const name of among) {
     const value = read(name);
@@ -56,7 +56,7 @@ export const firstOf = <Name extends string>(read: Read<Name>, among: readonly N
   return '';
 };
 
-/** Reads what an error is made of. A record has little of it: what it has is found in one look. */
+/** Returns a reader of error attributes. A record has few of them, so they are found in one scan. */
 export const readingOf = (record: LogRecord | Span): Read => {
   const there = new Set<string>();
   record.attributesAmong(attributeNameSet, (name) => there.add(name));
@@ -66,14 +66,17 @@ export const readingOf = (record: LogRecord | Span): Read => {
 const browsers = /(Firefox|Edg|OPR|Chrome|Safari)\//g;
 const browserNames: Readonly<Record<string, string>> = { Edg: 'Edge', OPR: 'Opera' };
 
-/** Browsers name those that they are like as well, and themselves last, but for Chrome, which names Safari behind it. */
+/**
+ * Returns the browser of a user agent. Browsers list compatible browsers first and themselves last, except Chrome,
+ * which lists Safari after itself.
+ */
 const browserOf = (userAgent: string): string => {
   const found = [...userAgent.slice(0, 512).matchAll(browsers)].map(([, name = '']) => name);
   const own = found.findLast((name) => name !== 'Safari') ?? found[0] ?? '';
   return browserNames[own] ?? own;
 };
 
-/** What a resource says of its errors. */
+/** Error fields of a resource. */
 interface OfResource {
   readonly attributes: unknown;
   readonly environment: string;
@@ -81,7 +84,7 @@ interface OfResource {
   /** In the order of `errorTags`. */
   readonly tags: readonly string[];
 }
-/** Of the latest one: most errors of a resource come one after the other. */
+/** Cached for the latest resource, because most errors of a resource arrive consecutively. */
 let latest: OfResource | undefined;
 const ofResource = (record: LogRecord | Span): OfResource => {
   const attributes = record.resourceAttributes;
@@ -92,7 +95,7 @@ const ofResource = (record: LogRecord | Span): OfResource => {
   return latest;
 };
 
-/** Reads attributes of the record, and those of its resource. */
+/** Reads attributes of the record and its resource. */
 class Reading {
   readonly #record: LogRecord | Span;
   readonly #own: Read;
@@ -106,7 +109,10 @@ class Reading {
     return this.#own(name) || this.#record.resource(name);
   }
 
-  /** The first of several attributes that is not empty; `there` is what the resource alone says. Its newer name goes before the record's older one. */
+  /**
+   * Returns the first of several attributes that is not empty; `there` is the resource's own value. A newer name of the
+   * resource takes precedence over an older name of the record.
+   */
   first(names: readonly Parameters<Read>[0][], there: string): string {
     return firstOf(this.#own, names) === '' ? there : firstOf((name) => this.any(name), names);
   }
@@ -114,7 +120,7 @@ class Reading {
 
 const tagsOf = (reading: Reading, there: readonly string[], given: RaisedError['tags']): RaisedError['tags'] => {
   const tags: RaisedError['tags'] = {};
-  // Entries of a list are lists of their own: more garbage than all else of an error.
+  // Iterating over entries would create a list each: more garbage than the rest of an error.
   for (let at = 0; at < namedTags.length; at++) {
     const { tag, names } = namedTags[at] as (typeof namedTags)[number];
     const value = given[tag] ?? reading.first(names, there[at] ?? '');
@@ -128,17 +134,17 @@ const tagsOf = (reading: Reading, there: readonly string[], given: RaisedError['
   return tags;
 };
 
-/** What differs between kinds of records. */
+/** Fields that differ between kinds of records. */
 export interface RaisedInput
   extends Recorded,
     Pick<RaisedError, 'source' | 'recordId' | 'parentSpanId' | 'isStatusOnly' | 'handled'> {
   readonly timeNs: bigint;
   readonly tags: RaisedError['tags'];
-  /** Attributes of the event and the record, without those of the resource. */
+  /** Attributes of the event and the record, excluding those of the resource. */
   readonly read: Read;
 }
 
-/** An error that a record tells of, with its fingerprint. */
+/** Returns the error of a record, with its fingerprint. */
 export const raisedOf = (record: LogRecord | Span, input: RaisedInput): RaisedError => {
   const { read, source, recordId, parentSpanId, isStatusOnly, handled } = input;
   const stack = cutStack(input.stack);

@@ -29,7 +29,7 @@ const exceptionOf = (span: Span, { attributes, timeNs }: SpanEvent, read: Read):
   };
 };
 
-/** `error.type`, else the status of the protocol. */
+/** Returns `error.type`, or the status of the protocol. */
 const failureOf = (read: Read<string>): string => {
   const type = firstOf(read, ['error.type', 'exception.type']);
   if (type !== '' && !/^\d+$/.test(type)) return type;
@@ -57,10 +57,10 @@ const failureWithout = (span: Span): RaisedInput => {
   };
 };
 
-/** Finds errors in spans: events called `exception`, and spans that failed without one. */
+/** Finds errors in spans: events named `exception`, and failed spans without one. */
 export const spanErrors = defineProcessor({
   name: 'span-errors',
-  summary: 'Finds exceptions and failures in spans, and gives each its fingerprint.',
+  summary: 'Finds exceptions and failures in spans, and computes their fingerprints.',
   reads: spans,
   emits: { raised: topics.raisedErrors },
   entitlement: 'traces',

@@ -17,9 +17,9 @@ import { changeAttributes, changeTexts, mayDescribeChange } from '../../subjects
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { type Keyed, keyedState } from '../engine/state.ts';
 
-/** Events of auditd whose records have not all come; the one that was touched longest ago makes way. */
+/** Maximum number of incomplete auditd events; the least recently used one is evicted. */
 const maxEvents = 10_000;
-/** How long the records of one event of auditd may be apart. */
+/** Maximum time between the records of one auditd event. */
 const waitMs = 5_000;
 
 const emits = { files: topics.fileChanges, packages: topics.packageChanges };
@@ -50,7 +50,7 @@ const handleLine = (line: AuditLine, record: LogRecord, context: FilesContext): 
   const host = line.host || hostOf(record);
   const key = JSON.stringify([projectId, host, line.serial]);
   const known = context.state.get(key);
-  // What only ends an event begins none.
+  // Records that only end an event do not start one.
   if (known === undefined && (line.type === 'PROCTITLE' || line.type === 'EOE')) return;
   const event = withLine(
     known ?? { timeMs: line.timeMs, projectId, service, host, cwd: '', call: null, paths: [], isOver: false },
@@ -65,13 +65,13 @@ const handleLine = (line: AuditLine, record: LogRecord, context: FilesContext): 
   if (known === undefined) context.setTimer('clock', context.clockMs + waitMs, key);
 };
 
-/** Finds changes of files, and of packages, in logs. */
+/** Finds changes of files and packages in logs. */
 export const fileChanges = defineProcessor({
   name: 'file-changes',
   summary:
     'Finds changes of files and packages in logs of osquery, Falco, auditd, Wazuh, OpenTelemetry and package managers.',
   reads: logRecords,
-  // Most records tell of nothing.
+  // Most records contain no change.
   recordFilter: { attributes: changeAttributes, body: changeTexts },
   emits,
   entitlement: 'logs',

@@ -1,4 +1,6 @@
-/** Opens an incident for a group of alerts that a receiver with an escalation policy is told of, or adds to the one that there is. */
+/**
+ * Opens an incident for a group of alerts whose receiver has an escalation policy, or adds to the existing incident.
+ */
 import { hashOf } from '../../runtime/hash-of.ts';
 import { fieldsOf } from '../../runtime/stored-fields.ts';
 import { topicMessage } from '../../runtime/topic-message.ts';
@@ -11,14 +13,14 @@ import { topics } from '../../schemas/topics.ts';
 import { groupIdOf, planIncidentChange } from '../../subjects/incidents/from-alerts.ts';
 import { readPolicyOrOwners } from '../../subjects/on-call/reading.ts';
 
-/** Writes of others that may come in between, before the batch is read again. */
+/** Maximum number of conflicting writes before the batch is read again. */
 const maxAttempts = 50;
-/** Merges of merges that are followed. */
+/** Maximum depth of merged incidents that are followed. */
 const deepest = 100;
 
 type Known = Incident & Stored;
 
-/** The incident that goes on for a group: the one that it had last, or what that was merged into. */
+/** Returns the current incident of a group: its last one, or the incident that one was merged into. */
 const latestOf = async (documents: Pick<Documents, 'of'>, notification: Notification): Promise<Known | undefined> => {
   const stored = documents.of(notification.tenantId).collection(incidents);
   const filter = { groupId: groupIdOf(notification) };
@@ -29,13 +31,13 @@ const latestOf = async (documents: Pick<Documents, 'of'>, notification: Notifica
 
 type Verb = 'opened' | 'reopened';
 
-/** Whether an incident opened or reopened by what was told at a time. */
+/** Returns whether an incident was opened or reopened at a time; undefined for neither. */
 const verbOf = ({ openedAt, reopenedAt }: Incident, at: string): Verb | undefined => {
   if (openedAt === at) return 'opened';
   return reopenedAt === at ? 'reopened' : undefined;
 };
 
-/** The event of the feed. Its id follows from the incident and what is told, so it is there once. */
+/** Builds the platform event. Its id derives from the incident and the transition, so it exists once. */
 const eventOf = (tenantId: string, incident: Known, verb: Verb, at: string): PlatformEvent => {
   const { id, title, severity, services, alertIds, status } = incident;
   return {
@@ -56,7 +58,7 @@ const eventOf = (tenantId: string, incident: Known, verb: Verb, at: string): Pla
   };
 };
 
-/** Writes what a notification makes of the incident of its group, and answers that incident. */
+/** Applies a notification to the incident of its group, and returns that incident. */
 const written = async (documents: Pick<Documents, 'of'>, notification: Notification): Promise<Known | undefined> => {
   const stored = documents.of(notification.tenantId).collection(incidents);
   const latest = await latestOf(documents, notification);
@@ -72,8 +74,8 @@ const written = async (documents: Pick<Documents, 'of'>, notification: Notificat
 };
 
 /**
- * Writes what a notification makes of the incident of its group; told again, it writes nothing. Answers what tells the feed of
- * an incident that opened or reopened: also when it is told again, as the process may have ended in between.
+ * Applies a notification to the incident of its group; a repeated notification writes nothing. Returns the platform
+ * event of an incident that opened or reopened, also on repetition, because the process may have ended in between.
  */
 export const applyAlerts = async (documents: Pick<Documents, 'of'>, notification: Notification): Promise<Message[]> => {
   const { tenantId, atMs } = notification;
@@ -84,7 +86,7 @@ export const applyAlerts = async (documents: Pick<Documents, 'of'>, notification
       const verb = incident && verbOf(incident, at);
       return incident && verb ? [topicMessage(topics.events, eventOf(tenantId, incident, verb, at))] : [];
     } catch (error) {
-      // Another instance, or a person, was faster: look again.
+      // Another instance, or a person, was faster; retry.
       if (!(error instanceof ConflictError) || attempt >= maxAttempts) throw error;
     }
   }

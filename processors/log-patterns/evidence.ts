@@ -1,13 +1,20 @@
-/** Which places of a pattern take any word: decided by how many words its neighbours have there. */
+/**
+ * Decides which positions of a pattern accept any word, by the number of different words that its neighbors have there.
+ */
 
 import { ANY } from '../../subjects/log-patterns/tokens.ts';
 import type { Pattern } from './pattern.ts';
 
 /**
- * Distinct words that make a place a variable. What says what happened counts half: states of a machine (`NEW`, `RUNNING`), verbs (`Started`,
- * `Stopping`) and functions that a line begins with (`onClick`). A value by its form beside a word (`user 17`, `user root`) shows a variable at
- * once. Of names two are enough: single letters, words with a dot within (`example.net`, `libc.so`) that do not begin the line, and what
- * follows a word that announces a name (`for user root`). Two places at a time, and places beside a single other word, need more.
+ * Number of distinct words that make a position a variable.
+ *
+ * Words that describe the event count half: states of a machine (`NEW`, `RUNNING`), verbs (`Started`, `Stopping`) and
+ * functions at the start of a line (`onClick`). A typed value next to a word (`user 17`, `user root`) proves a variable
+ * at once.
+ *
+ * For names, two words are enough: single letters, words that contain a dot (`example.net`, `libc.so`) and do not start
+ * the line, and words after an announcing word (`for user root`). Two positions at once, and positions next to a single
+ * other word, need more.
  */
 const DISTINCT = 5;
 const STATEMENT = 0.5;
@@ -16,7 +23,7 @@ const NAME = 2.5;
 const PAIR = 1.5;
 const ALONE = 2;
 
-/** What has a name, and the words before it that say that the name follows: `on node a`, but not `node down`. */
+/** Nouns and prepositions that announce a name: `on node a`, but not `node down`. */
 const named = new Set(
   'user account group role host node server device interface network volume database table topic queue'.split(' '),
 );
@@ -24,7 +31,7 @@ const before = new Set('for of by as from to on in at via with into invalid unkn
 
 const isCapital = (word: string): boolean => word === word.toUpperCase() && word !== word.toLowerCase();
 
-/** Whether the word before this place announces a name. */
+/** Returns whether the word before this position announces a name. */
 const isAnnounced = (pattern: Pattern, place: number): boolean =>
   place > 1 &&
   pattern.isWord(place - 1) &&
@@ -32,7 +39,10 @@ const isAnnounced = (pattern: Pattern, place: number): boolean =>
   named.has(pattern.word(place - 1).toLowerCase()) &&
   before.has(pattern.word(place - 2).toLowerCase());
 
-/** Files, hosts and the like; names of errors and of events say what happened. */
+/**
+ * Returns whether a word is an identifier: a file, host or similar. Names of errors and events describe the event and
+ * are not.
+ */
 const isIdentifier = (word: string): boolean => {
   const dot = word.lastIndexOf('.');
   return dot > 0 && !(isCapital(word.slice(dot)) || word.endsWith('Exception') || word.endsWith('Error'));
@@ -47,7 +57,7 @@ const weightOf = (pattern: Pattern, place: number): number => {
   return place > 0 && isIdentifier(word) ? NAME : 1;
 };
 
-/** Up to two places where the patterns differ; `undefined` where there are more. */
+/** Returns up to two positions where the patterns differ; `undefined` if there are more. */
 const differences = (left: Pattern, right: Pattern): number[] | undefined => {
   const places: number[] = [];
   for (let place = 0; place < left.hashes.length; place++) {
@@ -72,7 +82,10 @@ const isVariable = (place: number, patterns: readonly Pattern[], need: number): 
   return false;
 };
 
-/** The places of `pattern` that it and the others of its structure show to be variables; `undefined` where there are none. */
+/**
+ * Returns the positions of `pattern` that are variables, by comparison with the others of its structure; `undefined`
+ * for none.
+ */
 export const variablePlaces = (pattern: Pattern, bucket: readonly Pattern[]): readonly number[] | undefined => {
   const near: { other: Pattern; places: readonly number[] }[] = [];
   const sets = new Map<string, readonly number[]>();

@@ -11,16 +11,16 @@ import { Minutes, minuteMs } from './minutes.ts';
 import type { Pattern } from './pattern.ts';
 
 const dayMs = 86_400_000;
-/** Counts held at most; above it all are emitted, and what comes later is emitted beside it. */
+/** Maximum number of counts in memory; above it all are emitted, and later ones are emitted as additional rows. */
 const maxCounts = 200_000;
-/** Records that are late are counted together for so long. */
+/** Late records are counted in batches of this length. */
 const batchMs = 30_000;
-/** Where a record's time lies further ahead, its minute is emitted in parts. */
+/** A minute further ahead than this is emitted in parts. */
 const aheadMs = 5 * minuteMs;
-/** What the table can hold. */
+/** Maximum time that the table can store. */
 const lastMs = 4_294_967_295_000;
 const maxSample = 1_024;
-/** What a pattern takes, with its values (`test/bench/log-pattern-cost.ts`). */
+/** Bytes of a pattern, with its values (`test/bench/log-pattern-cost.ts`). */
 const patternBytes = 2_300;
 
 const miner: StateDefinition<Miner> = {
@@ -41,11 +41,11 @@ const minutes: StateDefinition<Minutes> = {
   size: ({ entries, bytes }) => ({ entries, bytes, evicted: 0 }),
 };
 
-/** The range of the number, which the text may say. */
+/** Returns the severity level of the number, which may also be in the text. */
 const severityLevelOf = (record: Pick<LogRecord, 'severityNumber' | 'severityText'>): SeverityLevel =>
   severityLevels[Math.ceil(severityNumberOf(record) / 4)] ?? 'unspecified';
 
-/** Keys name the fields of JSON and logfmt, and `1`, `2` … the variables of the text. */
+/** Returns the parameters. Keys name the fields of JSON and logfmt, and `1`, `2` … the variables of the text. */
 const parametersOf = (pattern: Pattern): ParameterValues[] => {
   const { hashes, values } = pattern;
   const variables = [...hashes.keys()].filter((place) => !pattern.isWord(place)).map(String);
@@ -67,7 +67,10 @@ const parametersOf = (pattern: Pattern): ParameterValues[] => {
 
 const isPowerOfTwo = (count: number): boolean => (count & (count - 1)) === 0;
 
-/** Whether there is something to say of a pattern: it is new, others were merged into it, it has doubled, or a day has passed. */
+/**
+ * Returns whether a pattern must be reported: it is new, others were merged into it, its count has doubled, or a day
+ * has passed.
+ */
 const shouldReport = ({ isNew, merged, pattern }: Added, day: number): boolean =>
   isNew || merged.length > 0 || pattern.reportedDay !== day || (pattern.count >= 4 && isPowerOfTwo(pattern.count));
 
@@ -87,7 +90,7 @@ const foundOf = (record: LogRecord, { id, merged, pattern }: Added): FoundPatter
   parameters: parametersOf(pattern),
 });
 
-/** Gives each log body its pattern; says which there are, and counts them by minute. */
+/** Assigns a pattern to each log body, reports patterns, and counts them by minute. */
 export const logPatterns = defineProcessor({
   name: 'log-patterns',
   summary: 'Groups log bodies by pattern, and counts them by minute, service and severity.',
@@ -95,9 +98,9 @@ export const logPatterns = defineProcessor({
   emits: { found: topics.logPatterns, counted: topics.logPatternCounts },
   entitlement: 'logs',
   state: combinedState(1, { miner, minutes }),
-  // Late records are counted as well, a little later.
+  // Late records are counted as well, slightly later.
   latenessMs: 15_000,
-  // The miner keeps its own bounds, of which this is more than the sum.
+  // The miner has its own limits; this exceeds their sum.
   limits: { stateBytes: 96 * 1024 * 1024 },
 
   step(record, { state, emit, clockMs, watermarkMs, setTimer, tenantId }) {
@@ -110,7 +113,7 @@ export const logPatterns = defineProcessor({
     }
     const startMs = Math.floor(Math.min(record.timeMs, lastMs) / minuteMs) * minuteMs;
     const of = { projectId: record.projectId, service, severity: severityLevelOf(record) };
-    // A minute that lies hours ahead does not wait until then.
+    // A minute that is hours ahead does not wait until then.
     const endMs = Math.min(startMs + minuteMs, clockMs + aheadMs);
     if (state.minutes.add(startMs, of, added.id))
       setTimer('watermark', Math.max(endMs, watermarkMs + batchMs), String(startMs));

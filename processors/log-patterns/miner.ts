@@ -1,9 +1,10 @@
 /**
- * Groups log bodies by pattern as they stream by.
+ * Groups log bodies by pattern as a stream.
  *
- * A body whose masked form is known is one look-up. A new form is born as a pattern of its own; when the patterns of one structure show that a
- * place takes many words, they are merged into a pattern with a variable there, and their ids become aliases of its id. An id is a hash of the
- * words at birth, so that members and shards find the same ids, in whatever order bodies arrive.
+ * A body with a known masked form needs one lookup. A new form starts as its own pattern. When patterns of one
+ * structure have many words at a position, they are merged into one with a variable there. Their ids become aliases of
+ * its id. An id is a hash of the words of the first body, so members and shards find the same ids, in whatever order
+ * bodies arrive.
  */
 
 import { OTHER_ID, OTHER_TEMPLATE } from '../../subjects/log-patterns/pattern-id.ts';
@@ -12,17 +13,17 @@ import { variablePlaces } from './evidence.ts';
 import { Pattern, type SavedPattern } from './pattern.ts';
 
 export interface MinerOptions {
-  /** Patterns of one scope; further ones push out cold ones, or count as `other`. */
+  /** Maximum number of patterns in one scope; further ones evict cold ones, or count as `other`. */
   readonly maxPatterns: number;
-  /** Patterns of all scopes together. */
+  /** Maximum number of patterns in all scopes. */
   readonly maxTotal: number;
-  /** Scopes; bodies of further ones count as `other`. */
+  /** Maximum number of scopes; bodies of further ones count as `other`. */
   readonly maxScopes: number;
 }
 
 export const defaultMinerOptions: MinerOptions = { maxPatterns: 1000, maxTotal: 30_000, maxScopes: 5000 };
 
-/** What is known of one body when it was added; never corrected later. */
+/** Result of adding one body; it is not corrected later. */
 export interface Added {
   readonly id: string;
   readonly template: string;
@@ -30,24 +31,27 @@ export interface Added {
   readonly isNew: boolean;
   /** Ids that became aliases of `id` with this body. */
   readonly merged: readonly string[];
-  /** What is known of it. */
+  /** Current pattern of the body. */
   readonly pattern: Pattern;
 }
 
 interface Scope {
-  /** By the hash of the masked form: every pattern by its own, and forms that were found to be of a wider one while there is room. */
+  /**
+   * By the hash of the masked form: every pattern by its own form, and forms that match a wider pattern while there is
+   * room.
+   */
   readonly shapes: Map<number, Pattern>;
   /** By structure. */
   readonly buckets: Map<number, Pattern[]>;
-  /** Those of the buckets that cover more than one form. */
+  /** Patterns of the buckets that cover more than one form. */
   readonly wide: Map<number, readonly Pattern[]>;
   readonly aliases: Map<string, string>;
   patterns: number;
-  /** Bodies so far. */
+  /** Number of bodies so far. */
   bodies: number;
-  /** Counts the bodies without a pattern. */
+  /** Pattern that counts bodies without a pattern. */
   other: Pattern | undefined;
-  /** Forms seen once while there was no place for them. */
+  /** Forms seen once while there was no free slot. */
   door: Int32Array | undefined;
 }
 
@@ -67,20 +71,20 @@ interface SavedMiner {
 
 const VERSION = 2;
 const NONE: readonly string[] = [];
-/** What stands for all bodies of a scope that found no place. */
+/** Creates the pattern of all bodies of a scope without a slot. */
 const newOther = (): Pattern =>
   new Pattern({ hashes: [], parts: OTHER_TEMPLATE, structure: 0, shape: 0, count: 0, last: 0, told: 0 });
-/** Adds a body to it. */
+/** Adds a body to the `other` pattern. */
 const addOther = (pattern: Pattern): Added => {
   pattern.count++;
   return { id: OTHER_ID, template: OTHER_TEMPLATE, isNew: false, merged: NONE, pattern };
 };
-/** Of the body that is added, whichever miner does. */
+/** Tokens of the current body, shared by all miners. */
 const tokens = new Tokens();
 const NO_PATTERNS: readonly Pattern[] = [];
 const DOOR = 1024;
 const ALIASES_PER_PATTERN = 4;
-/** Values of every body at first, later of each sixteenth. */
+/** Number of bodies whose values are all observed; later every sixteenth is. */
 const OBSERVED = 64;
 const SAMPLE = 15;
 
@@ -95,13 +99,13 @@ const newScope = (): Scope => ({
   door: undefined,
 });
 
-/** How much a pattern is worth its place: by its bodies, less with each body that passed since it saw one. */
+/** Returns the value of retaining a pattern: its number of bodies, reduced by the bodies since its last one. */
 const warmth = ({ count, last }: Pattern, now: number): number => Math.log2(1 + count) - (now - last) / 100_000;
 
 export class Miner {
   readonly #options: MinerOptions;
   readonly #scopes = new Map<string, Scope>();
-  /** Counts the bodies of scopes for which there is no place. */
+  /** Counts the bodies of scopes without a slot. */
   #beyond = newOther();
   #total = 0;
   #evicted = 0;
@@ -110,12 +114,12 @@ export class Miner {
     this.#options = options;
   }
 
-  /** Patterns kept, scopes, and patterns that lost their place. */
+  /** Number of patterns, scopes and evicted patterns. */
   get size(): { readonly patterns: number; readonly scopes: number; readonly evicted: number } {
     return { patterns: this.#total, scopes: this.#scopes.size, evicted: this.#evicted };
   }
 
-  /** Gives a body its pattern. `key` names the tenant and service; nothing is shared between keys but memory. */
+  /** Assigns a pattern to a body. `key` identifies the tenant and service; keys share only memory. */
   add(key: string, body: string | WireBody): Added {
     const scope = this.#scopeOf(key);
     if (scope === undefined) return addOther(this.#beyond);
@@ -129,7 +133,7 @@ export class Miner {
     return { id: known.id, template: known.template, isNew: false, merged: NONE, pattern: known };
   }
 
-  /** The id under which an id is counted today: itself, or that of the pattern that it was merged into. */
+  /** Returns the current id of an id: itself, or that of the pattern it was merged into. */
   resolve(key: string, id: string): string {
     const aliases = this.#scopes.get(key)?.aliases;
     let found = id;
@@ -137,17 +141,17 @@ export class Miner {
     return found;
   }
 
-  /** The patterns of one scope, in no order. */
+  /** Returns the patterns of one scope, unordered. */
   patterns(key: string): Pattern[] {
     return [...(this.#scopes.get(key)?.buckets.values() ?? [])].flat();
   }
 
-  /** Bodies of a scope that count as `other`. */
+  /** Returns the number of bodies of a scope that count as `other`. */
   other(key: string): number {
     return this.#scopes.get(key)?.other?.count ?? 0;
   }
 
-  /** Everything, as versioned bytes. */
+  /** Returns the full state as versioned bytes. */
   serialize(): Uint8Array {
     const scopes = [...this.#scopes].map(([key, { bodies, other, aliases, door }]): SavedScope => {
       const patterns = this.patterns(key).map((pattern) => pattern.saved());
@@ -164,7 +168,7 @@ export class Miner {
     return Buffer.concat([Buffer.of(VERSION), Buffer.from(JSON.stringify(saved))]);
   }
 
-  /** A miner that goes on where the one that was serialized stopped; `undefined` for bytes of another version. */
+  /** Restores a miner from the state of `serialize`; `undefined` for bytes of another version. */
   static restore(bytes: Uint8Array, options: MinerOptions = defaultMinerOptions): Miner | undefined {
     if (bytes[0] !== VERSION) return undefined;
     const miner = new Miner(options);
@@ -202,7 +206,7 @@ export class Miner {
     return found;
   }
 
-  /** The pattern with the fewest variables that covers the body. */
+  /** Returns the pattern with the fewest variables that covers the body. */
   #matching(scope: Scope, tokens: Tokens): Pattern | undefined {
     let best: Pattern | undefined;
     for (const pattern of scope.wide.get(tokens.structure) ?? NO_PATTERNS)
@@ -255,7 +259,7 @@ export class Miner {
     else scope.wide.set(structure, wide);
   }
 
-  /** Lets `wider` take the place of all that it covers. */
+  /** Replaces all patterns that `wider` covers by it. */
   #merge(scope: Scope, bucket: Pattern[], wider: Pattern): { pattern: Pattern; ids: string[] } {
     const ids: string[] = [];
     let remaining = 0;
@@ -277,8 +281,8 @@ export class Miner {
   }
 
   /**
-   * Forms that were found by matching are matched anew once there is another wide pattern: what a body is depends on the patterns alone,
-   * and not on what was remembered, so that a miner that was restored goes on alike.
+   * Removes forms that were found by matching, so that they are matched again after a new wide pattern. The result for
+   * a body then depends only on the patterns, not on cached forms, and a restored miner behaves equally.
    */
   #forget({ shapes }: Scope, { structure }: Pattern): void {
     for (const [shape, pattern] of shapes)
@@ -294,7 +298,10 @@ export class Miner {
     if (oldest !== undefined) scope.aliases.delete(oldest);
   }
 
-  /** Whether a new pattern has a place: a free one, or, when the form was seen before, that of the coldest pattern. */
+  /**
+   * Returns whether a new pattern gets a slot: a free one, or, if the form was seen before, that of the coldest
+   * pattern.
+   */
   #admits(scope: Scope, shape: number): boolean {
     const full = scope.patterns >= this.#options.maxPatterns;
     if (!full && this.#total < this.#options.maxTotal) return true;

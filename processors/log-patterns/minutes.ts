@@ -1,14 +1,14 @@
-/** Counts by minute of what has no end: project, service, severity and pattern. Compact, as there are tens of thousands of them. */
+/** Compact counts by minute, project, service, severity and pattern; there are tens of thousands. */
 import type { PatternCount, SeverityLevel } from '../../schemas/log-patterns.ts';
 
 export const minuteMs = 60_000;
-/** Bytes that a count takes. Its id is the pattern's own text. */
+/** Bytes of a count. Its id is the pattern's own string. */
 const countBytes = 48;
 
-/** Groups that are remembered: records of one sender come together, of a few severities and of two minutes where one begins. */
+/** Number of cached groups: records of one sender arrive in bursts, with few severities and at most two minutes. */
 const remembered = 8;
 
-/** Of what a count is, but the minute and the pattern. */
+/** Dimensions of a count, except minute and pattern. */
 interface Of {
   readonly projectId: string;
   readonly service: string;
@@ -18,7 +18,7 @@ interface Of {
 class Group {
   readonly startMs: number;
   readonly of: Of;
-  /** By the id of the pattern the place of its count: a number in a list is counted up faster than one in a map. */
+  /** Index of the count by pattern id, because incrementing a number in an array is faster than in a map. */
   readonly #places = new Map<string, number>();
   readonly #counts: number[] = [];
 
@@ -36,7 +36,7 @@ class Group {
     return this.#counts.length;
   }
 
-  /** Whether the pattern is the first time here. */
+  /** Adds to the count. Returns whether the pattern is new here. */
   add(patternId: string, count: number): boolean {
     const place = this.#places.get(patternId);
     if (place !== undefined) {
@@ -48,7 +48,7 @@ class Group {
     return true;
   }
 
-  /** In the order in which they came. */
+  /** Returns counts in order of arrival. */
   counts(): [id: string, count: number][] {
     return [...this.#places].map(([id, place]) => [id, this.#counts[place] as number]);
   }
@@ -62,11 +62,11 @@ type SavedMinute = readonly [startMs: number, groups: readonly SavedGroup[]];
 export class Minutes {
   readonly #minutes = new Map<number, Map<string, Group>>();
   #entries = 0;
-  /** Some groups of the last records. */
+  /** Groups of the last records. */
   readonly #recent: Group[] = [];
   #oldest = 0;
 
-  /** How many counts there are. */
+  /** Number of counts. */
   get entries(): number {
     return this.#entries;
   }
@@ -75,7 +75,7 @@ export class Minutes {
     return this.#entries * countBytes;
   }
 
-  /** Counts a record. Whether it is the first of its minute. */
+  /** Counts a record. Returns whether it is the first of its minute. */
   add(startMs: number, of: Of, patternId: string): boolean {
     for (const group of this.#recent)
       if (group.is(startMs, of)) {
@@ -90,7 +90,7 @@ export class Minutes {
     return isFirst;
   }
 
-  /** Takes out the minutes that begin before a time, the earliest first. */
+  /** Removes and returns the minutes that begin before a time, earliest first. */
   drain(beforeMs = Number.POSITIVE_INFINITY): Counted[] {
     this.#recent.length = 0;
     this.#oldest = 0;

@@ -1,22 +1,22 @@
-/** One pattern: its words and variables, and what was counted of it. */
+/** A pattern: its words and variables, and its counts. */
 import { covers } from '../../subjects/log-patterns/forms.ts';
 import { patternIdOf } from '../../subjects/log-patterns/pattern-id.ts';
 import { ANY, kindOf, MAX_TOKENS, type Tokens, VARIABLE } from '../../subjects/log-patterns/tokens.ts';
 import { type SavedValues, Values } from './values.ts';
 
-/** Frequent values kept of one pattern, shared by its variables. */
+/** Number of frequent values per pattern, shared by its variables. */
 const VALUES = 12;
 const NONE: readonly Values[] = [];
 const SEPARATOR = '\0';
-/** One string each, instead of one for each pattern. */
+/** Shared strings, instead of one per pattern. */
 const placeNames = Array.from({ length: MAX_TOKENS }, (_, place) => String(place));
-/** Variables whose values are kept. */
+/** Maximum number of variables whose values are counted. */
 const MAX_VARIABLES = 8;
 
-/** A pattern as it is written into a snapshot. */
+/** A pattern in a snapshot. */
 export interface SavedPattern {
   readonly hashes: readonly number[];
-  /** Punctuation, word or `<kind>`, punctuation … with a zero character between. */
+  /** Punctuation, word or `<kind>`, punctuation …, separated by a zero character. */
   readonly parts: string;
   readonly structure: number;
   readonly shape: number;
@@ -26,10 +26,10 @@ export interface SavedPattern {
   readonly values: readonly (readonly [name: string, values: SavedValues])[];
 }
 
-/** A string in one piece, which holds on to no other. */
+/** Returns a flat copy of a string that references no other. */
 const flat = (text: string): string => Buffer.from(text).toString();
 
-/** What stands around the message: the keys of JSON and logfmt, in one order. */
+/** Returns the text around the message: the keys of JSON and logfmt, in one order. */
 const frameOf = ({ form, fields, message }: Tokens): readonly [before: string, after: string] => {
   if (form === 'text') return ['', ''];
   const names = fields.map(([name]) => name.replace(/\d+/g, '0')).sort();
@@ -42,35 +42,38 @@ const frameOf = ({ form, fields, message }: Tokens): readonly [before: string, a
 };
 
 export class Pattern {
-  /** Fixed at birth: a function of the words alone, whatever its variables and punctuation look like. */
+  /** Fixed at creation: a function of the words alone, regardless of variables and punctuation. */
   readonly id: string;
   readonly template: string;
-  /** Of each place: the hash of its word, `VARIABLE` or `ANY`. */
+  /** Per position: the hash of its word, `VARIABLE` or `ANY`. */
   readonly hashes: readonly number[];
   readonly structure: number;
-  /** Hash of the masked form at birth. */
+  /** Hash of the masked form at creation. */
   readonly shape: number;
-  /** Places that are not words. */
+  /** Number of positions that are not words. */
   readonly variables: number;
-  /** Whether it covers more than one form. */
+  /** Whether the pattern covers more than one form. */
   readonly isWide: boolean;
-  /** Bodies of this pattern, those of merged ones included. */
+  /** Number of bodies, including those of merged patterns. */
   count = 0;
-  /** The number of the body that it saw last. */
+  /** Number of the last body that matched. */
   last = 0;
-  /** The day at which what is known of it was emitted. */
+  /** Day on which the pattern was last emitted. */
   reportedDay = 0;
-  /** The pattern that it was merged into. */
+  /** The pattern that this one was merged into. */
   into: Pattern | undefined;
-  /** Whether it lost its place. */
+  /** Whether the pattern lost its slot. */
   evicted = false;
-  /** Of its variables, few: a map would take several times the memory. Copied when it grows, as a pushed array keeps room for seventeen. */
+  /**
+   * Values of its few variables: a map would take several times the memory. Copied when it grows, because a pushed
+   * array reserves seventeen slots.
+   */
   #values: readonly Values[] = NONE;
   /** Lengths of the parts of the template, as characters: many short strings would take four times the memory. */
   readonly #lengths: string;
 
   constructor(saved: Omit<SavedPattern, 'values'>) {
-    // A copy is as long as it must be.
+    // A copy has no excess capacity.
     this.hashes = saved.hashes.slice();
     this.structure = saved.structure;
     this.shape = saved.shape;
@@ -91,7 +94,7 @@ export class Pattern {
     this.isWide = this.hashes.includes(ANY);
   }
 
-  /** The pattern of one body alone. */
+  /** Creates the pattern of a single body. */
   static of(tokens: Tokens): Pattern {
     const hashes = tokens.hashes.subarray(0, tokens.count);
     const parts: string[] = [];
@@ -120,12 +123,12 @@ export class Pattern {
     return { hashes, parts: this.#parts().join(SEPARATOR), structure, shape, count, last, told: reportedDay, values };
   }
 
-  /** Values of its variables by name: of a place its number, of a field its key. */
+  /** Values of its variables by name: a position number, or the key of a field. */
   get values(): ReadonlyMap<string, Values> {
     return new Map(this.#values.map((entry) => [entry.name, entry]));
   }
 
-  /** Its word at a place, or `<kind>`. */
+  /** Returns the word at a position, or `<kind>`. */
   word(place: number): string {
     return this.#parts()[place * 2 + 1] as string;
   }
@@ -135,12 +138,12 @@ export class Pattern {
     return hash !== VARIABLE && hash !== ANY;
   }
 
-  /** Whether a body or another pattern with these hashes is one of this pattern. */
+  /** Returns whether a body or another pattern with these hashes matches this pattern. */
   covers(hashes: ArrayLike<number>): boolean {
     return covers(this.hashes, hashes);
   }
 
-  /** This pattern with variables at more places. */
+  /** Returns this pattern with variables at additional positions. */
   widened(places: readonly number[]): Pattern {
     const hashes = [...this.hashes];
     const parts = this.#parts();
@@ -152,7 +155,7 @@ export class Pattern {
     return new Pattern({ hashes, parts: parts.join(SEPARATOR), structure, shape, count: 0, last: 0, told: 0 });
   }
 
-  /** Takes up the counts and values of a pattern that it covers. */
+  /** Adds the counts and values of a pattern that this one covers. */
   absorb(other: Pattern): void {
     this.count += other.count;
     this.last = Math.max(this.last, other.last);
@@ -163,7 +166,7 @@ export class Pattern {
     other.into = this;
   }
 
-  /** Counts the values of a body of this pattern. */
+  /** Counts the values of a matching body. */
   observe(tokens: Tokens): void {
     const { fields } = tokens;
     const among = this.variables + fields.length;

@@ -1,25 +1,28 @@
-/** What values a variable of a pattern took: the frequent ones, about how many, and the range of the numbers, in bounded memory. */
+/**
+ * Values of a pattern's variable in bounded memory: the frequent ones, an approximate distinct count, and the range of
+ * numbers.
+ */
 import { mergeSketches, sketchOf, sketchWith } from '../../subjects/log-patterns/distinct-values.ts';
 
-/** Characters kept of a value. */
+/** Maximum number of stored characters per value. */
 const MAX_VALUE = 48;
-/** Values that tell whether a variable is an identifier, which has no frequent ones. */
+/** Number of values needed to decide whether a variable is an identifier, which has no frequent values. */
 const ENOUGH = 32;
 
 export interface ValueSummary {
-  /** Values looked at. */
+  /** Number of observed values. */
   readonly seen: number;
-  /** Frequent values with how often each came at least, the most frequent first. */
+  /** Frequent values with the minimum number of their occurrences, most frequent first. */
   readonly top: readonly (readonly [value: string, atLeast: number])[];
-  /** Sketch of the different values; `undefined` where `top` has them all. */
+  /** Sketch of the distinct values; `undefined` if `top` has them all. */
   readonly distinct: string | undefined;
-  /** Over the values that are numbers. */
+  /** Number of values that are numbers. */
   readonly numbers: number;
   readonly min: number;
   readonly max: number;
 }
 
-/** Values as they are written into a snapshot. */
+/** Values in a snapshot. */
 export type SavedValues = readonly [
   capacity: number,
   hits: number,
@@ -32,7 +35,10 @@ export type SavedValues = readonly [
 ];
 
 const narrow = Buffer.alloc(MAX_VALUE);
-/** A string of its own: a slice of a body would keep the whole body in memory. Half a character at the end of a long one is none. */
+/**
+ * Returns a separate string, because a slice would retain the whole body in memory. A surrogate half at the end of a
+ * long one is dropped.
+ */
 const textOf = (codes: Uint16Array, from: number, to: number): string => {
   let all = 0;
   for (let at = from; at < to; at++) {
@@ -45,7 +51,7 @@ const textOf = (codes: Uint16Array, from: number, to: number): string => {
   return text.length < 13 ? text : text.toWellFormed();
 };
 
-/** Codes of a value that is text. */
+/** Buffer for the codes of a text value. */
 const scratch = new Uint16Array(MAX_VALUE);
 const toScratch = (value: string): number => {
   const length = Math.min(value.length, MAX_VALUE);
@@ -61,11 +67,11 @@ const isText = (text: string, codes: Uint16Array, from: number, to: number): boo
 
 const digit = (code: number): boolean => code >= 48 && code <= 57;
 
-/** Characters of a number that is made of its digits here. */
+/** Maximum number of characters of a number that is parsed here. */
 const MAX_EXACT = 15;
 const powers = Array.from({ length: MAX_EXACT }, (_, power) => 10 ** power);
 
-/** The same as `Number` makes of so few characters: a division of two exact numbers is rounded once. */
+/** Returns the same as `Number` for this few characters: a division of two exact numbers is rounded once. */
 const exactNumber = (codes: Uint16Array, from: number, end: number): number => {
   let digits = 0;
   let dot = end - 1;
@@ -78,13 +84,13 @@ const exactNumber = (codes: Uint16Array, from: number, end: number): number => {
   return codes[from] === 45 ? -number : number;
 };
 
-/** Whether a number begins here: with a digit, or a sign or dot before one. */
+/** Returns whether a number begins here: a digit, or a sign or dot before one. */
 const beginsNumber = (codes: Uint16Array, from: number, to: number): boolean => {
   const first = from < to ? (codes[from] as number) : 0;
   return digit(first) || ((first === 45 || first === 46) && from + 1 < to && digit(codes[from + 1] as number));
 };
 
-/** The number that a value begins with (`12`, `-3.5`, `12ms`), else NaN. */
+/** Returns the number at the start of a value (`12`, `-3.5`, `12ms`), otherwise NaN. */
 const numberIn = (codes: Uint16Array, from: number, to: number): number => {
   if (!beginsNumber(codes, from, to)) return Number.NaN;
   const maxEnd = Math.min(to, from + 24);
@@ -96,7 +102,7 @@ const numberIn = (codes: Uint16Array, from: number, to: number): number => {
     else if (!digit(code) && end > from) break;
   }
   const rest = end < to ? codes[end] : 0;
-  // Only a unit may follow: dates, addresses and hexadecimal are no numbers.
+  // Only a unit may follow: dates, addresses and hexadecimal values are not numbers.
   if (
     dots > 1 ||
     rest === 120 ||
@@ -109,29 +115,32 @@ const numberIn = (codes: Uint16Array, from: number, to: number): number => {
   return end - from > MAX_EXACT ? Number(textOf(codes, from, end)) : exactNumber(codes, from, end);
 };
 
-/** How often a value came, and how much of that may be of others. */
+/** Count of a value, and the part of the count that may belong to others. */
 interface Came {
   readonly times: number;
   readonly error: number;
 }
 
 /**
- * Space-saving: when a new value finds no place, it takes that of the least frequent one, and its count. How much of a count is of values before
- * is its error: the value itself came at least so often as the rest says.
+ * Values counted by the space-saving algorithm: without a free slot, a new value takes the slot and the count of the
+ * least frequent one. The inherited part of a count is its error. The value occurred at least as often as the count
+ * minus the error.
  */
 export class Values {
-  /** Of the variable. */
+  /** Name of the variable. */
   readonly name: string;
   seen = 0;
   numbers = 0;
   min = Number.POSITIVE_INFINITY;
   max = Number.NEGATIVE_INFINITY;
-  /** How often a value was one that is kept. */
+  /** Number of observations that hit a stored value. */
   #hits = 0;
   #capacity: number;
-  /** Value, count, error, value, count, error … Copied when it grows, not pushed to: a pushed array keeps room for seventeen. */
+  /**
+   * Value, count, error, value, count, error … Copied when it grows, because a pushed array reserves seventeen slots.
+   */
   #counters: (string | number)[] = [];
-  /** Of all values, once there are more than are kept. */
+  /** Sketch of all values, once there are more than are stored. */
   #distinct: string | undefined;
 
   constructor(name: string, capacity: number) {
@@ -151,7 +160,7 @@ export class Values {
     return values;
   }
 
-  /** Exactly what is held, so that one that is restored goes on alike. */
+  /** Returns the exact state, so that a restored one behaves equally. */
   saved(): SavedValues {
     const { seen, numbers, min, max } = this;
     const some = numbers > 0;
@@ -163,7 +172,7 @@ export class Values {
     this.see(scratch, 0, toScratch(value), times);
   }
 
-  /** Adds a value that lies between two places of a body: most need no text. */
+  /** Adds a value between two positions of a body; most need no string. */
   see(codes: Uint16Array, from: number, end: number, times = 1): void {
     const to = Math.min(end, from + MAX_VALUE);
     this.seen += times;
@@ -176,7 +185,7 @@ export class Values {
     this.#hits += this.#count(codes, from, to, { times, error: 0 }) ? times : times - 1;
   }
 
-  /** Takes up what another one saw. */
+  /** Merges the values of another variable. */
   merge(other: Values): void {
     this.seen += other.seen;
     this.numbers += other.numbers;
@@ -194,7 +203,7 @@ export class Values {
     for (let at = 0; at < this.#counters.length; at += 3) {
       const count = this.#number(at + 1);
       const error = this.#number(at + 2);
-      // Of the others most of the count is of values before them.
+      // For the others, most of the count belongs to earlier values.
       if (error * 2 < count) top.push([this.#counters[at] as string, count - error]);
     }
     return { seen, numbers, min, max, distinct: this.#distinct, top: top.sort(([, one], [, two]) => two - one) };
@@ -213,7 +222,7 @@ export class Values {
     return this.#count(scratch, 0, length, { times: other.#number(at + 1), error: other.#number(at + 2) });
   }
 
-  /** Whether the value was kept before. */
+  /** Counts a value. Returns whether it was already stored. */
   #count(codes: Uint16Array, from: number, to: number, { times, error }: Came): boolean {
     const counters = this.#counters;
     let at = 0;

@@ -1,4 +1,6 @@
-/** What a group is told at a time: Alertmanager's rules, but that nothing which fired goes untold. */
+/**
+ * Decides the notification of a group at a time: Alertmanager's rules, except that every alert that fired is notified.
+ */
 
 import type { Notification } from '../../schemas/notifications.ts';
 import type { CompiledRoute } from '../../subjects/alerts/routing/tree.ts';
@@ -11,7 +13,7 @@ interface Member {
   readonly told: NotifiedAs;
 }
 
-/** What is told of a group. */
+/** Notification of a group. */
 export interface GroupNotification {
   readonly reason: Notification['reason'];
   readonly firing: readonly Member[];
@@ -20,16 +22,19 @@ export interface GroupNotification {
 
 export interface FlushInput {
   readonly nowMs: number;
-  /** Undefined where the routing document has the group's route no more: then only ends are told. */
+  /** Undefined if the routing document no longer has the group's route; only resolutions are then notified. */
   readonly route: CompiledRoute | undefined;
   readonly sendResolved: boolean;
   readonly mutes: (alert: TrackedAlert) => boolean;
   readonly isMutedByTime: boolean;
-  /** Somebody sees to it already: then it is not repeated. */
+  /** Returns whether the alert is acknowledged; it is then not repeated. */
   readonly isAcknowledged: (id: string, alert: TrackedAlert) => boolean;
 }
 
-/** How much higher the severity is than the one that was told: 0 where it is the same, or nothing or none was told. */
+/**
+ * Returns how much higher the severity is than the notified one: 0 if it is equal, or if nothing or no severity was
+ * notified.
+ */
 export const riseOf = ({ severity }: Pick<TrackedAlert, 'severity'>, notifiedAs: NotifiedAs): number =>
   notifiedAs === 'nothing' || notifiedAs === 'firing' || severity === undefined
     ? 0
@@ -54,8 +59,9 @@ const reasonOf = (
 };
 
 /**
- * Decides what a group is told now, and takes what needs no more telling out of it. An alert that was told and has ended while it is
- * muted stays, and its end is told when it no longer is; one that ended before it was ever told of is told as ended, unless it is muted.
+ * Decides the notification of a group, and removes alerts that need no more. A notified alert that resolves while muted
+ * stays, and its resolution is notified after the mute ends. An alert that resolved before its first notification is
+ * notified as resolved, unless it is muted.
  */
 export const flushGroup = (
   state: NotificationState,

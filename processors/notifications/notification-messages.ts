@@ -1,4 +1,4 @@
-/** Notifications of what a group is told: one for each channel, small enough for a message of the bus. */
+/** Builds the notifications of a group: one for each channel, small enough for a message of the bus. */
 import { createHash } from 'node:crypto';
 import type { Notification, NotifiedAlert } from '../../schemas/notifications.ts';
 import type { AlertRouting } from '../../schemas/resources/alert-routing.ts';
@@ -8,7 +8,7 @@ import type { Group } from './state.ts';
 
 type Texts = Readonly<Record<string, string>>;
 
-/** Of a notification; what is left out is counted. */
+/** Maximum number of alerts in a notification; omitted ones are counted. */
 const maxAlerts = 1000;
 const maxBytes = 600 * 1024;
 
@@ -28,7 +28,7 @@ const fitting = (alerts: readonly NotifiedAlert[]): readonly NotifiedAlert[] => 
   return end < 0 ? alerts : alerts.slice(0, end);
 };
 
-/** Channels of the receiver but for those that fail; where none is left, all others that the document names. */
+/** Returns the working channels of the receiver; if all fail, all other channels in the document. */
 const channelsOf = (
   { receivers }: Pick<AlertRouting, 'receivers'>,
   receiver: string,
@@ -40,12 +40,15 @@ const channelsOf = (
   return [...new Set(receivers.flatMap(({ channelIds }) => channelIds).filter(works))];
 };
 
-/** Where a notification goes, and the end of its id. */
+/** Destination of a notification, and the suffix of its id. */
 interface Addressed extends Pick<Notification, 'channelId' | 'escalationPolicyId'> {
   readonly id: string;
 }
 
-/** One for each channel, and one that opens an incident where the receiver has an escalation policy. Ids follow from the group, the time and the channel. */
+/**
+ * Returns one notification for each channel, and one that opens an incident if the receiver has an escalation policy.
+ * Ids derive from the group, the time and the channel.
+ */
 export const notificationsOf = (
   group: Group,
   { reason, firing, resolved }: GroupNotification,

@@ -24,13 +24,13 @@ type Here = Context<
   NotificationState
 >;
 
-/** Of groups whose route is there no more. */
+/** Interval of groups whose route no longer exists. */
 const retiredIntervalMs = 300_000;
 
-/** States in which there is something to tell. */
+/** Returns whether an alert state must be notified. */
 const isNotifiable = ({ to }: AlertTransition): boolean => to === 'firing' || to === 'recovering' || to === 'unknown';
 
-/** Tests are kept apart from the alerts that they stand for. */
+/** Returns the key of an alert. Tests have keys distinct from the alerts they represent. */
 const keyOf = ({ alertId, isTest }: AlertTransition): string => (isTest === true ? `test/${alertId}` : alertId);
 
 const alertOf = (
@@ -41,7 +41,7 @@ const alertOf = (
   const { ruleId, annotations, held, severity, reason, atMs, startedAtMs, endedAtMs, isTest } = transition;
   const isOfRule = follows.rules.has(ruleId);
   const shared = {
-    // An end is told with the labels that were told.
+    // A resolution has the labels of its notification.
     labels: (isNotifiable(transition) ? undefined : known?.labels) ?? transition.labels,
     ruleId,
     annotations,
@@ -59,7 +59,7 @@ const alertOf = (
   return { ...shared, status: 'resolved', startsAtMs, endsAtMs: endedAtMs ?? atMs };
 };
 
-/** The group of an alert at a route. */
+/** Returns the group of an alert at a route. */
 const placeOf = (route: CompiledRoute, alert: Pick<TrackedAlert, 'labels' | 'isTest'>) => {
   const isTest = alert.isTest === true;
   const labels = groupLabelsOf(route, alert.labels);
@@ -67,7 +67,7 @@ const placeOf = (route: CompiledRoute, alert: Pick<TrackedAlert, 'labels' | 'isT
   return { isTest, labels, key, id: `${isTest ? 'test/' : ''}${route.receiver}/${route.id}/${key}` };
 };
 
-/** Puts an alert into its group at a route. */
+/** Adds an alert to its group at a route. */
 const join = (here: Here, route: CompiledRoute, id: string, alert: TrackedAlert): Group => {
   const { state, clockMs } = here;
   const { isTest, labels, key, id: groupId } = placeOf(route, alert);
@@ -87,7 +87,7 @@ const join = (here: Here, route: CompiledRoute, id: string, alert: TrackedAlert)
       departed: new Map(),
     });
   state.join(group, id, state.settle(group, id) ?? group.members.get(id));
-  // One that has been firing for longer has waited already.
+  // An alert that has been firing for longer has already waited.
   const waited = isTest || alert.startsAtMs + route.groupWaitMs < clockMs;
   if (known === undefined) here.setTimer('clock', waited ? clockMs : clockMs + route.groupWaitMs, groupId);
   else if (waited && known.toldMs === undefined) here.setTimer('clock', clockMs, groupId);
@@ -100,7 +100,10 @@ const closeEmpty = (state: NotificationState, group: Group): boolean => {
   return true;
 };
 
-/** Goes by the document in force: alerts join the groups that it makes, and leave those that it does not, unless they were told there. */
+/**
+ * Applies the current routing document: alerts join the groups of their labels, and leave other groups unless they were
+ * notified there.
+ */
 const follow = (here: Here): void => {
   const { state, follows } = here;
   if (!state.rules.update(follows.routing.get(alertRoutingId), state.alerts)) return;
@@ -138,7 +141,7 @@ const handleTransition = (transition: AlertTransition, here: Here): void => {
     here.drop('too-many-alerts');
     return;
   }
-  // Labels are those of the alert; what it mutes follows from them.
+  // Labels belong to the alert; its muting depends on them.
   if (known !== undefined) state.rules.ended(id, known);
   state.setAlert(id, alert);
   state.rules.began(id, alert);
@@ -148,7 +151,10 @@ const handleTransition = (transition: AlertTransition, here: Here): void => {
     if (group.toldMs !== undefined && riseOf(alert, group.members.get(id) ?? 'nothing') > 0) notifyGroup(group, here);
 };
 
-/** Takes an alert whose labels changed out of the groups to which they led. One whose end is not yet told anywhere keeps that. */
+/**
+ * Removes an alert with changed labels from its former groups. Groups where its resolution is still to be notified
+ * retain it.
+ */
 const depart = ({ state, clockMs }: Here, id: string, known: TrackedAlert, groups: ReadonlySet<Group>): void => {
   const was: TrackedAlert = { ...known, status: 'resolved', endsAtMs: known.endsAtMs ?? clockMs };
   for (const route of routesOf(state.rules.root, known.labels)) {
@@ -159,11 +165,11 @@ const depart = ({ state, clockMs }: Here, id: string, known: TrackedAlert, group
   }
 };
 
-/** An acknowledgement counts for the firing that it was about. */
+/** Returns whether an acknowledgment applies to the current firing of an alert. */
 const isAbout = (mark: AlertAcknowledgement | undefined, { startsAtMs }: TrackedAlert): boolean =>
   mark !== undefined && (mark.startedAtMs === 0 || mark.startedAtMs === startsAtMs);
 
-/** Ends alerts whose rule was deleted or disabled: nothing evaluates them any more. */
+/** Resolves alerts whose rule was deleted or disabled, because nothing evaluates them anymore. */
 const endOrphans = (group: Group, { state, follows, clockMs }: Here): void => {
   for (const id of group.members.keys()) {
     const alert = state.alerts.get(id);
@@ -174,7 +180,7 @@ const endOrphans = (group: Group, { state, follows, clockMs }: Here): void => {
   }
 };
 
-/** Tells what there is to tell of a group. Answers its route, if it still has one. */
+/** Emits the notifications of a group. Returns its route, if it still has one. */
 const notifyGroup = (group: Group, here: Here): CompiledRoute | undefined => {
   const { state, tenantId, clockMs: nowMs, follows } = here;
   endOrphans(group, here);
@@ -202,16 +208,16 @@ const flush = (groupId: string, here: Here): void => {
   const group = state.groups.get(groupId);
   if (group === undefined) return;
   const route = notifyGroup(group, here);
-  // A test is told once.
+  // A test is notified once.
   if (group.isTest) for (const id of [...group.members.keys()]) state.leave(group, id);
   if (!closeEmpty(state, group))
     here.setTimer('clock', clockMs + (route?.groupIntervalMs ?? retiredIntervalMs), groupId);
 };
 
-/** Groups alerts by the routing document, and tells channels of them when their waits are over. */
+/** Groups alerts by the routing document, and notifies channels when their waits are over. */
 export const notifications = defineProcessor({
   name: 'notifications',
-  summary: 'Groups alerts by route and says which channel is told what, and when.',
+  summary: 'Groups alerts by route, and decides when to notify which channel.',
   reads: emittedTo(topics.alertTransitions),
   emits: { notifications: topics.notifications },
   follows: {

@@ -1,4 +1,4 @@
-/** The routing document, silences and maintenance windows of an organization, compiled, and the alerts that mute others. */
+/** Compiled routing document, silences and maintenance windows of an organization, and its inhibiting alerts. */
 
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { type AlertRouting, defaultRouting } from '../../schemas/resources/alert-routing.ts';
@@ -10,13 +10,13 @@ import { mutedByTime } from '../../subjects/alerts/routing/times.ts';
 import { type CompiledRoute, compileRoutes } from '../../subjects/alerts/routing/tree.ts';
 import { WindowTimes } from '../../subjects/maintenance-windows/windows.ts';
 
-/** What mutes alerts by their labels: silences, and maintenance windows while they hold. */
+/** Sources of muting by label: silences, and active maintenance windows. */
 interface Muting {
   readonly silences: ReadonlyMap<string, Silence & Stored>;
   readonly windows: ReadonlyMap<string, MaintenanceWindow & Stored>;
 }
 
-/** An alert as what mutes it sees it. */
+/** The part of an alert that muting depends on. */
 interface Mutable {
   readonly labels: Labels;
   readonly projectId?: string | undefined;
@@ -35,15 +35,15 @@ export class Rules {
   root: CompiledRoute = compileRoutes(defaultRouting);
   #routes = new Map<string, CompiledRoute>();
   #inhibition = new Inhibition([]);
-  /** Of the document that alerts were grouped by; saved, so that a restart is no change. */
+  /** Version of the document that alerts were grouped by; saved, so that a restart is not a change. */
   version: string | undefined;
-  /** Of the document that was compiled. */
+  /** Version of the compiled document. */
   #compiledVersion: string | undefined;
   /** Matchers of silences and windows, by id. */
   readonly #compiled = new Map<string, { readonly version: number; readonly matching: Matching }>();
   readonly #times = new WindowTimes();
 
-  /** Compiles the document where it is not yet, and answers whether alerts were grouped by another one. */
+  /** Compiles the document if it changed, and returns whether alerts were grouped by another version. */
   update(document: (AlertRouting & Stored) | undefined, alerts: Iterable<readonly [string, Firing]>): boolean {
     const version = document === undefined ? '' : `${document.createdAt} ${document.version}`;
     if (version === this.#compiledVersion) return false;
@@ -58,7 +58,7 @@ export class Rules {
     return isOther;
   }
 
-  /** A test mutes nothing. */
+  /** Registers a firing alert. A test mutes nothing. */
   began(id: string, { labels, status, isTest }: Firing): void {
     if (status === 'firing' && isTest !== true) this.#inhibition.add(id, labels);
   }
@@ -71,12 +71,12 @@ export class Rules {
     return this.#routes.get(id);
   }
 
-  /** Why a group of the route is told nothing now. */
+  /** Returns why a group of the route is muted at this time; undefined if it is not. */
   mutedByTime(route: CompiledRoute, atMs: number): string | undefined {
     return mutedByTime(this.routing, route, atMs);
   }
 
-  /** Tells of an alert whether another one, a silence or a maintenance window mutes it. */
+  /** Returns a predicate: whether another alert, a silence or a maintenance window mutes an alert. */
   mutes({ silences, windows }: Muting, atMs: number): (alert: Mutable) => boolean {
     const active = [...silences.values()]
       .filter((silence) => silenceStateAt(silence, atMs) === 'active')

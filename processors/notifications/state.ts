@@ -1,35 +1,35 @@
-/** Alerts that are told of, and the groups in which they are: what the processor keeps of one organization. */
+/** State of one organization: tracked alerts and their groups. */
 import type { AlertSeverity } from '../../schemas/alerts.ts';
 import type { NotifiedAlert } from '../../schemas/notifications.ts';
 import type { StateDefinition, StateSize } from '../engine/definition.ts';
 import { weightOf } from '../engine/state.ts';
 import { Rules } from './rules.ts';
 
-/** An alert that fires, or whose end somebody has still to be told. */
+/** An alert that fires, or whose resolution is not notified yet. */
 export type TrackedAlert = Omit<NotifiedAlert, 'alertId'> & {
-  /** Its rule was there: once it is not, or is not evaluated, nobody will tell the alert's end. */
+  /** Whether its rule existed. Once the rule is deleted or not evaluated, nothing resolves the alert. */
   readonly isOfRule?: true;
-  /** Of the rule; absent where it is of the whole organization. */
+  /** Project of the rule; absent if the rule belongs to the whole organization. */
   readonly projectId?: string;
-  /** Of the threshold that is crossed; absent where it was kept by an earlier version. */
+  /** Severity of the crossed threshold; absent if an earlier version stored the alert. */
   readonly severity?: AlertSeverity;
 };
 
-/** As what a group was told of an alert; `firing` where an earlier version told it. */
+/** What a group was notified of for an alert; `firing` if an earlier version sent it. */
 export type NotifiedAs = 'nothing' | 'firing' | AlertSeverity;
 
 export interface Group {
   readonly id: string;
-  /** As Alertmanager writes it. */
+  /** In Alertmanager's format. */
   readonly key: string;
   readonly receiver: string;
   readonly routeId: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly isTest: boolean;
-  /** When something was told last; undefined before the first time. */
+  /** Time of the last notification; undefined before the first. */
   toldMs: number | undefined;
   readonly members: Map<string, NotifiedAs>;
-  /** Alerts that were told here, and whose labels lead elsewhere now: as they were, with their end. */
+  /** Alerts that were notified here and whose labels now lead elsewhere, in their former form with their end. */
   readonly departed: Map<string, TrackedAlert>;
 }
 
@@ -45,7 +45,7 @@ interface Saved {
 
 const pieceLength = 64 * 1024;
 
-/** JSON of a list's elements with commas between them, in pieces. */
+/** Yields JSON of a list's elements, separated by commas, in pieces. */
 function* listed<Element>(elements: Iterable<Element>, saved: (element: Element) => unknown): Generator<Buffer> {
   let piece = '';
   let separator = '';
@@ -62,7 +62,7 @@ function* listed<Element>(elements: Iterable<Element>, saved: (element: Element)
 const groupBytes = 400;
 const memberBytes = 120;
 
-/** Alerts of one organization at most: more are dropped and counted. */
+/** Maximum number of alerts of one organization; further ones are dropped and counted. */
 export const maxAlerts = 200_000;
 
 export class NotificationState {
@@ -70,12 +70,12 @@ export class NotificationState {
   readonly groups = new Map<string, Group>();
   /** Compiled from documents; not saved. */
   readonly rules = new Rules();
-  /** In how many groups an alert is. */
+  /** Number of groups of each alert. */
   readonly #uses = new Map<string, number>();
   readonly #weights = new Map<string, number>();
   #bytes = 0;
 
-  /** Sets an alert as it is now. */
+  /** Sets the current alert. */
   setAlert(id: string, alert: TrackedAlert): void {
     const weight = weightOf(alert) + 2 * id.length;
     this.#bytes += weight - (this.#weights.get(id) ?? 0);
@@ -97,7 +97,10 @@ export class NotificationState {
     group.members.set(alertId, notifiedAs);
   }
 
-  /** An alert goes where its labels lead now: a group that was told of it has still to be told its end. */
+  /**
+   * Moves an alert out of a group after its labels changed; a group that was notified still has to be notified of its
+   * resolution.
+   */
   depart(group: Group, alertId: string, alert: TrackedAlert): void {
     const notifiedAs = group.members.get(alertId);
     if (notifiedAs === undefined) return;
@@ -111,7 +114,7 @@ export class NotificationState {
     this.#bytes += weightOf(departed) + 2 * alertId.length;
   }
 
-  /** Its end was told, or it is back. Answers as what it was told. */
+  /** Removes a departed alert, because its resolution was notified or it is back. Returns the notified state. */
   settle(group: Group, alertId: string): NotifiedAs | undefined {
     const alert = group.departed.get(alertId);
     if (alert === undefined) return undefined;
@@ -120,7 +123,7 @@ export class NotificationState {
     return alert.severity ?? 'firing';
   }
 
-  /** Takes an alert out of a group, and forgets one that is in none. */
+  /** Removes an alert from a group, and forgets it if it has no other group. */
   leave(group: Group, alertId: string): void {
     if (!group.members.delete(alertId)) return;
     this.#bytes -= memberBytes;
@@ -133,7 +136,7 @@ export class NotificationState {
     this.forget(alertId);
   }
 
-  /** Forgets an alert that is in no group. */
+  /** Forgets an alert that has no group. */
   forget(alertId: string): void {
     if (this.#uses.has(alertId)) return;
     this.#bytes -= this.#weights.get(alertId) ?? 0;
@@ -151,7 +154,7 @@ export class NotificationState {
     return { entries: this.alerts.size + this.groups.size, bytes: this.#bytes, evicted: 0 };
   }
 
-  /** JSON of `Saved`, written piece by piece: of a storm its text alone would take tens of megabytes. */
+  /** Serializes `Saved` as JSON, piece by piece: during an alert storm one string would take tens of megabytes. */
   save(): Uint8Array {
     const groupOf = ({ members, departed, ...group }: Group): SavedGroup => ({
       ...group,

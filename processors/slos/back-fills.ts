@@ -1,11 +1,13 @@
-/** The time before an objective was made is measured in turns, so that much of it delays no slice that ends now. */
+/**
+ * Queues the measurement of the time before an SLO was created, so that large back-fills delay no slice that ends now.
+ */
 
 interface Waiting {
   readonly begin: (isInTime: boolean) => void;
   readonly untilMs: number;
 }
 
-/** One at a time of each organization; who waits for too long does without, and comes again with its next look. */
+/** Runs one back-fill per organization at a time. A back-fill that waits too long is skipped until the next run. */
 export class BackFills {
   readonly #now: () => number;
   readonly #waiting = new Map<string, Waiting[]>();
@@ -14,7 +16,7 @@ export class BackFills {
     this.#now = now;
   }
 
-  /** Runs `work` when it is the organization's turn. Where that is after `untilMs`, it is not run. */
+  /** Runs `work` when the organization's queue reaches it. If that is after `untilMs`, it does not run. */
   async runQueued(tenantId: string, untilMs: number, work: () => Promise<void>): Promise<void> {
     const others = this.#waiting.get(tenantId);
     if (others === undefined) this.#waiting.set(tenantId, []);

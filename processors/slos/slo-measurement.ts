@@ -1,4 +1,4 @@
-/** Measures objectives: each minute the slices that ended, every ten minutes late records, and at first the time before. */
+/** Measures SLOs: each minute the slices that ended, every ten minutes late records, and initially the time before. */
 import { z } from 'zod';
 import { retentionDaysOf } from '../../queries/range.ts';
 import { signals } from '../../queries/signals/index.ts';
@@ -56,7 +56,7 @@ interface MeasureContext extends Pick<SchedulePorts, 'documents'> {
 
 interface MeasureResult {
   readonly slices: readonly MeasuredSlice[][];
-  /** How far it is measured; as before where not even the slices that ended could be. */
+  /** Progress of the measurement; unchanged if not even the ended slices could be measured. */
   readonly measured: Measured;
   readonly error: string;
 }
@@ -66,10 +66,10 @@ interface TenantPorts extends Pick<SchedulePorts, 'documents'> {
 }
 
 const backFills = new BackFills();
-/** The rest of a look's time is for the work itself. */
+/** Leaves the rest of a run's time for the work itself. */
 const maxWaitMs = 25_000;
 
-/** What was told of a window. Objectives that look at one in the same minute read together. */
+/** Returns the stored slices of a window. SLOs that need the same window in the same minute share the query. */
 const readStoredSlices = async (
   of: SloSeries,
   window: Window,
@@ -82,7 +82,7 @@ const readStoredSlices = async (
   return found.get(seriesKey(of)) ?? [];
 };
 
-/** The newest time of reception of what has landed, of all that an objective counts; undefined where it is not told. */
+/** Returns the newest reception time of the stored records that an SLO counts; undefined if unknown. */
 const newestLanded = async (slo: Pick<SloFields, 'query'>, { columns }: TenantPorts): Promise<number | undefined> => {
   const tables = signalsMeasured(slo).map((signal) => signals[signal].newest.table);
   const watermarks = await Promise.all(tables.map((table) => columns.landedUpTo(table)));
@@ -90,25 +90,26 @@ const newestLanded = async (slo: Pick<SloFields, 'query'>, { columns }: TenantPo
   return known.length < watermarks.length ? undefined : Math.min(...known);
 };
 
-/** Records are on the bus so long after they were received at the latest. */
+/** Maximum time from the reception of a record until it is on the bus. */
 const publishedMs = 60_000;
 
 /**
- * Since when records wait that others may have overtaken, as where a partition is behind: the platform tells the organization of that
- * (`api/platform-watch/`), from when the oldest began to wait until none waits for a minute. Undefined where nothing is told.
+ * Returns since when records have been waiting, as when a partition lags and newer records overtake. The platform
+ * reports this lag to the organization (`api/platform-watch/`) from the oldest waiting record until no record has
+ * waited for a minute. Undefined if none is reported.
  */
 const waitingSince = async ({ columns: { tenantId }, documents }: TenantPorts): Promise<number | undefined> => {
   const late = await documents.of(tenantId).collection(platformAlerts).find('records-late');
   return late && Date.parse(late.since) - publishedMs;
 };
 
-/** Up to when records were received that have all landed; undefined where it is not told. */
+/** Returns the time up to which all received records are stored; undefined if unknown. */
 const landedUpTo = async (slo: Pick<SloFields, 'query'>, ports: TenantPorts): Promise<number | undefined> => {
   const [newestMs, waitingMs] = await Promise.all([newestLanded(slo, ports), waitingSince(ports)]);
   return newestMs !== undefined && waitingMs !== undefined ? Math.min(newestMs, waitingMs) : (waitingMs ?? newestMs);
 };
 
-/** Does what a look is to do. What fails is tried again with the next one, and keeps nothing newer from being measured. */
+/** Does the work of a run. Failed work is retried with the next run, and does not block newer measurements. */
 const measure = async (
   sloId: string,
   slo: NonNullable<ReturnType<typeof readSlo>>,
@@ -138,7 +139,7 @@ const measure = async (
       slices.push(changedSlices(storedSlices, await measureSlices(slo, window, options)));
     }
     const { lateMs, allMs } = dueWindows.next;
-    // What landed while it was looked for is looked for again.
+    // Records stored during the search are searched again.
     return { slices, measured: { ...measured, lateMs, allMs, landedMs: landed ?? known.landedMs }, error: '' };
   } catch (error) {
     options.signal?.throwIfAborted();
@@ -148,7 +149,10 @@ const measure = async (
 
 const dayMs = 86_400_000;
 
-/** Maintenance of its window, and of that to come in a period. Nothing is read for an objective that leaves nothing out. */
+/**
+ * Returns the maintenance of the SLO's window and of the upcoming period. Nothing is read for an SLO without
+ * exclusions.
+ */
 const excludedFor = async (
   known: KnownSlo,
   tenantId: string,
@@ -158,7 +162,7 @@ const excludedFor = async (
   if (!known.slo.query.excludeMaintenance) return {};
   const windows = await readExclusions(documents.of(tenantId), [known.slo]);
   const sliceMs = msOf(known.slo.query.slice);
-  // Windows are of 366 days at most, and begin and end with slices.
+  // Windows have at most 366 days, and begin and end with slices.
   const about = Math.floor(nowMs / sliceMs) * sliceMs;
   const days = Math.ceil((367 * dayMs) / sliceMs) * sliceMs;
   const toMs = known.slo.query.calendar === undefined ? about : about + days;
@@ -166,20 +170,23 @@ const excludedFor = async (
   return { excluded: excluded.map(({ fromMs, toMs }) => [fromMs, toMs]) };
 };
 
-/** One objective is one thing. Slices are told once with the state, and a slice that is told again replaces itself. */
+/**
+ * Schedule with one unit of work per SLO. Slices are emitted once with the state, and a repeated slice replaces itself.
+ */
 export const sloMeasurement = defineSchedule({
   name: 'slo-measurement',
-  summary: 'Measures the slices of service level objectives.',
+  summary: 'Measures the time slices of SLOs.',
   collection: slos,
   everyMs: ({ enabled }) => (enabled ? 60_000 : undefined),
-  // Of an organization all at one moment: what they ask alike is asked once.
+  // All SLOs of an organization are due at one time, so that equal queries run once.
   batchMs: 10_000,
-  // Once records have landed, and early enough for the rules, which read behind it (`subjects/slos/alert-rules.ts`).
+  // After records are stored, and early enough for the alert rules, which read with a delay
+  // (`subjects/slos/alert-rules.ts`).
   within: { fromMs: 2000, toMs: 12_000 },
   missed: 'skip',
   state: { version: 1, schema: z.custom<SavedMeasurement>(), empty: (): SavedMeasurement => null },
   emits: { slices: topics.sloSlices },
-  // What they ask waits for its turn (`../alerts/rule-answers.ts`).
+  // Their queries wait in a queue (`../alerts/rule-answers.ts`).
   atOnce: { total: 1000, perTenant: 1000 },
   budgetMs: 55_000,
   async run(document, { tenantId, dueMs, state, emit, signal, ports }) {

@@ -1,4 +1,4 @@
-/** Judges checks by their latest results: states change here, once, whoever wrote the results. */
+/** Evaluates checks by their latest results. States change only here, once, regardless of who wrote the results. */
 import { z } from 'zod';
 import { syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
 import { type SyntheticLocation, syntheticLocations } from '../../schemas/resources/synthetic-location.ts';
@@ -17,12 +17,12 @@ import { type FailedAlone, verdictOf } from '../../subjects/synthetics/verdict.t
 import { defineSchedule, type SchedulePorts } from '../engine/schedule.ts';
 import { tenantReading } from '../engine/tenant-reading.ts';
 
-/** Checks of a tenant are judged in the same moments, so far apart, with one statement. */
+/** Spacing of the due times shared by checks of a tenant, which are evaluated in one statement. */
 const batchMs = 5000;
-/** Between two moments in which alert rules are evaluated: what was judged has landed by then. */
+/** Between two evaluations of alert rules, so that check states are stored by then. */
 const within = { fromMs: batchMs / 2, toMs: batchMs / 2 + batchMs };
 
-/** What all checks of a tenant are judged by. */
+/** Input shared by all checks of a tenant. */
 interface Known {
   readonly byCheck: ReadonlyMap<string, readonly Latest[]>;
   readonly suspects: ReadonlySet<string>;
@@ -57,7 +57,7 @@ const readKnown = async (ports: SchedulePorts, tenantId: string, dueMs: number):
   };
 };
 
-/** What there is of a tenant, read once for all checks of a moment. */
+/** Returns the input of a tenant, read once for all checks of a due time. */
 const knownAt = (ports: SchedulePorts, tenantId: string, dueMs: number): Promise<Known> => {
   const byTenant = remembered.get(ports.columns) ?? new Map<string, Remembered>();
   remembered.set(ports.columns, byTenant);
@@ -69,21 +69,24 @@ const knownAt = (ports: SchedulePorts, tenantId: string, dueMs: number): Promise
   return known;
 };
 
-/** What is kept of a check. */
+/** Saved state of a check. */
 interface SavedState {
   readonly states: KnownStates;
   readonly alone: FailedAlone;
-  /** The last verdict as it was told. */
+  /** Last emitted verdict. */
   readonly told: { readonly atMs: number; readonly text: string };
-  /** When it was judged last. */
+  /** Time of the last evaluation. */
   readonly judgedMs: number;
-  /** In which nobody judged it, until that is filled. */
+  /** Period without evaluations, until it is back-filled. */
   readonly gap?: Gap;
 }
 
 const empty = (): SavedState => ({ states: {}, alone: {}, told: { atMs: 0, text: '' }, judgedMs: 0 });
 
-/** What was missed in a gap that is filled now, and the gap that is left. Heartbeats keep their own time: of those nothing is missed. */
+/**
+ * Returns the results missed in a gap that is filled now, and the remaining gap. Heartbeats track their own time and
+ * miss nothing.
+ */
 const afterGap = async (
   check: KnownCheck,
   { gap, judgedMs, states: before }: SavedState,
@@ -100,7 +103,7 @@ const afterGap = async (
   return { missed, left: isFilled || gap === undefined ? {} : { gap } };
 };
 
-/** What a check was in a gap, by the results that there are now. */
+/** Returns the states of a check in a gap, by the results available now. */
 const readMissed = async (
   check: KnownCheck,
   gap: Gap,
@@ -117,9 +120,9 @@ const readMissed = async (
 
 export const checkStates = defineSchedule({
   name: 'check-states',
-  summary: 'Judges synthetic checks by their latest results.',
+  summary: 'Evaluates synthetic checks by their latest results.',
   collection: syntheticChecks,
-  // One that is off becomes unknown, and stays it.
+  // A disabled check becomes unknown, and stays unknown.
   everyMs: ({ enabled }) => (enabled ? batchMs : 60_000),
   batchMs,
   within,
@@ -141,7 +144,7 @@ export const checkStates = defineSchedule({
     const { known: states, changes } = judge(check, state.states, { latest, suspects, nowMs: dueMs });
     const read = (gap: Gap) => readMissed(check, gap, { ports, tenantId, suspects });
     const { missed, left } = await afterGap(check, state, { after: states, dueMs, read });
-    // Nobody is told of the past.
+    // Past states cause no notifications.
     for (const { location, atMs, state: then } of missed)
       emit.states({ tenantId, checkId: document.id, location, atMs, state: then });
     const given = { latest, suspects, states, alone: state.alone, names, downtime: downtimeOf(check), nowMs: dueMs };

@@ -1,4 +1,4 @@
-/** Makes runs of beats: those that were told, and those that should have been. */
+/** Creates runs from heartbeats, both received and missed. */
 
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { emittedTo } from '../../schemas/records/values.ts';
@@ -19,28 +19,28 @@ import type { Span } from '../../subjects/synthetics/uptime.ts';
 import { defineProcessor } from '../engine/definition.ts';
 import { combinedState, type Keyed, keyedState } from '../engine/state.ts';
 
-/** Until when all beats are read, and when none were taken. */
+/** Time up to which all heartbeats are read, and gaps in their reception. */
 interface Listening {
   readonly atMs: number;
   readonly gaps: readonly Span[];
 }
 
-/** Gaps that are remembered: the latest ones. */
+/** Maximum number of remembered gaps: the latest ones. */
 const maxGaps = 50;
-/** Beats may come before the check that they are of is known here; those of one that was deleted are forgotten. */
+/** Heartbeats may arrive before their check is known here; those of a deleted check are forgotten after this time. */
 const forgottenMs = 3_600_000;
-/** Of an organization: as many as it may have, and some that were deleted. */
+/** Maximum number of tracked heartbeats per organization: its limit of checks, and some deleted ones. */
 const maxTracked = maxChecks + 200;
 
 const read = new WeakMap<object, KnownCheck | undefined>();
 
-/** A check, read once for each version of it; undefined where its form is not understood here. */
+/** Returns a check, parsed once per version; undefined if this version cannot parse it. */
 const knownCheck = (stored: StoredCheck & Stored): KnownCheck | undefined => {
   if (!read.has(stored)) read.set(stored, readCheck(stored));
   return read.get(stored);
 };
 
-/** Takes note that beats are taken. Where nobody said so for long, there is a gap before it. */
+/** Records that heartbeats are received. After a long time without this record, a gap precedes it. */
 const recordListening = (listening: Keyed<Listening>, receivedMs: number): Listening => {
   const before = listening.get('') ?? { atMs: receivedMs, gaps: [] };
   const atMs = Math.max(before.atMs, receivedMs);
@@ -66,7 +66,7 @@ interface CheckContext {
   emitRuns(checkId: string, projectId: string, runs: readonly HeartbeatRun[]): void;
 }
 
-/** Looks at all heartbeats that are on; answers their ids. */
+/** Evaluates all enabled heartbeats; returns their ids. */
 const checkAll = (
   { state: { checks }, stored, emitRuns }: CheckContext,
   { atMs, gaps }: Listening,
@@ -90,7 +90,7 @@ const checkAll = (
   return watched;
 };
 
-/** Nothing is missed of what nobody watches, and what was deleted is forgotten. */
+/** Ends the tracking of disabled heartbeats, and forgets deleted ones. */
 const leaveOthers = (
   { state: { checks }, stored }: CheckContext,
   watched: ReadonlySet<string>,
@@ -105,7 +105,7 @@ const leaveOthers = (
 
 export const heartbeats = defineProcessor({
   name: 'heartbeats',
-  summary: 'Makes runs of the beats of jobs, and misses those that do not come.',
+  summary: 'Creates runs from heartbeats of jobs, including missed ones.',
   reads: emittedTo(topics.syntheticHeartbeats),
   emits: { runs: topics.syntheticRuns },
   follows: { checks: syntheticChecks },

@@ -1,4 +1,6 @@
-/** Makes telemetry of runs: spans, metrics, and a log record of each that failed, as any other service would send them. */
+/**
+ * Creates telemetry of runs: spans, metrics, and a log record for each failed run, as any other service would send it.
+ */
 import { emittedTo } from '../../schemas/records/values.ts';
 import { runTelemetry as emits } from '../../schemas/synthetic-telemetry.ts';
 import { topics } from '../../schemas/topics.ts';
@@ -6,7 +8,7 @@ import { defineProcessor } from '../engine/definition.ts';
 
 export const runTelemetry = defineProcessor({
   name: 'run-telemetry',
-  summary: 'Makes spans, metrics and log records of the runs of synthetic checks.',
+  summary: 'Creates spans, metrics and log records of the runs of synthetic checks.',
   reads: emittedTo(topics.syntheticRuns),
   emits,
   step(run, { emit }) {

@@ -1,4 +1,4 @@
-/** Looks for new threat indicators in what was stored before they were there. */
+/** Searches stored records for threat indicators that were added later. */
 import { z } from 'zod';
 import { QueryError } from '../../queries/errors.ts';
 import { hashOf } from '../../runtime/hash-of.ts';
@@ -18,7 +18,7 @@ const textOf = ({ records, isComplete, matches }: Hunted): string => {
     : `${found} There is more than one hunt looks at: add fewer indicators, or hunt in less time.`;
 };
 
-/** Tells in the feed of events what came of a hunt. */
+/** Builds the platform event with the result of a hunt. */
 const toEvent = (tenantId: string, { id, toMs, sources }: IndicatorHunt & Stored, text: string): PlatformEvent => ({
   tenantId,
   projectId: '',
@@ -36,10 +36,10 @@ const toEvent = (tenantId: string, { id, toMs, sources }: IndicatorHunt & Stored
   details: { huntId: id },
 });
 
-/** What a hunt found is emitted once with its state; the run after it removes the document. */
+/** Schedule of indicator hunts. Matches are emitted once with the state; the next run removes the document. */
 export const indicatorHunting = defineSchedule({
   name: 'indicator-hunts',
-  summary: 'Looks for new threat indicators in stored log records.',
+  summary: 'Searches stored log records for new threat indicators.',
   ...hunting,
   collection: indicatorHunts,
   everyMs: () => 1000,

@@ -1,4 +1,4 @@
-/** The indicators of a tenant, made ready as its blocks come and go. */
+/** Index of a tenant's indicators, updated as its blocks are added and removed. */
 
 import type { DocumentsById } from '../../runtime/resource-cache.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
@@ -20,14 +20,14 @@ const wholeOf = (blocks: Blocks): IndicatorIndex => {
   return index;
 };
 
-/** What changed since; a block never changes. */
+/** Returns the index with changed blocks applied; a block is immutable. */
 const changed = (index: IndicatorIndex, blocks: Blocks): IndicatorIndex => {
   for (const [id, block] of blocks) index.add(id, block);
   const removedIds = [...index.blocks].filter((id) => !blocks.has(id));
   return removedIds.map((id) => index.remove(id)).includes(false) ? wholeOf(blocks) : index;
 };
 
-/** The index of a tenant's indicators. Cheap where nothing has changed. */
+/** Returns the indicator index of a tenant. Cheap if nothing has changed. */
 export const indicatorsIn = (blocks: Blocks): IndicatorIndex => {
   const known = made.get(blocks);
   if (known?.revision === blocks.revision) return known.index;

@@ -14,7 +14,7 @@ import { type Context, defineProcessor } from '../engine/definition.ts';
 import { keyedState } from '../engine/state.ts';
 import { indicatorsIn } from './indicators.ts';
 
-/** Matches that are open at a time, in a partition of a tenant; the one that was used longest ago makes way. */
+/** Maximum number of open matches per partition and tenant. The least recently used match is evicted. */
 const maxOpen = 20_000;
 
 const emits = { matches: topics.threatMatches, signals: topics.signals };
@@ -29,7 +29,7 @@ const severities: readonly (readonly [least: number, severity: SignalSeverity])[
   [0, 'low'],
 ];
 
-/** A signal of a match, as severe as the indicator is believed. */
+/** Builds the signal of a match, with a severity by the confidence of the indicator. */
 const signalOf = (match: ThreatMatch): DetectionSignal => {
   const { tenantId, projectId, id, type, value, source, score, field, observed, recordId, timeMs, service } = match;
   const ruleId = 'threat-intel';
@@ -68,12 +68,15 @@ const signalOf = (match: ThreatMatch): DetectionSignal => {
 
 const isPowerOfTwo = (count: number): boolean => (count & (count - 1)) === 0;
 
-/** Tells how many there were, unless that was told. */
+/** Emits the total count, unless it was already emitted. */
 const end = (match: ThreatMatch, { emit }: MatchContext): void => {
   if (!isPowerOfTwo(match.count)) emit.matches(match);
 };
 
-/** The first match of an indicator and an entity is told at once; those after it are counted, and told as they double and in the end. */
+/**
+ * Emits the first match of an indicator and an entity at once. Later ones are counted, and emitted whenever the count
+ * doubles and at the end.
+ */
 const handleSighting = (
   sighting: Sighting,
   { record, event, score }: { readonly record: LogRecord; readonly event: SigmaEvent; readonly score: number },
@@ -95,10 +98,10 @@ const handleSighting = (
   if (sighting.indicator.raisesSignals) context.emit.signals(signalOf(match));
 };
 
-/** Holds each log record against the threat indicators of its organization. */
+/** Matches each log record against the threat indicators of its organization. */
 export const threatMatches = defineProcessor({
   name: 'threat-matches',
-  summary: 'Finds threat indicators in log records.',
+  summary: 'Matches log records against threat indicators.',
   reads: logRecords,
   emits,
   follows,

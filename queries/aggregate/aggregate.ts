@@ -1,4 +1,4 @@
-/** Figures over log records or spans by group: a table, or series of steps. */
+/** Aggregates log records or spans by group: a table, or series of steps. */
 import type { QueryLimits } from '../../schemas/ports/columns.ts';
 import { type Answer, type QueryContext, seriesAnswer, tableAnswer } from '../answer.ts';
 import { invalid } from '../errors.ts';
@@ -12,17 +12,17 @@ import { type Value, ValueReader } from '../values.ts';
 import { type Figure, figuresOf } from './measures.ts';
 import { type Point, PointsMemory } from './points-cache.ts';
 
-/** Points of all series of an answer together. */
+/** Maximum number of points in all series of an answer. */
 const maxPoints = 250_000;
 
-/** What figures are grouped by. */
+/** Grouping of an aggregation. */
 export interface Group {
   readonly name: string;
   readonly value: Value;
   readonly column: TableColumn;
 }
 
-/** What is asked, as parts of a statement. */
+/** Parts of the statement of a query. */
 interface Plan {
   readonly groups: readonly Group[];
   readonly figures: readonly Figure[];
@@ -39,13 +39,13 @@ interface Order {
   readonly direction: 'ASC' | 'DESC';
 }
 
-/** Figures over records. Values that a group lacks are the empty text. */
+/** Aggregates records. Values that a group lacks are the empty string. */
 export const runAggregate = (query: AggregateQuery, reading: Reading, context: QueryContext): Promise<Answer> =>
   context.stepMs === undefined
     ? table(query, reading, context)
     : series(query, reading, context, stepsOf(context.range, context.stepMs, context.stepsFrom));
 
-/** What a query is grouped by. Throws `VALIDATION_FAILED` for a time. */
+/** Returns the groups of a query. Throws `VALIDATION_FAILED` for a time. */
 export const groupsOf = ({ groupBy }: Pick<AggregateQuery, 'groupBy'>, values: ValueReader): Group[] =>
   groupBy.map((name, index) => {
     const value = values.each(name);
@@ -58,7 +58,7 @@ const planOf = (
   query: AggregateQuery,
   { range }: QueryContext,
   limit: number,
-  /** More values that the statement reads. */
+  /** Registers additional values that the statement reads. */
   bucket = (_values: ValueReader): void => {},
 ): Plan => {
   const { signal } = query;
@@ -96,7 +96,7 @@ const groupSelection = (groups: readonly Group[]): string[] =>
   groups.map(({ value }, index) => `${value.text} AS g${index}`);
 const groupNames = (groups: readonly Group[]): string[] => groups.map((_group, index) => `g${index}`);
 
-/** Groups that are equal in the order's figure are in the order of their names, so that the same question has the same answer. */
+/** Returns the order. Groups with equal figures are ordered by name, so that equal queries have equal answers. */
 const orderBy = ({ figure, group, direction }: Order, groups: readonly Group[]): string => {
   const first = figure === undefined ? `g${group}` : `m${figure}`;
   return `ORDER BY ${[`${first} ${direction} NULLS LAST`, ...groupNames(groups)].join(', ')}`;
@@ -127,7 +127,7 @@ const table = async (query: AggregateQuery, reading: Reading, context: QueryCont
   );
 };
 
-/** Bucket numbers are counted from `{begin:Int64}`, the first step, so that they are never negative. */
+/** Returns the SQL of a bucket number, counted from `{begin:Int64}`, the first step, so that it is never negative. */
 export const bucketOf = (stepNs: bigint): string =>
   `intDiv(toUnixTimestamp64Nano(timestamp) - {begin:Int64}, ${stepNs})`;
 
@@ -172,8 +172,8 @@ const series = async (
 const memory = new PointsMemory(() => performance.now());
 
 /**
- * Rows of a range, from what is kept of its hours where that is possible: what a step has depends on its records alone, and which groups
- * come first on numbers that add up. Where there are more groups than are asked for, those of an hour are not enough.
+ * Reads the rows of a range from cached hours where possible. A step depends only on its own records, and the top
+ * groups depend on additive numbers. If there are more groups than requested, the groups of an hour are not sufficient.
  */
 const readCached = async (
   read: (range: Range, limits?: QueryLimits) => Promise<SeriesRow[]>,
@@ -216,7 +216,7 @@ const pointsOf = (row: SeriesRow, groups: readonly Group[], first: bigint): Poin
   return row.points.map(([bucket, ...answers]) => ({ group, step: first + BigInt(bucket as string), answers }));
 };
 
-/** Rows in the order in which the engine would give them. */
+/** Returns rows in the order of the engine. */
 const rowsOf = (points: readonly Point[], { groups, order }: Plan, first: bigint): SeriesRow[] => {
   if (groups.length === 0) return [{ points: points.map(({ step, answers }) => [step - first, ...answers]) }];
   const sign = order.direction === 'DESC' ? -1 : 1;
@@ -231,13 +231,13 @@ const rowsOf = (points: readonly Point[], { groups, order }: Plan, first: bigint
     .map(({ row }) => row);
 };
 
-/** Groups by their values, in the engine's order: texts are compared byte by byte. */
+/** Compares groups by their values in the engine's order: strings byte by byte. */
 export const compareGroups = (one: readonly unknown[], other: readonly unknown[]): number => {
   const bytes = (text: unknown): Buffer => Buffer.from(String(text));
   return one.map((text, index) => Buffer.compare(bytes(text), bytes(other[index]))).find((order) => order !== 0) ?? 0;
 };
 
-/** One series for each figure of a group. Steps without records count 0, and have no average. */
+/** Returns one series per figure of a group. Steps without records count 0, and have no average. */
 const seriesOf = (row: SeriesRow, { groups, figures }: Plan, steps: Steps): Series[] => {
   const labels = Object.fromEntries(groups.map(({ name }, index) => [name, String(row[`g${index}`])]));
   const byStep = new Map(row.points.map(([bucket, ...answers]) => [Number(bucket), answers]));

@@ -1,4 +1,4 @@
-/** Figures over records, as SQL. */
+/** Aggregate functions over records, as SQL. */
 import type { Reference } from '../../schemas/fields.ts';
 import { invalid } from '../errors.ts';
 import { withoutNoise } from '../figures.ts';
@@ -10,21 +10,21 @@ import { type QuerySignal, recordsOf } from '../signals/index.ts';
 import { formatTime } from '../time.ts';
 import type { Value, ValueReader } from '../values.ts';
 
-/** One figure, ready to stand in a statement. */
+/** One aggregate as part of a statement. */
 export interface Figure {
   readonly name: string;
-  /** The aggregate function, with `suffix` put behind its name: `State` and `Merge` for figures in two steps. */
+  /** Returns the aggregate function, with `suffix` after its name: `State` and `Merge` for two-step aggregation. */
   call(suffix: '' | 'State'): string;
   merge(state: string): string;
   readonly parameters: Readonly<Record<string, string>>;
   readonly column: TableColumn;
-  /** The engine's answer where there are no records. */
+  /** Result of the engine if there are no records. */
   readonly ofNone: 0 | null;
-  /** The figure of the engine's answer over so many seconds; null where there is none. `as` series, times are numbers. */
+  /** Converts the engine's result over this many seconds; null for none. In `series`, times are numbers. */
   read(answer: unknown, seconds: number, as: 'table' | 'series'): number | string | null;
 }
 
-/** The name that a measure has in answers when it is given none. */
+/** Returns the default name of a measure in answers. */
 export const defaultName = ({ function: kind, field, percentile }: Measure): string => {
   const prefix = kind === 'percentile' ? `p${String(percentile).replace('.', '_')}` : kind;
   return field === undefined ? prefix : `${prefix}_${field}`;
@@ -38,13 +38,16 @@ const numberOf = (answer: unknown): number | null => {
   return Number.isFinite(number) ? number : null;
 };
 
-/** Of which of a statement's records the figures are, where they are not of all: SQL, and what its parameters begin with. */
+/** Restricts an aggregate to a part of the statement's records: SQL, and the prefix of its parameters. */
 export interface Part {
   readonly sql: string | undefined;
   readonly prefix: string;
 }
 
-/** The figures of a query. Throws `VALIDATION_FAILED` where one lacks what its function needs, or two have one name. */
+/**
+ * Returns the aggregates of a query. Throws `VALIDATION_FAILED` if one lacks an argument of its function, or two have
+ * the same name.
+ */
 export const figuresOf = (
   measures: readonly Measure[],
   signal: QuerySignal,
@@ -97,7 +100,7 @@ const figureOf = (measure: Measure, { signal, values, index, part }: Place): Fig
   };
 };
 
-/** Points of series are numbers: a time is epoch milliseconds there. */
+/** Returns a time; in series, as epoch milliseconds, because points are numbers. */
 const timeOf = (nanoseconds: string, as: 'table' | 'series'): number | string =>
   as === 'table' ? formatTime(BigInt(nanoseconds)) : Number(BigInt(nanoseconds) / 1_000_000n);
 
@@ -117,7 +120,7 @@ const formOf = (
   return type === 'time' ? { type: 'time', unit: 'ms' } : { type: 'number', unit: '' };
 };
 
-/** The measure's own search, as a column of 0 and 1. */
+/** Returns the search of the measure itself, as a column of 0 and 1. */
 const conditionOf = (
   { search, function: kind, field }: Measure,
   { signal, values, index, part }: Place,
@@ -134,7 +137,7 @@ const conditionOf = (
   return { sql: conditions.length === 0 ? undefined : `(${conditions.join(' AND ')})`, parameters };
 };
 
-/** Values that are left out are NULL, which no function counts: a figure of none is NULL, and not 0. */
+/** Excluded values are NULL, which no function counts: the aggregate of none is NULL, not 0. */
 const functionOf = (
   { function: kind }: Measure,
   value: Value | undefined,

@@ -1,7 +1,9 @@
 /**
- * Points of series that are asked for again while time goes on, as panels do. A range is cut into pieces of an hour; what a piece had is kept,
- * and a piece is read again where the number of its records is another one, so that late records and erased ones count. To count them
- * all takes a tenth of searching their bodies, and only a question that read so much before is answered in this way.
+ * Caches points of series that are queried repeatedly as time advances, as by panels.
+ *
+ * A range is split into pieces of an hour, whose results are cached. A piece is read again if its number of records has
+ * changed, so late and erased records take effect. Counting all records takes a tenth of searching their bodies. Only
+ * queries that read enough data before use this cache.
  */
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import type { Range } from '../range.ts';
@@ -9,11 +11,11 @@ import { rangeValues, withinRange } from '../records.ts';
 import { RowCache } from '../row-cache.ts';
 import { type QuerySignal, recordsOf } from '../signals/index.ts';
 
-/** The engine's answers for a step of a group. */
+/** Results of the engine for a step of a group. */
 export interface Point {
-  /** The group's values, as one text. */
+  /** Values of the group, as one string. */
   readonly group: string;
-  /** Counted from the epoch. */
+  /** Step number since the epoch. */
   readonly step: bigint;
   readonly answers: readonly unknown[];
 }
@@ -21,19 +23,21 @@ export interface Point {
 export interface PointsQuestion {
   readonly signal: QuerySignal;
   readonly range: Range;
-  /** Steps begin at multiples of it since the epoch. */
+  /** Step length; steps begin at its multiples since the epoch. */
   readonly stepNs: bigint;
-  /** Equal for questions that differ in their ranges alone. */
+  /** Equal for queries that differ only in their ranges. */
   readonly key: string;
-  /** Where there are more groups than these, it is to be asked as it is. */
+  /** Number of groups above which the query runs without the cache. */
   readonly maxGroups: number;
 }
 
-/** Reads all points of a part of the range; `undefined` where it cannot. A step that lies in two parts is never asked for. */
+/**
+ * Reads all points of a part of the range; `undefined` if it cannot. A step that spans two parts is never requested.
+ */
 export type ReadPoints = (range: Range) => Promise<readonly Point[] | undefined>;
 
 interface Cost {
-  /** Bytes that the question read; 0 where it gains nothing from what is kept. */
+  /** Bytes that the query read; 0 if the cache does not help. */
   readonly bytes: number;
   readonly atMs: number;
 }
@@ -48,15 +52,21 @@ const hourNs = 3_600_000_000_000n;
 const minPieces = 3;
 /** More statements than this take longer than one that reads some pieces again. */
 const maxParts = 4;
-/** A question that reads less is quick enough. */
+/** Queries that read less are fast enough. */
 const minBytes = 64 * 1024 * 1024;
-/** To count records reads their times and a byte of the tenant's column; what is kept gains where the question reads several times as much. */
+/**
+ * Counting records reads their times and a byte of the tenant's column. The cache helps if the query reads several
+ * times as much.
+ */
 const bytesOfCount = 9;
 const minGain = 4;
-/** An erased record and a new one in the same hour leave the number as it was: what is kept ends after this time, however often it is used. */
+/**
+ * An erased record and a new one in the same hour leave the count unchanged, so entries expire after this time, however
+ * often they are used.
+ */
 const cacheTtlMs = 900_000;
 
-/** What questions cost, and what their pieces had. */
+/** Cache of query costs and of piece results. */
 export class PointsMemory {
   readonly #nowMs: () => number;
   readonly #costs = new RowCache<Cost>(10_000);
@@ -66,22 +76,22 @@ export class PointsMemory {
     this.#nowMs = nowMs;
   }
 
-  /** Is told what a question read when it was asked as it is. */
+  /** Records the bytes of a query that ran without the cache. */
   learn(columns: TenantColumns, { key, signal }: PointsQuestion, bytes: number): void {
     const costs = this.#costs.of(columns);
-    // Where rows are replaced by newer ones, their number does not tell of it.
+    // If newer rows replace others, their number does not reveal it.
     if (recordsOf(signal).areReplaced !== true && bytes >= minBytes && !this.#isValid(costs.get(key)))
       costs.set(key, { bytes, atMs: this.#nowMs() });
   }
 
-  /** All points of the range, in no order; `undefined` where the question is to be asked as it is. */
+  /** Returns all points of the range, unordered; `undefined` if the query should run without the cache. */
   async points(columns: TenantColumns, question: PointsQuestion, read: ReadPoints): Promise<Point[] | undefined> {
     const costs = this.#costs.of(columns);
     const cost = costs.get(question.key);
     if (cost === undefined || cost.bytes === 0 || !this.#isValid(cost)) return undefined;
     const pieces = piecesOf(question.range, lengthOf(question.stepNs));
     if (pieces.length < minPieces) return undefined;
-    // Before the records are read: a piece that gets more of them in between has another number the next time.
+    // Counted before the records are read: a piece that receives more in between has a different count next time.
     const records = await countRecords(columns, question, pieces);
     const gains = records.all * bytesOfCount * minGain <= cost.bytes;
     const points = gains ? await this.#read(columns, question, { pieces, recordsOf: records.of }, read) : undefined;
@@ -124,16 +134,16 @@ export class PointsMemory {
   }
 }
 
-/** A part of the range that is as long as any other. Both ends belong to it. */
+/** A part of the range of fixed length, including both ends. */
 interface Piece extends Range {
-  /** Counted from the epoch. */
+  /** Number since the epoch. */
   readonly index: bigint;
 }
 
-/** The shortest whole number of steps that takes an hour or more. */
+/** Returns the smallest multiple of the step that is an hour or more. */
 const lengthOf = (stepNs: bigint): bigint => stepNs * ((hourNs + stepNs - 1n) / stepNs);
 
-/** Pieces that lie in the range as a whole, in order. */
+/** Returns pieces that are entirely within the range, in order. */
 const piecesOf = ({ from, to }: Range, length: bigint): Piece[] => {
   if (from < 0n) return [];
   const pieces: Piece[] = [];
@@ -142,7 +152,7 @@ const piecesOf = ({ from, to }: Range, length: bigint): Piece[] => {
   return pieces;
 };
 
-/** What lies between pieces, and before and behind them. */
+/** Returns the gaps before, between and after pieces. */
 const gapsOf = ({ from, to }: Range, pieces: readonly Piece[]): Range[] => {
   const gaps: Range[] = [];
   let next = from;
@@ -154,7 +164,7 @@ const gapsOf = ({ from, to }: Range, pieces: readonly Piece[]): Range[] => {
   return gaps;
 };
 
-/** How many records of the tenant there are in all pieces, and in each. */
+/** Counts the records of the tenant in all pieces, and in each. */
 const countRecords = async (
   columns: TenantColumns,
   { signal, stepNs }: PointsQuestion,

@@ -1,4 +1,4 @@
-/** What is unusual about a series, in words. */
+/** Describes anomalies of series in words. */
 import type { AnomalyChange } from '../../schemas/anomalies.ts';
 
 import type { Sign } from './signs.ts';
@@ -16,7 +16,7 @@ const directions: Readonly<Record<Sign, Direction>> = {
   flat: 'other',
 };
 
-/** Which way a sign goes; noise and stillness go none. */
+/** Returns the direction of a sign; noise and stillness have none. */
 export const directionOf = (sign: Sign): Direction => directions[sign];
 
 const what: Readonly<Record<Sign, string>> = {
@@ -30,10 +30,10 @@ const what: Readonly<Record<Sign, string>> = {
   flat: 'stands still, which it does not usually',
 };
 
-/** A figure with as many digits as people read. */
+/** Formats a figure with a readable number of digits. */
 export const digits = (value: number): string => String(Number(value.toPrecision(4)));
 
-/** What is unusual, in a sentence. */
+/** Returns a sentence about an anomaly. */
 export const anomalyText = ({
   sign,
   value,

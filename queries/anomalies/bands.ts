@@ -1,15 +1,15 @@
-/** What series were and were expected to be, step by step: what panels draw as lines within bands. */
+/** Actual and expected values of series by step, which panels draw as lines within bands. */
 import { type Answer, seriesAnswer } from '../answer.ts';
 import type { Steps } from '../complete-steps.ts';
 import type { Reading } from '../reading.ts';
 import type { Incompleteness } from '../result.ts';
 import { readableSignals } from './detector-status.ts';
 
-/** What of a series is told, by the label `band`. */
+/** Label that identifies the part of a band. */
 export const bandLabel = 'band';
 export const bandParts = ['value', 'expected', 'at most', 'at least'] as const;
 
-/** A step with its value, what was expected, and the bounds of that. */
+/** A step with its value, expected value, and upper and lower bound. */
 export type BandPoint = readonly [
   startMs: number,
   value: number | null,
@@ -25,13 +25,13 @@ export interface Banded {
   readonly points: readonly BandPoint[];
 }
 
-/** The last of each longer step. */
+/** Returns the last point of each longer step. */
 export const thinned = (points: readonly BandPoint[], stepMs: number): BandPoint[] => {
   const bySteps = new Map(points.map((point) => [Math.floor(point[0] / stepMs), point]));
   return [...bySteps].map(([step, [, ...values]]) => [step * stepMs, ...values]);
 };
 
-/** Four series of each. Steps that were not scored are not there. */
+/** Returns four series for each input series. Steps that were not scored are omitted. */
 export const bandsAnswer = (all: readonly Banded[], partial: readonly Incompleteness[]): Answer =>
   seriesAnswer(
     all.flatMap(({ name, unit, labels, points }) =>
@@ -46,7 +46,7 @@ export const bandsAnswer = (all: readonly Banded[], partial: readonly Incomplete
     partial,
   );
 
-/** Series of a detector in one panel. */
+/** Maximum number of series of a detector in one panel. */
 const maxSeries = 10;
 
 interface Row {
@@ -58,7 +58,10 @@ interface Row {
   readonly low: number | null;
 }
 
-/** Of a detector the series that were unusual in the range, those with the highest scores: of others its scores do not tell what they are called. */
+/**
+ * Returns the bands of the anomalous series of a detector in the range, highest scores first. For other series, stored
+ * scores have no labels.
+ */
 export const detectorBands = async (
   detectorId: string,
   reading: Reading,

@@ -1,34 +1,40 @@
 /**
- * The clock that a season goes by: UTC until clocks of the world change, and an hour more or less from then on where that fits better.
- * Nothing differs before a series has alarmed in the weeks after a change; from then on what the better clock explains is usual.
+ * Clock of a season: UTC until a daylight saving change, then an hour more or less if that fits better. Nothing changes
+ * until a series has alarmed in the weeks after the change. From then on, values that the better clock explains are
+ * normal.
  */
 import { momentOf, seasonOf, strayNear } from './season.ts';
 import { at, clockAt, numberAt, type ScorerState } from './state.ts';
 import { changeBefore, daysAfter } from './summer-time.ts';
 
 const [hourMs, dayMs, weekMs] = [3_600_000, 86_400_000, 604_800_000];
-/** A season is no guide to another hour before it has been seen so often. */
+/** Minimum age before a season is a guide to another hour. */
 const minMs = 3 * weekMs;
-/** How much likelier one clock must have made what came: a logarithm. It is kept between this much and half as much more. */
+/**
+ * Minimum log-likelihood ratio in favor of the other clock. The ratio is bounded between this and 1.5 times as much.
+ */
 const enough = 25;
 const maxEvidence = 1.5 * enough;
-/** For so long it must stay so, so that a job that came late has shown itself; and to go back takes so much more. */
+/**
+ * Time for which the ratio must persist, so that a late job is recognized as one. Switching back takes this much
+ * longer.
+ */
 const sureMs = 2 * hourMs;
 const minEvidence = { before: -enough, after: -2 * enough } as const;
 const [slowPace, fastPace] = [0.01, 0.25];
-/** A season strays by more than what is known of its hours. */
+/** Factor by which a season's deviation exceeds that of its hours. */
 const seasonStrays = 2;
-/** The least logarithm of a value that does not fit, beside one that does. */
+/** Minimum log-likelihood of a value that does not fit, relative to one that does. */
 const minLogLikelihood = -6;
 
-/** What has come of a change so far: nothing, an alarm, or that the season goes by the other clock. */
+/** Stages of a clock change: nothing, an alarm, or a move of the season to the other clock. */
 const stages = { none: 0, alarm: 1, move: 2 } as const;
 
-/** A time by the clock of the season. */
+/** Returns a time by the clock of the season. */
 export const clockMs = ({ clock }: ScorerState, timeMs: number): number =>
   timeMs + numberAt(clock, clockAt.ahead) * hourMs;
 
-/** What is usual at a time by the other clock, and how far values stray by either. */
+/** Normal value at a time by the other clock, and the deviation by either clock. */
 export interface Other {
   readonly ms: number;
   readonly season: number;
@@ -36,7 +42,10 @@ export interface Other {
   readonly ownStray: number;
 }
 
-/** Begins or ends to compare clocks, and tells what the other one knows of this point; nothing at other times of the year. */
+/**
+ * Starts or ends the comparison of clocks, and returns the other clock's view of this point; undefined at other times
+ * of the year.
+ */
 export const otherClock = (state: ScorerState, timeMs: number): Other | undefined => {
   const { clock: c, numbers: n } = state;
   const stepMs = numberAt(n, at.stepMs);
@@ -58,23 +67,26 @@ export const otherClock = (state: ScorerState, timeMs: number): Other | undefine
   };
 };
 
-/** A value, what is usual at its time by the clock of the season, and what the other one knows of it. */
+/** A value, the seasonal value at its time, and the other clock's observation. */
 interface Seen {
   readonly value: number;
   readonly season: number;
   readonly other: Other | undefined;
 }
 
-/** Whether the other clock seems to be right since the series has alarmed: what it explains is usual, and no season is learnt. */
+/**
+ * Returns whether the other clock is likelier since the series alarmed: values it explains are then normal, and no
+ * season is learned.
+ */
 export const isOtherLikelier = ({ clock: c }: ScorerState): boolean =>
   numberAt(c, clockAt.by) !== 0 && numberAt(c, clockAt.stage) !== stages.none && numberAt(c, clockAt.evidence) > 0;
 
-/** Notes that an anomaly begins. */
+/** Records the start of an anomaly. */
 export const noteAlarm = ({ clock: c }: ScorerState): void => {
   if (numberAt(c, clockAt.by) !== 0 && c[clockAt.stage] === stages.none) c[clockAt.stage] = stages.alarm;
 };
 
-/** Learns from a point which clock is likelier, and tells whether that is clear enough for the season to go by the other one. */
+/** Learns from a point which clock is likelier, and returns whether the season should move to the other clock. */
 export const compareClocks = ({ clock: c, numbers: n }: ScorerState, { value, season, other }: Seen): boolean => {
   if (other === undefined) return false;
   const wide = seasonStrays * numberAt(n, at.seasonSpread) + 1e-12;
@@ -86,18 +98,18 @@ export const compareClocks = ({ clock: c, numbers: n }: ScorerState, { value, se
   const evidence = Math.max(lowest, Math.min(maxEvidence, numberAt(c, clockAt.evidence) + gain));
   c[clockAt.evidence] = evidence;
   c[clockAt.sure] = evidence < enough ? 0 : numberAt(c, clockAt.sure) + 1;
-  // As levels beside the season by its own clock do (`foresight.ts`): what is brief does not shift the slow one.
+  // As for levels relative to the season (`forecaster.ts`): brief changes do not shift the slow level.
   const limit = 3 * Math.min(Math.max(other.stray, other.ownStray), 2 * Math.max(numberAt(n, at.spread), 1e-12));
   c[clockAt.slow] = numberAt(c, clockAt.slow) + slowPace * Math.max(-limit, Math.min(limit, off));
   c[clockAt.fast] = numberAt(c, clockAt.fast) + fastPace * (value - other.season - numberAt(c, clockAt.fast));
   return c[clockAt.stage] !== stages.none && numberAt(c, clockAt.sure) * numberAt(n, at.stepMs) >= sureMs;
 };
 
-/** The logarithm of how likely it is that a value is so far off: by Student's t distribution of three degrees of freedom. */
+/** Returns the log-likelihood of a deviation by Student's t distribution with three degrees of freedom. */
 const likelihood = (off: number, stray: number): number =>
   Math.max(minLogLikelihood, -2 * Math.log1p((off / stray) ** 2 / 3)) - Math.log(stray);
 
-/** The season goes by the other clock, and the one that it went by until now is the other one. */
+/** Swaps the clocks: the season uses the other clock, and its former clock becomes the other one. */
 export const moveClock = ({ clock: c, numbers: n }: ScorerState): void => {
   const [by, slow, fast] = [numberAt(c, clockAt.by), numberAt(c, clockAt.slow), numberAt(c, clockAt.fast)];
   c[clockAt.ahead] = numberAt(c, clockAt.ahead) + by;

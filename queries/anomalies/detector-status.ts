@@ -1,4 +1,4 @@
-/** How the series of a detector stand, by the scores and anomalies that landed. */
+/** Status of the series of a detector, by its stored scores and anomalies. */
 import type { Reading } from '../reading.ts';
 import { type ReadSignal, signals } from '../signals/index.ts';
 import type { Direction } from './anomaly-text.ts';
@@ -6,11 +6,11 @@ import type { Sign } from './signs.ts';
 import type { SeriesStatus } from './status-table.ts';
 
 const dayMs = 86_400_000;
-/** No anomaly lasts longer, whatever the step. */
+/** Maximum duration of an anomaly, for any step. */
 const maxMs = 60 * dayMs;
-/** One that ended is told so long. */
+/** Time for which an ended anomaly is reported. */
 const endedMs = dayMs;
-/** A series whose steps are not scored in time is not known: so many steps, and so long for the way. */
+/** Delay in steps and milliseconds after which a series without scores counts as unknown. */
 const late = { steps: 3, ms: 600_000 };
 const maxRows = 10_000;
 
@@ -38,11 +38,11 @@ interface ScoreRow {
   readonly high: number | null;
 }
 
-/** Signals that the plan includes: anomalies of others are not shown. */
+/** Telemetry signals that the plan includes; anomalies of others are hidden. */
 export const readableSignals = ({ plan }: Pick<Reading, 'plan'>): string[] =>
   (Object.keys(signals) as ReadSignal[]).filter((each) => plan.entitlements.includes(signals[each].entitlement));
 
-/** The last anomaly of each series that lasted then, or had ended within a day. */
+/** Returns the last anomaly of each series that was active then, or had ended within a day. */
 const readLast = (reading: Reading, detectorId: string, toMs: number): Promise<AnomalyRow[]> =>
   reading.columns.query<AnomalyRow & Record<string, unknown>>(
     `SELECT series AS key, name, unit, labels, sign, direction, before AS expected_before, toString(step_ms) AS step,
@@ -61,7 +61,7 @@ const readLast = (reading: Reading, detectorId: string, toMs: number): Promise<A
     },
   );
 
-/** What was scored of series since their anomalies began, up to the end of the range. */
+/** Returns the scores of series from the start of their anomalies to the end of the range. */
 const readScored = async (
   { columns }: Reading,
   detectorId: string,
@@ -108,7 +108,10 @@ const anomalyStatus = (anomaly: AnomalyRow, row: ScoreRow | undefined, toMs: num
   return { ...seen, score, sign: anomaly.sign, direction: anomaly.direction, beginMs: Number(anomaly.began) };
 };
 
-/** How series stood at a time that are unusual, or were so within a day: of others a detector's scores do not tell what they are called. */
+/**
+ * Returns the status of series that are anomalous at a time, or were within a day. For other series, stored scores have
+ * no labels.
+ */
 export const readDetectorStatus = async (
   detectorId: string,
   reading: Reading,

@@ -1,11 +1,13 @@
-/** What the next value should be: levels at several paces beside the season, a trend, and levels of the bare value. */
+/**
+ * Forecasts the next value from levels of several speeds relative to the season, a trend, and levels of the raw value.
+ */
 import { at, forecasterCount, numberAt, type ScorerState } from './state.ts';
 
-/** The first four and the trend are beside the season; those from here on know none. */
+/** The first four and the trend are relative to the season; from this index on, forecasters ignore it. */
 const bare = 5;
 const trend = 4;
 const paces = [0.01, 0.06, 0.25, 0.7, 0.2, 0.3, 0.9];
-/** Of levels that err up to so much more than the best, the slowest is steady. */
+/** Among levels with errors up to this factor of the best, the slowest counts as steady. */
 const steadyError = 1.6;
 
 const foreseen = ({ numbers }: ScorerState, way: number, season: number): number => {
@@ -16,15 +18,15 @@ const foreseen = ({ numbers }: ScorerState, way: number, season: number): number
 
 export interface Expectation {
   readonly value: number;
-  /** How much of it knows the season, from 0 to 1. */
+  /** Share of the expectation that includes the season, from 0 to 1. */
   readonly seasonal: number;
 }
 
-/** The foresights together, each by its errors so far. */
+/** Combines the forecasts, weighted by their past errors. */
 export const expectation = (state: ScorerState, season: number): Expectation => {
   let [sum, total, seasonal] = [0, 0, 0];
   for (let way = 0; way < forecasterCount; way++) {
-    // One that errs twice as much counts 256 times less.
+    // A forecaster with twice the error has 1/256 of the weight.
     const squared = (numberAt(state.numbers, at.errors + way) + 1e-12) ** 2;
     const weight = 1 / (squared * squared * (squared * squared));
     sum += weight * foreseen(state, way, season);
@@ -35,15 +37,15 @@ export const expectation = (state: ScorerState, season: number): Expectation => 
 };
 
 /**
- * What the slowest level foresees that errs hardly more than the best: a change shows against it for longer than against levels that
- * follow at once.
+ * Returns the forecast of the slowest level whose error is close to the best. Changes remain visible against it longer
+ * than against fast levels.
  */
 export const steadyPrediction = (state: ScorerState, season: number, expected: number): number => {
   const way = steadyWay(state);
   return way === undefined ? expected : foreseen(state, way, season);
 };
 
-/** Whether that is one of the two slowest levels. */
+/** Returns whether that level is one of the two slowest. */
 export const isSteadySlow = (state: ScorerState): boolean => (steadyWay(state) ?? trend) < 2;
 
 const steadyWay = ({ numbers }: ScorerState): number | undefined => {
@@ -53,7 +55,7 @@ const steadyWay = ({ numbers }: ScorerState): number | undefined => {
   return undefined;
 };
 
-/** Learns how far each foresight was off, in strays: more than three of them count as three. */
+/** Learns the error of each forecast in units of deviation, capped at three. */
 export const scorePredictions = (
   state: ScorerState,
   season: number,
@@ -70,7 +72,7 @@ export const scorePredictions = (
 
 const clip = (value: number, limit: number): number => Math.max(-limit, Math.min(limit, value));
 
-/** Moves each level towards the value: slow ones by little at once, so that what is brief does not shift them. */
+/** Moves each level towards the value. Slow levels move in small steps, so that brief changes do not shift them. */
 export const learnLevels = (state: ScorerState, season: number, value: number, stray: number, calm: number): void => {
   const n = state.numbers;
   const count = numberAt(n, at.count);
@@ -87,7 +89,7 @@ export const learnLevels = (state: ScorerState, season: number, value: number, s
   }
 };
 
-/** A saw tooth drops at once, and its trend goes on from there. */
+/** Learns the trend. A sawtooth drops at once, and its trend continues from there. */
 const learnTrend = (n: Float32Array, fromLevel: number, pace: number, drop: number, count: number): void => {
   const slope = numberAt(n, at.slope);
   const off = fromLevel - slope;
@@ -96,19 +98,22 @@ const learnTrend = (n: Float32Array, fromLevel: number, pace: number, drop: numb
   if (count > 20 && !isDrop) n[at.slope] = slope + 0.01 * off;
 };
 
-/** Begins all levels at a value: the first, or the first after a gap, when the slowest remembers what was before. */
+/**
+ * Initializes all levels at a value: the first one, or the first after a gap, when the slowest level retains its
+ * history.
+ */
 export const beginLevels = ({ numbers }: ScorerState, season: number, value: number, isFirst: boolean): void => {
   for (let way = isFirst ? 0 : 1; way < forecasterCount; way++)
     numbers[at.levels + way] = way < bare ? value - season : value;
   numbers[at.slope] = 0;
 };
 
-/** All levels go along with a jump that is usual: what comes next begins where it led. */
+/** Shifts all levels by a habitual jump, so that forecasts continue from its end. */
 export const followJump = ({ numbers }: ScorerState, season: number, value: number): void => {
   for (let way = 0; way < forecasterCount; way++) numbers[at.levels + way] = way < bare ? value - season : value;
 };
 
-/** The slow levels take over what a faster one has found: the level is a new one. Tells by how much it is higher. */
+/** Sets the slow levels to a new level that a faster one found. Returns the increase. */
 export const adoptNewLevel = ({ numbers }: ScorerState): number => {
   const [before, after] = [numberAt(numbers, at.levels), numberAt(numbers, at.levels + 2)];
   numbers[at.levels] = after;
@@ -116,7 +121,7 @@ export const adoptNewLevel = ({ numbers }: ScorerState): number => {
   return after - before;
 };
 
-/** Moves the levels beside the season by what the season's profiles gave up. */
+/** Shifts the seasonal levels by the amount removed from the season's profiles. */
 export const raiseLevels = ({ numbers }: ScorerState, by: number): void => {
   for (let way = 0; way < bare; way++) numbers[at.levels + way] = numberAt(numbers, at.levels + way) + by;
 };

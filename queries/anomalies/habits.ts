@@ -1,21 +1,21 @@
-/** Jumps that a series makes again and again by about as much, whenever they come: the drops of a saw tooth. */
+/** Recurring jumps of similar size at irregular times, such as the drops of a sawtooth. */
 import { at, numberAt, type ScorerState } from './state.ts';
 
-/** What moves less far, in strays, is no jump. */
+/** Minimum size of a jump, in units of deviation. */
 const minStrays = 8;
-/** Points after a jump that are a part of it. */
+/** Number of points after a jump that belong to it. */
 const settling = 12;
-/** So many are a habit; of those that come no more half are forgotten in two weeks. */
+/** Number of jumps that form a habit; half of the count decays in two weeks. */
 const enough = 6;
 const forgettingMs = 3 * 604_800_000;
-/** How far the logarithms of their sizes may lie apart on average, and how far a usual one from their mean. */
+/** Maximum mean spread of the logarithms of jump sizes, and maximum distance of a habitual jump from their mean. */
 const maxSpread = 0.12;
 const normalSpread = (spread: number): number => 3 * spread + 0.1;
 
 const placeOf = (by: number): number => (by > 0 ? at.habitUp : at.habitDown);
 const isJump = (by: number, stray: number): boolean => Math.abs(by) >= minStrays * stray;
 
-/** Whether it is usual that a value lies so far from what was expected. */
+/** Returns whether a deviation of this size from the expected value is habitual. */
 export const isHabit = ({ numbers: n }: ScorerState, by: number, stray: number): boolean => {
   const place = placeOf(by);
   const spread = numberAt(n, place + 2);
@@ -23,7 +23,7 @@ export const isHabit = ({ numbers: n }: ScorerState, by: number, stray: number):
   return Math.abs(Math.log(Math.abs(by)) - numberAt(n, place + 1)) < normalSpread(spread);
 };
 
-/** Learns how often jumps come, and how large they are. */
+/** Learns the frequency and size of jumps. */
 export const learnHabit = ({ numbers: n }: ScorerState, by: number, stray: number): void => {
   const remembered = Math.max(0, 1 - numberAt(n, at.stepMs) / forgettingMs);
   for (const place of [at.habitUp, at.habitDown]) n[place] = numberAt(n, place) * remembered;

@@ -1,42 +1,42 @@
-/** What is known of a point before anything is learnt from it: what was expected, and how far values stray there. */
+/** Observation of a point before learning from it: the expected value, and the deviation there. */
 import { clockMs, isOtherLikelier, type Other } from './clock.ts';
 import { expectation, isSteadySlow, steadyPrediction } from './forecaster.ts';
 import { edgeOf, momentOf, seasonOf, strayNear } from './season.ts';
 import type { Off } from './signs.ts';
 import { at, clockAt, exactly, numberAt, type ScorerState } from './state.ts';
 
-/** How far values stray is first guessed from so many. */
+/** Number of points for the first estimate of the deviation. */
 export const firstGuess = 12;
-/** Where values stray by so many times as much as usual, sums of what is off grow less. */
+/** Factor of the normal deviation above which sums grow less. */
 const roughStrays = 5;
 
 const clip = (value: number, limit: number): number => Math.max(-limit, Math.min(limit, value));
 
-/** What is known of a point before anything is learnt from it. */
+/** Observation of a point before learning from it. */
 export interface Seen {
   readonly moment: ReturnType<typeof momentOf>;
   readonly value: number;
   readonly season: number;
   readonly expected: number;
-  /** How far values stray here. */
+  /** Normal deviation at this time. */
   readonly stray: number;
-  /** Parts of it: what an early or late edge of the season explains, and by how much it is larger than usual for its level. */
+  /** Parts of the deviation: the part an early or late seasonal edge explains, and its growth factor with the level. */
   readonly edge: number;
   readonly grown: number;
-  /** How many times two the expected level is above what is usual at this time. */
+  /** Base-2 logarithm of the expected level relative to the normal level at this time. */
   readonly levelShift: number;
-  /** How much more than usual values stray here; 1 where they hardly do. */
+  /** Factor by which values deviate more than normal; 1 if they hardly do. */
   readonly rough: number;
-  /** What is known of it by another clock; whether what that explains is usual too, and how far values stray then. */
+  /** Observation by another clock; whether values it explains are normal too, and the deviation then. */
   readonly other: Other | undefined;
   readonly isEither: boolean;
   readonly otherStray: number;
-  /** What was expected at least and at most: they differ where either of two clocks may be right. */
+  /** Minimum and maximum expected value; they differ if either of two clocks may be right. */
   readonly minExpected: number;
   readonly maxExpected: number;
 }
 
-/** What is known of a value at its time, in units of the series. */
+/** Observes a value at its time, in units of the series. */
 export const observe = (state: ScorerState, atMs: number, value: number, isWhole: boolean, other?: Other): Seen => {
   const { clock: c, exact: x, numbers: n } = state;
   const timeMs = clockMs(state, atMs);
@@ -50,7 +50,7 @@ export const observe = (state: ScorerState, atMs: number, value: number, isWhole
   const grown = 2 ** (numberAt(n, at.growth) * levelShift);
   const edge = edgeOf(state, timeMs, stepMs, season) * Math.min(1, 2 * seasonal);
   const known = numberAt(n, at.count) > firstGuess + 1 ? grown * strayNear(state, timeMs, stepMs) : 1.25 * spread;
-  // Whole numbers cannot stray by a small part of one, and nothing by less than a ten thousandth of itself.
+  // Whole numbers cannot deviate by a fraction, and no value deviates by less than a ten thousandth of itself.
   const whole = isWhole ? Math.min(0.4 / numberAt(x, exactly.unit), 0.3 * spread) : 0;
   const floor = Math.max(1e-4 * Math.abs(expected), 1e-12) + 0.15 * spread + whole;
   const stray = Math.hypot(known, floor, edge);
@@ -76,7 +76,7 @@ export const observe = (state: ScorerState, atMs: number, value: number, isWhole
   };
 };
 
-/** How far a value is off; what is usual for another reason than its size is not. */
+/** Returns the deviation of a value, which is 0 if it is normal for another reason than its size. */
 export const offOf = (state: ScorerState, seen: Seen, isNormal: boolean): Off => {
   const { value, season, expected, stray, rough, other, isEither, otherStray, minExpected, maxExpected } = seen;
   if (isNormal) return { value, stray, rough, off: 0, steadyOff: 0 };

@@ -1,4 +1,7 @@
-/** Which series are unusual at the end of a range, or by step what they were and were expected to be: queries of the kind `anomaly`. */
+/**
+ * Runs queries of kind `anomaly`: the series that are anomalous at the end of a range, or actual and expected values by
+ * step.
+ */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Answer, QueryContext } from '../answer.ts';
 import {
@@ -20,9 +23,12 @@ import { scoreSeries } from './scorer.ts';
 import { toSeriesStatus } from './series-status.ts';
 import { toStatusTable } from './status-table.ts';
 
-/** Steps that are looked back on; they begin at multiples of so many, so that evaluations in a row begin where the one before did. */
+/**
+ * Number of steps of history. They begin at multiples of `anchor`, so that consecutive evaluations begin at the same
+ * step.
+ */
 const lookback = { minSteps: 1500, anchor: 500 };
-/** Of all series together: they take some 25 CPU-µs each. */
+/** Maximum number of points in all series: each takes about 25 CPU-µs. */
 const maxPoints = 50_000;
 
 interface Scoring {
@@ -32,7 +38,7 @@ interface Scoring {
   readonly queryPart: RunPart;
 }
 
-/** The series of a query with what comes before `toMs`, from `fromMs` at the latest on. */
+/** Returns the series of a query before `toMs`, from `fromMs` at the latest on. */
 const seriesOf = async ({ query, anomaly, reading, queryPart }: Scoring, toMs: number, fromMs: number) => {
   const stepMs = Number(parseDuration(anomaly.step ?? '1m') ?? 0n) / 1_000_000;
   const endMs = Math.floor(toMs / stepMs) * stepMs;
@@ -86,8 +92,8 @@ const bandsOfQuery = async (scoring: Scoring, { fromMs, toMs, stepMs }: Steps): 
 };
 
 /**
- * Without a step a table with a row for each series: of a detector those that are unusual, or were so within a day. With one series:
- * values, what was expected, and its bounds.
+ * Runs an anomaly query. Without a step the result is a table with a row per series; for a detector, only series that
+ * are or were anomalous within a day. With one series: values, expected values and bounds.
  */
 export const runAnomaly = async (
   anomaly: AnomalyQuery,

@@ -1,6 +1,6 @@
 /**
- * How unusual each point of a series is by the past of this very series: what was expected, between which bounds, and how
- * often so much happens. No input or output, nothing of what comes after a point, and the same scores for the same points.
+ * Scores how unusual each point of a series is by the past of that series: expected value, bounds, and frequency. No
+ * input or output, no dependence on later points, and equal scores for equal points.
  */
 import { compareClocks, isOtherLikelier, moveClock, noteAlarm, otherClock } from './clock.ts';
 import { adoptNewLevel, beginLevels, followJump, learnLevels, raiseLevels, scorePredictions } from './forecaster.ts';
@@ -21,42 +21,42 @@ import {
 import { at, exactly, numberAt, type ScorerState, signs, stateOf } from './state.ts';
 import { rateOf, tailOf } from './tails.ts';
 
-/** A time in milliseconds, and a value or nothing. */
+/** A time in milliseconds, and a value or null. */
 export type Point = readonly [timeMs: number, value: number | null];
 
 export interface Scored {
   readonly timeMs: number;
   /**
-   * The probability that a week of the series' past has nothing so unusual: near 1 where an anomaly begins or becomes clearly
-   * worse, and 0 while it merely lasts.
+   * Probability that a week of the series' past has nothing as unusual: near 1 where an anomaly begins or clearly
+   * worsens, 0 while it merely lasts.
    */
   readonly score: number;
-  /** `null`: the point has no value, is not later than the one before, or is the first. */
+  /** Expected value; `null` if the point has no value, is not later than the previous one, or is the first. */
   readonly expected: number | null;
   readonly low: number | null;
   readonly high: number | null;
-  /** From the first point of an anomaly until it ends. */
+  /** True from the first point of an anomaly until its end. */
   readonly isAnomalous: boolean;
-  /** What is rarest about an anomalous point. */
+  /** Rarest sign of an anomalous point. */
   readonly sign: Sign | null;
 }
 
 export interface ScoreOptions {
-  /** Of this series alone. */
+  /** Allowed false alarms per week for this series. */
   readonly falseAlarmsPerWeek: number;
 }
 
 const [weekMs, dayMs] = [604_800_000, 86_400_000];
-/** Before so many points, and before a day or many more points, nothing is unusual. */
+/** Minimum number of points before a point can be anomalous; a day or many more points are required too. */
 const minPoints = 120;
 const minDayPoints = 600;
-/** Signs of one anomaly are not independent: together they alarm about as often as so many that are. */
+/** Signs of one anomaly are correlated: all of them alarm about as often as this number of independent ones. */
 const independentSigns = 5;
-/** An anomaly ends after so many calm points, and after half a day what it came to is usual. */
+/** An anomaly ends after this many calm points; after half a day its level counts as normal. */
 const calmPoints = 12;
 const maxEpisodeMs = dayMs / 2;
 
-/** Scores points in their order, going on from the state that earlier points left. */
+/** Scores points in order, continuing from the state of earlier points. */
 export const scoreSeries = (
   points: readonly Point[],
   options: ScoreOptions,
@@ -67,16 +67,16 @@ export const scoreSeries = (
   return { state: state.bytes, scored };
 };
 
-/** Whether what is known of a series is too little: nothing of it is anomalous yet. */
+/** Returns whether the history of a series is too short for anomalies. */
 export const isLearning = (state: Uint8Array): boolean => {
   const { numbers } = stateOf(state);
   return !isTrained(numbers, numberAt(numbers, at.count));
 };
 
-/** How often a week something is to be expected that has this score. */
+/** Returns the expected number of occurrences per week of a score. */
 export const timesAWeek = (score: number): number => -Math.log(Math.max(Number.MIN_VALUE, score)) / independentSigns;
 
-/** How long after its first point a series is known that has points at each step. */
+/** Returns the time after its first point until a series with points at each step has been learned. */
 export const knownAfterMs = (stepMs: number): number =>
   stepMs * Math.max(minPoints, Math.min(minDayPoints, Math.ceil((1.1 * dayMs) / stepMs) + 1));
 
@@ -143,7 +143,7 @@ const scoreSeen = (
 const isTrained = (n: Float32Array, count: number): boolean =>
   count >= minPoints && (count >= minDayPoints || count * numberAt(n, at.stepMs) > 1.1 * dayMs);
 
-/** How rare each sign's size is, and the rarest of them: times a week. */
+/** Returns the rarity of each sign's size, and of the rarest one, in occurrences per week. */
 const rarityOf = (state: ScorerState, sizes: Float64Array, falseAlarmsPerWeek: number): Rarity => {
   const n = state.numbers;
   const weeks = Math.max(
@@ -155,7 +155,7 @@ const rarityOf = (state: ScorerState, sizes: Float64Array, falseAlarmsPerWeek: n
   return { sizes, tails, rates, rate: Math.min(...rates), limit: falseAlarmsPerWeek / independentSigns };
 };
 
-/** Whether an anomaly begins at this point, or has become clearly worse. */
+/** Returns whether an anomaly begins at this point, or has clearly worsened. */
 const shouldReport = (state: ScorerState, timeMs: number, rarity: Rarity, isSpeaking: boolean): boolean => {
   if (numberAt(state.exact, exactly.episodeMs) !== 0) return follow(state, timeMs, rarity);
   if (!isSpeaking || rarity.rate >= rarity.limit) return false;
@@ -163,7 +163,7 @@ const shouldReport = (state: ScorerState, timeMs: number, rarity: Rarity, isSpea
   return true;
 };
 
-/** Notes that a point came: its time, the step, and by the first value that is not 0 the unit that all is computed in. */
+/** Records a point: its time, the step, and the unit of all computations, from the first nonzero value. */
 const arrive = ({ exact: x, numbers: n }: ScorerState, timeMs: number, value: number): { isResumed: boolean } => {
   const count = numberAt(n, at.count);
   if (numberAt(x, exactly.unit) === 0 || (x[exactly.unit] === smallest && value !== 0))
@@ -179,7 +179,7 @@ const arrive = ({ exact: x, numbers: n }: ScorerState, timeMs: number, value: nu
 };
 const smallest = 1e-280;
 
-/** Begins, worsens and ends an anomaly. Tells whether it begins now or has become clearly worse. */
+/** Starts, worsens or ends an anomaly. Returns whether it begins now or has clearly worsened. */
 const follow = (state: ScorerState, timeMs: number, { sizes, tails, rates, rate, limit }: Rarity): boolean => {
   const { exact: x, numbers: n } = state;
   const lastsMs = timeMs - numberAt(x, exactly.episodeMs);
@@ -192,7 +192,7 @@ const follow = (state: ScorerState, timeMs: number, { sizes, tails, rates, rate,
     return false;
   }
   if (numberAt(n, at.calm) >= calmPoints) end(state);
-  // Sums grow while an anomaly lasts: it has become worse where the value itself is rarer.
+  // Sums grow while an anomaly lasts: it is worse only if the value itself is rarer.
   const own = Math.min(rates[0] ?? rate, rates[1] ?? rate);
   const isWorse = own < numberAt(x, exactly.episodeRate) / 1000;
   x[exactly.episodeRate] = Math.min(own, numberAt(x, exactly.episodeRate));
@@ -210,7 +210,10 @@ const end = (state: ScorerState): void => {
   forgetSums(state);
 };
 
-/** Learns from a point. Levels follow always; what is usual is not learnt from an anomaly, but for weeks in the first three. */
+/**
+ * Learns from a point. Levels always follow. Normal behavior is not learned from an anomaly, except from those of weeks
+ * in the first three weeks.
+ */
 const learn = (state: ScorerState, seen: Seen, isAnomalous: boolean, isHabitual: boolean): void => {
   const n = state.numbers;
   const { value, season, expected, stray } = seen;
@@ -236,7 +239,7 @@ const learn = (state: ScorerState, seen: Seen, isAnomalous: boolean, isHabitual:
   learnSeason(state, seen.moment, clip(missed, limit));
 };
 
-/** Learns how far values stray: everywhere, at this hour of the week, and by the level. */
+/** Learns the deviation: overall, at this hour of the week, and by level. */
 const learnStrays = (state: ScorerState, seen: Seen, pace: number, isGrown: boolean): void => {
   const n = state.numbers;
   const { moment, expected, stray, edge, grown, levelShift } = seen;

@@ -1,4 +1,7 @@
-/** The day and the week of a series, by the clock of its season: what is usual beside its level, and how far values stray then. */
+/**
+ * Day and week profile of a series, by the clock of its season: the normal offset from its level, and the deviation
+ * then.
+ */
 import { at, hours, quarters, type ScorerState } from './state.ts';
 
 const quarterMs = 900_000;
@@ -8,7 +11,7 @@ const dayMs = 24 * hourMs;
 const weekOffsetMs = 3 * dayMs;
 const stepsOfStray = 256;
 
-/** The two places of a profile between whose middles a time lies, and the share of the second. */
+/** The two adjacent slots of a profile around a time, and the weight of the second. */
 export interface Place {
   readonly first: number;
   readonly second: number;
@@ -33,7 +36,7 @@ export interface Moment {
 
 const modulo = (value: number, by: number): number => ((value % by) + by) % by;
 
-/** Where a time lies in the day and the week. Steps that skip places of a profile take one place alone. */
+/** Returns the slot of a time in the day and the week. Steps longer than a slot use one slot only. */
 export const momentOf = (timeMs: number, stepMs: number): Moment => {
   const inWeek = modulo(timeMs + weekOffsetMs, 7 * dayMs);
   return {
@@ -49,7 +52,7 @@ const read = (profile: Float32Array, { first, second, share }: Place): number =>
 export const seasonOf = ({ ofDay, ofWeek }: ScorerState, { day, week }: Moment): number =>
   read(ofDay, day) + read(ofWeek, week);
 
-/** What comes twenty minutes early or late differs by so much, a part of which is usual. */
+/** Returns the difference that a shift of twenty minutes causes, part of which is normal. */
 export const edgeOf = (state: ScorerState, timeMs: number, stepMs: number, season: number): number => {
   const reach = Math.max(1_200_000, stepMs);
   const [before, after] = [timeMs - reach, timeMs + reach].map((ms) => seasonOf(state, momentOf(ms, stepMs)));
@@ -62,12 +65,12 @@ const move = (profile: Float32Array, { first, second, share }: Place, by: number
   if (share > 0) profile[second] = (profile[second] ?? 0) + share * by;
 };
 
-/** Moves the profiles by a part of what they missed, which is smaller the more days they have seen. */
+/** Moves the profiles by a part of their error, smaller the more days they have seen. */
 export const learnSeason = (state: ScorerState, { day, week }: Moment, missed: number): void => {
   const { numbers } = state;
   const stepMs = numbers[at.stepMs] ?? quarterMs;
   const days = ((numbers[at.count] ?? 0) * stepMs) / dayMs;
-  // A place is moved by what lies between it and its neighbours too, by two thirds of the whole.
+  // Neighboring times move a slot too, by two thirds of the total.
   const inQuarter = Math.max(1, (quarterMs / stepMs) * (2 / 3));
   const inHour = Math.max(1, (hourMs / stepMs) * (2 / 3));
   const ofDay = days < 7 ? 1 / (Math.floor(days) + 2) : 0.02;
@@ -81,20 +84,20 @@ const centre = (profile: Float32Array): number => {
   return mean;
 };
 
-/** Makes the means of both profiles zero, and tells by how much the level is higher. */
+/** Centers both profiles at zero, and returns the increase of the level. */
 export const centreSeason = ({ ofDay, ofWeek }: ScorerState): number => centre(ofDay) + centre(ofWeek);
 
-/** How far values stray at this hour. */
+/** Returns the deviation at this hour. */
 export const strayOf = ({ strays }: ScorerState, { hour }: Moment): number => 2 ** ((strays[hour] ?? 0) / stepsOfStray);
 
 const near = 1_500_000;
-/** How far values stray at this time or 25 minutes around it, so that what comes early or late today is known. */
+/** Returns the deviation within 25 minutes of this time, which covers values that are early or late today. */
 export const strayNear = ({ strays }: ScorerState, timeMs: number, stepMs: number): number => {
   const reach = Math.min(near, 5 * stepMs);
   const hourAt = (ms: number): number => strays[Math.floor(modulo(ms + weekOffsetMs, 7 * dayMs) / hourMs)] ?? 0;
   const own = hourAt(timeMs);
   const around = Math.max(hourAt(timeMs - reach), hourAt(timeMs + reach));
-  // Neighbours that differ by chance do not count.
+  // Random differences between neighbors do not count.
   return 2 ** (Math.max(own, around - 0.7 * stepsOfStray) / stepsOfStray);
 };
 
@@ -105,7 +108,7 @@ export const strayEverywhere = ({ strays }: ScorerState, stray: number): void =>
   strays.fill(stored(Math.max(1e-30, stray)));
 };
 
-/** Moves how far values stray at this hour; in the first week of the same hour of all days, which have not been seen. */
+/** Updates the deviation at this hour; in the first week also for the same hour of all days not seen yet. */
 export const learnStray = ({ strays, numbers }: ScorerState, { hour }: Moment, ratio: number): void => {
   const stepMs = numbers[at.stepMs] ?? quarterMs;
   const inHour = Math.max(1, hourMs / stepMs);

@@ -1,4 +1,4 @@
-/** How a series stands by its own past: what the scorer makes of its points, up to the last one. */
+/** Status of a series by its own past: the scorer's result up to its last point. */
 import { directionOf } from './anomaly-text.ts';
 import { isLearning, type Scored, scoreSeries } from './scorer.ts';
 import type { SeriesStatus } from './status-table.ts';
@@ -12,10 +12,10 @@ export interface SeriesSteps {
   readonly values: readonly (number | null)[];
 }
 
-/** A series whose last steps have no value is not known. */
+/** Number of last steps without a value after which a series counts as unknown. */
 const silentSteps = 3;
 
-/** The anomaly that lasts at the end: where it began, and where it was rarest. */
+/** Returns the anomaly that is active at the end: its start, and its rarest point. */
 const lastingOf = (scored: readonly Scored[]) => {
   const before = scored.findLastIndex(({ isAnomalous }) => !isAnomalous);
   const [first, ...others] = scored.slice(before + 1);

@@ -1,15 +1,21 @@
-/** What is watched of a series: each sign has a size now, and a past of its own sizes. */
+/** Signs of a series: each has a current size, and a history of its own sizes. */
 import { at, maxPeaks, type ScorerState, signs } from './state.ts';
 import { packed, recordPeak, type Tail, unpacked, valueAt } from './tails.ts';
 
 export type Sign = (typeof signs)[number];
 
-/** Added to what is compared by its logarithm, so that tails are neither lighter nor much heavier than exponential ones. */
+/**
+ * Added to sizes that are compared by logarithm, so that tails are neither lighter nor much heavier than exponential
+ * ones.
+ */
 const offset = 3;
-/** What each sign is at when nothing happens. */
+/** Size of each sign at rest. */
 const rest = [offset, offset, offset, offset, 2 * offset, 2 * offset, 2.6, 1.8];
 const weekMs = 604_800_000;
-/** Peaks begin anew after so many weeks, because what was learnt first knew little; afterwards after each `epochWeeks`. */
+/**
+ * Weeks after which peaks restart, because the first ones were learned with little history; afterwards every
+ * `epochWeeks`.
+ */
 const rotations = [2 / 7, 1, 2, 4];
 const epochWeeks = 2.5;
 
@@ -20,17 +26,20 @@ const summed = (numbers: Float32Array, place: number, by: number): number => {
   return sum;
 };
 
-/** A value, and how far it is off, in strays: of what was expected, and of what a steady level foresaw. */
+/**
+ * A value and its deviation, in units of normal deviation: from the expected value, and from the forecast of a steady
+ * level.
+ */
 export interface Off {
   readonly value: number;
   readonly stray: number;
   readonly off: number;
   readonly steadyOff: number;
-  /** By how much what is off counts less in sums: values stray so much more here than elsewhere. */
+  /** Factor that reduces deviations in sums where values deviate more than elsewhere. */
   readonly rough: number;
 }
 
-/** The size of each sign. */
+/** Returns the size of each sign. */
 export const sizesOf = ({ numbers }: ScorerState, { value, stray, off, steadyOff, rough }: Off): Float64Array => {
   const [jump, drift] = [clip(off / rough, 100), clip(steadyOff / rough, 3)];
   const noisy = 0.85 * (numbers[at.noisy] ?? 0) + 0.15 * Math.min(6, Math.abs(off));
@@ -51,12 +60,12 @@ export const sizesOf = ({ numbers }: ScorerState, { value, stray, off, steadyOff
   );
 };
 
-/** Sums of what was off begin anew: after a gap, and after an anomaly. */
+/** Resets the sums of deviations: after a gap, and after an anomaly. */
 export const forgetSums = ({ numbers }: ScorerState): void => {
   for (const place of [at.jumpUp, at.jumpDown, at.driftUp, at.driftDown]) numbers[place] = 0;
 };
 
-/** While an anomaly lasts, sums grow no further than to one and a half times what is rare enough: they must sink when it is over. */
+/** Bounds the sums during an anomaly to 1.5 times the alarm threshold, because they must fall when it is over. */
 export const boundSums = ({ numbers }: ScorerState, tails: readonly Tail[], rate: number): void => {
   for (const [place, sign] of [at.jumpUp, at.jumpDown, at.driftUp, at.driftDown].map((p, i) => [p, i + 2] as const)) {
     const tail = tails[sign];
@@ -64,7 +73,7 @@ export const boundSums = ({ numbers }: ScorerState, tails: readonly Tail[], rate
   }
 };
 
-/** How many strays up or down are so rare. */
+/** Returns the deviation up or down that has this rate. */
 export const bandOf = (tail: Tail | undefined, rate: number): number =>
   tail === undefined ? 0 : Math.max(0, Math.min(1e6, valueAt(tail, rate) - offset));
 
@@ -84,30 +93,33 @@ const rotate = (state: ScorerState): void => {
   }
 };
 
-/** Keeps what signs are at now as peaks, though they have not sunk. */
+/** Stores current sign sizes as peaks, though they have not fallen. */
 export const storePeaks = (state: ScorerState): void => {
   for (let sign = 0; sign < signs.length; sign++) recordPeak(state, sign, state.high[sign] ?? 0);
 };
 
-/** What has lasted for long is usual from now on: noise and stillness at once, since nothing else makes them so. */
+/** Accepts long-lasting behavior as normal: noise and stillness at once, because nothing else makes them normal. */
 export const acceptAsNormal = (state: ScorerState, sizes: Float64Array): void => {
   for (const [sign, size] of sizes.entries())
     for (let times = sign < signs.indexOf('noise') ? 1 : maxPeaks; times > 0; times--)
       recordPeak(state, sign, packed(size));
 };
 
-/** How rare a point is. */
+/** Rarity of a point. */
 export interface Rarity {
   readonly sizes: Float64Array;
   /** By sign. */
   readonly tails: readonly Tail[];
   readonly rates: readonly number[];
-  /** Of the rarest sign, times a week; and below which rate it is an anomaly. */
+  /** Rate of the rarest sign, per week; and the rate below which the point is anomalous. */
   readonly rate: number;
   readonly limit: number;
 }
 
-/** Keeps the size of each sign whenever it has sunk by half; of an anomaly no more than what was just bearable. */
+/**
+ * Stores the size of each sign whenever it has fallen by half. During an anomaly, at most the largest size that is not
+ * one.
+ */
 export const updatePeaks = (state: ScorerState, { sizes, tails, limit }: Rarity, isAnomalous: boolean): void => {
   rotate(state);
   for (const [sign, tail] of tails.entries())

@@ -1,26 +1,29 @@
-/** What the scorer keeps of one series: 1,920 bytes that can be stored as they are, with names for their places. */
+/** State of the scorer for one series: 1,920 bytes that can be stored unchanged, with names for their slots. */
 
 import { anomalySigns } from '../../schemas/anomalies.ts';
 
 export const hours = 168;
 export const quarters = 96;
-/** What is watched of a series, each with a past of its own. */
+/** Signs of a series, each with its own history. */
 export const signs = anomalySigns;
 export const maxPeaks = 9;
-/** Ways to foresee the next value (`foresight.ts`). */
+/** Number of ways to forecast the next value (`forecaster.ts`). */
 export const forecasterCount = 7;
 
-/** Places of numbers that need all their digits or any size: times, the unit of all values, and the rarest that an anomaly was. */
+/**
+ * Slots of numbers that need full precision or any magnitude: times, the unit of all values, and the rarest rate of an
+ * anomaly.
+ */
 export const exactly = { lastMs: 0, unit: 1, episodeMs: 2, episodeRate: 3 } as const;
 const exactNumbers = 4;
 
-/** Places of other single numbers. Values are in units of the series; `levels` and `errors` have one for each foresight. */
+/** Slots of other single numbers. Values are in units of the series; `levels` and `errors` have one per forecaster. */
 export const at = {
   stepMs: 0,
   count: 1,
   last: 2,
   slope: 3,
-  /** How far values usually are from what was expected, at any time. */
+  /** Typical deviation of values from the expected value, at any time. */
   spread: 4,
   seasonSpread: 5,
   noisy: 6,
@@ -29,17 +32,17 @@ export const at = {
   jumpDown: 9,
   driftUp: 10,
   driftDown: 11,
-  /** How many points have been calm since an anomaly was. */
+  /** Number of calm points since the last anomaly. */
   calm: 12,
-  /** Points of the epochs whose peaks are kept. */
+  /** Number of points of the epochs whose peaks are stored. */
   nowCount: 13,
   pastCount: 14,
-  /** The level of weeks, and the power of the level by which values stray. */
+  /** Level over weeks, and the power of the level that scales the deviation. */
   slow: 15,
   growth: 16,
   levels: 17,
   errors: 24,
-  /** Jumps up and down: how many came lately, the mean logarithm of their sizes, and how far sizes lie apart. */
+  /** Jumps up and down: their recent number, the mean logarithm of their sizes, and the spread of sizes. */
   habitUp: 31,
   habitDown: 34,
   sinceJump: 37,
@@ -47,14 +50,14 @@ export const at = {
 const numbers = 38;
 
 /**
- * Places of what is known of the clock that the season goes by: hours that it is ahead of UTC. While it is compared with another one:
- * hours that this is ahead of it, since which day, what has come of it, by how much it is likelier and for how many points that has
- * been clear, and a slow and a fast level beside the season by the other clock.
+ * Slots of the state of the season's clock: hours ahead of UTC. While another clock is compared: its hours ahead of
+ * this one, the first day, the stage, the evidence for it and for how many points the evidence has been sufficient.
+ * Then a slow and a fast level relative to the season by the other clock.
  */
 export const clockAt = { ahead: 0, by: 1, day: 2, stage: 3, evidence: 4, sure: 5, slow: 6, fast: 7 } as const;
 const clockNumbers = 8;
 
-/** A state that was stored before clocks were known ends before their numbers, which are 0 then. */
+/** A state stored before clocks existed ends before their numbers, which are 0 then. */
 export const stateBytes =
   8 * exactNumbers + 4 * (numbers + quarters + hours + clockNumbers) + 2 * hours + (4 * maxPeaks + 3) * signs.length;
 
@@ -62,21 +65,21 @@ export interface ScorerState {
   readonly bytes: Uint8Array;
   readonly exact: Float64Array;
   readonly numbers: Float32Array;
-  /** By quarter of an hour of the day, beside the level. */
+  /** By quarter hour of the day, relative to the level. */
   readonly ofDay: Float32Array;
-  /** By hour of the week, beside level and day. */
+  /** By hour of the week, relative to level and day. */
   readonly ofWeek: Float32Array;
-  /** How far values stray by hour of the week: the logarithm to base two, in 256ths. */
+  /** Deviation by hour of the week: the base-2 logarithm, in 256ths. */
   readonly strays: Int16Array;
-  /** The largest that each sign had, by epoch: the logarithm to base two, in 1024ths; the smallest first. */
+  /** Peaks of each sign, by epoch: the base-2 logarithm, in 1024ths; smallest first. */
   readonly peaks: readonly (readonly [past: Int16Array, now: Int16Array])[];
-  /** What each sign is at while it is high, and for how long it has not been. */
+  /** Size of each sign while it is high, and the time since it was. */
   readonly high: Int16Array;
   readonly since: Uint8Array;
   readonly clock: Float32Array;
 }
 
-/** The number at a place. */
+/** Returns the number in a slot. */
 export const numberAt = (numbers: Float64Array | Float32Array, place: number): number => numbers[place] ?? 0;
 
 const over = (bytes: Uint8Array): ScorerState => {
@@ -99,7 +102,7 @@ const over = (bytes: Uint8Array): ScorerState => {
   return { bytes, exact, numbers: single, ofDay, ofWeek, strays, peaks, high, since, clock };
 };
 
-/** The state of a series of which nothing is known, or a copy of one that was stored. */
+/** Returns the state of a new series, or a copy of a stored one. */
 export const stateOf = (stored?: Uint8Array): ScorerState => {
   const bytes = new Uint8Array(stateBytes);
   if (stored !== undefined) bytes.set(stored.subarray(0, stateBytes));

@@ -1,34 +1,34 @@
-/** How series stand at the end of a range, as a table: one form for those of a detector and those of a query. */
+/** Status of series at the end of a range, as a table: one format for detectors and queries. */
 import { type Answer, tableAnswer } from '../answer.ts';
 import type { AnomalyQuery } from '../query.ts';
 import type { Incompleteness, TableColumn } from '../result.ts';
 import { anomalyText, type Direction, digits } from './anomaly-text.ts';
 import type { Sign } from './signs.ts';
 
-/** A series: of an anomaly that lasts what was rarest of it, else how it is. */
+/** Status of a series: the rarest point of an active anomaly, otherwise the current status. */
 export interface SeriesStatus {
   readonly labels: Readonly<Record<string, string>>;
   readonly name: string;
   readonly unit: string;
-  /** The highest of the anomaly; 0 where none lasts; null where nothing is known, for the reason. */
+  /** Highest score of the anomaly; 0 without one; null if unknown, with the reason. */
   readonly score: number | null;
   readonly unknown?: string | undefined;
   readonly sign: Sign | null;
   readonly direction: Direction | null;
   readonly beginMs: number | null;
-  /** At the last step: null where nothing is known. */
+  /** Value at the last step; null if unknown. */
   readonly value: number | null;
   readonly expected: number | null;
   readonly low: number | null;
   readonly high: number | null;
-  /** What was expected where it began. */
+  /** Expected value at the start. */
   readonly before: number | null;
 }
 
 const figure = (name: string, unit = ''): TableColumn => ({ name, type: 'number', unit });
 const text = (name: string): TableColumn => ({ name, type: 'text', unit: '' });
 
-/** Behind the columns of labels. */
+/** Columns after those of the labels. */
 const figures = (unit: string): readonly TableColumn[] => [
   figure('score', '1'),
   ...['value', 'expected', 'low', 'high'].map((name) => figure(name, unit)),
@@ -52,7 +52,7 @@ const describeSeries = (series: SeriesStatus): string => {
 const stateOf = ({ score, unknown, sign }: SeriesStatus): string =>
   unknown !== undefined ? 'unknown' : score === 0 || sign === null ? 'as expected' : 'unusual';
 
-/** A row for each series. An anomaly that does not go the way that is asked for is none. */
+/** Returns a row for each series. Anomalies in a direction that was not requested are omitted. */
 export const toStatusTable = (
   all: readonly SeriesStatus[],
   direction: AnomalyQuery['direction'],
@@ -76,5 +76,5 @@ export const toStatusTable = (
   return tableAnswer(columns, rows, partial);
 };
 
-/** Columns of a row that are none of its labels. */
+/** Number of columns in a row that are not labels. */
 export const statusFigureCount = figures('').length;

@@ -1,8 +1,11 @@
-/** When clocks of the world change, by the rules of this century: nothing is asked of the system, so that scores are the same anywhere. */
+/**
+ * Dates of daylight saving changes worldwide, by the rules of this century. Nothing depends on the system, so scores
+ * are the same everywhere.
+ */
 
 const dayMs = 86_400_000;
 
-/** A month, which of its Sundays (-1 is the last), and by how many hours clocks are ahead from then on. */
+/** Month, Sunday of the month (-1 is the last), and change of the clocks in hours. */
 const rules: readonly (readonly [month: number, sunday: number, by: 1 | -1])[] = [
   // North America, Europe, Egypt.
   [2, 1, 1],
@@ -16,13 +19,13 @@ const rules: readonly (readonly [month: number, sunday: number, by: 1 | -1])[] =
   [8, -1, 1],
   [9, 0, 1],
 ];
-/** Clocks change a day or two beside the Sunday in some countries, and in the evening before by UTC in others. */
+/** Clocks change a day or two from that Sunday in some countries, and on the previous evening in UTC in others. */
 const daysBefore = 2;
-/** For so many days a change is looked at: what comes once a week has shown it, and what was learnt of it lasts. */
+/** Days during which a change is considered: weekly patterns have shown it by then, and the learned result remains. */
 export const daysAfter = 28;
 
 export interface ClockChange {
-  /** The first day, since the epoch, on which clocks may have changed. */
+  /** First day, since the epoch, on which clocks may have changed. */
   readonly day: number;
   readonly by: 1 | -1;
 }
@@ -43,7 +46,7 @@ const changesOf = (year: number): readonly ClockChange[] => {
   return made;
 };
 
-/** The latest change that clocks somewhere have made shortly before a time. */
+/** Returns the latest clock change anywhere shortly before a time. */
 export const changeBefore = (timeMs: number): ClockChange | undefined => {
   const day = Math.floor(timeMs / dayMs);
   let latest: ClockChange | undefined;

@@ -1,27 +1,36 @@
-/** How often something as large as this happens, by the largest that happened: the tail of a series' own past. */
+/** Estimates how often a size occurs from the largest past sizes: the tail of a series' own history. */
 import { maxPeaks, type ScorerState } from './state.ts';
 
-/** By how much the logarithm of a peak exceeds the least kept one on average, before a series has shown it; and what that counts. */
+/**
+ * Mean excess of a peak's logarithm over the smallest stored one, before a series has shown it; and the weight of this
+ * prior.
+ */
 const [priorExcess, priorCount] = [0.06, 4];
 const maxTailPeaks = 12;
 const stepsOfLogarithm = 1024;
 
-/** A size as its logarithm is kept. */
+/** Returns a size in its stored logarithmic form. */
 export const packed = (size: number): number =>
   Math.max(0, Math.min(32_767, Math.round(Math.log2(Math.max(1, size)) * stepsOfLogarithm)));
 export const unpacked = (logarithm: number): number => 2 ** (logarithm / stepsOfLogarithm);
 
-/** Sizes whose logarithm is above `least` come `rate` times a week, and become rarer by `e` with each `excess`. */
+/**
+ * Sizes whose logarithm exceeds `threshold` occur `rate` times a week, and become rarer by a factor of `e` per
+ * `excess`.
+ */
 export interface Tail {
   readonly threshold: number;
   readonly rate: number;
   readonly excess: number;
 }
 
-/** The tail of one sign, whose peaks were kept for so many weeks (Hill's estimator over the largest of two epochs). */
+/**
+ * Returns the tail of one sign, whose peaks were stored for this many weeks (Hill's estimator over the largest of two
+ * epochs).
+ */
 export const tailOf = ({ peaks }: ScorerState, sign: number, weeks: number): Tail => {
   const [past, now] = peaks[sign] as readonly [Int16Array, Int16Array];
-  // Both are sorted from the smallest up: the largest are taken from both ends.
+  // Both are sorted ascending; the largest are merged from their ends.
   let [i, j, count, sum, threshold] = [maxPeaks - 1, maxPeaks - 1, 0, 0, 0];
   while (count < maxTailPeaks) {
     const [one, other] = [i < 0 ? 0 : (past[i] ?? 0), j < 0 ? 0 : (now[j] ?? 0)];
@@ -37,15 +46,15 @@ export const tailOf = ({ peaks }: ScorerState, sign: number, weeks: number): Tai
   return { threshold, rate: Math.max(1, count) / weeks, excess };
 };
 
-/** How often a week it is as large as this. */
+/** Returns how often per week the sign is at least this large. */
 export const rateOf = ({ threshold, rate, excess }: Tail, size: number): number =>
   rate * Math.exp(Math.min(8, (threshold - Math.log(Math.max(1, size))) / excess));
 
-/** The size that is reached so often a week. */
+/** Returns the size that is reached this often per week. */
 export const valueAt = ({ threshold, rate, excess }: Tail, weeklyRate: number): number =>
   Math.exp(Math.min(21, threshold + Math.max(0, excess * Math.log(rate / weeklyRate))));
 
-/** Keeps a peak among the largest of the present epoch. */
+/** Stores a peak among the largest of the current epoch. */
 export const recordPeak = ({ peaks }: ScorerState, sign: number, packedSize: number): void => {
   const now = peaks[sign]?.[1];
   if (now === undefined || packedSize <= (now[0] ?? 0)) return;

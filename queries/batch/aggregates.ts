@@ -1,4 +1,6 @@
-/** Figures of several queries over the records of one signal, of ranges that are near to each other, by one statement. */
+/**
+ * Aggregates of several queries over the records of one data source, with ranges near to each other, in one statement.
+ */
 import { bucketOf, compareGroups, groupsOf } from '../aggregate/aggregate.ts';
 import { type Figure, figuresOf } from '../aggregate/measures.ts';
 import { type Answer, type QueryContext, seriesAnswer, tableAnswer } from '../answer.ts';
@@ -12,23 +14,27 @@ import { type Steps, secondsIn, stepsOf } from '../steps.ts';
 import { ValueReader } from '../values.ts';
 import type { Outcome } from './outcome.ts';
 
-/** Queries of one statement: each is a condition that every record is held against. */
+/** Maximum number of queries in one statement: each adds a condition that is evaluated for every record. */
 export const maxAggregates = 32;
-/** Groups of all of them together. */
+/** Maximum number of groups of all queries. */
 const maxGroups = 20_000;
-/** Figures of all their steps together. */
+/** Maximum number of figures of all steps. */
 const maxFigures = 100_000;
 
-/** Of these the figure is the same in whatever order records are read. */
+/** Functions whose result does not depend on the order of records. */
 const exact = new Set(['count', 'rate', 'distinct', 'min', 'max', 'percentile']);
 
-/** Series of steps since the epoch are kept by hours (`../aggregate/kept-points.ts`), and those of groups are chosen by all their steps. */
+/**
+ * Series with steps aligned to the epoch are cached by hour (`../aggregate/points-cache.ts`), and groups of series are
+ * selected over all steps.
+ */
 const isSharedSeries = ({ groupBy }: AggregateQuery, { stepsFrom }: QueryContext): boolean =>
   groupBy.length === 0 && stepsFrom === 'range';
 
 /**
- * Ranges of one key: they differ in length by a factor of two at most, and end within twice the longer of them. So a statement over all of
- * them reads few records more than each needs, and saves the milliseconds that each statement costs before it reads one.
+ * Returns a key shared by near ranges: their lengths differ by at most a factor of two, and they end within twice the
+ * longer length. One statement over all of them reads few additional records, and saves the milliseconds of overhead
+ * per statement.
  */
 const nearKey = ({ from, to }: Range): readonly number[] => {
   const seconds = Number((to - from) / 1_000_000_000n) + 1;
@@ -36,7 +42,7 @@ const nearKey = ({ from, to }: Range): readonly number[] => {
   return [width, Math.floor(Number(to / 1_000_000_000n) / width)];
 };
 
-/** What queries must have in common to be answered together; undefined for one that is answered alone. */
+/** Returns the key that queries of one batch share; undefined for a query that must run alone. */
 export const aggregatesKey = (query: AggregateQuery, context: QueryContext): string | undefined => {
   const { signal, projectId, groupBy, order, measures } = query;
   const { range, stepMs } = context;
@@ -55,11 +61,11 @@ interface Member {
   readonly figures: readonly Figure[];
   readonly condition: string | undefined;
   readonly parameters: Readonly<Record<string, string>>;
-  /** SQL of how many records are its own. */
+  /** SQL of the number of its records. */
   readonly count: string;
 }
 
-/** `range`: where it is not that of the statement. */
+/** `range`: set if it differs from that of the statement. */
 const memberOf = (query: AggregateQuery, index: number, values: ValueReader, range: Range | undefined): Member => {
   const { signal, search, measures } = query;
   const prefix = `q${index}_`;
@@ -84,14 +90,14 @@ const memberOf = (query: AggregateQuery, index: number, values: ValueReader, ran
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Largest first, none last. */
+/** Compares figures: largest first, missing ones last. */
 const byFigure = (one: unknown, other: unknown): number => {
   if (one === null || one === undefined) return other === null || other === undefined ? 0 : 1;
   if (other === null || other === undefined) return -1;
   return Number(other) - Number(one);
 };
 
-/** One series for each figure, as of a query that is asked alone. */
+/** Returns one series per figure, as for a query that runs alone. */
 const seriesOf = (
   { figures }: Member,
   index: number,
@@ -112,7 +118,7 @@ const seriesOf = (
     partial,
   );
 
-/** From the first begin to the last end. */
+/** Returns the range from the earliest start to the latest end. */
 const spanOf = (contexts: readonly QueryContext[]): Range => {
   const ranges = contexts.map(({ range }) => range);
   const earlier = (one: bigint, other: bigint): bigint => (one < other ? one : other);
@@ -121,8 +127,8 @@ const spanOf = (contexts: readonly QueryContext[]): Range => {
 };
 
 /**
- * The answers that `runAggregate` gives to each. All have one `aggregatesKey`. Throws where one of them is invalid, or where they have too
- * many groups: then each is asked alone.
+ * Returns the results of `runAggregate` for each query. All queries share one `aggregatesKey`. Throws if one of them is
+ * invalid, or if they have too many groups; each must then run alone.
  */
 export const runAggregateBatch = async (
   queries: readonly AggregateQuery[],

@@ -1,6 +1,6 @@
 /**
- * Answers many questions of one tenant with few statements. A question that is asked alone costs up to three statements, and each costs
- * the engine milliseconds before it reads a row. The answer to a question is the same, whatever is asked beside it.
+ * Answers many queries of one tenant with few statements. A query that runs alone needs up to three statements, each
+ * with milliseconds of overhead. The answer to a query does not depend on the other queries of its batch.
  */
 import { LateError, orAborted } from '../../runtime/timeout.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
@@ -18,27 +18,27 @@ import type { Outcome, ReportOutcome } from './outcome.ts';
 import { RecentTimes } from './recent-durations.ts';
 import { type Question, WaitingQuestions } from './waiting-queries.ts';
 
-/** Lets work that asks the engine begin when it may, and resolves to what it does. Rejects when the signal aborts before. */
+/** Runs work on the engine once a slot is free, and resolves to its result. Rejects if the signal aborts before. */
 export type RunInSlot = <Result>(work: () => Promise<Result>, signal?: AbortSignal) => Promise<Result>;
 
 export interface AnswersOptions {
-  /** How long a question waits for others. */
+  /** Time a query waits for others to batch with. */
   readonly gatherMs: number;
-  /** How long what is asked together may take; then half as many are asked together. */
+  /** Timeout of a batch; after it, batches of half the size are tried. */
   readonly sharedMs: number;
-  /** How long one question may take alone. */
+  /** Timeout of a query that runs alone. */
   readonly aloneMs: number;
-  /** By default everything begins at once. */
+  /** By default all work starts immediately. */
   readonly runInSlot?: RunInSlot;
 }
 
-/** Queries that are not asked any more are forgotten for newer ones. */
+/** Evicts the oldest queries to make room for new ones. */
 const makeRoom = (known: Map<string, unknown> | Set<string>): void => {
   const [oldest] = known.keys();
   if (known.size >= maxSolo && oldest !== undefined) known.delete(oldest);
 };
 
-/** Aborts when nobody waits for any of them any more. */
+/** Returns a signal that aborts when nobody waits for any of the queries. */
 const allLeft = (questions: readonly Question[]): AbortSignal => {
   const left = new AbortController();
   let staying = questions.length;
@@ -49,21 +49,27 @@ const allLeft = (questions: readonly Question[]): AbortSignal => {
   return left.signal;
 };
 
-/** What failed with others, or took long by itself, is asked alone for so long. */
+/** Time for which a query that failed or timed out in a batch runs alone. */
 const soloMs = 600_000;
 const maxSolo = 10_000;
-/** So often questions are asked together again that took too long. Halving a statement's questions as often leaves one. */
+/** Maximum number of retries of a batch that timed out. Halving a batch this often leaves one query. */
 const maxLateRetries = 8;
 
-/** How a question is asked. */
+/** Options of a query. */
 export interface QuestionOptions {
-  /** Aborts when the answer is not wanted any more. */
+  /** Aborts when the answer is no longer needed. */
   readonly signal?: AbortSignal | undefined;
-  /** For when it is asked: where there is more than can be asked, newer ones go first. */
+  /** Due time of the query. Under overload, newer ones go first. */
   readonly dueMs?: number;
-  /** Who asks it again and again, such as a rule: where there is more than can be asked, who had no answer lately goes before newer ones. */
+  /**
+   * Identity of a recurring requester, such as a rule. Under overload, requesters without a recent answer go before
+   * newer queries.
+   */
   readonly requester?: string;
-  /** Told what each statement read that answers it; of one that several share, each of them is told. */
+  /**
+   * Called with the cost of each statement that answers the query; for a shared statement, each query's listener is
+   * called.
+   */
   readonly onCost?: ((cost: RowsAndBytes) => void) | undefined;
 }
 
@@ -73,20 +79,20 @@ const reportCost =
     for (const { costListeners } of questions) for (const onCost of costListeners) onCost(cost);
   };
 
-/** Questions of one tenant that are asked within some milliseconds, or wait for their turn, are asked together. */
+/** Batches the queries of one tenant that arrive within some milliseconds or wait for a slot. */
 export class Answers {
   readonly #options: AnswersOptions;
   readonly #runInSlot: RunInSlot;
   readonly #waiting = new WaitingQuestions();
-  /** Queries that are asked alone, and until when. */
+  /** Queries that run alone, and until when. */
   readonly #soloUntil = new Map<string, number>();
-  /** Of who asks what: how often there was no answer since the last one. */
+  /** Per requester and query: consecutive runs without an answer. */
   readonly #missed = new Map<string, number>();
-  /** Queries that took too long with others, and with how many they may be asked. */
+  /** Queries that timed out in a batch, and the batch size they may still use. */
   readonly #slow = new Map<string, number>();
   readonly #times = new RecentTimes();
   #isGathering = false;
-  /** Turns that were asked for, and have not come. */
+  /** Number of requested slots that are not free yet. */
   #pendingSlots = 0;
 
   constructor(options: AnswersOptions) {
@@ -95,8 +101,8 @@ export class Answers {
   }
 
   /**
-   * As `answerOnly` (`run.ts`). What fails or takes too long fails for those who asked it, and not for those who asked with them. Rejects with
-   * `LateError` where it took too long while everything does.
+   * Runs a query like `answerOnly` (`../run.ts`). A query that fails or times out does not affect others of its batch.
+   * Rejects with `LateError` if it timed out while all statements are slow.
    */
   async run(
     query: Query,
@@ -123,7 +129,7 @@ export class Answers {
     }
   }
 
-  /** Asks something else of the engine, in its turn. */
+  /** Runs other work on the engine in a slot. */
   runInSlot<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     return this.#runInSlot(work, signal);
   }
@@ -162,7 +168,7 @@ export class Answers {
       answer: Promise.withResolvers(),
       left: new AbortController(),
     };
-    // Those who asked may have left.
+    // All requesters may have left.
     question.answer.promise.catch(() => undefined);
     this.#waiting.add(question);
     if (!this.#isGathering) {
@@ -179,7 +185,7 @@ export class Answers {
     return this.#isLoaded ? maxBatch : Math.min(maxBatch, this.#slow.get(text) ?? maxBatch);
   }
 
-  /** Whether statements take long in general: then one that takes long is not slow by itself. */
+  /** Whether statements are slow in general; a long statement is then not slow by itself. */
   get #isLoaded(): boolean {
     return this.#times.medianMs() > this.#options.sharedMs / 4;
   }
@@ -204,14 +210,14 @@ export class Answers {
     }
   }
 
-  /** It is told of the query why there is no answer; where that says nothing of it, it was missed. */
+  /** Rejects a query. If the error is not about the query itself, it counts as missed. */
   #refuse(question: Question, error: unknown): void {
     if (error instanceof LateError) this.#miss(question);
     else for (const each of question.by) this.#missed.delete(each);
     question.answer.reject(error);
   }
 
-  /** What is asked is chosen when the turn has come: it may be more by then, or newer, or nothing. */
+  /** Requests slots. Queries are selected when a slot is free: by then there may be more, newer ones or none. */
   #requestSlots(): void {
     for (let missingSlots = this.#waiting.statements - this.#pendingSlots; missingSlots > 0; missingSlots--) {
       this.#pendingSlots++;
@@ -245,7 +251,7 @@ export class Answers {
       settledIndexes.add(index);
       if ('answer' in outcome) this.#answered(question, outcome.answer);
       else this.#refuse(question, outcome.error);
-      // Nobody waits for it any more: what is still asked ends with those who wait for the others.
+      // Nobody waits for it anymore; its running statement ends when nobody waits for the others.
       question.left.abort();
     };
     let outcomes: readonly Outcome[] = [];
@@ -270,7 +276,10 @@ export class Answers {
     this.#requestSlots();
   }
 
-  /** What took too long is asked in halves, to find the one that is slow; where everything is slow, halves would only be more work. */
+  /**
+   * Retries a timed-out batch in halves, to find the slow query. If all statements are slow, halves would only add
+   * work.
+   */
   #retryInHalves(questions: readonly Question[]): void {
     const { sharedMs } = this.#options;
     const isLoaded = this.#isLoaded;
@@ -288,7 +297,7 @@ export class Answers {
     this.#requestSlots();
   }
 
-  /** It waits for another turn, with as many others. */
+  /** Requeues a query, with this maximum batch size. */
   #wait(question: Question, maxBatch: number): void {
     question.maxBatch = maxBatch;
     if (!question.left.signal.aborted) this.#waiting.add(question);
@@ -313,14 +322,17 @@ export class Answers {
     }
   }
 
-  /** Why there is no answer after so long. Where statements take long in general, it is a `LateError`: that says nothing of the query. */
+  /**
+   * Returns the error of a timeout. If statements are slow in general, it is a `LateError`, which does not blame the
+   * query.
+   */
   timeoutError(ms: number, how = ''): Error {
     return this.#isLoaded
       ? new LateError(ms)
       : new UnavailableError(`the query took longer than ${ms / 1000} seconds${how}`);
   }
 
-  /** An engine that is away is so for all. */
+  /** Returns whether the engine is unavailable, which affects all queries. */
   #isAway(error: unknown, begun: number): boolean {
     return error instanceof UnavailableError && performance.now() - begun < this.#options.sharedMs / 2;
   }

@@ -1,4 +1,4 @@
-/** What questions are asked together, by which statements. */
+/** Defines which queries are batched, and by which statements. */
 import type { QueryContext } from '../answer.ts';
 import { maxChecksPerBatch, runCheckBatch } from '../checks/run-check.ts';
 import type { QueryReading } from '../promql/reading.ts';
@@ -9,7 +9,10 @@ import { isSharedMetric, maxMetrics, runMetricBatch } from './metrics.ts';
 import type { Outcome, ReportOutcome } from './outcome.ts';
 import { isSharedPromql, maxPromqlQueries, runPromqlBatch } from './promql.ts';
 
-/** What is asked, each with its range: where they share a statement of one range, it is the same. Those that are known before all are may be told before. */
+/**
+ * Runs queries, each with its range; queries that share a statement of one range have the same range. Early outcomes
+ * may be reported before all are known.
+ */
 type RunBatch = (
   queries: readonly Query[],
   reading: QueryReading,
@@ -17,7 +20,7 @@ type RunBatch = (
   report: ReportOutcome,
 ) => Promise<Outcome[]>;
 
-/** Questions that one statement may answer. */
+/** Queries that one statement may answer. */
 export interface Kind {
   readonly maxBatch: number;
   readonly runBatch: RunBatch;
@@ -49,15 +52,15 @@ export const kinds: Readonly<Record<SharedKind, Kind>> = {
   },
 };
 
-/** What is asked of a query: equal ones of equal keys have one answer. */
+/** Returns the key of a query's context: equal queries with equal keys have one answer. */
 export const contextKey = ({ range, stepMs, stepsFrom, isNewestWithin }: QueryContext): string =>
   `${range.from} ${range.to} ${stepMs} ${stepsFrom} ${isNewestWithin}`;
 
-/** PromQL without steps is evaluated at the end of its range, wherever that begins. */
+/** Returns the key of a PromQL query. Without steps it is evaluated at the end of its range, wherever that begins. */
 const promqlKey = (context: QueryContext): string =>
   context.stepMs === undefined ? `at ${context.range.to}` : contextKey(context);
 
-/** The kind of a question, and what those have in common that are asked with it; undefined where it is asked alone. */
+/** Returns the kind of a query and the key that its batch shares; undefined if it runs alone. */
 export const shareOf = (query: Query, context: QueryContext): readonly [kind: SharedKind, key: string] | undefined => {
   switch (query.kind) {
     case 'aggregate': {

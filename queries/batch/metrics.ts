@@ -1,6 +1,6 @@
 /**
- * Several metric queries over one range by few statements: one for all their series, and one for the values of all series over which one
- * function is asked.
+ * Runs several metric queries over one range with few statements: one for all their series, and one for all values that
+ * share a function.
  */
 import type { Answer, QueryContext } from '../answer.ts';
 import { Cells, numberOf } from '../metrics/cells.ts';
@@ -14,13 +14,18 @@ import type { MetricQuery } from '../query.ts';
 import type { Reading } from '../reading.ts';
 import type { Outcome } from './outcome.ts';
 
-/** Queries of one statement: each is a condition that every series of their metrics is held against. */
+/**
+ * Maximum number of queries in one statement: each adds a condition that is evaluated for every series of its metrics.
+ */
 export const maxMetrics = 128;
-/** Series of all of them together, and values of series by window: they are put together here, not in the engine. */
+/**
+ * Maximum number of series of all queries, and of values per series and window: they are aggregated here, not in the
+ * engine.
+ */
 const maxSeries = 10_000;
 const maxValues = 50_000;
 
-/** Whether a query can be answered with others. Those of quantiles of histograms are answered alone. */
+/** Returns whether a query can be batched. Quantiles of histograms run alone. */
 export const isSharedMetric = ({ overTime, across }: MetricQuery, context: QueryContext): boolean =>
   overTime !== 'quantile' && across !== 'none' && windowsOf(context).count <= 1000;
 
@@ -34,7 +39,7 @@ interface Member {
   readonly unit: string;
 }
 
-/** Least and most of histograms are quantiles. */
+/** Minimum and maximum of histograms are quantiles. */
 const isAlone = ({ overTime }: MetricQuery, [first]: readonly Reads[]): boolean =>
   first?.table === 'histograms' && (overTime === 'min' || overTime === 'max');
 
@@ -44,7 +49,7 @@ const memberOf = (query: MetricQuery, series: readonly SelectedSeries[]): Member
   return { query, series, ...groupsOf(series), reads, unit };
 };
 
-/** What one series says in one window. */
+/** Value of one series in one window. */
 interface Value {
   readonly id: string;
   readonly window: number;
@@ -53,7 +58,7 @@ interface Value {
   readonly i: string;
 }
 
-/** Values of series of one table by one function. */
+/** Reads values of series of one table by one function. */
 interface Reader {
   readonly read: Reads;
   readonly query: MetricQuery;
@@ -124,7 +129,7 @@ const answerTo = (
   return answerOf(plan, valuesIn(cells, query, windows), unit, context);
 };
 
-/** The answers that `runMetric` gives to each. Throws where a search is invalid: then each is asked alone. */
+/** Returns the results of `runMetric` for each query. Throws if a search is invalid; each query must then run alone. */
 export const runMetricBatch = async (
   queries: readonly MetricQuery[],
   reading: Reading,

@@ -1,4 +1,4 @@
-/** The series of many selectors that name a metric: chosen by one question, and read once a window. */
+/** Selects the series of many selectors with a metric name in one query, and reads each once per window. */
 
 import { inOrderOfLabels } from '../promql/engine/labels.ts';
 import type { EvaluationWindow } from '../promql/evaluation/messages.ts';
@@ -10,15 +10,15 @@ import type { Selection, Series } from '../promql/series.ts';
 import { RowCache } from '../row-cache.ts';
 import { regexText } from '../variables/formats.ts';
 
-/** They are evaluated in this thread: what is more than this takes one of its own. */
+/** Maximum number of series to evaluate in this thread; more need a worker. */
 const maxSeries = 10_000;
-/** Samples of one window, times the steps at which each is looked at. */
+/** Maximum number of samples of one window, multiplied by the steps that read each. */
 export const maxWork = 2_000_000;
 
-/** More than is to be evaluated with others. */
+/** Thrown if a query is too large to be evaluated in a batch. */
 export class TooMuch extends Error {}
 
-/** The name of the metric that a selection names. */
+/** Returns the metric name of a selection; undefined if it has none. */
 export const nameOf = ({ matchers }: Selection): string | undefined =>
   matchers.find(({ name, op, value }) => name === '__name__' && op === '=' && value !== '')?.value;
 
@@ -26,17 +26,17 @@ export const windowKey = ({ fromMs, toMs }: Window): string => `${fromMs} ${toMs
 
 interface Choice {
   readonly chosen: readonly Chosen[];
-  /** Of `series`, before they were chosen. */
+  /** Change counter of `series` before the selection. */
   readonly changes: number;
-  /** Series that ended before are not known. */
+  /** Series that ended before this time are not included. */
   readonly fromMs: number;
 }
 
-/** Series of all that is kept. */
+/** Maximum number of series in the cache. */
 const maxCachedSeries = 50_000;
 const known = new RowCache<Choice>(maxCachedSeries, ({ chosen }) => chosen.length + 1);
 
-/** Series of some names. While no series was written they are those that were chosen before. */
+/** Returns the series with these names. While no series was written, the previous selection is reused. */
 export const chooseNamed = async (scope: Scope, span: Window, names: readonly string[]): Promise<readonly Chosen[]> => {
   if (names.length === 0) return [];
   const cache = known.of(scope.columns);
@@ -56,20 +56,20 @@ interface NamedSelection {
   readonly names: Set<string>;
 }
 
-/** At how many steps a sample is looked at: those whose part of the selection's time it lies in. */
+/** Returns the number of steps that read a sample: those whose part of the selection's range includes it. */
 export const countStepsPerSample = ({ fromMs, toMs }: Window, { startMs, endMs, stepMs }: EvaluationWindow): number => {
   if (stepMs === 0) return 1;
   const steps = 1 + Math.floor((endMs - startMs) / stepMs);
   return Math.min(steps, 1 + Math.ceil(Math.max(0, toMs - fromMs - (endMs - startMs)) / stepMs));
 };
 
-/** Series by the name of their metric. */
+/** Series by metric name. */
 type SeriesByName = ReadonlyMap<string, readonly Series[]>;
 export type SeriesByWindow = ReadonlyMap<string, SeriesByName>;
 
 interface Place {
   readonly scope: Scope;
-  /** Nothing before it is read. */
+  /** Start of retention; nothing before it is read. */
   readonly retainedFromMs: number;
   readonly window: EvaluationWindow;
 }
@@ -97,12 +97,12 @@ const read = async (
       else before.push(series);
     }
   }
-  // Several pieces come as they are stored. The order must not depend on how much is read.
+  // Pieces arrive in storage order. The order must not depend on how much is read.
   if (count > 1) for (const [name, all] of byName) byName.set(name, inOrderOfLabels(all));
   return byName;
 };
 
-/** What selections of an evaluation read, by window and name. Throws `TooMuch`. */
+/** Reads the samples of an evaluation's selections, by window and name. Throws `TooMuch`. */
 export const readNamed = async (
   place: Place,
   selections: readonly Selection[],

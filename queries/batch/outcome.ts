@@ -1,8 +1,8 @@
-/** What came of one question among several. */
+/** Outcome of one query of a batch. */
 import type { Answer } from '../answer.ts';
 
-/** An answer, why there is none, or `undefined` where it is to be asked alone. */
+/** An answer, an error, or `undefined` if the query should run alone. */
 export type Outcome = { readonly answer: Answer } | { readonly error: unknown } | undefined;
 
-/** Told what came of the question at a place, as soon as it is known. */
+/** Reports the outcome of the query at an index as soon as it is known. */
 export type ReportOutcome = (index: number, outcome: Exclude<Outcome, undefined>) => void;

@@ -1,4 +1,4 @@
-/** In which order PromQL queries over one range are answered, which of them together, and which are too much for that. */
+/** Plans PromQL queries over one range: their order, their batches, and which are too large for a batch. */
 import type { EvaluationWindow } from '../promql/evaluation/messages.ts';
 import type { Chosen } from '../promql/fetch/choose.ts';
 import { type Landed, pointsIn } from '../promql/fetch/landed-pieces.ts';
@@ -11,25 +11,28 @@ import { countStepsPerSample, maxWork, nameOf, windowKey } from './named-series.
 export interface Member {
   readonly index: number;
   readonly parsed: ParsedQuery;
-  /** Over all that was asked for. */
+  /** Selections of all queries. */
   readonly selections: readonly Selection[];
 }
 
-/** What questions over one range have in common. */
+/** Context shared by queries over one range. */
 export interface BatchContext {
   readonly scope: Scope;
   readonly added: readonly Series[];
   readonly window: EvaluationWindow;
-  /** Nothing before it is read. */
+  /** Start of retention; nothing before it is read. */
   readonly retainedFromMs: number;
 }
 
-/** Values that all series would have at all steps: from so many on, what is asked together is seconds, and a statement more is nothing. */
+/**
+ * Number of values (all series at all steps) above which a batch takes seconds, and the overhead of another statement
+ * is negligible.
+ */
 const muchValues = 200_000;
 
 /**
- * Members in the order in which they are answered: where much is asked of which nothing is kept, the first one before all others, so that
- * there is something to show after a twentieth of the time.
+ * Returns members in the order of evaluation. In a large batch without cached results, the first member runs before all
+ * others, so that a result is available after a twentieth of the time.
  */
 export const roundsOf = (
   { scope, window }: BatchContext,
@@ -44,7 +47,7 @@ export const roundsOf = (
     : [members];
 };
 
-/** Those that are more than is to be evaluated with others, by what landed: nothing is read for them here. */
+/** Returns the members that are too large for a batch, by stored counts; nothing is read for them here. */
 export const heavyOf = (
   { window }: BatchContext,
   questions: ReadonlyMap<Member, StepsQuestion>,
@@ -77,7 +80,10 @@ export interface Group {
   readonly selections: readonly Selection[];
 }
 
-/** Those that are evaluated as a whole, and those of which steps are kept: all of these from the first step that any of them lacks. */
+/**
+ * Returns groups: members that are evaluated completely, and members with cached steps, from the first step that any of
+ * them lacks.
+ */
 export const groupsOf = (
   { window }: BatchContext,
   members: readonly Member[],
@@ -87,7 +93,7 @@ export const groupsOf = (
   const groupOf = (some: readonly Member[]): Group[] => {
     const startMs = Math.min(...some.map(fromOf));
     const own = { ...window, startMs };
-    // Where nothing is left to be evaluated, nothing is read.
+    // Reads nothing if no step remains to be evaluated.
     const selections = startMs > window.endMs ? [] : some.flatMap(({ parsed }) => selectionsOf(parsed, own));
     return some.length === 0 ? [] : [{ window: own, members: some, selections }];
   };

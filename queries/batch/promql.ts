@@ -1,6 +1,7 @@
 /**
- * Several PromQL queries over one range: the series of all their selectors are chosen by one question and read once a window, and each
- * expression is evaluated over its own. Of what was asked before, only the steps are read and evaluated that may have changed.
+ * Runs several PromQL queries over one range. The series of all selectors are selected in one query and read once per
+ * window, and each expression is evaluated over its own. For repeated queries, only steps that may have changed are
+ * read and evaluated.
  */
 import { setImmediate as next } from 'node:timers/promises';
 import type { QueryContext } from '../answer.ts';
@@ -28,11 +29,11 @@ import { chooseNamed, nameOf, readNamed, type SeriesByWindow, TooMuch, windowKey
 import type { Outcome, ReportOutcome } from './outcome.ts';
 import { type BatchContext, type Group, groupsOf, heavyOf, type Member, roundsOf } from './promql-rounds.ts';
 
-/** Queries whose series are read together. */
+/** Maximum number of queries whose series are read in one batch. */
 export const maxPromqlQueries = 200;
 const maxSteps = 1000;
 
-/** Whether a query can be answered with others. */
+/** Returns whether a query can be batched. */
 export const isSharedPromql = (context: QueryContext): boolean => {
   const { startMs, endMs, stepMs } = windowOfPromql(context);
   return stepMs === 0 || (endMs - startMs) / stepMs <= maxSteps;
@@ -48,8 +49,8 @@ const matching = (series: readonly Series[], { matchers }: Selection): readonly 
 };
 
 /**
- * The answers that `runPromql` gives to each; each is told as soon as it is known. Throws where the series cannot be read; what is too much is
- * to be asked alone.
+ * Returns the results of `runPromql` for each query, and reports each as soon as it is known. Throws if the series
+ * cannot be read. Queries that are too large must run alone.
  */
 export const runPromqlBatch = async (
   queries: readonly PromqlQuery[],
@@ -84,7 +85,7 @@ type EvaluationOutcome = Evaluated | { readonly error: unknown };
 type Found = EvaluationOutcome | undefined;
 type ReportEvaluation = (index: number, found: EvaluationOutcome) => void;
 
-/** Those that can be asked together. What is wrong with one becomes its outcome. */
+/** Returns the members that can be batched. The error of an invalid query is reported as its outcome. */
 const membersOf = (expressions: readonly string[], window: EvaluationWindow, report: ReportEvaluation): Member[] => {
   const members: Member[] = [];
   for (const [index, expression] of expressions.entries())
@@ -98,7 +99,7 @@ const membersOf = (expressions: readonly string[], window: EvaluationWindow, rep
   return members;
 };
 
-/** What is too much, or not to be had in this way, is undefined: it is asked alone. */
+/** Returns undefined for queries that are too large or unsupported here and must run alone. */
 const orAlone = async <Result>(work: Promise<Result>): Promise<Result | undefined> => {
   try {
     return await work;
@@ -118,14 +119,14 @@ const choose = ({ scope, retainedFromMs }: BatchContext, members: readonly Membe
   return chooseNamed(scope, span, names);
 };
 
-/** Of those whose steps may be kept. */
+/** Returns the queries whose steps may be cached. */
 const questionsOf = (
   { scope, added, window, retainedFromMs }: BatchContext,
   members: readonly Member[],
   chosen: readonly Chosen[],
 ): Map<Member, StepsQuestion> => {
   const questions = new Map<Member, StepsQuestion>();
-  // Without a source nothing is kept.
+  // Without a source nothing is cached.
   if (added.length > 0 || scope.columns.source === undefined) return questions;
   const byName = Map.groupBy(chosen, ({ labels }) => labels['__name__'] ?? '');
   const sourcesOf = new Map([...byName].map(([name, all]) => [name, all.flatMap(({ sources }) => sources)]));
@@ -164,7 +165,7 @@ const outcomeOf = (
   }
 };
 
-/** Answers some of those whose series were chosen; of what is too much nothing is told. */
+/** Evaluates members whose series were selected; reports nothing for those that are too large. */
 const answerMembers = async (
   batch: BatchContext,
   members: readonly Member[],
@@ -188,15 +189,15 @@ const answerMembers = async (
       const question = questions.get(member);
       if (read !== undefined) report(member.index, outcomeOf(member, group, { read, added, steps: steps.get(member) }));
       else if (question !== undefined) expectAlone(question, landed);
-      // Others have their turn between two of them.
+      // Yields to other work between two members.
       await next();
     }
   }
 };
 
 /**
- * What `evaluatePromql` gives of each expression, or why not, which is told as soon as it is known; undefined where it is to be asked alone.
- * Throws where the series cannot be read.
+ * Returns the result of `evaluatePromql` or the error for each expression, and reports it as soon as it is known;
+ * undefined if an expression must run alone. Throws if the series cannot be read.
  */
 export const evaluateBatch = async (
   expressions: readonly string[],

@@ -1,7 +1,7 @@
-/** How long statements took lately: whether one is slow, or all are. */
+/** Durations of recent statements, to decide whether one is slow or all are. */
 
 const maxTimes = 20;
-/** Of fewer nothing is said. */
+/** Minimum number of durations for a median. */
 const minTimes = 5;
 
 export class RecentTimes {
@@ -12,7 +12,7 @@ export class RecentTimes {
     if (this.#times.length > maxTimes) this.#times.shift();
   }
 
-  /** The median; 0 while there are few. */
+  /** Returns the median; 0 while there are too few durations. */
   medianMs(): number {
     if (this.#times.length < minTimes) return 0;
     return this.#times.toSorted((one, other) => one - other)[Math.floor(this.#times.length / 2)] as number;

@@ -1,4 +1,4 @@
-/** Answers many queries of one request: each as `run` answers it alone, equal ones once, and with few statements. */
+/** Answers many queries of one request with few statements: each as `run` answers it, and equal queries once. */
 import type { QueryContext } from '../answer.ts';
 import { QueryError } from '../errors.ts';
 import { freshnessOf, signalsOf } from '../freshness.ts';
@@ -10,12 +10,12 @@ import { countingColumns, hintTo } from '../run.ts';
 import { formatTime } from '../time.ts';
 import { Answers } from './answers.ts';
 
-/** So many questions are put to the engine at once: the others wait, and those that can be asked together meanwhile are. */
+/** Maximum number of queries sent to the engine at once; the others wait, and are batched meanwhile where possible. */
 const atOnce = 4;
-/** What is asked together must not keep a panel waiting that could be answered alone. */
+/** Limited so that a batch does not delay a panel that could be answered alone. */
 const sharedMs = 10_000;
 const aloneMs = 40_000;
-/** Values of all answers of one request, which lie in memory together. */
+/** Maximum number of values in all answers of one request, which are in memory at the same time. */
 const maxValues = 5_000_000;
 
 const sizeOf = ({ series, columns, rows }: Pick<Result, 'series' | 'columns' | 'rows'>): number =>
@@ -54,17 +54,17 @@ export class Results {
     });
   }
 
-  /** What reads beside the queries run with: what they read is part of the cost. */
+  /** Reading for work besides the queries; its reads are part of the cost. */
   get reading(): QueryReading {
     return this.#reading;
   }
 
-  /** What all statements so far read, each counted once. */
+  /** Cost of all statements so far, each counted once. */
   get cost(): Cost {
     return { ...this.#read, elapsedMs: performance.now() - this.#started, isCached: false };
   }
 
-  /** The answer of `run`. Its cost is that of all statements that it took, those that it shares with others as well. */
+  /** Returns the result of `run`. Its cost is that of all its statements, including shared ones. */
   of(query: Query, context: QueryContext): Promise<Result> {
     const key = keyOf(query, context);
     const known = this.#known.get(key) ?? this.#run(query, context);

@@ -1,36 +1,39 @@
-/** Questions that wait for their turn: those that were missed come first, then the newest; those that nobody waits for any more are gone. */
+/** Queries that wait for a slot: missed ones first, then the newest. Queries nobody waits for are removed. */
 import type { Answer, QueryContext } from '../answer.ts';
 import type { QueryReading } from '../promql/reading.ts';
 import type { Query } from '../query.ts';
 import type { RowsAndBytes } from '../run.ts';
 
-/** A question that is asked once, however many wait for its answer. */
+/** A query that runs once for all its requesters. */
 export interface Question {
   readonly key: string;
-  /** What those have in common that one statement may answer; of its own where it is asked alone. */
+  /** Key shared by queries that one statement may answer; unique if it must run alone. */
   readonly share: string;
   readonly query: Query;
   readonly context: QueryContext;
   readonly reading: QueryReading;
   readonly answer: PromiseWithResolvers<Answer>;
-  /** Aborts when nobody waits for it any more. */
+  /** Aborts when nobody waits for the query. */
   readonly left: AbortController;
-  /** The newest for which it is asked. */
+  /** Latest due time of its requesters. */
   dueMs: number;
-  /** How often those who ask it had no answer since their last one: the most of them. */
+  /** Maximum number of consecutive runs without an answer among its requesters. */
   missed: number;
-  /** Who asks it, with the query. */
+  /** Requesters, with the query. */
   readonly by: Set<string>;
   waiterCount: number;
-  /** Told what each of its statements read, those that it shares as well. */
+  /** Called with the cost of each of its statements, including shared ones. */
   readonly costListeners: ((cost: RowsAndBytes) => void)[];
-  /** How many questions one statement may answer with it. */
+  /** Maximum batch size of its next statement. */
   maxBatch: number;
-  /** How often it was asked with others and took too long. */
+  /** Number of batches with this query that timed out. */
   late: number;
 }
 
-/** Under pressure those that were missed come first: else newer ones would go before the same ones each time, and these never have their turn. */
+/**
+ * Orders queries. Under overload, missed ones go first; otherwise newer ones would always precede the same queries,
+ * which would never run.
+ */
 const inOrder = (one: Question, other: Question): number =>
   other.missed - one.missed || other.dueMs - one.dueMs || other.maxBatch - one.maxBatch;
 
@@ -60,7 +63,7 @@ export class WaitingQuestions {
     if (members.length === 0) this.#shares.delete(share);
   }
 
-  /** Statements that it takes to ask all. */
+  /** Number of statements needed to run all waiting queries. */
   get statements(): number {
     let statements = 0;
     for (const members of this.#shares.values()) {
@@ -70,7 +73,7 @@ export class WaitingQuestions {
     return statements;
   }
 
-  /** Takes those that the next statement is to answer. */
+  /** Removes and returns the queries of the next statement. */
   next(): Question[] {
     const firsts = [...this.#shares.values()].map((members) => members.sort(inOrder)[0] as Question);
     const [first] = firsts.sort(inOrder);

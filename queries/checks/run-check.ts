@@ -1,4 +1,4 @@
-/** How synthetic checks stand, from what was judged of them: those of many checks are asked with one statement. */
+/** States of synthetic checks, from stored verdicts; many checks are read in one statement. */
 import { type checkStates, verdictIntervalMs } from '../../schemas/synthetic-runs.ts';
 import { type Answer, type QueryContext, tableAnswer } from '../answer.ts';
 import { invalid } from '../errors.ts';
@@ -6,12 +6,12 @@ import type { CheckQuery } from '../query.ts';
 import type { Reading } from '../reading.ts';
 import type { TableColumn } from '../result.ts';
 
-/** Checks of one statement. */
+/** Maximum number of checks in one statement. */
 export const maxChecksPerBatch = 1000;
 
 type State = (typeof checkStates)[number];
 
-/** What states count, so that a threshold is a state: 1 is a location that fails alone. */
+/** Numeric values of states, so that thresholds apply: 1 is a location that fails alone. */
 export const stateValues: Readonly<Record<Exclude<State, 'unknown'>, number>> = { up: 0, degraded: 2, down: 3 };
 export const aloneValue = 1;
 
@@ -37,7 +37,7 @@ interface LocationVerdict {
   readonly says: string;
 }
 
-/** A row for the check, and one for each location that fails alone, or did so until lately. */
+/** Returns a row for the check, and one for each location that fails alone, or did recently. */
 const rowsOf = ({ state, planned, says, locations }: Row): unknown[][] => [
   ['', state === 'unknown' ? null : stateValues[state], state, says, planned],
   ...(JSON.parse(locations) as readonly LocationVerdict[]).map((one) => [
@@ -45,7 +45,7 @@ const rowsOf = ({ state, planned, says, locations }: Row): unknown[][] => [
   ]),
 ];
 
-/** What holds is told again so often; one that is later by as much says nothing any more. */
+/** Validity of a verdict. Verdicts are repeated at this interval, and an older one is outdated. */
 const holdsMs = 3 * verdictIntervalMs;
 
 const readVerdicts = async (
@@ -63,7 +63,7 @@ const readVerdicts = async (
   return new Map(rows.map((row) => [row.id, row]));
 };
 
-/** How checks stood at the end of the range. One that was not judged then has no rows. */
+/** Returns the states of checks at the end of the range. A check without a valid verdict has no rows. */
 export const runCheckBatch = async (
   queries: readonly CheckQuery[],
   reading: Pick<Reading, 'columns'>,
@@ -78,7 +78,7 @@ export const runCheckBatch = async (
   });
 };
 
-/** How one check stood. */
+/** Returns the state of one check. */
 export const runCheck = async (
   query: CheckQuery,
   reading: Pick<Reading, 'columns'>,

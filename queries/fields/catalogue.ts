@@ -1,4 +1,4 @@
-/** Which fields and attributes the records of a signal have, from what was counted where they landed. */
+/** Catalog of the fields and attributes of a data source's records, from counts updated on storage. */
 import { z } from 'zod';
 import { type Field, referenceOf } from '../../schemas/fields.ts';
 import type { FieldKind } from '../../schemas/tables/fields.ts';
@@ -10,28 +10,28 @@ import { formatTime } from '../time.ts';
 
 const kinds = ['attribute', 'field', 'resource', 'scope'] as const satisfies readonly FieldKind[];
 
-/** Types of attributes by their letters (`schemas/tables/parts.ts`). */
+/** Types of attributes by their characters (`schemas/tables/parts.ts`). */
 const typeNames = { s: 'string', i: 'integer', d: 'double', b: 'boolean', j: 'json', y: 'bytes', n: 'empty' } as const;
 const fieldTypes = ['text', 'number', 'time', 'duration', 'traceId', 'spanId'] as const;
 
 export const CataloguedField = z.strictObject({
-  name: z.string().describe('As searches, groups and columns spell it'),
-  kind: z.enum(kinds).describe('field: every record may have it; attribute, resource, scope: an attribute of these'),
-  key: z.string().describe('Of the attribute; the name of a field'),
+  name: z.string().describe('Name as used in searches, groups and columns'),
+  kind: z.enum(kinds).describe('field: a field of every record; attribute, resource, scope: an attribute of that part'),
+  key: z.string().describe('Key of the attribute, or name of the field'),
   types: z
     .array(z.strictObject({ type: z.enum([...Object.values(typeNames), ...fieldTypes]), records: z.int() }))
-    .describe('Types in which values came, the most frequent first; json: an array or map'),
+    .describe('Types of received values, most frequent first; json: an array or map'),
   hasTypeConflict: z
     .boolean()
-    .describe('Whether values came in types that compare differently; integers and doubles are both numbers'),
-  records: z.int().describe('Records that have it'),
-  share: z.number().describe('Of all records, 0 to 1'),
-  firstSeen: z.string().describe('Time of the first record with it, in these hours'),
+    .describe('Whether values have types that compare differently; integers and doubles are both numbers'),
+  records: z.int().describe('Number of records with the field'),
+  share: z.number().describe('Share of all records, 0 to 1'),
+  firstSeen: z.string().describe('Time of the first record with the field, in these hours'),
   lastSeen: z.string(),
 });
 export type CataloguedField = z.output<typeof CataloguedField>;
 
-/** Where a page of the catalogue ended. */
+/** End of a page of the catalog. */
 export interface FieldPosition {
   readonly kind: string;
   readonly key: string;
@@ -41,19 +41,19 @@ export interface CatalogueQuestion {
   readonly signal: SearchSignal;
   readonly range: Range;
   readonly projectId?: string | undefined;
-  /** Only names that contain this text, in either case. */
+  /** Only names that contain this text, case-insensitive. */
   readonly contains?: string | undefined;
   readonly limit: number;
   readonly after?: FieldPosition | undefined;
-  /** Whether the range is that of a cursor. */
+  /** Whether the range is from a cursor. */
   readonly wasListed?: boolean;
 }
 
 export interface Catalogue {
-  /** The whole hours that are counted; `to` does not belong to them. */
+  /** Counted whole hours; `to` is exclusive. */
   readonly hours: Range;
   readonly records: number;
-  /** Attributes of records that are not counted by name, because there were too many names. */
+  /** Number of record attributes that are not counted by name, because there are too many names. */
   readonly excluded: number;
   readonly fields: readonly CataloguedField[];
   readonly more: FieldPosition | undefined;
@@ -70,13 +70,13 @@ interface Row {
 
 const hourNs = 3_600_000_000_000n;
 
-/** The whole hours that a range touches. */
+/** Returns the whole hours that overlap a range. */
 export const hoursOf = ({ from, to }: Range): Range => {
   const floor = (point: bigint): bigint => point - (((point % hourNs) + hourNs) % hourNs);
   return { from: floor(from), to: floor(to) + hourNs };
 };
 
-/** The condition on rows of `fields`, and its parameters. */
+/** Returns the condition on rows of `fields`, and its parameters. */
 export const countedWithin = (
   { signal, projectId }: Pick<CatalogueQuestion, 'signal' | 'projectId'>,
   { from, to }: Range,
@@ -84,7 +84,7 @@ export const countedWithin = (
   sql: `tenant_id = {tenant:String} AND topic = {topic:String} AND hour >= toDateTime({fromSecond:Int64}, 'UTC') AND hour < toDateTime({toSecond:Int64}, 'UTC')${projectId === undefined ? '' : ' AND project_id = {project:String}'}`,
   parameters: {
     topic: topics[signal].name,
-    // What a DateTime holds.
+    // Range of a DateTime.
     fromSecond: String(bounded(from / 1_000_000_000n)),
     toSecond: String(bounded(to / 1_000_000_000n)),
     ...(projectId === undefined ? {} : { project: projectId }),
@@ -93,7 +93,7 @@ export const countedWithin = (
 
 const bounded = (seconds: bigint): bigint => (seconds < 0n ? 0n : seconds > 4_294_967_295n ? 4_294_967_295n : seconds);
 
-/** The fields of a signal, by kind and key. Counts are of whole hours. */
+/** Returns the fields of a data source, by kind and key. Counts are of whole hours. */
 export const fieldCatalogue = async (reading: Reading, question: CatalogueQuestion): Promise<Catalogue> => {
   const { signal, range, contains, limit, after, wasListed = false } = question;
   refuseBeyondRetention(range, { caller: reading, signal, nowMs: reading.nowMs, wasListed });
@@ -133,7 +133,7 @@ export const fieldCatalogue = async (reading: Reading, question: CatalogueQuesti
 const sumOf = (counts: readonly string[]): number => counts.reduce((sum, count) => sum + Number(count), 0);
 const bytewise = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other));
 
-/** What each server counted, as one would have counted it. */
+/** Merges the counts of several servers, as one server would count. */
 const ofAllServers = (rows: readonly Row[]): readonly Row[] =>
   [...Map.groupBy(rows, ({ kind, key }) => `${kind} ${key}`).values()]
     .map((same): Row => {
@@ -153,7 +153,7 @@ const ofAllServers = (rows: readonly Row[]): readonly Row[] =>
     })
     .sort((one, other) => bytewise(one.kind, other.kind) || bytewise(one.key, other.key));
 
-/** All records of some hours, and the attributes that were left out. */
+/** Returns the number of records in some hours, and of omitted attributes. */
 export const countedTotals = async (
   { columns }: Reading,
   question: Pick<CatalogueQuestion, 'signal' | 'projectId'>,
@@ -175,7 +175,7 @@ const fieldOf = (row: Row, signal: SearchSignal, all: number): CataloguedField =
   const { kind, key, types } = row;
   const records = Number(row.all_records);
   const field = signals[signal].fields.find(({ name }) => kind === 'field' && name === key);
-  // An attribute without a value has no type that another could be in conflict with.
+  // An attribute without a value has no type that could conflict with another.
   const typeCodes = types.map(([typeCode]) => typeCode).filter((typeCode) => typeCode !== 'n');
   return {
     name: nameOf(kind, key, signal),
@@ -195,7 +195,7 @@ const fieldOf = (row: Row, signal: SearchSignal, all: number): CataloguedField =
   };
 };
 
-/** The name by which the search language means it; one without a prefix where that means the same. */
+/** Returns the name in the search language; without a prefix where that is unambiguous. */
 const nameOf = (kind: Row['kind'], key: string, signal: SearchSignal): string => {
   if (kind === 'field') return key;
   const fields: readonly Field<never>[] = signals[signal].fields;

@@ -1,4 +1,4 @@
-/** What attributes of records take, by a sample of them. */
+/** Storage shares of record attributes, estimated from a sample. */
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import { rangeValues, withinRange } from '../records.ts';
@@ -9,16 +9,19 @@ const maxAttributes = 200;
 
 export interface AttributeCost {
   readonly key: string;
-  /** Part of what attributes and texts of all records take, 0 to 1. */
+  /** Share of the size of attributes and texts of all records, 0 to 1. */
   readonly share: number;
-  /** Part of the records that have it. */
+  /** Share of the records that have it. */
   readonly ofRecords: number;
 }
 
-/** What of a record is text beside its attributes. */
+/** Size of a record's text besides its attributes. */
 const textOf: Readonly<Record<SearchSignal, string>> = { logs: 'length(body)', traces: 'length(name)' };
 
-/** Attributes of records, not of resources, the largest first; and how many records were looked at, 0 where none has any. */
+/**
+ * Returns attributes of records (not of resources), largest first, and the number of sampled records, 0 if there are
+ * none.
+ */
 export const attributeCosts = async (
   { columns }: Pick<Reading, 'columns'>,
   signal: SearchSignal,
@@ -27,7 +30,7 @@ export const attributeCosts = async (
   const sample = `SELECT CAST(attributes, 'Map(String, String)') AS parts, ${textOf[signal]} AS own FROM ${recordsOf(signal).table}
     WHERE tenant_id = {tenant:String} AND ${withinRange(signal)} LIMIT ${maxRecords}`;
   const lengths = 'arraySum(name -> length(name), mapKeys(parts)) + arraySum(value -> length(value), mapValues(parts))';
-  // In one statement: another one could see other records.
+  // In one statement, because another one could see other records.
   const rows = await columns.query<{ key: string; bytes: string; n: string; looked: string; total: string }>(
     `SELECT name AS key, toString(sum(length(name) + length(value))) AS bytes, toString(count()) AS n,
       toString(any(looked)) AS looked, toString(any(total)) AS total

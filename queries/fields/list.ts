@@ -1,4 +1,4 @@
-/** The catalogue of a signal's fields, page by page. */
+/** Catalog of a data source's fields, page by page. */
 import { z } from 'zod';
 import { anyText, decodeCursor, encodeCursor, integer, textIn, textPart } from '../cursor.ts';
 import { type ProjectScope, projectScopeParameters } from '../project-scope.ts';
@@ -13,24 +13,24 @@ const cursorKinds: Readonly<Record<SearchSignal, string>> = { logs: 'log-fields'
 export const FieldsQuery = z.strictObject({
   ...rangeParameters,
   ...projectScopeParameters,
-  contains: z.string().max(512).optional().describe('Only keys that contain this text, in either case'),
+  contains: z.string().max(512).optional().describe('Only keys that contain this text, case-insensitive'),
 });
 
 export const FieldsPage = z.strictObject({
-  from: z.string().describe('Beginning of the first hour that is counted'),
-  to: z.string().describe('End of the last one'),
-  records: z.int().describe('All records of these hours'),
+  from: z.string().describe('Start of the first counted hour'),
+  to: z.string().describe('End of the last counted hour'),
+  records: z.int().describe('Number of records in these hours'),
   excluded: z
     .int()
     .describe(
-      'Attributes of records that are not counted by name: of keys longer than 512 characters, and beyond some 2,000 names an hour',
+      'Number of record attributes that are not counted by name: keys longer than 512 characters, and names beyond about 2,000 an hour',
     ),
   items: z.array(CataloguedField),
   nextCursor: z.string().nullable(),
 });
 export type FieldsPage = z.output<typeof FieldsPage>;
 
-/** A page of the fields that the records of a signal have. */
+/** Returns a page of the fields of a data source's records. */
 export const listFields = async (
   signal: SearchSignal,
   query: z.output<typeof FieldsQuery>,

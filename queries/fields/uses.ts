@@ -1,4 +1,4 @@
-/** Which attributes are named by nothing that is kept here. */
+/** Finds attributes that no stored document references. */
 import { documentsIn } from '../../runtime/documents-in.ts';
 import type { CollectionDefinition, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
@@ -9,7 +9,7 @@ import { recordingGroups } from '../../schemas/resources/recording-group.ts';
 import { savedQueries } from '../../schemas/resources/saved-query.ts';
 import { slos } from '../../schemas/resources/slo.ts';
 
-/** Everything that may name an attribute, in the plural, for people. */
+/** Collections that may reference an attribute, with plural names for people. */
 const holders: readonly (readonly [what: string, collection: CollectionDefinition<object>])[] = [
   ['saved queries', savedQueries],
   ['dashboards', dashboards],
@@ -21,12 +21,12 @@ const holders: readonly (readonly [what: string, collection: CollectionDefinitio
   ['their fields', detectionFields],
 ];
 
-/** As PromQL names a label. */
+/** Returns the PromQL label name of a key. */
 const labelOf = (key: string): string => key.replace(/[^A-Za-z0-9_]/g, '_');
 
 /**
- * Those of some keys that no document has anywhere in its text: a text that names one by chance can only make one too few. With how many
- * documents were looked at.
+ * Returns the keys that no document contains in its text, and the number of scanned documents. An accidental match in a
+ * text can only hide a key.
  */
 export const unnamedAttributes = async (
   documents: Pick<TenantDocuments, 'collection'>,

@@ -1,4 +1,4 @@
-/** The most frequent values of one field or attribute. */
+/** Most frequent values of one field or attribute. */
 import { z } from 'zod';
 import { type Range, refuseBeyondRetention } from '../range.ts';
 import type { Reading } from '../reading.ts';
@@ -9,33 +9,33 @@ import { formatTime } from '../time.ts';
 import { ValueReader } from '../values.ts';
 import { countedTotals, hoursOf } from './catalogue.ts';
 
-/** Values are read of the newest records, as many as are read in a fraction of a second. */
+/** Maximum number of newest records to read, which takes a fraction of a second. */
 const maxRecords = 2_000_000;
 const maxShownCharacters = 1_024;
 
 export const FieldValue = z.strictObject({
-  value: z.string().describe('As text; cut behind 1,024 characters'),
+  value: z.string().describe('Value as text, truncated to 1,024 characters'),
   isCut: z.boolean(),
   records: z.int(),
-  share: z.number().describe('Of the records that have the field, 0 to 1'),
+  share: z.number().describe('Share of the records with the field, 0 to 1'),
 });
 
 export interface ValuesQuestion {
   readonly signal: SearchSignal;
-  /** As searches spell it. */
+  /** Name as in searches. */
   readonly name: string;
   readonly range: Range;
   readonly search?: string | undefined;
   readonly projectId?: string | undefined;
-  /** Only values that begin with this text. */
+  /** Only values that start with this text. */
   readonly prefix?: string | undefined;
   readonly limit: number;
 }
 
 export interface Values {
-  /** What was read: less than the range where there was too much. */
+  /** Range that was read: shorter than requested if there was too much data. */
   readonly read: Range;
-  /** Records of `read` that satisfy the search, and those of them that have the field. */
+  /** Number of records in `read` that match the search, and of those with the field. */
   readonly records: number;
   readonly withField: number;
   readonly distinct: number;
@@ -51,7 +51,7 @@ interface Row {
   readonly distinct_values: string;
 }
 
-/** Values by how many records have them. Equal values of different types are one: they have one text. */
+/** Returns values by number of records. Equal values of different types have one text and count as one. */
 export const topValues = async (reading: Reading, question: ValuesQuestion): Promise<Values> => {
   const { signal, name, range, prefix, limit } = question;
   refuseBeyondRetention(range, { caller: reading, signal, nowMs: reading.nowMs });
@@ -60,7 +60,7 @@ export const topValues = async (reading: Reading, question: ValuesQuestion): Pro
   const values = new ValueReader(signal);
   const { exists, text } = values.value(name);
   const from = values.from(condition.sql);
-  // Most that have a value are not empty: what is left is asked for its keys.
+  // Most present values are not empty; key lookups run only for the rest.
   const conditions = [
     `(${text} != '' OR ${exists})`,
     ...(prefix === undefined ? [] : [`startsWith(${text}, {prefix:String})`]),
@@ -113,7 +113,7 @@ const countOf = async (
   return rows.reduce((sum, { n }) => sum + Number(n), 0);
 };
 
-/** The newest part of a range that has few enough records, which are counted by the hour where they land. */
+/** Returns the newest part of a range with few enough records, by hourly counts. */
 const readable = async (
   reading: Reading,
   { signal, projectId, range }: ValuesQuestion,

@@ -1,24 +1,24 @@
-/** When a forecast value crosses a limit, and how probable that is. */
+/** Computes when a forecast crosses a limit, with the probability. */
 import type { Forecast } from './forecast.ts';
 
 export type Limit = { readonly above: number } | { readonly below: number };
 
-/** Steps from the last value on; `null` where that end lies beyond the horizon. */
+/** Steps after the last value; `null` if the crossing is beyond the horizon. */
 export interface Crossing {
   readonly steps: number | null;
   readonly low: number | null;
   readonly high: number | null;
-  /** That the limit is crossed within the horizon. */
+  /** Probability that the limit is crossed within the horizon. */
   readonly probability: number;
-  /** Why there are no steps; `null` if there are. */
+  /** Reason for missing steps; `null` if they are present. */
   readonly reason: string | null;
 }
 
 const percent = (share: number): string => `${Math.round(share * 1000) / 10} %`;
 
 /**
- * The crossing of a limit: where its probability passes one half, with the leads where it passes 5 % and 95 %. What was
- * likely to be crossed at one lead has been crossed at the later ones.
+ * Returns the crossing of a limit: where its probability reaches one half, with the leads where it reaches 5 % and 95
+ * %. Probabilities do not decrease with the lead.
  */
 export const crossing = (forecast: Forecast, limit: Limit): Crossing => {
   const [name, value] = 'above' in limit ? ['above', limit.above] : ['below', limit.below];

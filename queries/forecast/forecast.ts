@@ -1,38 +1,39 @@
 /**
- * The next values of a series: several simple forecasts, weighted by their errors at earlier origins of the same series, with intervals from
- * the errors of the weighted one. No input or output, and the same answer for the same values.
+ * Forecasts the next values of a series: several simple forecasts, weighted by their errors at earlier origins of the
+ * series, with intervals from the errors of the weighted forecast. No input or output, and equal results for equal
+ * values.
  */
 
 import { level, type Part, regression, regressionOfLogarithms, seasonal, trend } from './parts.ts';
 import { shortForecast, studentAt, studentBelow } from './short.ts';
 
-/** What values can be: counts are never below 0, shares never outside 0 to 1. */
+/** Range of values: counts are never below 0, shares never outside 0 to 1. */
 export type ValueKind = 'any' | 'count' | 'share';
 
 export interface ForecastOptions {
   readonly horizon: number;
-  /** Steps of a season, such as 24 and 168 for hours. */
+  /** Season lengths in steps, such as 24 and 168 for hours. */
   readonly periods: readonly number[];
   readonly kind: ValueKind;
 }
 
 export interface Forecast {
   readonly values: readonly number[];
-  /** The interval, by lead, that should hold this share of values. */
+  /** Returns the interval, by lead, that should contain this share of values. */
   readonly interval: (share: number) => readonly (readonly [low: number, high: number])[];
-  /** The probability, by lead, that the value is above this. */
+  /** Returns the probability, by lead, that the value is above this limit. */
   readonly above: (limit: number) => readonly number[];
 }
 
-/** Fewer values than this carry no forecast. */
+/** Minimum number of values for a forecast. */
 export const minValues = 3;
-/** Fewer than this carry no errors at earlier origins that tell enough (`short.ts`). */
+/** Minimum number of values for sufficient errors at earlier origins (`short.ts`). */
 const fewValues = 24;
 const maxValues = 4000;
 const origins = 10;
-/** A part that errs twice as much counts 16 times less. */
+/** Exponent of weights: a part with twice the error has 1/16 of the weight. */
 const sharpness = 4;
-/** Weights are chosen by the same errors that intervals are made of, so that these are a little small. */
+/** Factor that widens intervals, which are slightly too narrow because the same errors determine the weights. */
 const widening = 1.2;
 
 const partsFor = (periods: readonly number[]): Part[] => {
@@ -57,7 +58,10 @@ interface Trial {
   readonly forecasts: readonly (Float64Array | undefined)[];
 }
 
-/** What each part would have said at earlier origins. Each has the same number of leads, and half of the values before it at least. */
+/**
+ * Returns the forecasts of each part at earlier origins. Each has the same number of leads, and at least half of the
+ * values before it.
+ */
 const trialsOf = (values: Float64Array, parts: readonly Part[], horizon: number): Trial[] => {
   const leads = Math.max(1, Math.min(horizon, Math.floor(values.length / 4)));
   const spacing = Math.max(1, Math.floor(Math.min(leads, (values.length / 2 - leads) / (origins - 1))));
@@ -97,7 +101,7 @@ const weighted = (
   return sum.map((value) => value / total);
 };
 
-/** Deviation of errors by lead as a power of the lead, and errors divided by it from the smallest up. */
+/** Returns the deviation of errors as a power of the lead, and the errors divided by it, ascending. */
 const errorsOf = (trials: readonly Trial[], weights: readonly number[]) => {
   const leads = trials[0]?.truth.length ?? 1;
   const errors = trials.map(({ truth, forecasts }) => {
@@ -112,7 +116,7 @@ const errorsOf = (trials: readonly Trial[], weights: readonly number[]) => {
   };
   const half = leads >> 1;
   const [near, far] = [squares(0, half), squares(half, leads)];
-  // Errors grow no faster than those of a line whose slope is wrong, and do not shrink with the lead.
+  // Errors grow no faster than those of a line with a wrong slope, and do not shrink with the lead.
   const growth = half === 0 || !(near > 0) ? 0.5 : Math.min(1, Math.max(0, Math.log(far / near) / Math.log(3)));
   const spread = (lead: number): number => (lead + 1) ** growth;
   const sorted = Float64Array.from(errors.flatMap((path) => [...path].map((error, lead) => error / spread(lead))));
@@ -132,12 +136,12 @@ const bounds: Readonly<Record<ValueKind, readonly [low: number, high: number]>> 
   share: [0, 1],
 };
 
-/** So many seasons tell where a season is silent, and so many places beside one another. */
+/** Minimum number of seasons, and of adjacent slots, for silent slots of a season. */
 const [silentSeasons, silentPlaces] = [5, 3];
 
 /**
- * Places of the season at which each of its values was exactly 0, as solar power is by night: the next one is 0 too. Three
- * such places beside one another at least, over five seasons, so that what is merely rare is not silent.
+ * Returns the slots of the season whose values were all exactly 0, like solar power at night; the next value there is 0
+ * too. It needs at least three adjacent slots over five seasons, so that rare events do not count as silent.
  */
 const silentPlacesOf = (values: Float64Array, period: number): boolean[] => {
   const isZero = Array.from({ length: period }, () => values.length >= silentSeasons * period);
@@ -151,14 +155,14 @@ const silentPlacesOf = (values: Float64Array, period: number): boolean[] => {
   );
 };
 
-/** Forecasts values that are a step apart, oldest first. `undefined`: there are fewer than `minValues`. */
+/** Forecasts equidistant values, oldest first. `undefined` if there are fewer than `minValues`. */
 export const forecast = (
   history: readonly number[],
   { horizon, periods, kind }: ForecastOptions,
 ): Forecast | undefined => {
   if (history.length < minValues) return undefined;
   const recent = history.slice(-maxValues);
-  // Computed as shares of the largest, so that squares of 1e300 stay finite.
+  // Computed relative to the largest value, so that squares of 1e300 stay finite.
   const unit = recent.reduce((highest, value) => Math.max(highest, Math.abs(value)), 0) || 1;
   const values = Float64Array.from(recent, (value) => value / unit);
   if (values.length < fewValues) return forecastOfFew(values, unit, horizon, kind);
@@ -176,7 +180,7 @@ export const forecast = (
   const [season = 1] = periods;
   const silent = kind !== 'any' && values.length >= silentSeasons * season ? silentPlacesOf(values, season) : [];
   for (let lead = 0; lead < horizon; lead++)
-    // The place of a lead, counted back from the last value as the places are.
+    // Slot of a lead, counted back from the last value like the slots.
     if (silent[(((-lead - 1) % season) + season) % season] === true) middle[lead] = 0;
   const [low, high] = bounds[kind];
   const within = (value: number): number => Math.min(high, Math.max(low, value * unit));
@@ -214,7 +218,7 @@ const forecastOfFew = (values: Float64Array, unit: number, horizon: number, kind
   };
 };
 
-/** How many of the sorted are not above this. */
+/** Returns how many of the sorted values are at most this limit. */
 const countUpTo = (sorted: Float64Array, limit: number): number => {
   let [from, to] = [0, sorted.length];
   while (from < to) {

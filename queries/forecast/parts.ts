@@ -1,6 +1,6 @@
-/** The simple forecasts that are weighed against one another. Each sees only the values before its origin. */
+/** Simple forecasts that are combined by weights. Each uses only the values before its origin. */
 
-/** So many of the next values, forecast from these; `undefined` where the values are too few for it. */
+/** Forecasts the next `horizon` values from these; `undefined` if there are too few. */
 export type Part = (values: Float64Array, horizon: number) => Float64Array | undefined;
 
 const ridge = 1e-3;
@@ -8,7 +8,7 @@ const maxLagFits = 2000;
 
 const meanOf = (values: Float64Array): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** The mean of the last seasons at the same place of the season. */
+/** Forecasts the mean of the last seasons at the same slot. */
 export const seasonal =
   (period: number, seasons: number): Part =>
   (values, horizon) => {
@@ -21,7 +21,7 @@ export const seasonal =
     });
   };
 
-/** The last value smoothed: a value counts half as much after so many steps. */
+/** Forecasts the smoothed last value; the weight of a value halves after this many steps. */
 export const level =
   (halfLife: number): Part =>
   (values, horizon) => {
@@ -31,7 +31,7 @@ export const level =
     return new Float64Array(horizon).fill(smooth);
   };
 
-/** A line through the last values. It goes on for as many steps as it was drawn through, then stays level. */
+/** Forecasts a line through the last values. It continues for as many steps as were fitted, then stays level. */
 export const trend =
   (share: number): Part =>
   (values, horizon) => {
@@ -49,7 +49,7 @@ export const trend =
     return Float64Array.from({ length: horizon }, (_, lead) => mean + slope * (middle + Math.min(lead + 1, count)));
   };
 
-/** The lower triangle whose square is this symmetric positive matrix, in place, row by row in one array (Cholesky). */
+/** Replaces a symmetric positive matrix, stored by rows in one array, by its lower triangular factor (Cholesky). */
 const factored = (matrix: Float64Array, size: number): void => {
   const at = (row: number, column: number): number => matrix[row * size + column] ?? 0;
   for (let column = 0; column < size; column++)
@@ -60,7 +60,7 @@ const factored = (matrix: Float64Array, size: number): void => {
     }
 };
 
-/** Solves, in place of the right side, what `factored` left of a matrix. */
+/** Solves a factored system in place of the right side. */
 const solved = (factor: Float64Array, right: Float64Array): Float64Array => {
   const size = right.length;
   const at = (row: number, column: number): number => factor[row * size + column] ?? 0;
@@ -77,7 +77,7 @@ const solved = (factor: Float64Array, right: Float64Array): Float64Array => {
   return right;
 };
 
-/** Adds the products of one row's lags with one another, and with its value. */
+/** Adds the products of one row's lags with each other, and with its value. */
 const addProducts = (matrix: Float64Array, right: Float64Array, row: Float64Array, value: number): void => {
   const size = row.length;
   for (let i = 0; i < size; i++) {
@@ -87,7 +87,7 @@ const addProducts = (matrix: Float64Array, right: Float64Array, row: Float64Arra
   }
 };
 
-/** Weights of each lag for values whose mean is 0 and deviation 1 (ridge regression). */
+/** Returns the weights of each lag for values with mean 0 and deviation 1 (ridge regression). */
 const lagWeights = (values: Float64Array, lags: readonly number[]): Float64Array => {
   const size = lags.length;
   const [matrix, right, row] = [new Float64Array(size * size), new Float64Array(size), new Float64Array(size)];
@@ -116,19 +116,19 @@ const lagged = (values: Float64Array, horizon: number, lags: readonly number[]):
   for (let index = values.length; index < path.length; index++) {
     let sum = 0;
     for (let i = 0; i < lags.length; i++) sum += (weights[i] ?? 0) * (path[index - (lags[i] ?? 0)] ?? 0);
-    // An unstable regression feeds on its own answers: it goes no further than history went, and half as far again.
+    // An unstable regression amplifies its own output, so it is limited to the historic range plus half.
     path[index] = Math.min(high + margin, Math.max(low - margin, sum));
   }
   return path.subarray(values.length).map((value) => mean + deviation * value);
 };
 
-/** Regression on earlier values, step after step. */
+/** Forecasts by regression on earlier values, step by step. */
 export const regression =
   (lags: readonly number[]): Part =>
   (values, horizon) =>
     lagged(values, horizon, lags);
 
-/** The same over logarithms, for what grows and shrinks by shares of itself. */
+/** As `regression`, over logarithms, for values that grow and shrink proportionally. */
 export const regressionOfLogarithms =
   (lags: readonly number[]): Part =>
   (values, horizon) =>

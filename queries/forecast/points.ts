@@ -1,31 +1,34 @@
-/** Forecasts of points with times: a grid of equal steps, gaps filled, periods by the step. */
+/** Forecasts timed points: an equidistant grid, filled gaps, and periods by the step. */
 import { type Forecast, forecast, minValues, type ValueKind } from './forecast.ts';
 
-/** A time in milliseconds, and a value or nothing. */
+/** A time in milliseconds, and a value or null. */
 export type TimedValue = readonly [timeMs: number, value: number | null];
 
 export interface PointsForecast {
   readonly forecast: Forecast;
-  /** Of the first value that is forecast; the others follow a step apart. */
+  /** Time of the first forecast value; the others follow one step apart. */
   readonly firstMs: number;
   readonly stepMs: number;
 }
 
 const [dayMs, weekMs] = [86_400_000, 604_800_000];
 
-/** The distance that most points have from the one before them. */
+/** Returns the median distance between consecutive points. */
 export const medianStepMs = (points: readonly TimedValue[]): number => {
   const intervals = points.slice(1).map(([timeMs], index) => timeMs - (points[index]?.[0] ?? 0));
   return intervals.toSorted((one, other) => one - other)[intervals.length >> 1] ?? 0;
 };
 
-/** What values can be, by what they were: those that were never below 0 stay so, and those between 0 and 1 are shares. */
+/** Returns the range of values by history: values never below 0 stay so, and values between 0 and 1 are shares. */
 export const kindOf = (values: readonly number[]): ValueKind => {
   if (values.some((value) => value < 0)) return 'any';
   return values.every((value) => value <= 1) && values.some((value) => !Number.isInteger(value)) ? 'share' : 'count';
 };
 
-/** Values a step apart up to the last one, from behind the last gap that is longer than a quarter of what lies around it. */
+/**
+ * Returns equidistant values up to the last one, starting after the last gap longer than a quarter of the number of
+ * values.
+ */
 const filled = (points: readonly TimedValue[], stepMs: number): number[] => {
   const known = points.filter((point): point is readonly [number, number] => point[1] !== null);
   const maxSteps = Math.max(2, Math.ceil(known.length / 4));
@@ -40,7 +43,10 @@ const filled = (points: readonly TimedValue[], stepMs: number): number[] => {
   return values;
 };
 
-/** Forecasts points whose times rise; a text says why there is no forecast. `kind` follows from the values unless it is told. */
+/**
+ * Forecasts points in ascending order of time; returns a text with the reason if there is no forecast. By default
+ * `kind` is derived from the values.
+ */
 export const forecastPoints = (
   points: readonly TimedValue[],
   options: { readonly horizon: number; readonly stepMs?: number | undefined; readonly kind?: ValueKind | undefined },

@@ -1,4 +1,4 @@
-/** How probable it is that figures cross a limit within a time to come: what queries of the kind `forecast` ask. */
+/** Runs queries of kind `forecast`: the probability that values cross a limit within a horizon. */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { digits } from '../anomalies/anomaly-text.ts';
 import { type Answer, type QueryContext, tableAnswer } from '../answer.ts';
@@ -12,10 +12,10 @@ import { parseDuration } from '../time.ts';
 import { crossing, type Limit } from './crossing.ts';
 import { forecastPoints } from './points.ts';
 
-/** A forecast takes up to 30 CPU-ms. */
+/** Maximum number of forecasts; each takes up to 30 CPU-ms. */
 const maxForecasts = 100;
 const maxSteps = { history: 4000, horizon: 1000 };
-/** A series whose last steps have no value tells nothing of what comes. */
+/** Number of last steps without a value after which a series has no forecast. */
 const silentSteps = 3;
 
 const text = (name: string): TableColumn => ({ name, type: 'text', unit: '' });
@@ -26,12 +26,12 @@ const figures = (unit: string): readonly TableColumn[] => [
   ...['state', 'says'].map(text),
 ];
 
-/** Columns of a row that are none of its labels. */
+/** Number of columns in a row that are not labels. */
 export const forecastFigures = figures('').length;
 
 const msOf = (duration: string): number => Number(parseDuration(duration) ?? 0n) / 1_000_000;
 
-/** Why a query cannot be asked whatever lands, with the field at fault. */
+/** Returns why a query is invalid for any data, with the field at fault. */
 export const forecastProblem = ({
   step,
   history,
@@ -67,7 +67,7 @@ interface CrossingRequest {
   readonly unit: string;
 }
 
-/** What a series comes to. One that has crossed the limit already has done so for sure. */
+/** Returns the crossing of a series. A series beyond the limit has probability 1. */
 export const foreseen = (values: readonly (number | null)[], request: CrossingRequest): Foreseen => {
   const { fromMs, stepMs, horizon, until, within } = request;
   const unit = request.unit === '' ? '' : ` ${request.unit}`;
@@ -104,7 +104,7 @@ export const foreseen = (values: readonly (number | null)[], request: CrossingRe
   };
 };
 
-/** A table with a row for each series, those that cross the limit most probably first. */
+/** Returns a table with a row for each series, most probable crossings first. */
 export const runForecast = async (
   query: ForecastQuery,
   reading: Reading,

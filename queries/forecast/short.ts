@@ -1,9 +1,9 @@
 /**
- * Forecasts of few values, which carry no errors at earlier origins: the last value, the mean and a line, each with the variance that
- * theory gives it, weighed by their errors of one step. Intervals are Student's.
+ * Forecasts short series, which have no errors at earlier origins: the last value, the mean and a line, each with its
+ * theoretical variance, weighted by their one-step errors. Intervals use Student's t distribution.
  */
 
-/** What is told of a lead: the middle, and the scale of a Student's distribution around it. */
+/** Forecast of a lead: the middle, and the scale of a Student's t distribution around it. */
 interface Lead {
   readonly value: number;
   readonly scale: number;
@@ -14,7 +14,7 @@ interface Estimate {
   readonly variance: number;
 }
 
-/** One way to forecast: so many values are its parameters. */
+/** A forecast method with the number of its parameters. */
 interface Way {
   readonly parameters: number;
   readonly estimate: (values: Float64Array, lead: number) => { readonly value: number; readonly factor: number };
@@ -30,7 +30,7 @@ const average: Way = {
   parameters: 1,
   estimate: (values) => ({ value: mean(values), factor: 1 + 1 / values.length }),
 };
-/** It goes on for as many steps as it was drawn through, then stays level. */
+/** It continues for as many steps as were fitted, then stays level. */
 const line: Way = {
   parameters: 2,
   estimate: (values, lead) => {
@@ -45,10 +45,10 @@ const line: Way = {
   },
 };
 const ways = [last, average, line];
-/** Ways are weighed by the errors that their variances are made of, so that these are a little small. */
+/** Factor that widens intervals, which are slightly too narrow because the same errors determine the weights. */
 const widening = 1.1;
 
-/** Errors of one step from each origin that a way can forecast from, as variances of a value. */
+/** Returns the mean squared one-step error over all origins of a method. */
 const varianceOf = ({ parameters, estimate }: Way, values: Float64Array): number => {
   let [sum, count] = [0, 0];
   for (let origin = parameters; origin < values.length; origin++) {
@@ -59,7 +59,7 @@ const varianceOf = ({ parameters, estimate }: Way, values: Float64Array): number
   return sum / count;
 };
 
-/** The leads of a forecast from three values or more, and the degrees of freedom of their distribution. */
+/** Returns the leads of a forecast from three values or more, and the degrees of freedom. */
 export const shortForecast = (
   values: Float64Array,
   horizon: number,
@@ -81,7 +81,7 @@ export const shortForecast = (
   return { leads, freedom: Math.max(1.5, values.length - 2) };
 };
 
-/** The share of a standard normal distribution below a value (Abramowitz and Stegun 26.2.17). */
+/** Returns the standard normal distribution function (Abramowitz and Stegun 26.2.17). */
 const normalBelow = (value: number): number => {
   const k = 1 / (1 + 0.2316419 * Math.abs(value));
   const tail =
@@ -91,7 +91,7 @@ const normalBelow = (value: number): number => {
   return value > 0 ? 1 - tail : tail;
 };
 
-/** The share of Student's distribution below a value, by the normal one that is nearly its like. */
+/** Returns Student's t distribution function, approximated by the normal one. */
 export const studentBelow = (value: number, freedom: number): number =>
   normalBelow(
     Math.sign(value) *
@@ -99,7 +99,7 @@ export const studentBelow = (value: number, freedom: number): number =>
       Math.sqrt(freedom * Math.log(1 + (value * value) / freedom)),
   );
 
-/** The value below which a share of Student's distribution lies, from 0.5 up; by halving. */
+/** Returns the quantile of Student's t distribution, from 0.5 up, by bisection. */
 export const studentAt = (share: number, freedom: number): number => {
   let [low, high] = [0, 1e4];
   for (let step = 0; step < 60; step++) {

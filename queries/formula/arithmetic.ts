@@ -1,9 +1,9 @@
-/** Arithmetic over values by group: joined by equal labels, value by value. */
+/** Arithmetic over values by group: groups are joined by equal labels, and combined value by value. */
 import type { Formula, Operator } from './parse.ts';
 
 type Value = number | null;
 
-/** Values of one group, at the same places in all groups of an answer: steps of series, or one of a table. */
+/** Values of one group, at the same positions in all groups of an answer: steps of series, or one of a table. */
 export interface Group {
   readonly labels: Readonly<Record<string, string>>;
   readonly values: readonly Value[];
@@ -12,13 +12,13 @@ export interface Group {
 export interface Quantity {
   readonly groups: readonly Group[];
   readonly unit: string;
-  /** A plain number, which has no unit and goes with every group. */
+  /** Whether it is a plain number, which has no unit and combines with every group. */
   readonly isNumber: boolean;
-  /** Whether it was multiplied by a hundred: divided by the same unit it is then a percentage. */
+  /** Whether it was multiplied by a hundred: divided by the same unit, it is a percentage. */
   readonly isHundredfold: boolean;
 }
 
-/** Zero has no quotient and no remainder, and what no double can hold is no number: both are null, as every other value that is not known. */
+/** Applies an operator. Division by zero and results beyond a double are null, like all unknown values. */
 const calculate = (operator: Operator, left: Value, right: Value): Value => {
   if (left === null || right === null) return null;
   const result = operations[operator](left, right);
@@ -57,7 +57,10 @@ const unitOf = (operator: Operator, left: Quantity, right: Quantity): string => 
 
 const isHundred = ({ isNumber, groups }: Quantity): boolean => isNumber && groups[0]?.values[0] === 100;
 
-/** Groups of both sides: one side without labels goes with every group of the other, and a group that one side lacks has no value. */
+/**
+ * Joins the groups of both sides. A side without labels combines with every group of the other; a group that one side
+ * lacks has no value.
+ */
 const joined = (left: Quantity, right: Quantity, combine: (left: Value, right: Value) => Value): Group[] => {
   const pair = (labels: Group['labels'], one: Group | undefined, other: Group | undefined): Group => ({
     labels,
@@ -75,7 +78,7 @@ const joined = (left: Quantity, right: Quantity, combine: (left: Value, right: V
   ];
 };
 
-/** The value of a formula. `places` is how many values a group has, `quantityOf` gives those of a name. */
+/** Evaluates a formula. `places` is the number of values of a group; `quantityOf` returns the values of a name. */
 export const evaluate = (formula: Formula, places: number, quantityOf: (name: string) => Quantity): Quantity => {
   switch (formula.is) {
     case 'number': {

@@ -9,10 +9,10 @@ import { namesIn, parseFormula } from './parse.ts';
 
 type Part = FormulaQuery['queries'][string];
 
-/** The name under which a formula's values are answered. */
+/** Column name of a formula's values. */
 const valueName = 'value';
 
-/** Answers a formula; `answer` gives the result of each query that it names. They are asked at the same time. */
+/** Runs a formula; `answer` returns the result of each query it references. They run concurrently. */
 export const runFormula = async (query: FormulaQuery, answer: (part: Query) => Promise<Answer>): Promise<Answer> => {
   const formula = parseFormula(query.expression);
   const names = namesIn(formula);
@@ -49,7 +49,7 @@ const quantity = (unit: string, groups: Quantity['groups']): Quantity => ({
   isHundredfold: false,
 });
 
-/** Integers beyond 2^53 are text in answers, and so are the infinities, with which nothing can be calculated. */
+/** Integers beyond 2^53 and infinities are strings in answers and cannot be used in calculations. */
 const finite = (value: unknown): number | null => {
   if (value === null || value === undefined) return null;
   const number = Number(value);
@@ -86,7 +86,7 @@ const overSeries = (
   return seriesAnswer(series, [...new Set(all.flatMap(({ partialSteps }) => partialSteps))].sort(), partial);
 };
 
-/** In a table of figures, columns of text are what it is grouped by, and one column of numbers is the figure. */
+/** In a table, text columns are the groups, and the single numeric column is the value. */
 const overTables = (answers: Answers, partial: readonly Incompleteness[], evaluated: Evaluate): Answer => {
   const { groups, unit } = evaluated(1, (name) => {
     const { columns = [], rows = [] } = answers.get(name) ?? {};

@@ -1,4 +1,4 @@
-/** Reads a formula: numbers, names of queries, + - * / % ^, unary minus and parentheses. */
+/** Parses a formula: numbers, names of queries, + - * / % ^, unary minus and parentheses. */
 import { invalid, type QueryError } from '../errors.ts';
 
 export type Operator = '+' | '-' | '*' | '/' | '%' | '^';
@@ -20,7 +20,7 @@ const pattern = /\s*(?:((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*)
 
 const wrong = (at: number, message: string): QueryError => invalid('expression', `column ${at + 1}: ${message}`);
 
-/** The words of a formula; the last one is its end. */
+/** Returns the tokens of a formula; the last one is its end. */
 export const formulaWords = (text: string): readonly Token[] => {
   const tokens: Token[] = [];
   pattern.lastIndex = 0;
@@ -81,7 +81,7 @@ class Parser {
     }
   }
 
-  /** A minus binds less than a power: -2^2 is -4. */
+  /** Unary minus binds less tightly than a power: -2^2 is -4. */
   #signed(): Formula {
     if (++this.#depth > deepest) throw wrong(this.#peek().at, `expected at most ${deepest} levels`);
     const formula: Formula =
@@ -90,7 +90,7 @@ class Parser {
     return formula;
   }
 
-  /** From right to left: 2^3^2 is 2^9. */
+  /** Right-associative: 2^3^2 is 2^9. */
   #power(): Formula {
     const left = this.#atom();
     return this.#consumeSign('^') === undefined
@@ -114,10 +114,10 @@ class Parser {
   }
 }
 
-/** What a formula says. Throws a `QueryError` that names the column and what was expected there. */
+/** Parses a formula. Throws a `QueryError` with the column and the expected token. */
 export const parseFormula = (text: string): Formula => new Parser(formulaWords(text)).parse();
 
-/** Names that it reads, each once. */
+/** Returns the names that a formula references, each once. */
 export const namesIn = (formula: Formula): readonly string[] => {
   switch (formula.is) {
     case 'number':

@@ -1,4 +1,4 @@
-/** Of which names that a query asked for its answer has nothing. */
+/** Finds names in a query for which its answer has no values. */
 
 import { defaultName } from '../aggregate/measures.ts';
 import type { Answer } from '../answer.ts';
@@ -7,7 +7,7 @@ import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import { type FruitlessQuestion, hintOfRecords } from './records.ts';
 
-/** What to tell of an answer to a query of records; undefined where it has values of all that was asked for. */
+/** Returns the hint for an answer to a query of records; undefined if it has values for everything requested. */
 export const hintOfAnswer = (
   query: Extract<Query, { kind: 'rows' | 'aggregate' }>,
   answer: Answer,
@@ -26,10 +26,10 @@ const inRows = ({ rows }: Answer, fields: readonly string[] = []): Found => ({
   names: fields.filter((_field, index) => rows.every((row) => row[index] === null)),
 });
 
-/** Groups without a value are the empty text, counts of nothing 0, and other figures of nothing null. */
+/** Returns whether a value is missing: groups have the empty string, counts 0, other figures null. */
 const isNothing = (value: unknown): boolean => value === '' || value === 0 || value === null;
 
-/** Measures with a search of their own are often of nothing, as counts of errors are: they say nothing of the question. */
+/** Measures with their own search are often empty, like counts of errors, and need no hint. */
 const inFigures = ({ groupBy, measures }: AggregateQuery, answer: Answer): Found => {
   const columns = columnsOf(answer, groupBy.length);
   const whole = measures
@@ -47,7 +47,7 @@ const inFigures = ({ groupBy, measures }: AggregateQuery, answer: Answer): Found
   };
 };
 
-/** The values of each column of a table, or of all series. */
+/** Returns the values of each column of a table, or of all series. */
 const columnsOf = (
   { form, columns, rows, series }: Answer,
   groups: number,

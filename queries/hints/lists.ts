@@ -1,4 +1,4 @@
-/** What a list that is empty says. */
+/** Hints of empty lists. */
 import { z } from 'zod';
 import { rangeOf } from '../range.ts';
 import type { Reading } from '../reading.ts';
@@ -6,9 +6,9 @@ import { queryPartsOf, type RecordFilter } from '../search/query-parts.ts';
 import type { SearchSignal } from '../signals/index.ts';
 import { hintOfRecords } from './records.ts';
 
-/** Part of the answer of a list. */
+/** Part of the response of a list. */
 export const Hint = {
-  hint: z.string().optional().describe('Where nothing was found: why that may be, and what to ask instead'),
+  hint: z.string().optional().describe('If nothing was found: a possible reason, and an alternative'),
 };
 
 interface ListQuery extends RecordFilter {
@@ -17,7 +17,7 @@ interface ListQuery extends RecordFilter {
   readonly cursor?: string | undefined;
 }
 
-/** `hint` of a list of records, where it is empty and there is something to say. Pages behind the first have none. */
+/** Returns `hint` of an empty list of records, if there is one. Only the first page has it. */
 export const hintOfList = async (
   signal: SearchSignal,
   query: ListQuery,

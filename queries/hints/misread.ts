@@ -1,13 +1,13 @@
-/** What in a search reads as words here and as an operator in other languages. */
+/** Detects words in a search that are operators in other languages. */
 
-/** Longer ones are told by their beginning. */
+/** Longer texts are truncated to their beginning. */
 const maxShown = 60;
 
 const operators: ReadonlySet<string> = new Set(['=', '==', '!=', '>', '>=', '<', '<=', '=~', '!~']);
 const pipes: ReadonlySet<string> = new Set(['|', '|=', '|~']);
 const capitals: ReadonlySet<string> = new Set(['and', 'or', 'not']);
 
-/** What stands between spaces, without quoted text by itself; quotes behind a name are part of it. */
+/** Returns space-separated tokens, without text in quotes alone; quotes after a name are part of the token. */
 const tokensOf = (search: string): string[] => {
   const tokens: string[] = [];
   let token = '';
@@ -34,7 +34,7 @@ const singleQuotes = /^[({-]{0,10}([A-Za-z_@$][\w.@$/-]*):'/;
 
 const bareValue = (text: string): string => text.replace(/^["']/, '').replace(/["'})\],]{1,4}$/, '');
 
-/** The condition that was probably meant. */
+/** Returns the condition that was probably intended. */
 const condition = (name: string, operator: string, text: string): string => {
   const value = bareValue(text);
   if (operator === '=~') return `${name}:/${value}/`;
@@ -61,7 +61,7 @@ const hintOf = (token: string, before: string | undefined, after: string | undef
   return quoted === undefined ? undefined : `single quotes are part of a value: write ${quoted}:"…" with double quotes`;
 };
 
-/** What to write instead, for a search that found nothing; undefined where nothing in it looks like another language. */
+/** Returns the suggested syntax for a search without results; undefined if nothing in it resembles another language. */
 export const misreadIn = (search: string): string | undefined => {
   const tokens = tokensOf(search);
   const hints = tokens.map((token, index) => hintOf(token, tokens[index - 1], tokens[index + 1]));

@@ -1,4 +1,4 @@
-/** Names that records of a range have, and names that no record has. */
+/** Names that records of a range have, and names that none has. */
 
 import { editDistance } from '../../schemas/edit-distance.ts';
 import type { Reference } from '../../schemas/fields.ts';
@@ -9,7 +9,7 @@ import type { Reading } from '../reading.ts';
 import { RowCache } from '../row-cache.ts';
 import type { SearchSignal } from '../signals/index.ts';
 
-/** Those that most records have are compared with what was asked for. */
+/** Number of names compared with the requested one, most frequent first. */
 const maxNames = 5_000;
 const maxShown = 3;
 
@@ -17,13 +17,13 @@ export interface NamesQuestion {
   readonly signal: SearchSignal;
   readonly range: Range;
   readonly projectId?: string | undefined;
-  /** Keys of attributes that are asked for. */
+  /** Requested attribute keys. */
   readonly keys: readonly string[];
 }
 
 type AttributeReference = Exclude<Reference, { kind: 'field' }>;
 
-/** What the records of some hours have. */
+/** Names in the records of some hours. */
 export class Names {
   readonly #rows: readonly { readonly kind: string; readonly key: string }[];
 
@@ -31,18 +31,18 @@ export class Names {
     this.#rows = rows;
   }
 
-  /** Whether there are records at all. */
+  /** Whether there are any records. */
   get areThere(): boolean {
     return this.#rows.length > 0;
   }
 
-  /** Whether a record has it, as far as names are counted: beyond some 2,000 an hour they are not. */
+  /** Returns whether a record may have it: names beyond about 2,000 an hour are not counted. */
   mayHave({ kind, key }: AttributeReference): boolean {
     const kinds = kind === 'any' ? ['attribute', 'resource'] : [kind];
     return this.#rows.some((row) => row.kind === 'other' || (row.key === key && kinds.includes(row.kind)));
   }
 
-  /** At most three names like it, the most alike first. */
+  /** Returns at most three similar names, most similar first. */
   like(name: string): string[] {
     const maxDistance = Math.ceil(plain(name).length / 3);
     const names = new Set(this.#rows.map(({ key }) => key).filter((key) => key !== ''));
@@ -55,14 +55,16 @@ export class Names {
   }
 }
 
-/** Names are alike in which characters they have, however these are joined. */
+/** Normalizes a name to its characters, regardless of separators. */
 const plain = (name: string): string =>
   name
     .toLowerCase()
     .replace(/[^a-z0-9]/g, '')
     .slice(0, 100);
 
-/** One name within another, as `status` in `http.status_code`, is as good as a mistake of one character. */
+/**
+ * Returns the distance of two names. A name within the other, as `status` in `http.status_code`, counts as one edit.
+ */
 const distanceOf = (requestedName: string, name: string): number => {
   const plainRequested = plain(requestedName);
   const whole = plain(name);
@@ -73,7 +75,7 @@ const distanceOf = (requestedName: string, name: string): number => {
   return Math.min(...[whole, ...parts].map((each) => editDistance(plainRequested, each)));
 };
 
-/** One statement over what `fields` counts of the hours, as the catalogue of fields reads it. */
+/** Reads names in one statement from the counts in `fields`, like the catalog of fields. */
 export const namesOf = async ({ columns }: Pick<Reading, 'columns'>, question: NamesQuestion): Promise<Names> => {
   const { sql, parameters } = countedWithin(question, hoursOf(question.range));
   const rows = await columns.query<{ kind: string; key: string }>(
@@ -85,11 +87,11 @@ export const namesOf = async ({ columns }: Pick<Reading, 'columns'>, question: N
 };
 
 const maxCachedHours = 10_000;
-/** Records may be deleted. */
+/** Limited because records may be deleted. */
 const cacheTtlMs = 60_000;
 const withRecords = new RowCache<{ readonly atMs: number }>(maxCachedHours);
 
-/** Whether the hours of a range have records. That they have is kept for a minute. */
+/** Returns whether the hours of a range have records. A positive result is cached for a minute. */
 export const areRecordsThere = async (
   { columns }: Pick<Reading, 'columns'>,
   question: Omit<NamesQuestion, 'keys'>,
@@ -108,7 +110,7 @@ export const areRecordsThere = async (
   return rows.length > 0;
 };
 
-/** Projects that have records in the hours of a range. */
+/** Returns projects with records in the hours of a range. */
 export const projectsOf = async (
   { columns }: Pick<Reading, 'columns'>,
   { signal, range }: Pick<NamesQuestion, 'signal' | 'range'>,

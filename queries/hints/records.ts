@@ -1,4 +1,4 @@
-/** What to tell of a question about records that found nothing, or nothing of what it names. */
+/** Hints for queries of records without results, or without values for a name. */
 import { type Reference, referenceOf } from '../../schemas/fields.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
@@ -9,7 +9,7 @@ import { misreadIn } from './misread.ts';
 import { areRecordsThere, type Names, namesOf, projectsOf } from './names.ts';
 import { hintOfValue } from './values.ts';
 
-/** Values of a search that are looked for. */
+/** Maximum number of searched values to check. */
 const maxValues = 3;
 
 export interface FruitlessQuestion {
@@ -17,11 +17,11 @@ export interface FruitlessQuestion {
   readonly range: Range;
   readonly search?: string | undefined;
   readonly projectId?: string | undefined;
-  /** Whether records were found at all. */
+  /** Whether any records were found. */
   readonly found: boolean;
-  /** Names that were asked for, of which nothing that was found has a value. */
+  /** Requested names without a value in the results. */
   readonly names?: readonly string[];
-  /** Names of which figures were asked for, and which have no numbers. */
+  /** Names used in figures that have no numbers. */
   readonly numbers?: readonly string[];
 }
 
@@ -30,8 +30,8 @@ type Condition = Extract<Search, { is: 'value' }>;
 type AttributeReference = Exclude<Reference, { kind: 'field' }>;
 
 /**
- * Why nothing was found, and what to ask instead; undefined where there is nothing to say. It runs no statement where all was found, and
- * else at most one over the counted names of the hours and three over 100,000 records each.
+ * Returns why nothing was found and an alternative; undefined for none. Runs no statement if everything was found.
+ * Otherwise it runs at most one over hourly name counts and three over 100,000 records each.
  */
 export const hintOfRecords = async (question: FruitlessQuestion, reading: HintReading): Promise<string | undefined> => {
   const { signal, search, found, names = [], numbers = [] } = question;
@@ -52,7 +52,7 @@ export const hintOfRecords = async (question: FruitlessQuestion, reading: HintRe
   return hint ?? (text === undefined ? undefined : `no value of ${text} in what was found reads as a number`);
 };
 
-/** That there are no records, or none with one of the names. */
+/** Returns the hint that there are no records, or none with one of the names. */
 const hintOfAbsence = async (
   references: readonly AttributeReference[],
   of: FruitlessQuestion & { readonly signal: SearchSignal },
@@ -100,7 +100,7 @@ const hintOfValues = async (
   return undefined;
 };
 
-/** The name of what has values that people write; ids have none that are alike. */
+/** Returns the name if people write its values; ids have no similar values. */
 const nameOf = (reference: SearchReference): string | undefined => {
   if (reference.kind === 'field') return reference.field.type === 'text' ? reference.field.name : undefined;
   return isAttribute(reference) ? spelled(reference) : undefined;
@@ -109,7 +109,7 @@ const nameOf = (reference: SearchReference): string | undefined => {
 const isAttribute = (reference: SearchReference): reference is AttributeReference =>
   reference.kind !== 'field' && reference.kind !== 'events' && reference.kind !== 'links';
 
-/** Conditions of which one explains by itself that nothing was found; what is excluded explains nothing. */
+/** Returns conditions that may each explain an empty result; exclusions cannot. */
 const conditionsIn = (search: Search): Condition[] => {
   if (search.is === 'and' || search.is === 'or') return search.parts.flatMap(conditionsIn);
   return search.is === 'value' ? [search] : [];

@@ -1,11 +1,11 @@
-/** Values that records of a range have, for one that was asked for and not found. */
+/** Suggests existing values for one that was not found. */
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import { rangeValues } from '../records.ts';
 import type { SearchSignal } from '../signals/index.ts';
 import { ValueReader } from '../values.ts';
 
-/** A hint is not worth more than a fraction of a second. */
+/** Limited so that a hint takes a fraction of a second. */
 const maxRecords = 100_000;
 const maxShown = 3;
 const maxCharacters = 100;
@@ -14,14 +14,14 @@ export interface ValueQuestion {
   readonly signal: SearchSignal;
   readonly range: Range;
   readonly projectId?: string | undefined;
-  /** As searches spell it. */
+  /** Name as in searches. */
   readonly name: string;
   readonly wanted: string;
 }
 
 /**
- * What to say of a value that was not found: the same in another case, values like it, or some of those that are there. Undefined where
- * it is there, or nothing is. Of the range 100,000 records are read.
+ * Returns the hint for a missing value: the same in another case, similar values, or some existing ones. Undefined if
+ * the value exists or there are none. Reads 100,000 records of the range.
  */
 export const hintOfValue = async (
   { columns }: Pick<Reading, 'columns'>,

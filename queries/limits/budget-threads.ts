@@ -1,4 +1,7 @@
-/** Threads for work that users size. It has a budget of time and of memory, ends with its request, and waits its organization's turn. */
+/**
+ * Threads for work whose size users control. Work has budgets of time and memory, ends with its request, and is queued
+ * per organization.
+ */
 import { type TransferListItem, Worker } from 'node:worker_threads';
 import { PoolThread } from '../../runtime/worker-pool.ts';
 import { QueryError } from '../errors.ts';
@@ -6,29 +9,32 @@ import { FairQueue, TooManyWaiting } from './fair-queue.ts';
 
 export interface BudgetThreadsOptions {
   readonly name: string;
-  /** The module that runs in them. It answers each message with an `id` by one with the same `id`. */
+  /** Module of the threads. It replies to each message with the `id` of that message. */
   readonly module: URL;
   readonly memoryMb: number;
-  /** Work of an organization that waits is called so: `runs of detection rules`. */
+  /** Name of the queued work in messages: `runs of detection rules`. */
   readonly works: string;
 }
 
-/** Whose work it is, and what it may take. */
+/** Organization of the work, and its limits. */
 export interface Budget {
   readonly tenantId: string;
-  /** How long it may take once it has a thread; how long it waits for one is the caller's, by `signal`. */
+  /** Maximum time on a thread. The caller limits the wait for one by `signal`. */
   readonly budgetMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What is thrown where the budget is not enough. */
+/** Errors thrown when a limit is exceeded. */
 export interface Refusals {
   readonly tooLong: () => Error;
-  /** It needs more memory than its thread has. */
+  /** The work needs more memory than its thread has. */
   readonly tooLarge: () => Error;
 }
 
-/** Asks the thread. What an abort or the budget ends is ended at once. What is moved there is gone here. */
+/**
+ * Sends a request to the thread. An abort or the end of the budget ends it immediately. Transferred memory is no longer
+ * usable here.
+ */
 export type SendRequest<Reply> = (
   request: (id: number) => unknown,
   moved?: readonly TransferListItem[],
@@ -38,7 +44,7 @@ const waitingPerTenant = 50;
 /** One organization leaves a thread to others. */
 const slots = 2;
 
-/** Threads of one purpose. They start when they are needed. */
+/** Threads for one purpose, started on demand. */
 export class BudgetThreads<Reply extends { readonly id: number }> {
   readonly #options: BudgetThreadsOptions;
   readonly #queue = new FairQueue({ slots, slotsPerTenant: 1, waitingPerTenant });
@@ -48,7 +54,9 @@ export class BudgetThreads<Reply extends { readonly id: number }> {
     this.#options = options;
   }
 
-  /** Has a thread to itself for the time of `work`. Everything asked rejects with one of the refusals once the budget is spent. */
+  /**
+   * Reserves a thread for the time of `work`. All requests reject with one of the refusals once the budget is exceeded.
+   */
   async run<Result>(
     { tenantId, budgetMs, signal }: Budget,
     { tooLong, tooLarge }: Refusals,
@@ -88,13 +96,13 @@ export class BudgetThreads<Reply extends { readonly id: number }> {
       const at = this.#idle.indexOf(thread);
       if (at >= 0) this.#idle.splice(at, 1);
     });
-    // Only now: a thread that is listened to keeps the process.
+    // Only after adding the listeners, which would prevent the process from exiting.
     worker.unref();
     return thread;
   }
 }
 
-/** Whether it is of a thread that died as it needed more memory than it has. */
+/** Returns whether the error is from a thread that ran out of memory. */
 const isOutOfMemory = (error: unknown): boolean =>
   error instanceof Error && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY';
 

@@ -1,14 +1,17 @@
 /**
- * Who may ask the engine now. Statements of one tenant wait in the order in which they came; tenants take turns, one statement each. So
- * a tenant with a hundred statements delays another one's by no more than the statements that run already.
+ * Fair queue for statements of the engine. Statements of one tenant run in order of arrival; tenants alternate, one
+ * statement each. A tenant with a hundred statements therefore delays another one only by the statements already
+ * running.
  */
 
 export interface FairQueueLimits {
-  /** Statements that run at the same time. */
+  /** Maximum number of concurrent statements. */
   readonly slots: number;
-  /** Of one tenant: fewer than all, so that others find a slot free while one tenant's run long. */
+  /**
+   * Maximum per tenant: fewer than the total, so that others find a free slot while one tenant's statements run long.
+   */
   readonly slotsPerTenant: number;
-  /** Statements of one tenant that may wait. */
+  /** Maximum number of waiting statements per tenant. */
   readonly waitingPerTenant: number;
 }
 
@@ -16,12 +19,12 @@ interface Waiter {
   readonly start: () => void;
 }
 
-/** Called where a tenant has too many waiting already. */
+/** Thrown if a tenant already has too many waiting statements. */
 export class TooManyWaiting extends Error {}
 
 export class FairQueue {
   readonly #limits: FairQueueLimits;
-  /** Tenants with statements that wait; the first one's turn is next. */
+  /** Tenants with waiting statements, in rotation order. */
   readonly #waiting = new Map<string, Waiter[]>();
   readonly #running = new Map<string, number>();
   #runningCount = 0;
@@ -40,8 +43,9 @@ export class FairQueue {
   }
 
   /**
-   * Resolves when it is the statement's turn; call what it gives once the statement has ended. Rejects with the reason of a signal that
-   * aborts meanwhile, and the statement has then left the queue; with `TooManyWaiting` at once where the tenant's queue is full.
+   * Resolves when the statement may run; call the returned function once it has ended. Rejects with the reason of the
+   * signal if it aborts first, and the statement has then left the queue. Rejects with `TooManyWaiting` at once if the
+   * tenant's queue is full.
    */
   async acquire(tenantId: string, signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();
@@ -66,7 +70,7 @@ export class FairQueue {
     return () => this.#end(tenantId);
   }
 
-  /** As `take` of a statement that need not wait, for which nothing is set up that could end its waiting; undefined for one that must. */
+  /** As `acquire`, for a statement that need not wait, without the setup for waiting; undefined if it must wait. */
   tryAcquire(tenantId: string): (() => void) | undefined {
     const { slots, slotsPerTenant } = this.#limits;
     const running = this.#running.get(tenantId) ?? 0;
@@ -80,7 +84,7 @@ export class FairQueue {
     this.#runningCount++;
   }
 
-  /** Whether it was still waiting. */
+  /** Returns whether the statement was still waiting. */
   #leave(tenantId: string, waiter: Waiter): boolean {
     const queue = this.#waiting.get(tenantId) ?? [];
     const at = queue.indexOf(waiter);
@@ -107,7 +111,7 @@ export class FairQueue {
       const [tenantId, queue] = next;
       const waiter = queue[0] as Waiter;
       this.#leave(tenantId, waiter);
-      // Behind the others: it is their turn now.
+      // Moves the tenant to the end of the rotation.
       if (this.#waiting.delete(tenantId)) this.#waiting.set(tenantId, queue);
       this.#begin(tenantId);
       waiter.start();

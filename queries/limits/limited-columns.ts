@@ -1,4 +1,4 @@
-/** Tenants' reads within limits: turns, time, memory, rows; counted. Everything that reads for a request goes through this. */
+/** Limits and counts reads of tenants: slots, time, memory, rows. All reads of requests use this. */
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Columns, QueryLimits, StatementCost } from '../../schemas/ports/columns.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
@@ -6,11 +6,11 @@ import { QueryError } from '../errors.ts';
 import { FairQueue, type FairQueueLimits, TooManyWaiting } from './fair-queue.ts';
 
 export interface ReadLimits extends FairQueueLimits {
-  /** How long a statement may wait for its turn. */
+  /** Maximum wait of a statement for its slot. */
   readonly waitSeconds: number;
-  /** How long it may run. */
+  /** Maximum duration of a statement. */
   readonly maxExecutionSeconds: number;
-  /** `undefined` leaves it to the adapter. */
+  /** `undefined` leaves the limit to the adapter. */
   readonly maxMemoryBytes?: number | undefined;
   readonly maxRowsRead: number;
 }
@@ -18,7 +18,7 @@ export interface ReadLimits extends FairQueueLimits {
 const lower = (one: number | undefined, other: number | undefined): number =>
   Math.min(one ?? Number.POSITIVE_INFINITY, other ?? Number.POSITIVE_INFINITY);
 
-/** What a caller asks for, never above what is allowed. */
+/** Returns the limits that a caller requests, bounded by the allowed ones. */
 const within = (limits: QueryLimits, allowed: ReadLimits): QueryLimits => {
   const memory = lower(limits.maxMemoryBytes, allowed.maxMemoryBytes);
   return {
@@ -30,8 +30,9 @@ const within = (limits: QueryLimits, allowed: ReadLimits): QueryLimits => {
 };
 
 /**
- * The same columns, whose tenants' reads take turns and stay within limits. The platform's own reads and inserts are as before. A read
- * whose turn does not come in time rejects with `UnavailableError`, one of a tenant that has too many waiting with `RATE_LIMITED`.
+ * Returns the same columns with queued and limited reads for tenants. The platform's own reads and inserts are
+ * unchanged. A read without a slot in time rejects with `UnavailableError`, a read of a tenant with too many waiting
+ * with `RATE_LIMITED`.
  */
 export const limitedColumns = (
   columns: Columns,

@@ -2,9 +2,9 @@
 import type { Settings } from '../../schemas/settings.ts';
 import type { ReadLimits } from './limited-columns.ts';
 
-/** As many as the engine in process has connections for queries. */
+/** Number of connections of the in-process engine for queries. */
 const embeddedSlots = 4;
-/** The client of a server has 16 connections; inserts and the platform's own reads need some. */
+/** The client of a server has 16 connections; inserts and the platform's own reads need some of them. */
 const servedSlots = 12;
 
 export const readLimitsOf = (settings: Settings): ReadLimits => {

@@ -1,4 +1,4 @@
-/** Records on the bus in the form in which reads answer what landed. */
+/** Converts records on the bus to the format of stored records in answers. */
 import type { Attribute } from '../../schemas/records/attributes.ts';
 import type { LogRecord as LogView } from '../../schemas/records/log-record.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
@@ -17,7 +17,7 @@ const restored = (attributes: readonly Attribute[]): Attributes =>
     attributes.map(({ type }) => type).join(''),
   );
 
-/** One without attributes has no row, and reads answer nothing of it. */
+/** A resource without attributes has no row, and reads omit it. */
 const resourceOf = ({ attributes, droppedAttributes, schemaUrl }: RecordView['resourceView']): Resource | undefined =>
   attributes.size === 0 ? undefined : { attributes: restored([...attributes.values()]), droppedAttributes, schemaUrl };
 
@@ -34,7 +34,7 @@ const sharedOf = ({ resourceView, scope, service, projectId }: RecordView) => ({
   },
 });
 
-/** As `GET /api/logs` answers it, its id included. */
+/** Returns the record as `GET /api/logs` returns it, including its id. */
 export const logAnswer = (log: LogView): LogRecord => {
   const { partition, offset, ordinal } = log.place;
   const time = log.timeNs;
@@ -52,12 +52,12 @@ export const logAnswer = (log: LogView): LogRecord => {
     ...sharedOf(log),
     traceId: log.traceId || null,
     spanId: log.spanId || null,
-    // It is found by matching, where patterns have landed.
+    // Assigned later by matching, once patterns are stored.
     patternId: null,
   };
 };
 
-/** As `GET /api/traces/{id}` answers it. */
+/** Returns the span as `GET /api/traces/{id}` returns it. */
 export const spanAnswer = (span: SpanView): Span => ({
   traceId: span.traceId.padStart(32, '0'),
   spanId: span.spanId.padStart(16, '0'),

@@ -1,4 +1,4 @@
-/** Which records a listener wants. */
+/** Filters of the records that a listener receives. */
 import { z } from 'zod';
 import type { Field, Reference } from '../../schemas/fields.ts';
 import { logFields, readReference, referenceOf, spanFields } from '../../schemas/fields.ts';
@@ -11,12 +11,15 @@ import { serviceParameter } from '../range.ts';
 import { searchPredicate } from '../search/predicate.ts';
 
 /**
- * Whether a record is wanted. It is asked about every record of the tenant as it passes: it does not throw, waits for nothing, and
- * keeps nothing of the record, which is moved on when it returns.
+ * Predicate of a record. It runs for every record of the tenant: it must not throw or wait, and must not retain the
+ * record, which is reused afterwards.
  */
 export type RecordPredicate<View extends RecordView = RecordView> = (record: View) => boolean;
 
-/** The predicate of a request, for the signal that it asks for. Filters of one key want the same records: one of them is asked for all. */
+/**
+ * The predicate of a request, for its telemetry signal. Filters with equal keys accept the same records, so one of them
+ * is evaluated for all.
+ */
 export type Filter = { readonly key: string } & (
   | { readonly signal: 'logs'; readonly matches: RecordPredicate<LogRecord> }
   | { readonly signal: 'spans'; readonly matches: RecordPredicate<Span> }
@@ -31,7 +34,7 @@ const attribute = z
   .max(1024)
   .regex(/^[^=]+=/, 'must be name=value');
 
-/** Query parameters that say which records are wanted. */
+/** Query parameters that filter records. */
 export const filterParameters = {
   signal: z.enum(tailSignals).default('logs'),
   ...serviceParameter,
@@ -40,28 +43,28 @@ export const filterParameters = {
     .max(1024)
     .optional()
     .describe(
-      'A search (`queries/search/README.md`): words that must all occur in the body, of a span in its name, service or attribute values; field:value, and more',
+      'A search (`queries/search/README.md`): words that must all occur in the body, or in the name, service or attribute values of a span; field:value, and more',
     ),
   severity: z
     .string()
     .max(16)
     .optional()
-    .describe('Lowest severity of log records: trace, debug, info, warn, error, fatal, or a number from 1 to 24'),
+    .describe('Minimum severity of log records: trace, debug, info, warn, error, fatal, or a number from 1 to 24'),
   attribute: z
     .union([attribute, z.array(attribute).max(maxAttributes)])
     .optional()
     .describe(
-      'name=value; may be given several times, and all must hold. A field, or an attribute of the record or its resource',
+      'name=value; may be repeated, and all must match. A field, or an attribute of the record or its resource',
     ),
 };
 
 const FilterSchema = z.strictObject(filterParameters);
-/** What a request asks for, as `filterParameters` parse it. */
+/** A request, as parsed by `filterParameters`. */
 export type FilterRequest = z.output<typeof FilterSchema>;
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
 
-/** OpenTelemetry's number of a severity. */
+/** Returns the OpenTelemetry number of a severity. */
 const severityNumberOf = (text: string): number => {
   const number = /^\d{1,2}$/.test(text) ? Number(text) : levels.indexOf(text.toLowerCase()) * 4 + 1;
   if (number < 1 || number >= severityNames.length)
@@ -69,7 +72,7 @@ const severityNumberOf = (text: string): number => {
   return number;
 };
 
-/** What a reference reads, as text; where a field's numbers have names, the name. */
+/** Returns the value of a reference as text; for fields with named numbers, the name. */
 const textOf = <View extends RecordView>(reference: Reference<View>, record: View): string | undefined => {
   const value = readReference(reference, record);
   if (value === undefined) return undefined;
@@ -95,7 +98,7 @@ const all =
   (record) =>
     predicates.every((holds) => holds(record));
 
-/** The predicate of a request. What cannot be one is a `QueryError`. */
+/** Returns the filter of a request. Throws a `QueryError` if it is invalid. */
 export const filterOf = (request: FilterRequest): Filter => {
   const { signal, service, search, severity, attribute: equalities } = request;
   const key = JSON.stringify([signal, service, search, severity, equalities]);

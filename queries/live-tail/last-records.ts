@@ -1,4 +1,4 @@
-/** The last records that a listener wants, over all its partitions. */
+/** Last records that match a listener's filter, over all its partitions. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Partition } from '../../schemas/records/source.ts';
@@ -6,21 +6,24 @@ import type { Wish } from './listener.ts';
 import { type Between, match, type Target, targetsOf } from './matching.ts';
 import type { Place } from './positions.ts';
 
-/** Reading the past rests so long after each turn. */
+/** Pause after each time slice of reading the past. */
 export const restMs = 20;
-/** Messages that are read first of each partition; then four times as many, and so on. */
+/** Number of messages of the first window of each partition; each next window is four times as large. */
 const firstWindow = 4;
-/** At most so many messages of a partition are searched. */
+/** Maximum number of messages searched per partition. */
 const maxMessages = 2_000;
-/** No further window is read once so many bytes were. */
+/** Number of bytes after which no further window is read. */
 const maxBytes = 32 * 1024 * 1024;
-/** Characters of all of them. */
+/** Maximum number of characters of all records. */
 const maxLength = 4 * 1024 * 1024;
 
-/** A window goes back to the median time of so many of its oldest messages: the clock of one receiver may be wrong. */
+/**
+ * The start of a window is the median time of this many oldest messages, because the clock of one receiver may be
+ * wrong.
+ */
 const oldestMessages = 5;
 
-/** A partition, what is kept of it, and the offset before which the past lies. */
+/** A partition, its retained range, and the offset before which the past ends. */
 export interface PastPartition {
   readonly where: Partition;
   readonly earliest: number;
@@ -31,11 +34,11 @@ export interface FoundRecord {
   readonly text: string;
   readonly partition: number;
   readonly place: Place;
-  /** When the bus took its message. */
+  /** Time at which the bus received its message. */
   readonly timestampMs: number;
 }
 
-/** Lets others have their turn for longer. */
+/** Returns pauses between records that yield to other work for longer. */
 export const restful = (): Between => ({ spent: () => undefined, isDue: () => false, pause: () => sleep(restMs) });
 
 const inOrder = (one: FoundRecord, other: FoundRecord): number =>
@@ -44,11 +47,11 @@ const inOrder = (one: FoundRecord, other: FoundRecord): number =>
   one.place.offset - other.place.offset ||
   one.place.ordinal - other.place.ordinal;
 
-/** The newest of the records that were added, oldest first. */
+/** The newest of the added records, oldest first. */
 class Newest {
   readonly #maxRecords: number;
   records: readonly FoundRecord[] = [];
-  /** What is added is not among them if it is older. */
+  /** Older records are not accepted. */
   sinceMs = Number.NEGATIVE_INFINITY;
 
   constructor(maxRecords: number) {
@@ -71,7 +74,7 @@ class Newest {
 const medianOf = (values: readonly number[]): number | undefined =>
   values.toSorted((one, other) => one - other)[Math.floor((values.length - 1) / 2)];
 
-/** Gathers the wanted records of messages. */
+/** Collects the matching records of messages. */
 class Gathering implements Target {
   readonly wish: Wish;
   readonly found: FoundRecord[] = [];
@@ -96,7 +99,7 @@ class Backwards {
   readonly #bus: Pick<Bus, 'read'>;
   #from: number;
   #window = firstWindow;
-  /** Messages that were not read are not newer. */
+  /** Unread messages are not newer than this. */
   readToMs = Number.POSITIVE_INFINITY;
 
   constructor(partition: PastPartition, bus: Pick<Bus, 'read'>) {
@@ -105,7 +108,7 @@ class Backwards {
     this.#from = partition.end;
   }
 
-  /** Whether there is nothing before what was read. */
+  /** Whether the partition is read to its start. */
   get isRead(): boolean {
     return this.#from <= this.#partition.earliest;
   }
@@ -114,7 +117,7 @@ class Backwards {
     return this.#partition.end - this.#from >= maxMessages;
   }
 
-  /** Gives the wanted records of the next window to `gathering`. Answers how many bytes it read; they should be fewer than `room`. */
+  /** Reads the next window into `gathering`. Returns the number of bytes, which should be less than `room`. */
   async read(gathering: Gathering, room: number): Promise<number> {
     const { where, earliest, end } = this.#partition;
     const to = this.#from;
@@ -137,10 +140,11 @@ class Backwards {
 }
 
 /**
- * The last records of partitions by the time at which the bus took them, oldest first: all that are wanted since the first of
- * them, and fewer than `most` where there are fewer, or where more would take too long to find. Stops when `isClosed`. The
- * partition that was read back the least far in time is read next, so that a window of one is not read where the other ones
- * have newer records enough.
+ * Returns the last matching records of partitions by bus time, oldest first. They are complete since the first of them;
+ * there are fewer than `maxRecords` if no more exist or the search would take too long. Stops when `isClosed`.
+ *
+ * The partition with the latest unread time is read next, so that no window is read if the other partitions have enough
+ * newer records.
  */
 export const lastRecords = async (
   { wish, maxRecords, isClosed }: { readonly wish: Wish; readonly maxRecords: number; isClosed(): boolean },
@@ -154,7 +158,7 @@ export const lastRecords = async (
     const readToMs = Math.max(...remaining.map((past) => past.readToMs));
     const next = remaining.find((past) => past.readToMs === readToMs);
     if (next === undefined) return newest.records;
-    // The first window of each is read, however large it is.
+    // The first window of each partition is read, however large it is.
     const isTooMuch = next.isTooLong || (bytes > maxBytes && readToMs < Number.POSITIVE_INFINITY);
     if (readToMs <= newest.sinceMs || isTooMuch || isClosed())
       return newest.records.filter(({ timestampMs }) => timestampMs >= readToMs);

@@ -1,8 +1,8 @@
-/** One listener: what waits to be sent to it, and where it stands. Its memory is bounded; what has no room is counted. */
+/** A listener: its send queue and its positions. Memory is bounded; records without room are counted. */
 import type { Filter } from './filter.ts';
 import type { Place, Positions } from './positions.ts';
 
-/** What a listener wants. */
+/** Filter of a listener. */
 export interface Wish {
   readonly tenantId: string;
   /** Only records of this project. */
@@ -10,19 +10,19 @@ export interface Wish {
   readonly filter: Filter;
 }
 
-/** What is to be sent next. */
+/** Next data to send. */
 export interface TailBatch {
-  /** JSON of each record, in the order in which they were read. */
+  /** JSON of each record, in reading order. */
   readonly records: readonly string[];
-  /** Wanted records that had no room, since the last time. */
+  /** Matching records dropped for lack of room since the last batch. */
   readonly dropped: number;
-  /** Records that were not looked at, since the last time. */
+  /** Records skipped without evaluation since the last batch. */
   readonly skipped: number;
-  /** Whether records may be missing before these: they are no longer kept, or are too many. */
+  /** Whether records may be missing before these: they are no longer retained, or are too many. */
   readonly gap: boolean;
-  /** Whether everything that was on the bus before the listener came has been read. */
+  /** Whether everything on the bus before the listener connected has been read. */
   readonly live: boolean;
-  /** Where to go on after these. */
+  /** Positions after these records, for resumption. */
   readonly positions: Positions;
 }
 
@@ -30,12 +30,12 @@ interface Waiting {
   readonly text: string;
   readonly partition: number;
   readonly next: Place;
-  /** All that was dropped and skipped before it. */
+  /** Number of records dropped and skipped before it. */
   readonly dropped: number;
   readonly skipped: number;
 }
 
-/** A record whose JSON is longer is dropped: a frame of it would hold up all others. */
+/** Records with longer JSON are dropped, because their frame would delay all others. */
 const maxRecordCharacters = 256 * 1024;
 
 export class Listener {
@@ -48,7 +48,7 @@ export class Listener {
   #reportedDropped = 0;
   #reportedSkipped = 0;
   #isNews = false;
-  /** Characters that wait. Texts are of one byte a character but for few. */
+  /** Number of waiting characters. Most are one byte. */
   #waitingLength = 0;
   #waiting: Waiting[] = [];
   readonly #roomOf: () => number;
@@ -56,7 +56,7 @@ export class Listener {
   readonly #sent = new Map<number, Place>();
   #onRoom: (() => void) | undefined;
 
-  /** `roomOf` says how many characters may wait. */
+  /** `roomOf` returns how many characters may wait. */
   constructor(wish: Wish, roomOf: () => number) {
     this.wish = wish;
     this.#roomOf = roomOf;
@@ -66,35 +66,35 @@ export class Listener {
     return this.#waitingLength;
   }
 
-  /** Whether there is something to send. */
+  /** Whether there is data to send. */
   get hasNews(): boolean {
     return this.#isNews || this.#waiting.length > 0;
   }
 
-  /** Whether more than half of the room is taken. */
+  /** Whether more than half of the room is used. */
   get isFull(): boolean {
     return !this.closed && this.#waitingLength > this.#roomOf() / 2;
   }
 
-  /** Where it stands in a partition. */
+  /** Returns its position in a partition. */
   position(partition: number): Place | undefined {
     return this.#read.get(partition);
   }
 
-  /** Begins a partition at a place, before anything of it is told. */
+  /** Sets the start position in a partition before the first record. */
   begin(partition: number, place: Place): void {
     this.#read.set(partition, place);
     this.#sent.set(partition, place);
   }
 
-  /** Goes on at a place, whatever lies before. */
+  /** Continues at a position, skipping everything before it. */
   jump(partition: number, place: Place): void {
     this.#read.set(partition, place);
     this.#gap = true;
     this.#isNews = true;
   }
 
-  /** A wanted record. */
+  /** Adds a matching record. */
   offer(text: string, partition: number, { offset, ordinal }: Place): void {
     const next = { offset, ordinal: ordinal + 1 };
     this.#read.set(partition, next);
@@ -108,20 +108,20 @@ export class Listener {
     this.#waitingLength += text.length;
   }
 
-  /** Everything up to and with this message was read. */
+  /** Marks everything up to and including this message as read. */
   passed(partition: number, offset: number): void {
     if ((this.#read.get(partition)?.offset ?? 0) <= offset)
       this.#read.set(partition, { offset: offset + 1, ordinal: 0 });
   }
 
-  /** The records of a message are not looked at. */
+  /** Counts the records of a message as skipped. */
   skip(partition: number, offset: number, records: number): void {
     this.#skipped += records;
     this.#isNews = true;
     this.passed(partition, offset);
   }
 
-  /** Records before the ones that come may be missing. */
+  /** Marks that records before the next ones may be missing. */
   markGap(): void {
     this.#gap = true;
     this.#isNews = true;
@@ -132,7 +132,7 @@ export class Listener {
     this.#isNews = true;
   }
 
-  /** Resolves once it is not full any more, or is closed. */
+  /** Resolves once the queue has room again, or is closed. */
   async room(): Promise<void> {
     while (this.isFull)
       await new Promise<void>((resolve) => {
@@ -147,7 +147,7 @@ export class Listener {
     this.#onRoom?.();
   }
 
-  /** Takes at most so many characters of records, and at least one record where one waits. */
+  /** Removes and returns records of at most this many characters, and at least one record if there is any. */
   nextBatch(maxCharacters: number): TailBatch {
     let length = 0;
     let count = 0;

@@ -1,4 +1,4 @@
-/** Live tail: records as they arrive, from the bus, for whoever listens. See the README. */
+/** Live tail: records from the bus as they arrive, for each listener. See the README. */
 
 import { partitionOf } from '../../schemas/partition.ts';
 import type { Bus, Follower } from '../../schemas/ports/bus.ts';
@@ -12,40 +12,40 @@ import type { Positions } from './positions.ts';
 import { Slots } from './slots.ts';
 import { TenantTime } from './tenant-time.ts';
 
-/** Characters that wait for all listeners together, and for one of them. */
+/** Maximum number of waiting characters, for all listeners and for one. */
 const maxWaitingCharacters = 64 * 1024 * 1024;
 const maxWaitingPerListener = 1024 * 1024;
-/** So many read the past at a time. */
+/** Maximum number of concurrent readers of the past. */
 const readersOfThePast = 2;
 
-/** What a listener asks for. */
+/** Request of a listener. */
 export interface ListenRequest extends Wish {
-  /** Over how many partitions the tenant's telemetry is spread. */
+  /** Number of partitions over which the tenant's telemetry is spread. */
   readonly shards: number;
-  /** How many of the last records to begin with. */
+  /** Number of last records to start with. */
   readonly last: number;
-  /** Where to go on; then there are no last records. */
+  /** Positions to resume from; there are then no last records. */
   readonly resume?: Positions | undefined;
 }
 
-/** Somebody who listens. Nothing is sent by itself: what there is is taken. */
+/** A connected listener. Data is pulled, not pushed. */
 export interface Listening {
   readonly hasNews: boolean;
-  /** At most so many characters of records. */
+  /** Returns records of at most this many characters. */
   nextBatch(maxCharacters: number): TailBatch;
-  /** The tenant's telemetry is spread differently from now on. */
+  /** Updates the number of partitions of the tenant's telemetry. */
   spread(shards: number): void;
   close(): void;
 }
 
-/** Reads each partition once for all who listen to it, and none while nobody does. */
+/** Reads each partition once for all its listeners, and only while it has any. */
 export interface LiveTail {
-  /** Rejects with what the bus rejects with. */
+  /** Opens a listener. Rejects with errors of the bus. */
   open(request: ListenRequest): Promise<Listening>;
   close(): Promise<void>;
 }
 
-/** Partitions in which messages of a tenant lie: also those of before it had shards. */
+/** Returns the partitions of a tenant's messages, including those from before it had shards. */
 const partitionsOf = (tenantId: string, shards: number, count: number): number[] => [
   ...new Set(tenantKeys(tenantId, shards).map((key) => partitionOf(key, count))),
 ];
@@ -93,7 +93,7 @@ class BusLiveTail implements LiveTail {
         const added = partitionsOf(wish.tenantId, now, bounds.length).filter(
           (partition) => listener.position(partition) === undefined,
         );
-        // Where this fails, it is tried again when the rights of the listener are looked at.
+        // A failure is retried when the permissions of the listener are checked.
         if (added.length > 0) this.#join(listener, topic, added).catch(() => undefined);
       },
       close: () => this.#leave(listener),
@@ -151,7 +151,7 @@ class BusLiveTail implements LiveTail {
     listener.becomeLive();
   }
 
-  /** Reads further partitions from their ends on. What came there a moment ago is missing. */
+  /** Reads further partitions from their ends on. Records that arrived just before are missed. */
   async #join(listener: Listener, topic: string, partitions: readonly number[]): Promise<void> {
     const bounds = await this.#bus.offsets(topic);
     for (const partition of partitions) {
@@ -176,6 +176,6 @@ class BusLiveTail implements LiveTail {
   }
 }
 
-/** Live tails over a bus. */
+/** Opens live tails over a bus. */
 export const openLiveTail = ({ bus, log }: { readonly bus: Bus; readonly log: Log }): LiveTail =>
   new BusLiveTail(bus, log);

@@ -1,4 +1,4 @@
-/** Decodes a message once for everybody who listens to its tenant. */
+/** Decodes a message once for all listeners of its tenant. */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { threadMs } from '../../runtime/thread-time.ts';
 import { PermanentError } from '../../schemas/errors.ts';
@@ -13,21 +13,21 @@ import type { RecordPredicate, TailSignal } from './filter.ts';
 import type { Wish } from './listener.ts';
 import type { Place } from './positions.ts';
 
-/** Who is told of wanted records. */
+/** Receiver of matching records. */
 export interface Target {
   readonly wish: Wish;
-  /** Where it stands: nothing before is told again. */
+  /** Returns its position; no record before it is offered again. */
   position(partition: number): Place | undefined;
   offer(text: string, partition: number, place: Place): void;
 }
 
-/** After so long, others have their turn. */
+/** Length of a time slice, after which other work runs. */
 const timeSliceMs = 5;
 
-/** Targets that want the same records of a message. */
+/** Targets with equal filters and positions for a message. */
 interface Group<View extends RecordView> {
   readonly matches: RecordPredicate<View>;
-  /** The first record of the message that is told. */
+  /** First record of the message to offer. */
   readonly from: number;
   readonly targets: Target[];
 }
@@ -38,10 +38,10 @@ const firstOf = (target: Target, partition: number, offset: number): number => {
   return place.offset === offset ? place.ordinal : Number.POSITIVE_INFINITY;
 };
 
-/** Header that names the only consumer group of a replay: everybody else has seen the records before. */
+/** The header names the only consumer group of a replay; all other groups have seen the records before. */
 const isReplay = ({ headers }: BusRecord): boolean => headers['only-group'] !== undefined;
 
-/** The targets that a message concerns, by its headers alone. */
+/** Returns the targets of a message, by its headers alone. */
 export const targetsOf = <Subscriber extends Target>(
   message: BusRecord,
   targets: Iterable<Subscriber>,
@@ -56,7 +56,7 @@ export const targetsOf = <Subscriber extends Target>(
   return found;
 };
 
-/** One group for each filter and place in the message. */
+/** Returns one group for each filter and position in the message. */
 const groupsOf = (targets: readonly Target[], partition: number, offset: number) => {
   const logs = new Map<string, Group<LogRecord>>();
   const ofSpans = new Map<string, Group<Span>>();
@@ -99,16 +99,16 @@ async function offerMatches<View extends RecordView>(
   between.spent(threadMs() - startedMs);
 }
 
-/** What happens between records. */
+/** Hooks between records. */
 export interface Between {
-  /** The processor time that records took. */
+  /** Called with the CPU time of records. */
   spent(ms: number): void;
-  /** Whether to pause now, before the turn is over. */
+  /** Returns whether to pause before the end of the time slice. */
   isDue(): boolean;
   pause(): Promise<void>;
 }
 
-/** Lets others have their turn, and nothing else. */
+/** Returns hooks that only yield to other work. */
 export const yieldBetweenRecords = (spent: (ms: number) => void): Between => ({
   spent,
   isDue: () => false,
@@ -117,12 +117,12 @@ export const yieldBetweenRecords = (spent: (ms: number) => void): Between => ({
 
 const sources: Readonly<Record<TailSignal, Source<LogRecord> | Source<Span>>> = { logs: logRecords, spans };
 
-/** The topic in which records of a signal lie. */
+/** Returns the topic with records of a telemetry signal. */
 export const topicOf = (signal: TailSignal): string => sources[signal].topics[0]?.name ?? '';
 
 /**
- * Tells each target of the records of a message that it wants. All targets are of one signal. A message that sinks would send to
- * the dead letter has none.
+ * Offers the matching records of a message to each target. All targets have one telemetry signal. A message that sinks
+ * would send to the dead letters has no records.
  */
 export const match = async (
   message: BusRecord,

@@ -1,4 +1,4 @@
-/** One partition, read once for everybody who listens to it. */
+/** A partition, read once for all its listeners. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Bus, type BusRecord, type Follower, recordsIn } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
@@ -13,14 +13,14 @@ export interface PartitionTailPorts {
   readonly bus: Pick<Bus, 'offsets'>;
   readonly log: Log;
   readonly time: TenantTime;
-  /** Opened when it is needed. */
+  /** Opened on demand. */
   follower(): Follower;
 }
 
 /** Reads while there are listeners. */
 export class PartitionTail {
   readonly where: Partition;
-  /** Messages before this offset are, or are being, given to the listeners that are attached. */
+  /** Messages before this offset are already given, or being given, to the attached listeners. */
   next = 0;
   readonly #ports: PartitionTailPorts;
   readonly #listeners = new Map<string, Set<Listener>>();
@@ -31,12 +31,12 @@ export class PartitionTail {
     this.#ports = ports;
   }
 
-  /** Says where the partition ends, which matters while nobody reads it. */
+  /** Sets the end of the partition, which is used while nobody reads it. */
   endsAt(end: number): void {
     if (this.#running === undefined) this.next = end;
   }
 
-  /** From now on the listener is told of what it has not passed. It stands at `next`, or behind it. */
+  /** Attaches a listener, which from now on receives everything after its position. Its position is `next` or later. */
   attach(listener: Listener): void {
     const { tenantId } = listener.wish;
     const listeners = this.#listeners.get(tenantId) ?? new Set();
@@ -58,7 +58,7 @@ export class PartitionTail {
     while (this.#listeners.size > 0)
       try {
         const piece = await this.#ports.follower().next(topic, partition, this.next);
-        // The follower was closed because nobody listened.
+        // The follower was closed because there were no listeners.
         if (piece === undefined) continue;
         try {
           for (const message of piece.records) await this.#give(message);
@@ -73,7 +73,7 @@ export class PartitionTail {
       }
   }
 
-  /** Whoever is attached while this waits has it from elsewhere: `next` is behind it already. */
+  /** Listeners attached while this waits have the message already: `next` is beyond it. */
   async #give(message: BusRecord): Promise<void> {
     const { tenant = '' } = message.headers;
     const listeners = this.#listeners.get(tenant);
@@ -102,7 +102,9 @@ export class PartitionTail {
       for (const listener of listeners) listener.passed(this.where.partition, next - 1);
   }
 
-  /** Where the place is not kept any more, everybody goes on at the first that is, and is told. */
+  /**
+   * If the position is no longer retained, all listeners continue at the first retained one and are notified of a gap.
+   */
   async #findPlace(): Promise<void> {
     const { topic, partition } = this.where;
     const bounds = (await this.#ports.bus.offsets(topic)).find((each) => each.partition === partition);

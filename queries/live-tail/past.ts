@@ -1,4 +1,6 @@
-/** What a listener reads before it is attached to the partitions that everybody reads: the last records, or those since its token. */
+/**
+ * Reads the past for a listener before it is attached to shared partitions: the last records, or those since its token.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Partition } from '../../schemas/records/source.ts';
@@ -8,19 +10,19 @@ import { type Between, match, targetsOf } from './matching.ts';
 import type { PartitionTail } from './partition-tail.ts';
 import type { Slots } from './slots.ts';
 
-/** Reading the past works so long, and then leaves the processor to others for longer. */
+/** Length of a time slice for reading the past; the pause after it is longer. */
 const workMs = 5;
-/** A listener that has not caught up after so many bytes or so long goes on at the end. */
+/** A listener that has not caught up after this many bytes or this time continues at the end. */
 const maxCatchUpBytes = 256 * 1024 * 1024;
 const maxCatchUpMs = 120_000;
 
 export interface PastPorts {
   readonly bus: Pick<Bus, 'read'>;
-  /** Few read the past at a time. */
+  /** Limits concurrent readers of the past. */
   readonly slots: Slots;
 }
 
-/** Tells a listener of the last records it wants, by the time at which the bus took them, and leaves it at the ends of the partitions. */
+/** Offers a listener the last matching records by bus time, and positions it at the ends of the partitions. */
 export const offerLastRecords = async (
   listener: Listener,
   maxRecords: number,
@@ -41,7 +43,7 @@ export const offerLastRecords = async (
   for (const { where, end } of partitions) listener.passed(where.partition, end - 1);
 };
 
-/** What one listener has read to catch up. */
+/** Work of one listener to catch up. */
 interface Effort {
   bytes: number;
   readonly late: number;
@@ -49,7 +51,7 @@ interface Effort {
 
 const isTooMuch = ({ bytes, late }: Effort): boolean => bytes > maxCatchUpBytes || performance.now() > late;
 
-/** Tells a listener of what it wants up to an offset; stops before where that is too much. */
+/** Offers a listener its records up to an offset; stops early at the limits. */
 const readTo = async (
   listener: Listener,
   { topic, partition }: Partition,
@@ -62,7 +64,7 @@ const readTo = async (
     isDue: () => listener.isFull,
     async pause() {
       if (!listener.isFull) return sleep(restMs);
-      // Whoever reads slowly must not keep others from reading.
+      // A slow reader must not block others.
       slots.release();
       await listener.room();
       await slots.acquire();
@@ -83,7 +85,7 @@ const readTo = async (
   listener.passed(partition, to - 1);
 };
 
-/** Reads what lies between a listener and those who are attached to a partition, and attaches it. */
+/** Reads the records between a listener and the attached listeners of a partition, and attaches it. */
 export const catchUp = async (listener: Listener, tail: PartitionTail, ports: PastPorts): Promise<void> => {
   const { partition } = tail.where;
   const isThere = (): boolean => (listener.position(partition)?.offset ?? 0) >= tail.next;
@@ -100,7 +102,7 @@ export const catchUp = async (listener: Listener, tail: PartitionTail, ports: Pa
   if (!listener.closed) tail.attach(listener);
 };
 
-/** Goes on with those who are attached, and says that records are missing. */
+/** Attaches the listener at the current position, and marks that records are missing. */
 export const giveUp = (listener: Listener, tail: PartitionTail): void => {
   if (listener.closed) return;
   listener.jump(tail.where.partition, { offset: tail.next, ordinal: 0 });

@@ -1,4 +1,4 @@
-/** Where a listener stands on the bus, and the token by which it goes on from there. */
+/** Positions of a listener on the bus, and the token that resumes from them. */
 import { invalid } from '../errors.ts';
 import type { TailSignal } from './filter.ts';
 
@@ -14,7 +14,7 @@ export type Positions = ReadonlyMap<number, Place>;
 
 const version = 1;
 const maxPartitions = 1_024;
-/** Longest token: of each partition three numbers. */
+/** Maximum token length: three numbers per partition. */
 export const maxTokenCharacters = 32 * 1024;
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
@@ -22,13 +22,13 @@ const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 const isEntry = (entry: unknown): entry is [number, number, number] =>
   Array.isArray(entry) && entry.length === 3 && entry.every(isCount) && (entry[0] as number) < maxPartitions;
 
-/** A token holds positions and nothing else: whose records are read from there is decided by the one who comes with it. */
+/** Returns the token of positions. It contains only positions; the tenant is determined by the request that uses it. */
 export const tokenOf = (signal: TailSignal, positions: Positions): string =>
   Buffer.from(
     JSON.stringify([version, signal, ...[...positions].map(([partition, at]) => [partition, at.offset, at.ordinal])]),
   ).toString('base64url');
 
-/** The positions in a token of this signal; a `QueryError` for any other text. */
+/** Returns the positions in a token of this telemetry signal; throws a `QueryError` for any other text. */
 export const positionsIn = (token: string, signal: TailSignal): Positions => {
   const refused = invalid('resume', 'is not a position of this live tail');
   let parts: unknown;

@@ -1,4 +1,4 @@
-/** A number of places for work that may wait for one. */
+/** A counting semaphore. */
 export class Slots {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -7,7 +7,7 @@ export class Slots {
     this.#free = count;
   }
 
-  /** Resolves once there is a place; `release` gives it back. */
+  /** Resolves once a slot is free; `release` frees it. */
   async acquire(): Promise<void> {
     if (this.#free > 0) {
       this.#free--;

@@ -1,8 +1,8 @@
-/** The processor time that live tails may take. */
+/** Limits the CPU time of live tails. */
 
-/** Part of one core's time for all tenants that listen, in equal shares. */
+/** Share of one core for all listening tenants, in equal parts. */
 const share = 0.25;
-/** Time that a tenant which was quiet may take at once. */
+/** CPU time that an idle tenant may use at once. */
 const burstMs = 500;
 
 interface Account {
@@ -10,7 +10,7 @@ interface Account {
   at: number;
 }
 
-/** Counts the time that is spent for each tenant. One whose time is used up is skipped until it has some again. */
+/** Counts CPU time per tenant. A tenant without remaining time is skipped until it has some again. */
 export class TenantTime {
   readonly #accounts = new Map<string, Account>();
   readonly #now: () => number;
@@ -27,7 +27,7 @@ export class TenantTime {
     this.#account(tenantId).leftMs -= ms;
   }
 
-  /** Forgets a tenant that has no listener any more. */
+  /** Forgets a tenant that has no listeners. */
   forget(tenantId: string): void {
     this.#accounts.delete(tenantId);
   }

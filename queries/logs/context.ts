@@ -1,11 +1,11 @@
-/** The records around one, in the same stream: those of its project, resource and scope. */
+/** Reads the records around a record in the same stream: with its project, resource and scope. */
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import type { Range } from '../range.ts';
 import { withinRange } from '../records.ts';
 import { type FoundLog, type LogPosition, logPositionOf } from '../signals/log-record.ts';
 import { type LogOrder, readLogs, readPage } from './pages.ts';
 
-/** What the records of a stream have in common; a record's own columns as text. */
+/** Common columns of a stream's records, as text. */
 interface Stream {
   readonly project: string;
   readonly service: string;
@@ -24,7 +24,7 @@ const streamColumns: Readonly<Record<keyof Stream, string>> = {
   attributes: 'scope_attributes',
 };
 
-// The engine refuses a query with a number beyond its type's range: so numbers are compared as text where possible.
+// The engine rejects numbers beyond the range of their type, so they are compared as text where possible.
 export const atPosition = `logs.timestamp = fromUnixTimestamp64Nano(toInt64OrZero({time:String}), 'UTC') AND toString(logs.partition) = {partition:String}
   AND toString(logs.offset) = {offset:String} AND toString(logs.ordinal) = {ordinal:String}`;
 
@@ -34,7 +34,7 @@ export interface StreamRecord {
   readonly stream: Stream;
 }
 
-/** Finds a record by its id; `undefined` where there is none. */
+/** Returns a record by its id; `undefined` if it does not exist. */
 export const streamRecord = async (columns: TenantColumns, id: string): Promise<StreamRecord | undefined> => {
   const position = logPositionOf(id);
   if (position === undefined) return undefined;
@@ -51,13 +51,13 @@ export const streamRecord = async (columns: TenantColumns, id: string): Promise<
 };
 
 export interface Side {
-  /** From the record, or where the page before ended, outwards. */
+  /** In order of distance from the record, or from the end of the previous page. */
   readonly found: readonly FoundLog[];
-  /** Where the next page begins; `undefined` where the stream begins or ends within the range. */
+  /** Start of the next page; `undefined` if the stream begins or ends within the range. */
   readonly more: LogPosition | undefined;
 }
 
-/** Records of a stream behind a position in an order, within a range. */
+/** Reads records of a stream after a position in an order, within a range. */
 export const readStream = async (
   columns: TenantColumns,
   stream: Stream,

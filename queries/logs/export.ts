@@ -1,4 +1,4 @@
-/** Log records one after the other, as many as are wanted, read page by page. */
+/** Exports log records in sequence up to a limit, read page by page. */
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import { rangeValues } from '../records.ts';
@@ -8,7 +8,7 @@ import { logCondition } from './filter.ts';
 import { type LogOrder, readPage } from './pages.ts';
 import { chosenColumns, readChosen } from './read-log.ts';
 
-/** A page reads whole buckets of the sorting key, ten minutes, so that small ones read the same rows again and again. */
+/** A page reads entire buckets of the sorting key, ten minutes, so small pages would read the same rows repeatedly. */
 const pageSize = 5_000;
 
 export interface ExportQuestion {
@@ -19,10 +19,10 @@ export interface ExportQuestion {
   readonly limit: number;
 }
 
-/** Some records, and behind the last of them where others follow that were not asked for. */
+/** Some records, and the position of the last one if more follow beyond the limit. */
 export interface ExportPage<Item> {
   readonly items: readonly Item[];
-  /** Set on the last page alone. */
+  /** Set on the last page only. */
   readonly cutAt?: LogPosition | undefined;
 }
 
@@ -56,7 +56,7 @@ export const exportRecords = (reading: Reading, question: ExportQuestion): Async
   });
 };
 
-/** Values of chosen columns. */
+/** Exports values of selected columns. */
 export const exportColumns = (
   reading: Reading,
   names: readonly string[],

@@ -1,4 +1,4 @@
-/** Which log records a question is of: the parameters that lists, counts and exports share. */
+/** Filters of log records: the parameters shared by lists, counts and exports. */
 import { z } from 'zod';
 import { projectScopeParameters } from '../project-scope.ts';
 import { serviceParameter } from '../range.ts';
@@ -17,7 +17,7 @@ export const logFilterParameters = {
     ),
 };
 
-/** SQL of the records of `{from:Int64}` to `{to:Int64}` that it is of, to stand behind the tenant's condition. */
+/** Returns SQL of the records from `{from:Int64}` to `{to:Int64}`, as a condition after the tenant's. */
 export const logCondition = ({ service, search, ...scope }: RecordFilter): Condition => {
   const { projectId } = queryPartsOf('logs', scope);
   const { sql, parameters } = recordsCondition({

@@ -1,4 +1,4 @@
-/** How many log records there are in each step of a range, by the values of a field. */
+/** Counts log records in each step of a range, by the values of a field. */
 
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
@@ -11,30 +11,30 @@ export interface HistogramQuestion {
   readonly records: ReturnType<typeof queryPartsOf>;
   readonly range: Range;
   readonly stepMs: number;
-  /** The field by whose values records are counted; without it all are one. */
+  /** Field to group by; without it all records are one group. */
   readonly groupBy?: string | undefined;
-  /** How many values, those with the most records first. */
+  /** Maximum number of values, most records first. */
   readonly groups: number;
 }
 
 export interface HistogramSeries {
-  /** Empty for records that have no value. */
+  /** Empty for records without a value. */
   readonly value: string;
   readonly counts: readonly number[];
 }
 
 export interface Histogram {
-  /** Starts of the steps in epoch milliseconds. */
+  /** Starts of the steps, in epoch milliseconds. */
   readonly starts: readonly number[];
   readonly partialSteps: readonly number[];
   readonly series: readonly HistogramSeries[];
-  /** Records of all other values; empty where there are none. */
+  /** Records of all other values; empty if there are none. */
   readonly rest: readonly number[];
   readonly partial: readonly Incompleteness[];
   readonly hint?: string | undefined;
 }
 
-/** Counts of all steps, those without records too. Values and rest together are all records. */
+/** Returns counts of all steps, including those without records. Values and rest add up to all records. */
 export const logHistogram = async (
   reading: Reading,
   { records, range, stepMs, groupBy, groups }: HistogramQuestion,
@@ -50,7 +50,7 @@ export const logHistogram = async (
       ? undefined
       : await run({ ...query, groupBy: [groupBy], limit: groups }, reading, { range, stepMs });
   const isCut = byValue?.partial.some(({ code }) => code === 'groups') ?? false;
-  // Where no value is left out there is nothing besides: all records are counted only where some are.
+  // If no value is omitted, there is no rest, and the total need not be counted.
   const all = byValue === undefined || isCut ? await run(query, reading, { range, stepMs }) : undefined;
   const totals = (all?.series[0]?.points ?? []).map(([, value]) => Number(value ?? 0));
   const found = (byValue?.series ?? []).map(({ labels, points }) => ({

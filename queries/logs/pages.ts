@@ -1,4 +1,4 @@
-/** Lists of log records, page by page. */
+/** Lists log records, page by page. */
 
 import type { QueryParameters, TenantColumns } from '../../schemas/ports/columns.ts';
 import { anyRow } from '../../schemas/tables/any-row.ts';
@@ -8,16 +8,16 @@ import { type Condition, choosing, isLong, rangeValues, withinRange } from '../r
 import { earlierOf, inStretches, orderByTime } from '../rows/in-order.ts';
 import { type FoundLog, foundLogs, type LogPosition, type LogRow, logSelection } from '../signals/log-record.ts';
 
-/** By time, then by place on the bus: an order in which no two records are equal. */
+/** By time, then by position on the bus: an order without ties. */
 export const logOrders = ['newest', 'oldest'] as const;
 export type LogOrder = (typeof logOrders)[number];
 
-/** Records after a position in an order; its parameters are the position's fields. */
+/** Returns the condition for records after a position in an order; its parameters are the position's fields. */
 export const afterPosition = (order: LogOrder): string =>
   `(logs.timestamp, logs.partition, logs.offset, logs.ordinal) ${order === 'newest' ? '<' : '>'}
   (fromUnixTimestamp64Nano({time:Int64}, 'UTC'), {partition:UInt16}, {offset:UInt64}, {ordinal:UInt32})`;
 
-/** Records that satisfy a condition, in the order, with the position of each. */
+/** Returns records that match a condition, in order, with their positions. */
 export const readLogs = async (
   columns: TenantColumns,
   condition: string,
@@ -30,7 +30,10 @@ const both = (condition: string, position: string | undefined): string =>
   position === undefined ? condition : `${condition} AND ${position}`;
 const ofTenant = (condition: string): string => `WHERE tenant_id = {tenant:String} AND ${condition}`;
 
-/** Clauses that choose the records of a stretch by a condition, which may begin with the ends of a range, and a position. */
+/**
+ * Returns the clauses that select records of a time span by a condition, which may start with the bounds of a range,
+ * and a position.
+ */
 export const choosingLogs = (condition: string, stretch: Range, position: string | undefined): string => {
   const ends = `${withinRange('logs')} AND `;
   return condition.startsWith(ends)
@@ -53,32 +56,32 @@ const readRows = async (
   return asOfOne(rows, { order, limit, placeOf: (row) => row });
 };
 
-/** A page of a list, and where the next one begins after. */
+/** A page of a list, and the position after which the next one begins. */
 export interface LogPage {
   readonly found: readonly FoundLog[];
-  /** `undefined` where there is no next page. */
+  /** `undefined` if there is no next page. */
   readonly more: LogPosition | undefined;
 }
 
-/** Which records a page of a list has. */
+/** Selection of a page of a list. */
 export interface LogPageRequest {
   readonly limit: number;
-  /** Where the page before ended. */
+  /** End of the previous page. */
   readonly after?: LogPosition | undefined;
-  /** Newest first if it is left out. */
+  /** Newest first by default. */
   readonly order?: LogOrder | undefined;
   /**
-   * Whose ends are the condition's parameters `from` and `to`. It is read from the end where the order begins, no further than needed; without it
-   * all that match are read.
+   * Range whose bounds are the condition's parameters `from` and `to`. It is read from the start of the order, only as
+   * far as needed. Without it, all matching records are read.
    */
   readonly range?: Range | undefined;
-  /** Whether the condition is of one service. */
+  /** Whether the condition is limited to one service. */
   readonly isOfService?: boolean | undefined;
-  /** Whether the condition is a search, which may well find nothing. */
+  /** Whether the condition is a search, which may match nothing. */
   readonly isSearch?: boolean | undefined;
 }
 
-/** Records that satisfy a condition, up to `limit`. */
+/** Returns records that match a condition, up to `limit`. */
 export const readPage = async (
   columns: TenantColumns,
   condition: string,
@@ -90,7 +93,7 @@ export const readPage = async (
   return { found: shown, more: found.length > limit ? shown.at(-1)?.position : undefined };
 };
 
-/** As `readPage`, without a look at what follows. */
+/** As `readPage`, without checking whether more records follow. */
 export const readLogsOfRange = async (
   columns: TenantColumns,
   condition: string,
@@ -116,13 +119,13 @@ export const readLogsOfRange = async (
   return foundLogs(columns, rows);
 };
 
-/** Conditions with an index, as words and attributes have one. */
+/** Returns whether a condition uses an index, as words and attributes do. */
 const hasIndex = ({ sql }: Condition): boolean => sql.includes('indexHint(');
 
 /**
- * Tells whether there are records of a condition in a stretch, for half of what a list of none costs, whose columns and order are planned
- * whether there are records or not. What has none is remembered by the engine. Undefined where no index knows of the condition: then most of
- * the stretch would be read twice.
+ * Returns whether a time span has matching records, at half the cost of an empty list, whose columns and order are
+ * planned in any case. The engine caches negative results. Undefined if the condition uses no index, because most of
+ * the span would be read twice.
  */
 export const hasRecords = (
   columns: TenantColumns,
@@ -139,7 +142,7 @@ export const hasRecords = (
       }
     : undefined;
 
-/** What is left of a range behind a position. */
+/** Returns the rest of a range after a position. */
 export const rangeAfter = (range: Range, after: LogPosition | undefined, order: LogOrder): Range => {
   if (after === undefined) return range;
   const time = BigInt(after.time);

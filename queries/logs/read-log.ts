@@ -1,4 +1,4 @@
-/** Chosen columns of log records, page by page. */
+/** Reads selected columns of log records, page by page. */
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { asOfOne } from '../merge-series.ts';
 import type { Range } from '../range.ts';
@@ -11,7 +11,7 @@ import { afterPosition, choosingLogs, hasRecords, type LogPageRequest, rangeAfte
 
 export interface ChosenLog {
   readonly position: LogPosition;
-  /** In the order of the names; null where a record has none. */
+  /** In the order of the names; null if a record has no value. */
   readonly values: readonly unknown[];
 }
 
@@ -27,11 +27,11 @@ const positionOf = (row: Row): LogPosition => ({
 const positionColumns = `toString(toUnixTimestamp64Nano(logs.timestamp)) AS p_time, toString(logs.partition) AS p_partition,
   toString(logs.offset) AS p_offset, toString(logs.ordinal) AS p_ordinal, toString(resource_id) AS resource`;
 
-/** The columns of names of the search language. */
+/** Returns columns by names of the search language. */
 export const chosenColumns = (names: readonly string[]): readonly ChosenColumn[] =>
   names.map((name, index) => chosenColumn(name, 'logs', index));
 
-/** Up to `limit` records of a range that satisfy a condition (`logCondition`), in order. */
+/** Returns up to `limit` records of a range that match a condition (`logCondition`), in order. */
 export const readChosen = async (
   columns: TenantColumns,
   chosen: readonly ChosenColumn[],

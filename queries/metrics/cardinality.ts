@@ -1,26 +1,28 @@
-/** How many series there are, of which metric and by which label, and how they came and went. */
+/** Numbers of series by metric and label, and their churn. */
 import { z } from 'zod';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import { sortOf } from '../sort.ts';
 
-/** Series alive at two times: with points in the hour before. */
+/** Counts of series alive at two times: with points in the hour before. */
 const counts = {
-  before: z.int().describe('Series alive at `from`: seen in the hour before it'),
-  series: z.int().describe('Series alive at `to`: seen in the hour before it'),
-  growth: z.int().describe('series - before'),
-  appeared: z.int().describe('Seen for the first time between `from` and `to`'),
-  disappeared: z.int().describe('Alive at `from` or since, and not at `to`; appeared + gone is the churn'),
+  before: z.int().describe('Number of series alive at `from`: seen in the hour before'),
+  series: z.int().describe('Number of series alive at `to`: seen in the hour before'),
+  growth: z.int().describe('`series` minus `before`'),
+  appeared: z.int().describe('Number of series first seen between `from` and `to`'),
+  disappeared: z
+    .int()
+    .describe('Number of series alive at `from` or later, but not at `to`. Churn is `appeared` plus `disappeared`'),
 };
 
 export const SeriesCounts = z.strictObject(counts);
 export const MetricCardinality = z.strictObject({ metric: z.string(), ...counts });
 export const LabelCardinality = z.strictObject({
   label: z.string(),
-  valuesBefore: z.int().describe('Different values among the series alive at `from`'),
-  values: z.int().describe('Different values among the series alive at `to`'),
-  series: z.int().describe('Series alive at `to` that have the label'),
+  valuesBefore: z.int().describe('Number of distinct values among the series alive at `from`'),
+  values: z.int().describe('Number of distinct values among the series alive at `to`'),
+  series: z.int().describe('Number of series alive at `to` with the label'),
 });
 
 export interface CardinalityQuestion extends ProjectScope {
@@ -32,7 +34,7 @@ const time = (name: string): string => `fromUnixTimestamp64Milli({${name}:Int64}
 const aliveBefore = `(first <= ${time('from')} AND last >= ${time('beforeFrom')})`;
 const alive = `(first <= ${time('to')} AND last >= ${time('beforeTo')})`;
 const appeared = `(first > ${time('from')} AND first <= ${time('to')})`;
-/** Alive when the range began, or come since. */
+/** Alive at the start of the range, or appeared since. */
 const disappeared = `(first <= ${time('to')} AND last >= ${time('beforeFrom')} AND last < ${time('beforeTo')})`;
 
 const figures = `toString(countIf(${aliveBefore})) AS before, toString(countIf(${alive})) AS now, toString(countIf(${appeared})) AS came, toString(countIf(${disappeared})) AS went`;
@@ -47,7 +49,9 @@ const timesOf = ({ from, to }: Range): Record<string, string> => {
   };
 };
 
-/** Each series once: it has a row for every hour until these are merged, and when it was first seen is told by all of them. */
+/**
+ * Selects each series once. A series has one row per hour until rows are merged, and all rows contain its first time.
+ */
 const eachSeries = (scope: ProjectScope, more = ''): string =>
   `SELECT any(series.metric) AS metric, series_id, min(series.first_seen) AS first, max(series.last_seen) AS last
     FROM series WHERE tenant_id = {tenant:String}${more}${projectScopeCondition(scope)} GROUP BY series_id HAVING last >= ${time('beforeFrom')}`;
@@ -69,7 +73,7 @@ const countsOf = ({ before, now, came, went }: Counted): z.output<typeof SeriesC
   disappeared: Number(went),
 });
 
-/** All series of an organization or project. */
+/** Returns counts of all series of an organization or project. */
 export const seriesCounts = async (
   { columns }: Pick<Reading, 'columns'>,
   { range, ...scope }: CardinalityQuestion,
@@ -87,7 +91,7 @@ const sortedBy = {
   churn: `toInt64(countIf(${appeared}) + countIf(${disappeared}))`,
 } as const;
 
-/** By what metrics are sorted, the largest first: series now, growth, or churn. */
+/** Sort orders of metrics, largest first: current series, growth, or churn. */
 export const cardinalitySorts = [
   '-series',
   '-growth',
@@ -102,7 +106,10 @@ export interface MetricsQuestion extends CardinalityQuestion {
   readonly limit: number;
 }
 
-/** Metrics with series at either time or between, the largest first, and the position of the last one where there are more. */
+/**
+ * Returns metrics with series at either time or between, largest first, and the position of the last one if there are
+ * more.
+ */
 export const metricCardinality = async (
   { columns }: Pick<Reading, 'columns'>,
   { range, metric, sort, after, limit, ...scope }: MetricsQuestion,
@@ -139,12 +146,12 @@ interface LabelRow {
   readonly now: string;
 }
 
-/** Labels of one metric, those with the most values first. */
+/** Returns the labels of one metric, most values first. */
 export const labelCardinality = async (
   { columns }: Pick<Reading, 'columns'>,
   { range, metric, ...scope }: CardinalityQuestion & { readonly metric: string },
 ): Promise<z.output<typeof LabelCardinality>[]> => {
-  // A series has a row for every hour in which it had points: rows tell by themselves whether it was alive, and need not be put together.
+  // A series has a row for every hour with points, so rows show whether it was alive without being merged.
   const wasAlive = (at: string, before: string): string =>
     `(series.first_seen <= ${time(at)} AND series.last_seen >= ${time(before)})`;
   const isAlive = wasAlive('to', 'beforeTo');

@@ -1,4 +1,4 @@
-/** The catalogue: which metrics there are. Metrics whose series say different things under one name show each. */
+/** Catalog of metrics. A metric whose series have conflicting metadata lists each variant. */
 import { z } from 'zod';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
 import type { Range } from '../range.ts';
@@ -8,7 +8,7 @@ import { formatTime } from '../time.ts';
 
 const temporalities = ['unspecified', 'delta', 'cumulative'] as const;
 
-/** What senders say of a metric. */
+/** Metadata of a metric from senders. */
 const Variant = z.strictObject({
   type: z
     .string()
@@ -17,10 +17,10 @@ const Variant = z.strictObject({
   temporality: z.enum(temporalities),
   monotonic: z.boolean(),
   seriesCount: z.int(),
-  services: z.array(z.string()).describe('At most 100'),
+  services: z.array(z.string()).describe('At most 100 services'),
 });
 
-/** A metric as the catalogue shows it. */
+/** A metric in the catalog. */
 export const CatalogueMetric = z.strictObject({
   name: z.string(),
   type: Variant.shape.type,
@@ -28,15 +28,15 @@ export const CatalogueMetric = z.strictObject({
   description: z.string(),
   temporality: Variant.shape.temporality,
   monotonic: z.boolean(),
-  labels: z.array(z.string()).describe('At most 1,000'),
-  services: z.array(z.string()).describe('At most 1,000'),
-  seriesCount: z.int().describe('Series with points in the range, to the hour'),
-  firstSeen: z.string().describe('Time of points, to the hour'),
-  lastSeen: z.string().describe('Time of points, to the hour'),
+  labels: z.array(z.string()).describe('At most 1,000 labels'),
+  services: z.array(z.string()).describe('At most 1,000 services'),
+  seriesCount: z.int().describe('Number of series with points in the range, by whole hours'),
+  firstSeen: z.string().describe('Time of the first point, rounded to the hour'),
+  lastSeen: z.string().describe('Time of the last point, rounded to the hour'),
   variants: z
     .array(Variant)
     .describe(
-      'More than one where senders disagree about type, unit or temporality: most series first, the first one is shown above',
+      'Several if senders disagree about type, unit or temporality: most series first; the first one is shown above',
     ),
 });
 export type CatalogueMetric = z.output<typeof CatalogueMetric>;
@@ -46,7 +46,7 @@ export interface CatalogueQuestion extends ProjectScope {
   readonly name?: string | undefined;
   readonly service?: string | undefined;
   readonly search?: string | undefined;
-  /** The last name of the page before. */
+  /** Last name of the previous page. */
   readonly after?: string | undefined;
   readonly limit: number;
 }
@@ -70,7 +70,7 @@ interface VariantRow {
   readonly service_names: readonly string[];
 }
 
-/** Metrics that have points in a range, by name; the cursor of the next page is the last name where there are more. */
+/** Returns metrics with points in a range, by name. The cursor of the next page is the last name if there are more. */
 export const listCatalogue = async (
   { columns }: Pick<Reading, 'columns'>,
   question: CatalogueQuestion,
@@ -115,7 +115,7 @@ export const listCatalogue = async (
   };
 };
 
-/** The condition of the metrics asked for, but for the range; the range's parameters are among these. */
+/** Returns the condition of the requested metrics, except for the range, whose parameters are included. */
 const conditionOf = ({ range, name, service, search, after, ...scope }: CatalogueQuestion) => {
   const parameters: Record<string, string> = { ...seriesSeenValues(range), ...projectScopeValues(scope) };
   const conditions = ['tenant_id = {tenant:String}'];

@@ -1,10 +1,10 @@
-/** Values of groups by window, put together from several statements. */
+/** Values of groups by window, combined from several statements. */
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import type { MetricQuery } from '../query.ts';
 
 export type Across = MetricQuery['across'];
 
-/** How a cell is made of the values of series: `ratio` divides the sum of values by that of divisors. */
+/** How a cell combines the values of series: `ratio` divides the sum of values by that of divisors. */
 export type Combining = Across | 'ratio';
 
 /** A row of `combined`. */
@@ -20,7 +20,7 @@ interface Row {
 
 const numbers = 'NOT isNaN(a)';
 
-/** The value of several series, and the exact integer beside it where there is one. */
+/** Returns SQL of the combined value of several series, and of the exact integer if there is one. */
 const combining = (by: Combining): readonly [value: string, integer: string] => {
   switch (by) {
     case 'min':
@@ -31,7 +31,10 @@ const combining = (by: Combining): readonly [value: string, integer: string] => 
   }
 };
 
-/** SQL of the values of groups, from that of series (`numbers.ts`). `{members:Array(UInt64)}` are series, `{groups:Array(UInt32)}` the group of each. */
+/**
+ * Returns SQL of the values of groups, from those of series (`numbers.ts`). `{members:Array(UInt64)}` are series,
+ * `{groups:Array(UInt32)}` the group of each.
+ */
 const combined = (series: string, by: Combining): string => {
   const [value, integer] = combining(by);
   return `SELECT g, groupArray(toInt64(w)) AS windows, groupArray(v) AS values, groupArray(d) AS divisors, groupArray(n) AS counts,
@@ -41,7 +44,7 @@ const combined = (series: string, by: Combining): string => {
     FROM (${series}) GROUP BY g, w) GROUP BY g`;
 };
 
-/** Numbers that JSON lacks come as `nan`, `inf` and `-inf`. */
+/** Parses numbers that JSON lacks, which are `nan`, `inf` and `-inf`. */
 export const numberOf = (value: number | string): number => {
   if (typeof value === 'number') return value;
   if (value === 'inf') return Number.POSITIVE_INFINITY;
@@ -53,10 +56,10 @@ const lesser = (one: number, other: number): number =>
 const greater = (one: number, other: number): number =>
   Number.isNaN(one) ? other : Number.isNaN(other) ? one : Math.max(one, other);
 
-/** A value of a group in a window: `undefined` where no series has one. */
+/** Value of a group in a window: `undefined` if no series has one. */
 export type Cell = number | bigint | undefined;
 
-/** Cells of a query; statements over parts of its series are added one after the other. */
+/** Cells of a query; results of statements over parts of its series are added in sequence. */
 export class Cells {
   readonly #windows: number;
   readonly #by: Combining;
@@ -75,7 +78,7 @@ export class Cells {
     this.#counts = new Uint32Array(groups * windows);
   }
 
-  /** Reads what `series` says of the members, each of which belongs to a group. */
+  /** Reads the values of `series` for the members, each of which belongs to a group. */
   async add(
     columns: TenantColumns,
     series: string,
@@ -97,12 +100,12 @@ export class Cells {
     }
   }
 
-  /** A value of one series. */
+  /** Adds a value of one series. */
   set(group: number, window: number, value: number): void {
     this.#put(group * this.#windows + window, value, 0, 1);
   }
 
-  /** What one series says; series are to come in the order of their ids. */
+  /** Adds the values of one series; series must be added in the order of their ids. */
   setSeries(
     group: number,
     window: number,
@@ -141,7 +144,7 @@ export class Cells {
     const value = this.#values[cell] as number;
     if (this.#by === 'ratio') return value / (this.#divisors[cell] as number);
     if (this.#by === 'avg' && count > 1) return value / count;
-    // Of several integers the one is meant that the double is of.
+    // Among several integers, the one that the double represents applies.
     const integer = this.#integers.get(cell);
     return integer !== undefined && Number(integer) === value ? integer : value;
   }

@@ -1,14 +1,14 @@
-/** Quantiles of Prometheus' classic histograms, whose buckets are series of their own. */
+/** Quantiles of Prometheus' classic histograms, whose buckets are separate series. */
 import { Cells } from './cells.ts';
 import type { Reads } from './kinds.ts';
 import { increaseInWindows, samplesOf } from './numbers.ts';
 import { inParts, type Plan, requireCells, type Values } from './plan.ts';
 import { classicQuantile } from './quantile.ts';
 
-/** A bucket of a histogram, or of the histograms that are added up. */
+/** A bucket of one histogram or of several added histograms. */
 interface Bucket {
   readonly histogram: number;
-  /** Its upper bound. */
+  /** Upper bound of the bucket. */
   readonly bound: number;
 }
 
@@ -36,7 +36,7 @@ const bucketsOf = ({ series, groupOf: groups }: Plan, isSummed: boolean): Bucket
   return { buckets, bucketOf, groupOf };
 };
 
-/** Quantiles of the increases of buckets of each group; where series are not added up, of each histogram by itself. */
+/** Returns quantiles of the bucket increases of each group; of each histogram if series are not added. */
 export const classicQuantiles = async (plan: Plan, reads: readonly Reads[], quantile: number): Promise<Values> => {
   const { query, windows, groups } = plan;
   const isSummed = query.across === 'sum' || query.across === 'none';
@@ -77,7 +77,7 @@ const cumulativeIn = (
   return cumulative;
 };
 
-/** Numbers names from 0 in the order in which they come. */
+/** Numbers names from 0 in order of first use. */
 class Numbering {
   readonly #numbers = new Map<string, number>();
 

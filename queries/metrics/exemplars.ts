@@ -1,4 +1,4 @@
-/** Exemplars: single measurements that stand for others, most of them with the trace in which they were made. */
+/** Exemplars: single representative measurements, most with a trace. */
 import { z } from 'zod';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { Attributes, attributesOf } from '../attributes.ts';
@@ -16,7 +16,7 @@ import {
 } from './points.ts';
 import { selectSeries } from './selection.ts';
 
-/** A single measurement that stands for others. */
+/** A single representative measurement. */
 export const Exemplar = z.strictObject({
   timestamp: z.string(),
   value: Value,
@@ -40,7 +40,7 @@ interface Row {
 const selection = `toString(series_id) AS id, toString(toUnixTimestamp64Nano(timestamp)) AS time, toString(exemplars.value) AS value,
   lower(hex(trace_id)) AS trace, lower(hex(span_id)) AS span, mapKeys(attributes) AS keys, mapValues(attributes) AS values, attribute_types AS types`;
 
-/** Exemplars by the ids of their series, newest first. */
+/** Returns exemplars by the ids of their series, newest first. */
 export const readExemplars = async (columns: TenantColumns, query: PointQuery): Promise<Map<string, Exemplar[]>> => {
   if (query.ids.length === 0) return new Map();
   const rows = await columns.query<Row>(
@@ -65,11 +65,11 @@ export const SeriesExemplar = z.strictObject({
   seriesId: z.string(),
   labels: z
     .record(z.string(), z.string())
-    .describe('All labels of the series, resource attributes with the prefix resource.'),
+    .describe('All labels of the series; resource attributes have the prefix `resource.`'),
   ...Exemplar.shape,
 });
 
-/** Where an exemplar stands in the list: no two stand in one place. */
+/** Position of an exemplar in the list; positions are unique. */
 export interface ExemplarPosition {
   readonly time: string;
   readonly id: string;
@@ -85,7 +85,7 @@ export interface ExemplarQuestion {
   readonly after?: ExemplarPosition | undefined;
 }
 
-/** Exemplars of a metric in a range, newest first, and the position of the last one where there are more. */
+/** Returns exemplars of a metric in a range, newest first, and the position of the last one if there are more. */
 export const listExemplarsOf = async (
   reading: Pick<Reading, 'columns'>,
   { metric, search, projectId, range, limit, after }: ExemplarQuestion,

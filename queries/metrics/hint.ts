@@ -1,13 +1,13 @@
-/** What to tell of a metric query that answered nothing. */
+/** Hints for metric queries without results. */
 import type { Answer } from '../answer.ts';
 import type { MetricQuery } from '../query.ts';
 import type { Reading } from '../reading.ts';
 
 const maxNames = 3;
-/** Names are alike in which characters they have, however these are joined: `shop_items` is `shop.items`. */
+/** Normalizes names to their characters, regardless of separators: `shop_items` equals `shop.items`. */
 const plain = (sql: string): string => `substring(lower(replaceRegexpAll(${sql}, '[^A-Za-z0-9]', '')), 1, 200)`;
 
-/** Says whether the metric has series at all, and which names are like its own; undefined where there is an answer. */
+/** Returns whether the metric has series at all, and similar names; undefined if there is an answer. */
 export const hintOfMetric = async (
   { metric, overTime }: MetricQuery,
   answer: Answer,

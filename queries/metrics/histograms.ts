@@ -1,4 +1,6 @@
-/** Buckets of histograms by group and window: added up by the engine where their layouts are equal, and here where they differ. */
+/**
+ * Buckets of histograms by group and window: added by the engine if their layouts are equal, and here if they differ.
+ */
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { numberOf } from './cells.ts';
 import { increaseOf, isReset, pairs } from './numbers.ts';
@@ -31,13 +33,13 @@ const selected = {
   nc: 'histograms.negative_counts',
 } as const;
 
-/** Whether a bucket of one sign counts less than it did; of equal scales. */
+/** Returns SQL of whether a bucket of one sign decreased, for equal scales. */
 const sideFell = (offset: string, counts: string): string =>
   `(notEmpty(q${counts}) AND if(q${offset} >= ${offset},
     arrayExists((now, before) -> now < before, ${counts}, arrayResize(arrayConcat(arrayWithConstant(least(toUInt64(greatest(q${offset} - ${offset}, 0)), 65536), toUInt64(0)), q${counts}), length(${counts}))),
     q${counts}[1] > 0))`;
 
-/** Other bounds, a finer scale or a narrower zero bucket than before are those of a new histogram. */
+/** Other bounds, a finer scale or a narrower zero bucket than before indicate a new histogram. */
 const fell = `(c < qc OR bs != qbs OR sc > qsc OR zt < qzt
   OR arrayExists((now, before) -> now < before, bc, arrayResize(qbc, length(bc)))
   OR (sc = qsc AND (${sideFell('po', 'pc')} OR ${sideFell('no', 'nc')})))`;
@@ -45,14 +47,17 @@ const fell = `(c < qc OR bs != qbs OR sc > qsc OR zt < qzt
 const doubles = (counts: string, sign = ''): string => `arrayMap(x -> ${sign}toFloat64(x) * part, ${counts})`;
 const none = 'emptyArrayFloat64()';
 
-/** Indexes of the buckets of one sign, those of the point before in the scale of this one; and what each has more. */
+/**
+ * Returns SQL of the bucket indexes of one sign, with the previous point converted to the current scale, and of their
+ * increases.
+ */
 const side = (offset: string, counts: string): readonly [indexes: string, values: string] => [
   `arrayConcat(arrayMap(x -> toInt32(${offset} + x - 1), arrayEnumerate(${counts})),
     if(is_new, emptyArrayInt32(), arrayMap(x -> toInt32(floor((q${offset} + x - 1) / exp2(qsc - sc))), arrayEnumerate(q${counts}))))`,
   `arrayConcat(${doubles(counts)}, if(is_new, ${none}, ${doubles(`q${counts}`, '-')}))`,
 ];
 
-/** SQL of what buckets grew by, by `key` (a group, or a series) and window. */
+/** Returns SQL of bucket increases, by `key` (a group or a series) and window. */
 const grown = (source: PointSource, windows: Windows, temporality: 'cumulative' | 'delta', key: string): string => {
   const { indexOf, isLong, isWithin, shares } = windowSql(windows);
   const { isKnown, since } = increaseOf(windows, fell);
@@ -90,7 +95,7 @@ interface Row {
   readonly points: string;
 }
 
-/** A histogram of several layouts. */
+/** A histogram with several layouts. */
 interface Mixed {
   readonly explicit: Map<string, ExplicitBuckets>;
   exponential: ExponentialBuckets | undefined;
@@ -98,17 +103,17 @@ interface Mixed {
   max: number;
 }
 
-/** One bound of several that is not known makes the whole unknown. */
+/** If one of several bounds is unknown, the result is unknown. */
 const extreme = (value: number | string | null, unknown: number): number =>
   value === null ? unknown : numberOf(value);
 
-/** Histograms of groups by window, put together from several statements. */
+/** Histograms of groups by window, combined from several statements. */
 export class HistogramCells {
   readonly #cells = new Map<string, Mixed>();
   /** Points read. */
   points = 0;
 
-  /** Reads the histograms of series; each belongs to the group of its place in `members`. */
+  /** Reads the histograms of series; each belongs to the group at its index in `members`. */
   async add(
     columns: TenantColumns,
     { source, windows, temporality }: { source: PointSource; windows: Windows; temporality: 'cumulative' | 'delta' },
@@ -153,7 +158,7 @@ export class HistogramCells {
     cell.exponential = addExponential(cell.exponential ?? nothingIn(own), own);
   }
 
-  /** The quantile of a group in a window; `undefined` where nothing was observed. */
+  /** Returns the quantile of a group in a window; `undefined` if nothing was observed. */
   quantile(group: number, window: number, quantile: number): number | undefined {
     const cell = this.#cells.get(`${group}/${window}`);
     if (cell === undefined) return undefined;

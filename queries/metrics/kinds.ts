@@ -1,4 +1,4 @@
-/** Which functions a metric can be asked for, and in which table its points lie. */
+/** Functions that a metric supports, and the table of its points. */
 import { invalid } from '../errors.ts';
 import type { MetricQuery } from '../query.ts';
 import type { SelectedSeries } from './selection.ts';
@@ -6,7 +6,7 @@ import type { PointSource } from './windows.ts';
 
 type OverTime = MetricQuery['overTime'];
 
-/** Where the points of a series lie. Series of Prometheus' classic histograms and summaries are numbers. */
+/** Returns the table of a series' points. Series of Prometheus' classic histograms and summaries are numbers. */
 const tableOf = ({ kind, source }: SelectedSeries): PointSource['table'] => {
   if (kind === 'exponential_histogram') return 'histograms';
   if (source !== 'otlp') return 'samples';
@@ -18,10 +18,10 @@ const isDelta = ({ temporality }: SelectedSeries): boolean => temporality === 1;
 
 const counts: ReadonlySet<OverTime> = new Set(['rate', 'increase']);
 
-/** Kinds of Prometheus' metadata whose values go up and down. */
+/** Types in Prometheus' metadata whose values go up and down. */
 const gauges = new Set(['gauge', 'info', 'state_set', 'gauge_histogram']);
 
-/** Why the increase of a series of numbers means nothing; undefined where it does. */
+/** Returns why the increase of a series of numbers is meaningless; undefined if it is not. */
 const notCounting = ({ metric, kind, monotonic, source }: SelectedSeries): string | undefined => {
   if (gauges.has(kind)) return `${metric} is a gauge, which does not count: take avg, min, max or last of it`;
   if (source === 'otlp' && kind === 'sum' && !monotonic)
@@ -40,7 +40,7 @@ export interface Reads {
 const article = (kind: string): string => (/^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}`);
 const named = (kind: string): string => kind.replaceAll('_', ' ');
 
-/** Refuses what the function does not mean for these series, and says what to take instead; answers how they are read. */
+/** Returns how the series are read. Throws if the function does not apply to them, with an alternative. */
 export const readsOf = (
   series: readonly SelectedSeries[],
   { metric, overTime, across }: Pick<MetricQuery, 'metric' | 'overTime' | 'across'>,
@@ -92,7 +92,7 @@ const refuseForDistributions = (
     );
 };
 
-/** UCUM unit of the answer, from that of the metric. Empty where the metric's is not known. */
+/** Returns the UCUM unit of the answer, derived from that of the metric. Empty if the metric's unit is unknown. */
 export const answerUnit = (
   unit: string,
   table: PointSource['table'],

@@ -1,4 +1,4 @@
-/** Labels of a metric's series and attributes of their resources: which there are, and their values. */
+/** Lists labels of a metric's series and attributes of their resources, and their values. */
 import { z } from 'zod';
 import { attributeExpressions, referenceOf, seriesFields } from '../../schemas/fields.ts';
 import { quote } from '../../schemas/tables/literal.ts';
@@ -12,10 +12,10 @@ export const MetricLabel = z.strictObject({
   name: z.string(),
   of: z
     .enum(['series', 'resource'])
-    .describe('resource: an attribute of the resource, in searches also resource.<name>'),
-  values: z.int().describe('How many different values it has; above 65,536 an estimate within 1 %'),
-  series: z.int().describe('Series that have it; above 65,536 an estimate within 1 %'),
-  examples: z.array(z.string()).describe('Up to 5 values'),
+    .describe('resource: an attribute of the resource, also `resource.<name>` in searches'),
+  values: z.int().describe('Number of distinct values; above 65,536 an estimate within 1 %'),
+  series: z.int().describe('Number of series with the label; above 65,536 an estimate within 1 %'),
+  examples: z.array(z.string()).describe('Up to 5 example values'),
 });
 
 export interface LabelsQuestion extends ProjectScope {
@@ -35,7 +35,7 @@ const ofMetric = (scope: ProjectScope): string =>
 
 const figures = `toString(uniq(value)) AS value_count, toString(uniq(series_id)) AS series_count, arraySort(groupArraySample(5, 1)(DISTINCT value)) AS examples`;
 
-/** All labels and resource attributes of a metric's series in a range, by name. */
+/** Returns all labels and resource attributes of a metric's series in a range, by name. */
 export const labelsOf = async (
   { columns }: Pick<Reading, 'columns'>,
   { metric, range, ...scope }: LabelsQuestion,
@@ -67,19 +67,22 @@ export const labelsOf = async (
   return [...labels(own, 'series'), ...labels(ofResources, 'resource')];
 };
 
-/** A value of a label, and how many series have it. */
+/** A value of a label, and its number of series. */
 export const LabelValue = z.strictObject({ value: z.string(), series: z.int() });
 
 export interface ValuesQuestion extends LabelsQuestion {
-  /** Named as in the search language. */
+  /** Name as in the search language. */
   readonly label: string;
   readonly prefix?: string | undefined;
-  /** The last value of the page before. */
+  /** Last value of the previous page. */
   readonly after?: string | undefined;
   readonly limit: number;
 }
 
-/** Values of a label in order, and the last one where there are more. Without a prefix of its name: the series' own label, else the resource's attribute. */
+/**
+ * Returns the values of a label in order, and the last one if there are more. A name without a prefix means the series'
+ * own label, otherwise the resource's attribute.
+ */
 export const labelValuesOf = async (
   { columns }: Pick<Reading, 'columns'>,
   { metric, label, range, prefix, after, limit, ...scope }: ValuesQuestion,
@@ -107,7 +110,7 @@ export const labelValuesOf = async (
   };
 };
 
-/** SQL of a label's value over `series`, and the join that it needs. */
+/** Returns SQL of a label's value over `series`, and the join it needs. */
 const valueSqlOf = (label: string): { value: string; exists: string; join: string } => {
   const reference = referenceOf(seriesFields, label);
   if (reference.kind === 'field') {

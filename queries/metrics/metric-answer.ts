@@ -1,4 +1,4 @@
-/** Values of groups by window in the form of every answer. */
+/** Converts values of groups by window to the common answer format. */
 import { type Answer, type QueryContext, seriesAnswer, tableAnswer } from '../answer.ts';
 import { withoutNoise } from '../figures.ts';
 import type { MetricQuery } from '../query.ts';
@@ -6,11 +6,11 @@ import type { Incompleteness } from '../result.ts';
 import type { Cell } from './cells.ts';
 import type { Plan, Values } from './plan.ts';
 
-/** Whether its values are those of points, and not computed. */
+/** Returns whether values are those of points, not computed. */
 const isOfPoints = ({ overTime, across }: MetricQuery): boolean =>
   ['last', 'min', 'max'].includes(overTime) && ['none', 'min', 'max'].includes(across);
 
-/** JSON has no number for some. */
+/** JSON cannot represent some numbers. */
 const written = (query: MetricQuery, cell: Cell): number | string | null => {
   if (cell === undefined) return null;
   if (typeof cell === 'bigint') return String(cell);
@@ -18,7 +18,7 @@ const written = (query: MetricQuery, cell: Cell): number | string | null => {
   return isOfPoints(query) ? cell : withoutNoise(cell);
 };
 
-/** The answer of a plan's values: the groups with the largest ones, as series or as a table. */
+/** Returns the answer of a plan's values: the groups with the largest ones, as series or as a table. */
 export const answerOf = (
   { query, windows, groups, limits, partial }: Pick<Plan, 'query' | 'windows' | 'groups' | 'limits' | 'partial'>,
   values: Values,
@@ -77,7 +77,7 @@ const tableOf = (
   );
 };
 
-/** The mean of a group's values, by which groups are ranked; undefined for one without any. */
+/** Returns the mean of a group's values, by which groups are ranked; undefined without values. */
 const sizeOf = (values: Values, group: number, windows: number): number | undefined => {
   let sum = 0;
   let count = 0;

@@ -1,4 +1,7 @@
-/** Metrics by builder: points of each series become one value a window, and series become groups. The README says what the functions mean. */
+/**
+ * Metric queries of the builder: points of each series become one value per window, and series become groups. The
+ * README describes the functions.
+ */
 import type { Answer, QueryContext } from '../answer.ts';
 import { invalid } from '../errors.ts';
 import type { MetricQuery } from '../query.ts';
@@ -23,8 +26,8 @@ import { type SelectedSeries, selectSeries, unitOf } from './selection.ts';
 import { type PointSource, pointsCondition, type Windows, windowsOf } from './windows.ts';
 
 /**
- * Answers a metric query: series with a step, a table without. Throws a `QueryError` where the function means nothing for the metric's kind
- * or the plan does not allow it. What limits cut off is said in `partial`.
+ * Runs a metric query: series with a step, a table without. Throws a `QueryError` if the function does not apply to the
+ * metric's type or the plan does not allow it. `partial` lists the limits that were reached.
  */
 export const runMetric = async (
   query: MetricQuery,
@@ -50,7 +53,7 @@ export const runMetric = async (
   return answerOf(plan, values, unit, context);
 };
 
-/** A quantile of `latency` finds the classic histogram `latency_bucket` too. */
+/** A quantile of `latency` includes the classic histogram `latency_bucket`. */
 const seriesOf = async (
   query: MetricQuery,
   reading: Reading,
@@ -74,7 +77,7 @@ const seriesOf = async (
   return isByItself ? found.series.map(withoutBound) : found.series;
 };
 
-/** Buckets of one classic histogram are one series of quantiles. */
+/** Buckets of one classic histogram form one series of quantiles. */
 const withoutBound = (series: SelectedSeries): SelectedSeries => {
   const { le: _bound, ...labels } = series.labels;
   return { ...series, labels };
@@ -82,7 +85,7 @@ const withoutBound = (series: SelectedSeries): SelectedSeries => {
 
 const isClassicBucket = ({ le }: SelectedSeries): boolean => le !== '';
 
-/** The groups of series, and the group of each. */
+/** Returns the groups of series, and the group of each series. */
 export const groupsOf = (series: readonly SelectedSeries[]): { groups: Group[]; groupOf: number[] } => {
   const byKey = new Map<string, number>();
   const groups: Group[] = [];
@@ -108,7 +111,7 @@ const valuesOf = async (plan: Plan, reads: readonly Reads[]): Promise<Values> =>
   return isClassic ? classicQuantiles(plan, reads, query.quantile ?? 0) : numbers(plan, reads);
 };
 
-/** The least and the most of a histogram are its quantiles 0 and 1. */
+/** Minimum and maximum of a histogram are its quantiles 0 and 1. */
 const histogramQuantileIn = ({ overTime, quantile }: MetricQuery): number | undefined => {
   if (overTime === 'min') return 0;
   if (overTime === 'max') return 1;
@@ -135,7 +138,7 @@ const numbers = async (plan: Plan, reads: readonly Reads[]): Promise<Values> => 
   return valuesIn(cells, query, windows);
 };
 
-/** Senders decide which quantiles a summary has: no other can be computed from it. */
+/** Senders determine the quantiles of a summary; no others can be computed from it. */
 const refuseQuantileOfNone = async ({ query, reading, series, windows }: Plan, reads: readonly Reads[]) => {
   const ids = reads.flatMap(({ members }) => members.flatMap((member) => series[member]?.id ?? []));
   const source: PointSource = { table: 'summaries', metrics: [query.metric], ids };
@@ -152,7 +155,7 @@ const refuseQuantileOfNone = async ({ query, reading, series, windows }: Plan, r
   );
 };
 
-/** How values of series become those of groups. `isMean`: each value comes with the count that it is to be divided by. */
+/** Returns how values of series are combined into groups. `isMean`: each value has a count to divide by. */
 export const combiningOf = (
   { overTime, across }: Pick<MetricQuery, 'overTime' | 'across'>,
   reads: readonly Reads[],
@@ -161,7 +164,7 @@ export const combiningOf = (
   return { isMean, by: isMean && (across === 'sum' || across === 'none') ? 'ratio' : across };
 };
 
-/** Values of groups that were put together in cells. */
+/** Returns the values of groups from combined cells. */
 export const valuesIn = (cells: Cells, { overTime, across }: MetricQuery, windows: Windows): Values => {
   if (overTime !== 'rate' || across === 'count') return (group, window) => cells.at(group, window);
   return (group, window) => {
@@ -170,7 +173,7 @@ export const valuesIn = (cells: Cells, { overTime, across }: MetricQuery, window
   };
 };
 
-/** SQL of what each series says in each window; `isInOrder` as in `pointsInWindows`. */
+/** Returns SQL of the value of each series in each window; `isInOrder` as in `pointsInWindows`. */
 export const sqlOf = (
   query: MetricQuery,
   { table, temporality }: Reads,
@@ -188,7 +191,7 @@ export const sqlOf = (
   return pointsInWindows(samplesOf(source), windows, overTime, { quantile, isInOrder });
 };
 
-/** Of the quantiles that the sender computed; without a value where it did not compute this one. */
+/** Reads the quantiles that the sender computed; no value if it did not compute this one. */
 const summaryQuantile = (source: PointSource, quantile: number): Numbers => ({
   source,
   value: `summaries.quantile_values[indexOf(summaries.quantiles, toFloat64(${quantile}))]`,
@@ -197,7 +200,7 @@ const summaryQuantile = (source: PointSource, quantile: number): Numbers => ({
   counter: 'toFloat64(0)',
 });
 
-/** Histograms are added up before the quantile where series are; else each series has its own. */
+/** If series are added, histograms are added before the quantile; otherwise each series has its own quantile. */
 const histogramQuantiles = async (plan: Plan, reads: readonly Reads[], quantile: number): Promise<Values> => {
   const { query, windows, groups, groupOf, series } = plan;
   const isSummed = query.across === 'sum' || query.across === 'none';

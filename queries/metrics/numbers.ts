@@ -1,22 +1,23 @@
 /**
- * What each series says in each window, as SQL: `series_id`, window `w`, value `a`, for averages of histograms the divisor `b`, the exact
- * integer `i` where a double cannot hold it (else 0), and `points` read. The README says what the functions mean.
+ * SQL of the value of each series in each window. Columns: `series_id`, window `w`, value `a`, the divisor `b` for
+ * averages of histograms, and the number of `points` read. Column `i` is the exact integer if a double cannot represent
+ * it, otherwise 0. The README describes the functions.
  */
 import type { MetricQuery } from '../query.ts';
 import { type PointSource, pointsCondition, type Windows, windowSql } from './windows.ts';
 
-/** Where the numbers of a series lie. */
+/** Source of the numbers of a series. */
 export interface Numbers {
   readonly source: PointSource;
   /** SQL of the value, a double. */
   readonly value: string;
-  /** Of the value again where it is an integer that a double cannot hold; else 0. */
+  /** SQL of the value as an integer if a double cannot represent it; otherwise 0. */
   readonly integer: string;
-  /** Another value that grows with it: the count, where the value is a sum. */
+  /** SQL of another value that grows with it: the count, if the value is a sum. */
   readonly divisor?: string;
-  /** Of whatever falls only when the counter begins anew. */
+  /** SQL of a value that falls only when the counter restarts. */
   readonly counter: string;
-  /** Of the points that have the value; without it, all of them. */
+  /** SQL of the points with the value; all points without it. */
   readonly condition?: string;
 }
 
@@ -27,7 +28,7 @@ export const samplesOf = (source: PointSource): Numbers => ({
   counter: 'samples.value',
 });
 
-/** Number and sum of the observations that histograms and summaries are of. */
+/** Returns the number and sum of observations in histograms and summaries. */
 export const observationsOf = (source: PointSource, overTime: MetricQuery['overTime']): Numbers => {
   const count = `toFloat64(${source.table}.count)`;
   const sum = `ifNull(${source.table}.sum, nan)`;
@@ -43,7 +44,10 @@ export const observationsOf = (source: PointSource, overTime: MetricQuery['overT
 const isStale = 'bitAnd(flags, 1) = 1';
 const nanosecondsOf = (column: string): string => `toUnixTimestamp64Nano(${column})`;
 
-/** Functions of the points of a window by themselves. NaN is left out of minimum, maximum and quantile while there is another value, as Prometheus does. */
+/**
+ * Returns SQL of functions of the points in a window. Minimum, maximum and quantile omit NaN if there is another value,
+ * as in Prometheus.
+ */
 const plain = (
   function_: 'avg' | 'min' | 'max' | 'sum' | 'count' | 'quantile',
   quantile: number,
@@ -62,12 +66,15 @@ const plain = (
   }
 };
 
-/** Points of each window by themselves. */
+/** Aggregates the points of each window. */
 export const pointsInWindows = (
   { source, value, integer }: Numbers,
   windows: Windows,
   function_: Parameters<typeof plain>[0],
-  /** `isInOrder`: doubles are added up in the order of time, so that the sum is the same whatever is read beside them. */
+  /**
+   * `isInOrder`: doubles are added in the order of time, so that the sum does not depend on other series in the
+   * statement.
+   */
   { quantile = 0, isInOrder = false }: { readonly quantile?: number; readonly isInOrder?: boolean } = {},
 ): string => {
   const [given, i] = plain(function_, quantile);
@@ -79,7 +86,10 @@ export const pointsInWindows = (
     FROM ${source.table} WHERE ${pointsCondition(source, windows, 0n)} AND NOT ${isStale}) GROUP BY series_id, w`;
 };
 
-/** The newest value at the end of each window. Of a window only its newest point matters, and of what lies before the range too. */
+/**
+ * Returns SQL of the newest value at the end of each window. Only the newest point of a window matters, including
+ * points before the range.
+ */
 export const newestInWindows = ({ source, value, integer, condition }: Numbers, windows: Windows): string => {
   const { holding, indexOf, isWithin } = windowSql(windows);
   return `SELECT series_id, arrayJoin(${holding('t', 'next')}) AS w, v AS a, toFloat64(0) AS b, x AS i, seen AS points FROM (
@@ -93,8 +103,8 @@ export const newestInWindows = ({ source, value, integer, condition }: Numbers, 
 };
 
 /**
- * Each point of a cumulative counter beside the one before it (`q…`; none is a `qt` of 0). Stale markers are no points. Columns: time `t`, start
- * `st`, whatever is selected, and the same of the point before.
+ * Returns SQL of each point of a cumulative counter with the previous one (`q…`; a `qt` of 0 means none). Stale markers
+ * are not points. Columns: time `t`, start `st`, the selected ones, and the same of the previous point.
  */
 export const pairs = (source: PointSource, windows: Windows, selected: Readonly<Record<string, string>>): string => {
   const columns = {
@@ -109,23 +119,23 @@ export const pairs = (source: PointSource, windows: Windows, selected: Readonly<
     WINDOW pair AS (PARTITION BY series_id ORDER BY timestamp ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)`;
 };
 
-/** Whether a counter began anew between two points: it starts after the one before, or `fell`. */
+/** Returns SQL of whether a counter restarted between two points: its start is after the previous point, or `fell`. */
 export const isReset = (fell: string): string => `((st != qst AND st >= qt AND st > 0) OR ${fell})`;
 
-/** SQL over `pairs` of what counts as the increase of a cumulative counter, and since when. */
+/** Returns SQL over `pairs` of the increase of a cumulative counter, and of its start. */
 export const increaseOf = (windows: Windows, fell: string) => ({
   /**
-   * A first point counts from 0 if the counter started within the range, else nothing is known of what came before it. A start at the
-   * point's own time says that the true one is unknown.
+   * A first point counts from 0 if the counter started within the range; otherwise the value before is unknown. A start
+   * equal to the point's time means that the true start is unknown.
    */
   isKnown: `multiIf(qt = 0, st < t AND ${windowSql(windows).isWithin('st')}, ${isReset(fell)}, st != t, true)`,
   since: `multiIf(qt = 0, st, ${isReset(fell)}, greatest(st, qt), qt)`,
-  /** From 0, or from the value before. */
+  /** Increase from 0, or from the previous value. */
   of: (value: string, before: string, difference = `${value} - ${before}`): string =>
     `if(qt = 0 OR ${isReset(fell)}, ${value}, ${difference})`,
 });
 
-/** Integers beyond doubles are subtracted as integers: the difference may be small. */
+/** Integers beyond the precision of doubles are subtracted as integers, because the difference may be small. */
 const exactly = (of: 'value' | 'fell'): string => {
   const whole = (prefix: string): string => `if(${prefix}x != 0, ${prefix}x, toInt64(${prefix}v))`;
   return of === 'value'
@@ -133,7 +143,10 @@ const exactly = (of: 'value' | 'fell'): string => {
     : `if(x != 0 OR qx != 0, ${whole('')} < ${whole('q')}, v < qv)`;
 };
 
-/** By how much counters grew in each window: resets counted, what took longer than a window spread over its time. */
+/**
+ * Returns SQL of the increase of counters in each window: resets count, and increases longer than a window are spread
+ * over their time.
+ */
 export const increaseInWindows = (
   { source, value, integer, counter, divisor }: Numbers,
   windows: Windows,
@@ -149,12 +162,13 @@ export const increaseInWindows = (
   const c = counter === value ? 'v' : 'c';
   const d = divisor === counter ? c : 'd';
   const { isKnown, since, of } = increaseOf(windows, counter === value ? exactly('fell') : `${c} < q${c}`);
-  // A delta says by itself since when it counts; the same one again counts once.
+  // A delta declares its own start; a duplicate counts once.
   const steps =
     temporality === 'delta'
       ? { known: 't != qt', since: 'if(st > 0 AND st < t, st, t)', value: 'v', divisor: d }
       : { known: isKnown, since, value: of('v', 'qv', exactly('value')), divisor: of(d, `q${d}`) };
-  // Short ones are added up first, so that few rows are left to be spread. Keys are numbers: those of tuples cost several times as much.
+  // Short increases are added first, so that few rows remain to be spread. Keys are numbers, because tuple keys cost
+  // several times as much.
   return `SELECT series_id, w, sum(part * grown) AS a, sum(part * divided) AS b, toInt64(0) AS i, sum(seen) AS points FROM (
     SELECT series_id, grown, divided, seen, arrayJoin(${shares('begun', 'ended', 'own')}) AS share, share.1 AS w, share.2 AS part FROM (
       SELECT series_id, own, begun, ended, sum(more) AS grown, sum(divisor) AS divided, count() AS seen FROM (

@@ -1,4 +1,4 @@
-/** What a metric query evaluates, and how its series are read part by part within limits. */
+/** Plan of a metric query, and the reading of its series in parts within limits. */
 import { invalid } from '../errors.ts';
 import type { MetricQuery } from '../query.ts';
 import type { Reading } from '../reading.ts';
@@ -8,16 +8,16 @@ import type { Reads } from './kinds.ts';
 import { maxSeries, type SelectedSeries } from './selection.ts';
 import type { PointSource, Windows } from './windows.ts';
 
-/** What one query may read and answer. */
+/** Limits of one query. */
 export interface MetricLimits {
   readonly series: number;
-  /** Points read; what is beyond is left out, and the answer says so. */
+  /** Points read; further points are omitted, and the answer reports it. */
   readonly points: number;
-  /** Values of groups by window that are held while they are put together. */
+  /** Values of groups by window held while they are combined. */
   readonly cells: number;
   /** Values in the answer. */
   readonly answer: number;
-  /** After that no further points are read. */
+  /** Time after which no further points are read. */
   readonly milliseconds: number;
 }
 
@@ -29,13 +29,13 @@ export const metricLimits: MetricLimits = {
   milliseconds: 30_000,
 };
 
-/** A group of series, with the label names and values that make it. */
+/** A group of series, with its label names and values. */
 export interface Group {
   readonly labels: Readonly<Record<string, string>>;
   readonly members: number[];
 }
 
-/** What is evaluated: the series, the group of each, and the windows. */
+/** The series of a query, the group of each, and the windows. */
 export interface Plan {
   readonly query: MetricQuery;
   readonly reading: Reading;
@@ -48,15 +48,18 @@ export interface Plan {
   readonly partial: Incompleteness[];
 }
 
-/** The value of a group in a window. */
+/** Returns the value of a group in a window. */
 export type Values = (group: number, window: number) => Cell;
 
-/** Points that one statement reads: it holds that many while it puts them in order. */
+/** Maximum number of points in one statement, which holds them in memory while sorting. */
 const pointsInPart = { samples: 2_000_000, histograms: 200_000, summaries: 1_000_000 } as const;
-/** Points come hardly more often, until it is seen how often they do. */
+/** Assumed interval of points until it is measured; few series have a shorter one. */
 const defaultIntervalNs = 5_000_000_000n;
 
-/** Series in parts, so that no statement reads too much at once; `read` is given indexes of series. Stops at the limits, and says so. */
+/**
+ * Reads series in parts, so that no statement reads too much; `read` receives indexes of series. Stops at the limits,
+ * and reports it.
+ */
 export const inParts = async (
   { series, windows, limits, deadline, partial }: Plan,
   { table, members }: Reads,
@@ -93,7 +96,7 @@ const cutAt = (points: number, { limits, deadline }: Pick<Plan, 'limits' | 'dead
   return undefined;
 };
 
-/** Throws where the values of so many groups are too many to be put together. */
+/** Throws if this many groups have too many values to combine. */
 export const requireCells = (groups: number, windows: Windows, limits: MetricLimits): void => {
   if (groups * windows.count > limits.cells)
     throw invalid(

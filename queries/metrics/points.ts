@@ -4,17 +4,17 @@ import type { Range } from '../range.ts';
 import { formatTime } from '../time.ts';
 import { numberOf } from './cells.ts';
 
-/** NaN and the infinities are strings, since JSON lacks them. */
+/** NaN and infinities are strings, because JSON lacks them. */
 export const Value = z.union([z.number(), z.string()]);
-/** A string beyond 2^53. Native histograms may count in fractions. */
+/** A string beyond 2^53. Native histograms may have fractional counts. */
 const Count = z.union([z.number(), z.string()]);
 const resetHints = ['reset', 'not-reset', 'gauge'] as const;
 const Buckets = z.strictObject({ offset: z.int(), bucketCounts: z.array(Count) });
 
-/** A data point as answers carry it. */
+/** A data point in answers. */
 export const Point = z.strictObject({
   timestamp: z.string(),
-  startTimestamp: z.string().nullable().describe('Start of the counting period, if the sender gave one'),
+  startTimestamp: z.string().nullable().describe('Start of the counting period, if the sender specified one'),
   flags: z.int().describe('OTLP flags; 1: no recorded value'),
   value: Value.optional().describe('For a gauge, sum or sample; an integer beyond 2^53 is a string'),
   count: Count.optional().describe('For a histogram or summary'),
@@ -36,19 +36,19 @@ export const Point = z.strictObject({
   resetHint: z
     .enum(resetHints)
     .optional()
-    .describe('For a native histogram of remote-write, what its sender said of a reset of the counter before it'),
+    .describe("For a native histogram of remote write, its sender's hint about a counter reset before it"),
   quantiles: z.array(z.strictObject({ quantile: Value, value: Value })).optional(),
 });
 export type Point = z.output<typeof Point>;
 
-/** A row of any of the tables; columns of the others are absent. */
+/** A row of any of the tables; columns of other tables are absent. */
 export interface PointRow {
   readonly id: string;
   readonly time: string;
   readonly start: string;
   readonly flags: number;
   readonly value?: string;
-  /** The digits of an integer that `value` cannot hold, else 0. */
+  /** Digits of an integer that `value` cannot represent, otherwise 0. */
   readonly integer?: string;
   readonly count?: string;
   readonly sum?: string | null;
@@ -63,17 +63,17 @@ export interface PointRow {
   readonly positive?: readonly string[];
   readonly negative_offset?: number;
   readonly negative?: readonly string[];
-  /** 0 where nothing was said, else the place among the hints from 1 on. */
+  /** 0 for none, otherwise the index of the hint, from 1. */
   readonly reset_hint?: number;
   readonly quantiles?: readonly string[];
   readonly quantile_values?: readonly string[];
 }
 
 const texts = (table: string, column: string): string => `arrayMap(x -> toString(x), ${table}.${column})`;
-/** A count of a histogram, or the exact one that has its place in `exact_counts`. */
+/** Returns a count of a histogram, or the exact one at its position in `exact_counts`. */
 const count = (column: string, place: number): string =>
   `if(empty(exact_counts), toString(histograms.${column}), toString(exact_counts[${place}]))`;
-/** Counts of buckets, or the exact ones: as many, from a place on. */
+/** Returns the counts of buckets, or the same number of exact ones from a position on. */
 const counts = (column: string, from: string): string =>
   `if(empty(exact_counts), ${texts('histograms', column)}, arrayMap(x -> toString(x), arrayResize(arraySlice(exact_counts, ${from}), length(histograms.${column}))))`;
 
@@ -88,7 +88,7 @@ const pointTables = {
     ${texts('summaries', 'quantile_values')} AS quantile_values`,
 } as const;
 
-/** Asks for the newest points of these series in the range. */
+/** Query for the newest points of these series in the range. */
 export interface PointQuery {
   readonly metric: string;
   readonly range: Range;
@@ -108,7 +108,7 @@ export const pointParameters = ({ metric, range: { from, to } }: Pick<PointQuery
   to: String(to),
 });
 
-/** Rows by the ids of their series, in their order. */
+/** Groups rows by the ids of their series, in order. */
 export const bySeries = <Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row[]> => {
   const grouped = new Map<string, Row[]>();
   for (const row of rows) {
@@ -119,7 +119,7 @@ export const bySeries = <Row extends { readonly id: string }>(rows: readonly Row
   return grouped;
 };
 
-/** Rows of points by the ids of their series, newest first. */
+/** Returns rows of points by the ids of their series, newest first. */
 export const readPoints = async (columns: TenantColumns, query: PointQuery): Promise<Map<string, PointRow[]>> => {
   if (query.ids.length === 0) return new Map();
   const pages = await Promise.all(
@@ -135,12 +135,12 @@ export const readPoints = async (columns: TenantColumns, query: PointQuery): Pro
   return bySeries(pages.flat());
 };
 
-/** JSON lacks NaN and the infinities. */
+/** Returns text for NaN and infinities, which JSON lacks. */
 export const numberOrText = (text: string): number | string => {
   const value = numberOf(text);
   return Number.isFinite(value) ? value : String(value);
 };
-/** Digits beyond 2^53 stay as they are. */
+/** Returns counts beyond 2^53 as digits. */
 const countOf = (text: string): number | string =>
   /^\d{16,}$/.test(text) && !Number.isSafeInteger(Number(text)) ? text : numberOrText(text);
 const nullable = (text: string | null | undefined): number | string | null =>
@@ -151,7 +151,7 @@ const bucketsOf = (offset: number | undefined, counts: readonly string[] | undef
   bucketCounts: (counts ?? []).map(countOf),
 });
 
-/** A histogram has exponential or explicit buckets; native histograms with custom bounds have explicit ones. */
+/** Converts a histogram to exponential or explicit buckets; native histograms with custom bounds have explicit ones. */
 const histogramOf = (row: PointRow, isExponential: boolean): Partial<Point> => ({
   min: nullable(row.min),
   max: nullable(row.max),
@@ -169,7 +169,7 @@ const histogramOf = (row: PointRow, isExponential: boolean): Partial<Point> => (
     : { bounds: (row.bounds ?? []).map(numberOrText), bucketCounts: (row.counts ?? []).map(countOf) }),
 });
 
-/** A point from its row; `isExponential` by the kind of its series. */
+/** Converts a row to a point; `isExponential` depends on the kind of its series. */
 export const pointOf = (row: PointRow, isExponential: boolean): Point => ({
   timestamp: formatTime(BigInt(row.time)),
   startTimestamp: row.start === '0' ? null : formatTime(BigInt(row.start)),

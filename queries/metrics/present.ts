@@ -1,9 +1,9 @@
-/** Which metrics came. */
+/** Finds metrics with data. */
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import { seriesSeen, seriesSeenValues } from '../series-seen.ts';
 
-/** Those of these metrics that may have points in the range. */
+/** Returns those of these metrics that may have points in the range. */
 export const presentMetrics = async (
   { columns }: Reading,
   metrics: readonly string[],

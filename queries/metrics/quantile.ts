@@ -1,7 +1,7 @@
 /**
- * Quantiles of histograms, as Prometheus finds them: the bucket in which the rank lies, and within it a place by interpolation, linear
- * in buckets with explicit bounds and exponential in exponential ones. What was observed least and most, where it is known, closes the
- * outer buckets, and the answer lies between the two.
+ * Quantiles of histograms, computed as in Prometheus: the bucket of the rank, and an interpolated position within it,
+ * linear for explicit bounds and exponential for exponential buckets. The observed minimum and maximum, if known, close
+ * the outer buckets and bound the result.
  */
 
 /** Observations in `(lower, upper]`. */
@@ -18,7 +18,9 @@ export interface ExplicitBuckets {
   readonly counts: readonly number[];
 }
 
-/** OTLP's exponential buckets: bucket `i` reaches from `base ** i` to `base ** (i + 1)`, with a base of `2 ** (2 ** -scale)`. */
+/**
+ * OTLP's exponential buckets: bucket `i` covers `base ** i` to `base ** (i + 1)`, with a base of `2 ** (2 ** -scale)`.
+ */
 export interface ExponentialBuckets {
   readonly scale: number;
   readonly zeroThreshold: number;
@@ -27,7 +29,7 @@ export interface ExponentialBuckets {
   readonly negative: ReadonlyMap<number, number>;
 }
 
-/** What was observed least and most; infinite where that is not known. */
+/** Observed minimum and maximum; infinite if unknown. */
 export interface Extremes {
   readonly min: number;
   readonly max: number;
@@ -47,10 +49,10 @@ const addedTo = (into: Map<number, number>, from: ReadonlyMap<number, number>, s
   return into;
 };
 
-/** The end of a bucket away from zero; infinite beyond what a double holds. */
+/** Returns the bound of a bucket away from zero; infinite beyond the range of a double. */
 const endOf = (index: number, scale: number): number => 2 ** ((index + 1) * 2 ** -scale);
 
-/** Buckets below the threshold are part of the zero bucket; those that reach beyond it stay, as in Prometheus. */
+/** Merges buckets below the threshold into the zero bucket; those that extend beyond it remain, as in Prometheus. */
 const underThreshold = (side: Map<number, number>, scale: number, threshold: number): number => {
   let count = 0;
   for (const [index, own] of side) {
@@ -61,7 +63,10 @@ const underThreshold = (side: Map<number, number>, scale: number, threshold: num
   return count;
 };
 
-/** The sum of two in the coarser scale and the wider zero bucket of both: exact, since a coarser bucket is made of whole finer ones. */
+/**
+ * Returns the sum of two histograms in the coarser scale and the wider zero bucket: exact, because a coarser bucket
+ * consists of entire finer ones.
+ */
 export const addExponential = (one: ExponentialBuckets, other: ExponentialBuckets): ExponentialBuckets => {
   const scale = Math.min(one.scale, other.scale);
   const zeroThreshold = Math.max(one.zeroThreshold, other.zeroThreshold);
@@ -73,7 +78,10 @@ export const addExponential = (one: ExponentialBuckets, other: ExponentialBucket
   return { scale, zeroThreshold, zeroCount: one.zeroCount + other.zeroCount + absorbed, positive, negative };
 };
 
-/** The buckets in order. The first begins at the least value; where that is unknown at 0, or where it ends if it ends below. */
+/**
+ * Returns the buckets in order. The first begins at the minimum; if that is unknown, at 0, or at its own upper bound if
+ * that is negative.
+ */
 export const explicitBuckets = ({ bounds, counts }: ExplicitBuckets, { min, max }: Extremes): Bucket[] => {
   const first = bounds[0];
   const last = bounds.at(-1);
@@ -88,7 +96,10 @@ export const explicitBuckets = ({ bounds, counts }: ExplicitBuckets, { min, max 
   }));
 };
 
-/** The buckets in order. A zero bucket without negative ones beside it begins at 0, without positive ones it ends there. */
+/**
+ * Returns the buckets in order. A zero bucket begins at 0 if there are no negative buckets, and ends at 0 if there are
+ * no positive ones.
+ */
 export const exponentialBuckets = (buckets: ExponentialBuckets): Bucket[] => {
   const { scale, zeroThreshold, zeroCount, positive, negative } = buckets;
   const sorted = (side: ReadonlyMap<number, number>) =>
@@ -117,7 +128,7 @@ export const exponentialBuckets = (buckets: ExponentialBuckets): Bucket[] => {
   ];
 };
 
-/** Buckets of several layouts as one: each is cut at the bounds of all, its observations spread evenly. */
+/** Merges buckets of several layouts: each is split at all bounds, with its observations spread evenly. */
 export const mixedBuckets = (layouts: readonly (readonly Bucket[])[]): Bucket[] => {
   const all = layouts.flat().filter(({ count }) => count > 0);
   const edges = [...new Set(all.flatMap(({ lower, upper }) => [lower, upper]))].sort((a, b) => a - b);
@@ -142,7 +153,7 @@ const within = ({ lower, upper, isExponential = false }: Bucket, fraction: numbe
   return lower < 0 ? -size : size;
 };
 
-/** The quantile of buckets in order; `undefined` where nothing was observed. */
+/** Returns the quantile of buckets in order; `undefined` if nothing was observed. */
 export const quantileOf = (
   buckets: readonly Bucket[],
   quantile: number,
@@ -153,7 +164,7 @@ export const quantileOf = (
   if (total <= 0) return undefined;
   let rank = quantile * total;
   for (const [index, bucket] of filled.entries()) {
-    // What is left after the last bucket is what rounding left.
+    // A rest after the last bucket is a rounding error.
     if (rank <= bucket.count || index === filled.length - 1) {
       const value = within(bucket, Math.min(1, rank / bucket.count));
       return Math.max(min, Math.min(max, value));
@@ -164,8 +175,8 @@ export const quantileOf = (
 };
 
 /**
- * The quantile of a classic histogram: cumulative counts by upper bound. Unknown without the bucket of everything, `+Inf`. A bucket that
- * counts less than a lower one counts as much as that.
+ * Returns the quantile of a classic histogram from cumulative counts by upper bound. Undefined without the `+Inf`
+ * bucket. A bucket with a smaller count than a lower one counts as much as that one.
  */
 export const classicQuantile = (cumulative: ReadonlyMap<number, number>, quantile: number): number | undefined => {
   if (!cumulative.has(Number.POSITIVE_INFINITY)) return undefined;

@@ -1,4 +1,4 @@
-/** The time series that a query is of: read from `series`, so that points are read by id. */
+/** Selects the time series of a query from `series`, so that points are read by id. */
 import {
   attributeExpressions,
   type Reference,
@@ -14,35 +14,35 @@ import { searchCondition } from '../search/condition.ts';
 import { parseSearch } from '../search/parse.ts';
 import { seenSinceMs } from '../series-seen.ts';
 
-/** What one series is, and which group it belongs to. */
+/** A series and its group. */
 export interface SelectedSeries {
   readonly id: string;
   readonly metric: string;
   readonly kind: string;
-  /** OTLP's number: 0 unspecified, 1 delta, 2 cumulative. */
+  /** OTLP number: 0 unspecified, 1 delta, 2 cumulative. */
   readonly temporality: number;
   readonly monotonic: boolean;
   readonly unit: string;
   readonly source: string;
-  /** The upper bound of a bucket of Prometheus' classic histograms; empty for any other series. */
+  /** Upper bound of a bucket of Prometheus' classic histograms; empty for other series. */
   readonly le: string;
-  /** The same for all buckets of one classic histogram. */
+  /** Equal for all buckets of one classic histogram. */
   readonly histogram: string;
-  /** Labels of its group, in the order in which they were asked for. */
+  /** Labels of its group, in the requested order. */
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Which series: of one of these metrics, that match a search, that may have points in the range. */
+/** Selection of series: of one of these metrics, matching a search, possibly with points in the range. */
 export interface SeriesQuestion {
   readonly metrics: readonly string[];
   readonly search?: string | undefined;
   readonly projectId?: string | undefined;
   readonly range: Range;
-  /** Fields and labels that make groups; `every` makes each series a group of its own, named by all its labels. */
+  /** Fields and labels to group by; `every` makes each series a group with all its labels. */
   readonly groupBy: readonly string[] | 'every';
 }
 
-/** The most series that one query reads. */
+/** Maximum number of series that one query reads. */
 export const maxSeries = 50_000;
 
 interface Row {
@@ -59,7 +59,9 @@ interface Row {
   readonly of_service?: string;
 }
 
-/** SQL of whether a series has what a name means, and of its text. `resource` attributes lie elsewhere. */
+/**
+ * Returns SQL of whether a series has the value of a name, and of its text. `resource` attributes are in another table.
+ */
 const ownExpression = (reference: Reference): string => {
   switch (reference.kind) {
     case 'field': {
@@ -80,7 +82,7 @@ const ownExpression = (reference: Reference): string => {
   }
 };
 
-/** What is read of each series. */
+/** Columns read of each series. */
 const seriesColumns = `toString(series_id) AS id, any(metric) AS metric_name, toString(any(resource_id)) AS resource,
       argMax(tuple(kind, temporality, monotonic, unit, source), tuple(kind != 'unknown', series.last_seen)) AS what,
       any(attributes['le']) AS le, toString(any(cityHash64(toString(mapFilter((k, v) -> k != 'le', attributes)), metric, resource_id))) AS histogram`;
@@ -88,8 +90,8 @@ const aliveHaving = "max(series.last_seen) >= fromUnixTimestamp64Milli({alive:In
 const aliveFrom = (from: bigint): string => String(seenSinceMs(Number(from / 1_000_000n)));
 
 /**
- * The series of a question, in the order of their ids, and whether there are more than `maxSeries`. What Prometheus' metadata said
- * last of a series counts.
+ * Returns the selected series, in the order of their ids, and whether there are more than `maxSeries`. The latest
+ * Prometheus metadata of a series applies.
  */
 export const selectSeries = async (
   { columns }: Pick<Reading, 'columns'>,
@@ -148,15 +150,15 @@ const namedLabels = (
     references.map((reference, index) => [names[index], textOf(reference, own[index], resources.get(resource))]),
   );
 
-/** A question about one metric, whose series are grouped by names. */
+/** Selection of one metric's series, grouped by names. */
 export interface NamedQuestion extends Pick<SeriesQuestion, 'search' | 'projectId' | 'range'> {
   readonly metric: string;
   readonly groupBy: readonly string[];
 }
 
 /**
- * The series of several questions over one range, as `selectSeries` gives them, by one statement; `undefined` where they have more than
- * `limit` together. Throws where one question is invalid.
+ * Returns the series of several selections over one range in one statement, as `selectSeries` would; `undefined` if
+ * they exceed `limit` in total. Throws if one selection is invalid.
  */
 export const selectSeriesBatch = async (
   { columns }: Pick<Reading, 'columns'>,
@@ -226,7 +228,10 @@ const resourcesNeeded = async (
 
 const plain = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value ?? ''));
 
-/** As the search language has it: the series' own label, else its resource's attribute; empty where it has neither. */
+/**
+ * Returns the text as in the search language: the series' own label, otherwise its resource's attribute; empty if it
+ * has neither.
+ */
 const textOf = (
   reference: Reference,
   own: readonly [boolean, string] | undefined,
@@ -237,7 +242,7 @@ const textOf = (
   return plain(resource?.[reference.key]);
 };
 
-/** Everything that tells a series from the others of its metric. */
+/** Returns all labels that distinguish a series from others of its metric. */
 const everyLabel = (row: Row, resource: ResourceAttributes = {}): Record<string, string> => ({
   ...(row.of_service === '' ? {} : { service: row.of_service ?? '' }),
   ...Object.fromEntries(Object.entries(resource).map(([key, value]) => [`resource.${key}`, plain(value)])),
@@ -245,7 +250,7 @@ const everyLabel = (row: Row, resource: ResourceAttributes = {}): Record<string,
   ...Object.fromEntries((row.keys ?? []).map((key, index) => [key, row.texts?.[index] ?? ''])),
 });
 
-/** The one unit of these series; those that say none do not count. Throws where they have several. */
+/** Returns the common unit of these series, ignoring those without one. Throws if they have several. */
 export const unitOf = (series: readonly SelectedSeries[], metric: string): string => {
   const units = [...new Set(series.map(({ unit }) => unit))].filter((unit) => unit !== '');
   if (units.length > 1)

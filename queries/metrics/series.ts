@@ -24,7 +24,7 @@ export const Series = z.strictObject({
   ...resourceFields,
   scope: InstrumentationScope,
   points: z.array(Point),
-  truncated: z.boolean().describe('Whether there are more points in the range'),
+  truncated: z.boolean().describe('Whether the range has more points'),
   exemplars: z.array(Exemplar).describe('The newest 100 in the range, oldest first'),
 });
 type Series = z.output<typeof Series>;
@@ -45,7 +45,7 @@ interface SeriesRow extends ScopeRow {
   readonly metadata: string;
 }
 
-/** Up to 100 series of a metric that have points in the range, with up to 1,000 points each, oldest first. */
+/** Returns up to 100 series of a metric with points in the range, with up to 1,000 points each, oldest first. */
 export const readSeries = async (
   columns: TenantColumns,
   metric: string,

@@ -1,4 +1,4 @@
-/** Who names a metric: proof that it is used, from the queries that documents hold. */
+/** Finds documents that reference a metric: proof that it is used. */
 import { z } from 'zod';
 import { documentsIn } from '../../runtime/documents-in.ts';
 import type { CollectionDefinition, TenantDocuments } from '../../schemas/ports/documents.ts';
@@ -14,16 +14,16 @@ import { walk } from '../promql/syntax/tree.ts';
 import type { Reading } from '../reading.ts';
 import { Unknown } from '../result.ts';
 
-/** Documents that hold queries, in whichever of their fields. */
+/** Documents that contain queries, in any of their fields. */
 export interface QueryHolder {
-  /** What they are, in the plural, for people: `saved queries`. */
+  /** Plural name for people: `saved queries`. */
   readonly what: string;
   readonly collection: CollectionDefinition<object>;
-  /** Whether a document is its owner's alone: that it uses a metric is told, and nothing else of it. */
+  /** Returns whether a document is private to its owner: only the fact that it uses a metric is then shown. */
   isPrivate(document: object): boolean;
 }
 
-/** Everything that may name a metric. A resource that holds queries adds itself here. */
+/** All collections that may reference a metric. A resource with queries adds itself here. */
 export const queryHolders: readonly QueryHolder[] = [
   {
     what: 'saved queries',
@@ -41,31 +41,34 @@ export const queryHolders: readonly QueryHolder[] = [
 
 const Use = z.strictObject({
   what: z.string(),
-  id: z.string().nullable().describe('null: it is private'),
+  id: z.string().nullable().describe('`null` if it is private'),
   name: z.string().nullable(),
 });
 
-/** `unused` is said of what was looked at, and of nothing else. */
+/** `unused` applies only to what was searched. */
 export const MetricUses = z.strictObject({
-  uses: z.union([z.array(Use).describe('At most 100; empty: unused by everything in `lookedAt`'), Unknown]),
+  uses: z.union([z.array(Use).describe('At most 100; empty if nothing in `lookedAt` uses the metric'), Unknown]),
   searchedIn: z
     .array(z.strictObject({ what: z.string(), documents: z.int() }))
     .describe(
-      'Kinds of documents that hold queries. Queries of other programs, such as dashboards in Grafana, are not kept here',
+      'Kinds of documents that contain queries. Queries of other programs, such as Grafana dashboards, are not stored here',
     ),
 });
 type Use = z.output<typeof Use>;
 
-/** What a document asks for: names of metrics in queries of the builder, and tests of names in PromQL. */
+/** References in a document: names of metrics in builder queries, and name matchers in PromQL. */
 interface QueriedNames {
   readonly built: ReadonlySet<string>;
   readonly tests: readonly ((name: string) => boolean)[];
 }
 
-/** Names in PromQL; what stands in quotes may be a name too (`{__name__="…"}`). */
+/** Names in PromQL; quoted text may be a name too (`{__name__="…"}`). */
 const words = /[A-Za-z_:][\w:.]*/g;
 
-/** A test for each selector of PromQL that says something about the name; of text that is no PromQL each word is a name, which can only be too many. */
+/**
+ * Returns a matcher for each PromQL selector that restricts the name. In text that is not PromQL, each word counts as a
+ * name, which can only add names.
+ */
 const testsIn = (expression: string): QueriedNames['tests'] => {
   const tests: ((name: string) => boolean)[] = [];
   try {
@@ -82,14 +85,14 @@ const testsIn = (expression: string): QueriedNames['tests'] => {
   }
 };
 
-/** Looks into the whole document: queries stand in conditions of rules and in formulas too. */
+/** Reads the whole document, because conditions of rules and formulas contain queries too. */
 const readQueriedNames = (document: object): QueriedNames => {
   const built = new Set<string>();
   const tests: ((name: string) => boolean)[] = [];
   JSON.stringify(document, (_key, value: unknown) => {
     const { kind, metric, record, expression } = Object(value) as Readonly<Record<string, unknown>>;
     if (kind === 'metric' && typeof metric === 'string') built.add(metric);
-    // A recording rule is PromQL alone.
+    // A recording rule contains only PromQL.
     if (kind === 'promql' || (typeof record === 'string' && expression !== undefined))
       tests.push(...testsIn(String(expression)));
     return value;
@@ -98,9 +101,9 @@ const readQueriedNames = (document: object): QueriedNames => {
 };
 
 interface Names {
-  /** As the builder names it: a classic histogram also by what its parts have in common. */
+  /** Names in the builder: for a classic histogram, also the common name of its parts. */
   readonly built: readonly string[];
-  /** As PromQL names its series. */
+  /** Names of its series in PromQL. */
   readonly inPromql: readonly string[];
 }
 
@@ -111,13 +114,13 @@ const isNamed = ({ built, inPromql }: Names, queriedNames: QueriedNames): boolea
 
 const maxUses = 100;
 
-/** What uses of metrics are looked for in. */
+/** Dependencies of the search for uses. */
 export interface UsesReading extends Pick<Reading, 'columns'> {
   readonly documents: Pick<TenantDocuments, 'collection'>;
   readonly translation: Translation;
 }
 
-/** Looks through all documents of an organization that hold queries, once for several metrics. */
+/** Searches all documents of an organization with queries, once for several metrics. */
 export const usesOfMetrics = async (
   { documents, columns, translation }: UsesReading,
   metrics: readonly string[],
@@ -149,7 +152,7 @@ export const usesOfMetrics = async (
   );
 };
 
-/** The same for one metric. */
+/** As `usesOfMetrics`, for one metric. */
 export const usesOfMetric = async (
   reading: UsesReading,
   metric: string,

@@ -1,34 +1,34 @@
-/** Over which windows a query is evaluated, and which points it reads for them. */
+/** Windows of a query's evaluation, and the points read for them. */
 import type { QueryContext } from '../answer.ts';
 import { secondsIn, stepsOf } from '../steps.ts';
 import { formatTime } from '../time.ts';
 
-/** Windows beside each other, from the first to the last: the steps of a range, or the range as one. Times are nanoseconds. */
+/** Adjacent windows, from first to last: the steps of a range, or the entire range. Times are in nanoseconds. */
 export interface Windows {
   readonly from: bigint;
   readonly to: bigint;
-  /** Beginning of the first window, which may lie before the range. */
+  /** Start of the first window, which may be before the range. */
   readonly begin: bigint;
   readonly width: bigint;
   readonly count: number;
   /** Starts in epoch milliseconds. */
   readonly starts: readonly number[];
-  /** Starts of those that the range covers only in part. */
+  /** Starts of the windows that the range covers only partly. */
   readonly partial: readonly number[];
-  /** How long a value holds while no other comes, as Prometheus has it. */
+  /** How long a value stays valid without a newer one, as in Prometheus. */
   readonly hold: bigint;
-  /** How far before the range the point may lie of which the value holds into it. */
+  /** Maximum distance before the range of a point whose value is still valid in it. */
   readonly holdBefore: bigint;
-  /** How far before the range the point may lie that a counter's increase is counted from. */
+  /** Maximum distance before the range of the point from which a counter's increase is counted. */
   readonly lookback: bigint;
-  /** Seconds of a window that lie in the range. */
+  /** Returns the seconds of a window within the range. */
   secondsOf(index: number): number;
 }
 
 const minute = 60_000_000_000n;
 const hold = 5n * minute;
 const maxLookback = 60n * minute;
-/** No clock runs further ahead than this: received before that, a point cannot lie in the range. */
+/** Maximum clock skew of senders: a point received earlier than this before the range is not in it. */
 const clockSkewNs = 24n * 60n * minute;
 
 export const windowsOf = ({ range, stepMs, stepsFrom, isNewestWithin = false }: QueryContext): Windows => {
@@ -57,26 +57,29 @@ const lookbackOf = (width: bigint): bigint => (width < hold ? hold : width > max
 
 const int = (value: bigint | number): string => `toInt64('${value}')`;
 
-/** SQL of the windows, over columns of nanoseconds. */
+/** Returns SQL of the windows, over columns of nanoseconds. */
 export const windowSql = ({ from, to, begin, width, count, hold }: Windows) => {
-  /** The window of a time that is not before the range. */
+  /** Index of the window of a time that is not before the range. */
   const indexOf = (time: string): string => `intDiv(${time} - ${int(begin)}, ${int(width)})`;
   const startOf = (index: string): string => `(${int(begin)} + ${index} * ${int(width)})`;
   return {
     indexOf,
     /** Whether a time is not before the range. */
     isWithin: (time: string): string => `${time} >= ${int(from)}`,
-    /** Whether it took longer than a window. */
+    /** Whether the duration exceeds a window. */
     isLong: (start: string, end: string): string => `${end} - ${start} > ${int(width)}`,
     /**
-     * Windows and the parts of them that something belongs to that came about after `start` and was seen at `end`: the window `own`, in
-     * which it was seen, unless that is -1, because it took longer than a window; then it is spread evenly over that time.
+     * Windows, and their shares of an increase between `start` and `end`: the window `own`, in which it was seen. An
+     * `own` of -1 means it took longer than a window and is spread evenly over that time.
      */
     shares: (start: string, end: string, own: string): string =>
       `if(${own} >= 0, [(${own}, toFloat64(1))],
         arrayMap(k -> (k, (least(${startOf('k')} + ${int(width)}, ${end}) - greatest(${startOf('k')}, ${start}, ${int(from)})) / (${end} - ${start})),
           range(${indexOf(`greatest(${start}, ${int(from)})`)}, if(${own} >= 0, ${int(0)}, ${indexOf(end)} + 1))))`,
-    /** Windows in which a value is the newest: from its own to before that of the next value, for as long as it holds. No next one is 0. */
+    /**
+     * Windows in which a value is the newest: from its own until before that of the next value, while it is valid. A
+     * next value of 0 means none.
+     */
     holding: (time: string, next: string): string =>
       `range(${indexOf(`greatest(${time}, ${int(from)})`)}, 1 + least(
         multiIf(${next} = 0, ${int(count - 1)}, ${next} < ${int(from)}, ${int(-1)}, ${indexOf(next)} - 1),
@@ -85,17 +88,20 @@ export const windowSql = ({ from, to, begin, width, count, hold }: Windows) => {
   };
 };
 
-/** Points of which tables a statement reads. */
+/** Tables of points that a statement reads. */
 export interface PointSource {
   readonly table: 'samples' | 'histograms' | 'summaries';
   readonly metrics: readonly string[];
   readonly ids: readonly string[];
 }
 
-/** Points lie by the day on which they were received. */
+/** Points are stored by the day of their reception. */
 const dayOf = (time: bigint): string => formatTime(time).slice(0, 10).replaceAll('-', '');
 
-/** The condition of points by series and time, `before` nanoseconds before the range too; and its parameters. */
+/**
+ * Returns the condition of points by series and time, including `before` nanoseconds before the range, and its
+ * parameters.
+ */
 export const pointsCondition = ({ table, ids }: PointSource, { from, to }: Windows, before: bigint): string =>
   `tenant_id = {tenant:String} AND metric IN {metrics:Array(String)} AND series_id IN (${ids.join(', ')})
     AND ${table}.timestamp >= fromUnixTimestamp64Nano(${int(from - before)}, 'UTC') AND ${table}.timestamp <= fromUnixTimestamp64Nano(${int(to)}, 'UTC')

@@ -1,11 +1,11 @@
-/** Samples that count as stored although they have not landed yet: of series that a group of rules has just recorded. */
+/** Samples that count as stored before they are: of series that a rule group has just recorded. */
 import type { Labels, Selection, Series } from './series.ts';
 import { testOf } from './syntax/matchers.ts';
 
 const keyOf = (labels: Labels): string =>
   JSON.stringify(Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1)));
 
-/** Those of a selection. Each has one sample. */
+/** Returns the added series of a selection. Each has one sample. */
 export const addedTo = ({ matchers, fromMs, toMs }: Selection, added: readonly Series[]): readonly Series[] => {
   const tests = matchers.map((matcher) => ({ name: matcher.name, test: testOf(matcher) }));
   return added.filter(({ labels, times: [time = 0] }) => {
@@ -16,13 +16,13 @@ export const addedTo = ({ matchers, fromMs, toMs }: Selection, added: readonly S
 
 const joined = (one: Float64Array, other: Float64Array): Float64Array => {
   const both = new Float64Array(one.length + other.length);
-  // As memory: a NaN keeps its bits.
+  // Copied as memory, so that a NaN retains its bits.
   both.set(one);
   both.set(other, one.length);
   return both;
 };
 
-/** A series with what comes behind its last sample; what has landed meanwhile is there already. */
+/** Returns a series with the samples after its last one; samples stored meanwhile are already included. */
 const continued = (stored: Series, added: Series): Series => {
   if ((stored.times.at(-1) ?? Number.NEGATIVE_INFINITY) >= (added.times[0] as number)) return stored;
   const hasHistograms = stored.histograms !== undefined || added.histograms !== undefined;
@@ -36,7 +36,7 @@ const continued = (stored: Series, added: Series): Series => {
   };
 };
 
-/** The series of a selection, as if these samples had landed. */
+/** Yields the series of a selection, as if these samples were stored. */
 export const withAdded = function* (
   stored: Iterable<Series>,
   selection: Selection,

@@ -1,4 +1,4 @@
-/** Answers as `/api/v1/query` and `/api/v1/query_range` of Prometheus give them. */
+/** Serializes answers in the format of `/api/v1/query` and `/api/v1/query_range` of Prometheus. */
 import type { Answer, MatrixSeries } from './engine/result.ts';
 import { numberText } from './fetch/numbers.ts';
 import { type Bucket, histogramFrom } from './histograms/histogram.ts';
@@ -6,7 +6,7 @@ import type { NativeHistogram } from './series.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Which ends belong to a bucket: the upper one alone, the lower one alone, none, both. */
+/** Returns the boundary code of a bucket: upper bound inclusive, lower inclusive, neither, both. */
 const endsOf = ({ lowerInclusive, upperInclusive }: Bucket): number => {
   if (lowerInclusive) return upperInclusive ? 3 : 1;
   return upperInclusive ? 0 : 2;
@@ -24,7 +24,10 @@ const histogramJson = (native: NativeHistogram): Json => {
   };
 };
 
-/** Times and values, made where the text is, series by series: as arrays those of an answer are several times its text. */
+/**
+ * Serializes times and values series by series, because arrays of an entire answer take several times the size of its
+ * text.
+ */
 const pointsJson = (times: Float64Array, written: (at: number) => unknown) => ({
   toJSON: () => Array.from(times, (time, at) => [time / 1000, written(at)]),
 });
@@ -39,11 +42,11 @@ const seriesJson = ({ labels, times, values, histogramTimes, histograms }: Matri
   }),
 });
 
-/** The first `limit` series of an answer, and whether there are more. */
+/** Returns the first `limit` series of an answer, and whether there are more. */
 const within = <Item>(items: readonly Item[], limit: number): readonly [readonly Item[], boolean] =>
   items.length > limit ? [items.slice(0, limit), true] : [items, false];
 
-/** Type and result of an answer, of at most `limit` series. */
+/** Returns type and result of an answer, with at most `limit` series. */
 export const answerJson = (
   answer: Answer,
   limit: number,

@@ -1,6 +1,6 @@
 /** Errors of PromQL, with Prometheus' types and texts. */
 
-/** Prometheus' types of errors. */
+/** Prometheus' error types. */
 export type PromqlErrorType =
   | 'bad_data'
   | 'execution'
@@ -11,7 +11,7 @@ export type PromqlErrorType =
   | 'not_found'
   | 'too_many_requests';
 
-/** A query that cannot be answered. The message is Prometheus' own where it has one. */
+/** A query that cannot be answered. The message is Prometheus' own if there is one. */
 export class PromqlError extends Error {
   readonly type: PromqlErrorType;
 

@@ -10,29 +10,29 @@ import { parseExpression } from './syntax/parse.ts';
 import { everySyntax, type SyntaxOptions } from './syntax/reader.ts';
 import { documentedType, type Expression, typeOf } from './syntax/tree.ts';
 
-/** An expression that was read and checked. */
+/** A parsed and checked expression. */
 export interface ParsedQuery {
   readonly text: string;
   readonly expression: Expression;
 }
 
-/** The times of a query: an instant one starts and ends at the same time with step 0. */
+/** Times of a query: an instant query starts and ends at the same time, with step 0. */
 export interface Window extends QueryWindow {
   readonly lookbackMs?: number | undefined;
 }
 
-/** What a query may use. */
+/** Limits of a query. */
 export interface Limits {
-  /** Samples held at once. */
+  /** Maximum number of samples held at once. */
   readonly samples: number;
-  /** Memory for columns of results; 400 MB unless it is said. */
+  /** Maximum memory for columns of results; default 400 MB. */
   readonly bytes?: number | undefined;
 }
 
 const defaultLimits: Limits = { samples: 50_000_000 };
 const defaultBytes = 400e6;
 
-/** What a query answers, and what Prometheus would tell of it. */
+/** Result of a query, with Prometheus' annotations. */
 export interface Evaluated {
   readonly value: Answer;
   readonly warnings: readonly string[];
@@ -40,13 +40,13 @@ export interface Evaluated {
   readonly samples: { readonly total: number; readonly peak: number; readonly perStep: Float64Array };
 }
 
-/** Reads an expression; throws `PromqlSyntaxError` with Prometheus' text and position. */
+/** Parses an expression; throws `PromqlSyntaxError` with Prometheus' text and position. */
 export const parse = (text: string, options: SyntaxOptions = everySyntax): ParsedQuery => ({
   text,
   expression: parseExpression(text, options),
 });
 
-/** Why a text is no expression, in Prometheus' words; undefined where it is one. */
+/** Returns why a text is not a valid expression, in Prometheus' words; undefined if it is valid. */
 export const expressionProblem = (text: string): string | undefined => {
   try {
     parseExpression(text, everySyntax);
@@ -59,7 +59,7 @@ export const expressionProblem = (text: string): string | undefined => {
 
 const lookbackOf = ({ lookbackMs }: Window, options: EngineOptions): number => lookbackMs ?? options.lookbackMs;
 
-/** What an expression reads, in the order of the numbers by which `evaluate` asks for it. */
+/** Returns the selections of an expression, in the order of their numbers for `evaluate`. */
 export const selectionsOf = (
   { expression }: ParsedQuery,
   window: Window,
@@ -71,8 +71,8 @@ function* hinted(allSeries: Iterable<Series>): Iterable<Series> {
 }
 
 /**
- * Evaluates an expression over series that `read` gives for the number of a selection, each once. Synchronous and without any
- * input or output of its own. Throws `PromqlExecutionError` and `PromqlLimitError`.
+ * Evaluates an expression over the series that `read` returns for a selection number, once each. Synchronous and
+ * without its own I/O. Throws `PromqlExecutionError` and `PromqlLimitError`.
  */
 export const evaluate = (
   { text, expression }: ParsedQuery,

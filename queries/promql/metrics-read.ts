@@ -1,4 +1,4 @@
-/** Which stored metrics an expression reads. */
+/** Finds the stored metrics that an expression reads. */
 import type { EvaluationWindow } from './evaluation/messages.ts';
 import type { Scope } from './fetch/scope.ts';
 import { metricsNamed } from './fetch/stored-metrics.ts';
@@ -6,8 +6,8 @@ import { parse, selectionsOf } from './index.ts';
 import { hasSteadySteps } from './steps-cache.ts';
 
 /**
- * Stored metrics that an expression reads, where each of its steps follows from points that are no later, wherever the range begins. Undefined
- * where that does not hold, or where what it reads is not told by names.
+ * Returns the stored metrics that an expression reads, provided that each step depends only on points up to its own
+ * time, for any start of the range. Undefined if it does not, or if the expression selects series without names.
  */
 export const metricsRead = async (
   expression: string,
@@ -19,7 +19,7 @@ export const metricsRead = async (
   const metrics = new Set<string>();
   for (const { matchers, fromMs, toMs } of selectionsOf(parsed, window)) {
     const name = matchers.find((matcher) => matcher.name === '__name__' && matcher.op === '=')?.value ?? '';
-    // `target_info` is there while any of a resource's series are.
+    // `target_info` exists while any of a resource's series do.
     if (name === '' || name === 'target_info' || toMs > window.endMs) return undefined;
     for (const { metric } of await metricsNamed(scope, { fromMs, toMs }, matchers)) metrics.add(metric);
   }

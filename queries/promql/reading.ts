@@ -3,15 +3,15 @@ import type { Promql } from './evaluation/threads.ts';
 import type { Translation } from './otlp/labels.ts';
 import type { Series } from './series.ts';
 
-/** Threads that evaluate PromQL, and how OTLP becomes Prometheus' series for them. */
+/** Evaluation threads of PromQL, and their translation of OTLP series. */
 export interface PromqlReading {
   readonly threads: Promql;
   readonly translation: Translation;
-  /** Samples that count as stored, although they have not landed: of series that were recorded for the time that is asked for. */
+  /** Samples that count as stored before they are: of series recorded for the evaluation time. */
   readonly added?: readonly Series[] | undefined;
 }
 
-/** What every kind of `Query` runs with; without `promql` queries of that kind are refused. */
+/** Dependencies of every kind of `Query`; without `promql`, PromQL queries are rejected. */
 export interface QueryReading extends Reading {
   readonly promql?: PromqlReading | undefined;
 }

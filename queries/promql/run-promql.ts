@@ -1,4 +1,4 @@
-/** PromQL as a kind of `Query`. */
+/** Runs PromQL as a kind of `Query`. */
 import { type Answer, type QueryContext, seriesAnswer, tableAnswer } from '../answer.ts';
 import { invalid, QueryError } from '../errors.ts';
 import type { PromqlQuery } from '../query.ts';
@@ -14,9 +14,9 @@ import type { NativeHistogram } from './series.ts';
 import { createStepsWriter } from './steps-cache.ts';
 import { PromqlExecutionError, PromqlSyntaxError } from './syntax/errors.ts';
 
-/** Steps of one query, as in Prometheus. */
+/** Maximum number of steps of one query, as in Prometheus. */
 export const maxSteps = 11_000;
-/** Prometheus' default: how far back a sample counts. */
+/** Prometheus' default lookback of a sample. */
 export const defaultLookbackMs = 300_000;
 
 const msOf = (nanoseconds: bigint): number => Number(nanoseconds / 1_000_000n);
@@ -29,7 +29,10 @@ const written = (value: number | NativeHistogram): number | string => {
 const nameOf = (labels: Readonly<Record<string, string>>, { expression }: PromqlQuery): string =>
   labels['__name__'] ?? expression;
 
-/** Steps are those of every query: multiples of the step, the first one at or behind the start; or they begin with the range. */
+/**
+ * Returns the window of a query. Steps are multiples of the step, starting at or after the start of the range, or they
+ * begin with the range.
+ */
 export const windowOfPromql = ({ range: { from, to }, stepMs, stepsFrom }: QueryContext): EvaluationWindow => {
   const endMs = msOf(to);
   if (stepMs === undefined) return { startMs: endMs, endMs, stepMs: 0, lookbackMs: defaultLookbackMs };
@@ -38,8 +41,8 @@ export const windowOfPromql = ({ range: { from, to }, stepMs, stepsFrom }: Query
 };
 
 /**
- * Evaluates a query of PromQL: with a step as series, as a range query does; without one as a table, of the end of the range. Warnings
- * and infos are what Prometheus would say.
+ * Runs a PromQL query: with a step, as a range query that returns series; without one, as a table at the end of the
+ * range. Warnings and infos equal those of Prometheus.
  */
 export const runPromql = async (
   query: PromqlQuery,
@@ -52,7 +55,7 @@ export const runPromql = async (
   return answerOfPromql(query, await evaluatePromql(query.expression, reading, window, signal), { stepMs });
 };
 
-/** Evaluates an expression. What is wrong with it is a `QueryError`. */
+/** Evaluates an expression. Throws a `QueryError` if it is invalid. */
 export const evaluatePromql = async (
   expression: string,
   { columns, promql, plan, nowMs }: QueryReading,
@@ -78,14 +81,14 @@ export const evaluatePromql = async (
   }
 };
 
-/** What was evaluated, in the form of every answer. */
+/** Converts a result to the common answer format. */
 export const answerOfPromql = (
   query: PromqlQuery,
   evaluated: Evaluated,
   { stepMs }: Pick<QueryContext, 'stepMs'>,
 ): Answer => (stepMs === undefined ? tableOf(evaluated) : seriesOf(query, evaluated));
 
-/** What is wrong with a query, as a `QueryError`; any other error as it is. */
+/** Converts an error of a query to a `QueryError`; returns any other error unchanged. */
 export const faultOfPromql = (error: unknown): unknown => {
   if (error instanceof PromqlSyntaxError) return invalid('query.expression', error.message);
   const isFault = error instanceof PromqlError || error instanceof PromqlExecutionError;

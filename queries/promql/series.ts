@@ -1,18 +1,20 @@
-/** Labels of a series, the metric's name among them as `__name__`, in the order of their names. */
+/** Labels of a series ordered by name, including the metric's name as `__name__`. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** What a histogram says about a reset of its counter before it. */
+/** Hint of a histogram about a counter reset before it. */
 export type ResetHint = 'unknown' | 'reset' | 'not-reset' | 'gauge';
 
-/** A run of buckets that follow each other: `offset` is from the end of the run before (of the first run: from bucket 0). */
+/**
+ * A run of consecutive buckets: `offset` is relative to the end of the previous run (for the first run, to bucket 0).
+ */
 export interface BucketSpan {
   readonly offset: number;
   readonly length: number;
 }
 
 /**
- * A native histogram with counts as floats. Schemas -4 to 8 have exponential buckets, schema -53 has the bounds `customValues`,
- * positive buckets alone and no zero bucket. Buckets hold counts and not differences.
+ * A native histogram with float counts. Schemas -4 to 8 have exponential buckets; schema -53 has the bounds
+ * `customValues`, only positive buckets and no zero bucket. Buckets contain absolute counts, not differences.
  */
 export interface NativeHistogram {
   readonly schema: number;
@@ -24,7 +26,7 @@ export interface NativeHistogram {
   readonly positiveBuckets: readonly number[];
   readonly negativeSpans: readonly BucketSpan[];
   readonly negativeBuckets: readonly number[];
-  /** The upper bounds of schema -53, without the last, +Inf. */
+  /** Upper bounds of schema -53, without the last one, +Inf. */
   readonly customValues?: readonly number[];
   readonly resetHint: ResetHint;
 }
@@ -34,22 +36,27 @@ export interface Series {
   readonly labels: Labels;
   /** Milliseconds since the epoch. */
   readonly times: Float64Array;
-  /** The stale marker keeps its bits (`0x7ff0000000000002`), also beside a histogram: then the sample is stale. */
+  /**
+   * The stale marker retains its bits (`0x7ff0000000000002`). If a histogram has one as its value, the sample is stale.
+   */
   readonly values: Float64Array;
-  /** Where one stands the sample is a histogram, and its value has no meaning. */
+  /** If an element is defined, the sample is a histogram, and its value is meaningless. */
   readonly histograms?: readonly (NativeHistogram | undefined)[];
-  /** When each sample's counter began, in milliseconds; 0 where that is not known. */
+  /** Start time of each sample's counter in milliseconds; 0 if unknown. */
   readonly starts?: Float64Array;
 }
 
-/** A condition on a label. Regular expressions are RE2's and match the whole value. A label that is missing has the value ''. */
+/**
+ * A condition on a label. Regular expressions use RE2 syntax and match the entire value. A missing label has the value
+ * ''.
+ */
 export interface Matcher {
   readonly name: string;
   readonly op: '=' | '!=' | '=~' | '!~';
   readonly value: string;
 }
 
-/** What one selector of an expression needs: samples later than `fromMs` and not later than `toMs`. */
+/** Data needed by one selector of an expression: samples after `fromMs` and up to `toMs`. */
 export interface Selection {
   readonly matchers: readonly Matcher[];
   readonly fromMs: number;

@@ -3,27 +3,27 @@ import { defaultOptions, type EngineOptions } from './engine/context.ts';
 import type { Translation } from './otlp/labels.ts';
 import { everySyntax, type SyntaxOptions } from './syntax/reader.ts';
 
-/** How OTLP becomes Prometheus' series, from the settings. */
+/** Returns the translation of OTLP series from the settings. */
 export const translationOf = (settings: Settings): Translation => ({
   strategy: settings.PROMQL_TRANSLATION,
   promoted: settings.PROMQL_RESOURCE_ATTRIBUTES,
   scopeLabels: settings.PROMQL_SCOPE_LABELS,
 });
 
-/** What of PromQL is enabled. */
+/** Enabled features of PromQL. */
 export interface Features {
   readonly syntax: SyntaxOptions;
   readonly engine: EngineOptions;
 }
 
-/** What is enabled unless settings say otherwise. */
+/** Features enabled by default. */
 export const defaultFeatures: Features = { syntax: everySyntax, engine: defaultOptions };
 
-/** What of PromQL is enabled, from the settings. */
+/** Returns the enabled features from the settings. */
 export const featuresOf = ({ PROMQL_FEATURES: named }: Settings): Features => ({
   syntax: {
     experimentalFunctions: named.includes('promql-experimental-functions'),
-    // No flag of Prometheus any more: always there.
+    // No longer behind a flag in Prometheus: always enabled.
     durationExpressions: true,
     extendedRangeSelectors: named.includes('promql-extended-range-selectors'),
     fillModifiers: named.includes('promql-binop-fill-modifiers'),

@@ -1,7 +1,9 @@
 /**
- * Steps of expressions that are asked again while time goes on, as panels are. What a step has follows from the samples in its windows alone,
- * wherever the range begins: so the steps before the first piece of time in which something else landed are as they were, and only those from
- * there on are evaluated. Samples that land late, that are erased, and series that come or get another name all count.
+ * Caches steps of expressions that are queried repeatedly as time advances, as by panels.
+ *
+ * A step depends only on the samples in its windows, wherever the range begins. Steps before the first time piece with
+ * changed data are therefore unchanged, and only those from there on are evaluated. Late and erased samples, new series
+ * and renamed series all count as changes.
  */
 import { RowCache } from '../row-cache.ts';
 import { inOrderOfLabels } from './engine/labels.ts';
@@ -12,7 +14,7 @@ import type { Scope } from './fetch/scope.ts';
 import type { Evaluated, ParsedQuery } from './index.ts';
 import { type DurationPart, type Expression, everyPartOf } from './syntax/tree.ts';
 
-/** An expression over a window, and what its selectors read for it by what is known now. */
+/** An expression over a window, and the reads of its selectors by current knowledge. */
 export interface StepsQuestion {
   readonly scope: Scope;
   readonly expression: string;
@@ -20,13 +22,13 @@ export interface StepsQuestion {
   readonly reads: readonly Read[];
 }
 
-/** What is known of an expression before it is evaluated. */
+/** State recorded for an expression before its evaluation. */
 interface Expected {
   readonly window: EvaluationWindow;
-  /** Which metrics are read, and how they become series. */
+  /** Metrics that are read, and their translation to series. */
   readonly origins: string;
   readonly landed: Landed;
-  /** When all of its steps were evaluated last, in the process' own milliseconds. */
+  /** Last complete evaluation, in monotonic milliseconds of the process. */
   readonly evaluatedMs: number;
 }
 
@@ -34,19 +36,22 @@ interface CachedSteps extends Expected {
   readonly series: readonly MatrixSeries[];
 }
 
-/** What is known of a question before it is evaluated. */
+/** Cached state of a query before its evaluation. */
 export interface Steps {
-  /** The first step that must be evaluated: the window's first where nothing is kept, behind its end where all is. */
+  /** First step to evaluate: the window's first if nothing is cached, after its end if everything is. */
   readonly fromMs: number;
-  /** The answer to the question, of what was evaluated from a step on that is not later than `fromMs`. It is kept for the next question. */
+  /** Returns the answer, given an evaluation that starts at `fromMs` or earlier, and caches it for the next query. */
   answer(evaluated: Evaluated, fromMs: number): Evaluated;
 }
 
-/** Bytes of what is kept, of all organizations. */
+/** Maximum bytes of the cache, for all organizations. */
 const maxBytes = 64 * 1024 * 1024;
-/** A piece has so many steps: the fewer, the less is evaluated again, and the more is to be compared. */
+/** Number of steps per piece: fewer mean less re-evaluation, but more comparisons. */
 const stepsInPiece = 16;
-/** Other samples with the same number and sum in one piece would not be seen: what is kept ends after this time, however often it is used. */
+/**
+ * Changed samples with equal number and checksum in one piece would go undetected, so entries expire after this time,
+ * however often they are used.
+ */
 const cacheTtlMs = 900_000;
 
 const bytesOf = ({ series, landed }: CachedSteps): number =>
@@ -54,7 +59,7 @@ const bytesOf = ({ series, landed }: CachedSteps): number =>
   100 * landed.size;
 
 const stepsCache = new RowCache<CachedSteps>(maxBytes, bytesOf);
-/** What landed before expressions were asked that another thread evaluates. */
+/** Fingerprints recorded before expressions that another thread evaluates. */
 const expected = new RowCache<Expected>(2_000);
 
 type StepsKey = Pick<StepsQuestion, 'scope' | 'expression' | 'window'>;
@@ -65,7 +70,10 @@ const keyOf = ({
   window: { stepMs, lookbackMs },
 }: StepsKey): string => JSON.stringify([stepMs, lookbackMs, expression, translation, projectId, only]);
 
-/** Pieces of time within which what landed is compared. Steps begin at multiples of a step, and so do pieces. */
+/**
+ * Returns the length of the time pieces whose fingerprints are compared. Like steps, pieces begin at multiples of their
+ * length.
+ */
 export const pieceMsOf = ({ stepMs }: EvaluationWindow): number => stepsInPiece * stepMs;
 
 const ofWindow = new Set(['start', 'end', 'range', 'step', 'info']);
@@ -76,11 +84,14 @@ const dependsOnWindow = (node: Expression | DurationPart): boolean =>
   (node.kind === 'call' && ofWindow.has(node.signature.name)) ||
   everyPartOf(node).some(dependsOnWindow);
 
-/** Whether each step of an expression is the same in every window that has it. */
+/** Returns whether each step of an expression is equal in every window that includes it. */
 export const hasSteadySteps = ({ expression }: ParsedQuery, { startMs, stepMs }: EvaluationWindow): boolean =>
   stepMs > 0 && startMs % stepMs === 0 && !dependsOnWindow(expression);
 
-/** Whether what is read is numbers, or counts of buckets: whether a native histogram continues the one before it depends on what else is read. */
+/**
+ * Returns whether a read has numbers or bucket counts. Whether a native histogram continues the previous one depends on
+ * what else is read.
+ */
 const isNumbers = ({ sources }: Read): boolean =>
   sources.every(({ part, tables }) => part !== 'native' && !(part === 'value' && tables.includes('histograms')));
 
@@ -96,7 +107,7 @@ const originsOf = (reads: readonly Read[]): string =>
 const lastStepOf = ({ startMs, endMs, stepMs }: EvaluationWindow): number =>
   startMs + Math.floor((endMs - startMs) / stepMs) * stepMs;
 
-/** What is known of the question now, for what is evaluated next. */
+/** Returns the current state of the query, for the next evaluation. */
 const expectedOf = ({ window, reads }: StepsQuestion, landed: Landed, evaluatedMs: number): Expected => ({
   window,
   evaluatedMs,
@@ -104,12 +115,12 @@ const expectedOf = ({ window, reads }: StepsQuestion, landed: Landed, evaluatedM
   landed: landedFor(reads, landed, pieceMsOf(window)),
 });
 
-/** The first step that may differ from those that are kept. */
+/** Returns the first step that may differ from the cached ones. */
 const firstOf = ({ window, reads }: StepsQuestion, before: CachedSteps, now: Landed): number => {
   const { stepMs, endMs } = window;
   let first = lastStepOf(before.window) + stepMs;
   for (const read of reads) {
-    // A step at this time reads up to so much later, or earlier where it is below 0.
+    // A step at this time reads this much later, or earlier if negative.
     const aheadMs = read.window.toMs - endMs;
     const known = { before: before.landed, beforeToMs: before.window.endMs + aheadMs, now };
     first = Math.min(first, firstChangeMs(read, known, pieceMsOf(window)) - aheadMs);
@@ -117,7 +128,7 @@ const firstOf = ({ window, reads }: StepsQuestion, before: CachedSteps, now: Lan
   return Math.ceil(first / stepMs) * stepMs;
 };
 
-/** The samples from one time on and before another. */
+/** Returns the samples from one time on and before another. */
 const between = (series: MatrixSeries, fromMs: number, toMs: number): MatrixSeries => {
   const placeOf = (timeMs: number): number => {
     const place = series.times.findIndex((time) => time >= timeMs);
@@ -134,7 +145,7 @@ const both = (left: Float64Array, right: Float64Array): Float64Array => {
   return all;
 };
 
-/** Series with what is kept and then what was evaluated, in the order of their labels. */
+/** Merges cached and evaluated series, in the order of their labels. */
 const mergeCached = (earlier: readonly MatrixSeries[], evaluated: readonly MatrixSeries[]): readonly MatrixSeries[] => {
   const nameOf = ({ labels }: MatrixSeries): string => JSON.stringify(labels);
   const filled = earlier.filter(({ times }) => times.length > 0);
@@ -150,7 +161,7 @@ const mergeCached = (earlier: readonly MatrixSeries[], evaluated: readonly Matri
 
 const none = new Float64Array(0);
 
-/** Nothing: for a rest of which no step is left to be evaluated. */
+/** Empty result, if no step remains to be evaluated. */
 export const nothingEvaluated: Evaluated = {
   value: { type: 'matrix', series: [] },
   warnings: [],
@@ -158,18 +169,18 @@ export const nothingEvaluated: Evaluated = {
   samples: { total: 0, peak: 0, perStep: none },
 };
 
-/** What has warnings is not kept: of which steps they are is not known. Nor are native histograms. */
+/** Results with warnings are not cached, because their steps are unknown, and neither are native histograms. */
 const storeSteps = (request: StepsKey, known: Expected, { value, warnings }: Evaluated): void => {
   if (value.type !== 'matrix' || warnings.length > 0) return;
   if (value.series.some(({ histograms }) => histograms.length > 0)) return;
   stepsCache.of(request.scope.columns).set(keyOf(request), { ...known, series: value.series });
 };
 
-/** Whether something is kept of a question, which may be outdated. */
+/** Returns whether the cache has an entry for a query, which may be outdated. */
 export const hasCachedSteps = (request: StepsKey): boolean =>
   stepsCache.of(request.scope.columns).get(keyOf(request)) !== undefined;
 
-/** What is kept of a question, if steps of its window are; `landed` is what landed by now. */
+/** Returns the cache entry of a query if it covers steps of its window; `landed` has the current fingerprints. */
 const findCached = (
   question: StepsQuestion,
   landed: Landed,
@@ -182,7 +193,7 @@ const findCached = (
   return fromMs > window.startMs ? { before, fromMs } : undefined;
 };
 
-/** Looks what is kept of a question. It was asked before what landed, and nothing has been read for its answer. */
+/** Returns the cached steps of a query. `landed` must be read after the query arrived and before its data is read. */
 export const stepsOf = (question: StepsQuestion, landed: Landed): Steps => {
   const { window, reads } = question;
   if (!reads.every(isNumbers)) return { fromMs: window.startMs, answer: (evaluated) => evaluated };
@@ -203,13 +214,13 @@ export const stepsOf = (question: StepsQuestion, landed: Landed): Steps => {
   };
 };
 
-/** Tells what landed before a question that is going to be asked alone. */
+/** Records the fingerprints before a query that runs alone. */
 export const expectAlone = (question: StepsQuestion, landed: Landed): void => {
   if (question.reads.every(isNumbers))
     expected.of(question.scope.columns).set(keyOf(question), expectedOf(question, landed, performance.now()));
 };
 
-/** What keeps the answer to a question that is asked alone: taken before anything is read for it. */
+/** Returns a function that caches the answer of a query that runs alone. Call this before any data is read for it. */
 export const createStepsWriter = (request: StepsKey): ((evaluated: Evaluated) => void) => {
   const known = expected.of(request.scope.columns).get(keyOf(request));
   const isSame = known?.window.startMs === request.window.startMs && known.window.endMs === request.window.endMs;

@@ -1,4 +1,4 @@
-/** Chosen columns of records: what to select for each, and the value in a row. */
+/** Selected columns of records: the SQL of each, and its value in a row. */
 import {
   attributeExpressions,
   type Field,
@@ -17,7 +17,7 @@ export interface ChosenColumn {
   readonly column: TableColumn;
   readonly selection: readonly string[];
   readonly needsResource: boolean;
-  /** The value; null where the record has none. Attributes have the type in which they came. */
+  /** Returns the value; null if the record has none. Attributes have the type in which they were received. */
   read(row: ChosenRow, resource: Attributes | undefined): unknown;
 }
 
@@ -34,7 +34,7 @@ const fieldValue = ({ type, names }: Field, value: unknown): unknown => {
   return value;
 };
 
-/** The column that a name of the search language gives. */
+/** Returns the column of a name of the search language. */
 export const chosenColumn = (name: string, signal: QuerySignal, index: number): ChosenColumn => {
   const reference = referenceOf(signals[signal].fields, name) as Reference;
   const at = `c${index}`;

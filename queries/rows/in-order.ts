@@ -1,7 +1,7 @@
 /**
- * Records in the order of their time, from the newest or the oldest on, without reading all that match: the end of the range that is
- * asked for first is read first, and then stretches that grow, until there are enough. A question that was asked a short time ago begins
- * with the stretch that had enough then.
+ * Reads records in the order of time, newest or oldest first, without reading all matches. It reads the end of the
+ * range where the order begins, then growing time spans, until there are enough. A query that ran recently starts with
+ * the span that was sufficient then.
  */
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { asOfOne, type RowOrder, type RowPlace } from '../merge-series.ts';
@@ -10,46 +10,55 @@ import { type Condition, choosing, rangeValues, withinRange } from '../records.t
 import { RowCache } from '../row-cache.ts';
 import { type QuerySignal, recordsOf } from '../signals/index.ts';
 
-/** Enough for what is common where much arrives. Indexes of time and the sorting key leave few granules of it. */
+/** Sufficient for frequent records under high load. Time indexes and the sorting key limit it to few granules. */
 const firstNs = 60_000_000_000n;
-/** Of one service: the sorting key has services by ten minutes, so that a minute of one costs what ten do. */
+/** For one service: the sorting key has services in ten-minute units, so a minute costs as much as ten. */
 const firstOfServiceNs = 600_000_000_000n;
-/** From one stretch to the next where nothing was found. */
+/** Growth factor of the span if nothing was found. */
 const growth = 20n;
 /**
- * The last one is all that is left: what is rare is found by indexes, and a statement costs as much as reading 50,000 rows. So it is
- * sooner where what is left is so many times what had nothing: it can have few rows only.
+ * The last span is the entire rest: rare records are found by indexes, and a statement costs as much as reading 50,000
+ * rows. The rest is also read early if it is only this many times the span without results.
  */
 const maxStretches = 4;
 const leftAtOnce = 80n;
-/** A rest that is so small a part of a stretch is read with it: a range of a minute has both its ends, and so a nanosecond more. */
+/**
+ * A rest smaller than this fraction of a span is read with it, because a range of a minute includes both ends and thus
+ * one more nanosecond.
+ */
 const restWith = 10n;
 
-/** How many rows are looked for, and how many a stretch had. */
+/** Number of rows requested, and number of rows found in a span. */
 export interface Yield {
   readonly limit: number;
   readonly found: number;
 }
 
-/** How many rows a question found in how much time, from the end where its order begins. */
+/** Number of rows that a query found in a time span from the start of its order. */
 interface Found {
   readonly rows: number;
   readonly readNs: bigint;
   readonly atMs: number;
 }
 
-/** What the same question found a short time ago: only where its first stretch ends depends on it. */
+/** Recent result of the same query. It only affects the end of the first span. */
 export interface Earlier {
   get(): Found | undefined;
   set(found: Found): void;
 }
 
 const maxQuestions = 10_000;
-/** From when it was learnt on, however often it is used: what was rare may be frequent now, and would be read for too long a time. */
+/**
+ * Time from its measurement until a result expires, however often it is used: rare records may have become frequent,
+ * and too long a span would be read.
+ */
 const cacheTtlMs = 60_000;
 const questions = new RowCache<Found>(maxQuestions);
 
-/** What is known of a condition's records in an order. Ends of the range, which may be among its parameters, and pages make no difference. */
+/**
+ * Returns the known result of a condition in an order. It does not depend on pages and range bounds, which may be among
+ * the parameters.
+ */
 export const earlierOf = (columns: TenantColumns, order: RowOrder, { sql, parameters }: Condition): Earlier => {
   const cache = questions.of(columns);
   const { from: _from, to: _to, ...given } = parameters;
@@ -65,7 +74,7 @@ export const earlierOf = (columns: TenantColumns, order: RowOrder, { sql, parame
   };
 };
 
-/** The first stretch: by what was found earlier, so that it is likely to have all. */
+/** Returns the first span, chosen by the earlier result to contain all rows. */
 const firstSize = (all: bigint, limit: number, isOfService: boolean, earlier: Found | undefined): bigint => {
   const defaultSize = isOfService ? firstOfServiceNs : firstNs;
   if (earlier === undefined) return defaultSize;
@@ -75,7 +84,7 @@ const firstSize = (all: bigint, limit: number, isOfService: boolean, earlier: Fo
   return likely > defaultSize ? likely : defaultSize;
 };
 
-/** How long the next stretch is: by how many rows there were so far, so that it is likely to have the rest. */
+/** Returns the length of the next span, chosen by the rows so far to contain the rest. */
 const nextSize = (read: bigint, last: bigint, left: bigint, { limit, found }: Yield): bigint => {
   if (found === 0) return left <= read * leftAtOnce ? left : last * growth;
   const missing = BigInt(Math.max(1, limit - found));
@@ -84,8 +93,8 @@ const nextSize = (read: bigint, last: bigint, left: bigint, { limit, found }: Yi
 };
 
 /**
- * Stretches that together are the range, in order, without a gap and without an overlap, at most four. `next` takes how many rows there
- * were in all stretches so far.
+ * Yields at most four spans that cover the range in order, without gaps or overlap. `next` takes the number of rows in
+ * all spans so far.
  */
 export function* stretchesOf({ from, to }: Range, order: RowOrder, first = firstNs): Generator<Range, void, Yield> {
   const all = to - from + 1n;
@@ -105,9 +114,12 @@ export function* stretchesOf({ from, to }: Range, order: RowOrder, first = first
 }
 
 /**
- * Up to `limit` rows of a range, in order. `read` gives up to so many of a stretch, in order. `isOfService` where all rows are of one
- * service; `earlier` has what the same question found before, and is told what it finds. With `hasSome`, which costs less than reading,
- * the first stretch is read only where it has rows; one that had some before is read at once.
+ * Returns up to `limit` rows of a range, in order. `read` returns up to a number of rows of a span, in order.
+ * `isOfService` is true if all rows belong to one service; `earlier` has the previous result of the same query and is
+ * updated.
+ *
+ * With `hasSome`, a cheaper check, the first span is read only if it has rows; a span that had rows before is read
+ * directly.
  */
 export const inStretches = async <Row>(
   range: Range,
@@ -144,9 +156,9 @@ export const inStretches = async <Row>(
 };
 
 /**
- * SQL of an order by time, then by place on the bus, in which no two records are equal. Columns are qualified: aliases of their names are
- * texts. The time is not the column itself: of a column and a limit the engine (26.7) makes a filter that it asks in place of the
- * condition, and does not remember which granules have none that satisfy the condition.
+ * Returns SQL of an order by time, then by position on the bus, without ties. Columns are qualified, because aliases of
+ * their names are strings. The time is an expression instead of the column: for a column with a limit, the engine
+ * (26.7) adds its own filter and no longer caches which granules match the condition.
  */
 export const orderByTime = (table: string, order: RowOrder): string => {
   const places = ['partition', 'offset', 'ordinal'].map((column) => `${table}.${column}`);
@@ -166,8 +178,8 @@ const placeOfRow = ({ place_in_order: [time, partition, offset, ordinal] }: Plac
 });
 
 /**
- * Up to `limit` rows that satisfy a condition, in order. `selection` is of the table's columns; records of one nanosecond are in the
- * order in which they lie on the bus.
+ * Returns up to `limit` rows that match a condition, in order. `selection` has the table's columns; records of one
+ * nanosecond are in the order of the bus.
  */
 export const rowsInOrder = async <Row>(
   columns: TenantColumns,

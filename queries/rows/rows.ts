@@ -1,4 +1,4 @@
-/** Records as a table: whole ones, or chosen columns of them. */
+/** Records as a table: entire records, or selected columns. */
 
 import { type Answer, type QueryContext, tableAnswer } from '../answer.ts';
 import { invalid } from '../errors.ts';
@@ -11,7 +11,7 @@ import { recordsOf, signals } from '../signals/index.ts';
 import { type ChosenRow, chosenColumn } from './columns.ts';
 import { rowsInOrder } from './in-order.ts';
 
-/** Records of a range. One more than the limit is read, so that the answer can say whether there are more. */
+/** Returns records of a range. Reads one more than the limit to report whether there are more. */
 export const runRows = async (query: RowsQuery, reading: Reading, { range, stepMs }: QueryContext): Promise<Answer> => {
   if (stepMs !== undefined) throw invalid('step', 'is not for rows: ask for an aggregate');
   const { signal, order, limit } = query;

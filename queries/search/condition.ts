@@ -1,4 +1,4 @@
-/** A search as a condition of SQL. Texts of the one who searches are parameters, or literals of `quote`. */
+/** Converts a search to an SQL condition. User texts are parameters, or literals of `quote`. */
 
 import { type AttributeExpressions, attributeExpressions, type Field, scopeExpressions } from '../../schemas/fields.ts';
 import { quote } from '../../schemas/tables/literal.ts';
@@ -6,17 +6,20 @@ import { attributeEquals, severityNumberSql, traceIs } from '../../schemas/table
 import { type ReadSignal, type SignalDefinition, signals } from '../signals/index.ts';
 import type { Bound, Interval, Pieces, Search, ValueTest, WordTest } from './tree.ts';
 
-/** What goes behind `WHERE tenant_id = {tenant:String} AND`, and what its parameters are; their names begin with `search`, or with the prefix that was given. */
+/**
+ * SQL to follow `WHERE tenant_id = {tenant:String} AND`, and its parameters; their names begin with `search`, or with a
+ * given prefix.
+ */
 export interface SearchCondition {
   readonly sql: string;
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** As `numberText` of the predicate: what JSON has for numbers. */
+/** Matches JSON numbers, like `numberText` of the predicate. */
 const numberPattern = quote('^-?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]+)?$');
 const wordCharacters = '0-9A-Za-z\\x{80}-\\x{10FFFF}';
 const edges = [`(^|[^${wordCharacters}])`, `([^${wordCharacters}]|$)`] as const;
-/** Patterns consist of letters, so that nothing in them means something to RE2. */
+/** Patterns consist of letters, so they contain no RE2 syntax. */
 const phrasePattern = (words: readonly string[]): string => edges.join(words.join(`[^${wordCharacters}]+`));
 const wordPattern = (pieces: Pieces): string => edges.join(pieces.join(`[${wordCharacters}]*`));
 
@@ -118,7 +121,7 @@ class ConditionWriter {
     }
   }
 
-  /** Within the function, the names of the span's attributes are those of its part. */
+  /** Within the function, attribute names refer to the event or link instead of the span. */
   #part(test: ValueTest, part: 'event' | 'link', key: string): string {
     return `arrayExists((attributes, attribute_types) -> ${this.#test(test, attributeExpressions(key))}, ${part}_attributes, ${part}_attribute_types)`;
   }
@@ -128,7 +131,7 @@ class ConditionWriter {
     return `resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND ${condition})`;
   }
 
-  /** Equality in the form that the index knows. */
+  /** Returns an equality test in the form that the index supports. */
   #attribute(test: ValueTest, key: string): string {
     const expressions = attributeExpressions(key);
     if (test.is !== 'equal' || !this.#signal.hasAttributeIndex) return this.#test(test, expressions);
@@ -148,7 +151,10 @@ class ConditionWriter {
     return this.#test(test, { exists: 'true', text: expression, type: "''" });
   }
 
-  /** A test of one value. Where a row lacks it, its text is empty: tests that an empty text passes ask whether it exists. */
+  /**
+   * Returns a test of one value. A missing value has an empty text, so tests that an empty text passes also check
+   * existence.
+   */
   #test(test: ValueTest, { exists, text, type }: AttributeExpressions): string {
     switch (test.is) {
       case 'exists':
@@ -160,7 +166,8 @@ class ConditionWriter {
       case 'regex':
         return `(${exists} AND match(${text}, ${this.#text(test.regex.source)}))`;
       case 'within':
-        // The pattern is looked at last, and only where the number is within: it takes as long as all else.
+        // The pattern is tested last, and only if the number is within the interval: it costs as much as all other
+        // tests.
         return `if(isFinite(toFloat64OrZero(${text})) AND ${this.#interval(
           `toFloat64OrZero(${text})`,
           test.interval,
@@ -185,7 +192,10 @@ class ConditionWriter {
   }
 }
 
-/** The condition of a search on `logs`, `spans` or `series`. A prefix keeps the parameters of several in one statement apart. */
+/**
+ * Returns the condition of a search on `logs`, `spans` or `series`. A prefix separates the parameters of several
+ * searches in one statement.
+ */
 export const searchCondition = (
   search: Search,
   signal: ReadSignal,

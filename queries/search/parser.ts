@@ -1,6 +1,6 @@
 /**
- * Text of the search language to a tree. The grammar is in the folder's README. The page reads searches with it, too: it needs no
- * definition of a signal and no engine of regular expressions.
+ * Parses the search language to a tree. The README of the folder has the grammar. The page parses searches with it too,
+ * so it depends on no data source and no regular expression engine.
  */
 import { type Field, referenceOf } from '../../schemas/fields.ts';
 import { lowered } from '../../schemas/tables/search.ts';
@@ -11,15 +11,15 @@ import { Scanner, star } from './scanner.ts';
 import { all, none, type Search, type SearchReference, type WordTest } from './tree.ts';
 import { equalTo, Unexpected, type Written, within } from './values.ts';
 
-/** What a search may hold. */
+/** Limits of a search. */
 export const searchLimits = { characters: 4_096, depth: 50, conditions: 256, regexes: 16 } as const;
 
-/** Punctuation alone: beside other conditions it says nothing, by itself it finds nothing. */
+/** Only punctuation: ignored next to other conditions, and alone it matches nothing. */
 const blank: Search = { is: 'none' };
 
 const wordPattern = /[0-9A-Za-z\u0080-\u{10ffff}\0]+/gu;
 
-/** Conditions of words are one: each word is looked for once. */
+/** Merges conditions of words, so that each word is tested once. */
 const both = (parts: readonly Search[]): Search => {
   const words = new Set<string>();
   const others: Search[] = [];
@@ -33,7 +33,7 @@ const both = (parts: readonly Search[]): Search => {
   return second === undefined ? first : { is: 'and', parts: others };
 };
 
-/** Every word of a text in any order; with asterisks, words that begin, go on or end like its own. */
+/** Returns a condition of every word in any order; with asterisks, words that match a prefix, infix or suffix. */
 const wordsIn = (text: string): Search => {
   const parts: Search[] = [];
   for (const word of text.match(wordPattern) ?? []) {
@@ -44,14 +44,14 @@ const wordsIn = (text: string): Search => {
   return parts.length === 0 ? blank : both(parts);
 };
 
-/** The words of a text one after the other. */
+/** Returns a condition of consecutive words. */
 const phraseOf = (text: string): Search => {
   const words = (text.match(wordPattern) ?? []).map(lowered);
   if (words.length < 2) return wordsIn(text);
   return { is: 'text', test: { is: 'phrase', words } };
 };
 
-/** What a search is about, and what compiles its regular expressions: what is wrong with one is the answer if it is none. */
+/** Fields of a search, and the compiler of its regular expressions, which returns the problem of an invalid one. */
 export interface SearchContext extends Pick<SignalDefinition, 'fields' | 'parts'> {
   regexOf(source: string): Regex | string;
 }
@@ -127,7 +127,7 @@ class Parser {
     return name === undefined ? this.#text() : this.#value(this.#reference(name));
   }
 
-  /** Where records have no such parts, it is an attribute of that name. */
+  /** Returns an attribute of that name if records have no such parts. */
   #reference(name: string): SearchReference {
     const part = this.#context.parts?.find((each) => name.startsWith(`${each}.`));
     return part === undefined
@@ -151,7 +151,7 @@ class Parser {
       throw this.#scanner.error(`expected at most ${searchLimits.conditions} conditions`);
   }
 
-  /** A condition without a name. Plain words beside each other are one condition, however many they are. */
+  /** Parses a condition without a name. Adjacent plain words are one condition, however many there are. */
   #text(): Search {
     const scanner = this.#scanner;
     const isPhrase = scanner.peeks('"');
@@ -204,7 +204,7 @@ class Parser {
     });
   }
 
-  /** An end of a range; undefined for an open one. */
+  /** Parses a bound of a range; undefined for an open one. */
   #bound(): Written | undefined {
     const scanner = this.#scanner;
     scanner.space();
@@ -247,7 +247,7 @@ class Parser {
 }
 
 /**
- * What a search says. Throws a `QueryError` about `path` that names the column and what was expected there. An empty search finds
+ * Parses a search. Throws a `QueryError` about `path` with the column and the expected token. An empty search matches
  * everything.
  */
 export const readSearch = (text: string, context: SearchContext, { path = 'search' } = {}): Search => {

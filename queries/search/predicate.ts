@@ -1,4 +1,4 @@
-/** A search as a predicate over records that are read where they lie. */
+/** Converts a search to a predicate over records that are read in place. */
 import { type Field, type Reference, readReference, typeOfReference } from '../../schemas/fields.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
@@ -12,10 +12,10 @@ import { fits, hasWord, loweredText, wordTest } from './words.ts';
 
 type Test = (record: RecordView) => boolean;
 
-/** As `numberPattern` of the condition. */
+/** Matches JSON numbers, like `numberPattern` of the condition. */
 const numberText = /^-?[0-9]+(?:[.][0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 
-/** A value of the record that is looked at, read when it is first asked for and once. */
+/** A value of the current record, read at most once, on first use. */
 class Once<Value> {
   readonly #read: (record: RecordView) => Value;
   #isRead = false;
@@ -38,13 +38,13 @@ class Once<Value> {
   }
 }
 
-/** As strings of UTF-8 compare: by code points, where JavaScript compares halves of pairs. */
+/** Compares strings by code points, like UTF-8; JavaScript compares surrogate halves. */
 const isBelow = (one: string, other: string): boolean => {
   const length = Math.min(one.length, other.length);
   for (let at = 0; at < length; at++) {
     const left = one.charCodeAt(at);
     const right = other.charCodeAt(at);
-    // Halves of pairs stand for later characters than any other.
+    // Surrogate halves represent later characters than any others.
     if (left !== right) return isHalf(left) === isHalf(right) ? left < right : isHalf(right);
   }
   return one.length < other.length;
@@ -95,7 +95,7 @@ const textTest = (test: Exclude<ValueTest, { is: 'exists' }>): ((text: string) =
   }
 };
 
-/** What a condition costs, in steps: those that cost less are asked first. */
+/** Returns the cost of a condition in steps: cheaper ones are evaluated first. */
 const costOf = (search: Search): number => {
   switch (search.is) {
     case 'and':
@@ -226,7 +226,7 @@ class PredicateWriter {
   }
 }
 
-/** Whether some event or link of a span has an attribute that passes. */
+/** Returns whether any event or link of a span has an attribute that passes. */
 const partTest = (part: 'events' | 'links', key: string, test: ValueTest): Test => {
   const fitsText = test.is === 'exists' ? () => true : textTest(test);
   const number = test.is === 'equal' ? test.number : undefined;
@@ -239,15 +239,15 @@ const partTest = (part: 'events' | 'links', key: string, test: ValueTest): Test 
     });
 };
 
-/** Whether a record is one that a tree finds: what `searchCondition` answers for those that landed. */
+/** Returns a predicate of a tree that matches the same records as `searchCondition` does for stored ones. */
 export const predicateOf = <Signal extends SearchSignal>(
   search: Search,
   signal: Signal,
 ): ((record: Searched[Signal]) => boolean) => new PredicateWriter(signal).write(search);
 
 /**
- * Whether a record is one that the text finds, for records as they pass. Throws a `QueryError` for a text that is no search; the
- * predicate does not throw, waits for nothing and keeps nothing of a record when the next one is asked about.
+ * Returns a predicate of a search, for streamed records. Throws a `QueryError` for an invalid search. The predicate
+ * does not throw or wait, and retains nothing of a record.
  */
 export const searchPredicate = <Signal extends SearchSignal>(
   text: string,

@@ -1,4 +1,4 @@
-/** What a request asks for beside its search, as parts of a `Query`. */
+/** Converts request parameters besides the search to parts of a `Query`. */
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import type { ProjectScope } from '../project-scope.ts';
 import { parseSearch } from './parse.ts';
@@ -8,20 +8,23 @@ export interface RecordFilter extends ProjectScope {
   readonly search?: string | undefined;
 }
 
-/** A condition of a search: that a field has this value, whatever its characters are. */
+/** Returns a search condition that a field equals a value, with any characters. */
 export const fieldIs = (field: string, value: string): string => `${field}:"${value.replace(/["\\]/g, '\\$&')}"`;
 
-/** A service is a condition of the search, and the whole organization is no project. Throws where the search is invalid. */
+/**
+ * Combines the parameters: a service is a condition of the search, and the whole organization is no project. Throws if
+ * the search is invalid.
+ */
 export const queryPartsOf = (
   signal: Signal,
   { service, search, projectId, scope }: RecordFilter,
 ): { readonly search?: string; readonly projectId?: string } => {
-  // By itself first: what an error says of columns is then of the text that was sent, and a parenthesis closes nothing of ours.
-  // Punctuation alone finds nothing by itself, and would say nothing beside a service.
+  // Parsed alone first: columns in errors then refer to the sent text, and no parenthesis closes one added here.
+  // Punctuation alone matches nothing, but would be ignored next to a service.
   const isNone = search !== undefined && parseSearch(search, signal).is === 'none';
   const searches = [
     ...(service === undefined || isNone ? [] : [fieldIs('service', service)]),
-    // A backslash at its end would take the parenthesis.
+    // A backslash at the end would escape the parenthesis.
     ...(search === undefined || search.trim() === '' ? [] : [`(${search} )`]),
   ];
   return {

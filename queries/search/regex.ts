@@ -1,29 +1,31 @@
 /**
- * Regular expressions in linear time, in RE2's syntax. The engine's `match` is RE2; in process `re2js` is a port of it: JavaScript's own
- * backtrack. `.` matches line breaks too, as in the engine.
+ * Regular expressions in linear time, in RE2 syntax. The engine's `match` is RE2; in process, its port `re2js` is used,
+ * because JavaScript's own backtrack. `.` matches line breaks too, as in the engine.
  */
 import { RE2JS } from 're2js';
 
 export interface Regex {
   readonly source: string;
-  /** Whether any part of the text matches. */
+  /** Returns whether any part of the text matches. */
   test(text: string): boolean;
-  /** Instructions of the compiled expression: what a character takes grows with them. */
+  /** Number of instructions of the compiled expression; the time per character grows with it. */
   readonly instructions: number;
 }
 
-/** Instructions of a compiled expression: RE2 refuses what takes too much memory. */
+/** Maximum number of instructions of a compiled expression: RE2 rejects those that need too much memory. */
 const maxInstructions = 1_000;
-/** With classes of Unicode, each of which is some hundred instructions in RE2, which counts bytes of UTF-8, and one here. */
+/**
+ * Maximum with Unicode classes: each has about a hundred instructions in RE2, which counts UTF-8 bytes, and one here.
+ */
 const maxWithClasses = 250;
 
-/** Compiles an expression, with flags of `re2js`; what is wrong with it is the answer if it is none. */
+/** Compiles an expression, with flags of `re2js`; returns the problem if it is invalid. */
 export const regexOf = (
   source: string,
   flags: number = RE2JS.DOTALL,
   limit: number = maxInstructions,
 ): Regex | string => {
-  // RE2 finds one between two bytes of a character, its ports do not.
+  // RE2 matches `\B` between two bytes of a character; its ports do not.
   if (/^(?:[^\\]|\\[^B])*\\B/s.test(source)) return '`\\B` is not supported';
   try {
     const compiled = RE2JS.compile(source, flags);

@@ -1,28 +1,28 @@
-/** Reads a search character by character. */
+/** Scans a search character by character. */
 import { invalid, type QueryError } from '../errors.ts';
 
-/** Stands for an asterisk that is not escaped, in texts that a scanner answers. */
+/** Represents an unescaped asterisk in scanned texts. */
 export const star = '\0';
 
-/** What a backslash takes the meaning from. Before other characters it is one itself: `\d` and paths of Windows need no second one. */
+/** Characters that a backslash escapes. Before others it is literal: `\d` and Windows paths need no second one. */
 const escapable = new Set('\\"*:()[]{}<>/');
 
 const nameCharacters = String.raw`(?:[\p{L}_@$]|\\[^\s])(?:[\p{L}\p{N}_.@$/-]|\\[^\s])*`;
-/** A name of a field or attribute, with its colon, and something of which it is the name. */
+/** Matches the name of a field or attribute, with its colon, followed by a value. */
 const name = new RegExp(String.raw`(${nameCharacters}):(?![\s)]|\/\/|$)`, 'uy');
 const excluded = /[+!][\p{L}_@$][\p{L}\p{N}_.@$/-]*:(?![\s)]|\/\/|$)/uy;
 
-/** Behind a space, a name and what may be its value: seldom a part of an expression. */
+/** Matches a space, a name and a possible value: rarely part of an expression. */
 const nextName = String.raw`\s\(*(?:${nameCharacters}|"[^"]*"):`;
 const named = new RegExp(String.raw`${nextName}[^\s)/]`, 'u');
 const namedSlash = new RegExp(String.raw`${nextName}\(*/`, 'u');
-/** A minus before a name, which excludes. */
+/** Matches a minus before a name, which negates. */
 const minus = /-(?=[\p{L}_@$][\p{L}\p{N}_.@$/-]*:(?![\s)]|\/\/|$))/uy;
 
-/** What words and paths do not hold. */
+/** Matches characters that words and paths do not contain. */
 const ofExpressions = /\\|[|^]|\$$|[.)\]][*+?{]/;
 
-/** Unescapes; asterisks become `star`. */
+/** Unescapes a text; asterisks become `star`. */
 const unescaped = (raw: string): string => {
   if (!/[\\*]/.test(raw)) return raw;
   let text = '';
@@ -44,7 +44,7 @@ export class Scanner {
     this.#path = path;
   }
 
-  /** An error at a position, here if none is given; columns count from 1. */
+  /** Returns an error at a position, by default the current one; columns start at 1. */
   error(message: string, at = this.at): QueryError {
     return invalid(this.#path, `column ${at + 1}: ${message}`);
   }
@@ -61,19 +61,19 @@ export class Scanner {
     return /^\s$/.test(this.#text[at] ?? '');
   }
 
-  /** Whether the next character is this one. */
+  /** Returns whether the next character is this one. */
   peeks(character: string): boolean {
     return this.#text[this.at] === character;
   }
 
-  /** Steps over a text, if it is next. */
+  /** Consumes a text if it is next. */
   tryConsume(text: string): boolean {
     if (!this.#text.startsWith(text, this.at)) return false;
     this.at += text.length;
     return true;
   }
 
-  /** Steps over one of the operators, which are words in capitals. */
+  /** Consumes an operator, a word in capitals. */
   tryConsumeWord(word: string): boolean {
     if (!this.peeksWord(word)) return false;
     this.at += word.length;
@@ -86,7 +86,7 @@ export class Scanner {
     return next === undefined || next === '(' || next === ')' || this.isSpace(this.at + word.length);
   }
 
-  /** Whether a minus is next and a name behind it: NOT, as other languages write it. */
+  /** Returns whether a minus with a name is next: NOT, in the syntax of other languages. */
   tryConsumeMinus(): boolean {
     minus.lastIndex = this.at;
     if (!minus.test(this.#text)) return false;
@@ -94,7 +94,7 @@ export class Scanner {
     return true;
   }
 
-  /** A name and its colon, if that is next. */
+  /** Consumes a name and its colon, if next. */
   name(): string | undefined {
     if (this.peeks('"')) return this.#quotedName();
     excluded.lastIndex = this.at;
@@ -117,7 +117,7 @@ export class Scanner {
     return isName ? text : undefined;
   }
 
-  /** A text in quotes, which are next. */
+  /** Consumes a quoted text, which must be next. */
   quoted(): string {
     const start = this.at++;
     let text = '';
@@ -131,13 +131,14 @@ export class Scanner {
   }
 
   /**
-   * The expression between slashes, which ends with the next slash that is not escaped, before a space, a closing parenthesis or the end. Else
-   * it is a path. What may be both is refused: the meaning of a term must not depend on what stands behind it.
+   * Consumes an expression between slashes. It ends at the next unescaped slash before a space, a closing parenthesis
+   * or the end; otherwise the text is a path. Ambiguous texts are rejected, because the meaning of a term must not
+   * depend on what follows.
    */
   regex(): string | undefined {
     const end = this.#slashAtEnd();
     const source = this.#text.slice(this.at + 1, end);
-    // A condition of its own that begins with a slash ends there.
+    // A separate condition that begins with a slash ends there.
     if (end === undefined || source === '' || namedSlash.test(source)) return undefined;
     const isOneWord = !/\s/.test(source);
     if (/^(?:[^\\/]|\\.)*\//s.test(source) || !(isOneWord || (ofExpressions.test(source) && !named.test(source))))
@@ -148,7 +149,7 @@ export class Scanner {
     return source.replaceAll('\\/', '/');
   }
 
-  /** The first slash behind this one that is not escaped and ends a word. */
+  /** Returns the next unescaped slash that ends a word. */
   #slashAtEnd(): number | undefined {
     for (let at = this.at + 1; at < this.#text.length; at++) {
       if (this.#text[at] === '\\') at++;
@@ -161,7 +162,7 @@ export class Scanner {
     return at >= this.#text.length || this.#text[at] === ')' || this.isSpace(at);
   }
 
-  /** Characters up to a space, or to a closing parenthesis that was not opened among them. Asterisks that are not escaped are `star`. */
+  /** Consumes characters up to a space, or to an unmatched closing parenthesis. Unescaped asterisks become `star`. */
   bare(): string {
     const start = this.at;
     let depth = 0;
@@ -173,7 +174,7 @@ export class Scanner {
     return unescaped(this.#text.slice(start, this.at));
   }
 
-  /** Characters up to a space or a closing bracket. */
+  /** Consumes characters up to a space or a closing bracket. */
   bound(): string {
     const start = this.at;
     while (!this.isDone && !this.isSpace(this.at) && !this.peeks(']') && !this.peeks('}'))

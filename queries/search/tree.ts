@@ -1,4 +1,4 @@
-/** What a search says, once its names and values are understood. Both back ends read this, and nothing else. */
+/** Syntax tree of a search with resolved names and values, the only input of both back ends. */
 import type { Field, Reference } from '../../schemas/fields.ts';
 import type { Regex } from './regex.ts';
 
@@ -7,38 +7,38 @@ export interface Bound<Value> {
   readonly isInclusive: boolean;
 }
 
-/** Both ends may be open; without any it is everything. */
+/** An interval with optional bounds; without any it includes everything. */
 export interface Interval<Value> {
   readonly from?: Bound<Value>;
   readonly to?: Bound<Value>;
 }
 
-/** What stands between the asterisks of a pattern; the first piece is where a text begins, the last where it ends. */
+/** Texts between the asterisks of a pattern; the first is the prefix, the last the suffix. */
 export type Pieces = readonly string[];
 
-/** A test of words. Words, phrases and patterns are in lower case (ASCII), as is the text that they are looked for in. */
+/** A test of words. Words, phrases and patterns are in lower case (ASCII), as is the searched text. */
 export type WordTest =
   | { readonly is: 'words'; readonly words: readonly string[] }
   | { readonly is: 'phrase'; readonly words: readonly string[] }
   | { readonly is: 'pattern'; readonly pieces: Pieces }
   | { readonly is: 'regex'; readonly regex: Regex };
 
-/** What a name in a search means: a part of the record, or an attribute that some event or link of a span has. */
+/** Meaning of a name in a search: a part of the record, or an attribute of any event or link of a span. */
 export type SearchReference =
   | Reference
   | { readonly kind: 'events'; readonly key: string }
   | { readonly kind: 'links'; readonly key: string };
 
-/** A test of one value's text. None holds where the record has no such value. */
+/** A test of one value's text. All fail if the record has no such value. */
 export type ValueTest =
   | { readonly is: 'exists' }
-  /** `number`: the text of that number, if the value has the type of one. */
+  /** `number`: the text of that number, if the value has a numeric type. */
   | { readonly is: 'equal'; readonly text: string; readonly number?: string; readonly ignoresCase?: true }
   | { readonly is: 'pattern'; readonly pieces: Pieces }
   | { readonly is: 'regex'; readonly regex: Regex }
-  /** Of values that read as numbers. */
+  /** For values that parse as numbers. */
   | { readonly is: 'within'; readonly interval: Interval<number> }
-  /** By the bytes of UTF-8. */
+  /** Compared by UTF-8 bytes. */
   | { readonly is: 'between'; readonly interval: Interval<string> };
 
 export type Search =
@@ -46,12 +46,12 @@ export type Search =
   | { readonly is: 'none' }
   | { readonly is: 'and' | 'or'; readonly parts: readonly Search[] }
   | { readonly is: 'not'; readonly part: Search }
-  /** Of a record's words: those of a log record are in its body, those of others in several texts (`SignalDefinition.text`). */
+  /** For a record's words: those of a log record's body, or of several texts (`SignalDefinition.text`). */
   | { readonly is: 'text'; readonly test: WordTest }
   | { readonly is: 'value'; readonly reference: SearchReference; readonly test: ValueTest }
-  /** Of a field that is a number, a time or a duration. */
+  /** For a field that is a number, a time or a duration. */
   | { readonly is: 'number'; readonly field: Field; readonly interval: Interval<number | bigint> }
-  /** Of a log record's severity, by OpenTelemetry's numbers. */
+  /** For a log record's severity, by OpenTelemetry's numbers. */
   | { readonly is: 'severity'; readonly interval: Interval<number> };
 
 export const all: Search = { is: 'all' };

@@ -1,22 +1,22 @@
-/** What a value means for the field or attribute that it is asked of. */
+/** Interprets a value by the field or attribute it is compared with. */
 import type { Field, FieldType } from '../../schemas/fields.ts';
 import { severityNumbers } from '../../schemas/records/severity.ts';
 import { parseDuration, parseTime } from '../time.ts';
 import { star } from './scanner.ts';
 import type { Interval, Search, SearchReference, ValueTest } from './tree.ts';
 
-/** A value as it is written; `star` in its text stands for an asterisk that is not escaped. */
+/** A value as written; `star` in its text represents an unescaped asterisk. */
 export interface Written {
   readonly text: string;
   readonly isQuoted: boolean;
 }
-/** Ends of a range as they are written; either may be open. */
+/** Bounds of a range as written; either may be open. */
 export interface WrittenInterval {
   readonly from?: { readonly value: Written; readonly isInclusive: boolean };
   readonly to?: { readonly value: Written; readonly isInclusive: boolean };
 }
 
-/** What was expected instead of a value. */
+/** Expected kind of value. */
 export class Unexpected {
   readonly expected: string;
   constructor(expected: string) {
@@ -26,11 +26,11 @@ export class Unexpected {
 
 const numeral = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** A number, if the value reads as a finite one. */
+/** Returns a number, if the value parses as a finite one. */
 const numberOf = ({ text, isQuoted }: Written): number | undefined =>
   !isQuoted && numeral.test(text) && Number.isFinite(Number(text)) ? Number(text) : undefined;
 
-/** The text of a number as it lands, of integers with every digit. */
+/** Returns the text of a number as it is stored, integers with every digit. */
 const landedText = (text: string): string => {
   const value = Number(text);
   return /^[+-]?\d+$/.test(text) && Math.abs(value) < 1e21 ? String(BigInt(text.replace('+', ''))) : String(value);
@@ -39,10 +39,10 @@ const landedText = (text: string): string => {
 const units = 'a duration such as 100ms, 1.5s or 2h';
 const times = 'a time in ISO-8601 or epoch milliseconds';
 
-/** How values of a type are read; what is not among these is text. */
+/** Parsers of values by type; other types are text. */
 const readers: Partial<Record<FieldType, (field: Field, value: Written) => number | bigint | Unexpected>> = {
   duration: (_field, { text }) => parseDuration(text) ?? new Unexpected(units),
-  // Relative times would be other ones for each reader and at each page.
+  // Relative times would differ between readers and pages.
   time: (_field, { text }) => (text.startsWith('now') ? undefined : parseTime(text, 0)) ?? new Unexpected(times),
   number: ({ names }, value) => {
     const found = names?.indexOf(value.text.toLowerCase()) ?? -1;
@@ -54,12 +54,12 @@ const readers: Partial<Record<FieldType, (field: Field, value: Written) => numbe
 const isSeverity = (reference: SearchReference): boolean =>
   reference.kind === 'field' && reference.field.name === 'severity' && reference.field.type === 'text';
 
-/** OpenTelemetry's six severities, each of four numbers, by the names that are usual for them. */
+/** OpenTelemetry's six severities, of four numbers each, by their common names. */
 const level = /^(?:trace|debug|info(?:rmation(?:al)?)?|warn(?:ing)?|err(?:or)?|fatal)$/;
-/** One of its numbers. */
+/** One number of a severity. */
 const step = /^(?:trace|debug|info|warn|error|fatal)[2-4]$/;
 
-/** The name of a severity as a range of numbers; `error` is that of ERROR to ERROR4. */
+/** Returns the name of a severity as a range of numbers; `error` means ERROR to ERROR4. */
 const severityRange = ({ text, isQuoted }: Written): readonly [number, number] | undefined => {
   const name = text.toLowerCase();
   const number = isQuoted ? undefined : severityNumbers.get(name);
@@ -68,10 +68,10 @@ const severityRange = ({ text, isQuoted }: Written): readonly [number, number] |
 };
 const severities = 'a severity: trace, debug, info, warn, error or fatal (severityNumber takes numbers)';
 
-/** The lengths of ids as texts. */
+/** Lengths of ids as texts. */
 const idLengths: Partial<Record<FieldType, number>> = { traceId: 32, spanId: 16 };
 
-/** `name:value`, and `name:val*`. */
+/** Returns the condition of `name:value` or `name:val*`. */
 export const equalTo = (reference: SearchReference, value: Written): Search | Unexpected => {
   if (reference.kind === 'field') {
     const { field } = reference;
@@ -82,7 +82,7 @@ export const equalTo = (reference: SearchReference, value: Written): Search | Un
       return number instanceof Unexpected ? number : { is: 'number', field, interval: { from: end, to: end } };
     }
     const range = isSeverity(reference) ? severityRange(value) : undefined;
-    // Which number a critical record has, senders decide: names that OpenTelemetry does not have are texts.
+    // Senders decide which number a critical record has: names unknown to OpenTelemetry are texts.
     const name = value.text.toLowerCase();
     if (range !== undefined && (level.test(name) || step.test(name))) return severityWithin(range);
   }
@@ -110,7 +110,7 @@ const testOf = (reference: SearchReference, value: Written): ValueTest | Unexpec
   return number === text ? { is: 'equal', text } : { is: 'equal', text, number };
 };
 
-/** `name:>value` and ranges. */
+/** Returns the condition of `name:>value` or a range. */
 export const within = (reference: SearchReference, interval: WrittenInterval): Search | Unexpected => {
   if (interval.from === undefined && interval.to === undefined)
     return { is: 'value', reference, test: { is: 'exists' } };
@@ -130,7 +130,9 @@ export const within = (reference: SearchReference, interval: WrittenInterval): S
   return texts instanceof Unexpected ? texts : { is: 'value', reference, test: { is: 'between', interval: texts } };
 };
 
-/** `>warn` is above the last number of WARN, `<warn` is below the first one. Records without a severity are in no range. */
+/**
+ * `>warn` is above the last number of WARN, `<warn` below the first one. Records without a severity are in no range.
+ */
 const severityInterval = ({ from, to }: WrittenInterval): Search | Unexpected => {
   const first = from === undefined ? undefined : severityRange(from.value);
   const last = to === undefined ? undefined : severityRange(to.value);

@@ -1,24 +1,30 @@
-/** Words, phrases and patterns in texts: what the engine's tokens and `queries/search/condition.ts` answer, for records in process. */
+/**
+ * Words, phrases and patterns in texts, with the same results as the engine's tokens and `queries/search/condition.ts`,
+ * for records in process.
+ */
 import { lowered } from '../../schemas/tables/search.ts';
 import type { Pieces, WordTest } from './tree.ts';
 
-/** Letters and digits of ASCII, and every other character; halves of pairs of UTF-16 are such too. NaN beyond the ends is none. */
+/**
+ * Returns whether a code is an ASCII letter or digit, or any non-ASCII character, including surrogate halves. NaN
+ * beyond the ends is not.
+ */
 const isLetter = (code: number): boolean =>
   code >= 0x80 || (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a);
 
 const isEdge = (text: string, at: number): boolean => !isLetter(text.charCodeAt(at));
 
-/** A text in lower case of ASCII. What is ASCII alone takes the built-in way, which is several times faster. */
+/** Returns a text in ASCII lower case. Pure ASCII uses the built-in method, which is several times faster. */
 export const loweredText = (text: string): string => (/[^\0-\x7f]/.test(text) ? lowered(text) : text.toLowerCase());
 
-/** Whether a text in lower case has a word. */
+/** Returns whether a lower-case text contains a word. */
 export const hasWord = (text: string, word: string): boolean => {
   for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1))
     if (isEdge(text, at - 1) && isEdge(text, at + word.length)) return true;
   return false;
 };
 
-/** Whether the words follow each other from `at`, with characters that are no letters between them. */
+/** Returns whether the words follow each other from `at`, separated by non-letters. */
 const goesOn = (text: string, words: readonly string[], at: number): boolean => {
   let end = at;
   for (let index = 0; index < words.length; index++) {
@@ -38,7 +44,10 @@ const hasPhrase = (text: string, words: readonly string[]): boolean => {
   return false;
 };
 
-/** Whether a text begins with the first piece, has the others in order and ends with the last. The first place of each is the best. */
+/**
+ * Returns whether a text begins with the first piece, contains the others in order and ends with the last. The first
+ * match of each is sufficient.
+ */
 export const fits = (text: string, pieces: Pieces): boolean => {
   const [first = ''] = pieces;
   const last = pieces.at(-1) as string;
@@ -70,6 +79,6 @@ const hasWordLike = (text: string, pieces: Pieces): boolean => {
   return false;
 };
 
-/** A test of a text in lower case; `regex` tests are of texts as they are and not for this. */
+/** Returns a test of a lower-case text; `regex` tests apply to the original text and are excluded. */
 export const wordTest = (test: Exclude<WordTest, { is: 'regex' | 'words' }>): ((text: string) => boolean) =>
   test.is === 'phrase' ? (text) => hasPhrase(text, test.words) : (text) => hasWordLike(text, test.pieces);

@@ -1,7 +1,7 @@
 /**
- * Counts of log patterns as queries ask for them. Each row is how many records of a pattern a minute had, of one project, service and
- * severity; a count of rows is a sum of those. Ids that became aliases are read as the pattern that covers them today, as everywhere
- * (`subjects/log-patterns/forms.ts` is the same in TypeScript).
+ * Counts of log patterns for queries. Each row is the number of records of a pattern per minute, project, service and
+ * severity; a count of rows is their sum. Ids that became aliases are read as the current pattern that covers them, as
+ * everywhere (`subjects/log-patterns/forms.ts` is the equivalent in TypeScript).
  */
 import type { Field, FieldType } from '../../schemas/fields.ts';
 import { severityLevels } from '../../schemas/log-patterns.ts';
@@ -10,18 +10,18 @@ import type { logPatternCountsTable } from '../../schemas/tables/log-patterns.ts
 
 type Column = keyof (typeof logPatternCountsTable)['columns'];
 
-/** Whether a form takes everything of another one: in each place the same, or whatever stands there (1). */
+/** Returns SQL of whether a form covers another: equal in each position, or any value there (1). */
 const covers = (outer: string, inner: string): string =>
   `length(${outer}) <= length(${inner}) AND arrayAll((one, other) -> one = other OR one = 1, ${outer}, arrayResize(${inner}, length(${outer})))`;
 
 const width = 'arrayCount(place -> place = 1, places)';
 const ofTenant = 'FROM log_patterns WHERE tenant_id = {tenant:String}';
 
-/** Forms of structures in which one is wide: nowhere else one covers another. */
+/** Forms of structures with at least one wide form; only in these can one cover another. */
 const forms = `(SELECT service, structure, pattern_id AS id, places, ${width} AS width ${ofTenant}
   AND (service, structure) IN (SELECT service, structure ${ofTenant} AND has(places, 1)) GROUP BY service, structure, id, places)`;
 
-/** By form that a wider one covers, the narrowest of all that cover it and that no wider one covers: its width and its id. */
+/** By covered form, the width and id of the narrowest covering form that no wider form covers. */
 const covered = `(SELECT service, structure, id, places,
     groupArray((outer_width, outer_id, outer_places)) AS outers,
     arraySort(arrayFilter(one -> NOT arrayExists(other -> other.1 > one.1 AND ${covers('other.3', 'one.3')}, outers), outers))[1] AS cover
@@ -32,13 +32,13 @@ const covered = `(SELECT service, structure, id, places,
     WHERE outer.width > 0 AND ${covers('outer.places', 'inner.places')}
   ) GROUP BY service, structure, id, places HAVING max(outer_width) > any(width))`;
 
-/** By service and id that is an alias, the id that it is read under: none of its forms survives. */
+/** By service and alias id, the id it is read under: none of its forms survives. */
 const aliases = `(SELECT service, id, argMin(cover.2, (cover.1, cover.2)) AS pattern FROM ${covered}
   WHERE (service, id) NOT IN (
     SELECT service, id FROM ${forms} WHERE (service, structure, id, places) NOT IN (SELECT service, structure, id, places FROM ${covered})
   ) GROUP BY service, id)`;
 
-/** By service and any id: the id that it is read under, all ids of that, and its template. */
+/** By service and id: the id it is read under, all ids of that one, and its template. */
 const names = `(SELECT service, pattern, template, ids, arrayJoin(ids) AS id FROM (
     SELECT service, pattern, groupUniqArray(known.id) AS ids, argMax(known.template, (known.id = pattern, known.seen)) AS template
     FROM (
@@ -49,7 +49,7 @@ const names = `(SELECT service, pattern, template, ids, arrayJoin(ids) AS id FRO
     ) AS known GROUP BY service, pattern
   ))`;
 
-/** What is there beside the table's own columns. */
+/** Columns in addition to the table's own. */
 const made = {
   timestamp: "toDateTime64(counts.minute, 9, 'UTC')",
   ordinal: 'toUInt32(cityHash64(counts.project_id, counts.service, counts.pattern_id, counts.severity))',
@@ -67,7 +67,7 @@ const own = [
   ...['tenant_id', 'project_id', 'service', 'count', 'partition', 'offset'],
 ] as const satisfies readonly Column[];
 
-/** What stands behind FROM: counts of the tenant of minutes that begin within `{from:Int64}` and `{to:Int64}`, nanoseconds. */
+/** FROM clause: the tenant's counts of minutes that begin within `{from:Int64}` and `{to:Int64}`, in nanoseconds. */
 export const countedPatterns = `(SELECT ${own.map((column) => `counts.${column} AS ${column}`).join(', ')}, ${Object.entries(
   made,
 )

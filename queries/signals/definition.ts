@@ -1,4 +1,4 @@
-/** What a signal is to those who ask of it. `README.md` of this folder says how one is added. */
+/** Definition of a data source for queries. `README.md` of this folder describes how to add one. */
 
 import type { Field } from '../../schemas/fields.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
@@ -7,77 +7,82 @@ import type { Topic } from '../../schemas/topic.ts';
 import type { Reader } from '../entitlement.ts';
 import type { TableColumn } from '../result.ts';
 
-/** Parts of a span that have attributes of their own, by the prefix of their names. */
+/** Parts of a span with their own attributes, by the prefix of their names. */
 export const spanParts = ['events', 'links'] as const;
 
-/** Whole records as rows of a table, for a question that names no fields. */
+/** Entire records as rows of a table, for a query that names no fields. */
 export interface WholeRecords {
   readonly columns: readonly TableColumn[];
-  /** What is selected of the table. */
+  /** Selection from the table. */
   readonly selection: string;
-  /** The values of each row, in the order of the columns. */
+  /** Returns the values of each row, in the order of the columns. */
   read(columns: TenantColumns, rows: readonly unknown[]): Promise<unknown[][]>;
 }
 
-/** What rows and figures can be asked of. */
+/** Rows and aggregates of a data source. */
 export interface SignalRecords {
   readonly table: string;
-  /** What stands behind FROM instead of the table; it goes by the table's name, and reads `{from:Int64}` and `{to:Int64}`. */
+  /** FROM clause instead of the table; it has the table's name, and uses `{from:Int64}` and `{to:Int64}`. */
   readonly from?: string;
-  /** UCUM annotation of a count of them. */
+  /** UCUM annotation of their count. */
   readonly unit: string;
-  /** Rows are replaced by newer ones: their number does not tell that something changed. */
+  /** Whether newer rows replace others, so that the number of rows does not reveal changes. */
   readonly areReplaced?: true;
-  /** The column of how many records a row stands for; without it each is one. */
+  /** Column with the number of records that a row represents; without it each row is one. */
   readonly counted?: string;
-  /** Records tell no more of their time: shorter steps, and steps that are no multiple of it, are refused. */
+  /** Time resolution of records: shorter steps, and steps that are not a multiple, are rejected. */
   readonly leastStepMs?: number;
-  /** Without it a record is its fields. */
+  /** Without it a record consists of its fields. */
   readonly whole?: WholeRecords;
 }
 
 export interface SignalDefinition {
-  /** What its records are, for people: `log records`. */
+  /** Plural name of its records for people: `log records`. */
   readonly records: string;
-  /** What a plan must include so that it can be read. */
+  /** Entitlement a plan needs for reads. */
   readonly entitlement: string;
-  /** Days that a plan keeps of it. */
+  /** Returns the retention days of a plan for this data source. */
   keptDays(days: Reader['plan']['retentionDays']): number;
   /**
-   * The table whose newest rows tell up to when it has landed, and its column of the time; it has `received_at` too, whose latest it is
-   * but for another expression in `upTo`.
+   * Table whose newest rows determine the freshness, and its time column. It also has `received_at`, whose maximum is
+   * the freshness unless `upTo` has another expression.
    */
   readonly newest: { readonly table: string; readonly time: string; readonly upTo?: string };
-  /** What names of the search language mean before they mean attributes. */
+  /** Names of the search language that refer to fields instead of attributes. */
   readonly fields: readonly Field<never>[];
-  /** Where words of a search are looked for. */
+  /** Texts in which words of a search are matched. */
   readonly text: SearchedText;
   /** Whether the table has `attributeIndex`. */
   readonly hasAttributeIndex: boolean;
-  /** Parts with attributes of their own. */
+  /** Parts with their own attributes. */
   readonly parts?: typeof spanParts;
-  /** The topic by which table `fields` counts names of its attributes. Without it nobody knows which there are. */
+  /** Topic by which the table `fields` counts its attribute names. Without it the names are unknown. */
   readonly countedBy?: Topic;
-  /** Without it conditions can be made of it, but no rows and figures. */
+  /** Without it the data source supports conditions, but no rows and aggregates. */
   readonly queryable?: SignalRecords;
-  /** Where searches test records as they pass: the texts in which words are looked for, as `text` has them in SQL. */
+  /** For searches over streamed records: the texts in which words are matched, equal to `text` in SQL. */
   readonly passing?: { words(record: never): string | readonly string[] };
 }
 
-/** Declares a signal. Its type has what of the definition is there, so that a signal without rows cannot be asked for some. */
+/**
+ * Declares a data source. Its type reflects the given properties, so that queries for rows compile only if it has rows.
+ */
 export const defineSignal = <const Definition extends SignalDefinition>(definition: Definition): Definition =>
   definition;
 
 type Form = Pick<TableColumn, 'type' | 'unit'>;
 
-/** Forms of columns. */
+/** Column formats. */
 export const time: Form = { type: 'time', unit: '' };
 export const duration: Form = { type: 'duration', unit: 'ns' };
 export const number: Form = { type: 'number', unit: '' };
 export const text: Form = { type: 'text', unit: '' };
 export const json: Form = { type: 'json', unit: '' };
 
-/** Whole records: the columns by name, what is selected for a row, and how rows become records that have all columns. */
+/**
+ * Defines entire records: the columns by name, the selection of a row, and the conversion of rows to records with all
+ * columns.
+ */
 export const wholeRecords = <Row, Name extends string>(
   columns: Readonly<Record<Name, Form>>,
   selection: string,

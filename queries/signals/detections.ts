@@ -2,7 +2,7 @@ import { bodySearch } from '../../schemas/tables/search.ts';
 import { defineSignal } from './definition.ts';
 import { foundSignals, signalFields } from './found-signals.ts';
 
-/** Signals of detection rules have no days of their own: they are kept as long as anything is. */
+/** Detections have no retention of their own: they are retained for the plan's maximum. */
 export const detections = defineSignal({
   records: 'signals of detection rules',
   entitlement: 'siem',

@@ -1,6 +1,6 @@
 /**
- * Runs of synthetic checks as queries ask for them, beside log records and spans: each is there once, however often it was told. Their
- * attributes are the labels of their check.
+ * Runs of synthetic checks as a data source, like log records and spans: each exists once, even if it was emitted
+ * repeatedly. Their attributes are the labels of their check.
  */
 import type { Field, FieldType } from '../../schemas/fields.ts';
 import { runPhases } from '../../schemas/synthetic-runs.ts';
@@ -8,7 +8,7 @@ import type { syntheticRunsTable } from '../../schemas/tables/synthetics.ts';
 
 type Column = keyof (typeof syntheticRunsTable)['columns'];
 
-/** What is there beside the table's own columns. Only those that a statement names are read. */
+/** Columns in addition to the table's own. Only those named in a statement are read. */
 const made = {
   timestamp: "toDateTime64(due, 9, 'UTC')",
   partition: 'toUInt16(0)',
@@ -26,7 +26,7 @@ const own = [
   ...['outcome', 'attempts', 'duration_ms', 'phases', 'message', 'trace_id'],
 ] as const satisfies readonly Column[];
 
-/** What stands behind FROM: runs of the tenant that were due within `{from:Int64}` and `{to:Int64}`, nanoseconds. */
+/** FROM clause: runs of the tenant that were due within `{from:Int64}` and `{to:Int64}`, in nanoseconds. */
 export const foundRuns = `(SELECT ${own.join(', ')}, ${Object.entries(made)
   .map(([name, expression]) => `${expression} AS ${name}`)
   .join(', ')} FROM synthetic_runs FINAL

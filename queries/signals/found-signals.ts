@@ -1,6 +1,6 @@
 /**
- * Signals of the SIEM as queries ask for them, beside log records and spans: the same search language, figures and limits. Their
- * attributes are the fields that they were grouped by. Those that an exception covers are left out, and each is there once.
+ * Security signals as a data source, like log records and spans: the same search language, aggregates and limits. Their
+ * attributes are the fields they were grouped by. Signals covered by an exception are omitted, and each exists once.
  */
 import type { Field, FieldType } from '../../schemas/fields.ts';
 import { signalSeverities } from '../../schemas/signals.ts';
@@ -9,11 +9,11 @@ import type { signalsTable } from '../../schemas/tables/signals.ts';
 
 type Column = keyof (typeof signalsTable)['columns'];
 
-/** The value of the first entity of a type. */
+/** Returns SQL of the value of the first entity of a type. */
 const firstOf = (type: string): string =>
   `substring(arrayFirst(each -> startsWith(each, '${type} '), entities), ${type.length + 2})`;
 
-/** What is there beside the table's own columns. Only those that a statement names are read. */
+/** Columns in addition to the table's own. Only those named in a statement are read. */
 const made = {
   timestamp: "toDateTime64(time, 9, 'UTC')",
   ordinal: 'toUInt32(0)',
@@ -30,7 +30,7 @@ const own = [
   ...['risk_score', 'event_count', 'entities', 'tactics', 'techniques'],
 ] as const satisfies readonly Column[];
 
-/** What stands behind FROM: signals of the tenant within `{from:Int64}` and `{to:Int64}`, nanoseconds. */
+/** FROM clause: signals of the tenant within `{from:Int64}` and `{to:Int64}`, in nanoseconds. */
 export const foundSignals = `(SELECT ${own.join(', ')}, ${Object.entries(made)
   .map(([name, expression]) => `${expression} AS ${name}`)
   .join(', ')} FROM signals
@@ -81,7 +81,7 @@ const rows: Readonly<Record<string, Row>> = {
   technique: elements('techniques', 'Techniques of ATT&CK'),
 };
 
-/** Fields of signals. Those that have several values are searched in each of them, and group a signal under each of them. */
+/** Fields of signals. A field with several values matches a search by any of them, and groups a signal under each. */
 export const signalFields: readonly Field<never>[] = Object.entries(rows).map(
   ([name, [type, expression, summary, { aliases = [], column = expression, ...more } = {}]]) => ({
     name,

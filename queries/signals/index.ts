@@ -1,4 +1,4 @@
-/** The signals of which something can be asked. All that asks takes what is special about one from its definition. */
+/** Registry of data sources. All queries take the specifics of a data source from its definition. */
 import type { SignalDefinition, SignalRecords } from './definition.ts';
 import { detections } from './detections.ts';
 import { logPatterns } from './log-patterns.ts';
@@ -21,27 +21,27 @@ type With<Part> = {
   [Name in keyof Registry]: Registry[Name] extends Part ? Name : never;
 }[keyof Registry];
 
-/** What can be read, and what conditions can be of. */
+/** Data sources that can be read and used in conditions. */
 export type ReadSignal = keyof Registry;
-/** What rows and figures can be asked of. */
+/** Data sources with rows and aggregates. */
 export type QuerySignal = With<{ readonly queryable: SignalRecords }>;
-/** What searches can test as it passes. */
+/** Data sources whose streamed records can be searched. */
 export type SearchSignal = With<{ readonly passing: object }>;
 
-/** Records that can be searched as they pass, by the signal that they belong to. */
+/** Streamed records that can be searched, by data source. */
 export type Searched = {
   readonly [Name in SearchSignal]: Registry[Name] extends { passing: { words(record: infer View): unknown } }
     ? View
     : never;
 };
 
-/** The definition of a signal. */
+/** Definitions by data source. */
 export const signals: Readonly<Record<ReadSignal, SignalDefinition>> = registry;
 
-/** Of a signal of which rows and figures can be asked. */
+/** Returns the records of a data source with rows and aggregates. */
 export const recordsOf = (signal: QuerySignal): SignalRecords => registry[signal].queryable;
 
-/** Names of the signals of which rows and figures can be asked. */
+/** Names of data sources with rows and aggregates. */
 export const querySignals = (Object.keys(registry) as ReadSignal[]).filter(
   (name): name is QuerySignal => 'queryable' in registry[name],
 );

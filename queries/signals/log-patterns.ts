@@ -2,7 +2,7 @@ import { bodySearch } from '../../schemas/tables/search.ts';
 import { countedPatterns, countFields } from './counted-patterns.ts';
 import { defineSignal } from './definition.ts';
 
-/** Counts of log patterns by minute: a minute is there once it is over, and the processor that counts has passed it. */
+/** Counts of log patterns by minute. A minute is available once it is over and the counting processor has passed it. */
 export const logPatterns = defineSignal({
   records: 'log records by pattern and minute',
   entitlement: 'logs',
@@ -10,7 +10,7 @@ export const logPatterns = defineSignal({
   newest: {
     table: 'log_pattern_counts',
     time: 'minute',
-    // Counts of late records come in between: they tell of no later minute.
+    // Counts of late records arrive in between and do not imply a later minute.
     upTo: "least(max(received_at), toDateTime64(maxIf(minute, minute <= received_at) + 60, 3, 'UTC'))",
   },
   fields: countFields,

@@ -13,10 +13,10 @@ import type { RowPlace } from '../merge-series.ts';
 import { type Resource, resourceFields, resourceFieldsOf, resourcesOf } from '../resources.ts';
 import { formatTime } from '../time.ts';
 
-/** A log record as answers carry it. */
+/** A log record in answers. */
 export const LogRecord = z.strictObject({
   id: z.string(),
-  timestamp: z.string().describe('ISO-8601 UTC with 9 digits'),
+  timestamp: z.string().describe('ISO 8601 UTC with 9 fractional digits'),
   observedTimestamp: z.string(),
   severity: z.string().nullable(),
   severityNumber: z.int(),
@@ -24,7 +24,7 @@ export const LogRecord = z.strictObject({
   body: z.unknown(),
   eventName: z.string().nullable(),
   attributes: Attributes,
-  droppedAttributes: z.int().describe('Number of attributes that the sender dropped'),
+  droppedAttributes: z.int().describe('Number of attributes dropped by the sender'),
   flags: z.int().describe('Trace flags (W3C)'),
   ...resourceFields,
   scope: InstrumentationScope,
@@ -34,7 +34,7 @@ export const LogRecord = z.strictObject({
   patternId: z
     .string()
     .nullable()
-    .describe('Id of the pattern of its body (`GET /api/logs/patterns/{id}`); null where none is known yet'),
+    .describe('Id of the pattern of its body (`GET /api/logs/patterns/{id}`); `null` if none is known yet'),
 });
 export type LogRecord = z.output<typeof LogRecord>;
 
@@ -61,7 +61,7 @@ export interface LogRow extends LogPosition, ScopeRow {
   readonly span: string;
 }
 
-/** Integers of 64 bits are texts in answers of the engine already. */
+/** The engine already returns 64-bit integers as text. */
 export const logSelection = `toUnixTimestamp64Nano(timestamp) AS time, toUnixTimestamp64Nano(observed_timestamp) AS observed,
   toString(partition) AS partition, offset, toString(ordinal) AS ordinal, severity_number, severity_text, service,
   resource_id AS resource, project_id, body, body_type, event_name, mapKeys(attributes) AS keys, mapValues(attributes) AS values,
@@ -70,11 +70,11 @@ export const logSelection = `toUnixTimestamp64Nano(timestamp) AS time, toUnixTim
 export interface FoundLog {
   readonly record: LogRecord;
   readonly position: LogPosition;
-  /** As the sender gave it; `severity` of the record may come from its number. */
+  /** As sent; `severity` of the record may derive from its number. */
   readonly severityText: string;
 }
 
-/** The records of rows, with their resources and patterns. */
+/** Returns the records of rows, with their resources and patterns. */
 export const foundLogs = async (columns: TenantColumns, rows: readonly LogRow[]): Promise<FoundLog[]> => {
   const [resources, patternIds] = await Promise.all([
     resourcesOf(
@@ -117,11 +117,11 @@ const recordOf = (row: LogRow, resource: Resource | undefined, patternId: string
   patternId,
 });
 
-/** The id holds the position, so that a record is found without an index of ids. */
+/** Returns the id, which contains the position, so that a record is found without an index of ids. */
 export const logId = ({ time, partition, offset, ordinal }: LogPosition): string =>
   `${time}-${partition}-${offset}-${ordinal}`;
 
-/** The position in an id; `undefined` if it is not an id. */
+/** Returns the position in an id; `undefined` if it is not an id. */
 export const logPositionOf = (id: string): LogPosition | undefined => {
   const match = /^(-?\d{1,19})-(\d{1,5})-(\d{1,20})-(\d{1,10})$/.exec(id);
   if (match === null) return undefined;

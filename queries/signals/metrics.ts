@@ -2,7 +2,7 @@ import { seriesFields } from '../../schemas/fields.ts';
 import { seriesSearch } from '../../schemas/tables/search.ts';
 import { defineSignal } from './definition.ts';
 
-/** Conditions are of time series; figures of their points are asked by queries of the kinds `metric` and `promql`. */
+/** Data source for conditions on time series; values of their points are queried by `metric` and `promql`. */
 export const metrics = defineSignal({
   records: 'time series',
   entitlement: 'metrics',

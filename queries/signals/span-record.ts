@@ -13,7 +13,7 @@ import { exact, formatTime } from '../time.ts';
 export const spanKinds = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
 export const spanStatuses = ['unset', 'ok', 'error'] as const;
 
-/** A span as answers carry it. */
+/** A span in answers. */
 export const Span = z.strictObject({
   traceId: z.string(),
   spanId: z.string(),
@@ -30,7 +30,7 @@ export const Span = z.strictObject({
   attributes: Attributes,
   dropped: z
     .strictObject({ attributes: z.int(), events: z.int(), links: z.int() })
-    .describe('Number of each that the sender dropped'),
+    .describe('Number of each dropped by the sender'),
   ...resourceFields,
   scope: InstrumentationScope,
   events: z.array(
@@ -75,7 +75,7 @@ export interface SpanRow extends ScopeRow {
   readonly event_keys: readonly (readonly string[])[];
   readonly event_values: readonly (readonly string[])[];
   readonly event_types: readonly string[];
-  /** Empty when all are 0; so are the next two of links. */
+  /** Empty if all are 0; the same applies to the next two properties of links. */
   readonly event_dropped: readonly number[];
   readonly link_traces: readonly string[];
   readonly link_spans: readonly string[];

@@ -3,7 +3,7 @@ import { bodySearch } from '../../schemas/tables/search.ts';
 import { defineSignal } from './definition.ts';
 import { foundRuns, runFields } from './found-runs.ts';
 
-/** Runs of checks are figures of what was measured: the plan says for how long with metrics. */
+/** Runs of checks are measurements, so the plan's retention of metrics applies. */
 export const synthetics = defineSignal({
   records: 'runs of synthetic checks',
   entitlement: 'metrics',

@@ -1,25 +1,25 @@
-/** How good a service was, and how much of its error budget is left: exact figures over slices. */
+/** Calculates SLIs and error budgets: exact values over time slices. */
 import type { SloObjective } from '../../schemas/slo-slices.ts';
 import { asNumber, compared, decimal, dividedBy, type Fraction, fraction, minus, sumOf, times } from './fraction.ts';
 
 type Budgeting = SloObjective['budgeting'];
 
-/** One slice of time that ended. Without events it is unknown: neither good nor bad. */
+/** A time slice that ended. Without events its state is unknown: neither good nor bad. */
 export interface Slice {
   readonly fromMs: number;
   readonly good: bigint;
   readonly total: bigint;
 }
 
-/** What figures depend on besides slices. Target and slice target are shares, as 0.999. */
+/** Parameters of calculations besides slices. Target and slice target are shares, such as 0.999. */
 export interface Objective {
   readonly budgeting: Budgeting;
   readonly target: Fraction;
-  /** From which share of good events on a slice is good: for `timeslices`. */
+  /** Minimum share of good events of a good slice, for `timeslices`. */
   readonly sliceTarget?: Fraction;
 }
 
-/** What figures are made by, of what an objective says. */
+/** Returns the parameters of calculations from an SLO's objective. */
 export const objectiveOf = ({
   targetPct,
   budgeting,
@@ -30,33 +30,36 @@ export const objectiveOf = ({
   ...(sliceTarget !== undefined && { sliceTarget: decimal(sliceTarget) }),
 });
 
-/** Sums of what counts: events, or slices. */
+/** Sums of the counted unit: events or slices. */
 export interface Sums {
   readonly good: Fraction;
   readonly bad: Fraction;
   readonly total: Fraction;
-  /** Slices that had events. */
+  /** Number of slices with events. */
   readonly known: number;
 }
 
 const one = fraction(1n);
 const zero = fraction(0n);
-/** So many different totals are added exactly; beyond that the share of each slice is rounded down, in parts of 2^190. */
+/**
+ * Maximum number of distinct totals that are added exactly; beyond it the share of each slice is rounded down, in parts
+ * of 2^190.
+ */
 export const exactTotals = 1000;
 export const shareParts = 1n << 190n;
 
 const whole = (value: number | bigint): Fraction => fraction(BigInt(value));
 
-/** Whole numbers that are counted of slices with events, and add up: figures of any time are made of these. */
+/** Additive integer counts over slices with events, from which values of any time range are calculated. */
 export interface Tally {
   readonly good: bigint;
   readonly total: bigint;
   readonly slices: number;
-  /** Slices that reached the slice target, where it is counted. */
+  /** Number of slices that reached the slice target, if counted. */
   readonly reached: number;
-  /** Shares of good of the slices, each in `shareParts`, where they are counted. */
+  /** Sum of the good shares of the slices in `shareParts`, if counted. */
   readonly shares: bigint;
-  /** Good by total; `undefined` where there are more than `exactTotals`. */
+  /** Good events by total; `undefined` if there are more than `exactTotals`. */
   readonly byTotal: ReadonlyMap<bigint, bigint> | undefined;
 }
 
@@ -69,7 +72,7 @@ const joined = (one: Tally['byTotal'], other: Tally['byTotal']): Tally['byTotal'
   return both.size > exactTotals ? undefined : both;
 };
 
-/** Two counts of different slices as one. */
+/** Returns the sum of two counts of disjoint slices. */
 export const talliedWith = (one: Tally, other: Tally): Tally => ({
   good: one.good + other.good,
   total: one.total + other.total,
@@ -95,7 +98,7 @@ const tallyOf = (slices: readonly Slice[], sliceTarget: Fraction): Tally => {
   return { good, total, slices: known.length, reached, shares, byTotal: isExact ? byTotal : undefined };
 };
 
-/** What counts of what was counted, by the way of budgeting. */
+/** Returns the sums of a tally, by the budgeting method. */
 export const sumsOf = ({ good, total, slices, reached, shares, byTotal }: Tally, budgeting: Budgeting): Sums => {
   if (budgeting === 'occurrences')
     return { good: whole(good), bad: whole(total - good), total: whole(total), known: slices };
@@ -108,28 +111,28 @@ export const sumsOf = ({ good, total, slices, reached, shares, byTotal }: Tally,
   return { good: own, bad: minus(all, own), total: all, known: slices };
 };
 
-/** What counts in these slices, by the way of budgeting. */
+/** Returns the sums of these slices, by the budgeting method. */
 export const sums = (slices: readonly Slice[], { budgeting, sliceTarget = one }: Objective): Sums =>
   sumsOf(tallyOf(slices, sliceTarget), budgeting);
 
-/** The indicator, a share; `undefined` where nothing is known. */
+/** Returns the SLI, a share; `undefined` without data. */
 export const sliOf = ({ good, total }: Sums): Fraction | undefined =>
   compared(total, zero) === 0 ? undefined : dividedBy(good, total);
 
-/** How many times faster than it may the budget is spent; `undefined` where nothing is known. */
+/** Returns the burn rate: budget consumption relative to the allowed rate; `undefined` without data. */
 export const burnRateOf = ({ bad, total }: Sums, { target }: Objective): Fraction | undefined =>
   compared(total, zero) === 0 ? undefined : dividedBy(dividedBy(bad, total), minus(one, target));
 
-/** The error budget, in events or in slices. */
+/** Error budget, in events or in slices. */
 export interface Budget {
   readonly total: Fraction;
-  /** Below 0 when it is overspent. */
+  /** Negative if it is overspent. */
   readonly left: Fraction;
-  /** Left of the total, a share; `undefined` while the budget is 0. */
+  /** Remaining share of the total; `undefined` if the budget is 0. */
   readonly leftShare: Fraction | undefined;
 }
 
-/** The budget of a window: of its events so far, or of all its slices, also those to come. */
+/** Returns the budget of a window: of its events so far, or of all its slices, including future ones. */
 export const budgetOf = (window: Sums, { budgeting, target }: Objective, windowSlices: number): Budget => {
   const of = budgeting === 'occurrences' ? window.total : whole(windowSlices);
   const total = times(minus(one, target), of);
@@ -137,10 +140,10 @@ export const budgetOf = (window: Sums, { budgeting, target }: Objective, windowS
   return { total, left, leftShare: compared(total, zero) === 0 ? undefined : dividedBy(left, total) };
 };
 
-/** Which share of a window's budget these slices spent; `undefined` while the budget is 0. */
+/** Returns the share of a window's budget that these slices spent; `undefined` if the budget is 0. */
 export const budgetSpentOf = ({ bad }: Sums, { total }: Pick<Budget, 'total'>): Fraction | undefined =>
   compared(total, zero) === 0 ? undefined : dividedBy(bad, total);
 
-/** Which share of the slices that ended is known. */
+/** Returns the share of ended slices with data. */
 export const coverageOf = ({ known }: Sums, endedSlices: number): number =>
   endedSlices <= 0 ? 0 : asNumber(fraction(BigInt(known), BigInt(endedSlices)));

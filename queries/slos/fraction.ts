@@ -1,6 +1,6 @@
-/** Exact fractions: figures of objectives are added and compared without rounding, and divided last. */
+/** Exact fractions: SLO values are added and compared without rounding, and divided last. */
 
-/** `over / under`, in lowest terms; `under` is above 0. */
+/** `over / under`, in lowest terms; `under` is positive. */
 export interface Fraction {
   readonly over: bigint;
   readonly under: bigint;
@@ -12,14 +12,14 @@ const divisorOf = (one: bigint, other: bigint): bigint => {
   return larger;
 };
 
-/** A fraction of whole numbers. */
+/** Returns a fraction of integers. */
 export const fraction = (over: bigint, under = 1n): Fraction => {
   if (under === 0n) throw new RangeError('a fraction needs a number other than 0 below the line');
   const divisor = divisorOf(over, under) * (under < 0n ? -1n : 1n);
   return { over: over / divisor, under: under / divisor };
 };
 
-/** A number as it is written: 99.9 is 999/10, not the double that is nearest to it. */
+/** Returns a number as written: 99.9 is 999/10, not the nearest double. */
 export const decimal = (value: number): Fraction => {
   if (!Number.isFinite(value)) throw new RangeError(`${value} is no decimal`);
   const [digits = '0', exponent = '0'] = value.toString().split('e');
@@ -38,14 +38,14 @@ export const times = (one: Fraction, other: Fraction): Fraction =>
 export const dividedBy = (one: Fraction, other: Fraction): Fraction =>
   fraction(one.over * other.under, one.under * other.over);
 
-/** Below 0, 0, or above it, as `one` is less than, equal to or more than `other`. */
+/** Returns a negative number, 0 or a positive number if `one` is less than, equal to or greater than `other`. */
 export const compared = (one: Fraction, other: Fraction): number => {
   const difference = one.over * other.under - other.over * one.under;
   if (difference === 0n) return 0;
   return difference < 0n ? -1 : 1;
 };
 
-/** The sum, pair by pair, so that denominators grow late. */
+/** Returns the sum, added pairwise so that denominators grow late. */
 export const sumOf = (terms: readonly Fraction[]): Fraction => {
   let level = terms;
   while (level.length > 1) {
@@ -59,12 +59,12 @@ export const sumOf = (terms: readonly Fraction[]): Fraction => {
   return level[0] ?? fraction(0n);
 };
 
-/** The nearest double. */
+/** Returns the nearest double. */
 export const asNumber = ({ over, under }: Fraction): number => {
   const largest = BigInt(Number.MAX_SAFE_INTEGER);
   const size = over < 0n ? -over : over;
   if (size <= largest && under <= largest) return Number(over) / Number(under);
-  // Thirty digits and more of the quotient, which is read as a decimal.
+  // At least thirty digits of the quotient, which are parsed as a decimal.
   const power = Math.max(0, 30 - (size.toString().length - under.toString().length));
   return Number(`${(over * 10n ** BigInt(power)) / under}e-${power}`);
 };

@@ -1,4 +1,4 @@
-/** Figures of objectives, from slices that were measured: those of many objectives are asked with few statements. */
+/** Values of SLOs from stored slices; many SLOs are read in few statements. */
 import type { SloObjective } from '../../schemas/slo-slices.ts';
 import { type Answer, type QueryContext, seriesAnswer, tableAnswer } from '../answer.ts';
 import { invalid } from '../errors.ts';
@@ -12,16 +12,16 @@ import { type MeasuredSlo, readMeasuredSlos } from './slices.ts';
 import { readWindows } from './window-sums.ts';
 import { periodAt, rollingAt, slicesIn, type Window } from './windows.ts';
 
-/** Objectives of one statement. */
+/** Maximum number of SLOs in one statement. */
 export const maxSlosPerBatch = 1000;
-/** Steps of a series. */
+/** Maximum number of steps of a series. */
 const maxSteps = 1000;
 const msNs = 1_000_000n;
 
-/** What objectives must have in common to be asked together: those of long windows read more. */
+/** Returns the key shared by SLOs of one batch: those with long windows read more. */
 export const sloKey = ({ windows = [] }: SloQuery): string => JSON.stringify(windows);
 
-/** Where windows end: the range, or each of its steps. */
+/** Returns the ends of windows: the range, or each of its steps. */
 const endsOf = ({
   range,
   stepMs,
@@ -35,20 +35,20 @@ const endsOf = ({
   return { atMs: starts, endsMs: starts.map((ms) => Math.min(ms + stepMs, endMs)) };
 };
 
-/** The window of an objective, of what ended at a time. */
+/** Returns the full window of an SLO at a time. */
 const wholeAt = ({ calendar, windowDays }: SloObjective, endMs: number): Window =>
   calendar === undefined ? rollingAt(windowDays, endMs) : { fromMs: periodAt(calendar, endMs - 1).fromMs, toMs: endMs };
 
 const excludedBy = ({ excluded = [] }: SloObjective): Window[] => excluded.map(([fromMs, toMs]) => ({ fromMs, toMs }));
 
-/** Slices of the whole window, also those to come: the budget of slices is of these. */
+/** Returns the number of slices in the full window, including future ones, which the budget of slices is based on. */
 const slicesOfWhole = (objective: SloObjective, endMs: number): number => {
   const { calendar, windowDays, sliceMs } = objective;
   const whole = calendar === undefined ? rollingAt(windowDays, endMs) : periodAt(calendar, endMs - 1);
   return slicesIn(whole, excludedBy(objective), sliceMs);
 };
 
-/** What is summed of an objective for one end: its windows, the longest first, and its own. */
+/** Sums of an SLO for one end: its requested windows, longest first, and its full window. */
 interface Instant {
   readonly endMs: number;
   readonly windows: readonly Window[];
@@ -87,7 +87,7 @@ const windowsIn = ({ query, instants }: Member): Window[] =>
 
 interface Figure {
   readonly value: Fraction | number | undefined;
-  /** Of the longest window. */
+  /** Sums of the longest window. */
   readonly sums: Sums;
   readonly coverage: number;
 }
@@ -144,10 +144,10 @@ const answerOf = (member: Member, summed: (window: Window) => Sums, context: Que
 const emptyAnswer = (context: QueryContext): Answer =>
   context.stepMs === undefined ? tableAnswer([], []) : seriesAnswer([], []);
 
-/** What came of one question among several. */
+/** Outcome of one query of a batch. */
 type Outcome = { readonly answer: Answer } | { readonly error: unknown };
 
-/** Figures of objectives that have `sloKey` in common. One that was not measured yet has none. */
+/** Returns values of SLOs with a common `sloKey`. An SLO without measurements has none. */
 export const runSloBatch = async (
   queries: readonly SloQuery[],
   reading: Pick<Reading, 'columns'>,
@@ -182,7 +182,7 @@ export const runSloBatch = async (
   return outcomes;
 };
 
-/** A figure of one objective. */
+/** Returns a value of one SLO. */
 export const runSlo = async (
   query: SloQuery,
   reading: Pick<Reading, 'columns'>,

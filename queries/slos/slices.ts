@@ -1,11 +1,11 @@
-/** Reads what was measured of objectives: slices, and how far it is. */
+/** Reads stored slices of SLOs, and the progress of their measurement. */
 import { SloObjective } from '../../schemas/slo-slices.ts';
 import type { Reading } from '../reading.ts';
 import type { Window } from './windows.ts';
 
 type OwnColumns = Pick<Reading, 'columns'>;
 
-/** Begin, good and total of a slice that had events. */
+/** Start, good and total of a slice with events. */
 export type MeasuredSlice = readonly [beginMs: number, good: number, total: number];
 
 /** One series of an objective. */
@@ -15,9 +15,9 @@ export interface SloSeries {
 }
 
 /**
- * A statement is about some series. Named in pairs, with what follows them in the order of rows, the index leads to each: with the ids here and the series there
- * it led to nearly twice as many rows. Of the rows it leads to, ids and series are looked at apart, which costs less: where an objective was once
- * measured as another one is now, rows of that are among the answer, and are left.
+ * Condition on some series. With pairs that include the next key columns, the index selects exactly these; separate
+ * lists of ids and series selected nearly twice as many rows. Within the selected rows, ids and series are compared
+ * separately, which is cheaper. If an SLO once had the series of another one, its rows are included and filtered later.
  */
 export const ofSeries =
   'indexHint((slo_id, series) IN arrayZip({slos:Array(String)}, {series:Array(String)})) AND slo_id IN {slos:Array(String)} AND series IN {series:Array(String)}';
@@ -26,9 +26,9 @@ export const seriesParameters = (of: readonly SloSeries[]) => ({
   series: of.map(({ series }) => series),
 });
 
-/** One series as a text. */
+/** Returns one series as text. */
 export const seriesKey = ({ sloId, series }: SloSeries): string => `${sloId} ${series}`;
-/** And back: a series has no spaces. */
+/** Parses the text; a series has no spaces. */
 export const seriesOfKey = (key: string): SloSeries => {
   const at = key.lastIndexOf(' ');
   return { sloId: key.slice(0, at), series: key.slice(at + 1) };
@@ -42,7 +42,7 @@ interface SliceRow {
   readonly every: string;
 }
 
-/** Slices of a window that had events, in time order: of several objectives, by `seriesKey`. */
+/** Returns slices with events of a window, in time order: of several SLOs, by `seriesKey`. */
 export const readSlicesOf = async (
   { columns }: OwnColumns,
   of: readonly SloSeries[],
@@ -65,17 +65,17 @@ export const readSlicesOf = async (
   return found;
 };
 
-/** Slices of a window that had events, in time order. */
+/** Returns slices with events of a window, in time order. */
 export const readSlices = async (reading: OwnColumns, of: SloSeries, window: Window): Promise<MeasuredSlice[]> =>
   (await readSlicesOf(reading, [of], window)).get(seriesKey(of)) ?? [];
 
-/** How far an objective is measured, by its last look. */
+/** Progress of an SLO's measurement, from its last run. */
 export interface LastMeasurement {
   readonly measuredAtMs: number;
   readonly fromMs: number;
   readonly upToMs: number;
   readonly settledUpToMs: number;
-  /** Empty where it could be measured. */
+  /** Empty if the measurement succeeded. */
   readonly error: string;
 }
 
@@ -89,7 +89,7 @@ interface MeasurementRow {
   readonly error: string;
 }
 
-/** The last look at each series of objectives, by id and series as `id series`; absent where there was none. */
+/** Returns the last run of each series, by id and series as `id series`; absent if there was none. */
 export const readMeasurements = async (
   { columns }: OwnColumns,
   sloIds: readonly string[],
@@ -116,12 +116,12 @@ export const readMeasurements = async (
   );
 };
 
-/** What an objective is measured as by its last look. */
+/** An SLO with the objective of its last measurement. */
 export interface MeasuredSlo extends SloSeries {
   readonly objective: SloObjective;
 }
 
-/** The last look at objectives, by id; absent where there was none that says what their figures are made by. */
+/** Returns the last measurements of SLOs, by id; absent without one that has an objective. */
 export const readMeasuredSlos = async (
   { columns }: OwnColumns,
   sloIds: readonly string[],
@@ -140,7 +140,7 @@ export const readMeasuredSlos = async (
   );
 };
 
-/** Those of a later look that say otherwise; one that is gone has no events any more. */
+/** Returns the slices that differ in a later run; a deleted slice has no events. */
 export const changedSlices = (before: readonly MeasuredSlice[], after: readonly MeasuredSlice[]): MeasuredSlice[] => {
   const known = new Map(before.map((slice) => [slice[0], slice]));
   const found = new Set(after.map(([beginMs]) => beginMs));

@@ -1,4 +1,4 @@
-/** Counts slices where they lie: those of whole days from what was summed up of them, and others one by one. */
+/** Counts slices in the engine: entire days from stored sums, and other slices individually. */
 import { SloObjective } from '../../schemas/slo-slices.ts';
 import type { Reading } from '../reading.ts';
 import { exactTotals, noSlices, type Objective, type Sums, sumsOf, type Tally, talliedWith } from './figures.ts';
@@ -9,12 +9,12 @@ import type { Window } from './windows.ts';
 type OwnColumns = Pick<Reading, 'columns'>;
 
 const dayMs = 86_400_000;
-/** Days of objectives whose sums are not true any more, that are named one by one; with more of them all slices are read. */
+/** Maximum number of days with outdated sums that are listed individually; beyond it all slices are read. */
 const maxStaleDays = 2000;
 
-/** Slices of fewer days cost less than another statement, */
+/** Number of days below which reading slices costs less than another statement. */
 const fewDays = 4;
-/** and those of fewer days of all objectives together. */
+/** The same limit for all SLOs of a batch. */
 const fewDaysInBatch = 20;
 
 interface TallyRow {
@@ -38,11 +38,11 @@ const tallyIn = ({ own, every, known, enough, parts, by_total, many }: TallyRow)
     many === '0' ? new Map(Object.entries(by_total).map(([total, good]) => [BigInt(total), BigInt(good)])) : undefined,
 });
 
-/** What a day is summed up for, as `slo_days` names it. Good and total are summed up for all. */
+/** Returns the key of a day's sums in `slo_days`. Good and total are always summed. */
 const countedFor = ({ budgeting, sliceTarget }: Objective): string =>
   budgeting === 'timeslices' && sliceTarget !== undefined ? `${budgeting} ${asNumber(sliceTarget)}` : budgeting;
 
-/** The same in SQL, of an objective as it is told with its looks; its slice target is a number as JSON writes it. */
+/** The same key in SQL, from the objective stored with the measurements; its slice target is a JSON number. */
 export const countedForSql = `if(JSONExtractString(objective, 'budgeting') = 'timeslices', concat('timeslices ', JSONExtractRaw(objective, 'sliceTarget')),
     if(objective = '', 'occurrences', JSONExtractString(objective, 'budgeting')))`;
 
@@ -55,7 +55,10 @@ export const countedAs = (text: string): Pick<Objective, 'budgeting' | 'sliceTar
   };
 };
 
-/** Counts of slices. Wide products and totals cost more than all else, so that only those have them who count by them. */
+/**
+ * Returns the SQL of slice counts. Wide products and totals are the most expensive, so only methods that need them
+ * include them.
+ */
 export const countsOfSlices = ({ budgeting, sliceTarget }: Pick<Objective, 'budgeting' | 'sliceTarget'>) => {
   const { over, under } = sliceTarget ?? fraction(1n);
   const isRatio = budgeting === 'ratio-timeslices';
@@ -75,7 +78,7 @@ export const countsOfSlices = ({ budgeting, sliceTarget }: Pick<Objective, 'budg
   };
 };
 
-/** The same of days that were summed up. Empty where it says that there are more totals than are added exactly. */
+/** Returns the SQL of daily sums. Empty if there are more totals than are added exactly. */
 const countsOfDays = ({ budgeting }: Objective) => {
   const isRatio = budgeting === 'ratio-timeslices';
   return {
@@ -122,12 +125,12 @@ class Pieces {
   }
 }
 
-/** The last day that there is in columns. */
+/** Last day that the column can store. */
 const lastDay = 65_535;
 const dateOf = (day: number): string =>
   new Date(Math.min(Math.max(day, 0), lastDay) * dayMs).toISOString().slice(0, 10);
 
-/** Days that lie between two cuts whole, by their numbers since 1970, and those that a cut divides. */
+/** Returns the days entirely between two cuts, as day numbers since 1970, and the days that a cut divides. */
 const daysBetween = (cutsMs: readonly number[]) => {
   const divided = new Set(cutsMs.filter((ms) => ms % dayMs !== 0).map((ms) => Math.floor(ms / dayMs)));
   const from = Math.ceil((cutsMs[0] ?? 0) / dayMs);
@@ -135,7 +138,7 @@ const daysBetween = (cutsMs: readonly number[]) => {
   return { divided, from, to, whole: to - from - [...divided].filter((day) => day >= from && day < to).length };
 };
 
-/** The piece between cuts that a time is in, by its number. */
+/** Returns SQL of the number of the piece that contains a time. */
 const partSql = (time: string, cutsMs: readonly number[], cuts: string): string =>
   cutsMs.length === 2 ? "'1'" : `toString(arrayCount(cut -> ${time} >= cut, ${cuts}))`;
 
@@ -144,13 +147,13 @@ interface Stale {
   readonly day: string;
 }
 
-/** Days whose sums are true for no series, and those that are not for some. */
+/** Days with outdated sums for all series, and those outdated for some. */
 interface StaleDays {
   readonly ofAll: readonly string[];
   readonly ofSome: readonly Stale[];
 }
 
-/** Named once, a day costs less than with the id of each objective. */
+/** Listing a day once costs less than listing it with each SLO's id. */
 const staleDaysOf = (stale: readonly Stale[], series: number): StaleDays => {
   const byDay = Map.groupBy(stale, ({ day }) => day);
   const isOfAll = (day: string): boolean => byDay.get(day)?.length === series;
@@ -160,7 +163,7 @@ const staleDaysOf = (stale: readonly Stale[], series: number): StaleDays => {
   };
 };
 
-/** Takes the sums of whole days that are true; answers those that are not. */
+/** Adds valid sums of entire days; returns the outdated ones. */
 const addDays = async (
   { columns }: OwnColumns,
   of: readonly SloSeries[],
@@ -202,7 +205,7 @@ const addDays = async (
   return stale;
 };
 
-/** Sums of pieces between cuts, of many objectives that count alike: by `id series`. */
+/** Returns the sums of pieces between cuts, of many SLOs with equal counting, by `id series`. */
 export const readCuts = async (
   reading: OwnColumns,
   of: readonly SloSeries[],
@@ -246,7 +249,7 @@ export const readCuts = async (
   return (one) => pieces.of(one, objective);
 };
 
-/** Sums of pieces of a window, side by side. */
+/** Returns the sums of a window's pieces. */
 export const readPieces = async (
   { columns }: OwnColumns,
   series: SloSeries,

@@ -1,4 +1,4 @@
-/** Sums of windows of many objectives, together for those whose slices count alike and whose windows are of one length. */
+/** Sums of windows of many SLOs; those with equal counting and equal window length share statements. */
 import type { SloObjective } from '../../schemas/slo-slices.ts';
 import type { Reading } from '../reading.ts';
 import { objectiveOf, type Sums } from './figures.ts';
@@ -8,7 +8,7 @@ import { readCuts } from './tallies.ts';
 import { clippedTo, type Window } from './windows.ts';
 
 const hourMs = 3_600_000;
-/** Windows of different lengths are read apart, but for more of them. */
+/** Maximum number of statements by window length; more lengths share a statement. */
 const maxStatements = 8;
 
 const nothing: Sums = { good: fraction(0n), bad: fraction(0n), total: fraction(0n), known: 0 };
@@ -20,7 +20,7 @@ const by = (combined: typeof plus, one: Sums, other: Sums, sign: 1 | -1): Sums =
   known: one.known + sign * other.known,
 });
 
-/** Sums of any window between cuts, of the pieces between these: two sums from the first cut on. */
+/** Returns the sums of any window between cuts, computed as the difference of two cumulative sums. */
 export const summedBetween = (cutsMs: readonly number[], pieces: readonly Sums[]): ((window: Window) => Sums) => {
   const upTo = [nothing];
   for (const piece of pieces) upTo.push(by(plus, upTo.at(-1) ?? nothing, piece, 1));
@@ -29,15 +29,15 @@ export const summedBetween = (cutsMs: readonly number[], pieces: readonly Sums[]
   return ({ fromMs, toMs }) => (toMs <= fromMs ? nothing : by(minus, at(toMs), at(fromMs), -1));
 };
 
-/** Windows of one objective. */
+/** Windows of one SLO. */
 export interface Windows extends SloSeries {
   readonly objective: Pick<SloObjective, 'targetPct' | 'budgeting' | 'sliceTarget'>;
   readonly windows: readonly Window[];
-  /** Times that are left out, in order and apart; they begin and end with slices. */
+  /** Excluded times, ordered and disjoint; they begin and end with slices. */
   readonly excluded?: readonly Window[];
 }
 
-/** Sums of a window, without what is left out or, where asked, with it. */
+/** Returns the sums of a window, without excluded times unless `all` is requested. */
 export type SummedIn = (window: Window, which?: 'all') => Sums;
 
 const without =
@@ -47,7 +47,7 @@ const without =
       ? summed(window)
       : clippedTo(window, excluded).reduce((left, time) => by(minus, left, summed(time), -1), summed(window));
 
-/** Sums of the windows of each, by its place in the list. */
+/** Returns the sums of the windows of each SLO, by its index in the list. */
 export const readWindows = async (
   reading: Pick<Reading, 'columns'>,
   all: readonly Windows[],
@@ -56,7 +56,7 @@ export const readWindows = async (
   const of = (place: number): Windows => all[place] as Windows;
   const wayOf = ({ objective: { budgeting, sliceTarget } }: Windows): string =>
     JSON.stringify([budgeting, sliceTarget]);
-  // A window divides the days that it begins and ends in, also for the others of its statement.
+  // A window divides the days it begins and ends in, also for the others of its statement.
   const lengths = (one: Windows): string =>
     JSON.stringify([one.windows.map(({ fromMs, toMs }) => Math.round((toMs - fromMs) / hourMs)), one.excluded ?? []]);
   const byLengths = Map.groupBy(places, (place) => `${wayOf(of(place))} ${lengths(of(place))}`);

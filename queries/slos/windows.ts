@@ -1,18 +1,18 @@
-/** The window of an objective at a time: so many days back, or a period of a calendar. */
+/** Window of an SLO at a time: a number of days back, or a calendar period. */
 import { monthsLater, wallClockOf, wallTimeOf } from '../../runtime/wall-clock.ts';
 import type { SloObjective } from '../../schemas/slo-slices.ts';
 
 const dayMs = 86_400_000;
 
-/** Periods one after the other from a begin, on the wall clock of a time zone. */
+/** Consecutive periods from a start, in the wall-clock time of a time zone. */
 export interface Calendar {
   readonly period: NonNullable<SloObjective['calendar']>['period'];
   readonly timeZone: string;
-  /** Date and time on the wall clock, such as `2026-01-01T00:00`, at which one of the periods begins. */
+  /** Wall-clock date and time, such as `2026-01-01T00:00`, at which one of the periods begins. */
   readonly startsAt: string;
 }
 
-/** From when to when. A window of days ends at the time that was asked for, a period of a calendar after it. */
+/** Start and end. A rolling window ends at the requested time, a calendar period after it. */
 export interface Window {
   readonly fromMs: number;
   readonly toMs: number;
@@ -21,7 +21,7 @@ export interface Window {
 const months = { month: 1, quarter: 3, year: 12 } as const;
 const days = { day: 1, week: 7 } as const;
 
-/** When the period of that number begins, on the wall clock. A month without the day takes its last. */
+/** Returns the wall-clock start of the period with that number. In a month without the day, it is the last day. */
 const beginOf = (period: Calendar['period'], startMs: number, index: number): number =>
   period === 'day' || period === 'week'
     ? startMs + index * days[period] * dayMs
@@ -32,13 +32,13 @@ const monthOf = (wallMs: number): number => {
   return date.getUTCFullYear() * 12 + date.getUTCMonth();
 };
 
-/** Number of a period near a wall time, not after the right one by more than one. */
+/** Returns the number of a period near a wall-clock time, at most one too high. */
 const near = (period: Calendar['period'], startMs: number, wallMs: number): number =>
   period === 'day' || period === 'week'
     ? Math.floor((wallMs - startMs) / (days[period] * dayMs))
     : Math.floor((monthOf(wallMs) - monthOf(startMs)) / months[period]);
 
-/** The period of a calendar that an instant is in. */
+/** Returns the calendar period that contains an instant. */
 export const periodAt = ({ period, timeZone, startsAt }: Calendar, atMs: number): Window => {
   const clock = wallClockOf(timeZone);
   const startMs = wallTimeOf(startsAt) ?? 0;
@@ -46,26 +46,26 @@ export const periodAt = ({ period, timeZone, startsAt }: Calendar, atMs: number)
   let index = near(period, startMs, clock.wallAt(atMs)) + 1;
   while (begin(index) > atMs) index -= 1;
   let next = index + 1;
-  // A day that the clocks leave out has the begin of the next one.
+  // A day that the clocks skip begins with the next one.
   while (begin(next) <= begin(index)) next += 1;
   return { fromMs: begin(index), toMs: begin(next) };
 };
 
-/** So many days of 24 hours up to an instant. */
+/** Returns a rolling window: a number of 24-hour days up to an instant. */
 export const rollingAt = (windowDays: number, atMs: number): Window => ({
   fromMs: atMs - windowDays * dayMs,
   toMs: atMs,
 });
 
-/** What of times that are apart lies in a window. */
+/** Returns the parts of disjoint times within a window. */
 export const clippedTo = ({ fromMs, toMs }: Window, times: readonly Window[]): Window[] =>
   times
     .filter((time) => time.fromMs < toMs && time.toMs > fromMs)
     .map((time) => ({ fromMs: Math.max(time.fromMs, fromMs), toMs: Math.min(time.toMs, toMs) }));
 
 /**
- * How many slices begin in a window, without those that begin in times that are left out of it. A slice counts where it begins: periods of time zones
- * whose offset is a part of an hour begin within slices of an hour.
+ * Returns the number of slices that begin in a window, except those that begin in excluded times. A slice counts where
+ * it begins: periods in time zones with fractional-hour offsets begin within hourly slices.
  */
 export const slicesIn = (window: Window, excluded: readonly Window[], sliceMs: number): number => {
   const begins = ({ fromMs, toMs }: Window): number => Math.ceil(toMs / sliceMs) - Math.ceil(fromMs / sliceMs);

@@ -1,11 +1,12 @@
 /**
- * What a trace waited for: the chain of spans without which it would have been shorter. It is found from the end, as CRISP does (Zhang et al.,
- * "CRISP: Critical Path Analysis of Large-Scale Microservice Architectures", USENIX ATC 2022) and Jaeger after it: a span waited for
- * the child that finished last; before that child began, for the one that had finished last by then; and so on.
+ * Critical path of a trace: the chain of spans without which it would have been shorter. It is computed from the end,
+ * as in CRISP (Zhang et al., "CRISP: Critical Path Analysis of Large-Scale Microservice Architectures", USENIX ATC
+ * 2022) and in Jaeger. A span waited for the child that finished last; before that child began, for the one that had
+ * finished last by then; and so on.
  */
 import type { SpanTree } from './span-tree.ts';
 
-/** A stretch in which nothing but this span was waited for. */
+/** A time span in which the trace waited only for this span. */
 export interface PathSegment {
   /** Index of the span. */
   readonly span: number;
@@ -13,7 +14,7 @@ export interface PathSegment {
   readonly end: number;
 }
 
-/** A span whose part of the path is being found: its children by their end, the last first. */
+/** A span during traversal: its children by end, last first. */
 interface Walked {
   readonly span: number;
   readonly from: number;
@@ -23,8 +24,8 @@ interface Walked {
 }
 
 /**
- * The critical path of a root, in the order of time. Its segments follow one another without a gap and are together as long as the root.
- * Of children that end at once the longest is taken, and of equal ones the first.
+ * Returns the critical path of a root, in the order of time. Its segments are consecutive without gaps and in total as
+ * long as the root. Among children with equal ends the longest is chosen, and among equal ones the first.
  */
 export const criticalPath = (tree: SpanTree, root: number): PathSegment[] => {
   const { starts, ends, awaited } = tree;
@@ -32,7 +33,8 @@ export const criticalPath = (tree: SpanTree, root: number): PathSegment[] => {
   const add = (span: number, start: number, end: number): void => {
     if (end > start) segments.push({ span, start, end });
   };
-  // Spans that are walked, each with the time up to which it is explained; a trace may be deeper than the stack of calls.
+  // Traversed spans, each with the time up to which it is covered. An explicit stack, because a trace may be deeper
+  // than the call stack.
   const walked: Walked[] = [];
   const enter = (span: number, from: number, to: number): void => {
     const lengths = (tree.children[span] as readonly number[]).flatMap((child) => {
@@ -50,7 +52,8 @@ export const criticalPath = (tree: SpanTree, root: number): PathSegment[] => {
       walked.pop();
       continue;
     }
-    // It ran beside one that finished later, which was waited for anyway. One that ends as the next begins came before it.
+    // The child ran concurrently with one that finished later and was waited for anyway. A child that ends when the
+    // next begins precedes it.
     if (child.end > at.until) continue;
     add(at.span, child.end, at.until);
     at.until = child.start;
@@ -59,7 +62,7 @@ export const criticalPath = (tree: SpanTree, root: number): PathSegment[] => {
   return segments.reverse();
 };
 
-/** How long each span ran while none of its children did, in nanoseconds. */
+/** Returns how long each span ran while none of its children did, in nanoseconds. */
 export const selfTimes = ({ size, children, starts, ends }: SpanTree): Float64Array => {
   const own = new Float64Array(size);
   for (let span = 0; span < size; span++) {

@@ -1,4 +1,7 @@
-/** Traces of a range, newest first. The newest stretch of the range is read first, and older ones only while traces are missing. */
+/**
+ * Lists traces of a range, newest first. The newest time span is read first, and older ones only while traces are
+ * missing.
+ */
 import { z } from 'zod';
 import { decodeCursor, encodeCursor, integer } from '../cursor.ts';
 import { invalid } from '../errors.ts';
@@ -13,28 +16,28 @@ import { readSummaries, type TraceSummary } from './summary.ts';
 
 const cursorKind = 'traces';
 const cursorPatterns = [integer, integer, /^\d{1,15}$/, integer, /^[0-9a-f]{32}$/];
-/** Traces that one statement finds at least: some may have begun before its stretch. */
+/** Minimum number of traces per statement: some may have begun before its time span. */
 const fewest = 20;
 
 const duration = z.string().max(64).optional();
 
-/** Which traces are asked for. */
+/** Filters of traces. */
 export const traceConditions = {
   search: z
     .string()
     .max(1024)
     .optional()
     .describe(
-      'Words that must all occur in one span: its name, service or attribute values; also "phrases", field:value, duration:>100ms, field:[1 TO 5], field:foo*, /regex/, field:*, AND, OR, NOT and parentheses, of one span (`queries/search/README.md`)',
+      'Words that must all occur in one span: its name, service or attribute values; also "phrases", field:value, duration:>100ms, field:[1 TO 5], field:foo*, /regex/, field:*, AND, OR, NOT and parentheses, for one span (`queries/search/README.md`)',
     ),
   minDuration: duration.describe(
-    'Traces that take at least so long, from the first start to the last end of their spans in the range: 250ms, 1.5s, 2m',
+    'Minimum duration of a trace, from the first start to the last end of its spans in the range: 250ms, 1.5s, 2m',
   ),
-  maxDuration: duration.describe('Traces that take at most so long, such as 2s'),
+  maxDuration: duration.describe('Maximum duration of a trace, such as 2s'),
   status: z
     .enum(['error', 'ok', 'unset'])
     .optional()
-    .describe('error: a span failed; ok: no span failed; unset: no span has a status'),
+    .describe('error: at least one span failed; ok: no span failed; unset: no span has a status'),
 };
 
 export interface TracesQuery extends ProjectScope {
@@ -56,8 +59,8 @@ interface Found {
 }
 
 /**
- * A page of traces, in the order of their first start in the range. Pages of one list see the spans that had been received when it
- * began: a span that comes late would move its trace to another page.
+ * Returns a page of traces, in the order of their first start in the range. Pages of one list include the spans
+ * received before it began, because a late span would move its trace to another page.
  */
 export const listTraces = async (
   query: TracesQuery,
@@ -93,11 +96,11 @@ class TraceFinder {
   readonly #reading: Reading;
   readonly #range: Range;
   readonly #limit: number;
-  /** What every row that is looked at satisfies besides the time. */
+  /** Condition of all rows besides the time. */
   readonly #base: string;
-  /** What one span of a trace must satisfy, if anything. */
+  /** Condition that one span of a trace must match, if any. */
   readonly #match: string | undefined;
-  /** What a trace must satisfy. */
+  /** Conditions of a trace. */
   readonly #having: readonly string[];
   readonly #parameters: Record<string, string>;
 
@@ -111,7 +114,7 @@ class TraceFinder {
     this.#having = [...this.#durations(query), ...(query.status === undefined ? [] : [statuses[query.status]])];
   }
 
-  /** One more than the limit, where there are so many. */
+  /** Returns up to one more than the limit. */
   async find(after: Found | undefined): Promise<Found[]> {
     const { from } = this.#range;
     const to = after === undefined ? this.#range.to : BigInt(after.start);
@@ -138,7 +141,9 @@ class TraceFinder {
     return found;
   }
 
-  /** Traces whose first span from the stretch's begin on lies in the stretch, after the one before. */
+  /**
+   * Returns traces whose first span from the start of the time span on is in the time span, after the previous trace.
+   */
   #within(stretch: Range, after: Found | undefined, limit: number): Promise<Found[]> {
     const since = `${this.#base} AND timestamp >= ${timeIs('begin')} AND timestamp <= ${timeIs('to')}`;
     const within = `SELECT trace_id FROM spans WHERE ${since} AND timestamp <= ${timeIs('end')}`;
@@ -146,7 +151,7 @@ class TraceFinder {
     const conditions = [since];
     if (!isLast) conditions.push(`trace_id IN (${within})`);
     if (this.#match !== undefined) {
-      // Behind the stretch, only spans of traces that are in it are looked at: the others were, or are on another page.
+      // After the time span, only spans of its traces are read; other traces are, or were, on another page.
       const behind = `SELECT trace_id FROM spans WHERE ${since} AND timestamp > ${timeIs('end')} AND trace_id IN (${within}) AND ${this.#match}`;
       const found = `trace_id IN (${within} AND ${this.#match})`;
       conditions.push(isLast ? found : `(${found} OR trace_id IN (${behind}))`);
@@ -162,10 +167,10 @@ class TraceFinder {
     );
   }
 
-  /** Which of the traces have a span of the range before that time: their place is further back. */
+  /** Returns which of the traces have a span of the range before that time, and thus a later position in the list. */
   async #begunBefore(begin: bigint, traces: readonly Found[]): Promise<ReadonlySet<string>> {
     if (begin <= this.#range.from || traces.length === 0) return new Set();
-    // Ids come from our own rows, in hexadecimal; the index of traces knows literals.
+    // Ids are hexadecimal from stored rows; the index of traces needs literals.
     const ids = traces.map(({ trace }) => `unhex('${trace}')`).join(', ');
     const rows = await this.#reading.columns.query<{ trace: string }>(
       `SELECT DISTINCT lower(hex(trace_id)) AS trace FROM spans WHERE ${this.#base} AND timestamp >= ${timeIs('from')}
@@ -204,7 +209,7 @@ class TraceFinder {
   }
 }
 
-/** A parameter that is a duration, in nanoseconds. */
+/** Parses a duration parameter to nanoseconds. */
 export const durationOf = (path: string, text: string | undefined): bigint | undefined => {
   if (text === undefined) return undefined;
   const nanoseconds = parseDuration(text);

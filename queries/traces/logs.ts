@@ -1,4 +1,4 @@
-/** Log records that name a trace. */
+/** Log records of a trace. */
 import { traceIs } from '../../schemas/tables/search.ts';
 import { decodeCursor, encodeCursor, integer, natural } from '../cursor.ts';
 import { requireEntitlement } from '../entitlement.ts';
@@ -12,7 +12,7 @@ import { timesOfTrace } from './trace.ts';
 const cursorKind = 'trace-logs';
 const cursorPatterns = [integer, integer, integer, /^\d{1,5}$/, natural, /^\d{1,10}$/];
 
-/** How far from the trace's spans its log records may lie: clocks differ, and work goes on after the last span. */
+/** Maximum distance of log records from the trace's spans: clocks differ, and work may continue after the last span. */
 const slackNs = 3_600_000_000_000n;
 
 export interface TraceLogs {
@@ -21,8 +21,8 @@ export interface TraceLogs {
 }
 
 /**
- * The log records of a trace, newest first, from an hour before its first span to an hour after its last one; `undefined` for a trace of
- * which neither a span nor a record has landed. A trace without a span has the records of any time.
+ * Returns the log records of a trace, newest first, from an hour before its first span to an hour after its last one;
+ * `undefined` if neither a span nor a record is stored. For a trace without spans, records of any time are returned.
  */
 export const logsOfTrace = async (
   reading: Reading,
@@ -33,7 +33,7 @@ export const logsOfTrace = async (
     ...page
   }: {
     readonly scope: ProjectScope;
-    /** Only of this span. */
+    /** Only records of this span. */
     readonly spanId?: string | undefined;
     readonly limit: number;
     readonly cursor?: string | undefined;

@@ -1,11 +1,11 @@
-/** Calls that one span makes again and again, such as a statement for each row of another one (N+1). */
+/** Finds repeated calls of one span, such as a statement for each row of another one (N+1). */
 
-/** Calls alike below one span that are told of. */
+/** Minimum number of similar calls below one span that are reported. */
 export const minRepeated = 4;
-/** What an answer lists at most. */
+/** Maximum number of reported groups. */
 export const maxRepeated = 20;
 
-/** A span, and what makes calls alike: its service, its name, and its statement without literals. */
+/** A span, and the key of similar calls: its service, its name, and its statement without literals. */
 export interface Call {
   readonly kind: number;
   readonly service: string;
@@ -14,17 +14,17 @@ export interface Call {
 }
 
 export interface Repeated {
-  /** Place of the caller among the spans, and of its first call of these. */
+  /** Index of the caller among the spans, and of its first call in the group. */
   readonly caller: number;
   readonly first: number;
   readonly count: number;
-  /** How much of the critical path these calls are, in nanoseconds. */
+  /** Share of these calls in the critical path, in nanoseconds. */
   readonly onPath: number;
 }
 
 const isCall = ({ kind }: Call): boolean => kind === 3 || kind === 4;
 
-/** Of each span the calls that it makes at least `minRepeated` times, those first that the trace waited longest for. */
+/** Returns groups of at least `minRepeated` similar calls of a span, longest time on the critical path first. */
 export const repeatedCalls = (
   calls: readonly Call[],
   { parents, onPath }: { readonly parents: Int32Array; readonly onPath: Float64Array },

@@ -1,6 +1,8 @@
-/** The spans of a trace as a tree: who is whose parent, and when each ran beside its parent's clock. The rules are in the folder's README. */
+/**
+ * Tree of a trace's spans: parents, and times on the clock of the parent. The README of the folder describes the rules.
+ */
 
-/** What the tree needs of a span. Times are nanoseconds from a point that all spans of the trace share. */
+/** Span properties for the tree. Times are nanoseconds from a point that all spans of the trace share. */
 export interface TreeSpan {
   readonly spanId: string;
   /** Empty for none. */
@@ -13,7 +15,7 @@ export interface TreeSpan {
   readonly resourceId: string;
 }
 
-/** What is unusual about a span's place in its trace. */
+/** Anomalies of a span's position in its trace. */
 export const spanWarnings = [
   'missing-parent',
   'cycle',
@@ -25,31 +27,33 @@ export const spanWarnings = [
 ] as const;
 export type SpanWarning = (typeof spanWarnings)[number];
 
-/** When each span ran, by its index. */
+/** Times of each span, by its index. */
 interface Placed {
-  /** By its parent's clock. */
+  /** On the clock of its parent. */
   readonly starts: Float64Array;
   readonly ends: Float64Array;
   /** Nanoseconds that were added to a span's own times. */
   readonly shifts: Float64Array;
-  /** Whether its parent can have waited for it; then what counts of it lies within its parent. */
+  /** Whether its parent may have waited for it; only the part within its parent then counts. */
   readonly awaited: Uint8Array;
 }
 
-/** Spans by their index in the list that the tree was made of. */
+/** Spans by their index in the input list. */
 export interface SpanTree extends Placed {
   readonly size: number;
   /** -1 for roots. */
   readonly parents: Int32Array;
   readonly children: readonly (readonly number[])[];
-  /** Those without a parent first, then those whose parent is missing; each by start. The first one is the trace's. */
+  /**
+   * Roots without a parent first, then those whose parent is missing; each by start. The first one is the trace's root.
+   */
   readonly roots: readonly number[];
   readonly warnings: readonly (readonly SpanWarning[])[];
 }
 
 const noId = /^0*$/;
 const [server, client, producer, consumer] = [2, 3, 4, 5];
-/** A span that ends so little after its parent, as a share of its own duration, was waited for: the parent was stopped first. */
+/** Share of its duration by which an awaited span may end after its parent, because the parent was stopped first. */
 const overrun = 0.01;
 
 const isCaller = ({ kind }: TreeSpan): boolean => kind === client || kind === producer;
@@ -92,7 +96,7 @@ class TreeMaker {
   #findParent(index: number): void {
     const span = this.#spans[index] as TreeSpan;
     const same = this.#byId.get(span.spanId) ?? [];
-    // Zipkin's clients and servers may share a span: the server's is then below the client's.
+    // Zipkin's clients and servers may share a span; the server's is then a child of the client's.
     const caller = isServing(span) ? same.find((one) => isCaller(this.#spans[one] as TreeSpan)) : undefined;
     if (caller !== undefined) {
       this.#parents[index] = caller;
@@ -109,7 +113,7 @@ class TreeMaker {
     else this.#parents[index] = parent;
   }
 
-  /** Of several spans of one id the one in the same process, else the one that serves, else the first. */
+  /** Returns the span with an id: preferably in the same process, otherwise a serving one, otherwise the first. */
   #spanOf(spanId: string, resourceId: string): number | undefined {
     const found = this.#byId.get(spanId);
     if (found === undefined || found.length === 1) return found?.[0];
@@ -119,7 +123,7 @@ class TreeMaker {
     );
   }
 
-  /** A span among its own ancestors becomes a root: the earliest of the circle. */
+  /** Makes a span among its own ancestors a root: the earliest of the cycle. */
   #breakCycles(): void {
     const walks = new Int32Array(this.#spans.length);
     for (let first = 0; first < this.#spans.length; first++) {
@@ -142,7 +146,7 @@ class TreeMaker {
       Number(this.#warnings[index]?.some((each) => each === 'missing-parent' || each === 'cycle'));
     const roots: number[] = [];
     for (const [index, parent] of this.#parents.entries()) if (parent < 0) roots.push(index);
-    // Spans come in the order of their starts, and sorting keeps it.
+    // Spans are in the order of their starts, and sorting is stable.
     return roots.sort((one, other) => isLost(one) - isLost(other));
   }
 
@@ -155,7 +159,7 @@ class TreeMaker {
       awaited: new Uint8Array(length),
     };
     const order = [...roots];
-    // The list grows while it is walked: parents come before their children.
+    // The list grows during iteration: parents precede their children.
     for (let at = 0; at < order.length; at++) {
       const index = order[at] as number;
       for (const child of children[index] as readonly number[]) order.push(child);
@@ -183,7 +187,10 @@ class TreeMaker {
     awaited[index] = Number(warning === undefined || warning === 'clipped');
   }
 
-  /** A request to another process, whose clock is another. Who takes a message runs when it likes. */
+  /**
+   * Returns whether it is a request to another process with another clock. Message consumers are excluded, because they
+   * run at any time.
+   */
   #isCall(parent: number, child: number): boolean {
     return this.#spans[parent]?.kind !== producer && this.#spans[child]?.kind !== consumer;
   }
@@ -199,9 +206,9 @@ interface Interval {
 }
 
 /**
- * By how much the clock of a called process differs, as Jaeger's clock skew adjuster has it: a span that fits into its caller's and
- * does not lie in it is put into the middle of it. One that lasted longer says little of clocks, for the caller may have given up: it
- * begins with its caller at the earliest.
+ * Returns the clock difference of a called process, as in Jaeger's clock skew adjuster: a span that fits into its
+ * caller but is not within it is centered in it. A longer span reveals little about clocks, because the caller may have
+ * timed out: it begins with its caller at the earliest.
  */
 const skewOf = (start: number, duration: number, { start: from, end: to }: Interval): number => {
   if (duration > to - from) return Math.max(0, from - start);
@@ -216,5 +223,8 @@ const outside = (start: number, end: number, parent: Interval, isCall: boolean):
   return 'outlives-parent';
 };
 
-/** The tree of a trace's spans, which come in the order of their starts. Takes any spans: every one is in the tree, below exactly one root. */
+/**
+ * Returns the tree of a trace's spans, which must be in the order of their starts. Every span is in the tree, below
+ * exactly one root.
+ */
 export const spanTree = (spans: readonly TreeSpan[]): SpanTree => new TreeMaker(spans).make();

@@ -1,4 +1,4 @@
-/** Spans of a range by themselves: the newest, the oldest or the slowest first. */
+/** Lists individual spans of a range: newest, oldest or slowest first. */
 import { decodeCursor, encodeCursor, integer, natural } from '../cursor.ts';
 import { invalid } from '../errors.ts';
 import { type Range, rangeOf, refuseBeyondRetention } from '../range.ts';
@@ -22,7 +22,7 @@ export interface SpansQuery {
   readonly order: SpanOrder;
 }
 
-/** Where a span stands in each of the orders. No two have one place. */
+/** Position of a span in each of the orders; positions are unique. */
 interface Place {
   readonly lasted: string;
   readonly time: string;
@@ -49,7 +49,7 @@ const place = 'spans.timestamp, spans.partition, spans.offset, spans.ordinal';
 const placeValue =
   "fromUnixTimestamp64Nano({time:Int64}, 'UTC'), {partition:UInt16}, {offset:UInt64}, {ordinal:UInt32}";
 
-/** The condition on spans of a service and a search. */
+/** Returns the condition on spans of a service and a search. */
 export const spansCondition = ({
   service,
   ...records
@@ -59,7 +59,10 @@ export const spansCondition = ({
   return { sql: `service = {service:String} AND ${sql}`, parameters: { ...parameters, service } };
 };
 
-/** A page of spans. Pages neither skip nor repeat while spans land: one that comes late is on a later page, or on none. */
+/**
+ * Returns a page of spans. Pages neither skip nor repeat spans while new ones are stored: a late span is on a later
+ * page, or on none.
+ */
 export const listSpans = async (
   query: SpansQuery,
   reading: Reading,
@@ -85,7 +88,7 @@ export const listSpans = async (
   };
 };
 
-/** The range of a question, and after which span the page begins. */
+/** Returns the range of a query, and the span after which the page begins. */
 const pageOf = (query: SpansQuery, reading: Reading): { range: Range; after: Place | undefined } => {
   const of = { caller: reading, signal: 'traces', nowMs: reading.nowMs } as const;
   if (query.cursor === undefined) return { range: rangeOf(query, of), after: undefined };
@@ -131,7 +134,10 @@ const placeValues = ({ time, partition, offset, ordinal }: Place): Record<string
   ordinal,
 });
 
-/** First the places of the slowest, then these spans alone: whole spans are wide, and all that match are looked at. */
+/**
+ * Reads the positions of the slowest spans first, then only these spans: entire spans are wide, and all matches are
+ * scanned.
+ */
 const slowest = async (
   query: SpansQuery,
   { columns }: Reading,
@@ -152,7 +158,7 @@ const slowest = async (
   );
   if (places.length === 0) return [];
   const times = places.map(({ time }) => BigInt(time)).sort((one, other) => Number(one - other));
-  // These come from our own rows, and are digits.
+  // Digits from stored rows, so they can be inlined.
   const keys = places.map(({ partition, offset, ordinal }) => `(${partition}, ${offset}, ${ordinal})`).join(', ');
   return columns.query<PlacedRow>(
     `SELECT ${spanSelection}, ${placeSelection} FROM spans WHERE tenant_id = {tenant:String} AND ${withinRange('traces')}

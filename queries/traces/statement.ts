@@ -1,7 +1,7 @@
-/** The statements of spans that call databases, as SQL. */
+/** SQL of the statements in database client spans. */
 
-/** Attributes that hold a database statement with its literals, present names first. */
+/** Attributes with a database statement including its literals, current names first. */
 export const statementKeys = ['db.query.text', 'db.statement'] as const;
 
-/** SQL of a span's statement without its literals, '' where it has none. */
+/** SQL of a span's statement without literals, '' if it has none. */
 export const normalizedStatement = `normalizeQuery(${statementKeys.reduceRight((rest, key) => `if(attributes['${key}'] != '', attributes['${key}'], ${rest})`, "''")})`;

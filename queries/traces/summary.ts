@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { exact, formatTime } from '../time.ts';
 
-/** A trace as a list shows it. Root fields are of the span without a parent, else of the earliest one. */
+/** A trace in a list. Root fields are those of the span without a parent, otherwise of the earliest one. */
 export const TraceSummary = z.strictObject({
   traceId: z.string(),
   rootService: z.string(),
@@ -26,10 +26,10 @@ interface Row {
   readonly services: readonly string[];
 }
 
-/** How far before and after the range the other spans of a trace are looked for. */
+/** Time before and after the range in which the other spans of a trace are searched. */
 const around = 6n * 3_600_000_000_000n;
 
-/** Summaries of whole traces, in the order of `found`. */
+/** Returns summaries of entire traces, in the order of `found`. */
 export const readSummaries = async (
   columns: TenantColumns,
   found: readonly { readonly trace: string; readonly start: string }[],
@@ -39,7 +39,7 @@ export const readSummaries = async (
   // Lists are newest first.
   const last = starts[0] ?? 0n;
   const first = starts.at(-1) ?? 0n;
-  // Ids come from our own rows, in hexadecimal.
+  // Hexadecimal ids from stored rows, so they can be inlined.
   const ids = found.map(({ trace }) => `unhex('${trace}')`).join(', ');
   const rows = await columns.query<Row>(
     `SELECT lower(hex(trace_id)) AS trace,

@@ -1,4 +1,4 @@
-/** What a trace's spans say together: its facts, what it waited for, and where each span stands in it. */
+/** Facts over all spans of a trace: summary, critical path, and the position of each span. */
 import { z } from 'zod';
 import type { Incompleteness } from '../result.ts';
 import { Span } from '../signals/span-record.ts';
@@ -8,29 +8,27 @@ import { maxRepeated, minRepeated, repeatedCalls } from './repeated-calls.ts';
 import { type SpanTree, spanTree, spanWarnings, type TreeSpan } from './span-tree.ts';
 import { normalizedStatement } from './statement.ts';
 
-/** What an answer lists at most. */
+/** Maximum number of segments in an answer. */
 const maxSegments = 10_000;
 const maxServices = 100;
 const maxRoots = 100;
 
-/** Where a span lies on the bus, as one text. */
+/** Position of a span on the bus, as one text. */
 export const busPlace = "concat(toString(partition), '-', toString(offset), '-', toString(ordinal))";
 
 const nanoseconds = z.union([z.int(), z.string()]);
 
-/** A span as its trace has it. What only its place in the trace tells is null for spans beyond those of which facts are made. */
+/** A span in its trace. Values that depend on its position are null for spans beyond the limit of facts. */
 export const TraceSpan = Span.extend({
   selfTimeNs: nanoseconds.nullable().describe('How long it ran while none of its children did'),
-  criticalPathNs: nanoseconds.nullable().describe('How much of the critical path it is'),
+  criticalPathNs: nanoseconds.nullable().describe('Its part of the critical path'),
   clockShiftNs: nanoseconds
     .nullable()
-    .describe(
-      'What was added to its times so that it lies in its caller, whose clock differs; startTime is as it was sent',
-    ),
+    .describe('Shift of its times into its caller, whose clock differs; `startTime` is as sent'),
   warnings: z
     .array(z.enum(spanWarnings))
     .describe(
-      'missing-parent: its parent is not in the trace; cycle: it is its own ancestor, and stands as a root; duplicate-id: another span has its id; clock-skew: see clockShiftNs; clipped: only what lies within its parent counts for the critical path; outlives-parent, outside-parent: its parent did not wait for it, so it is not on the path',
+      'missing-parent: its parent is not in the trace; cycle: it is its own ancestor, and is shown as a root; duplicate-id: another span has its id; clock-skew: see clockShiftNs; clipped: only the part within its parent counts for the critical path; outlives-parent, outside-parent: its parent did not wait for it, so it is not on the path',
     ),
 });
 
@@ -50,7 +48,7 @@ export const traceFacts = {
         criticalPathNs: nanoseconds,
       }),
     )
-    .describe(`At most ${maxServices}, the largest share of the critical path first`),
+    .describe(`At most ${maxServices}, largest share of the critical path first`),
   roots: z
     .array(
       z.strictObject({
@@ -59,43 +57,43 @@ export const traceFacts = {
         name: z.string(),
         startTime: z.string(),
         durationNs: nanoseconds,
-        parentSpanId: z.string().nullable().describe('Of a root whose parent is not in the trace'),
+        parentSpanId: z.string().nullable().describe('Parent id of a root whose parent is not in the trace'),
       }),
     )
-    .describe(`At most ${maxRoots}: first spans without a parent, then those whose parent is missing, each by start`),
+    .describe(`At most ${maxRoots}: spans without a parent first, then those whose parent is missing, each by start`),
   rootCount: z.int(),
-  missingParentCount: z.int().describe('Spans whose parent is not in the trace'),
+  missingParentCount: z.int().describe('Number of spans whose parent is not in the trace'),
   warningCounts: z
     .partialRecord(z.enum(spanWarnings), z.int())
-    .describe('Spans that carry each warning; what none carries is left out'),
+    .describe('Number of spans with each warning; warnings without spans are omitted'),
   repeatedCalls: z
     .array(
       z.strictObject({
         callerSpanId: z.string(),
-        firstSpanId: z.string().describe('Of the calls'),
+        firstSpanId: z.string().describe('First span of these calls'),
         service: z.string(),
         name: z.string(),
         count: z.int(),
-        criticalPathNs: nanoseconds.describe('How much of the critical path these calls are'),
+        criticalPathNs: nanoseconds.describe('Part of the critical path in these calls'),
       }),
     )
     .describe(
-      `Calls of one service, name and statement (its literals aside) that one span makes ${minRepeated} times or more, such as a statement for each row of another; at most ${maxRepeated}, those first that were waited for longest`,
+      `Calls with the same service, name and statement (without literals) that one span makes ${minRepeated} times or more, such as a statement for each row of another; at most ${maxRepeated}, longest on the critical path first`,
     ),
   criticalPath: z
     .strictObject({
       rootSpanId: z.string(),
-      durationNs: nanoseconds.describe('Of the first root, which is what all segments are together'),
+      durationNs: nanoseconds.describe('Duration of the first root, equal to the sum of all segments'),
       segments: z
         .array(z.strictObject({ spanId: z.string(), startTime: z.string(), durationNs: nanoseconds }))
-        .describe(`In the order of time, by the clock of the root; at most ${maxSegments}`),
+        .describe(`In the order of time, on the clock of the root; at most ${maxSegments}`),
     })
-    .describe('What the first root waited for (`queries/traces/README.md`)'),
+    .describe('Critical path of the first root (`queries/traces/README.md`)'),
 };
 const Facts = z.strictObject(traceFacts);
 export type TraceFacts = z.output<typeof Facts>;
 
-/** What facts are made of. */
+/** Row that facts are computed from. */
 export interface FactRow {
   readonly span: string;
   readonly parent: string;
@@ -106,16 +104,16 @@ export interface FactRow {
   readonly service: string;
   readonly name: string;
   readonly resource: string;
-  /** Stands for its database statement without literals; equal ones are equal. */
+  /** Hash of its database statement without literals. */
   readonly statement: string;
-  /** Where it lies on the bus: unique. */
+  /** Position on the bus: unique. */
   readonly at: string;
 }
 
 /** SQL of `statement`. */
 export const factStatement = `toString(cityHash64(${normalizedStatement})) AS statement`;
 
-/** SQL of that. */
+/** SQL of a `FactRow`. */
 export const factSelection = `lower(hex(span_id)) AS span, lower(hex(parent_span_id)) AS parent, toString(toUnixTimestamp64Nano(timestamp)) AS start,
   toString(duration) AS lasted, kind, status_code AS status, service, name, toString(resource_id) AS resource, ${factStatement}, ${busPlace} AS at`;
 
@@ -124,14 +122,14 @@ const compareNumbers = (one: string, other: string): number => {
   const areLikeTexts = one.length === other.length && !one.startsWith('-') && !other.startsWith('-');
   return (areLikeTexts ? one < other : BigInt(one) < BigInt(other)) ? -1 : 1;
 };
-/** As the engine orders the places of two spans on the bus. */
+/** Compares the positions of two spans on the bus as the engine does. */
 const comparePlaces = (one: string, other: string): number => {
   const parts = other.split('-');
   const differences = one.split('-').map((part, index) => compareNumbers(part, parts[index] ?? ''));
   return differences.find((difference) => difference !== 0) ?? 0;
 };
 
-/** `traceOrder` of rows of several servers. */
+/** Sorts rows of several servers in `traceOrder`. */
 export const inTraceOrder = (
   one: Pick<FactRow, 'start' | 'lasted' | 'span' | 'at'>,
   other: Pick<FactRow, 'start' | 'lasted' | 'span' | 'at'>,
@@ -140,14 +138,14 @@ export const inTraceOrder = (
   compareNumbers(other.lasted, one.lasted) ||
   (one.span === other.span ? comparePlaces(one.at, other.at) : one.span < other.span ? -1 : 1);
 
-/** Whole nanoseconds as answers carry them. */
+/** Returns rounded nanoseconds in the format of answers. */
 const wholeNs = (value: number): number | string => exact(BigInt(Math.round(value)).toString());
 
-/** The tree of a trace's spans and what follows from it. The spans come in `traceOrder`, and there is one at least. */
+/** Tree of a trace's spans with derived values. Spans must be in `traceOrder`, and there must be at least one. */
 export class TraceAnalysis {
   readonly partial: Incompleteness[] = [];
   readonly #rows: readonly FactRow[];
-  /** What all times count from, so that they are exact as numbers. */
+  /** Reference of all times, so that they are exact as numbers. */
   readonly #begin: bigint;
   readonly #spans: readonly TreeSpan[];
   readonly #tree: SpanTree;
@@ -175,7 +173,7 @@ export class TraceAnalysis {
     for (const { span, start, end } of this.#path) this.#onPath[span] = (this.#onPath[span] as number) + end - start;
   }
 
-  /** What a span of the trace says besides its own fields. */
+  /** Returns the derived values of a span. */
   of(at: string): Pick<z.output<typeof TraceSpan>, 'selfTimeNs' | 'criticalPathNs' | 'clockShiftNs' | 'warnings'> {
     const index = this.#indexes.get(at);
     if (index === undefined) return { selfTimeNs: null, criticalPathNs: null, clockShiftNs: null, warnings: [] };
@@ -277,7 +275,7 @@ export class TraceAnalysis {
   }
 }
 
-/** The longest segments, in their order. */
+/** Returns the longest segments, in order. */
 const longestSegments = (path: readonly PathSegment[], maxSegmentsShown: number): readonly PathSegment[] => {
   if (path.length <= maxSegmentsShown) return path;
   const chosen = new Set(

@@ -1,4 +1,4 @@
-/** One trace: its facts, and its spans page by page. */
+/** Reads one trace: its facts, and its spans page by page. */
 import { z } from 'zod';
 import type { QueryParameters } from '../../schemas/ports/columns.ts';
 import { traceIs } from '../../schemas/tables/search.ts';
@@ -21,21 +21,21 @@ import {
   traceFacts,
 } from './trace-facts.ts';
 
-/** Spans of one page. */
+/** Maximum number of spans in one page. */
 const maxSpans = 10_000;
-/** Spans of which facts are made. */
+/** Maximum number of spans for facts. */
 const maxSpansInFacts = 250_000;
 
 export const Trace = z.strictObject({
   traceId: z.string(),
   ...traceFacts,
-  spans: z.array(TraceSpan).describe(`By start; at most ${maxSpans} of them`),
-  nextCursor: z.string().nullable().describe('Leads to the next spans'),
-  partial: z.array(Incompleteness).describe('Empty when the answer is complete'),
+  spans: z.array(TraceSpan).describe(`By start; at most ${maxSpans}`),
+  nextCursor: z.string().nullable().describe('Cursor of the next spans'),
+  partial: z.array(Incompleteness).describe('Empty if the answer is complete'),
 });
 export type Trace = z.output<typeof Trace>;
 
-/** Of spans that begin at once the longest comes first, as parents do. */
+/** Among spans with equal starts the longest is first, like a parent. */
 const traceOrder = ['timestamp', '-toInt64(spans.duration)', 'span_id', 'partition', 'offset', 'ordinal']
   .map((part) => (part.startsWith('-') ? part : `spans.${part}`))
   .join(', ');
@@ -45,7 +45,7 @@ const cursorParts = ['start', 'lasted', 'span', 'partition', 'offset', 'ordinal'
 const cursorPatterns = [integer, /^-?\d{1,19}$/, /^[0-9a-f]{16}$/, /^\d{1,5}$/, natural, /^\d{1,10}$/];
 const cursorKind = 'trace';
 
-/** Traces are known by 32 hexadecimal digits, in either case. */
+/** Returns a trace id of 32 hexadecimal digits, in either case; undefined for other texts. */
 export const traceIdOf = (text: string): string | undefined =>
   /^[0-9a-f]{32}$/i.test(text) ? text.toLowerCase() : undefined;
 
@@ -56,7 +56,7 @@ const ofTrace = (traceId: string, scope: ProjectScope): { condition: string; par
 
 const bySize = (one: bigint, other: bigint): number => (one < other ? -1 : 1);
 
-/** From the first start to the last end of a trace's spans; `undefined` where there are none. */
+/** Returns the first start and the last end of a trace's spans; `undefined` if there are none. */
 export const timesOfTrace = async (
   reading: Reading,
   traceId: string,
@@ -87,7 +87,10 @@ interface PageRow extends SpanRow {
   readonly statement: string;
 }
 
-/** A trace, with the spans behind a cursor; `undefined` where nothing of it has landed. Every page has the facts of the whole trace. */
+/**
+ * Returns a trace, with the spans after a cursor; `undefined` if none is stored. Every page has the facts of the entire
+ * trace.
+ */
 export const readTrace = async (
   reading: Reading,
   traceId: string,
@@ -139,7 +142,7 @@ export const readTrace = async (
   };
 };
 
-/** What a first page has of all spans, unless there are more of them. */
+/** Returns all spans from the first page, unless there are more. */
 const wholeOr = async (
   readFacts: () => Promise<FactRow[]>,
   spans: PageRow[],

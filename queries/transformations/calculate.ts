@@ -96,7 +96,7 @@ const cumulative = (table: Table, { field, function: name }: Of<'cumulative'>): 
   return ofNumbers(`cumulative ${name}(${column.name})`, column.unit, numbers);
 };
 
-/** Sums over a window, kept as it moves, from the mean of all so that little is lost. */
+/** Sums over a moving window, relative to the mean of all values to limit rounding errors. */
 const windowed = (numbers: Numbers, { rows, place, function: name }: Of<'window'>): Numbers => {
   const before = place === 'behind' ? rows - 1 : Math.floor((rows - 1) / 2);
   const behind = rows - 1 - before;

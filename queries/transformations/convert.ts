@@ -6,7 +6,7 @@ import type { OptionsOf, Transform } from './transformation.ts';
 
 type Conversion = OptionsOf<'convert'>['conversions'][number];
 
-/** A number in a text, with spaces, commas of thousands and a unit around it. */
+/** Returns the number in a text, which may have spaces, thousands separators and a unit. */
 const looseNumber = (value: unknown): number | undefined => {
   if (typeof value !== 'string') return numberOf(value);
   const text = value.trim().replaceAll(',', '');

@@ -13,7 +13,7 @@ const parsed = (text: string): unknown => {
   }
 };
 
-/** Names of a path such as `a.b[0]["c.d"]`. */
+/** Returns the names of a path such as `a.b[0]["c.d"]`. */
 const namesOf = (path: string): readonly string[] =>
   [...path.matchAll(/\[(?:"([^"]{0,1024})"|'([^']{0,1024})'|(\d{1,9}))\]|([^.[\]]{1,1024})/g)].map(
     ([, double, single, index, plain]) => double ?? single ?? index ?? plain ?? '',
@@ -37,7 +37,7 @@ const ofJson = (value: unknown, { paths }: Options): Parts => {
 
 const isBetween = (character: string): boolean => /^[\s,;{}]$/.test(character);
 
-/** A text in quotes that begin at a place, and where it ends. */
+/** Returns the quoted text at a position, and its end. */
 const quotedAt = (text: string, start: number): { readonly value: string; readonly end: number } => {
   let value = '';
   for (let at = start + 1; at < text.length; at++) {
@@ -48,7 +48,7 @@ const quotedAt = (text: string, start: number): { readonly value: string; readon
   return { value, end: text.length };
 };
 
-/** `a=1 b="two words"`, with spaces, commas or semicolons between, as labels and logfmt are written. */
+/** Parses `a=1 b="two words"`, separated by spaces, commas or semicolons, as in labels and logfmt. */
 const ofPairs = (value: unknown): Parts => {
   const text = String(value);
   const parts = new Map<string, unknown>();
@@ -89,7 +89,7 @@ const readerOf = (options: Options): ((value: unknown) => Parts) => {
   };
 };
 
-/** A column of numbers where all that is there are numbers. */
+/** Returns a column, numeric if all present values are numbers. */
 const columnOf = (name: string, values: readonly unknown[]): Column => {
   const there = values.filter((value) => value !== null);
   const isNumber =

@@ -72,7 +72,7 @@ const testOf = (condition: Condition): ((value: unknown) => boolean) => {
 export const filterRows: Transform<'filter-rows'> = (tables, { action, match, conditions }) => {
   const tests = conditions.map((condition) => ({ field: condition.field, test: testOf(condition) }));
   return tables.map((table) => {
-    // A condition on a column that a table has not says nothing of its rows.
+    // A condition on a column that a table lacks does not filter its rows.
     const own = tests.flatMap(({ field, test }) => {
       const column = columnNamed(table, field);
       return column === undefined ? [] : [(row: number) => test(column.values[row])];

@@ -2,7 +2,7 @@ import { reduced, shortNameOf, typeOfReduced } from './reducers.ts';
 import { type Column, columnNamed, keyOf, rowsOf, type Table, withValues } from './table.ts';
 import type { Transform } from './transformation.ts';
 
-/** Places of the rows of each group, in the order in which groups appear. */
+/** Returns the row indexes of each group, in order of appearance. */
 const groupsOf = (table: Table, keys: readonly Column[]): readonly (readonly number[])[] => {
   const groups = new Map<string, number[]>();
   for (let row = 0; row < rowsOf(table); row++) {

@@ -14,7 +14,7 @@ import { limit, sort } from './sort.ts';
 import type { Table } from './table.ts';
 import { requireRoomForAll, type Transform } from './transformation.ts';
 
-/** The function of each kind that `schemas/dashboards/transformations.ts` declares. */
+/** Functions by the kinds that `schemas/dashboards/transformations.ts` declares. */
 const transforms: { readonly [Kind in Transformation['kind']]: Transform<Kind> } = {
   organize,
   merge,
@@ -46,7 +46,7 @@ const applied = (tables: readonly Table[], transformation: Transformation): read
   return [...transform(tables.filter(isIts), transformation), ...tables.filter((table) => !isIts(table))];
 };
 
-/** Tables after all transformations. Throws a `QueryError` where they would hold more than may be held. */
+/** Returns the tables after all transformations. Throws a `QueryError` if they exceed the limits. */
 export const transformed = (tables: readonly Table[], transformations: readonly Transformation[]): readonly Table[] => {
   requireRoomForAll(tables);
   let now = tables;

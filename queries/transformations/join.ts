@@ -6,7 +6,7 @@ const isKnown = <T>(value: T | undefined): value is T => value !== undefined;
 interface Side {
   readonly table: Table;
   readonly key: Column;
-  /** Places of rows by the value that they are joined by. */
+  /** Row indexes by join value. */
   readonly rows: ReadonlyMap<string, readonly number[]>;
 }
 
@@ -23,7 +23,7 @@ const sideOf = (table: Table, { field }: OptionsOf<'join-by-field'>): Side | und
   return { table, key, rows };
 };
 
-/** Names that several tables have are told apart by their query, or by a number where that is one as well. */
+/** Names that occur in several tables are distinguished by their query, or by a number if that is equal too. */
 const joinedNames = (sides: readonly Side[]): ReadonlyMap<Column, string> => {
   const all = sides.flatMap(({ table, key }) =>
     table.columns.filter((column) => column !== key).map((column) => ({ column, table })),
@@ -46,11 +46,11 @@ const joinedNames = (sides: readonly Side[]): ReadonlyMap<Column, string> => {
 /** For each row of the joined table, the row of each side; undefined for none. */
 type Places = readonly (readonly (number | undefined)[])[];
 
-/** One row for each value: the first row of each side that has it. */
+/** Returns one row for each value: the first row of each side with the value. */
 const placesOuter = (sides: readonly Side[], keys: readonly string[]): Places =>
   keys.map((key) => sides.map(({ rows }) => rows.get(key)?.[0]));
 
-/** A row for each choice of rows that have the value. */
+/** Returns a row for each combination of rows with the value. */
 const placesTabular = (sides: readonly Side[], keys: readonly string[], isInner: boolean): Places =>
   keys.flatMap((key) => {
     let found: (number | undefined)[][] = [[]];

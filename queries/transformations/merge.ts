@@ -1,7 +1,7 @@
 import { type Column, keyOf, rowsOf, type Table, timeOf } from './table.ts';
 import { requireRoom, type Transform } from './transformation.ts';
 
-/** Values of different queries in columns of one name would be one: their query says which they are. */
+/** Distinguishes equally named value columns of different queries by the query name. */
 const distinctNames = (tables: readonly Table[]): readonly Table[] => {
   const queries = new Set(tables.map(({ query }) => query));
   if (queries.size < 2) return tables;
@@ -15,7 +15,7 @@ const distinctNames = (tables: readonly Table[]): readonly Table[] => {
   }));
 };
 
-/** Labels of series become columns, so that rows of different series stay apart. */
+/** Converts labels of series to columns, so that rows of different series remain distinct. */
 const withLabelColumns = (table: Table): Table => {
   const { labels = {} } = table.columns.find((column) => column.labels !== undefined) ?? {};
   const rows = rowsOf(table);
@@ -57,13 +57,13 @@ export const merge: Transform<'merge'> = (tables) => {
   ];
 };
 
-/** A row goes into the first of its key that has none of its other columns yet, else it is a row of its own. */
+/** Merges a row into the first one with its key that has none of its other columns yet; otherwise adds it. */
 const addRows = (
   table: Table,
   { shared, rows, byKey }: { shared: readonly string[]; rows: Row[]; byKey: Map<string, Row[]> },
 ): void => {
   const others = table.columns.map(({ name }) => name).filter((name) => !shared.includes(name));
-  // Rows of a key that are before this place have the columns of this table already.
+  // Rows of a key before this index already have the columns of this table.
   const next = new Map<string, number>();
   for (let at = 0; at < rowsOf(table); at++) {
     const row: Row = new Map(table.columns.map(({ name, values }) => [name, values[at]]));

@@ -17,7 +17,7 @@ export const organize: Transform<'organize'> = (tables, { hidden, order, names }
   }));
 };
 
-/** What the replacement says for a match: `$1` is a group, `$&` the whole, `$$` a dollar. */
+/** Returns the replacement of a match: `$1` is a group, `$&` the entire match, `$$` a dollar. */
 const replacementOf = (replacement: string, groups: readonly (string | null)[]): string =>
   replacement.replaceAll(
     /\$(?:(\d{1,2})|\{(\d{1,2})\}|([&$]))/g,

@@ -12,7 +12,7 @@ const titleOf = (table: Table, column: Column): string => {
   return `{${labels.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(', ')}}`;
 };
 
-/** A row for each column of numbers. */
+/** Returns a row for each numeric column. */
 const toRows = (tables: readonly Table[], options: OptionsOf<'reduce'>): Table => {
   const all = tables.flatMap((table) => chosenOf(table, options).map((column) => ({ table, column })));
   const texts = { type: 'text', unit: '' } as const;
@@ -50,7 +50,7 @@ const toRows = (tables: readonly Table[], options: OptionsOf<'reduce'>): Table =
   };
 };
 
-/** One row for each table. */
+/** Returns one row for each table. */
 const toFields = (table: Table, options: OptionsOf<'reduce'>): Table => ({
   ...table,
   columns: chosenOf(table, options).flatMap((column) =>
@@ -66,7 +66,7 @@ const toFields = (table: Table, options: OptionsOf<'reduce'>): Table => ({
 export const reduce: Transform<'reduce'> = (tables, options) =>
   options.to === 'rows' ? [toRows(tables, options)] : tables.map((table) => toFields(table, options));
 
-/** Rows of the series of one query: a figure and the points. */
+/** Returns rows with a value and the points, for the series of one query. */
 const trendOf = (query: string, tables: readonly Table[], reducer: string): Table => {
   const series = tables.flatMap((table) => {
     const time = timeOf(table);

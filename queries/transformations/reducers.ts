@@ -1,4 +1,4 @@
-/** One value of the many of a column. */
+/** Reducers of a column to one value. */
 import { blankValue, keyOf, numberOf, writtenNumber } from './table.ts';
 
 const numbersOf = (values: readonly unknown[]): number[] =>
@@ -35,7 +35,7 @@ const maxOf = (numbers: readonly number[]): number => numbers.reduce((one, other
 const first = (numbers: readonly number[]): number => numbers[0] as number;
 const last = (numbers: readonly number[]): number => numbers.at(-1) as number;
 
-/** What a counter grew by: where it became less it began again. */
+/** Returns the increase of a counter; a decrease is a restart. */
 const delta = (numbers: readonly number[]): number => {
   let sum = 0;
   for (const [index, number] of numbers.entries()) {
@@ -45,7 +45,7 @@ const delta = (numbers: readonly number[]): number => {
   return sum;
 };
 
-/** The least distance between neighbours. */
+/** Returns the smallest distance between neighbors. */
 const step = (numbers: readonly number[]): number | undefined => {
   const distances = numbers.slice(1).map((number, index) => number - (numbers[index] as number));
   return distances.length === 0 ? undefined : minOf(distances);
@@ -82,13 +82,13 @@ const reducers: Readonly<Record<string, (values: readonly unknown[]) => unknown>
   'unique-values': (values) => [...distinct(values).values()],
 };
 
-/** A figure over values. */
+/** Reduces values to one. */
 export const reduced = (reducer: string, values: readonly unknown[]): unknown =>
   Object.hasOwn(reducers, reducer)
     ? (reducers[reducer] as (values: readonly unknown[]) => unknown)(values)
     : ofNumbers(quantile(Number(reducer.slice(1)) / 100))(values);
 
-/** The type of what a reducer answers. */
+/** Returns the type of a reducer's result. */
 export const typeOfReduced = (
   reducer: string,
   type: 'text' | 'number' | 'boolean' | 'time' | 'duration' | 'json',
@@ -99,7 +99,7 @@ export const typeOfReduced = (
   return /^(?:min|max|mean|median|p\d+)$/.test(reducer) && type === 'time' ? 'time' : 'number';
 };
 
-/** Names of figures in columns: those that Grafana has, so that what was made there finds its columns. */
+/** Column names of reducers, equal to Grafana's, so that imported dashboards find their columns. */
 const titles: Readonly<Record<string, readonly [short: string, title: string]>> = {
   last: ['last', 'Last'],
   'last-not-null': ['lastNotNull', 'Last *'],
@@ -126,8 +126,8 @@ const titles: Readonly<Record<string, readonly [short: string, title: string]>> 
   'unique-values': ['uniqueValues', 'All unique values'],
 };
 
-/** The name behind a column's own: `Value (lastNotNull)`. */
+/** Returns the suffix of a column name: `Value (lastNotNull)`. */
 export const shortNameOf = (reducer: string): string => titles[reducer]?.[0] ?? reducer;
 
-/** The name of a column of figures. */
+/** Returns the name of a column of reduced values. */
 export const titleOfReducer = (reducer: string): string => titles[reducer]?.[1] ?? reducer;

@@ -3,13 +3,13 @@ import type { Transform } from './transformation.ts';
 
 const natural = new Intl.Collator('en', { numeric: true });
 
-/** Whether one of two stands behind the other because it is nothing; undefined where neither is. */
+/** Compares two values if one is blank, which sorts last; undefined if neither is. */
 const blanksBehind = (one: boolean, other: boolean): number | undefined =>
   one || other ? Number(one) - Number(other) : undefined;
 
 const inOrder = (one: number, other: number): number => (one < other ? -1 : Number(one > other));
 
-/** Nothing stands behind everything, in either direction, and before it what is no number. */
+/** Blanks sort last in either direction, preceded by values that are not numbers. */
 const orderOf =
   (isNumber: boolean, sign: number) =>
   (one: unknown, other: unknown): number => {

@@ -1,17 +1,17 @@
-/** Tables as transformations take and give them: columns with their values. */
+/** Input and output tables of transformations: columns with their values. */
 import type { Result, TableColumn } from '../result.ts';
 
 export interface Column {
   readonly name: string;
   readonly type: TableColumn['type'];
   readonly unit: string;
-  /** Of the series that its values are. */
+  /** Labels of the series of its values. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly values: readonly unknown[];
 }
 
 export interface Table {
-  /** Name of the query or formula that it came from; empty where it came from several. */
+  /** Name of the source query or formula; empty if there are several. */
   readonly query: string;
   readonly name: string;
   readonly columns: readonly Column[];
@@ -19,10 +19,10 @@ export interface Table {
 
 export const rowsOf = ({ columns }: Pick<Table, 'columns'>): number => columns[0]?.values.length ?? 0;
 
-/** The same column with other values. */
+/** Returns the same column with other values. */
 export const withValues = (column: Column, values: readonly unknown[]): Column => ({ ...column, values });
 
-/** A table with some of its rows, by their places. */
+/** Returns a table with some of its rows, by index. */
 export const withRows = (table: Table, rows: readonly number[]): Table => ({
   ...table,
   columns: table.columns.map((column) =>
@@ -43,7 +43,7 @@ export const isNumeric = ({ type }: Pick<Column, 'type'>): boolean => type === '
 
 export const blankValue = (value: unknown): boolean => value === null || value === undefined;
 
-/** A value as a number: those that JSON lacks are texts. Undefined for what is none. */
+/** Returns a value as a number, including texts of numbers that JSON lacks; undefined if it is not a number. */
 export const numberOf = (value: unknown): number | undefined => {
   if (typeof value === 'number') return value;
   if (typeof value === 'boolean') return value ? 1 : 0;
@@ -52,14 +52,17 @@ export const numberOf = (value: unknown): number | undefined => {
   return Number.isNaN(number) && value !== 'NaN' ? undefined : number;
 };
 
-/** A number as answers write it. */
+/** Returns a number in the format of answers. */
 export const writtenNumber = (value: number | undefined): number | string | null =>
   value === undefined ? null : Number.isFinite(value) ? value : String(value);
 
-/** A value as a text that is equal where values are. */
+/** Returns a text that is equal for equal values. */
 export const keyOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value ?? null));
 
-/** Tables of an answer: one for each series, or the table itself. Where there are several queries, values say whose they are. */
+/**
+ * Returns tables of an answer: one for each series, or the table itself. With several queries, value columns include
+ * the query name.
+ */
 export const tablesOf = (
   query: string,
   result: Pick<Result, 'form' | 'series' | 'columns' | 'rows'>,
@@ -83,7 +86,7 @@ export const tablesOf = (
   return [{ query, name: query, columns }];
 };
 
-/** A table as answers have it. */
+/** Returns a table in the format of answers. */
 export const answerOf = ({ columns }: Table): Pick<Result, 'columns' | 'rows'> => ({
   columns: columns.map(({ name, type, unit }) => ({ name, type, unit })),
   rows: Array.from({ length: rowsOf({ columns }) }, (_, row) => columns.map(({ values }) => values[row] ?? null)),

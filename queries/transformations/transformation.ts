@@ -1,4 +1,4 @@
-/** What every transformation is: a function from tables to tables, with a budget. */
+/** Type of all transformations: a function from tables to tables, with limits. */
 import type { Transformation } from '../../schemas/dashboards/transformations.ts';
 import { invalid } from '../errors.ts';
 import { rowsOf, type Table } from './table.ts';
@@ -6,13 +6,13 @@ import { rowsOf, type Table } from './table.ts';
 /** Options of one kind. */
 export type OptionsOf<Kind extends Transformation['kind']> = Extract<Transformation, { kind: Kind }>;
 
-/** Makes tables of tables, without changing those. */
+/** Returns new tables without changing the input. */
 export type Transform<Kind extends Transformation['kind']> = (
   tables: readonly Table[],
   options: OptionsOf<Kind>,
 ) => readonly Table[];
 
-/** How much the tables of one panel may hold, between any two transformations. */
+/** Limits of the tables of one panel between any two transformations. */
 export const tableLimits = { rows: 200_000, columns: 2_000, cells: 2_000_000, tables: 10_000 } as const;
 
 const tooMuch = (what: string, found: number, limit: number): Error =>
@@ -21,14 +21,14 @@ const tooMuch = (what: string, found: number, limit: number): Error =>
     `would give ${found} ${what}, at most ${limit} can be held: ask for fewer series or a longer step`,
   );
 
-/** Refuses a table before it is made. */
+/** Throws if a table would exceed the limits, before it is created. */
 export const requireRoom = (rows: number, columns: number): void => {
   if (rows > tableLimits.rows) throw tooMuch('rows', rows, tableLimits.rows);
   if (columns > tableLimits.columns) throw tooMuch('columns', columns, tableLimits.columns);
   if (rows * columns > tableLimits.cells) throw tooMuch('values', rows * columns, tableLimits.cells);
 };
 
-/** Refuses tables that are more than may be held. */
+/** Throws if tables exceed the limits in total. */
 export const requireRoomForAll = (tables: readonly Table[]): void => {
   if (tables.length > tableLimits.tables) throw tooMuch('tables', tables.length, tableLimits.tables);
   let cells = 0;

@@ -1,4 +1,4 @@
-/** Conditions on labels that people add to all queries of a dashboard. */
+/** Ad hoc filters: conditions on labels that people add to all queries of a dashboard. */
 import type { Filter } from '../../schemas/dashboards/variables.ts';
 import { invalid } from '../errors.ts';
 import { faultOfPromql } from '../promql/run-promql.ts';
@@ -20,8 +20,8 @@ const readFilter = (text: string, name: string): Filter => {
 };
 
 /**
- * Filters as they are chosen: `job=node`, `job!=node`, `job=~n.*`. Several of one label by = or != are one filter of several values.
- * An empty text is none, so that it can be chosen to have none.
+ * Parses selected filters: `job=node`, `job!=node`, `job=~n.*`. Several of one label with = or != become one filter
+ * with several values. An empty text means no filter, so that none can be selected.
  */
 export const readFilters = (texts: readonly string[], name: string): Filter[] => {
   const filters = new Map<string, Filter>();
@@ -34,7 +34,7 @@ export const readFilters = (texts: readonly string[], name: string): Filter[] =>
   return [...filters.values()];
 };
 
-/** A condition of PromQL. */
+/** Returns a PromQL matcher. */
 const matcherText = ({ label, operator, values }: Filter): string => {
   if (operator === '<' || operator === '>')
     throw invalid('variables', `label ${label} cannot be compared by ${operator} in PromQL: only by =, !=, =~ and !~`);
@@ -44,7 +44,7 @@ const matcherText = ({ label, operator, values }: Filter): string => {
   return `${quoted(label.toWellFormed())}${isOne || isRegex ? operator : `${operator}~`}${quoted(text.toWellFormed())}`;
 };
 
-/** An expression of which every selector has the conditions as well. */
+/** Returns an expression with the filters added to every selector. */
 const filteredPromql = (expression: string, filters: readonly Filter[]): string => {
   const conditions = filters.map(matcherText).join(',');
   const places: { readonly at: number; readonly text: string }[] = [];
@@ -90,7 +90,7 @@ const filteredSearch = (
   signal: Parameters<typeof parseSearch>[1],
 ): string => {
   const own = search === undefined || search.trim() === '' ? [] : [`(${search})`];
-  // Read alone, so that no parenthesis of it ends the one around it.
+  // Parsed alone, so that none of its parentheses closes the surrounding one.
   if (search !== undefined) parseSearch(search, signal);
   return [...own, ...filters.map(searchText)].join(' ');
 };
@@ -110,7 +110,7 @@ const filteredPlain = (query: Plain, filters: readonly Filter[]): Plain => {
   };
 };
 
-/** A query with conditions besides its own. */
+/** Returns a query with additional filters. */
 export const withFilters = (query: Query, filters: readonly Filter[]): Query => {
   if (filters.length === 0) return query;
   if (query.kind === 'anomaly' || query.kind === 'forecast')

@@ -1,11 +1,11 @@
-/** How values are written where a use names a format, as Grafana's documentation describes them. */
+/** Formats of variable values, as described in Grafana's documentation. */
 import { timeText } from '../time-text.ts';
 import type { VariableValue } from './scope.ts';
 
-/** A text that RE2 and JavaScript read as itself within a regular expression. */
+/** Escapes a text for RE2 and JavaScript regular expressions. */
 export const regexText = (text: string): string => text.replaceAll(/[\\^$*+?.()|{}[\]]/g, (sign) => `\\${sign}`);
 
-/** Texts of which a regular expression matches one. */
+/** Returns a regular expression that matches any of the texts. */
 export const regexChoice = (texts: readonly string[]): string => {
   const escaped = texts.map(regexText);
   return escaped.length === 1 ? (escaped[0] as string) : `(${escaped.join('|')})`;
@@ -52,7 +52,7 @@ const formats: Readonly<Record<string, Format>> = {
   uriencode: (values) => encodeURIComponent(values.join(',').toWellFormed()),
 };
 
-/** The text of a value in a format. One that is not known is `glob`, as in Grafana. */
+/** Formats a value. An unknown format is `glob`, as in Grafana. */
 export const formatted = (value: VariableValue, name: string, format = 'glob'): string => {
   const [kind = '', ...argument] = format.split(':');
   const write = Object.hasOwn(formats, kind) ? (formats[kind] as Format) : glob;

@@ -17,7 +17,7 @@ const textOf = (reference: Reference, scope: Scope): string => {
   ).trim();
 };
 
-/** A formula with the values of its variables. Throws a `QueryError` where one is neither a number nor a name. */
+/** Returns a formula with its variables replaced. Throws a `QueryError` if a value is neither a number nor a name. */
 export const inFormula = (expression: string, scope: Scope): string => {
   const references = referencesIn(expression, scope);
   if (references.length === 0) return expression;

@@ -1,4 +1,4 @@
-/** Variables in PromQL: what they stand for is a text, a number, a duration or a name there, and never more than that. */
+/** Variables in PromQL: a value becomes exactly one string, number, duration or name, so it cannot inject syntax. */
 import { invalid, type QueryError } from '../errors.ts';
 import { type Kind, type Token, wordsOf } from '../promql/syntax/lexer.ts';
 import { quoted, unquoted } from '../promql/syntax/quotes.ts';
@@ -7,7 +7,7 @@ import { type Place, placesOf } from './promql-positions.ts';
 import { piecesOf, type Reference, referencesIn, type Template, templateOf } from './references.ts';
 import type { Scope, VariableValue } from './scope.ts';
 
-/** What a word with variables became: words of the language. */
+/** Keywords and tokens that replaced a token with variables. */
 type Written = readonly string[];
 
 const refused = (reference: Pick<Reference, 'name'>, what: string): QueryError =>
@@ -20,13 +20,13 @@ const isAmount = (text: string): boolean => {
   return (word?.kind === 'number' || word?.kind === 'duration') && end?.kind === 'end';
 };
 
-/** What of an expression was read before a variable: in a comment it is text, and in brackets it stands where a number goes. */
+/** Parsing state before a variable: within a comment it is text, and within brackets a number. */
 class Reading {
   #quote = '';
   #isComment = false;
   #isBracket = false;
 
-  /** Reads the template on from where it was read before; the mark for what comes next. */
+  /** Continues to scan the template; returns the mark for the next position. */
   markBehind(template: string, from: number): string | undefined {
     for (let at = from; at < template.length; at++)
       if (this.#quote !== '' && this.#quote !== '`' && template[at] === '\\') at++;
@@ -45,7 +45,10 @@ class Reading {
   }
 }
 
-/** What a text holds for a use: an expression of one or of several texts where it is a regular expression, and else the value. */
+/**
+ * Returns the text of a use within a string: a regular expression of one or several texts if the string is one,
+ * otherwise the value.
+ */
 const inText = (value: VariableValue, reference: Reference, place: Place, isAlone: boolean): string => {
   if (reference.format !== undefined) return formatted(value, reference.name, reference.format);
   if (place.is === 'regex' && value.isEvery === true && isAlone) return '.+';
@@ -63,7 +66,7 @@ class Writer {
     this.#scope = scope;
   }
 
-  /** The words that stand for a word with variables. */
+  /** Returns the tokens that replace a token with variables. */
   write(token: Token, place: Place): Written {
     const pieces = piecesOf(this.#template, token.start, token.end);
     if (token.kind === 'string') return [this.#string(token.text[0] as string, pieces, place)];
@@ -79,7 +82,7 @@ class Writer {
     return this.#scope.get(reference.name) as VariableValue;
   }
 
-  /** The one value where a word takes no more. */
+  /** Returns the value where only one is permitted. */
   #one(reference: Reference): string {
     const value = this.#value(reference);
     if (reference.format !== undefined && value.values.length < 2)
@@ -137,12 +140,12 @@ class Writer {
 
 const kindOf = (text: string): Kind => (wordsOf(text)[0] as Token).kind;
 
-/** Puts words together, with the text that stood between them. */
+/** Joins tokens with the text between them. */
 class Assembly {
   readonly words: string[] = [];
   #text = '';
   #from = 0;
-  /** A metric's name in quotes, which goes into the braces behind it. */
+  /** A quoted metric name, which is moved into the following braces. */
   #waiting: string | undefined;
   readonly #template: Template;
 
@@ -183,8 +186,9 @@ const assembled = (template: Template, tokens: readonly Token[], scope: Scope): 
 };
 
 /**
- * An expression with the values of its variables. Throws a `QueryError` where a variable cannot be what stands there. Whatever the
- * values hold, the words that are no variable stay as they are, and each variable is as many words as its place allows.
+ * Returns an expression with its variables replaced. Throws a `QueryError` if a value is not valid at its position.
+ * Whatever the values contain, other tokens are unchanged, and each variable becomes only as many tokens as its
+ * position permits.
  */
 export const inPromql = (expression: string, scope: Scope): string => {
   const references = referencesIn(expression, scope);

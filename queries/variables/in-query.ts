@@ -45,7 +45,7 @@ const plainWith = (query: Plain, scope: Scope): Plain => {
   }
 };
 
-/** A query with the values of its variables. Throws a `QueryError` where one cannot be what stands there. */
+/** Returns a query with its variables replaced. Throws a `QueryError` if a value is not valid at its position. */
 export const inQuery = (query: Query, scope: Scope): Query => {
   switch (query.kind) {
     case 'formula':

@@ -1,4 +1,7 @@
-/** Variables in the search language: what they stand for is a text, a value, a name or several of them, and never more than that. */
+/**
+ * Variables in the search language: a value becomes one or several strings, values or names, so it cannot inject
+ * syntax.
+ */
 import { invalid, type QueryError } from '../errors.ts';
 import { formatted, regexText } from './formats.ts';
 import { piecesOf, type Reference, referencesIn, type Template, templateOf } from './references.ts';
@@ -7,17 +10,17 @@ import { type SearchWord, searchWords } from './search-words.ts';
 
 type Pieces = readonly (string | Reference)[];
 
-/** What a search may have of conditions at all. */
+/** Maximum number of conditions in a search. */
 const maxTexts = 256;
 
 const refused = (name: string, what: string): QueryError => invalid('search', `variable ${name} ${what}`);
 
 const phrase = (text: string): string => `"${text.replaceAll(/[\\"]/g, (sign) => `\\${sign}`)}"`;
 
-/** A text in a word: with a backslash before what has a meaning there. */
+/** Escapes special characters of a word with a backslash. */
 const escaped = (text: string): string => text.replaceAll(/[\\"*:()[\]{}<>/]/g, (sign) => `\\${sign}`);
 
-/** Whether a text, which begins with a value or not, can be a word. */
+/** Returns whether a text, which may begin with a value, can be a word. */
 const isWord = (text: string, beginsWithValue: boolean): boolean =>
   !/\s/.test(text) &&
   !['', 'AND', 'OR', 'NOT', 'TO'].includes(text) &&
@@ -28,7 +31,7 @@ const inRegex = (text: string): string =>
     .replaceAll('/', '\\/')
     .replaceAll(/\s/g, (space) => `\\x{${(space.codePointAt(0) as number).toString(16)}}`);
 
-/** Every text that the pieces say, one for each choice of values. */
+/** Returns all texts of the pieces, one for each combination of values. */
 const textsOf = (pieces: Pieces, textOf: (piece: string | Reference) => readonly string[]): readonly string[] => {
   let texts: readonly string[] = [''];
   for (const piece of pieces) {
@@ -69,7 +72,7 @@ class Writer {
     return this.#name(piecesOf(this.#template, start + by, end - by), isQuoted);
   }
 
-  /** Whether a value leaves nothing out. That of an empty text is none, so that a field left empty looks for nothing. */
+  /** Returns whether a value matches everything. An empty text does not, so that an empty input finds nothing. */
   #isAnything(pieces: Pieces, { as }: SearchWord): boolean {
     const [use] = pieces;
     if (pieces.length !== 1 || typeof use !== 'object' || use.format !== undefined) return false;
@@ -82,7 +85,7 @@ class Writer {
     return this.#scope.get(reference.name) as VariableValue;
   }
 
-  /** The texts of a use: with a format it is one. */
+  /** Returns the texts of a use; with a format it is one. */
   #texts(reference: Reference): readonly string[] {
     const value = this.#value(reference);
     const texts = reference.format === undefined ? value.values : [formatted(value, reference.name, reference.format)];
@@ -95,7 +98,7 @@ class Writer {
     return textsOf(pieces, (piece) => (typeof piece === 'string' ? [literal(piece)] : this.#texts(piece))).map(phrase);
   }
 
-  /** A text with spaces becomes a phrase, which has no asterisks. */
+  /** Converts a text with spaces to a phrase, which has no asterisks. */
   #words(pieces: Pieces): readonly string[] {
     const words = textsOf(pieces, (piece) => (typeof piece === 'string' ? [piece] : this.#texts(piece).map(escaped)));
     const plain = textsOf(pieces, (piece) =>
@@ -134,8 +137,8 @@ class Writer {
 }
 
 /**
- * A search with the values of its variables. Throws a `QueryError` where a variable cannot be what stands there. Whatever the values
- * hold, the words that are no variable stay as they are: a variable is one text, or one of several in parentheses.
+ * Returns a search with its variables replaced. Throws a `QueryError` if a value is not valid at its position. Whatever
+ * the values contain, other tokens are unchanged: a variable becomes one text, or several in parentheses.
  */
 export const inSearch = (search: string, scope: Scope): string => {
   const references = referencesIn(search, scope);

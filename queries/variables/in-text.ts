@@ -1,4 +1,4 @@
-/** Variables in texts that are no language: titles, names of fields, addresses. */
+/** Variables in plain texts: titles, field names, addresses. */
 import { formatted } from './formats.ts';
 import { type Reference, referencesIn } from './references.ts';
 import type { Scope, VariableValue } from './scope.ts';
@@ -13,15 +13,15 @@ const replaced = (text: string, scope: Scope, write: (value: VariableValue, use:
   return written + text.slice(from);
 };
 
-/** A text with the values of its variables: `{a,b}` where there are several, unless it says another format. */
+/** Returns a text with its variables replaced: `{a,b}` for several values, unless another format is given. */
 export const inText = (text: string, scope: Scope): string =>
   replaced(text, scope, (value, { name, format }) => formatted(value, name, format));
 
-/** A title, which shows what people chose by its titles. */
+/** Returns a title with the display titles of selected values. */
 export const inTitle = (text: string, scope: Scope): string =>
   replaced(text, scope, (value, { name, format = 'text' }) => formatted(value, name, format));
 
-/** An address: values are escaped, so that they are no other part of it. */
+/** Returns an address with escaped values, so that they cannot change its structure. */
 export const inAddress = (text: string, scope: Scope): string =>
   replaced(text, scope, (value, { name, format = 'percentencode' }) =>
     ['queryparam', 'percentencode', 'uriencode'].includes(format)
@@ -29,7 +29,7 @@ export const inAddress = (text: string, scope: Scope): string =>
       : encodeURIComponent(formatted(value, name, format).toWellFormed()),
   );
 
-/** Names in a list, of which one that is no more than a variable is each of its values. */
+/** Returns a list of names; an item that is only a variable expands to each of its values. */
 export const inNames = (names: readonly string[], scope: Scope): string[] => [
   ...new Set(
     names.flatMap((name) => {

@@ -1,4 +1,4 @@
-/** Lengths of time as variables of intervals write them, and steps that fit a range. */
+/** Durations in interval variables, and steps that fit a range. */
 import { invalid } from '../errors.ts';
 
 const units: Readonly<Record<string, number>> = {
@@ -12,7 +12,7 @@ const units: Readonly<Record<string, number>> = {
   y: 31_536_000_000,
 };
 
-/** Milliseconds of `30s`, `5m` and the like. */
+/** Returns the milliseconds of `30s`, `5m` and the like. */
 export const lengthMs = (text: string): number => {
   const [, amount = '', unit = ''] = /^(\d{1,9})(ms|[smhdwMy])$/.exec(text) ?? [];
   const length = Number(amount) * (units[unit] ?? 0);
@@ -27,7 +27,7 @@ const steps = [1, 2, 5, 10, 20, 50, 100, 200, 500]
   .concat([1, 2, 3, 6, 12].map((count) => count * hour))
   .concat([1, 7, 30, 365].map((count) => count * day));
 
-/** The step of those that people use which is next to a length, and not below the least. */
+/** Returns the common step nearest to a length, and at least the minimum. */
 export const autoStepMs = (ms: number, minMs: number): number => {
   if (ms <= minMs) return minMs;
   const nearest = steps.reduce((best, step) =>

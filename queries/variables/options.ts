@@ -1,4 +1,4 @@
-/** What can be chosen of a variable, out of the texts that were found: by its pattern, in its order, with what is always there. */
+/** Builds the options of a variable from query results: filtered by its pattern, in its order, with fixed options. */
 import { maxValues, type Variable } from '../../schemas/dashboards/variables.ts';
 import { patternOf } from '../patterns.ts';
 import type { Incompleteness } from '../result.ts';
@@ -26,7 +26,7 @@ const byPattern = (texts: readonly string[], { pattern, name }: QueryVariable): 
     const [whole] = found.groups;
     const title = titleGroup === undefined ? undefined : found.groups[titleGroup];
     const value = valueGroup === undefined ? title : found.groups[valueGroup];
-    // An expression without groups only chooses.
+    // An expression without groups only filters.
     const own = value ?? (found.groups.length === 1 ? text : (whole ?? ''));
     return [{ value: own, title: title ?? own }];
   });
@@ -52,7 +52,7 @@ const sorted = (options: readonly Option[], order: QueryVariable['order']): read
 const distinct = (options: readonly Option[]): Option[] =>
   [...new Map(options.toReversed().map((option) => [option.value, option])).values()].reverse();
 
-/** Options of the texts that were found. */
+/** Returns the options of query results. */
 export const optionsOf = (texts: readonly string[], variable: QueryVariable): Options => {
   const { fixed, order } = variable;
   const found = byPattern(texts, variable);
@@ -66,7 +66,7 @@ export const optionsOf = (texts: readonly string[], variable: QueryVariable): Op
   return bounded(distinct(all));
 };
 
-/** As many as one variable may have. */
+/** Limits options to the maximum of one variable. */
 export const bounded = (options: readonly Option[]): Options => ({
   options: options.slice(0, maxValues),
   partial:

@@ -1,9 +1,9 @@
-/** Which variables use which, and in what order they are resolved. */
+/** Dependencies of variables, and the order of their resolution. */
 import type { Variable } from '../../schemas/dashboards/variables.ts';
 import { invalid } from '../errors.ts';
 import { namesUsed } from './references.ts';
 
-/** Texts of a variable that may name others. */
+/** Returns the texts of a variable that may reference others. */
 const textsOf = (variable: Variable): readonly string[] => {
   switch (variable.kind) {
     case 'label-values':
@@ -20,11 +20,14 @@ const textsOf = (variable: Variable): readonly string[] => {
   }
 };
 
-/** Names of the variables that one uses, of those that there are. */
+/** Returns the existing variables that one references. */
 export const usesOf = (variable: Variable, names: Pick<ReadonlySet<string>, 'has'>): readonly string[] =>
   [...new Set(textsOf(variable).flatMap(namesUsed))].filter((name) => names.has(name));
 
-/** Those asked for and what they use, each behind what it uses. Throws a `QueryError` where they use each other in a circle. */
+/**
+ * Returns the requested variables and their dependencies, each after its own dependencies. Throws a `QueryError` for
+ * circular dependencies.
+ */
 export const inOrderOfUse = (variables: readonly Variable[], only?: readonly string[]): readonly Variable[] => {
   const byName = new Map(variables.map((variable) => [variable.name, variable]));
   const ordered = new Set<Variable>();

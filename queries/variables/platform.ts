@@ -1,15 +1,15 @@
-/** Variables that are always there: the range, and the step of a panel. */
+/** Built-in variables: the range, and the step of a panel. */
 import { type Scope, single, type VariableValue } from './scope.ts';
 
-/** What they are made of. */
+/** Input of the built-in variables. */
 export interface PlatformContext {
   readonly fromMs: number;
   readonly toMs: number;
-  /** The step of the panel; without it, as for values of variables, there is no interval. */
+  /** Step of the panel; without it, as for variable values, there is no interval. */
   readonly stepMs?: number | undefined;
-  /** How often samples come; 15 seconds unless it is said. */
+  /** Interval of samples; default 15 seconds. */
   readonly scrapeMs?: number | undefined;
-  /** Names of the dashboard, the organization and the person, where there are such. */
+  /** Names of the dashboard, the organization and the user, if any. */
   readonly names?: Readonly<Record<'__dashboard' | '__org' | '__user', string>> | undefined;
 }
 
@@ -20,14 +20,14 @@ const units = [
   ['s', 1_000],
 ] as const;
 
-/** A step as one number with a unit, which every language here reads: 90s, 5m, 1500ms. */
+/** Formats a step as one number with a unit, valid in every query language here: 90s, 5m, 1500ms. */
 export const stepText = (ms: number): string => {
   const whole = Math.max(1, Math.round(ms));
   const [unit, length] = units.find(([, each]) => whole % each === 0) ?? ['ms', 1];
   return `${whole / length}${unit}`;
 };
 
-/** A range within which four samples lie, so that a rate of it has a value at every step. */
+/** Returns a range with at least four samples, so that its rate has a value at every step. */
 const rateMs = (stepMs: number, scrapeMs: number): number => Math.max(stepMs + scrapeMs, 4 * scrapeMs);
 
 const intervals = (stepMs: number, scrapeMs: number): readonly (readonly [string, string])[] => [
@@ -37,7 +37,7 @@ const intervals = (stepMs: number, scrapeMs: number): readonly (readonly [string
   ['__rate_interval_ms', String(rateMs(stepMs, scrapeMs))],
 ];
 
-/** The variables of the platform, which have the names that they have in Grafana. */
+/** Returns the built-in variables, with the names they have in Grafana. */
 export const platformVariables = ({ fromMs, toMs, stepMs, scrapeMs = 15_000, names }: PlatformContext): Scope => {
   const rangeMs = Math.max(0, toMs - fromMs);
   const rangeSeconds = String(Math.max(1, Math.round(rangeMs / 1000)));

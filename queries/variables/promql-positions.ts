@@ -1,35 +1,35 @@
-/** What may stand where in PromQL, by the words around it. */
+/** Positions in PromQL, determined by the surrounding tokens. */
 import type { Token } from '../promql/syntax/lexer.ts';
 
-/** Where a word stands. */
+/** Position of a token. */
 export interface Place {
   readonly is:
     | 'expression'
     /** A duration in brackets. */
     | 'range'
-    /** Behind `offset` or `@`. */
+    /** After `offset` or `@`. */
     | 'shift'
-    /** A label in `by (…)` and the like. */
+    /** A label in `by (…)` and similar clauses. */
     | 'group'
-    /** A label's name before an operator in braces. */
+    /** A label name before an operator in braces. */
     | 'label'
-    /** Something else in braces. */
+    /** Any other token in braces. */
     | 'condition'
-    /** A text that is a regular expression. */
+    /** A string that is a regular expression. */
     | 'regex'
     /** Another text. */
     | 'text';
-  /** Whether braces, or an opening parenthesis, stand behind it. */
+  /** Whether braces, or an opening parenthesis, follow. */
   readonly hasBraces: boolean;
   readonly isCalled: boolean;
 }
 
 const groupings = new Set(['by', 'without', 'on', 'ignoring', 'group_left', 'group_right']);
 const matching = new Set(['=', '!=', '=~', '!~']);
-/** Which argument of a function is a regular expression. */
+/** Index of the argument that is a regular expression, by function. */
 const regexArguments: Readonly<Record<string, number>> = { label_replace: 4 };
 
-/** What is open around a word. */
+/** Open brackets around a token. */
 interface Opened {
   readonly mark: string;
   readonly before: Token | undefined;
@@ -59,7 +59,7 @@ const placeOf = (token: Token, around: Around): Place['is'] => {
   return before?.kind !== 'string' && (before?.name === 'offset' || isMark(before, '@')) ? 'shift' : 'expression';
 };
 
-/** The place of every word. */
+/** Returns the position of every token. */
 export const placesOf = (tokens: readonly Token[]): readonly Place[] => {
   const opened: Opened[] = [];
   return tokens.map((token, index) => {

@@ -1,7 +1,7 @@
 /** Finds variables in texts: `$name`, `${name}`, `${name.part:format}`, `[[name]]` and `[[name:format]]`. */
 import type { Scope } from './scope.ts';
 
-/** One use of a variable, from `start` up to `end`. */
+/** A use of a variable, from `start` up to `end`. */
 export interface Reference {
   readonly start: number;
   readonly end: number;
@@ -9,7 +9,7 @@ export interface Reference {
   readonly format: string | undefined;
 }
 
-/** Names and formats are bounded, so that each is read in a bounded time wherever one may begin. */
+/** Names and formats are bounded, so that each possible start is scanned in bounded time. */
 const form =
   /\$(?<plain>\w{1,64})(?!\w)|\$\{(?<braced>\w{1,64})(?:\.(?<part>[^:{}]{1,128}))?(?::(?<format>[^{}]{1,128}))?\}|\[\[(?<old>\w{1,64})(?::(?<oldFormat>\w{1,64}))?\]\]/g;
 
@@ -22,7 +22,9 @@ interface Groups {
   readonly oldFormat?: string;
 }
 
-/** Every use in a text of a name that `known` has, from left to right. What it has not is text, such as `$1` in a replacement. */
+/**
+ * Returns all uses of known names in a text, from left to right. Unknown names are text, such as `$1` in a replacement.
+ */
 export const referencesIn = (text: string, known: Pick<Scope, 'has'>): readonly Reference[] =>
   [...text.matchAll(form)].flatMap((match) => {
     const { plain, braced, part, format, old, oldFormat } = match.groups as Groups;
@@ -31,19 +33,19 @@ export const referencesIn = (text: string, known: Pick<Scope, 'has'>): readonly 
     return [{ start: match.index, end: match.index + match[0].length, name, format: format ?? oldFormat }];
   });
 
-/** Names that a text may use, each once, whether there are such variables or not. */
+/** Returns the names that a text may use, each once, whether such variables exist or not. */
 export const namesUsed = (text: string): readonly string[] => [
   ...new Set(referencesIn(text, { has: () => true }).map(({ name }) => name)),
 ];
 
-/** A text in which every use of a variable was replaced by a mark, so that a language can read it. */
+/** A text with every variable replaced by a mark, so that a parser accepts it. */
 export interface Template {
   readonly text: string;
-  /** Uses by where their marks stand in the template. */
+  /** Uses by the positions of their marks in the template. */
   readonly marks: readonly (Reference & { readonly at: number; readonly length: number })[];
 }
 
-/** `markFor` tells the mark by where it goes; without one the use stays as it stands. */
+/** Returns the template of a text. `markFor` returns the mark for a position; without one the use is unchanged. */
 export const templateOf = (
   text: string,
   references: readonly Reference[],
@@ -64,7 +66,7 @@ export const templateOf = (
   return { text: template + text.slice(from), marks };
 };
 
-/** A piece of a template from `start` up to `end`: texts, and uses between them. */
+/** Returns the pieces of a template from `start` up to `end`: texts, and uses between them. */
 export const piecesOf = (template: Template, start: number, end: number): readonly (string | Reference)[] => {
   const pieces: (string | Reference)[] = [];
   let from = start;

@@ -1,4 +1,4 @@
-/** Resolves the variables of a dashboard: what can be chosen of each, and what is. */
+/** Resolves the variables of a dashboard: their options and their selections. */
 import { allValues, type ChosenValues, type Filter, type Variable } from '../../schemas/dashboards/variables.ts';
 import { invalid, QueryError } from '../errors.ts';
 import type { QueryReading } from '../promql/reading.ts';
@@ -14,39 +14,39 @@ import { textsFound, type ValuesRequest } from './texts-found.ts';
 export interface ResolvedVariable {
   readonly name: string;
   readonly options: readonly Option[];
-  /** What is chosen: values, or `$__all`. */
+  /** Selected values, or `$__all`. */
   readonly selected: readonly string[];
   readonly partial: readonly Incompleteness[];
-  /** Why its values could not be asked for; what was chosen holds nevertheless. */
+  /** Why its values could not be queried; the selection remains valid. */
   readonly error?: {
     readonly code: string;
     readonly message: string;
-    /** Of the variable: `pattern`, `names`; without it of what it asks. */
+    /** Field of the variable: `pattern`, `names`; absent for an error of its query. */
     readonly path?: string;
   };
 }
 
 export interface Resolved {
   readonly items: readonly ResolvedVariable[];
-  /** What each name stands for in queries. */
+  /** Values of all names in queries. */
   readonly scope: Scope;
-  /** Conditions that go into every query. */
+  /** Filters for every query. */
   readonly filters: readonly Filter[];
 }
 
 export interface ResolveOptions extends ValuesRequest {
   readonly chosen?: ChosenValues | undefined;
-  /** Only these and what they use; without it all. */
+  /** Only these variables and their dependencies; all by default. */
   readonly only?: readonly string[] | undefined;
-  /** Those of which everything that can be chosen is asked for; without it `only`. Of the others what is chosen may be enough. */
+  /** Variables whose full options are needed; default `only`. For others the selection may be sufficient. */
   readonly listed?: readonly string[] | undefined;
-  /** Names that are always there, such as those of `platformVariables`. */
+  /** Built-in variables, such as those of `platformVariables`. */
   readonly platform?: Scope | undefined;
 }
 
 type Listed = Extract<Variable, { several: boolean }>;
 
-/** What one variable came to. */
+/** Result of one variable. */
 interface Outcome {
   readonly item: ResolvedVariable;
   readonly value?: VariableValue | undefined;
@@ -107,7 +107,7 @@ const interval = (
   return { item: { name, options, selected: [selected], partial: [] }, value: single(value) };
 };
 
-/** Whether its values are known without asking telemetry for them. */
+/** Returns whether its values are known without a query. */
 const canSkipQuery = (variable: Listed, chosen: readonly string[], isRequested: boolean): boolean =>
   !isRequested &&
   variable.allowsOther &&
@@ -146,7 +146,7 @@ const known = (
   }
 };
 
-/** The field of the variable that an error is about, where it says that. */
+/** Returns the field of the variable that an error is about, if any. */
 const fieldOf = ({ path = '' }: QueryError, name: string): string | undefined =>
   path.startsWith(`variables.${name}.`) ? path.slice(`variables.${name}.`.length) : undefined;
 
@@ -157,7 +157,7 @@ const resolveOne = async (
   scope: Scope,
 ): Promise<Outcome> => {
   const { chosen: all = {} } = options;
-  // Of a variable that is called as something that every object has, nothing may be chosen.
+  // A variable may have the name of an inherited object property; it then has no selection.
   const chosen = Object.hasOwn(all, variable.name) ? listOf(all[variable.name]) : undefined;
   const outcome = known(variable, chosen, options);
   if (outcome !== undefined) return outcome;
@@ -180,8 +180,8 @@ const resolveOne = async (
 };
 
 /**
- * Resolves variables in the order of what they use, those that use nothing of each other at once. One that fails says so, and the
- * others stand. Throws a `QueryError` where variables use each other in a circle, or one is asked for that there is not.
+ * Resolves variables in order of dependency, independent ones concurrently. The failure of one is reported and does not
+ * affect others. Throws a `QueryError` for circular dependencies, or for an unknown requested variable.
  */
 export const resolveVariables = async (
   variables: readonly Variable[],

@@ -1,19 +1,22 @@
-/** What the names of variables stand for while something is asked. */
+/** Values of variables during a query. */
 
-/** What is chosen of one variable. */
+/** Selection of one variable. */
 export interface VariableValue {
   readonly values: readonly string[];
-  /** What is shown for each value; without it the values. */
+  /** Display titles of the values; by default the values. */
   readonly titles?: readonly string[] | undefined;
-  /** Whether several values may be chosen: in regular expressions each of them is then a text, and else it is an expression itself. */
+  /**
+   * Whether several values may be selected: in regular expressions each is then escaped text, otherwise the value is an
+   * expression itself.
+   */
   readonly isList: boolean;
-  /** Whether its author wrote the value for All: it is taken as it is. */
+  /** Whether the author defined the value for All, which is used unchanged. */
   readonly isWritten?: boolean | undefined;
-  /** Whether it is all that there is, so that a condition need not list it. */
+  /** Whether it includes all values, so that a condition need not list them. */
   readonly isEvery?: boolean | undefined;
 }
 
 export type Scope = ReadonlyMap<string, VariableValue>;
 
-/** A variable with one value, such as those of the platform. */
+/** Returns a variable with one value, such as a built-in one. */
 export const single = (value: string): VariableValue => ({ values: [value], isList: false });

@@ -1,20 +1,20 @@
-/** The words of a search, for what is put between them. It reads with the same scanner as the parser does. */
+/** Tokens of a search, for the replacement of variables. Uses the same scanner as the parser. */
 import { Scanner } from '../search/scanner.ts';
 
-/** `mark` is all that is no text of people: parentheses, operators and brackets. */
+/** `mark` is everything that is not user text: parentheses, operators and brackets. */
 export interface SearchWord {
   readonly is: 'name' | 'phrase' | 'regex' | 'word' | 'mark';
   readonly start: number;
   readonly end: number;
-  /** Of values: whether it is one of a name, an end of a range, or compared. */
+  /** Role of a value: the value of a name, a bound of a range, or a comparison. */
   readonly as: 'text' | 'value' | 'end';
 }
 
-/** Reads what the parser reads, in its order. */
+/** Reads the same syntax as the parser, in its order. */
 class Reader {
   readonly words: SearchWord[] = [];
   readonly #scanner: Scanner;
-  /** For each open parenthesis, whether values of a name stand in it. */
+  /** For each open parenthesis, whether it contains values of a name. */
   readonly #values: boolean[] = [];
   #hasName = false;
 
@@ -109,5 +109,5 @@ class Reader {
   }
 }
 
-/** The words of a search from left to right. Throws a `QueryError` where it cannot be read at all. */
+/** Returns the tokens of a search from left to right. Throws a `QueryError` if it cannot be scanned. */
 export const searchWords = (text: string): readonly SearchWord[] => new Reader(text).run();

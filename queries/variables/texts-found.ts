@@ -1,4 +1,4 @@
-/** Asks telemetry for the texts out of which a variable's values are made. */
+/** Queries telemetry for the texts of a variable's values. */
 
 import { maxValues } from '../../schemas/dashboards/variables.ts';
 import { invalid } from '../errors.ts';
@@ -19,7 +19,7 @@ import { inText } from './in-text.ts';
 import type { QueryVariable } from './options.ts';
 import type { Scope } from './scope.ts';
 
-/** Over what they are asked. */
+/** Scope of the queries. */
 export interface ValuesRequest {
   readonly range: Range;
   readonly projectId?: string | undefined;
@@ -71,7 +71,7 @@ const fieldValues = async (
   return { texts: values.map(({ value }) => value), partial: [...partial, ...more] };
 };
 
-/** A series as Grafana writes it for the pattern of a variable. */
+/** Formats a series like Grafana, for the pattern of a variable. */
 const seriesText = (names: readonly string[], row: readonly unknown[], atMs: number): string => {
   const labels = names
     .slice(0, -1)
@@ -123,7 +123,7 @@ const queryTexts = async (
 const matchOf = (match: string | undefined, scope: Scope): string | undefined =>
   match === undefined ? undefined : inPromql(match, scope);
 
-/** The texts that a variable finds. Throws a `QueryError` where it asks for what cannot be asked. */
+/** Returns the query results of a variable. Throws a `QueryError` if its query is invalid. */
 export const textsFound = async (
   variable: QueryVariable,
   reading: QueryReading,

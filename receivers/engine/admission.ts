@@ -1,4 +1,6 @@
-/** Admission: license key, signal, source address and limits. It is decided before a body is read. */
+/**
+ * Admission of requests by license key, telemetry signal, source address and limits, decided before the body is read.
+ */
 import { apiTokenFormat } from '../../schemas/resources/service-account.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import type { Freshness } from './freshness.ts';
@@ -37,7 +39,7 @@ const notEnabled: Readonly<Record<Signal, Refusal>> = {
   traces: refusal('forbidden', 'traces are not enabled for this license key or plan'),
 };
 
-/** The bearer, or the password of Basic: agents such as Promtail have no other place for a key. */
+/** Returns the bearer token, or the Basic password, because agents such as Promtail have no other setting for a key. */
 const secretIn = (authorization = ''): string | undefined => {
   const space = authorization.indexOf(' ');
   const credentials = authorization.slice(space + 1).trim();
@@ -51,10 +53,10 @@ const secretIn = (authorization = ''): string | undefined => {
 
 export type Admit = (credentials: Credentials, signal: Signal) => Caller | Refusal | Promise<Caller | Refusal>;
 
-/** Tells a refusal from what was asked for. */
+/** Returns whether a value is a refusal. */
 export const isRefusal = <Value extends object>(value: Value | Refusal): value is Refusal => 'refused' in value;
 
-/** Why a known key may not send this from there. */
+/** Returns why a known key may not send this telemetry from this address. */
 const forbidden = (
   { enabled, allowedNetworks, signals }: Caller,
   source: string,
@@ -71,8 +73,8 @@ const refusalFor = (reason: RefusalReason, signal: Signal): Refusal => {
 };
 
 /**
- * Answers at once unless the shared counters must be asked. Throws `UnavailableError` when the keys in memory are too old.
- * Refusals of a known key are counted in `rejections`.
+ * Returns a synchronous result unless the shared counters are needed. Throws `UnavailableError` if the keys in memory
+ * are too old. Refusals of a known key are counted in `rejections`.
  */
 export const admission = (
   keyring: Keyring,
@@ -91,7 +93,7 @@ export const admission = (
   };
 
   return ({ licenseKey, authorization, source }, signal) => {
-    // An empty header is as good as none.
+    // An empty header counts as absent.
     const inHeader = Boolean(licenseKey);
     const secret = licenseKey || secretIn(authorization);
     if (secret === undefined) return fail(source, missing);

@@ -2,20 +2,24 @@
 import type { Format } from '../../schemas/telemetry-message.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 
-/** One form of a body, and how it becomes what messages carry. */
+/** A body format, and its conversion to the format of messages. */
 export interface BodyFormat {
-  /** Dead letters keep it for their replay, so it never changes once it is released. */
+  /** Name of the format. Dead letters store it for replays, so it must never change after a release. */
   readonly name: string;
-  /** The form of its records on the bus. */
+  /** Format of its records on the bus. */
   readonly carriedAs: Format;
-  /** A byte costs about ten times what protobuf's costs: bodies above 256 KiB are prepared off the main thread. */
+  /**
+   * Whether a byte costs about ten times as much as one of protobuf: bodies above 256 KiB are then prepared in a
+   * worker.
+   */
   readonly costly: boolean;
   /**
-   * Translates a decompressed body to protobuf of `carriedAs`, which is scanned after it. Pure. Throws `PermanentError` for what is
-   * malformed, with the position. Without it the body is that protobuf already and is published as it came.
+   * Translates a decompressed body to protobuf of `carriedAs`, which is scanned afterwards. Pure. Throws
+   * `PermanentError` with the position for malformed input. Without it the body is already that protobuf and is
+   * published unchanged.
    */
   readonly translate?: (body: Buffer, signal: Signal) => Buffer;
 }
 
-/** OTLP's protobuf, over HTTP and gRPC. */
+/** OTLP protobuf, over HTTP and gRPC. */
 export const otlpProtobuf: BodyFormat = { name: 'otlp-protobuf', carriedAs: 'otlp', costly: false };

@@ -1,13 +1,16 @@
-/** Lets browsers of named origins send telemetry. */
+/** Allows browsers of configured origins to send telemetry. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const maxAgeSeconds = 7_200;
 const allowedHeaders = 'content-type, content-encoding, x-license-key, authorization, traceparent, tracestate';
 
-/** Puts the headers on an answer. Returns true when the request was a preflight and is answered. */
+/** Sets the CORS headers of a response. Returns true if the request was a preflight and has its response. */
 export type Cors = (request: IncomingMessage, response: ServerResponse) => boolean;
 
-/** `*` allows every origin. Without origins no header is sent, and browsers block such requests. */
+/**
+ * Returns the CORS handler. `*` allows every origin. Without origins no header is sent, and browsers block such
+ * requests.
+ */
 export const corsOf = (origins: readonly string[]): Cors => {
   if (origins.length === 0) return () => false;
   const all = origins.includes('*');

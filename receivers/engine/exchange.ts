@@ -1,4 +1,4 @@
-/** One request of telemetry from its credentials to its answer, whatever carries it. */
+/** A telemetry request from its credentials to its response, independent of the transport. */
 import { trackWork } from '../../runtime/current-work.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
@@ -10,29 +10,29 @@ import type { Engine } from './receiver.ts';
 import { type Refusal, refusal, refusalOf } from './refusal.ts';
 import { cutTo, RequestBody } from './request-body.ts';
 
-/** A body without what frames it. */
+/** A body without its framing. */
 export interface Message {
   readonly shape: Shape;
   readonly parts: readonly Buffer[];
 }
 
-/** The transport of one request and its answer: HTTP/1 or gRPC. */
+/** Transport of one request and its response: HTTP/1 or gRPC. */
 export interface Transport {
   readonly receiver: string;
   readonly maxBodyBytes: number;
-  /** Bytes in front of a body that frame it. */
+  /** Number of framing bytes before a body. */
   readonly framingBytes: number;
-  /** Address of the other end of the connection. */
+  /** Address of the peer of the connection. */
   readonly peer: string | undefined;
-  /** A header by its name in lower case; the first where there are several. */
+  /** Returns a header by its lower-case name; the first if there are several. */
   header(name: string): string | undefined;
-  /** The body's format and encoding by its headers, or why it is refused. */
+  /** Returns the body's format and encoding by its headers, or a refusal. */
   shape(signal: Signal): Shape | Refusal;
-  /** How long the sender says that the body is, in its headers or its beginning; 0 while that is not known. */
+  /** Returns the length of the body declared in its headers or first bytes; 0 while unknown. */
   announcedBytes(beginning: Buffer | undefined): number;
-  /** Starts to pass the body to `exchange`, beginning with bytes that arrived before. */
+  /** Starts passing the body to `exchange`, beginning with bytes that already arrived. */
   read(exchange: Exchange): void;
-  /** The message within the frame. A malformed frame is kept as a dead letter. */
+  /** Returns the message within the frame. A malformed frame is stored as a dead letter. */
   unframe(framed: Message): Message | Refusal | PermanentError;
   accepted(shape: Shape, accepted: Accepted): void;
   refused(refused: Refusal): void;
@@ -47,7 +47,7 @@ const noMemory = refusal('unavailable', 'too many bodies are being read', 1);
 const tooLarge = (capBytes: number): PermanentError =>
   new PermanentError('too-large', `the body is larger than ${capBytes} bytes`);
 
-/** Owns the bytes that are held for the request. It is answered once; what comes after that is dropped. */
+/** Handles one request and owns its buffered bytes. It is answered once; later bytes are dropped. */
 export class Exchange {
   readonly #engine: Engine;
   readonly #transport: Transport;
@@ -57,7 +57,7 @@ export class Exchange {
   #caller: Caller | undefined;
   #shape: Shape | undefined;
   #isWhole = false;
-  /** `taken` when the body is handed on and its answer awaited. */
+  /** `taken` after the body was passed on, while its response is pending. */
   #state: 'reading' | 'taken' | 'over' = 'reading';
 
   constructor(engine: Engine, transport: Transport, signal: Signal) {
@@ -67,7 +67,7 @@ export class Exchange {
     this.#source = engine.sourceOf(transport.peer, transport.header('x-forwarded-for'));
   }
 
-  /** Begins it; `closed` ends it, however it goes. */
+  /** Starts the exchange; `closed` ends it in any case. */
   start() {
     const { inFlight, admit } = this.#engine;
     const transport = this.#transport;
@@ -90,7 +90,7 @@ export class Exchange {
     }
   }
 
-  /** Part of the body; its bytes do not change any more. */
+  /** Adds a part of the body; its bytes must not change afterwards. */
   data(chunk: Buffer) {
     if (this.#state !== 'reading' || this.#isAboveCap) return;
     if (!this.#engine.inFlight.hold(chunk.length)) return this.#refuse(noMemory);
@@ -98,13 +98,15 @@ export class Exchange {
     this.#proceed();
   }
 
-  /** The body is whole. */
+  /** Marks the body as complete. */
   end(): void {
     this.#isWhole = true;
     this.#proceed();
   }
 
-  /** Once, when it is answered or its sender is gone: nothing more comes, and nothing can be answered. */
+  /**
+   * Called once, after the response or when the sender disconnected: no more data arrives, and no response is possible.
+   */
   closed(): void {
     if (this.#state === 'reading') this.#drop();
     this.#state = 'over';
@@ -126,7 +128,7 @@ export class Exchange {
     return this.#body.size > this.#transport.maxBodyBytes + this.#transport.framingBytes;
   }
 
-  /** Does what can be done by now. */
+  /** Performs all steps that are possible with the data so far. */
   #proceed() {
     const [caller, shape, body] = [this.#caller, this.#shape, this.#body];
     if (this.#state !== 'reading' || caller === undefined || shape === undefined) return;
@@ -186,7 +188,7 @@ export class Exchange {
     });
   }
 
-  /** Answers without having taken the body. */
+  /** Responds without accepting the body. */
   #refuse(refused: Refusal): void {
     const { requestMetrics, rejections } = this.#engine;
     this.#drop();

@@ -1,25 +1,25 @@
-/** How current the license keys, plans and limits in memory are, and whether requests may still be admitted by them. */
+/** Age of the license keys, plans and limits in memory, and whether requests may still be admitted by them. */
 import { every } from '../../runtime/interval.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 
-/** A revocation counts within this time, for as long as the configuration store can be reached. */
+/** Time within which a revocation takes effect, while the configuration store is reachable. */
 const currentMs = 5_000;
 const reportEveryMs = 1_000;
 
 type State = 'current' | 'grace' | 'expired';
 
 export interface FreshnessOptions {
-  /** How long ago all changes were known. Infinite where that can never be known again. */
+  /** Returns the time since all changes were known. Infinite if it can never be known again. */
   readonly staleMs: () => number;
-  /** How long what is in memory counts while the store cannot be reached. */
+  /** Time for which the data in memory stays valid while the store is unreachable. */
   readonly graceMs: number;
   readonly metrics: Pick<Metrics, 'set'>;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
 }
 
-/** Reports once a second: a metric, and one line in the log for each change of state. */
+/** Reports once a second: a metric, and one log line for each change of state. */
 export class Freshness {
   readonly #options: FreshnessOptions;
   readonly #stopReporting: () => void;
@@ -31,13 +31,13 @@ export class Freshness {
     this.report();
   }
 
-  /** Throws `UnavailableError` once the grace is over. */
+  /** Throws `UnavailableError` after the grace period. */
   check(): void {
     if (this.#state() === 'expired')
       throw new UnavailableError('license keys cannot be checked now: the configuration store does not answer');
   }
 
-  /** What is degraded while requests are still admitted. */
+  /** Returns a description of degraded operation while requests are still admitted. */
   degraded(): string | undefined {
     if (this.#state() !== 'grace') return undefined;
     const { staleMs, graceMs } = this.#options;

@@ -7,18 +7,18 @@ import type { Shape } from './prepare.ts';
 import type { Engine } from './receiver.ts';
 import { type Refusal, refusalKinds } from './refusal.ts';
 
-/** An answer as it is sent. */
+/** A response to send. */
 export interface Answer {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;
   readonly body: string | Buffer | undefined;
 }
 
-/** The parts of a protocol over HTTP that differ. */
+/** The varying parts of a protocol over HTTP. */
 export interface HttpProtocol {
   readonly receiver: string;
   readonly maxBodyBytes: number;
-  /** The body's format and encoding by its headers, or why it is refused. */
+  /** Returns the body's format and encoding by its headers, or a refusal. */
   shape(signal: Signal, headers: IncomingHttpHeaders): Shape | Refusal;
   accepted(headers: IncomingHttpHeaders, shape: Shape, accepted: Accepted): Answer;
   refused(headers: IncomingHttpHeaders, refused: Refusal): Answer;
@@ -65,7 +65,7 @@ class HttpTransport implements Transport {
     return Number(this.#request.headers['content-length'] ?? 0);
   }
 
-  /** Bytes after an answer are read and dropped, so that the sender can finish and see it; a timeout bounds that. */
+  /** Bytes after a response are read and dropped, so that the sender can finish and read it; a timeout limits this. */
   read(exchange: Exchange): void {
     const request = this.#request;
     if (request.headers.expect !== undefined) this.#response.writeContinue();
@@ -96,7 +96,7 @@ class HttpTransport implements Transport {
   }
 }
 
-/** Serves requests of one protocol. Headers that were set before (CORS) go with every answer. */
+/** Serves requests of one protocol. Headers that were already set (CORS) are part of every response. */
 export const httpIngest =
   (engine: Engine, protocol: HttpProtocol) =>
   (request: IncomingMessage, response: ServerResponse, signal: Signal): void => {
@@ -105,7 +105,7 @@ export const httpIngest =
     exchange.start();
   };
 
-/** Status and headers that every protocol answers a refusal with. */
+/** Returns the status and headers of a refusal in every protocol. */
 export const refusedAnswer = (
   { refused, retryAfterSeconds }: Refusal,
   contentType: string,

@@ -1,4 +1,4 @@
-/** A receiver over HTTP is a declaration: paths, formats and answers. The engine does the rest. */
+/** A receiver over HTTP is a declaration of paths, formats and responses. The engine does the rest. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { type HttpProtocol, httpIngest } from './http-ingest.ts';
@@ -7,13 +7,13 @@ import { refusal } from './refusal.ts';
 
 type HttpReceiver = Omit<Receiver, 'open'> & Pick<HttpProtocol, 'shape' | 'accepted' | 'refused'>;
 
-/** The path of a request, without its query. */
+/** Returns the path of a request, without its query. */
 const pathOf = ({ url = '' }: IncomingMessage): string => {
   const query = url.indexOf('?');
   return query < 0 ? url : url.slice(0, query);
 };
 
-/** Answers a request that is not telemetry in the protocol's own form. */
+/** Responds to a request that is not telemetry in the protocol's own format. */
 export const answerRefused = (
   { refused }: Pick<HttpProtocol, 'refused'>,
   request: IncomingMessage,
@@ -24,7 +24,7 @@ export const answerRefused = (
   response.writeHead(status, reason.refused === 'bad-method' ? { ...headers, allow: 'POST' } : headers).end(body);
 };
 
-/** Declares a receiver that serves the paths in `listens` on the addresses of the platform, each with POST. */
+/** Declares a receiver that serves POST on the paths in `listens`, at the addresses of the platform. */
 export const defineHttpReceiver = (declared: HttpReceiver): Receiver =>
   defineReceiver({
     ...declared,

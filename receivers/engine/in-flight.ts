@@ -1,13 +1,13 @@
-/** Counts requests that are not answered, and the memory that their bodies take. */
+/** Counts pending requests, and the memory of their bodies. */
 
-/** Bytes that bodies may take while they are read or wait for the bus; a request above it is answered with 503. */
+/** Maximum bytes of bodies that are being read or wait for the bus; further requests receive 503. */
 const maxHeldBytes = 256 * 1024 * 1024;
 
 export class InFlight {
   #requests = 0;
   #heldBytes = 0;
   #waiting: (() => void)[] = [];
-  /** Set once: no new requests are taken, and connections are closed with their next answer. */
+  /** Set once: new requests are rejected, and connections are closed with their next response. */
   draining = false;
 
   enter(): void {
@@ -19,7 +19,7 @@ export class InFlight {
     if (this.#requests === 0) for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** False when there is no memory for this many more bytes. */
+  /** Reserves memory; returns false if there is not enough. */
   hold(bytes: number): boolean {
     if (this.#heldBytes + bytes > maxHeldBytes) return false;
     this.#heldBytes += bytes;
@@ -30,7 +30,7 @@ export class InFlight {
     this.#heldBytes -= bytes;
   }
 
-  /** Resolves when every request has been answered. */
+  /** Resolves when every request has its response. */
   async idle(): Promise<void> {
     if (this.#requests > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }

@@ -1,4 +1,4 @@
-/** Ingestion of a body that was read, for all protocols: check, count against the quota, publish, or refuse. */
+/** Ingestion of a complete body, for all protocols: validate, count against the quota, publish, or refuse. */
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
@@ -16,7 +16,7 @@ import type { RequestMetrics } from './request-metrics.ts';
 
 const quietMs = 10_000;
 
-/** An admitted request besides its body. */
+/** An admitted request without its body. */
 export interface IngestRequest extends Received {
   readonly caller: Caller;
   readonly capBytes: number;
@@ -64,7 +64,10 @@ export class Ingestion {
     this.#log = log;
   }
 
-  /** Takes a whole body. Never rejects: every failure is a refusal. Resolves only when the body, or the copy of a refused one, is durable. */
+  /**
+   * Accepts a complete body. Never rejects: every failure is a refusal. Resolves only when the body, or the copy of a
+   * refused one, is durable.
+   */
   async accept(request: IngestRequest, parts: readonly Buffer[]): Promise<Accepted | Refusal> {
     const startedAt = performance.now();
     let bytes = bytesOf(parts);
@@ -89,7 +92,7 @@ export class Ingestion {
     return answer;
   }
 
-  /** Keeps a copy of a body that its protocol refuses; with `cut` only its beginning is here. Never rejects. */
+  /** Stores a copy of a body that its protocol refuses; with `cut` only its beginning is available. Never rejects. */
   async refuse(
     request: IngestRequest,
     parts: readonly Uint8Array[],
@@ -108,7 +111,7 @@ export class Ingestion {
     bytes: number,
   ): void {
     requestMetrics.count(isRefusal(answer) ? answer.refused : 'accepted', records, bytes);
-    // The ledger counts what was kept as a dead letter from there.
+    // Stored dead letters are counted separately in the ledger.
     if (isRefusal(answer) && answer.refused !== 'malformed' && answer.refused !== 'too-large')
       this.#rejections.count(caller, signal, answer, records, bytes);
   }
@@ -124,7 +127,10 @@ export class Ingestion {
     return { records, written };
   }
 
-  /** A permanent error is answered once the copy is durable; without a copy the sender must keep the body, so the answer says to try again. */
+  /**
+   * Stores a dead letter before a permanent error is returned. Without a stored copy the sender must retain the body,
+   * so the response requests a retry.
+   */
   async #storeDeadLetter(
     request: IngestRequest,
     parts: readonly Uint8Array[],
@@ -148,7 +154,7 @@ export class Ingestion {
     return answer;
   }
 
-  /** At most one line in a while: when the bus is gone, every request says the same. */
+  /** Logs at most one line in a while, because every request fails in the same way when the bus is down. */
   #warn(error: unknown): void {
     const now = performance.now();
     if (now - this.#warnedAt < quietMs) return;

@@ -1,4 +1,4 @@
-/** Uses of license keys: kept in memory with each request and written a few times a minute. */
+/** Uses of license keys: collected in memory per request and written a few times a minute. */
 import { every } from '../../runtime/interval.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
@@ -16,7 +16,10 @@ import type { Signal } from '../../schemas/telemetry-signals.ts';
 export type RefusalReason = (typeof refusalReasons)[number];
 
 const checkEveryMs = 1_000;
-/** A secret's use is written at most this often, except when something is new, such as the first use of a signal. */
+/**
+ * Minimum interval between writes of a secret's use, except for something new, such as the first use of a telemetry
+ * signal.
+ */
 const writeEveryMs = 60_000;
 const chunk = 50;
 
@@ -24,7 +27,7 @@ const iso = (milliseconds: number): string => new Date(milliseconds).toISOString
 const times = (of: ReadonlyMap<Signal, number>): LicenseKeyUse['firstSeen'] =>
   Object.fromEntries([...of].map(([signal, at]) => [signal, iso(at)]));
 
-/** The use of one secret. Its methods cost a request next to nothing. */
+/** Use of one secret. Its methods cost a request next to nothing. */
 export class KeyUse {
   readonly tenantId: string;
   readonly keyId: string;
@@ -46,7 +49,7 @@ export class KeyUse {
     this.id = useId(keyId, hash);
   }
 
-  /** It authenticated a request. */
+  /** Records that it authenticated a request. */
   used(address: string): void {
     const now = this.#clock.now();
     this.#lastUsedMs = now;
@@ -57,7 +60,7 @@ export class KeyUse {
     if (oldest !== undefined) this.#addresses.delete(oldest[0]);
   }
 
-  /** A payload was accepted. */
+  /** Records an accepted payload. */
   accepted(signal: Signal): void {
     const now = this.#clock.now();
     this.#lastSeen.set(signal, now);
@@ -81,7 +84,7 @@ export class KeyUse {
     return this.#dirty;
   }
 
-  /** Takes the use to be written; later uses make it due again. */
+  /** Returns the use to write; later uses make it due again. */
   snapshot(now: number): LicenseKeyUse {
     this.#dirty = false;
     this.#news = false;
@@ -96,7 +99,7 @@ export class KeyUse {
     };
   }
 
-  /** It could not be written: it stays in memory and is due again in a while. */
+  /** Marks a failed write: the use stays in memory and is retried later. */
   markUnwritten(): void {
     this.#dirty = true;
   }
@@ -118,7 +121,7 @@ export class KeyUses {
     this.#stopWriting = every(checkEveryMs, () => void this.writeDue());
   }
 
-  /** The use of a secret, the same one each time. */
+  /** Returns the use of a secret, always the same object. */
   of(secret: { readonly tenantId: string; readonly keyId: string; readonly hash: string }): KeyUse {
     const place = `${secret.tenantId}/${useId(secret.keyId, secret.hash)}`;
     const use = this.#uses.get(place) ?? new KeyUse(this.#clock, secret);
@@ -126,14 +129,14 @@ export class KeyUses {
     return use;
   }
 
-  /** Writes everything that is not written yet, unless the store does not take it. */
+  /** Writes all pending uses, unless the store rejects them. */
   async close(): Promise<void> {
     this.#stopWriting();
     await this.#writing;
     await this.#write([...this.#uses.values()].filter((use) => use.isDirty));
   }
 
-  /** Writes what is due; never rejects. */
+  /** Writes due uses; never rejects. */
   writeDue(): Promise<void> {
     this.#writing = this.#writing.then(() => {
       const now = this.#clock.now();
@@ -162,7 +165,7 @@ export class KeyUses {
           { error: error instanceof Error ? error.message : String(error) },
           'the use of license keys could not be written',
         );
-        // The rest stays due. Each further try would wait as long as this one did.
+        // The rest stays due. Each further attempt would wait as long as this one.
         return;
       }
     }

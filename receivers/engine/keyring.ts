@@ -1,4 +1,4 @@
-/** License keys, organizations and plans, held in memory and kept current by the documents' change feed. */
+/** License keys, organizations and plans, held in memory and updated by the documents' change feed. */
 import { hash } from 'node:crypto';
 import { isWellFormed } from '../../schemas/license-key-format.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
@@ -14,21 +14,21 @@ import { type Networks, networksOf } from '../../schemas/source-address.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import type { KeyUse, KeyUses } from './key-uses.ts';
 
-/** Whom a key stands for and what it may do, as the documents say at this moment. */
+/** Organization of a key and its permissions, by the current documents. */
 export interface Caller {
   readonly tenantId: string;
   readonly projectId: string;
   readonly keyId: string;
   readonly shards: number;
-  /** The organization is enabled and has a plan. */
+  /** Whether the organization is enabled and has a plan. */
   readonly enabled: boolean;
-  /** Enabled on the key and on the plan. */
+  /** Telemetry signals enabled on the key and in the plan. */
   readonly signals: ReadonlySet<Signal>;
   readonly allowedNetworks: Networks;
   readonly limits: Plan['limits'];
-  /** The quotas against which bytes of each signal count. */
+  /** Quotas that bytes of each telemetry signal count against. */
   readonly thresholds: Readonly<Record<Signal, readonly RejectThreshold[]>>;
-  /** The key's own limit, where it has one. */
+  /** Limit of the key itself, if it has one. */
   readonly requestsPerSecond: number | null;
   /** Records the uses and refusals of the key. */
   readonly use: KeyUse;
@@ -37,7 +37,7 @@ export interface Caller {
 const rememberedSecrets = 10_000;
 const noLimits: Plan['limits'] = { requestsPerSecond: 1, requestsBurst: 1, requestsPerMinute: 1, bytesPerDay: null };
 
-/** One secret of a key: the present one, or one that was rotated out. */
+/** One secret of a key: the current one, or one that was rotated out. */
 interface Entry {
   readonly tenantId: string;
   readonly keyId: string;
@@ -51,7 +51,9 @@ interface Entry {
 
 const endOf = (time: string | null | undefined): number => (time ? Date.parse(time) : Number.POSITIVE_INFINITY);
 
-/** A network list that cannot be parsed allows no address: a mistake must not open access. */
+/**
+ * Returns the networks of a list. One that cannot be parsed allows no address, because a mistake must not open access.
+ */
 const networksOrNone = (entries: readonly string[]): Networks => {
   try {
     return networksOf(entries);
@@ -70,7 +72,7 @@ export class Keyring {
   readonly #plans = new Map<string, Plan>();
   /** By tenant. */
   readonly #quotas = new Map<string, Quota>();
-  /** Secrets that were found, with their entry's hash, so that each request need not hash again. */
+  /** Cached secrets with their entry's hash, so that requests need not hash again. */
   readonly #secrets = new Map<string, string>();
   #feeds: Feed[] = [];
 
@@ -79,7 +81,7 @@ export class Keyring {
     this.#uses = uses;
   }
 
-  /** Resolves once everything there is has been loaded. */
+  /** Loads the keyring. Resolves once everything is loaded. */
   static async load(documents: Documents, clock: Clock, uses: Pick<KeyUses, 'of'>): Promise<Keyring> {
     const keyring = new Keyring(clock, uses);
     keyring.#feeds = await Promise.all([
@@ -91,14 +93,14 @@ export class Keyring {
     return keyring;
   }
 
-  /** How long ago all changes were known. */
+  /** Returns the time since all changes were known. */
   staleMs(): number {
     let worst = 0;
     for (const feed of this.#feeds) worst = Math.max(worst, feed.staleMs());
     return worst;
   }
 
-  /** Undefined for a secret that is unknown, revoked, expired or rotated out. */
+  /** Returns the caller of a secret; undefined if it is unknown, revoked, expired or rotated out. */
   lookup(secret: string, source: string): Caller | undefined {
     const entry = this.#find(secret);
     if (entry === undefined) return undefined;
@@ -112,7 +114,7 @@ export class Keyring {
     return entry.caller;
   }
 
-  /** Whether an organization is there, and not disabled. */
+  /** Returns whether an organization exists and is not disabled. */
   isEnabled(tenantId: string): boolean {
     return this.#organizations.get(tenantId)?.disabled === false;
   }

@@ -1,4 +1,4 @@
-/** The contract's request limits: two rates for each bucket, one for each key. */
+/** Request limits of the contract: two rates for each bucket, one for each key. */
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Bucket, Counters } from '../../schemas/ports/counters.ts';
 import type { Plan } from '../../schemas/resources/plan.ts';
@@ -8,8 +8,8 @@ import { type Grant, TokenLease } from './token-lease.ts';
 
 const minuteMs = 60_000;
 /**
- * How long tokens of a bucket are held here. The bucket refills meanwhile, so that the burst can be passed by what
- * refills in this time: 5 % of the contract's burst.
+ * Validity of leased tokens. The bucket refills meanwhile, so the burst can be exceeded by the refill of this time: 5 %
+ * of the contract's burst.
  */
 const leaseMs = 100;
 const rememberedBuckets = 10_000;
@@ -27,7 +27,7 @@ const accountMinute = refusal('rate-limited', 'too many requests a minute for th
 const keyRate = refusal('rate-limited', 'too many requests a second for this license key', 1);
 const failures = refusal('rate-limited', 'too many requests with an unknown license key from this address', 1);
 
-/** Largest lease that `leaseMs` of a rate can use up. */
+/** Returns the largest lease that a rate can use within `leaseMs`. */
 const leaseOf = (rate: number): number => Math.max(1, Math.floor((rate * leaseMs) / 1000));
 
 export class Limits {
@@ -45,7 +45,9 @@ export class Limits {
     this.#keyRequestsPerSecond = keyRequestsPerSecond;
   }
 
-  /** Counts one request of the bucket (a license key or an address) and of the key. Undefined when it is within all limits. */
+  /**
+   * Counts one request of the bucket (a license key or an address) and of the key. Returns undefined within all limits.
+   */
   request(bucket: string, caller: Caller): Refusal | undefined | Promise<Refusal | undefined> {
     const key = this.#keyLease(caller).acquire();
     const { second, minute } = this.#bucket(bucket, caller.limits);
@@ -68,7 +70,7 @@ export class Limits {
     return granted.then((within) => (within ? undefined : failures));
   }
 
-  /** Counts a beat of a heartbeat. Whether it is within its limit. */
+  /** Counts a heartbeat. Returns whether it is within its limit. */
   heartbeat(heartbeat: string): boolean | Promise<boolean> {
     let tokens = this.#heartbeats.get(heartbeat);
     if (tokens === undefined) {
@@ -86,7 +88,7 @@ export class Limits {
   ): Promise<Refusal | undefined> {
     const [inKey, inSecond, inMinute] = await Promise.all(pending);
     if (inKey && inSecond && inMinute) return undefined;
-    // A refused request must not use up the limits that would have let it pass.
+    // A refused request must not use up the limits that would have admitted it.
     const { second, minute } = this.#bucket(bucket, caller.limits);
     if (inKey) this.#keyLease(caller).giveBack();
     if (inSecond) second.giveBack();
@@ -97,7 +99,7 @@ export class Limits {
 
   #bucket(bucket: string, limits: Plan['limits']): Bucketed {
     const known = this.#buckets.get(bucket);
-    // Plans are replaced as a whole when they change, so comparing references shows a change.
+    // Plans are replaced as objects when they change, so a reference comparison detects a change.
     if (known !== undefined && known.limits === limits) return known;
     this.#forgetIdle(this.#buckets, ({ second }) => second);
     const rate = { rate: limits.requestsPerSecond, burst: limits.requestsBurst };

@@ -1,4 +1,4 @@
-/** An HTTP/1.1 server that does not wait for slow senders and closes politely. */
+/** An HTTP/1.1 server that does not wait for slow senders and closes gracefully. */
 import { createServer, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { bind } from '../../runtime/bind.ts';
@@ -6,10 +6,10 @@ import { standardRequests } from '../../runtime/http-requests.ts';
 import { leave } from '../../runtime/shutdown.ts';
 import type { Listener, Listens } from './receiver.ts';
 
-/** A body of the largest size passes in this time at 0.5 MB/s. */
+/** Sufficient for the largest body at 0.5 MB/s. */
 const requestTimeoutMs = 120_000;
 const headersTimeoutMs = 15_000;
-/** Longer than load balancers keep connections, so that they are the ones to close. */
+/** Longer than the keep-alive of load balancers, so that they close first. */
 const keepAliveTimeoutMs = 75_000;
 const checkingMs = 5_000;
 
@@ -18,7 +18,7 @@ export const listenHttp = async (
   address: string,
   listener: RequestListener,
 ): Promise<Listener> => {
-  /** Connections without a request so far: Node counts them as busy. */
+  /** Connections without a request so far, which Node counts as busy. */
   const fresh = new Set<Socket>();
   const answer = standardRequests((request, response) => {
     fresh.delete(request.socket);
@@ -34,7 +34,7 @@ export const listenHttp = async (
     },
     answer,
   );
-  // With a listener of its own the server lets a request be refused before its body is sent.
+  // With its own listener, the server can refuse a request before its body is sent.
   server.on('checkContinue', answer);
   server.on('connection', (socket: Socket) => {
     fresh.add(socket);

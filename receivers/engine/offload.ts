@@ -1,4 +1,4 @@
-/** Decides which bodies are prepared on the main thread and which in a worker. */
+/** Decides whether bodies are prepared on the main thread or in a worker. */
 import { Worker } from 'node:worker_threads';
 import { TooLargeError } from '../../schemas/compression.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
@@ -7,11 +7,11 @@ import { bytesOf, joined } from './request-body.ts';
 
 /** Compressed bodies above this may take too long to decompress on the main thread. */
 const largeCompressedBytes = 256 * 1024;
-/** … and decompressed ones to scan. */
+/** Decompressed bodies above this may take too long to scan. */
 const largeBytes = 4 * 1024 * 1024;
-/** … and costly ones to translate. */
+/** Bodies of costly formats above this may take too long to translate. */
 const largeCostlyBytes = 256 * 1024;
-/** Jobs that wait; more would hold more memory than they are worth. */
+/** Maximum number of waiting jobs; more would use too much memory. */
 const maxQueueLength = 64;
 
 const errorOf = (failure: Failure): Error => {
@@ -23,20 +23,20 @@ const errorOf = (failure: Failure): Error => {
   return failure.kind === 'too-large' ? new TooLargeError(failure.capBytes) : new UnavailableError(failure.message);
 };
 
-/** The input of the worker. The format is passed by its name: functions do not cross threads. */
+/** Input of the worker. The format is passed by name, because functions cannot be transferred. */
 export interface Job extends Omit<Shape, 'format'> {
   readonly format: string;
-  /** The body in parts, which the worker joins: one copy of a large body would stop the loop. */
+  /** Body in parts, which the worker joins: copying a large body at once would block the event loop. */
   readonly parts: readonly Uint8Array[];
   readonly capBytes: number;
 }
 
-/** The body comes back with the answer: its memory was lent and not copied. */
+/** The body is returned with the result, because its memory was transferred, not copied. */
 export type JobResult =
   | { readonly prepared: Prepared; readonly body: Uint8Array }
   | { readonly failure: Failure; readonly body: Uint8Array };
 
-/** An error as it crosses threads. */
+/** A serializable error. */
 export type Failure =
   | {
       readonly kind: 'permanent';
@@ -48,7 +48,7 @@ export type Failure =
   | { readonly kind: 'too-large'; readonly capBytes: number }
   | { readonly kind: 'other'; readonly message: string };
 
-/** The body comes with the answer, since a worker had its memory meanwhile. */
+/** The body is returned with the result, because a worker held its memory meanwhile. */
 export type Offloaded =
   | { readonly prepared: Prepared; readonly body: Buffer }
   | { readonly error: unknown; readonly body: Buffer };
@@ -68,7 +68,10 @@ export class Offload {
   #current: Queued | undefined;
   #closed = false;
 
-  /** Answers at once for small bodies. The parts given must not be used any more: the outcome has the body in one. */
+  /**
+   * Prepares a body; returns synchronously for small ones. The given parts must not be used afterwards: the outcome has
+   * the body in one buffer.
+   */
   prepare(shape: Shape, parts: readonly Buffer[], capBytes: number): Offloaded | Promise<Offloaded> {
     const bytes = bytesOf(parts);
     if (this.#isLarge(shape, bytes)) return this.#enqueue(shape, parts, capBytes);
@@ -77,7 +80,7 @@ export class Offload {
     try {
       return { prepared: prepare(shape, body, mainThreadCap), body };
     } catch (error) {
-      // It only grew above what the main thread may spend on it: the worker has the real cap.
+      // The body only exceeded the limit of the main thread; the worker applies the real cap.
       if (error instanceof TooLargeError && mainThreadCap < capBytes) return this.#enqueue(shape, [body], capBytes);
       return { error, body };
     }
@@ -98,7 +101,7 @@ export class Offload {
       const error = new UnavailableError('too many large bodies are waiting', { retryAfterSeconds: 1 });
       return { error, body: nothing };
     }
-    // A part of a larger buffer cannot be lent without lending the rest.
+    // A part of a larger buffer cannot be transferred without the rest.
     const owned = parts.map((part) =>
       part.byteLength === part.buffer.byteLength ? part : Buffer.from(new Uint8Array(part).buffer),
     );
@@ -140,7 +143,7 @@ export class Offload {
     return worker;
   }
 
-  /** The worker died with the body that it had: the sender must send it again. */
+  /** Rejects the job of a dead worker: its body is lost, and the sender must send it again. */
   #lost(worker: Worker): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
@@ -155,7 +158,7 @@ export class Offload {
   }
 }
 
-/** Buffers arrive from a worker as bare Uint8Arrays. */
+/** Buffers arrive from a worker as plain Uint8Arrays. */
 const withBuffers = (prepared: Prepared): Prepared => ({
   ...prepared,
   pieces: prepared.pieces.map((piece) => ({ ...piece, bytes: bufferOf(piece.bytes) })),

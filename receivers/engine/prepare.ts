@@ -1,6 +1,6 @@
 /**
- * From a body as it was received to what goes on the bus: decompressed under a cap, checked against its schema, and cut
- * where it is too large for one message. Pure, so that it runs on the main thread, in the worker and on replays.
+ * Prepares a received body for the bus: decompressed under a cap, validated against its schema, and split if it is too
+ * large for one message. Pure, so that it runs on the main thread, in the worker and on replays.
  */
 import { zstdCompressSync } from 'node:zlib';
 import { decompress } from '../../schemas/compression.ts';
@@ -14,7 +14,7 @@ import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { topics } from '../../schemas/topics.ts';
 import type { BodyFormat } from './body-format.ts';
 
-/** The signal, format and encoding of a body, as its sender declares them. */
+/** Telemetry signal, format and encoding of a body, as declared by its sender. */
 export interface Shape {
   readonly signal: Signal;
   readonly format: BodyFormat;
@@ -25,12 +25,12 @@ export interface Shape {
 export interface Piece {
   readonly bytes: Uint8Array;
   readonly encoding: Encoding;
-  /** Bytes once decompressed. */
+  /** Number of bytes after decompression. */
   readonly size: number;
   readonly records: number;
 }
 
-/** The counts that a remote-write 2.0 answer must have. */
+/** Counts required in a remote-write 2.0 response. */
 export interface Written {
   readonly samples: number;
   readonly histograms: number;
@@ -38,15 +38,15 @@ export interface Written {
 }
 
 export interface Prepared {
-  /** Decompressed bytes of the request as its sender encoded it; 0 where nothing is stored. */
+  /** Decompressed bytes of the request in its sender's encoding; 0 if nothing is stored. */
   readonly size: number;
   readonly records: number;
   readonly written: Written | undefined;
-  /** None when there is nothing to store. */
+  /** Empty if there is nothing to store. */
   readonly pieces: readonly Piece[];
 }
 
-/** The part of a message that its value may use; the rest is for headers, which grow with members. */
+/** Maximum bytes of a message's value; the rest is for headers, which grow with members. */
 export const maxValueBytes = topics.logs.maxMessageBytes - 64 * 1024;
 
 interface Checked {
@@ -60,7 +60,7 @@ const check = ({ signal, format: { carriedAs } }: Shape, plain: Buffer): Checked
   return { records: written.samples + written.histograms, written };
 };
 
-/** A position in what was translated is none in what was sent. */
+/** A position in the translated body does not apply to the sent one. */
 const checkTranslated = (shape: Shape, plain: Buffer): Checked => {
   try {
     return check(shape, plain);
@@ -69,7 +69,7 @@ const checkTranslated = (shape: Shape, plain: Buffer): Checked => {
   }
 };
 
-/** Undefined when the piece is above the message size even compressed. */
+/** Returns a piece; undefined if it exceeds the message size even compressed. */
 const pieceOf = ({ bytes, records }: { bytes: Buffer; records: number }): Piece | undefined => {
   const size = bytes.length;
   if (size <= maxValueBytes) return { bytes, encoding: 'identity', size, records };
@@ -91,7 +91,7 @@ const splitAt = ({ signal, format: { carriedAs } }: Shape, plain: Buffer, maxByt
   }
 };
 
-/** Pieces are as small as records allow: one record above the message size makes them larger, and then compressed. */
+/** Splits into the smallest possible pieces; if one record exceeds the message size, into larger, compressed ones. */
 const split = (shape: Shape, plain: Buffer): Piece[] => {
   for (const maxBytes of [maxValueBytes, 4 * maxValueBytes, maxMessageDecompressedBytes]) {
     const pieces = splitAt(shape, plain, maxBytes);
@@ -105,13 +105,15 @@ const split = (shape: Shape, plain: Buffer): Piece[] => {
 
 const none: Prepared = { size: 0, records: 0, written: { samples: 0, histograms: 0, exemplars: 0 }, pieces: [] };
 
-/** Whether the bytes are published as they came: the encoding is one that members have, and the content was not translated. */
+/**
+ * Returns whether the bytes are published unchanged: members support the encoding, and the content was not translated.
+ */
 const passesThrough = ({ format, encoding }: Shape): boolean =>
   format.translate === undefined && encoding !== 'deflate';
 
-/** Throws `PermanentError` for a malformed body and `TooLargeError` for one above the cap. */
+/** Prepares a body. Throws `PermanentError` if it is malformed and `TooLargeError` if it exceeds the cap. */
 export const prepare = (shape: Shape, body: Buffer, capBytes: number): Prepared => {
-  // A protobuf message without fields is zero bytes. Zero bytes are no JSON and no compressed stream.
+  // A protobuf message without fields has zero bytes. Zero bytes are neither JSON nor a compressed stream.
   if (body.length === 0 && shape.encoding === 'identity' && shape.format.translate === undefined) return none;
   const decompressed = shape.encoding === 'identity' ? body : decompress(shape.encoding, body, capBytes);
   try {

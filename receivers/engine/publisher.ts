@@ -1,8 +1,10 @@
 /**
  * Joins small requests into few messages. Requests with equal join keys that arrive before the next flush share a
- * message. A flush comes at once when nothing was flushed lately; else when the delay since the last flush is over, or when
- * as many requests are here as lately came together: senders that wait for their answers have no more to send. So an
- * idle receiver does not wait, and a busy one publishes everything of a few milliseconds at once.
+ * message.
+ *
+ * A flush is immediate if there was none recently. Otherwise it follows after the delay since the last flush, or when
+ * as many requests wait as recently arrived at once. Senders that wait for their responses have no more to send. An
+ * idle receiver therefore does not wait, and a busy one publishes the requests of several milliseconds in one batch.
  */
 
 import { UnavailableError } from '../../schemas/errors.ts';
@@ -22,7 +24,7 @@ import type { Caller } from './keyring.ts';
 import { maxValueBytes, type Piece, type Prepared } from './prepare.ts';
 import type { PublishMetrics } from './request-metrics.ts';
 
-/** The facts of a request that headers of messages and members carry. */
+/** Request properties in the headers of messages and members. */
 export interface Origin {
   readonly caller: Pick<Caller, 'tenantId' | 'projectId' | 'keyId' | 'shards'>;
   readonly signal: Signal;
@@ -32,23 +34,23 @@ export interface Origin {
   readonly receivedAtMs: number;
 }
 
-/** A request that was checked, and cut where it had to be. */
+/** A validated request, split if necessary. */
 type Request = Pick<Prepared, 'size' | 'pieces'>;
 
-/** Above this, waiting bodies are refused: memory must stay bounded while the bus is slow. */
+/** Maximum bytes of waiting bodies, to limit memory while the bus is slow. */
 const maxWaitingBytes = 256 * 1024 * 1024;
-/** A full message need not wait for the delay; this many publishes may be under way. */
+/** Maximum number of concurrent publishes; a full message need not wait for the delay. */
 const maxPublishes = 4;
 const maxMembers = 1_000;
-/** Large enough for a message of its own: joining would cost a copy and save nothing. */
+/** Size from which a request has its own message: joining would cost a copy without a benefit. */
 const ownMessageBytes = 128 * 1024;
-/** One in this many flushes waits for the full delay, to see how many requests come together. */
+/** One of this many flushes waits for the full delay, to measure how many requests arrive at once. */
 const sampleEvery = 8;
 
 const topicOf = (signal: Signal, format: Format): string =>
   format === 'otlp' ? topics[signal].name : topics.remoteWrite.name;
 
-/** The bytes that a request is counted with, divided among its pieces. */
+/** Divides the accounted bytes of a request among its pieces. */
 const sharesOfPieces = ({ size, pieces }: Request): readonly number[] =>
   pieces.length === 1
     ? [size]
@@ -71,7 +73,7 @@ const memberOf = (
   sentBytes,
 });
 
-/** One message of one member each, for what is published outside of a receiver. */
+/** Returns messages with one member each, for publications outside of a receiver. */
 export const messagesOf = (origin: Origin, request: Request): Message[] => {
   const shares = sharesOfPieces(request);
   return request.pieces.map((piece, index) =>
@@ -100,7 +102,7 @@ const messageOf = (
   }),
 });
 
-/** A message in the making. */
+/** A message under construction. */
 interface Draft {
   readonly origin: Origin;
   readonly encoding: Encoding;
@@ -110,11 +112,11 @@ interface Draft {
   size: number;
 }
 
-/** Requests with equal keys have equal message headers, and so may share a message. */
+/** Returns the join key: requests with equal keys have equal message headers and may share a message. */
 const joinKeyOf = ({ caller, signal, format }: Origin, { encoding }: Piece): string =>
   `${caller.tenantId}/${caller.projectId}/${caller.keyId}/${signal}/${format}/${encoding}`;
 
-/** What goes in one `publish`, and the promise of those that wait for it. */
+/** Content of one `publish`, and the promise of its waiting requests. */
 interface Flush {
   readonly durable: Promise<void>;
   readonly resolve: () => void;
@@ -127,7 +129,7 @@ interface Flush {
 
 const emptyFlush = (): Flush => {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  // After a broken connection there may be no handler: the rejection must not count as unhandled.
+  // After a broken connection there may be no handler, and the rejection must not count as unhandled.
   promise.catch(() => undefined);
   return { durable: promise, resolve, reject, drafts: new Map(), full: [], bytes: 0, requests: 0 };
 };
@@ -140,7 +142,7 @@ export class Publisher {
   #waitingBytes = 0;
   #publishing = 0;
   #flushedAt = 0;
-  /** How many requests came together while the delay was last waited for in full. */
+  /** Number of requests that arrived during the last full delay. */
   #expected = Number.POSITIVE_INFINITY;
   #flushes = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -154,7 +156,7 @@ export class Publisher {
     this.#delayMs = delayMs;
   }
 
-  /** Resolves when all pieces are durable; rejects with `UnavailableError` when the bus cannot say so. */
+  /** Resolves when all pieces are durable; rejects with `UnavailableError` if the bus cannot confirm it. */
   publish(origin: Origin, request: Request): Promise<void> {
     let bytes = 0;
     for (const piece of request.pieces) bytes += piece.bytes.length;
@@ -170,7 +172,7 @@ export class Publisher {
     return flush.durable;
   }
 
-  /** Publishes messages that share nothing with others: copies of refused bodies. */
+  /** Publishes messages separately from others: copies of refused bodies. */
   async publishAlone(messages: readonly Message[]): Promise<void> {
     let bytes = 0;
     for (const { value } of messages) bytes += value.length;
@@ -184,7 +186,7 @@ export class Publisher {
     }
   }
 
-  /** Resolves when nothing waits and nothing is under way. */
+  /** Resolves when nothing is waiting or being published. */
   async drain(): Promise<void> {
     while (this.#pending.bytes > 0 || this.#publishing > 0) {
       if (this.#pending.bytes > 0) this.#flush();
@@ -227,7 +229,7 @@ export class Publisher {
     const wait = this.#flushedAt + this.#delayMs - performance.now();
     const complete = requests >= this.#expected && this.#flushes % sampleEvery !== 0;
     if (wait <= 0 || complete || bytes >= maxValueBytes) {
-      // What this turn of the loop still reads from other connections goes out with it.
+      // Includes data that this iteration of the event loop still reads from other connections.
       this.#immediate = true;
       setImmediate(this.#flush);
     } else {
@@ -235,7 +237,7 @@ export class Publisher {
     }
   }
 
-  /** Flushes leave the timer as it is, since one for each of them would cost more; so it may come before its time. */
+  /** Flushes do not reset the timer, because that would cost more; so it may fire early. */
   readonly #delayed = (): void => {
     this.#timer = undefined;
     if (this.#pending.bytes === 0 || this.#immediate || this.#publishing >= maxPublishes) return;

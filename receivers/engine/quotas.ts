@@ -1,7 +1,7 @@
 /**
- * Bytes that a tenant may send a day and a month. Counted in the shared counters; what those have forgotten (a restart, where they
- * are in memory) is taken from the ledger before the first byte is granted, and again once a minute, for the ledger
- * lags behind by what was under way then.
+ * Quotas of bytes per tenant, day and month, in shared counters. Counts that these have lost (by a restart, if they are
+ * in memory) are restored from the ledger before the first byte is granted. They are restored again once a minute,
+ * because the ledger lags by the requests in flight.
  */
 
 import { waitUpTo } from '../../runtime/timeout.ts';
@@ -19,9 +19,9 @@ const dayMs = 86_400_000;
 const largestLease = 1024 * 1024;
 const remembered = 10_000;
 const idleMs = 60_000;
-/** The ledger is read once in this time, by all instances together. */
+/** Interval at which all instances in total read the ledger once. */
 const seedEveryMs = 60_000;
-/** The first request waits this long for the ledger's answer. */
+/** Maximum wait of the first request for the ledger. */
 const seedWaitMs = 2_000;
 
 interface Held {
@@ -30,7 +30,10 @@ interface Held {
   readonly tokens: TokenLease;
 }
 
-/** Where a window is counted. The counters' windows are aligned to the epoch: one as long as the epoch is at the month's end ends with it. */
+/**
+ * Returns the window length for the counters. Their windows are aligned to the epoch, so a window of the epoch's age at
+ * the month's end ends with the month.
+ */
 const windowMsOf = (window: QuotaWindow, endMs: number): number => (window === 'day' ? dayMs : endMs);
 const counterOf = (tenantId: string, { window, scope }: RejectThreshold): string =>
   `ingest/bytes/${tenantId}${scope === 'total' ? '' : `/${scope}`}${window === 'day' ? '' : '/month'}`;
@@ -47,7 +50,7 @@ export interface QuotasOptions {
   readonly counters: Counters;
   readonly clock: Clock;
   readonly log: Log;
-  /** Without it, what the counters have forgotten is granted again. */
+  /** Without it, counts that the counters have lost are granted again. */
   readonly used: UsedBytes | undefined;
 }
 
@@ -59,7 +62,10 @@ export class Quotas {
     this.#options = options;
   }
 
-  /** Counts bytes against every threshold of the signal, or against none. Undefined when they are within all of them. */
+  /**
+   * Counts bytes against every threshold of the telemetry signal, or against none. Returns undefined if they are within
+   * all.
+   */
   spend(caller: Caller, signal: Signal, bytes: number): Refusal | undefined | Promise<Refusal | undefined> {
     const thresholds = caller.thresholds[signal];
     if (thresholds.length === 0) return undefined;
@@ -70,7 +76,7 @@ export class Quotas {
     return this.#settle(grants, thresholds, held, bytes);
   }
 
-  /** Bytes that one threshold refuses must not use up the others. */
+  /** Returns the bytes to all other thresholds if one refuses them. */
   async #settle(
     pending: readonly (boolean | Promise<boolean>)[],
     thresholds: readonly RejectThreshold[],
@@ -116,7 +122,7 @@ export class Quotas {
     };
   }
 
-  /** Raises the counter to what the ledger says. Never rejects. */
+  /** Raises the counter to the value of the ledger. Never rejects. */
   async #seed(tenantId: string, threshold: RejectThreshold, fromMs: number, windowMs: number): Promise<void> {
     const { counters, used, log } = this.#options;
     if (used === undefined) return;

@@ -1,4 +1,4 @@
-/** A receiver is one definition of a protocol. The engine does the rest: admission, publishing, dead letters, draining. */
+/** Definition of a receiver: one protocol. The engine does the rest: admission, publishing, dead letters, draining. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Producer } from '../../schemas/ports/bus.ts';
@@ -19,11 +19,11 @@ import type { Limits } from './limits.ts';
 import type { Rejections } from './rejections.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
-/** The services that the engine gives to a receiver. */
+/** Services of the engine for a receiver. */
 export interface Engine {
   readonly admit: Admit;
   readonly ingestion: Ingestion;
-  /** Counts what a known key was refused before its body was taken in. */
+  /** Counts refusals of known keys before their bodies were accepted. */
   readonly rejections: Pick<Rejections, 'count'>;
   readonly inFlight: InFlight;
   readonly sourceOf: SourceOf;
@@ -35,45 +35,45 @@ export interface Engine {
 
 export type AddressSetting = SettingName & `${string}_ADDRESS`;
 
-/** An address and the paths that a receiver serves there. */
+/** An address and the receiver's paths there. */
 export interface Listens {
   readonly setting: AddressSetting;
   readonly protocol: 'http' | 'grpc';
-  /** Path of each signal; remote-write carries metrics. */
+  /** Path of each telemetry signal; remote write carries metrics. */
   readonly paths: Readonly<Partial<Record<Signal, string>>>;
 }
 
-/** A socket of the receiver's own. */
+/** A separate socket of the receiver. */
 export interface Listener {
   readonly setting: Listens['setting'];
-  /** `host:port` as bound: port 0 becomes the real one. */
+  /** Bound `host:port`, with the real port for port 0. */
   readonly address: string;
-  /** Tells clients that it goes soon, where `close` alone would cut their next request. */
+  /** Announces the shutdown to clients, if `close` alone would interrupt their next request. */
   leave?(): Promise<void>;
-  /** Stops accepting, lets calls in hand finish and closes connections politely. */
+  /** Stops accepting, lets pending calls finish and closes connections gracefully. */
   close(): Promise<void>;
-  /** Ends every connection now. */
+  /** Ends all connections immediately. */
   destroy(): void;
 }
 
-/** True when the request was taken; false leaves it to others on the same address. */
+/** Returns true if the request was handled; false leaves it to other handlers on the same address. */
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 export interface Opened {
   /** Handlers of requests on shared addresses. */
   readonly handlers?: Readonly<Partial<Record<AddressSetting, HttpHandler>>>;
-  /** Starts listening on an address of its own, where `others` handles the requests of other receivers. */
+  /** Starts listening on a separate address, where `others` handles the requests of other receivers. */
   listen?(others: HttpHandler): Promise<Listener>;
 }
 
-/** What is given to what admits requests by itself. */
+/** Dependencies of endpoints that admit requests themselves. */
 export interface ExtraEndpointServices {
   readonly documents: Pick<Documents, 'follow'>;
   readonly producer: Producer;
   readonly limits: Limits;
   readonly freshness: Pick<Freshness, 'check'>;
   readonly inFlight: InFlight;
-  /** Which organizations are there. */
+  /** Lookup of existing organizations. */
   readonly keyring: Pick<Keyring, 'isEnabled'>;
   readonly sourceOf: SourceOf;
   readonly metrics: Metrics;
@@ -81,26 +81,26 @@ export interface ExtraEndpointServices {
   readonly log: Log;
 }
 
-/** What is served beside telemetry, on the same addresses. */
+/** Endpoints besides telemetry, on the same addresses. */
 export interface ExtraEndpoints extends Opened {
-  /** Called when every request was answered. Resolves when nothing of it is under way. */
+  /** Called when every request has its response. Resolves when no work remains. */
   close(): Promise<void>;
 }
 
 export type OpenExtraEndpoints = (services: ExtraEndpointServices) => Promise<ExtraEndpoints>;
 
 export interface Receiver {
-  /** Also the `receiver` label of metrics and the origin of dead letters. */
+  /** Name, also used as the `receiver` label of metrics and the origin of dead letters. */
   readonly name: string;
   readonly summary: string;
   readonly signals: readonly Signal[];
   readonly listens: readonly Listens[];
-  /** Largest body, compressed and decompressed. */
+  /** Maximum size of a body, compressed and decompressed. */
   readonly maxBodyBytes: number;
-  /** The formats of its bodies. Receivers may share one. */
+  /** Formats of its bodies. Receivers may share a format. */
   readonly formats: readonly BodyFormat[];
   open(engine: Engine): Opened;
 }
 
-/** Declares a receiver; one line in `receivers/registry.ts` makes it part of the role. */
+/** Declares a receiver; one line in `receivers/registry.ts` adds it to the role. */
 export const defineReceiver = (receiver: Receiver): Receiver => receiver;

@@ -1,7 +1,10 @@
-/** Every answer but success, decided once; each protocol maps the kind to its own code. */
+/** Every response except success, defined once; each protocol maps the kind to its own code. */
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 
-/** Why a request was not taken. The table is the contract's "Ingest status codes" for HTTP and gRPC's own codes. */
+/**
+ * Reasons why a request was not accepted. The table contains the contract's "Ingest status codes" for HTTP and gRPC's
+ * own codes.
+ */
 export const refusalKinds = {
   malformed: { http: 400, grpc: 3 },
   unauthenticated: { http: 401, grpc: 16 },
@@ -16,13 +19,13 @@ export const refusalKinds = {
 } as const;
 export type RefusalKind = keyof typeof refusalKinds;
 
-/** A plain value and no error: a flood of refusals must not pay for stack traces. */
+/** A plain value instead of an error, because a flood of refusals must not pay for stack traces. */
 export interface Refusal {
   readonly refused: RefusalKind;
   readonly message: string;
-  /** Seconds after which the sender should try again; undefined where trying again is pointless. */
+  /** Seconds after which the sender should retry; undefined if a retry cannot succeed. */
   readonly retryAfterSeconds?: number | undefined;
-  /** The reason in the ledger, if it differs from the kind. */
+  /** Reason in the ledger, if it differs from the kind. */
   readonly reason?: string | undefined;
 }
 
@@ -32,7 +35,7 @@ export const refusal = (refused: RefusalKind, message: string, retryAfterSeconds
   retryAfterSeconds,
 });
 
-/** The refusal for a failure: permanent errors are malformed bodies, all others can be retried. */
+/** Returns the refusal for an error: permanent errors are malformed bodies, all others can be retried. */
 export const refusalOf = (error: unknown): Refusal => {
   if (error instanceof PermanentError) return refusal('malformed', error.message);
   if (error instanceof UnavailableError) return refusal('unavailable', error.message, error.retryAfterSeconds);

@@ -1,4 +1,4 @@
-/** Keeps malformed bodies: each is copied, as received, to the dead letter before it is answered. */
+/** Stores malformed bodies: each is copied, as received, to the dead letters before the response. */
 import { randomUUID } from 'node:crypto';
 import { type DeadLetterHeaders, deadLetterMessages } from '../../schemas/dead-letter.ts';
 import { PermanentError } from '../../schemas/errors.ts';
@@ -12,14 +12,14 @@ import { bytesOf } from './request-body.ts';
 
 const maxMessageCharacters = 1_024;
 
-/** The facts of a request besides its body. */
+/** Properties of a request without its body. */
 export interface Received extends Origin {
   readonly receiver: string;
   readonly shape: Shape;
   readonly contentType: string;
 }
 
-/** Why it was refused. */
+/** Reason of a refusal. */
 export interface Fault {
   readonly reason: string;
   readonly message: string;
@@ -27,7 +27,7 @@ export interface Fault {
   readonly decompressedBytes?: number | undefined;
 }
 
-/** The messages of a refused body's dead letter; with `cut` only its beginning is here. */
+/** Returns the messages of a refused body's dead letter; with `cut` only its beginning is available. */
 export const deadLetterOf = (
   { caller, signal, receiver, shape, contentType, receivedAtMs, source, traceparent }: Received,
   parts: readonly Uint8Array[],
@@ -72,7 +72,9 @@ const encodings = new Map<string, Shape['encoding']>([
   ['snappy', 'snappy'],
 ]);
 
-/** The coding that a header names, undefined when it is none of ours. Snappy is for remote-write and Loki's protobuf. */
+/**
+ * Returns the encoding of a header, undefined if it is not supported. Snappy is for remote write and Loki's protobuf.
+ */
 export const encodingOf = (name: string): Encoding | 'deflate' | undefined => {
   const known = encodings.get(name);
   return known ?? encodings.get(name.trim().toLowerCase());
@@ -87,8 +89,9 @@ const shapeOf = (headers: DeadLetterHeaders, format: BodyFormat): Shape => {
 };
 
 /**
- * Checks the body of a refused request again and gives the messages that a receiver would have published. Throws
- * `PermanentError` when it is still malformed, was cut, or holds no records: a replay that stores nothing is no success.
+ * Validates the body of a refused request again and returns the messages that a receiver would have published. Throws
+ * `PermanentError` if it is still malformed, was cut, or contains no records: a replay that stores nothing is not a
+ * success.
  */
 export const republishRefused = (
   headers: DeadLetterHeaders,

@@ -1,6 +1,6 @@
 /**
- * Counts of rejected requests for the ledger: summed up here and published every few seconds and at the end. A crash loses
- * the counts since then; a report that may have been published is published again under the same id.
+ * Counts rejected requests for the ledger: summed here and published every few seconds and at shutdown. A crash loses
+ * the counts since then. A report with unconfirmed publication is published again under the same id.
  */
 import { randomUUID } from 'node:crypto';
 import type { Message, Producer } from '../../schemas/ports/bus.ts';
@@ -13,7 +13,9 @@ import type { Refusal } from './refusal.ts';
 
 const flushMs = 5_000;
 const hourMs = 3_600_000;
-/** Keys and their refusals are few; a flood of different ones is reported early rather than held. */
+/**
+ * Maximum number of rows. Keys and their refusals are few; a flood of different ones is reported early instead of held.
+ */
 const maxRows = 10_000;
 
 type Row = UsageReport['rows'][number];
@@ -25,7 +27,7 @@ const messageOf = (rows: readonly Row[]): Message => {
   return { topic: topics.usage.name, key: id, value: Buffer.from(JSON.stringify(report)), headers: {} };
 };
 
-/** Rows that stay well below the topic's message size. */
+/** Number of rows that stays well below the topic's message size. */
 const rowsPerMessage = 2_000;
 
 export class Rejections {
@@ -34,7 +36,7 @@ export class Rejections {
   readonly #log: Log;
   readonly #timer: NodeJS.Timeout;
   #sums = new Map<string, Sums>();
-  /** Not known to be durable yet. */
+  /** Reports not confirmed as durable yet. */
   #unconfirmed: readonly Message[] = [];
   #publishing: Promise<void> | undefined;
 
@@ -46,7 +48,7 @@ export class Rejections {
     this.#timer.unref();
   }
 
-  /** One request of a known key. Records and bytes are 0 where the body was not read. */
+  /** Counts one request of a known key. Records and bytes are 0 if the body was not read. */
   count(
     caller: Pick<Caller, 'tenantId' | 'projectId' | 'keyId'>,
     signal: Signal,
@@ -69,7 +71,7 @@ export class Rejections {
     sums.bytes += bytes;
   }
 
-  /** Resolves when what was counted is durable, or could not be made so now: then it is tried again. Never rejects. */
+  /** Resolves when the counts are durable, or after a failure, which is retried later. Never rejects. */
   flush(): Promise<void> {
     this.#publishing ??= this.#publish().finally(() => {
       this.#publishing = undefined;

@@ -1,27 +1,27 @@
-/** A body as it comes. */
+/** A body during reception. */
 
-/** Smaller parts are copied together: a `Buffer` of its own for each would take many times their bytes. */
+/** Smaller parts are copied into one buffer: a separate `Buffer` for each would take many times their bytes. */
 const smallBytes = 1024;
 const roomBytes = 16 * 1024;
-/** A first part of less than that waits for more: a frame's head lies in one part. */
+/** A shorter first part waits for more, so that a frame's header is within one part. */
 const headBytes = 16;
 /**
- * Parts are joined to blocks of about this size as they come: one copy of a large body at its end would stop the loop.
- * With one more part, a block still is one chunk of a dead letter.
+ * Parts are joined on arrival to blocks of about this size, because copying a large body at once would block the event
+ * loop. With one more part, a block still fits one chunk of a dead letter.
  */
 const blockBytes = 832 * 1024;
 
 export class RequestBody {
   #blocks: Buffer[] = [];
-  /** Behind the blocks. */
+  /** Parts after the blocks. */
   #chunks: Buffer[] = [];
   #chunkBytes = 0;
-  /** Room behind the last chunk, for what is small. */
+  /** Free space after the last chunk, for small parts. */
   #room: Buffer | undefined;
   #used = 0;
   size = 0;
 
-  /** The bytes must not change any more. */
+  /** Adds bytes, which must not change afterwards. */
   add(chunk: Buffer): void {
     this.size += chunk.length;
     this.#chunkBytes += chunk.length;
@@ -51,12 +51,12 @@ export class RequestBody {
     this.#room = undefined;
   }
 
-  /** The beginning, of 16 bytes at least when there are as many. */
+  /** The beginning, at least 16 bytes if there are that many. */
   get first(): Buffer | undefined {
     return this.#blocks[0] ?? this.#chunks[0];
   }
 
-  /** All of it, one part at least. Nothing is copied when it came in one. */
+  /** Returns the entire body, as at least one part. A body in one part is not copied. */
   parts(): readonly Buffer[] {
     if (this.#chunks.length > 0 || this.#blocks.length === 0) this.#join();
     return this.#blocks;
@@ -73,7 +73,7 @@ export class RequestBody {
 
 export const bytesOf = (parts: readonly Uint8Array[]): number => parts.reduce((sum, { length }) => sum + length, 0);
 
-/** In one `Buffer`; nothing is copied when it is in one already. */
+/** Joins parts to one `Buffer`; a single part is not copied. */
 export const joined = (parts: readonly Uint8Array[]): Buffer => {
   const [only] = parts;
   return parts.length === 1 && only !== undefined
@@ -81,7 +81,7 @@ export const joined = (parts: readonly Uint8Array[]): Buffer => {
     : Buffer.concat(parts);
 };
 
-/** At most this many bytes of the beginning. */
+/** Returns at most this many bytes of the beginning. */
 export const cutTo = (parts: readonly Buffer[], bytes: number): Buffer[] => {
   const chunks: Buffer[] = [];
   let left = bytes;

@@ -1,10 +1,12 @@
-/** Counts requests in plain fields and adds them to the metrics once a second, so that no request pays for labels. */
+/**
+ * Counts requests in plain fields and adds them to the metrics once a second, so that requests do not pay for labels.
+ */
 import { every } from '../../runtime/interval.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 
-/** In each second, the times of this many requests are all recorded; of more requests one in `sampleEvery`. */
+/** Number of requests per second whose durations are all recorded; of further ones, one in `sampleEvery` is. */
 const alwaysRecorded = 64;
 const sampleEvery = 16;
 
@@ -14,7 +16,7 @@ interface Sums {
   bytes: number;
 }
 
-/** Counts of one receiver and signal. */
+/** Counts of one receiver and telemetry signal. */
 export class RequestMetrics {
   readonly #labels: { readonly receiver: string; readonly signal: Signal };
   readonly #metrics: Metrics;
@@ -26,7 +28,7 @@ export class RequestMetrics {
     this.#labels = { receiver, signal };
   }
 
-  /** One answered request. `outcome` is `accepted` or a kind of refusal. */
+  /** Counts one request with its response. `outcome` is `accepted` or a kind of refusal. */
   count(outcome: string, records: number, bytes: number): void {
     let sums = this.#outcomes.get(outcome);
     if (sums === undefined) {
@@ -38,7 +40,7 @@ export class RequestMetrics {
     sums.bytes += bytes;
   }
 
-  /** The time from the last byte of a request to its answer. A sample of them is recorded when there are many. */
+  /** Records the time from the last byte of a request to its response; sampled under load. */
   observeDuration(milliseconds: number): void {
     if (this.#timed++ >= alwaysRecorded && this.#timed % sampleEvery !== 0) return;
     this.#metrics.observe('oiq_ingest_duration_seconds', milliseconds / 1000, this.#labels);
@@ -59,7 +61,7 @@ export class RequestMetrics {
   }
 }
 
-/** Counts of what the bus took, by topic. */
+/** Counts of published messages, by topic. */
 export class PublishMetrics {
   readonly #metrics: Metrics;
   readonly #topics = new Map<string, { messages: number; bytes: number }>();
@@ -69,7 +71,7 @@ export class PublishMetrics {
     this.#metrics = metrics;
   }
 
-  /** One durable publish. A sample of the times is recorded when there are many. */
+  /** Counts one durable publish. Durations are sampled under load. */
   published(messages: readonly Message[], milliseconds: number): void {
     for (const { topic, value } of messages) {
       let sum = this.#topics.get(topic);
@@ -97,7 +99,7 @@ export class PublishMetrics {
   }
 }
 
-/** All metrics of requests and publishes of the role. */
+/** All request and publish metrics of the role. */
 export class ReceiverMetrics {
   readonly bus: PublishMetrics;
   readonly #metrics: Metrics;

@@ -1,4 +1,4 @@
-/** Runs receivers as a role: the keyring first, then the listeners; and back in that order when it stops. */
+/** Runs receivers as a role: starts the keyring first, then the listeners; stops in reverse order. */
 import { answering } from '../../runtime/readiness.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
@@ -39,7 +39,7 @@ export interface ReceiversOptions {
   readonly bus: Bus;
   readonly documents: Documents;
   readonly counters: Counters;
-  /** The store of the ledger; without it, quotas begin at zero with the counters. */
+  /** Store of the ledger; without it, quotas start at zero with the counters. */
   readonly columns?: Columns;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -50,15 +50,15 @@ export interface ReceiversOptions {
 /** The running role. */
 export interface Receivers extends Role {
   /**
-   * Takes ingest requests of the main HTTP address; false leaves a request to others. Also right for `checkContinue`,
-   * where it answers before the body is sent.
+   * Handles ingest requests of the main HTTP address; returns false for other requests. Also suitable for
+   * `checkContinue`, where it responds before the body is sent.
    */
   readonly handler: HttpHandler;
-  /** Addresses of the receivers' own listeners, as bound, by setting. */
+  /** Bound addresses of the receivers' own listeners, by setting. */
   readonly addresses: Readonly<Partial<Record<Listener['setting'], string>>>;
 }
 
-/** The requests of one address, by whichever receiver takes them. */
+/** Returns the handler of one address, which passes requests to the receivers. */
 const handlerFor = (opened: readonly Opened[], setting: AddressSetting): HttpHandler => {
   const handlers = opened.flatMap(({ handlers: { [setting]: handler } = {} }) => handler ?? []);
   return (request, response) => handlers.some((handler) => handler(request, response));
@@ -70,7 +70,7 @@ const requestMetricsOf = (metrics: ReceiverMetrics, receiver: string): Engine['r
   traces: metrics.of(receiver, 'traces'),
 });
 
-/** Listens once everything there is about keys is known. Rejects when an address cannot be had. */
+/** Starts listening once all keys are loaded. Rejects if an address is not available. */
 export const start = async (
   receivers: readonly Receiver[],
   openExtraEndpoints: OpenExtraEndpoints,
@@ -144,7 +144,7 @@ export const start = async (
   const stop = async (): Promise<void> => {
     inFlight.draining = true;
     const closing = Promise.all(listeners.map((listener) => listener.close()));
-    // Requests that are still under way when the time is over are cut off: their senders will retry.
+    // Requests that are pending at the deadline are aborted; their senders will retry.
     const deadline = setTimeout(() => {
       for (const listener of listeners) listener.destroy();
     }, settings.SHUTDOWN_SECONDS * 1000);

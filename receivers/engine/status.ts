@@ -1,4 +1,4 @@
-/** `google.rpc.Status` on the wire, written by hand: three fields need no library. */
+/** Encodes `google.rpc.Status` by hand: three fields need no library. */
 
 const varint = (value: number): number[] => {
   const bytes: number[] = [];
@@ -32,18 +32,18 @@ const badRequestDetail = (description: string): Buffer =>
     lengthDelimited(2, lengthDelimited(1, lengthDelimited(2, Buffer.from(description)))),
   ]);
 
-/** Code, message and, where given, when to try again. */
+/** Encodes code, message and an optional retry delay. */
 export const encodeStatus = (code: number, message: string, retryAfterSeconds?: number): Buffer => {
   const parts = [Buffer.from([1 << 3, ...varint(code)]), lengthDelimited(2, Buffer.from(message))];
   if (retryAfterSeconds !== undefined) parts.push(lengthDelimited(3, retryDetail(retryAfterSeconds)));
   return Buffer.concat(parts);
 };
 
-/** The status of a request that can never succeed, with what is wrong as its detail. */
+/** Encodes the status of a request that can never succeed, with the error as its detail. */
 export const encodeBadRequest = (code: number, message: string): Buffer =>
   Buffer.concat([encodeStatus(code, message), lengthDelimited(3, badRequestDetail(message))]);
 
-/** The same in JSON. */
+/** Returns the same status as JSON. */
 export const badRequestJson = (code: number, message: string): string =>
   JSON.stringify({
     code,

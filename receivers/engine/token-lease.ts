@@ -1,11 +1,11 @@
 /**
- * A limit as the hot path sees it: a few tokens are taken from the shared counters at once and spent here, so that the
- * counters are not asked once a request. Leased tokens count as used for all instances, so that their total
- * never passes the limit; a lease that is not spent is dropped.
+ * A limit with leased tokens for the hot path: a few tokens are leased from the shared counters and spent here, so that
+ * not every request needs the counters. Leased tokens count as used for all instances, so the total never exceeds the
+ * limit; unspent tokens of a lease are dropped.
  */
 import type { Clock } from '../../schemas/ports/clock.ts';
 
-/** Asks the shared counters for tokens. A lease ends `validMs` after it was granted. */
+/** Requests tokens from the shared counters. A lease ends `validMs` after it was granted. */
 export type Grant = (amount: number) => Promise<{ granted: number; retryAfterMs: number; validMs: number }>;
 
 export class TokenLease {
@@ -26,7 +26,7 @@ export class TokenLease {
     this.#largestLease = largestLease;
   }
 
-  /** Takes `amount` tokens or none. Answers at once while the lease lasts. */
+  /** Acquires `amount` tokens or none. Returns synchronously while the lease lasts. */
   acquire(amount = 1): boolean | Promise<boolean> {
     const now = this.#clock.now();
     this.usedAt = now;
@@ -35,7 +35,7 @@ export class TokenLease {
     return this.#refill(amount);
   }
 
-  /** Gives back what was taken for a request that another limit refused. */
+  /** Returns tokens of a request that another limit refused. */
   giveBack(amount = 1): void {
     this.#tokens += amount;
   }
@@ -59,10 +59,10 @@ export class TokenLease {
   }
 
   async #requestTokens(): Promise<void> {
-    // One call asks for all requests that wait at the end of this turn of the loop.
+    // One call serves all requests that wait at the end of this iteration of the event loop.
     await Promise.resolve();
     const now = this.#clock.now();
-    // A lease that was used up before it ended was too small, one that ended unspent too large.
+    // A lease used up before its end was too small, one that ended unspent too large.
     this.#lease = now < this.#validUntil ? Math.min(this.#lease * 2, this.#largestLease) : 1;
     const amount = this.#waitingTokens + this.#lease - 1;
     this.#waitingTokens = 0;

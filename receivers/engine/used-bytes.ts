@@ -1,7 +1,7 @@
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { QuotaScope } from '../../schemas/resources/quota.ts';
 
-/** Bytes that the ledger counts as accepted from a time on. It may lag behind what was accepted by what is under way. */
+/** Returns the bytes that the ledger counts as accepted since a time. It may lag by the requests in flight. */
 export type UsedBytes = (tenantId: string, scope: QuotaScope, fromMs: number) => Promise<number>;
 
 export const usedBytesIn =

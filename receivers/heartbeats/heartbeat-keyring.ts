@@ -1,4 +1,4 @@
-/** Whose beats a token tells, in memory, which follows the documents' change feed. Reads no store once loaded. */
+/** Finds the heartbeat of a token in memory, which follows the documents' change feed. Reads no store once loaded. */
 import { hash } from 'node:crypto';
 import type { Documents, Feed } from '../../schemas/ports/documents.ts';
 import { type StoredCheck, syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
@@ -8,7 +8,7 @@ import {
   syntheticHeartbeatTokens,
 } from '../../schemas/resources/synthetic-heartbeat-token.ts';
 
-/** The heartbeat that a token is of. */
+/** Heartbeat of a token. */
 export interface Heartbeat {
   readonly tenantId: string;
   readonly checkId: string;
@@ -24,7 +24,7 @@ interface Place {
 
 const placeOf = ({ tenantId, id }: Place): string => `${tenantId}/${id}`;
 
-/** What is known of organizations, and kept current. */
+/** Current lookup of organizations. */
 interface Organizations {
   isEnabled(tenantId: string): boolean;
 }
@@ -41,7 +41,7 @@ export class HeartbeatKeyring {
     this.#organizations = organizations;
   }
 
-  /** Resolves once everything there is has been loaded. */
+  /** Loads the keyring. Resolves once everything is loaded. */
   static async load(documents: Pick<Documents, 'follow'>, organizations: Organizations): Promise<HeartbeatKeyring> {
     const keyring = new HeartbeatKeyring(organizations);
     keyring.#feeds = await Promise.all([
@@ -51,7 +51,7 @@ export class HeartbeatKeyring {
     return keyring;
   }
 
-  /** Undefined for a token that there is not, or not any more. */
+  /** Returns the heartbeat of a token; undefined if the token does not exist (anymore). */
   lookup(token: string): Heartbeat | undefined {
     if (!heartbeatTokenFormat.isWellFormed(token)) return undefined;
     const place = this.#places.get(hash('sha256', token));
@@ -62,7 +62,7 @@ export class HeartbeatKeyring {
     return { tenantId, checkId: id, projectId: check.projectId ?? '', name: check.name, enabled };
   }
 
-  /** Organizations that have heartbeats which are on. */
+  /** Yields organizations with enabled heartbeats. */
   *tenants(): Generator<string, void, undefined> {
     for (const [tenantId, checks] of this.#checks)
       if (this.#organizations.isEnabled(tenantId) && [...checks.values()].some(({ enabled }) => enabled))

@@ -1,16 +1,16 @@
 /**
- * Makes beats durable, many at once and in order. One publish is under way at a time, so that what says that beats are taken comes
- * after every beat that was taken before.
+ * Publishes heartbeats in order, in batches. Only one publish runs at a time, so that a message about reception follows
+ * every heartbeat received before it.
  */
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Message, Producer } from '../../schemas/ports/bus.ts';
 import type { SyntheticHeartbeat } from '../../schemas/synthetic-heartbeats.ts';
 import { topics } from '../../schemas/topics.ts';
 
-/** Memory must stay bounded while the bus is slow. */
+/** Limits memory while the bus is slow. */
 const maxWaiting = 20_000;
 const maxWaitingCharacters = 64 * 1024 * 1024;
-/** Characters of one message; a character of JSON is three bytes at most. */
+/** Maximum number of characters in one message; a JSON character has at most three bytes. */
 const maxCharacters = 1024 * 1024;
 
 interface Waiting {
@@ -22,13 +22,13 @@ interface Waiting {
 
 const messageOf = (tenantId: string, texts: readonly string[]): Message => ({
   topic: topics.syntheticHeartbeats.name,
-  // All of an organization lies in one partition, in order.
+  // All messages of an organization are in one partition, in order.
   key: tenantId,
   value: Buffer.from(`[${texts.join(',')}]`),
   headers: { tenant: tenantId },
 });
 
-/** Messages of what waits, each of one organization. */
+/** Returns messages of the waiting heartbeats, each for one organization. */
 const messagesOf = (waiting: readonly Waiting[]): Message[] => {
   const messages: Message[] = [];
   const drafts = new Map<string, { texts: string[]; characters: number }>();
@@ -56,7 +56,10 @@ export class HeartbeatLog {
     this.#producer = producer;
   }
 
-  /** Resolves when it is durable, and all before it; rejects with `UnavailableError` when the bus cannot say so. */
+  /**
+   * Resolves when the heartbeat and all before it are durable; rejects with `UnavailableError` if the bus cannot
+   * confirm it.
+   */
   add(heartbeat: SyntheticHeartbeat): Promise<void> {
     const text = JSON.stringify(heartbeat);
     if (this.#waiting.length >= maxWaiting || this.#characters + text.length > maxWaitingCharacters)
@@ -74,7 +77,7 @@ export class HeartbeatLog {
   }
 
   async #publish(): Promise<void> {
-    // What this turn of the loop still reads from other connections goes out with it.
+    // Includes data that this iteration of the event loop still reads from other connections.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#waiting.length > 0) {
       const waiting = this.#waiting;

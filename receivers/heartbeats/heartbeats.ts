@@ -1,4 +1,4 @@
-/** Beats of jobs: a request that needs no key but the token in its path, and is answered when it is durable. */
+/** Heartbeats of jobs: a request that needs only the token in its path, with a response once it is durable. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { type HeartbeatPing, heartbeatTickMs, maxHeartbeatMessage } from '../../schemas/synthetic-heartbeats.ts';
@@ -6,7 +6,7 @@ import type { HttpHandler, OpenExtraEndpoints } from '../engine/receiver.ts';
 import { type Heartbeat, HeartbeatKeyring } from './heartbeat-keyring.ts';
 import { HeartbeatLog } from './heartbeat-log.ts';
 
-/** What is read of a body before the connection is given up. */
+/** Number of body bytes read before the connection is closed. */
 const maxBodyBytes = 1024 * 1024;
 
 interface Answer {
@@ -41,7 +41,7 @@ const tooManyUnknown: Answer = {
 const accepted: Answer = { status: 200, text: 'OK' };
 const isOff: Answer = { status: 200, text: 'OK, but the check is off: this beat does not count' };
 
-/** What a path says of a run; undefined for one that says nothing. */
+/** Returns the run signal of a path segment; undefined for an invalid one. */
 const signalOf = (word: string | undefined): Pick<HeartbeatPing, 'signal' | 'exitCode'> | undefined => {
   if (word === undefined) return { signal: 'end', exitCode: null };
   if (word === 'start' || word === 'fail') return { signal: word, exitCode: null };
@@ -50,12 +50,12 @@ const signalOf = (word: string | undefined): Pick<HeartbeatPing, 'signal' | 'exi
 
 const runId = /^[\w.:-]{1,64}$/;
 
-/** The beginning of a body as text; undefined for one that is too large. */
+/** Returns the beginning of a body as text; undefined if it is too large. */
 const readBeginning = (request: IncomingMessage): Promise<string | undefined> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
-    // Bytes after an answer are read and dropped, so that the sender can finish and see it.
+    // Bytes after a response are read and dropped, so that the sender can finish and read it.
     request.on('data', (chunk: Buffer) => {
       if (bytes < maxHeartbeatMessage) chunks.push(chunk.subarray(0, maxHeartbeatMessage - bytes));
       bytes += chunk.length;
@@ -68,9 +68,9 @@ const readBeginning = (request: IncomingMessage): Promise<string | undefined> =>
 
 type RunSignal = Pick<HeartbeatPing, 'signal' | 'exitCode' | 'runId'>;
 
-/** What an address says: whose beat, and of which run. */
+/** Parses a URL: token and run signal. */
 const parseUrl = (url: string): { readonly token: string; readonly result: RunSignal | Answer } => {
-  // Tokens and signals need no escapes, so that only the query is read as what it may be.
+  // Tokens and signals need no escapes, so only the query is decoded.
   const queryAt = url.indexOf('?');
   const [path, query] = queryAt < 0 ? [url, ''] : [url.slice(0, queryAt), url.slice(queryAt)];
   const [token = '', ...words] = path.slice('/beats/'.length).split('/');
@@ -85,7 +85,7 @@ interface HeartbeatRequest extends RunSignal {
   readonly heartbeat: Heartbeat;
 }
 
-/** Opens `/beats/…` on both addresses of ingest, and says of each organization that its beats are taken. */
+/** Opens `/beats/…` on both ingest addresses, and publishes for each organization that its heartbeats are received. */
 export const openHeartbeats: OpenExtraEndpoints = async ({
   documents,
   keyring: organizations,
@@ -105,7 +105,7 @@ export const openHeartbeats: OpenExtraEndpoints = async ({
     return (await limits.failure(source)) === undefined ? unknownToken : tooManyUnknown;
   };
 
-  /** What a request asks for, or why it is refused. */
+  /** Returns the request, or the response that refuses it. */
   const authorize = async (request: IncomingMessage): Promise<HeartbeatRequest | Answer> => {
     if (!methods.has(request.method)) return wrongMethod;
     freshness.check();
@@ -149,7 +149,7 @@ export const openHeartbeats: OpenExtraEndpoints = async ({
     });
     metrics.add('oiq_beats_total', 1, { status: String(status) });
     if (response.destroyed || response.headersSent) return;
-    // What is left of a body is not waited for.
+    // The rest of a body is not awaited.
     if (inFlight.draining || !request.complete) response.shouldKeepAlive = false;
     const body = `${text}\n`;
     response
@@ -170,7 +170,7 @@ export const openHeartbeats: OpenExtraEndpoints = async ({
   };
 
   const sendTick = (): void => {
-    // Where the bus does not take it, the processor sees that no beats were taken, and the requests' answers say so.
+    // If the bus rejects it, the processor detects the gap, and requests receive errors.
     for (const tenantId of keyring.tenants())
       heartbeatLog.add({ kind: 'pulse', tenantId, receivedMs: clock.now() }).catch(() => undefined);
   };

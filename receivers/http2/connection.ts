@@ -1,4 +1,4 @@
-/** One peer's connection: frames in, RFC 9113's rules kept, requests given to who serves them. */
+/** A peer's connection: reads frames, enforces the rules of RFC 9113, and passes requests to their handlers. */
 import type { Socket } from 'node:net';
 import { ConnectionError, errorCode, flowControlError, frameSizeError, protocolError } from './errors.ts';
 import { FreeFrames } from './frame-budget.ts';
@@ -19,7 +19,7 @@ const notHttp2 = Buffer.from(
     'This port speaks gRPC over HTTP/2, without TLS.\n',
 );
 const empty = Buffer.alloc(0);
-/** How long a peer has to close a connection that has ended here. */
+/** Time a peer has to close a connection that has ended here. */
 const lingerMs = 1_000;
 
 export class Connection implements StreamOwner, FrameSink {
@@ -34,14 +34,14 @@ export class Connection implements StreamOwner, FrameSink {
   readonly #free: FreeFrames;
   readonly #settings = new PeerSettings();
   readonly #streams = new Streams();
-  /** The stream of the DATA frame that is being read; `undefined` when its data are dropped. */
+  /** Stream of the DATA frame that is being read; `undefined` if its data is dropped. */
   #receiving: Stream | undefined;
   #receivingEnds = false;
   #phase: 'handshake' | 'open' | 'over' = 'handshake';
   #draining = false;
   #receiveWindow: number;
   readonly sendWindow = new SendWindow();
-  /** When what has begun must be over, on the `performance.now()` clock; 0 for never. */
+  /** Deadline of the current phase, on the `performance.now()` clock; 0 for none. */
   #deadlineAt: number;
 
   constructor(socket: Socket, accept: (stream: Http2Stream) => StreamHandler, options: Http2Options) {
@@ -58,20 +58,20 @@ export class Connection implements StreamOwner, FrameSink {
     this.#deadlineAt = performance.now() + options.handshakeMs;
     socket.on('data', (chunk: Buffer) => this.#read(chunk));
     socket.once('close', () => this.#closed());
-    // The `close` event reports a connection that breaks.
+    // The `close` event reports a broken connection.
     socket.on('error', () => undefined);
   }
 
-  /** Ends what takes too long. */
+  /** Ends streams and phases that take too long. */
   sweep(now: number): void {
     if (this.#deadlineAt !== 0 && this.#deadlineAt < now) this.#socket.destroy();
   }
 
-  /** GOAWAY: calls in hand are answered, new ones go elsewhere; the connection ends with the last of them. */
+  /** Sends GOAWAY: pending calls are answered, new ones go elsewhere; the connection ends with the last call. */
   drain(): void {
     if (this.#draining || this.#phase === 'over') return;
     this.#draining = true;
-    // Nothing may be said before the peer's preface is there.
+    // Nothing may be sent before the peer's preface has arrived.
     if (this.#phase === 'handshake') return void this.#socket.destroy();
     this.#goAway(errorCode.noError, '');
     if (this.#streams.size === 0) this.#end();
@@ -113,7 +113,7 @@ export class Connection implements StreamOwner, FrameSink {
     if (more > 0) this.output.number(frameType.windowUpdate, 0, more);
   }
 
-  /** A client that speaks HTTP/1 gets an answer in HTTP/1. */
+  /** Responds in HTTP/1 to a client that uses HTTP/1. */
   isForeign(beginning: Buffer): void {
     if (/^[A-Z]{3,8} [/*h]/.test(beginning.toString('latin1', 0, 16))) this.output.raw(notHttp2);
     this.#end();
@@ -184,7 +184,7 @@ export class Connection implements StreamOwner, FrameSink {
     this.dataEnds();
   }
 
-  /** `counted` bytes count for the windows, `length` of them are of the body. */
+  /** `counted` bytes count for the windows, `length` of them belong to the body. */
   #beginData(id: number, flags: number, counted: number, length: number): void {
     if (id === 0) throw protocolError('DATA is for a stream');
     this.#receivingEnds = (flags & flag.endStream) !== 0;
@@ -226,7 +226,7 @@ export class Connection implements StreamOwner, FrameSink {
     stream.handler?.end();
   }
 
-  /** Blocks are decoded whatever becomes of their stream: the table is the connection’s. */
+  /** Blocks are decoded regardless of their stream, because the table belongs to the connection. */
   #block(block: HeaderBlock | undefined) {
     if (block === undefined) return;
     const stream = this.#streams.get(block.stream);
@@ -254,7 +254,7 @@ export class Connection implements StreamOwner, FrameSink {
       return stream.reset(errorCode.protocolError);
     }
     const handler = this.#accept(stream);
-    // A request that was answered at once may be over before its handler is set.
+    // A request with an immediate response may be over before its handler is set.
     if (stream.isClosed) return handler.closed();
     stream.handler = handler;
     if (endStream) this.#requestEnded(stream);
@@ -272,7 +272,7 @@ export class Connection implements StreamOwner, FrameSink {
     this.#streams.mustHaveBegun(id, 'RST_STREAM');
     this.#free.spend('RST_STREAM');
     const stream = this.#streams.get(id);
-    // What follows from its sender is no longer under way, but wrong.
+    // Later frames from its sender are no longer in transit but invalid.
     if (stream !== undefined) this.forget(stream, false);
   }
 
@@ -293,7 +293,7 @@ export class Connection implements StreamOwner, FrameSink {
     } else this.#streams.mustHaveBegun(id, 'WINDOW_UPDATE');
   }
 
-  /** There is room for answers that wait. */
+  /** Flushes all streams when the output has room for waiting responses. */
   #flushAll(): void {
     for (const stream of this.#streams.all()) stream.flush();
   }
@@ -305,7 +305,7 @@ export class Connection implements StreamOwner, FrameSink {
     if ((flags & flag.ack) === 0) this.output.frame(frameType.ping, flag.ack, 0, payload);
   }
 
-  /** Priorities themselves are not kept: RFC 9113 deprecates them. */
+  /** Priorities are ignored, because RFC 9113 deprecates them. */
   #priority(id: number, payload: Buffer): void {
     this.#free.spend('PRIORITY');
     if (id === 0) throw protocolError('PRIORITY is for a stream');
@@ -346,7 +346,9 @@ export class Connection implements StreamOwner, FrameSink {
     this.#end();
   }
 
-  /** Sends what waits and closes; a peer that does not close its side is left after a while. */
+  /**
+   * Sends pending output and closes; if the peer does not close its side, the connection is destroyed after a while.
+   */
   #end(): void {
     if (this.#phase === 'over') return;
     this.#phase = 'over';

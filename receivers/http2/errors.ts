@@ -14,7 +14,7 @@ export const errorCode = {
   enhanceYourCalm: 0xb,
 } as const;
 
-/** An error that ends the connection: GOAWAY carries it to the peer. */
+/** An error that ends the connection; GOAWAY reports it to the peer. */
 export class ConnectionError extends Error {
   readonly code: number;
 

@@ -1,17 +1,17 @@
-/** Limits the number of frames that cost their sender nothing and this side something. */
+/** Limits the number of frames that are free for their sender but not for this side. */
 import { abuse } from './errors.ts';
 
 export interface FrameBudget {
-  /** Frames at once. */
+  /** Maximum number of frames at once. */
   readonly burst: number;
-  /** Frames a second on top of it. */
+  /** Number of additional frames per second. */
   readonly perSecond: number;
 }
 
 export class FreeFrames {
   readonly #budget: FrameBudget;
   #left: number;
-  /** Since when something is missing. */
+  /** Time of the last refill. */
   #at = performance.now();
 
   constructor(budget: FrameBudget) {
@@ -19,7 +19,7 @@ export class FreeFrames {
     this.#left = budget.burst;
   }
 
-  /** Throws a `ConnectionError` when there were too many. */
+  /** Spends a frame. Throws a `ConnectionError` if there were too many. */
   spend(what: string): void {
     if (this.#left >= this.#budget.burst) this.#at = performance.now();
     else if (this.#left < 1) this.#refill();
@@ -27,7 +27,7 @@ export class FreeFrames {
     this.#left--;
   }
 
-  /** A whole request was taken: peers measure the way by pings, and give windows back, in proportion to what they send. */
+  /** Adds budget for a complete request: peers send pings and window updates in proportion to their data. */
   earn(): void {
     if (this.#left < this.#budget.burst) this.#left += 4;
   }

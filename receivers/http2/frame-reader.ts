@@ -1,16 +1,16 @@
-/** Cuts what a peer sends into frames, RFC 9113 sections 3.4 and 4; DATA is handed on as it comes. */
+/** Splits a peer's bytes into frames, RFC 9113 sections 3.4 and 4; DATA is passed on as it arrives. */
 import { frameSizeError, protocolError } from './errors.ts';
 import { defaultMaxFrameBytes, flag, frameHeaderBytes, frameType, preface } from './frames.ts';
 
 export interface FrameSink {
   prefaced(): void;
-  /** It speaks another protocol, which begins so. Nothing is read after it. */
+  /** Called with the first bytes of another protocol. Nothing is read afterwards. */
   isForeign(beginning: Buffer): void;
-  /** DATA without padding: its bytes follow in parts. */
+  /** Starts DATA without padding: its bytes follow in parts. */
   dataBegins(stream: number, flags: number, length: number): void;
   dataPart(bytes: Buffer): void;
   dataEnds(): void;
-  /** Any other frame, whole. */
+  /** Any other complete frame. */
   frame(type: number, flags: number, stream: number, payload: Buffer): void;
 }
 
@@ -18,7 +18,7 @@ export class FrameReader {
   readonly #sink: FrameSink;
   #prefaced = false;
   #sawSettings = false;
-  /** Bytes that are not a whole frame yet. */
+  /** Bytes of an incomplete frame. */
   #rest: Buffer | undefined;
   /** Bytes of a DATA frame that have not arrived yet. */
   #dataLeft = 0;
@@ -30,17 +30,17 @@ export class FrameReader {
     this.#sink = sink;
   }
 
-  /** Whether no frame has begun and is incomplete, except DATA. */
+  /** Whether no frame is incomplete, except DATA. */
   get isWhole(): boolean {
     return this.#rest === undefined && !this.#inBlock;
   }
 
-  /** Whether the last bytes that were read ended what had begun before them, so that what is not whole is new. */
+  /** Whether the last bytes completed a previously incomplete frame, so that any incomplete frame is new. */
   get hasAdvanced(): boolean {
     return this.#hasAdvanced;
   }
 
-  /** Throws a `ConnectionError` on what may not come. */
+  /** Reads bytes. Throws a `ConnectionError` for an invalid sequence. */
   read(chunk: Buffer): void {
     if (this.#stopped) return;
     const bytes = this.#rest === undefined ? chunk : Buffer.concat([this.#rest, chunk]);
@@ -60,7 +60,7 @@ export class FrameReader {
     this.#hasAdvanced = at > 0 && !(wasInBlock && this.#inBlock);
   }
 
-  /** Reads nothing any more. */
+  /** Stops reading. */
   stop(): void {
     this.#stopped = true;
     this.#rest = undefined;
@@ -79,7 +79,7 @@ export class FrameReader {
     return this.#prefaced;
   }
 
-  /** Both answer where they came to: `at` when more bytes are needed. */
+  /** Both functions return the new position: `at` if more bytes are needed. */
   #data(bytes: Buffer, at: number): number {
     const length = Math.min(this.#dataLeft, bytes.length - at);
     this.#dataLeft -= length;
@@ -119,7 +119,7 @@ export class FrameReader {
   }
 }
 
-/** The payload without its padding, section 6.1. */
+/** Returns the payload without its padding, section 6.1. */
 export const unpadded = (payload: Buffer, flags: number): Buffer => {
   if ((flags & flag.padded) === 0) return payload;
   const padding = payload[0];

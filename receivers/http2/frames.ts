@@ -1,4 +1,4 @@
-/** Frames as RFC 9113, sections 4 and 6, lays them out. */
+/** Frame layout of RFC 9113, sections 4 and 6. */
 export const frameType = {
   data: 0x0,
   headers: 0x1,
@@ -24,7 +24,7 @@ export const setting = {
 } as const;
 
 export const frameHeaderBytes = 9;
-/** Until a peer says otherwise, and what is taken here always. */
+/** Initial limit for sent frames, and the permanent limit for received ones. */
 export const defaultMaxFrameBytes = 16_384;
 export const defaultWindowBytes = 65_535;
 export const largestWindow = 2 ** 31 - 1;

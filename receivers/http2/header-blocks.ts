@@ -1,10 +1,10 @@
-/** Header blocks, in HEADERS and CONTINUATION, RFC 9113 sections 6.2 and 6.10. */
+/** Header blocks in HEADERS and CONTINUATION, RFC 9113 sections 6.2 and 6.10. */
 import { abuse, frameSizeError, protocolError } from './errors.ts';
 import { unpadded } from './frame-reader.ts';
 import { flag } from './frames.ts';
 import type { Http2Options } from './options.ts';
 
-/** A block, whole or not yet. */
+/** A block, complete or not. */
 export interface HeaderBlock {
   readonly stream: number;
   readonly endStream: boolean;
@@ -20,7 +20,7 @@ export class HeaderBlocks {
     this.#options = options;
   }
 
-  /** Answers the block when it is whole. */
+  /** Reads a HEADERS frame; returns the block if it is complete. */
   headers(stream: number, flags: number, payload: Buffer): HeaderBlock | undefined {
     if (stream % 2 === 0) throw protocolError('a client’s streams have odd numbers');
     let bytes = unpadded(payload, flags);
@@ -36,7 +36,7 @@ export class HeaderBlocks {
     return undefined;
   }
 
-  /** The same for what continues it. */
+  /** Reads a CONTINUATION frame; returns the block if it is complete. */
   continuation(stream: number, flags: number, payload: Buffer): HeaderBlock | undefined {
     const begun = this.#begun;
     if (begun?.stream !== stream) throw protocolError('CONTINUATION is of another stream than its beginning');

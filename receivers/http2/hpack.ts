@@ -1,9 +1,9 @@
-/** Header compression for HTTP/2, RFC 7541: a decoder with its dynamic table, and an encoder that needs none. */
+/** Header compression for HTTP/2, RFC 7541: a decoder with its dynamic table, and an encoder without one. */
 import { compressionError } from './errors.ts';
 import { huffmanDecoded } from './huffman.ts';
 import { type Headers, RequestHeaders } from './request-headers.ts';
 
-/** Appendix A, from index 1 on; names, and values behind the first colon that is not the name's own. */
+/** Appendix A, from index 1 on: names, and values after the first colon that is not part of the name. */
 const staticTable: readonly Field[] = (
   ':authority |:method GET|:method POST|:path /|:path /index.html|:scheme http|:scheme https|:status 200|:status 204|' +
   ':status 206|:status 304|:status 400|:status 404|:status 500|accept-charset |accept-encoding gzip, deflate|' +
@@ -25,28 +25,28 @@ interface Field {
   readonly value: string;
 }
 
-/** The size of an entry besides its strings, section 4.1. */
+/** Size of an entry besides its strings, section 4.1. */
 const entryOverhead = 32;
 const isSizeUpdate = (first: number): boolean => first >= 0x20 && first < 0x40;
 const sizeOf = ({ name, value }: Field): number => name.length + value.length + entryOverhead;
 
-/** Blocks up to this are kept to be known again: a client that repeats itself sends the same bytes. */
+/** Maximum size of blocks to cache: clients often send the same bytes repeatedly. */
 const maxCachedBlockBytes = 1024;
 
 export interface Decoded {
   readonly headers: Headers;
-  /** The list is larger than is taken: `headers` has its beginning. */
+  /** Whether the list exceeds the limit: `headers` has its beginning. */
   readonly tooLarge: boolean;
-  /** Why this is no request of RFC 9113, section 8. */
+  /** Why this is not a request by RFC 9113, section 8; undefined if it is. */
   readonly malformed: string | undefined;
-  /** Why one of its fields may stand in no message at all: trailers need not be a request. */
+  /** Why one of its fields is not valid in any message; trailers need not form a request. */
   readonly badField: string | undefined;
 }
 
 export interface HpackOptions {
-  /** `SETTINGS_HEADER_TABLE_SIZE` as it was announced. */
+  /** `SETTINGS_HEADER_TABLE_SIZE` as announced. */
   readonly maxTableBytes?: number;
-  /** `SETTINGS_MAX_HEADER_LIST_SIZE`, counted as section 4.1 counts. */
+  /** `SETTINGS_MAX_HEADER_LIST_SIZE`, in the units of section 4.1. */
   readonly maxListBytes?: number;
 }
 
@@ -62,7 +62,7 @@ export class HpackDecoder {
   #at = 0;
   /** Whether the block changed the table. */
   #changed = false;
-  /** The last block, when it changed nothing of the table, and what it says. */
+  /** The last block that did not change the table, with its result. */
   #last: { readonly block: Buffer; readonly decoded: Decoded } | undefined;
 
   constructor({ maxTableBytes = 4096, maxListBytes = 16 * 1024 }: HpackOptions = {}) {
@@ -71,7 +71,10 @@ export class HpackDecoder {
     this.#maxListBytes = maxListBytes;
   }
 
-  /** Throws a `ConnectionError` on a block that cannot be decoded: the table is lost then. The answer may be shared. */
+  /**
+   * Decodes a block. Throws a `ConnectionError` if it cannot be decoded; the table is then lost. The result may be
+   * shared.
+   */
   decode(block: Buffer): Decoded {
     if (this.#last?.block.equals(block)) return this.#last.decoded;
     this.#block = block;
@@ -93,7 +96,7 @@ export class HpackDecoder {
     return decoded;
   }
 
-  /** Section 6: what kind of field it is, its first byte says. */
+  /** Decodes a field by the type in its first byte, section 6. */
   #field(first: number): Field {
     if (first >= 0x80) return this.#entry(this.#integer(7));
     if (isSizeUpdate(first)) throw compressionError('a size update of the table stands behind a field');
@@ -127,14 +130,14 @@ export class HpackDecoder {
     for (let shift = 0; ; shift += 7) {
       const byte = block[this.#at++];
       if (byte === undefined) throw compressionError('a header block ends within a number');
-      // Nothing that is counted here is as large as 2^28, however many zeros lead it.
+      // No number here is as large as 2^28, regardless of leading zeros.
       if (shift > 21) throw compressionError('a number in a header block is too large');
       value += (byte & 0x7f) << shift;
       if (byte < 0x80) return value;
     }
   }
 
-  /** Section 5.2. Bytes become characters of Latin-1. */
+  /** Decodes a string, section 5.2. Bytes become Latin-1 characters. */
   #string(): string {
     const block = this.#block;
     if (this.#at >= block.length) throw compressionError('a header block ends where a string should begin');
@@ -197,8 +200,8 @@ const appendString = (into: number[], text: string): void => {
 };
 
 /**
- * A header block that changes no table, so that it may be sent on any connection at any time. Names must be lower-case;
- * values are bytes as Latin-1.
+ * Encodes a header block without changing a table, so that it can be sent on any connection at any time. Names must be
+ * lower-case; values are bytes as Latin-1.
  */
 const headerBlock = (headers: Headers): Buffer => {
   const bytes: number[] = [];
@@ -218,7 +221,7 @@ const headerBlock = (headers: Headers): Buffer => {
 
 const frozenBlocks = new WeakMap<Headers, Buffer>();
 
-/** The same, encoded once for headers that are frozen. */
+/** As `headerBlock`, encoded once for frozen headers. */
 export const blockOf = (headers: Headers): Buffer => {
   if (!Object.isFrozen(headers)) return headerBlock(headers);
   let block = frozenBlocks.get(headers);
@@ -229,5 +232,5 @@ export const blockOf = (headers: Headers): Buffer => {
   return block;
 };
 
-/** Says that this side keeps no table: owed to a peer that announced a smaller one than the default. */
+/** Announces that this side has no table, as required if a peer announced a smaller one than the default. */
 export const emptyTable: Buffer = Buffer.from([0x20]);

@@ -1,6 +1,6 @@
 /**
  * Huffman coding of header strings, RFC 7541 appendix B. The code is canonical (shorter codes first, within a length by
- * symbol), so that the symbols of each length, in hexadecimal, say it all.
+ * symbol), so the symbols of each length, in hexadecimal, define it completely.
  */
 import { compressionError } from './errors.ts';
 
@@ -34,7 +34,7 @@ const symbolsOf = (text: string): number[] =>
     return Array.from({ length: to - from + 1 }, (_, index) => from + index);
   });
 
-/** A tree in one array: the two children of node n lie at 2n and 2n + 1, inner ones as their number, symbols as ~symbol. */
+/** A tree in one array: the children of node n are at 2n and 2n + 1; inner nodes by number, symbols as ~symbol. */
 const tree = ((): Int16Array => {
   const nodes = new Int16Array(2 * 257);
   let count = 1;
@@ -57,10 +57,13 @@ const tree = ((): Int16Array => {
   return nodes;
 })();
 
-/** Where decoded bytes are collected: the shortest code has 5 bits, and a block is bounded. */
+/** Buffer for decoded bytes: the shortest code has 5 bits, and blocks are bounded. */
 let room = Buffer.allocUnsafeSlow(4096);
 
-/** The text (bytes as Latin-1) of `bytes`. Throws on the end-of-string symbol within and on padding that is not its beginning. */
+/**
+ * Decodes bytes to text (Latin-1). Throws for an end-of-string symbol and for invalid padding, which must be a prefix
+ * of that symbol.
+ */
 export const huffmanDecoded = (bytes: Uint8Array, from: number, to: number): string => {
   const maxLength = Math.ceil(((to - from) * 8) / 5);
   if (room.length < maxLength) room = Buffer.allocUnsafeSlow(maxLength);
@@ -81,7 +84,7 @@ export const huffmanDecoded = (bytes: Uint8Array, from: number, to: number): str
         ones = true;
         continue;
       }
-      // The only place of the tree without a child is the end-of-string symbol.
+      // The only position of the tree without a child is the end-of-string symbol.
       if (next === 0) throw compressionError('a Huffman-coded string contains the end-of-string symbol');
       node = next;
       pending++;

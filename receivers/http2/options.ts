@@ -3,16 +3,16 @@ import type { FrameBudget } from './frame-budget.ts';
 /** Limits for the peers of a server. */
 export interface Http2Options {
   readonly maxConcurrentStreams: number;
-  /** Bytes of a request that may be under way, and of all requests of a connection together. */
+  /** Maximum bytes in transit of a request, and of all requests of a connection. */
   readonly streamWindowBytes: number;
   readonly connectionWindowBytes: number;
-  /** A list above it is answered 431. */
+  /** A larger list is answered with 431. */
   readonly maxHeaderListBytes: number;
-  /** A header block as sent, compressed: above these the connection ends. */
+  /** Maximum size of a compressed header block; larger ones end the connection. */
   readonly maxBlockBytes: number;
   readonly maxBlockFrames: number;
   readonly freeFrames: FrameBudget;
-  /** For the preface with the first SETTINGS, and for a frame or header block that has begun. */
+  /** Timeout of the preface with the first SETTINGS, and of an incomplete frame or header block. */
   readonly handshakeMs: number;
 }
 

@@ -1,12 +1,12 @@
-/** The output to one peer: frames of one turn of the event loop leave in one write. */
+/** Output to one peer: frames of one event loop iteration are sent in one write. */
 import type { Socket } from 'node:net';
 import { defaultMaxFrameBytes, flag, frameHeaderBytes, frameType, writeFrameHeader } from './frames.ts';
 
-/** Room for the answers of a few calls. */
+/** Space for the responses of a few calls. */
 const roomBytes = 512;
-/** Above it, DATA waits for the socket. */
+/** Number of waiting bytes above which DATA waits for the socket. */
 const fullBytes = 64 * 1024;
-/** A peer that asks and asks, and does not read what it is answered, is left. */
+/** Number of waiting bytes above which a peer that does not read its responses is disconnected. */
 const maxWaitingBytes = 1024 * 1024;
 
 export class Output {
@@ -17,20 +17,20 @@ export class Output {
   #used = 0;
   /** Bytes before those of `#room`. */
   #fullBytes = 0;
-  /** Whether a stream waits until it is not full. */
+  /** Whether a stream waits for space. */
   #isAwaited = false;
   #scheduled = false;
   readonly #flush = (): void => this.flush();
   maxFrameBytes = defaultMaxFrameBytes;
 
-  /** `drained` is called after `isFull` was true, once it is false. */
+  /** `drained` is called once `isFull` becomes false after it was true. */
   constructor(socket: Socket, drained: () => void) {
     this.#socket = socket;
     this.#drained = drained;
     socket.on('drain', () => this.#notifyDrained());
   }
 
-  /** Whether the peer should read first. */
+  /** Returns whether to wait for the peer to read. */
   isFull(): boolean {
     if (this.#fullBytes < fullBytes && !this.#socket.writableNeedDrain) return false;
     this.#isAwaited = true;
@@ -43,7 +43,7 @@ export class Output {
     this.#drained();
   }
 
-  /** Bytes are copied. */
+  /** Writes a frame; the payload is copied. */
   frame(type: number, flags: number, stream: number, payload: Uint8Array): void {
     const at = this.#reserve(frameHeaderBytes + payload.length);
     const room = this.#room as Buffer;
@@ -51,7 +51,7 @@ export class Output {
     room.set(payload, at + frameHeaderBytes);
   }
 
-  /** A frame whose payload is one number of 32 bits. */
+  /** Writes a frame whose payload is one 32-bit number. */
   number(type: number, stream: number, value: number): void {
     const at = this.#reserve(frameHeaderBytes + 4);
     const room = this.#room as Buffer;
@@ -59,7 +59,7 @@ export class Output {
     room.writeUInt32BE(value, at + frameHeaderBytes);
   }
 
-  /** HEADERS, with CONTINUATION where the block is longer than a frame. */
+  /** Writes HEADERS, with CONTINUATION if the block is longer than a frame. */
   headers(stream: number, block: Uint8Array, end: boolean) {
     const endStream = end ? flag.endStream : 0;
     const maxBytes = this.maxFrameBytes;
@@ -72,7 +72,7 @@ export class Output {
     }
   }
 
-  /** Puts `bytes` into the next write, outside of any frame. */
+  /** Adds `bytes` to the next write, outside of any frame. */
   raw(bytes: Uint8Array): void {
     const at = this.#reserve(bytes.length);
     (this.#room as Buffer).set(bytes, at);
@@ -89,7 +89,7 @@ export class Output {
     }
     if (!this.#scheduled) {
       this.#scheduled = true;
-      // Behind all that was acknowledged together.
+      // After all responses that were acknowledged in one batch.
       process.nextTick(this.#flush);
     }
     const at = this.#used;
@@ -97,7 +97,7 @@ export class Output {
     return at;
   }
 
-  /** Writes what waits, now. */
+  /** Writes pending output immediately. */
   flush(): void {
     this.#scheduled = false;
     const room = this.#room;

@@ -1,11 +1,11 @@
-/** The header fields of a request as they come, judged by RFC 9113, sections 8.2 and 8.3. */
+/** Header fields of a received request, validated by RFC 9113, sections 8.2 and 8.3. */
 
 /** Names are lower-case, pseudo-headers begin with a colon; values of a repeated name are joined by a comma. */
 export type Headers = Readonly<Record<string, string>>;
 
 const pseudo = new Set([':method', ':scheme', ':authority', ':path']);
 const ofConnections = new Set(['connection', 'proxy-connection', 'keep-alive', 'transfer-encoding', 'upgrade']);
-/** Of what a name may consist: RFC 9110's tokens without capitals. */
+/** Valid names: RFC 9110 tokens without capitals. */
 const nameToken = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is control characters that a value must not have.
 const badValue = /[\x00\n\r]|^[ \t]|[ \t]$/;
@@ -37,12 +37,12 @@ export class RequestHeaders {
     if (name === 'te' && value !== 'trailers') this.#fault ??= 'te may only say trailers';
   }
 
-  /** Why one of the fields may stand in no message, whatever the others are. */
+  /** Why one of the fields is invalid in any message; undefined if all are valid. */
   get badField(): string | undefined {
     return this.#fault;
   }
 
-  /** Why this is no request; `undefined` when it is one. */
+  /** Returns why this is not a valid request; `undefined` if it is one. */
   fault(): string | undefined {
     if (this.#fault !== undefined) return this.#fault;
     const { headers } = this;

@@ -1,4 +1,4 @@
-/** An HTTP/2 server without TLS, for peers that know that it speaks HTTP/2. */
+/** An HTTP/2 server without TLS, for peers with prior knowledge of HTTP/2. */
 import { createServer, type Server, type Socket } from 'node:net';
 import { Connection } from './connection.ts';
 import { defaultOptions, type Http2Options } from './options.ts';
@@ -9,25 +9,29 @@ export type { Http2Options } from './options.ts';
 export type { Http2Stream, StreamHandler } from './stream.ts';
 
 const sweepMs = 250;
-/** A peer whose machine vanished is noticed by the kernel. */
+/** Lets the kernel detect peers whose machine vanished. */
 const keepAliveMs = 60_000;
 
 export interface Http2Server {
-  /** To listen with. */
+  /** Server to listen with. */
   readonly server: Server;
-  /** Takes no connection and no request any more; resolves when the requests in hand are answered and the connections gone. */
+  /**
+   * Rejects new connections and requests; resolves when pending requests are answered and all connections are closed.
+   */
   close(): Promise<void>;
-  /** Cuts all connections. */
+  /** Destroys all connections. */
   destroy(): void;
 }
 
-/** `accept` is called with every request as soon as its headers are there, and may answer at once. */
+/**
+ * Creates a server. `accept` is called with every request once its headers have arrived, and may respond immediately.
+ */
 export const createHttp2Server = (
   accept: (stream: Http2Stream) => StreamHandler,
   options: Partial<Http2Options> = {},
 ): Http2Server => {
   const all = { ...defaultOptions, ...options };
-  /** With each, when it is gone. */
+  /** Connections with the promise of their end. */
   const connections = new Map<Connection, Promise<void>>();
   const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs });
   server.on('connection', (socket: Socket) => {
@@ -49,7 +53,7 @@ export const createHttp2Server = (
       });
       for (const connection of connections.keys()) connection.drain();
       await closed;
-      // The server forgets a connection before its calls get `closed`.
+      // The server forgets a connection before its calls receive `closed`.
       await Promise.all(connections.values());
     },
     destroy() {

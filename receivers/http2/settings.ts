@@ -1,4 +1,4 @@
-/** SETTINGS, RFC 9113 section 6.5: what is announced here, and what a peer announced. */
+/** SETTINGS, RFC 9113 section 6.5: those announced here, and those of the peer. */
 import { flowControlError, frameSizeError, protocolError } from './errors.ts';
 import { defaultMaxFrameBytes, defaultWindowBytes, largestWindow, setting } from './frames.ts';
 import { emptyTable } from './hpack.ts';
@@ -25,10 +25,13 @@ export const ownSettings = (options: Http2Options): Buffer => {
 export class PeerSettings {
   initialWindow = defaultWindowBytes;
   maxFrameBytes = defaultMaxFrameBytes;
-  /** A table smaller than the default must be confirmed at the beginning of the next block, though none is used here. */
+  /** A table smaller than the default must be confirmed at the start of the next block, though none is used here. */
   #owesTableUpdate = false;
 
-  /** Answers by how much the window of every stream changes. Throws a `ConnectionError` on what no peer may say. */
+  /**
+   * Applies a peer's settings. Returns the change of every stream's window. Throws a `ConnectionError` for invalid
+   * settings.
+   */
   apply(payload: Buffer): number {
     if (payload.length % entryBytes !== 0) throw frameSizeError('SETTINGS has whole entries of 6 bytes');
     const before = this.initialWindow;

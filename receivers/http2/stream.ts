@@ -1,4 +1,4 @@
-/** One request and its answer. */
+/** One request and its response. */
 import { errorCode } from './errors.ts';
 import { frameType } from './frames.ts';
 import { blockOf } from './hpack.ts';
@@ -6,41 +6,41 @@ import type { Output } from './output.ts';
 import type { Headers } from './request-headers.ts';
 import type { SendWindow } from './windows.ts';
 
-/** The handler of a request. */
+/** Handler of a request. */
 export interface StreamHandler {
-  /** Part of the body. The bytes are the handler's. */
+  /** Receives a part of the body. The handler owns the bytes. */
   data(chunk: Buffer): void;
-  /** The body is whole. */
+  /** Called when the body is complete. */
   end(): void;
-  /** Once, when nothing more comes or goes, however it ended. */
+  /** Called once, when no more data is received or sent, for any reason. */
   closed(): void;
 }
 
 export interface Http2Stream {
   readonly headers: Headers;
-  /** The peer's address. */
+  /** Address of the peer. */
   readonly peer: string | undefined;
   readonly isClosed: boolean;
-  /** Whether the answer has begun. */
+  /** Whether the response has begun. */
   readonly hasResponded: boolean;
-  /** Whether the request is whole. */
+  /** Whether the request is complete. */
   readonly hasEnded: boolean;
-  /** Begins the answer. With `end` it is all of it. Frozen headers are encoded once. */
+  /** Starts the response; with `end` it is complete. Frozen headers are encoded once. */
   respond(headers: Headers, end?: boolean): void;
-  /** Bytes of the answer. They are not copied while they wait for the peer's windows. */
+  /** Writes bytes of the response. They are not copied while they wait for the peer's windows. */
   write(bytes: Buffer): void;
-  /** Ends the answer with trailers. Later parts of the peer's request are dropped. */
+  /** Ends the response with trailers. Later parts of the peer's request are dropped. */
   end(trailers: Headers): void;
   reset(code: number): void;
 }
 
-/** The parts of a connection that a stream needs. */
+/** Parts of a connection that a stream needs. */
 export interface StreamOwner {
   readonly output: Output;
   readonly peer: string | undefined;
-  /** The peer's window for all streams together. */
+  /** The peer's window for all streams. */
   readonly sendWindow: SendWindow;
-  /** The next header block, with what is owed to the peer's table before it. */
+  /** Returns the next header block, preceded by a required update of the peer's table. */
   block(block: Buffer): Buffer;
   forget(stream: Stream, reset: boolean): void;
 }
@@ -50,14 +50,14 @@ export class Stream implements Http2Stream {
   readonly headers: Headers;
   readonly #owner: StreamOwner;
   handler: StreamHandler | undefined;
-  /** Bytes that the peer may still send, and those that it said will come (not a number when it did not say). */
+  /** Bytes that the peer may still send, and those it announced (NaN if it announced none). */
   receiveWindow: number;
   expected: number;
   sendWindow: number;
   hasEnded = false;
   hasResponded = false;
   isClosed = false;
-  /** Data that wait for windows, and trailers behind them. */
+  /** Data that waits for windows, followed by the trailers. */
   #waiting: Buffer[] = [];
   #trailers: Headers | undefined;
 
@@ -102,7 +102,7 @@ export class Stream implements Http2Stream {
     this.#owner.forget(this, true);
   }
 
-  /** Sends what the windows, and the connection, take by now. */
+  /** Sends data within the limits of the windows and the connection. */
   flush(): void {
     const { output } = this.#owner;
     for (;;) {

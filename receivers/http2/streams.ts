@@ -1,14 +1,14 @@
-/** Which streams of a connection there are, and which there have been, RFC 9113 section 5.1. */
+/** Open and past streams of a connection, RFC 9113 section 5.1. */
 import { ConnectionError, errorCode, protocolError } from './errors.ts';
 import type { Stream } from './stream.ts';
 
-/** Numbers of streams that were reset here, so far back: frames of theirs may still be under way. */
+/** Maximum number of remembered streams that were reset here: their frames may still be in transit. */
 const maxRememberedResets = 512;
 
 export class Streams {
   readonly #open = new Map<number, Stream>();
   readonly #reset = new Set<number>();
-  /** The highest number that a peer has used. */
+  /** Highest number used by the peer. */
   last = 0;
 
   get size(): number {
@@ -19,7 +19,7 @@ export class Streams {
     return this.#open.get(id);
   }
 
-  /** A copy of the list: a caller may close streams while it iterates. */
+  /** Returns a copy of the list, so that a caller may close streams during iteration. */
   all(): readonly Stream[] {
     return [...this.#open.values()];
   }
@@ -32,14 +32,14 @@ export class Streams {
     this.#open.delete(id);
   }
 
-  /** It was reset here. */
+  /** Records that a stream was reset here. */
   noteReset(id: number): void {
     this.#reset.add(id);
     if (this.#reset.size > maxRememberedResets)
       for (const oldest of this.#reset) return void this.#reset.delete(oldest);
   }
 
-  /** For frames of streams that are not open: of those that were reset here they are let pass. */
+  /** Checks frames of streams that are not open: frames of streams reset here are ignored. */
   mustHaveBeen(id: number, what: string): void {
     this.mustHaveBegun(id, what);
     if (!this.#reset.has(id)) throw new ConnectionError(errorCode.streamClosed, `${what} for a stream that is over`);

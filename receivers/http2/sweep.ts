@@ -2,11 +2,11 @@
 import type { Server } from 'node:net';
 
 interface Swept {
-  /** Ends itself when its time is over; `now` is on the `performance.now()` clock. */
+  /** Ends itself after its deadline; `now` is on the `performance.now()` clock. */
   sweep(now: number): void;
 }
 
-/** Sweeps the present members of `all` at intervals until the server is closed. */
+/** Sweeps the current members of `all` at intervals until the server is closed. */
 export const sweepUntilClosed = (server: Server, everyMs: number, all: Pick<ReadonlySet<Swept>, 'keys'>): void => {
   const timer = setInterval(() => {
     const now = performance.now();

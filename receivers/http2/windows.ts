@@ -2,10 +2,10 @@
 import { flowControlError } from './errors.ts';
 import { defaultWindowBytes, largestWindow } from './frames.ts';
 
-/** A peer may send one WINDOW_UPDATE for this many bytes of answers. */
+/** A peer may send one WINDOW_UPDATE for this many response bytes. */
 const bytesPerUpdate = 1024;
 
-/** The peer's window for all answers together. */
+/** The peer's window for all responses. */
 export class SendWindow {
   left = defaultWindowBytes;
   #sent = 0;
@@ -21,7 +21,7 @@ export class SendWindow {
     if (this.left > largestWindow) throw flowControlError('the connection’s window is too large');
   }
 
-  /** Whether answers have paid for one more WINDOW_UPDATE: who reads much may give windows back often, within reason. */
+  /** Returns whether responses permit another WINDOW_UPDATE: a peer that reads much may send many, within reason. */
   pay(): boolean {
     if (this.#sent - this.#paidFor < bytesPerUpdate) return false;
     this.#paidFor += bytesPerUpdate;
@@ -29,5 +29,5 @@ export class SendWindow {
   }
 }
 
-/** How much of a window of `full` bytes to give back when `left` are left: nothing until half of it is used. */
+/** Returns how much of a window of `full` bytes to return when `left` remain: 0 until half is used. */
 export const owed = (left: number, full: number): number => (left > full / 2 ? 0 : full - left);

@@ -1,9 +1,9 @@
-/** File descriptors of the served protocols, made from the `.proto` files beside this one at the first request for them. */
+/** File descriptors of the served protocols, built from the `.proto` files in this folder on first request. */
 import { readFileSync } from 'node:fs';
 import protobuf from 'protobufjs';
 import descriptor from 'protobufjs/ext/descriptor.js';
 
-/** Dependencies come before what imports them. */
+/** Dependencies precede the files that import them. */
 const files = [
   'opentelemetry/proto/common/v1/common.proto',
   'opentelemetry/proto/resource/v1/resource.proto',
@@ -18,7 +18,7 @@ const files = [
   'grpc/reflection/v1alpha/reflection.proto',
 ];
 
-/** Reflection was named v1 without a change: both are made of one file. */
+/** Reflection v1 is v1alpha under another name, so both are generated from one file. */
 const textOf = (name: string): string => {
   const isAlpha = name.startsWith('grpc/reflection/v1alpha/');
   const path = isAlpha ? name.replace('v1alpha', 'v1') : name;
@@ -28,7 +28,7 @@ const textOf = (name: string): string => {
 
 type Described = ReturnType<protobuf.Type['toDescriptor']>;
 
-/** What protobufjs writes relative, and options that proto3 implies, as other implementations want it. */
+/** Completes relative names of protobufjs and implied proto3 options, as other implementations require. */
 const complete = (type: protobuf.Type, described: Described): Described => {
   for (const [index, field] of type.fieldsArray.entries()) {
     const target = described.field?.[index];
@@ -71,11 +71,14 @@ const describe = ({ name, namespace, imports }: Parsed): Uint8Array => {
 export interface Descriptors {
   /** Full names of all services. */
   readonly services: readonly string[];
-  /** A file and everything that it imports, itself first; undefined when there is none of that name. */
+  /** Returns a file and its imports, itself first; undefined if there is no file with that name. */
   byFile(name: string): Uint8Array[] | undefined;
-  /** … or that declares the symbol: a message, enum, service or method. */
+  /**
+   * Returns the file that declares the symbol (a message, enum, service or method) and its imports; undefined if there
+   * is none.
+   */
   bySymbol(symbol: string): Uint8Array[] | undefined;
-  /** A message type of the reflection protocol itself. */
+  /** Returns a message type of the reflection protocol itself. */
   type(name: string): protobuf.Type;
 }
 
@@ -117,7 +120,7 @@ const load = (): Descriptors => {
 
 let loaded: Descriptors | undefined;
 
-/** The descriptors, parsed once. */
+/** Returns the descriptors, parsed once. */
 export const descriptors = (): Descriptors => {
   loaded ??= load();
   return loaded;

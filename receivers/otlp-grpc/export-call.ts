@@ -1,4 +1,4 @@
-/** One call of an `Export` method: one message in a frame, and a deadline. */
+/** A call of an `Export` method: one message in a frame, and a deadline. */
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { otlpProtobuf } from '../engine/body-format.ts';
@@ -13,7 +13,7 @@ import type { ServerStream, StreamHandler } from './grpc-server.ts';
 
 export const receiver = 'otlp-grpc';
 export const maxBodyBytes = 50 * 1024 * 1024;
-/** A message that has not come whole by then belongs to a sender that is gone or means no good. */
+/** Timeout of an incomplete message, whose sender has disconnected or is malicious. */
 const bodyTimeoutMs = 120_000;
 
 export class ExportCall implements Transport, StreamHandler {
@@ -39,7 +39,7 @@ export class ExportCall implements Transport, StreamHandler {
     this.#exchange.start();
   }
 
-  /** Ends it when the time that the caller gave, or that a body may take, is over. */
+  /** Ends the call after the caller's deadline, or after the timeout of a body. */
   sweep(now: number): void {
     if (now >= this.#deadlineAt)
       fail(this.#stream, code.deadlineExceeded, 'the deadline passed before the request was durable');
@@ -66,7 +66,7 @@ export class ExportCall implements Transport, StreamHandler {
     return this.#stream.headers[name];
   }
 
-  /** A byte in front of the message says whether it is compressed. */
+  /** A byte before the message is the compression flag. */
   shape(signal: Signal): Shape {
     return { signal, format: otlpProtobuf, encoding: 'identity' };
   }
@@ -75,7 +75,7 @@ export class ExportCall implements Transport, StreamHandler {
     return beginning !== undefined && beginning.length >= headerBytes ? beginning.readUInt32BE(1) : 0;
   }
 
-  /** It comes by itself, within the stream's window. */
+  /** The body arrives without a request, within the stream's window. */
   read(): void {}
 
   unframe({ shape, parts }: Message): Message | Refusal | PermanentError {

@@ -1,8 +1,8 @@
-/** gRPC's framing over HTTP/2: length-prefixed messages, and statuses in trailers. */
+/** gRPC framing over HTTP/2: length-prefixed messages, and statuses in trailers. */
 import { encodeStatus } from '../engine/status.ts';
 import type { ServerStream, StreamHandler } from './grpc-server.ts';
 
-/** gRPC's status codes that are used here. */
+/** gRPC status codes used here. */
 export const code = {
   ok: 0,
   invalidArgument: 3,
@@ -16,7 +16,7 @@ export const code = {
 
 export const headerBytes = 5;
 
-/** A message behind its flag and length. */
+/** Prefixes a message with its flag and length. */
 export const frame = (message: Uint8Array): Buffer => {
   const framed = Buffer.allocUnsafe(headerBytes + message.length);
   framed[0] = 0;
@@ -33,7 +33,7 @@ const responseHeaders = Object.freeze({
 });
 const okTrailers = Object.freeze({ 'grpc-status': '0' });
 
-/** Answers one message and OK. */
+/** Responds with one message and OK. */
 export const succeed = (stream: ServerStream, framed: Buffer = emptyMessage): void => {
   if (stream.hasResponded) return;
   stream.respond(responseHeaders);
@@ -41,7 +41,7 @@ export const succeed = (stream: ServerStream, framed: Buffer = emptyMessage): vo
   stream.end(okTrailers);
 };
 
-/** Begins a stream of messages, which `complete` ends. */
+/** Starts a stream of messages, which `complete` ends. */
 export const begin = (stream: ServerStream): void => stream.respond(responseHeaders);
 
 /** Ends a stream of messages with OK. */
@@ -49,13 +49,13 @@ export const complete = (stream: ServerStream): void => stream.end(okTrailers);
 
 const unsafe = /[^\x20-\x24\x26-\x7e]/gu;
 
-/** Percent-encoding as gRPC has it: all but printable ASCII, and the percent sign itself. */
+/** Percent-encodes as gRPC specifies: everything except printable ASCII, and the percent sign itself. */
 const percentEncoded = (text: string): string =>
   text.replace(unsafe, (character) =>
     [...Buffer.from(character)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
   );
 
-/** Answers a status alone. With `retryAfterSeconds` clients keep what they have and try again. */
+/** Responds with only a status. With `retryAfterSeconds` clients retain their data and retry. */
 export const fail = (stream: ServerStream, status: number, message: string, retryAfterSeconds?: number): void => {
   if (stream.isClosed) return;
   const details =
@@ -69,7 +69,7 @@ export const fail = (stream: ServerStream, status: number, message: string, retr
 
 const unitsMs: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 1e-3, n: 1e-6 };
 
-/** `grpc-timeout` in milliseconds; undefined when there is none or it cannot be read. */
+/** Parses `grpc-timeout` to milliseconds; undefined if it is absent or invalid. */
 export const timeoutMs = (header: string | undefined): number | undefined => {
   if (header === undefined) return undefined;
   const unit = unitsMs[header.slice(-1)];
@@ -77,7 +77,7 @@ export const timeoutMs = (header: string | undefined): number | undefined => {
   return unit === undefined || !/^\d{1,8}$/.test(amount) ? undefined : Number(amount) * unit;
 };
 
-/** Calls back with every whole message of a stream, in order; messages above the cap end the call. */
+/** Calls back with every complete message of a stream, in order; a message above the cap ends the call. */
 export const messages = (
   stream: ServerStream,
   capBytes: number,

@@ -1,43 +1,50 @@
-/** The interface of an HTTP/2 server that gRPC needs. Our own (`../http2`) and Node's implement it; `test/contract/http2-*.test.ts` run over both. */
+/**
+ * Interface of an HTTP/2 server for gRPC. This project's own server (`../http2`) and Node's implement it;
+ * `test/contract/http2-*.test.ts` runs against both.
+ */
 import type { Server } from 'node:net';
 
 /** Names are in lower case; values of a repeated name are joined by a comma. */
 export type Headers = Readonly<Record<string, string>>;
 
-/** One request and its answer. After its end every call of a method is ignored. */
+/** One request and its response. After its end every method call is ignored. */
 export interface ServerStream {
   readonly headers: Headers;
-  /** The peer's address. */
+  /** Address of the peer. */
   readonly peer: string | undefined;
   readonly isClosed: boolean;
-  /** Whether the answer has begun. */
+  /** Whether the response has begun. */
   readonly hasResponded: boolean;
-  /** Begins the answer. With `end` it is all of it. Frozen headers are cheaper where they are sent again. */
+  /** Starts the response; with `end` it is complete. Frozen headers are cheaper to send repeatedly. */
   respond(headers: Headers, end?: boolean): void;
-  /** Bytes of the answer. They are not copied while they wait for the peer to read. */
+  /** Writes bytes of the response. They are not copied while they wait for the peer to read. */
   write(bytes: Buffer): void;
-  /** Ends the answer with trailers. Later parts of the peer's request are dropped. */
+  /** Ends the response with trailers. Later parts of the peer's request are dropped. */
   end(trailers: Headers): void;
 }
 
-/** The handler of a request. */
+/** Handler of a request. */
 export interface StreamHandler {
-  /** Part of the body. The bytes are the handler's. */
+  /** Receives a part of the body. The handler owns the bytes. */
   data(chunk: Buffer): void;
-  /** The body is whole. */
+  /** Called when the body is complete. */
   end(): void;
-  /** Once, when nothing more comes or goes, however it ended. */
+  /** Called once, when no more data is received or sent, for any reason. */
   closed(): void;
 }
 
 export interface GrpcServer {
-  /** To listen with. */
+  /** Server to listen with. */
   readonly server: Server;
-  /** Takes no connection and no request any more; resolves when the requests in hand are answered and the connections gone. */
+  /**
+   * Rejects new connections and requests; resolves when pending requests are answered and all connections are closed.
+   */
   close(): Promise<void>;
-  /** Cuts all connections. */
+  /** Destroys all connections. */
   destroy(): void;
 }
 
-/** `accept` is called with every request as soon as its headers are there, and may answer at once. */
+/**
+ * Creates a server. `accept` is called with every request once its headers have arrived, and may respond immediately.
+ */
 export type CreateGrpcServer = (accept: (stream: ServerStream) => StreamHandler) => GrpcServer;

@@ -1,4 +1,4 @@
-/** `grpc.health.v1.Health`: whether this receiver takes calls. */
+/** `grpc.health.v1.Health`: whether this receiver accepts calls. */
 
 import { begin, code, complete, fail, frame, messages, succeed } from './framing.ts';
 import type { ServerStream, StreamHandler } from './grpc-server.ts';
@@ -7,7 +7,7 @@ const statuses = { serving: 1, notServing: 2, serviceUnknown: 3 } as const;
 const maxRequestBytes = 1_024;
 const framed = (status: number): Buffer => frame(Buffer.from([0x08, status]));
 
-/** The name that a request asks for; the only field is a string of number 1. */
+/** Returns the service name of a request; the only field is a string with number 1. */
 const serviceOf = (request: Buffer): string =>
   request[0] === 0x0a && (request[1] ?? 0) < 128 ? request.subarray(2, 2 + (request[1] ?? 0)).toString() : '';
 

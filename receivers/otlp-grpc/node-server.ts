@@ -1,4 +1,4 @@
-/** `node:http2` as gRPC's server: more CPU a call than our own server, and no parser but Node's. */
+/** `node:http2` as the gRPC server: more CPU per call than the project's own server, but only Node's parser. */
 import { once } from 'node:events';
 import {
   constants,
@@ -10,7 +10,7 @@ import {
 import type { Socket } from 'node:net';
 import type { CreateGrpcServer, Headers, ServerStream, StreamHandler } from './grpc-server.ts';
 
-/** As `../http2/options.ts` has them. */
+/** Equal to `../http2/options.ts`. */
 const settings = { maxConcurrentStreams: 256, initialWindowSize: 4 * 1024 * 1024, maxHeaderListSize: 16 * 1024 };
 const connectionWindowBytes = 16 * 1024 * 1024;
 const handshakeMs = 10_000;
@@ -69,7 +69,7 @@ const serve = (stream: ServerHttp2Stream, handler: StreamHandler): void => {
     if (!stream.aborted) handler.end();
   });
   stream.once('close', () => handler.closed());
-  // The `close` event reports a stream that breaks.
+  // The `close` event reports a broken stream.
   stream.on('error', ignore);
 };
 
@@ -100,7 +100,7 @@ export const createNodeServer: CreateGrpcServer = (accept) => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       for (const session of sessions) session.close();
       await closed;
-      // The server forgets a connection before its streams get `close`.
+      // The server forgets a connection before its streams receive `close`.
       await Promise.all([...streams].map((stream) => once(stream, 'close')));
     },
     destroy() {

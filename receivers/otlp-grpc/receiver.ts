@@ -28,7 +28,7 @@ const signalOf = new Map<string, Signal>([
 ]);
 const services = [...signalOf.keys()].map((path) => path.slice(1, path.lastIndexOf('/')));
 
-/** For calls that were answered by their headers. */
+/** Handler of calls that were answered by their headers. */
 const over: StreamHandler = { data: () => undefined, end: () => undefined, closed: () => undefined };
 const notGrpc = Object.freeze({ ':status': '415', 'content-length': '0' });
 const notPost = Object.freeze({ ':status': '405', allow: 'POST', 'content-length': '0' });
@@ -88,7 +88,7 @@ const listen = async (engine: Engine): Promise<Listener> => {
 
 export const otlpGrpc = defineReceiver({
   name: receiver,
-  summary: 'OTLP over gRPC on 4317, with health and reflection',
+  summary: 'OTLP over gRPC on port 4317, with health and reflection',
   signals: ['logs', 'metrics', 'traces'],
   listens: [{ setting, protocol: 'grpc', paths }],
   maxBodyBytes,

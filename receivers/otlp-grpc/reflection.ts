@@ -1,4 +1,6 @@
-/** `grpc.reflection`, v1 and v1alpha: lets grpcurl and others find the services without their `.proto` files. */
+/**
+ * `grpc.reflection`, v1 and v1alpha: allows grpcurl and others to discover the services without their `.proto` files.
+ */
 
 import { type Descriptors, descriptors } from './descriptors.ts';
 import { begin, code, complete, fail, frame, messages } from './framing.ts';

@@ -1,10 +1,13 @@
-/** How the fields of a panel's table are shown: for all of them, and otherwise for those that an override names. */
+/** How the fields of a panel's table are displayed: settings for all fields, and overrides for some. */
 import { z } from 'zod';
 import { Link } from './links.ts';
 
 const text = (maxLength: number) => z.string().max(maxLength);
 
-/** A name of the palette, a hex value, or `rgb(…)`. The page knows the names; an unknown one is the default colour. */
+/**
+ * A color of the palette by name, a hex value, or `rgb(…)`. The page resolves names, and shows an unknown name in the
+ * default color.
+ */
 export const Colour = z
   .string()
   .regex(
@@ -15,11 +18,14 @@ export const Colour = z
 const finite = z.number();
 
 const Thresholds = z.strictObject({
-  mode: z.enum(['absolute', 'percent']).default('absolute').describe('percent: of the way from min to max'),
+  mode: z
+    .enum(['absolute', 'percent'])
+    .default('absolute')
+    .describe('`percent`: percentage of the range from min to max'),
   steps: z
     .array(
       z.strictObject({
-        value: finite.nullable().describe('From which value on it holds; null: below all others'),
+        value: finite.nullable().describe('Lower bound of the threshold; `null` for below all others'),
         colour: Colour,
       }),
     )
@@ -27,21 +33,21 @@ const Thresholds = z.strictObject({
 });
 
 const shownAs = {
-  text: text(1024).optional().describe('Instead of the value; without it the value stays'),
+  text: text(1024).optional().describe('Text shown instead of the value; without it the value is shown'),
   colour: Colour.optional(),
   icon: text(64).optional(),
 };
 
-/** What stands for a value. The first that fits counts. */
+/** Replaces a value with a text, color or icon. The first matching mapping applies. */
 const Mapping = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('value'), value: text(1024).describe('As text'), ...shownAs }),
+  z.strictObject({ kind: z.literal('value'), value: text(1024).describe('Value, as text'), ...shownAs }),
   z.strictObject({
     kind: z.literal('range'),
-    from: finite.nullable().describe('null: without a lower end'),
+    from: finite.nullable().describe('Lower bound; `null` for none'),
     to: finite.nullable(),
     ...shownAs,
   }),
-  z.strictObject({ kind: z.literal('pattern'), pattern: text(1024).describe('RE2'), ...shownAs }),
+  z.strictObject({ kind: z.literal('pattern'), pattern: text(1024).describe('RE2 regular expression'), ...shownAs }),
   z.strictObject({
     kind: z.literal('special'),
     match: z.enum(['null', 'nan', 'null-or-nan', 'true', 'false', 'empty']),
@@ -52,30 +58,32 @@ const Mapping = z.discriminatedUnion('kind', [
 const ColourMode = z.strictObject({
   mode: z
     .enum(['fixed', 'thresholds', 'palette', 'palette-by-name', 'shades', 'scale'])
-    .describe('palette: another one for each field; shades: of the fixed one; scale: by value along `scale`'),
+    .describe(
+      '`palette`: a different color per field; `shades`: shades of the fixed color; `scale`: by value along `scale`',
+    ),
   fixed: Colour.optional(),
-  scale: text(64).optional().describe('Name of a colour scale, such as green-yellow-red'),
-  by: z.enum(['last', 'min', 'max']).optional().describe('Which value of a series gives its colour'),
+  scale: text(64).optional().describe('Name of a color scale, such as green-yellow-red'),
+  by: z.enum(['last', 'min', 'max']).optional().describe('Value of a series that determines its color'),
 });
 
-/** How a field is drawn over time. */
+/** How a field is drawn over time */
 const Drawing = z.strictObject({
   as: z.enum(['lines', 'bars', 'points']).optional(),
   interpolation: z.enum(['linear', 'smooth', 'step-before', 'step-after']).optional(),
-  width: finite.min(0).max(20).optional().describe('Of lines, in pixels'),
+  width: finite.min(0).max(20).optional().describe('Line width, in pixels'),
   dashes: z.enum(['solid', 'dash', 'dot']).optional(),
-  area: finite.min(0).max(100).optional().describe('Opacity of the area below, in percent'),
+  area: finite.min(0).max(100).optional().describe('Opacity of the area below the line, in percent'),
   gradient: z.enum(['none', 'opacity', 'hue', 'scale']).optional(),
-  areaDownTo: text(512).optional().describe('Name of the field down to which the area goes'),
+  areaDownTo: text(512).optional().describe('Name of the field that bounds the area below'),
   points: z.enum(['auto', 'always', 'never']).optional(),
   pointSize: finite.min(1).max(40).optional(),
   joinGaps: z
     .union([z.boolean(), z.int().min(1)])
     .optional()
-    .describe('Whether gaps are bridged; a number: those up to so many milliseconds'),
+    .describe('Whether lines span gaps; a number limits the gap in milliseconds'),
   stack: z.enum(['none', 'normal', 'percent']).optional(),
   stackGroup: text(64).optional(),
-  below: z.boolean().optional().describe('Drawn downwards from zero'),
+  below: z.boolean().optional().describe('Whether the field is drawn downwards from zero'),
   thresholds: z.enum(['none', 'lines', 'dashed-lines', 'areas', 'lines-and-areas']).optional(),
 });
 
@@ -83,43 +91,45 @@ const Axis = z.strictObject({
   side: z.enum(['auto', 'left', 'right', 'hidden']).optional(),
   label: text(256).optional(),
   scale: z.enum(['linear', 'log2', 'log10', 'symlog']).optional(),
-  softMin: finite.optional().describe('The axis begins here, unless values lie beyond'),
+  softMin: finite.optional().describe('Lower end of the axis, unless values exceed it'),
   softMax: finite.optional(),
   width: finite.min(0).max(1000).optional(),
   grid: z.enum(['auto', 'on', 'off']).optional(),
   centredZero: z.boolean().optional(),
   border: z.boolean().optional(),
-  coloured: z.boolean().optional().describe('In the colour of the series'),
+  coloured: z.boolean().optional().describe('Whether the axis has the color of the series'),
 });
 
-/** How a field is shown in a table. */
+/** How a field is displayed in a table */
 const Cell = z.strictObject({
   as: z
     .enum(['auto', 'text', 'coloured-text', 'coloured-background', 'gauge', 'sparkline', 'json', 'image', 'links'])
     .optional(),
-  style: z.enum(['basic', 'gradient', 'lcd']).optional().describe('Of gauges and backgrounds'),
-  value: z.enum(['colour', 'text', 'hidden']).optional().describe('Of gauges: how the value is written beside'),
-  wholeRow: z.boolean().optional().describe('The colour is that of the row'),
+  style: z.enum(['basic', 'gradient', 'lcd']).optional().describe('Style of gauges and backgrounds'),
+  value: z.enum(['colour', 'text', 'hidden']).optional().describe('How gauges display the value'),
+  wholeRow: z.boolean().optional().describe('Whether the color applies to the entire row'),
   align: z.enum(['auto', 'left', 'center', 'right']).optional(),
   width: finite.min(0).max(4096).optional(),
   minWidth: finite.min(0).max(4096).optional(),
   wraps: z.boolean().optional(),
-  inspectable: z.boolean().optional().describe('Whether the whole value can be opened'),
+  inspectable: z.boolean().optional().describe('Whether the complete value can be opened'),
 });
 
-/** All that can be said of how a field is shown. What is left out is as the panel's kind has it. */
+/** Display settings of a field. Omitted settings have the default of the panel's kind. */
 export const FieldSettings = z.strictObject({
-  name: text(512).optional().describe('Instead of its own; it may use variables'),
+  name: text(512).optional().describe('Display name, instead of the name of the field; may contain variables'),
   description: text(1024).optional(),
-  unit: text(64).optional().describe("UCUM, or one of the page's: By, ms, %, {request}/s; without it the query's"),
+  unit: text(64)
+    .optional()
+    .describe("UCUM unit, or one of the page's units: By, ms, %, {request}/s; by default the unit of the query"),
   decimals: z.int().min(0).max(20).optional(),
   min: finite.optional(),
   max: finite.optional(),
-  eachItsLimits: z.boolean().optional().describe('Min and max are those of each field by itself'),
+  eachItsLimits: z.boolean().optional().describe('Whether min and max are determined for each field separately'),
   thresholds: Thresholds.optional(),
   mappings: z.array(Mapping).max(256).optional(),
   colour: ColourMode.optional(),
-  noValue: text(256).optional().describe('Shown where there is no value'),
+  noValue: text(256).optional().describe('Text shown if there is no value'),
   links: z.array(Link).max(32).optional(),
   hiddenIn: z
     .array(z.enum(['graph', 'legend', 'tooltip', 'table']))
@@ -131,13 +141,16 @@ export const FieldSettings = z.strictObject({
   cell: Cell.optional(),
 });
 
-/** Which fields an override is for. */
+/** Selects the fields of an override */
 const FieldMatch = z.discriminatedUnion('by', [
   z.strictObject({ by: z.literal('name'), name: text(512).min(1) }),
-  z.strictObject({ by: z.literal('pattern'), pattern: text(1024).min(1).describe('RE2, over the whole name') }),
+  z.strictObject({
+    by: z.literal('pattern'),
+    pattern: text(1024).min(1).describe('RE2 regular expression that matches the entire name'),
+  }),
   z.strictObject({ by: z.literal('query'), query: text(64).min(1).describe('Name of a query or formula') }),
   z.strictObject({ by: z.literal('type'), type: z.enum(['time', 'number', 'text', 'boolean', 'json']) }),
 ]);
 
-/** What is different for some fields. Later ones win. */
+/** Settings that differ for some fields. Later overrides take precedence. */
 export const FieldOverride = z.strictObject({ match: FieldMatch, settings: FieldSettings });

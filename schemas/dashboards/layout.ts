@@ -1,45 +1,42 @@
-/** Where panels stand: on a grid of 24 columns, in sections. */
+/** Positions of panels: on a grid of 24 columns, in sections. */
 import { z } from 'zod';
 import { VariableName } from './variables.ts';
 
 /** Columns of the grid. */
 const columns = 24;
 
-/** Ids of panels and sections: the author's choice, and the same for as long as the thing is the same. */
+/** IDs of panels and sections. The author chooses them, and they stay the same for the life of the object. */
 export const StableId = z
   .string()
   .regex(/^[A-Za-z0-9][\w-]{0,63}$/, 'must be letters, digits, _ and -, at most 64, and begin with a letter or digit');
 
-/** Of a panel or section: one for each chosen value of a variable. */
+/** Repeats a panel or section for each selected value of a variable. */
 const repeated = {
   variable: VariableName,
-  max: z.int().min(1).max(100).default(100).describe('Most of them'),
+  max: z.int().min(1).max(100).default(100).describe('Maximum number of repetitions'),
 };
 
 const SectionRepeat = z.strictObject(repeated);
 export const PanelRepeat = z.strictObject({
   ...repeated,
   direction: z.enum(['across', 'down']).default('across'),
-  perRow: z.int().min(1).max(columns).default(4).describe('Most beside each other, where they go across'),
+  perRow: z.int().min(1).max(columns).default(4).describe('Maximum number per row, for horizontal repetition'),
 });
 
-/** Sections stand in the order of their list, below the panels that are in none. */
+/** Sections are shown in list order, below the panels without a section. */
 export const Section = z.strictObject({
   id: StableId,
-  title: z.string().max(512).default('').describe('May use variables'),
-  kind: z
-    .enum(['row', 'tab'])
-    .default('row')
-    .describe('Tabs that follow each other are one set: one is shown at a time'),
-  within: StableId.nullable().default(null).describe('The section that it is in'),
-  folded: z.boolean().default(false).describe('Whether a row is closed when the dashboard is opened'),
+  title: z.string().max(512).default('').describe('Title; may contain variables'),
+  kind: z.enum(['row', 'tab']).default('row').describe('Consecutive tabs form one set, which shows one tab at a time'),
+  within: StableId.nullable().default(null).describe('Parent section'),
+  folded: z.boolean().default(false).describe('Whether a row is collapsed when the dashboard is opened'),
   repeat: SectionRepeat.nullable().default(null),
 });
 
-/** A panel's place in its section. */
+/** Position of a panel in its section. */
 export const Place = z
   .strictObject({
-    section: StableId.nullable().default(null).describe('null: above all sections'),
+    section: StableId.nullable().default(null).describe('Section ID; `null` for above all sections'),
     x: z
       .int()
       .min(0)

@@ -1,9 +1,9 @@
-/** Links of dashboards, panels and fields. Nothing that a browser would run can be one, whatever variables stand for. */
+/** Links of dashboards, panels and fields. A link can never be a script URL, whatever values its variables have. */
 import { z } from 'zod';
 
 /**
- * `http:`, `https:`, or a path of this installation: a slash that no second one follows. A variable may stand behind that,
- * so that no value of it makes another scheme or host of a path.
+ * `http:`, `https:`, or a path of this installation: a single leading slash. Variables are allowed only after that, so
+ * that no value can change the scheme or host.
  */
 const LinkTarget = z
   .string()
@@ -18,12 +18,12 @@ export const Link = z.strictObject({
 });
 
 const shared = {
-  keepTime: z.boolean().default(false).describe('The range goes along'),
+  keepTime: z.boolean().default(false).describe('Whether the link includes the time range'),
   keepVariables: z.boolean().default(false),
   newTab: z.boolean().default(false),
 };
 
-/** A link above the panels: to an address, or to all dashboards that have these tags. */
+/** A link above the panels: to an address, or to all dashboards with these tags. */
 export const DashboardLink = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('address'),

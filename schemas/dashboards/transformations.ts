@@ -1,11 +1,13 @@
-/** What is done with the tables of a panel before it is drawn. `queries/transformations/` has a function for each kind. */
+/**
+ * Transformations of a panel's tables before they are drawn. `queries/transformations/` has a function for each kind.
+ */
 import { z } from 'zod';
 
-const field = z.string().min(1).max(1024).describe('A column by its name');
+const field = z.string().min(1).max(1024).describe('Name of a column');
 const fields = z.array(field).max(1_000);
-const pattern = z.string().min(1).max(1024).describe('RE2, which matches anywhere in a name');
+const pattern = z.string().min(1).max(1024).describe('RE2 regular expression that matches anywhere in a name');
 
-/** One value of the many of a column. Those of nothing are null, and a count of nothing is 0. */
+/** Functions that reduce the values of a column to one. The result for no values is null, and a count is 0. */
 export const reducers = [
   'last',
   'last-not-null',
@@ -33,16 +35,16 @@ export const reducers = [
 ] as const;
 export const Reducer = z
   .union([z.enum(reducers), z.string().regex(/^p(?:100|\d{1,2})$/)])
-  .describe('A figure over the values of a column; p95 is a percentile');
+  .describe('Reducer of the values of a column; p95 is a percentile');
 
 const shared = {
-  off: z.boolean().default(false).describe('Whether it is left out'),
+  off: z.boolean().default(false).describe('Whether the transformation is disabled'),
   queries: z
     .array(z.string().min(1).max(64))
     .min(1)
     .max(26)
     .optional()
-    .describe('Only tables of these queries; others go past it'),
+    .describe('Queries whose tables are transformed; other tables pass unchanged'),
 };
 
 const Operand = z.union([z.strictObject({ field }), z.strictObject({ value: z.number() })]);
@@ -66,27 +68,31 @@ export const Transformation = z.discriminatedUnion('kind', [
       kind: z.literal('organize'),
       ...shared,
       hidden: fields.default([]),
-      order: fields.default([]).describe('Columns from left to right; others stand behind them as they were'),
-      names: z.record(z.string().max(1024), z.string().max(1024)).default({}).describe('New names by old ones'),
+      order: fields.default([]).describe('Columns from left to right; other columns follow in their original order'),
+      names: z.record(z.string().max(1024), z.string().max(1024)).default({}).describe('New column names by old name'),
     })
-    .describe('Hides, orders and names columns'),
+    .describe('Hides, orders and renames columns'),
   z
     .strictObject({ kind: z.literal('merge'), ...shared })
-    .describe('One table of all; rows that have equal values in the columns that they share become one'),
+    .describe('Joins all tables into one; rows with equal values in the shared columns are merged'),
   z
     .strictObject({
       kind: z.literal('join-by-field'),
       ...shared,
-      field: field.optional().describe('Without it the time'),
+      field: field.optional().describe('Column to join by; the time by default'),
       mode: z.enum(['outer', 'inner', 'outer-tabular']).default('outer'),
     })
-    .describe('One table with a row for each value of the column'),
+    .describe('One table with a row for each value of a column'),
   z
     .strictObject({
       kind: z.literal('join-by-labels'),
       ...shared,
-      value: z.string().min(1).max(1024).describe('The label whose values become columns'),
-      join: z.array(z.string().min(1).max(1024)).max(100).optional().describe('Labels of a row; without it all others'),
+      value: z.string().min(1).max(1024).describe('Label whose values become columns'),
+      join: z
+        .array(z.string().min(1).max(1024))
+        .max(100)
+        .optional()
+        .describe('Labels of a row; all other labels by default'),
     })
     .describe('One table with a row for each group of labels'),
   z
@@ -99,7 +105,7 @@ export const Transformation = z.discriminatedUnion('kind', [
         .max(100)
         .default([]),
     })
-    .describe('A row for each group of equal values, with figures of the others'),
+    .describe('A row for each group of equal values, with aggregates of the other columns'),
   z
     .strictObject({
       kind: z.literal('calculate'),
@@ -108,7 +114,7 @@ export const Transformation = z.discriminatedUnion('kind', [
         z.strictObject({
           is: z.literal('row'),
           reducer: Reducer,
-          fields: fields.optional().describe('Without it every column of numbers'),
+          fields: fields.optional().describe('Columns to aggregate; all numeric columns by default'),
         }),
         z.strictObject({
           is: z.literal('binary'),
@@ -134,14 +140,14 @@ export const Transformation = z.discriminatedUnion('kind', [
           place: z
             .enum(['behind', 'around'])
             .default('behind')
-            .describe('Which rows: those before it, or on both sides'),
+            .describe('Rows of the window: the preceding ones, or those on both sides'),
         }),
         z.strictObject({ is: z.literal('index'), asShare: z.boolean().default(false) }),
       ]),
       as: z.string().max(1024).optional().describe('Name of the new column'),
-      replaces: z.boolean().default(false).describe('Whether only the time and the new column are left'),
+      replaces: z.boolean().default(false).describe('Whether only the time and the new column remain'),
     })
-    .describe('A new column of others'),
+    .describe('A new column computed from others'),
   z
     .strictObject({
       kind: z.literal('filter-fields'),
@@ -149,7 +155,7 @@ export const Transformation = z.discriminatedUnion('kind', [
       keep: z.strictObject({ names: fields.optional(), pattern: pattern.optional() }).optional(),
       drop: z.strictObject({ names: fields.optional(), pattern: pattern.optional() }).optional(),
     })
-    .describe('Keeps and drops columns by name or pattern'),
+    .describe('Includes or excludes columns by name or pattern'),
   z
     .strictObject({
       kind: z.literal('filter-rows'),
@@ -158,14 +164,14 @@ export const Transformation = z.discriminatedUnion('kind', [
       match: z.enum(['all', 'any']).default('all'),
       conditions: z.array(Condition).min(1).max(100),
     })
-    .describe('Keeps or drops rows by their values'),
+    .describe('Includes or excludes rows by their values'),
   z
     .strictObject({
       kind: z.literal('filter-queries'),
       ...shared,
       keep: z.array(z.string().min(1).max(64)).min(1).max(26),
     })
-    .describe('Keeps the tables of some queries'),
+    .describe('Selects the tables of some queries'),
   z
     .strictObject({
       kind: z.literal('rename'),
@@ -175,19 +181,19 @@ export const Transformation = z.discriminatedUnion('kind', [
         .string()
         .max(1024)
         .default('')
-        .describe('$1 stands for the first group of the pattern, $& for all that it matched'),
+        .describe('Replacement; $1 is the first group of the pattern, $& the entire match'),
     })
-    .describe('Names columns by a pattern'),
+    .describe('Renames columns by a pattern'),
   z
     .strictObject({
       kind: z.literal('reduce'),
       ...shared,
       reducers: z.array(Reducer).min(1).max(32),
-      to: z.enum(['rows', 'fields']).default('rows').describe('A row for each column, or a row for each table'),
+      to: z.enum(['rows', 'fields']).default('rows').describe('One row per column, or one row per table'),
       labelsToFields: z.boolean().default(false),
       includesTime: z.boolean().default(false),
     })
-    .describe('Figures instead of rows'),
+    .describe('Reduces rows to aggregates'),
   z
     .strictObject({
       kind: z.literal('sort'),
@@ -195,19 +201,23 @@ export const Transformation = z.discriminatedUnion('kind', [
       by: field,
       direction: z.enum(['ascending', 'descending']).default('ascending'),
     })
-    .describe('Orders rows by a column'),
+    .describe('Sorts rows by a column'),
   z
     .strictObject({
       kind: z.literal('labels-to-fields'),
       ...shared,
       to: z.enum(['columns', 'rows']).default('columns'),
-      keep: z.array(z.string().min(1).max(1024)).max(1_000).optional().describe('Without it every label'),
-      nameFrom: z.string().min(1).max(1024).optional().describe('The label whose value names the column of values'),
+      keep: z
+        .array(z.string().min(1).max(1024))
+        .max(1_000)
+        .optional()
+        .describe('Labels to convert; all labels by default'),
+      nameFrom: z.string().min(1).max(1024).optional().describe('Label whose value names the value column'),
     })
-    .describe('Labels become columns or rows'),
+    .describe('Converts labels to columns or rows'),
   z
     .strictObject({ kind: z.literal('series-to-rows'), ...shared })
-    .describe('One table with time, metric and value of every series, the newest first'),
+    .describe('One table with time, metric and value of every series, newest first'),
   z
     .strictObject({
       kind: z.literal('trend'),
@@ -215,25 +225,25 @@ export const Transformation = z.discriminatedUnion('kind', [
       figures: z
         .record(z.string().min(1).max(64), Reducer)
         .default({})
-        .describe('By query, what the value of a series is; without it the last'),
+        .describe('Reducer of the values of a series, by query; the last value by default'),
     })
-    .describe('A row for each series, with its labels, its points and a figure of them'),
+    .describe('A row for each series, with its labels, points and an aggregate'),
   z
     .strictObject({
       kind: z.literal('extract'),
       ...shared,
       field,
       format: z.enum(['auto', 'json', 'pairs', 'pattern']).default('auto'),
-      pattern: pattern.optional().describe('Of format pattern: its named groups become columns'),
+      pattern: pattern.optional().describe('For the format pattern: its named groups become columns'),
       paths: z
         .array(z.strictObject({ path: z.string().min(1).max(1024), as: z.string().max(1024).optional() }))
         .max(100)
         .default([])
-        .describe('Of format json: parts of it, such as a.b[0]; without it its keys'),
+        .describe('For the format json: paths such as a.b[0]; by default its keys'),
       keepsTime: z.boolean().default(false),
-      replaces: z.boolean().default(false).describe('Whether only the new columns are left'),
+      replaces: z.boolean().default(false).describe('Whether only the new columns remain'),
     })
-    .describe('Columns out of texts'),
+    .describe('Extracts columns from texts'),
   z
     .strictObject({
       kind: z.literal('convert'),
@@ -243,16 +253,16 @@ export const Transformation = z.discriminatedUnion('kind', [
           z.strictObject({
             field,
             to: z.enum(['number', 'text', 'boolean', 'time', 'json']),
-            format: z.string().max(128).optional().describe('Of a time: YYYY-MM-DD HH:mm:ss and the like'),
-            zone: z.string().max(64).optional().describe('Of a time as text; without it UTC'),
+            format: z.string().max(128).optional().describe('Format of a time, such as YYYY-MM-DD HH:mm:ss'),
+            zone: z.string().max(64).optional().describe('Time zone of a time in text form; UTC by default'),
           }),
         )
         .min(1)
         .max(100),
     })
-    .describe('Values of another type'),
+    .describe('Converts values to another type'),
   z
     .strictObject({ kind: z.literal('limit'), ...shared, rows: z.int().min(0).max(100_000).default(10) })
-    .describe('The first rows'),
+    .describe('Limits the number of rows'),
 ]);
 export type Transformation = z.output<typeof Transformation>;

@@ -1,44 +1,46 @@
-/** Variables of a dashboard: names in its queries and titles that stand for values which people choose. */
+/** Variables of a dashboard: names in its queries and titles whose values users choose. */
 import { z } from 'zod';
 
-/** What a variable has as its value where All is chosen. */
+/** Value of a variable when All is selected. */
 export const allValues = '$__all';
 
-/** How many values one variable has at most, and how many of them may be chosen. */
+/** Maximum number of values of one variable, and of selected values. */
 export const maxValues = 1_000;
 
 const text = z.string().max(4096);
 
-/** Names that begin with two underscores are the platform's: `$__interval`, `$__from`. */
+/**
+ * Name of a variable. Names that begin with two underscores are reserved for the platform: `$__interval`, `$__from`.
+ */
 export const VariableName = z
   .string()
   .regex(/^(?!__)\w{1,64}$/)
-  .describe('Letters, digits and underscores, not two underscores at the beginning');
+  .describe('Letters, digits and underscores, without two leading underscores');
 
 const shared = {
   name: VariableName,
-  title: text.optional().describe('Shown instead of the name'),
+  title: text.optional().describe('Label shown instead of the name'),
   description: text.optional(),
   hide: z.enum(['nothing', 'title', 'variable']).default('nothing'),
-  inAddress: z.boolean().default(true).describe("Whether the page's address holds what is chosen"),
+  inAddress: z.boolean().default(true).describe('Whether the page URL contains the selection'),
 };
 
-const Option = z.strictObject({ value: text, title: text.optional().describe('Shown instead of the value') });
+const Option = z.strictObject({ value: text, title: text.optional().describe('Label shown instead of the value') });
 
 const chosen = {
-  several: z.boolean().default(false).describe('Whether more than one value may be chosen'),
+  several: z.boolean().default(false).describe('Whether several values can be selected'),
   all: z
     .strictObject({
-      value: text.optional().describe('What All stands for, as it is; without it every value of the variable'),
+      value: text.optional().describe('Raw value of All; by default every value of the variable'),
     })
     .optional()
-    .describe('Present where All may be chosen'),
-  allowsOther: z.boolean().default(true).describe('Whether a value may be chosen that is not in the list'),
+    .describe('Present if All can be selected'),
+  allowsOther: z.boolean().default(true).describe('Whether values outside the list can be entered'),
   selected: z
     .array(text)
     .max(maxValues)
     .default([])
-    .describe(`What is chosen where nothing else is: values, or ${allValues}; empty for the first value`),
+    .describe(`Default selection: values, or ${allValues}; empty for the first value`),
 };
 
 const queryFields = {
@@ -48,7 +50,7 @@ const queryFields = {
     .max(1024)
     .optional()
     .describe(
-      'RE2: only what matches. Its group `value`, or else its first group, is the value, its group `text` the title',
+      'RE2 regular expression that filters the values. Its group `value`, or else its first group, is the value, and its group `text` is the label',
     ),
   order: z
     .strictObject({
@@ -56,15 +58,15 @@ const queryFields = {
       direction: z.enum(['ascending', 'descending']).default('ascending'),
     })
     .optional()
-    .describe('Without it as they were found'),
-  refresh: z.enum(['opened', 'range']).default('range').describe('Whether a new range asks for the values again'),
+    .describe('Sort order; by default the order of the result'),
+  refresh: z.enum(['opened', 'range']).default('range').describe('Whether a new time range reloads the values'),
   fixed: z
     .strictObject({
       options: z.array(Option).min(1).max(maxValues),
       place: z.enum(['before', 'after', 'sorted']).default('before'),
     })
     .optional()
-    .describe('Values that are always there'),
+    .describe('Values that are always available'),
 };
 
 const match = z
@@ -72,12 +74,14 @@ const match = z
   .min(1)
   .max(16_384)
   .optional()
-  .describe('A selector of PromQL, such as up{job="node"}; it may use other variables');
+  .describe('PromQL selector, such as up{job="node"}; may contain other variables');
 const labelName = z.string().min(1).max(1024);
 
 const filterOperators = ['=', '!=', '=~', '!~', '<', '>'] as const;
 
-/** A condition on a label that goes into every query of the dashboard. With several values, `=` means one of them. */
+/**
+ * A condition on a label that is added to every query of the dashboard. With several values, `=` matches any of them.
+ */
 const Filter = z.strictObject({
   label: labelName,
   operator: z.enum(filterOperators),
@@ -89,16 +93,16 @@ const duration = z
   .string()
   .max(32)
   .regex(/^\d+(?:ms|[smhdwMy])$/)
-  .describe('A number and ms, s, m, h, d, w, M (30 days) or y');
+  .describe('A number with one of the units ms, s, m, h, d, w, M (30 days) and y');
 
-/** Anything that a query, a title or another variable can name. */
+/** A variable that queries, titles and other variables can reference. */
 export const Variable = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('label-values'), ...shared, label: labelName, match, ...queryFields }),
   z.strictObject({ kind: z.literal('label-names'), ...shared, match, ...queryFields }),
   z.strictObject({
     kind: z.literal('metric-names'),
     ...shared,
-    names: z.string().max(1024).optional().describe('RE2: only metrics whose name it matches anywhere'),
+    names: z.string().max(1024).optional().describe('RE2 regular expression that matches anywhere in the metric name'),
     match,
     ...queryFields,
   }),
@@ -106,8 +110,8 @@ export const Variable = z.discriminatedUnion('kind', [
     kind: z.literal('field-values'),
     ...shared,
     signal: z.enum(['logs', 'traces']),
-    field: z.string().min(1).max(512).describe('A field or attribute, named as in the search language'),
-    search: z.string().max(4096).optional().describe('Only of records that match; it may use other variables'),
+    field: z.string().min(1).max(512).describe('Field or attribute, named as in the search language'),
+    search: z.string().max(4096).optional().describe('Filter for the records; may contain other variables'),
     ...queryFields,
   }),
   z.strictObject({
@@ -117,7 +121,9 @@ export const Variable = z.discriminatedUnion('kind', [
       .string()
       .min(1)
       .max(16_384)
-      .describe('At the end of the range. Each of its series is a text: name{label="value"} value milliseconds'),
+      .describe(
+        'PromQL query, evaluated at the end of the range. Each series becomes a text: name{label="value"} value milliseconds',
+      ),
     ...queryFields,
   }),
   z.strictObject({
@@ -132,24 +138,24 @@ export const Variable = z.discriminatedUnion('kind', [
     options: z.array(duration).min(1).max(100),
     auto: z
       .strictObject({
-        steps: z.int().min(1).max(10_000).default(30).describe('Into how many steps it divides the range'),
+        steps: z.int().min(1).max(10_000).default(30).describe('Number of steps into which auto divides the range'),
         min: duration.default('10s'),
       })
       .optional()
-      .describe('Present where auto may be chosen: a step that fits the range'),
-    selected: text.default('').describe('One of the options, or auto; empty for the first'),
+      .describe('Present if auto can be selected: a step that fits the range'),
+    selected: text.default('').describe('One of the options, or auto; empty for the first option'),
   }),
-  z.strictObject({ kind: z.literal('text'), ...shared, selected: text.default('').describe('What is written there') }),
+  z.strictObject({ kind: z.literal('text'), ...shared, selected: text.default('').describe('Default text') }),
   z.strictObject({ kind: z.literal('constant'), ...shared, value: text }),
   z.strictObject({
     kind: z.literal('filters'),
     ...shared,
-    filters: z.array(Filter).max(100).default([]).describe('Those that are there until others are chosen'),
-    always: z.array(Filter).max(100).default([]).describe('Those that nobody can take away'),
+    filters: z.array(Filter).max(100).default([]).describe('Default filters'),
+    always: z.array(Filter).max(100).default([]).describe('Filters that users cannot remove'),
   }),
 ]);
 export type Variable = z.output<typeof Variable>;
 
-/** What is chosen, by variable: a value, several, or filters such as `job=node` of a variable of filters. */
+/** Selected values by variable: a value, several values, or filters such as `job=node` for a filter variable. */
 export const ChosenValues = z.record(VariableName, z.union([text, z.array(text).max(maxValues)]));
 export type ChosenValues = z.output<typeof ChosenValues>;

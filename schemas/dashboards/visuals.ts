@@ -1,4 +1,4 @@
-/** What a panel draws: one kind each, with what only that kind has. */
+/** Visualization of a panel: one schema per kind, with the options of that kind. */
 import { z } from 'zod';
 import { Reducer } from './transformations.ts';
 
@@ -8,7 +8,7 @@ const legend = z
   .strictObject({
     place: z.enum(['bottom', 'right', 'hidden']).default('bottom'),
     form: z.enum(['list', 'table']).default('list'),
-    values: z.array(Reducer).max(32).default([]).describe('What is listed beside each name'),
+    values: z.array(Reducer).max(32).default([]).describe('Values listed in the legend for each name'),
     sortBy: Reducer.nullable().default(null),
     descending: z.boolean().default(true),
     width: z.number().min(0).max(4096).nullable().default(null),
@@ -21,20 +21,20 @@ const tooltip = z
     hidesZeros: z.boolean().default(false),
   })
   .prefault({});
-/** How a series or column becomes the values that are shown. */
+/** How a series or column is reduced to the displayed values */
 const reduce = z
   .strictObject({
     reducer: Reducer.default('last-not-null'),
-    everyRow: z.boolean().default(false).describe('One value for each row instead of one for each field'),
-    max: z.int().min(1).max(1000).nullable().default(null).describe('Most rows'),
-    fields: text(1024).default('').describe('RE2: only fields whose name matches; empty: those that are numbers'),
+    everyRow: z.boolean().default(false).describe('Whether to show one value per row instead of one per field'),
+    max: z.int().min(1).max(1000).nullable().default(null).describe('Maximum number of rows'),
+    fields: text(1024).default('').describe('RE2 regular expression for field names; empty for all numeric fields'),
   })
   .prefault({});
 const orientation = z.enum(['auto', 'horizontal', 'vertical']).default('auto');
 const stacking = z.enum(['none', 'normal', 'percent']).default('none');
 const share = (defaultValue: number) => z.number().min(0).max(1).default(defaultValue);
 const valueShown = z.enum(['auto', 'always', 'never']).default('auto');
-const size = z.number().min(1).max(1000).nullable().default(null).describe('Pixels; null: as it fits');
+const size = z.number().min(1).max(1000).nullable().default(null).describe('Size in pixels; `null` for automatic');
 const sizes = { titleSize: size, valueSize: size };
 
 const kind = <Kind extends string, Shape extends z.ZodRawShape>(name: Kind, shape: Shape) =>
@@ -49,7 +49,7 @@ const figures = [
     coloured: z.enum(['value', 'background', 'background-solid', 'none']).default('value'),
     graph: z.enum(['none', 'line', 'area']).default('area'),
     align: z.enum(['auto', 'center']).default('auto'),
-    showsChange: z.boolean().default(false).describe('By how many percent it changed over the range'),
+    showsChange: z.boolean().default(false).describe('Whether to show the percentage change over the range'),
     wide: z.boolean().default(true),
   }),
   kind('gauge', {
@@ -90,12 +90,15 @@ const overTime = [
   kind('time-series', {
     legend,
     tooltip,
-    zones: z.array(text(64)).max(4).default([]).describe("Time zones of the axis; empty: the dashboard's"),
-    across: z.enum(['horizontal', 'vertical']).default('horizontal').describe('Direction of time'),
+    zones: z.array(text(64)).max(4).default([]).describe('Time zones of the axis; empty for that of the dashboard'),
+    across: z.enum(['horizontal', 'vertical']).default('horizontal').describe('Direction of the time axis'),
   }),
   kind('heatmap', {
-    fromValues: z.boolean().default(false).describe('Buckets are made of the values; otherwise series are buckets'),
-    xBuckets: text(64).default('').describe('Width of a bucket, or their number'),
+    fromValues: z
+      .boolean()
+      .default(false)
+      .describe('Whether buckets are computed from the values; otherwise each series is a bucket'),
+    xBuckets: text(64).default('').describe('Bucket width or bucket count'),
     yBuckets: text(64).default(''),
     yScale: z.enum(['linear', 'log2', 'log10', 'symlog']).default('linear'),
     yUnit: text(64).default(''),
@@ -104,7 +107,7 @@ const overTime = [
     yMax: z.number().nullable().default(null),
     ySide: z.enum(['left', 'right', 'hidden']).default('left'),
     reversed: z.boolean().default(false),
-    scale: text(64).default('oranges').describe('Name of a colour scale, or `opacity`'),
+    scale: text(64).default('oranges').describe('Name of a color scale, or `opacity`'),
     colour: text(64).default(''),
     colourScale: z.enum(['linear', 'exponential']).default('exponential'),
     exponent: z.number().min(0.01).max(10).default(0.5),
@@ -125,7 +128,7 @@ const overTime = [
     histogramInTooltip: z.boolean().default(false),
   }),
   kind('state-timeline', {
-    merges: z.boolean().default(true).describe('Equal states that follow each other are one'),
+    merges: z.boolean().default(true).describe('Whether to merge consecutive equal states'),
     rowHeight: share(0.9),
     valueShown,
     align: z.enum(['left', 'center', 'right']).default('left'),
@@ -145,7 +148,7 @@ const overTime = [
 
 const tables = [
   kind('bars', {
-    x: text(512).default('').describe('Field of the axis; empty: the first that is time or text'),
+    x: text(512).default('').describe('Field of the x axis; empty for the first time or text field'),
     colourBy: text(512).default(''),
     orientation,
     stacking,
@@ -156,7 +159,7 @@ const tables = [
     labelAngle: z.int().min(-90).max(90).default(0),
     labelLength: z.int().min(0).max(1000).nullable().default(null),
     labelSpacing: z.int().min(-1000).max(1000).default(0),
-    wholeHeight: z.boolean().default(false).describe('The pointer finds a bar above and below it too'),
+    wholeHeight: z.boolean().default(false).describe('Whether hovering above or below a bar also selects the bar'),
     ...sizes,
     legend,
     tooltip,
@@ -170,7 +173,7 @@ const tables = [
     footer: z
       .strictObject({
         reducers: z.array(Reducer).min(1).max(32),
-        fields: z.array(text(512)).max(100).default([]).describe('Empty: all that are numbers'),
+        fields: z.array(text(512)).max(100).default([]).describe('Fields; empty for all numeric fields'),
       })
       .nullable()
       .default(null),
@@ -178,13 +181,13 @@ const tables = [
     paged: z.boolean().default(false),
     frozenColumns: z.int().min(0).max(20).default(0),
     showsTypes: z.boolean().default(false),
-    frame: z.int().min(0).max(1000).default(0).describe('Which of several tables'),
+    frame: z.int().min(0).max(1000).default(0).describe('Index of the table'),
   }),
   kind('histogram', {
     bucketSize: z.number().positive().nullable().default(null),
     bucketOffset: z.number().default(0),
     bucketCount: z.int().min(1).max(1000).nullable().default(null),
-    combines: z.boolean().default(false).describe('All series are one'),
+    combines: z.boolean().default(false).describe('Whether to combine all series into one'),
     stacking,
     legend,
     tooltip,
@@ -193,23 +196,23 @@ const tables = [
 
 const records = [
   kind('logs', {
-    time: z.boolean().default(false).describe('Each line begins with its time'),
+    time: z.boolean().default(false).describe('Whether to show the time of each line'),
     labels: z.boolean().default(false),
     commonLabels: z.boolean().default(false),
     wraps: z.boolean().default(false),
-    pretty: z.boolean().default(false).describe('JSON is set out'),
-    details: z.boolean().default(true).describe('A line can be opened'),
+    pretty: z.boolean().default(false).describe('Whether to format JSON'),
+    details: z.boolean().default(true).describe('Whether lines can be expanded'),
     controls: z.boolean().default(false),
     order: z.enum(['newest', 'oldest']).default('newest'),
     duplicates: z
       .enum(['none', 'exact', 'numbers', 'signature'])
       .default('none')
-      .describe('Which lines that follow each other count as one'),
+      .describe('How to deduplicate consecutive lines'),
     fields: z.array(text(512)).max(64).default([]),
   }),
   kind('traces', { max: z.int().min(1).max(1000).default(100) }),
   kind('node-graph', {
-    nodeUnits: z.array(text(64)).max(2).default([]).describe('Of the main figure and the second one'),
+    nodeUnits: z.array(text(64)).max(2).default([]).describe('Units of the main and the secondary value of a node'),
     edgeUnits: z.array(text(64)).max(2).default([]),
     arcs: z
       .array(z.strictObject({ field: text(512), colour: text(64) }))
@@ -222,9 +225,9 @@ const records = [
 
 const others = [
   kind('text', {
-    form: z.enum(['markdown', 'code']).default('markdown').describe('HTML in it is text'),
-    content: text(65_536).default('').describe('May use variables'),
-    language: text(32).default('').describe('Of code'),
+    form: z.enum(['markdown', 'code']).default('markdown').describe('Format of the content; HTML is shown as text'),
+    content: text(65_536).default('').describe('Content; may contain variables'),
+    language: text(32).default('').describe('Programming language, for code'),
     lineNumbers: z.boolean().default(false),
   }),
   kind('alerts', {
@@ -234,9 +237,9 @@ const others = [
       .max(6)
       .default(['firing']),
     severities: z.array(text(32)).max(8).default([]),
-    rules: z.array(text(128)).max(100).default([]).describe('Ids; empty: all'),
-    search: text(1024).default('').describe('In names of rules; may use variables'),
-    labels: text(4096).default('').describe('Matchers, such as {team="core"}; may use variables'),
+    rules: z.array(text(128)).max(100).default([]).describe('IDs of alert rules; empty for all'),
+    search: text(1024).default('').describe('Search text for rule names; may contain variables'),
+    labels: text(4096).default('').describe('Matchers, such as {team="core"}; may contain variables'),
     groupBy: z.array(text(256)).max(8).default([]),
     max: z.int().min(1).max(1000).default(20),
     order: z.enum(['severity', 'newest', 'oldest', 'name', 'name-descending']).default('severity'),
@@ -244,7 +247,7 @@ const others = [
   kind('dashboards', {
     favourites: z.boolean().default(false),
     recent: z.boolean().default(false),
-    found: z.boolean().default(true).describe('Those that search, folder and tags find'),
+    found: z.boolean().default(true).describe('Whether to include the results of search, folder and tags'),
     search: text(256).default(''),
     folder: text(512).default(''),
     tags: z.array(text(64)).max(32).default([]),
@@ -254,9 +257,9 @@ const others = [
     keepVariables: z.boolean().default(false),
   }),
   kind('placeholder', {
-    sourceType: text(256).describe('What it was where it came from: the type of the panel or of its data source'),
-    reason: text(1024).default('').describe('Why it cannot be shown'),
-    queries: z.array(text(65_536)).max(100).default([]).describe('As they were written there'),
+    sourceType: text(256).describe('Original type of the panel or of its data source'),
+    reason: text(1024).default('').describe('Reason why the panel cannot be shown'),
+    queries: z.array(text(65_536)).max(100).default([]).describe('Original queries'),
   }),
 ] as const;
 

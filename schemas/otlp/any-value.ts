@@ -1,7 +1,7 @@
-/** OTLP's AnyValue as text beside a letter for its type. The letters are those of `attribute_types`. */
+/** OTLP's AnyValue as text with a type character, as in the column `attribute_types`. */
 import { doubleOf, integerText, malformed, maxDepth, type WireCursor } from '../protobuf/cursor.ts';
 
-/** Character codes of the type letters. */
+/** Character codes of the type characters. */
 export const typeCodes = {
   string: 0x73,
   integer: 0x69,
@@ -23,15 +23,18 @@ export const tags = {
   bytes: 0x3a,
 } as const;
 
-/** Text of a run of wire bytes. Less than half of what a `TextDecoder` costs; like that, it replaces what is not UTF-8. */
+/**
+ * Returns the text of a range of wire bytes. Costs less than half of a `TextDecoder` and, like that, replaces invalid
+ * UTF-8.
+ */
 export const textOf = (bytes: Uint8Array, start: number, end: number): string =>
   Buffer.prototype.utf8Slice.call(bytes, start, end);
 
-/** Base64 of a run of wire bytes. */
+/** Returns the base64 of a range of wire bytes. */
 export const base64Of = (bytes: Uint8Array, start: number, end: number): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('base64');
 
-/** Leaves the reader behind the tag of the last alternative, which it answers; 0 when there is none. */
+/** Moves the reader after the tag of the last alternative, and returns that tag; 0 if there is none. */
 export const lastAlternative = (reader: WireCursor, end: number): number => {
   let found = 0;
   let at = end;
@@ -53,7 +56,7 @@ const isAlternative = (tag: number): boolean =>
 
 const isCompound = (tag: number): boolean => tag === tags.array || tag === tags.map || tag === tags.bytes;
 
-/** The type letter of the value that lies from the reader's position to `end`. */
+/** Returns the type character of the value between the reader's position and `end`. */
 export const typeCodeOf = (reader: WireCursor, end: number): number => {
   switch (lastAlternative(reader, end)) {
     case tags.string:
@@ -73,7 +76,7 @@ export const typeCodeOf = (reader: WireCursor, end: number): number => {
   }
 };
 
-/** The value that lies from the reader's position to `end` as the text that lands. */
+/** Returns the value between the reader's position and `end` as stored text. */
 export const textOfValue = (reader: WireCursor, end: number): string => {
   const tag = lastAlternative(reader, end);
   switch (tag) {
@@ -99,7 +102,9 @@ const textOfRun = (reader: WireCursor, tag: number, end: number): string => {
   return tag === tags.array ? jsonOfArray(reader, end, 1) : jsonOfMap(reader, end, 1);
 };
 
-/** JSON of a value inside an array or map. Integers keep every digit; what JSON has no number for is a string. */
+/**
+ * JSON of a value inside an array or map. Integers preserve all digits. Values without a JSON number become strings.
+ */
 const jsonOf = (reader: WireCursor, end: number, depth: number): string => {
   const tag = lastAlternative(reader, end);
   const json = jsonTagged(reader, tag, end, depth);
@@ -132,7 +137,7 @@ const checkDepth = (reader: WireCursor, depth: number): void => {
   if (depth > maxDepth) throw malformed(`values nest deeper than ${maxDepth}`, reader.at);
 };
 
-/** JSON of an ArrayValue; `depth` is 1 for one that is in no other. */
+/** Returns the JSON of an ArrayValue. `depth` is 1 for the outermost array. */
 export const jsonOfArray = (reader: WireCursor, end: number, depth: number): string => {
   checkDepth(reader, depth);
   const items: string[] = [];
@@ -145,7 +150,7 @@ export const jsonOfArray = (reader: WireCursor, end: number, depth: number): str
   return `[${items.join(',')}]`;
 };
 
-/** JSON of a KeyValueList. */
+/** Returns the JSON of a KeyValueList. */
 export const jsonOfMap = (reader: WireCursor, end: number, depth: number): string => {
   checkDepth(reader, depth);
   const items: string[] = [];
@@ -174,7 +179,10 @@ const jsonOfEntry = (reader: WireCursor, end: number, depth: number): string => 
   return `${key}:${value}`;
 };
 
-/** JSON of the KeyValues in the fields of that tag, from the reader's position to `end`, sorted by key. Other fields are stepped over. */
+/**
+ * Returns the JSON of the KeyValues in the fields with that tag, from the reader's position to `end`, sorted by key.
+ * Skips other fields.
+ */
 export const jsonOfAttributes = (reader: WireCursor, end: number, field: number): string => {
   const items: string[] = [];
   while (reader.at < end) {

@@ -1,14 +1,14 @@
-/** Where in a JSON text a fault lies, for people. Costs nothing until there is a fault. */
+/** Path of a fault in a JSON text, for people. Costs nothing until a fault occurs. */
 import { PermanentError } from '../errors.ts';
 import { JsonReader } from './json-reader.ts';
 
-/** Longest path and longest name that are given in full. */
+/** Maximum length of a path, and of a name in the path, before truncation. */
 const maxPathLength = 300;
 const maxNameLength = 64;
 
 type Step = string | number;
 
-/** What a byte outside of strings does to the steps. */
+/** Updates the steps for a byte outside of strings. */
 const advance = (steps: Step[], byte: number, name: string): void => {
   const last = steps.at(-1);
   switch (String.fromCharCode(byte)) {
@@ -44,7 +44,7 @@ const stepsTo = (text: Buffer, position: number): Step[] => {
     try {
       reader.string();
     } catch (fault) {
-      // The string that is faulty itself is the last step's value.
+      // The faulty string is the value of the last step.
       if (fault instanceof PermanentError) return steps;
       throw fault;
     }
@@ -53,7 +53,10 @@ const stepsTo = (text: Buffer, position: number): Step[] => {
   return steps;
 };
 
-/** Steps from the root to the value in which `position` lies: `resourceLogs[0].scopeLogs[2]`. The text up to there is valid. */
+/**
+ * Returns the path from the root to the value at `position`: `resourceLogs[0].scopeLogs[2]`. The text before it must be
+ * valid.
+ */
 export const pathAt = (text: Buffer, position: number): string => {
   const path = stepsTo(text, position)
     .map((step) => (typeof step === 'number' ? `[${step}]` : step && `.${step.slice(0, maxNameLength)}`))

@@ -1,6 +1,6 @@
 /**
- * Reads JSON text token by token. Unlike `JSON.parse` it keeps every digit of a number, knows the position of a fault
- * and cannot be made to recurse deeply.
+ * Reads JSON text token by token. Unlike `JSON.parse`, it preserves all digits of numbers, reports the position of a
+ * fault, and limits the recursion depth.
  */
 import { PermanentError } from '../errors.ts';
 
@@ -16,7 +16,7 @@ const minus = 0x2d;
 const dot = 0x2e;
 const zero = 0x30;
 
-/** Values under names that the schema does not know may nest this deep. */
+/** Maximum nesting of values with unknown names. */
 const maxUnknownDepth = 100;
 
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= zero && byte <= 0x39;
@@ -24,12 +24,12 @@ const isDigit = (byte: number | undefined): boolean => byte !== undefined && byt
 export class JsonReader {
   readonly text: Buffer;
   position = 0;
-  /** Of the token that was read last: its bytes, quotes of a string not included. */
+  /** Start of the bytes of the last token, without the quotes of a string. */
   start = 0;
   end = 0;
-  /** The string that was read last has escapes; use `unescaped`. */
+  /** Whether the last string has escapes; then use `unescaped`. */
   escaped = false;
-  /** The number that was read last has neither fraction nor exponent. */
+  /** Whether the last number has neither fraction nor exponent. */
   integer = false;
 
   constructor(text: Buffer) {
@@ -40,7 +40,7 @@ export class JsonReader {
     return new PermanentError(reason, message, { position });
   }
 
-  /** First byte of the next token, or -1 at the end of the text. */
+  /** Returns the first byte of the next token; -1 at the end of the text. */
   peek(): number {
     const text = this.text;
     let position = this.position;
@@ -53,31 +53,31 @@ export class JsonReader {
     return position < text.length ? (text[position] as number) : -1;
   }
 
-  /** Begins an object; false when it is empty. */
+  /** Begins an object. Returns `false` if it is empty. */
   beginObject(): boolean {
     if (this.peek() !== openBrace) throw this.fault('expected an object');
     this.position++;
     return !this.#closes(closeBrace);
   }
 
-  /** Begins an array; false when it is empty. */
+  /** Begins an array. Returns `false` if it is empty. */
   beginArray(): boolean {
     if (this.peek() !== openBracket) throw this.fault('expected an array');
     this.position++;
     return !this.#closes(closeBracket);
   }
 
-  /** After a member: whether another follows. */
+  /** Returns whether another member follows. */
   moreMembers(): boolean {
     return this.#more(closeBrace, 'expected , or } in the object');
   }
 
-  /** After an element: whether another follows. */
+  /** Returns whether another element follows. */
   moreElements(): boolean {
     return this.#more(closeBracket, 'expected , or ] in the array');
   }
 
-  /** Reads a member's name and the colon. */
+  /** Reads a member name and the colon. */
   key(): void {
     if (this.peek() !== quote) throw this.fault('expected a name in double quotes');
     this.string();
@@ -85,7 +85,7 @@ export class JsonReader {
     this.position++;
   }
 
-  /** Reads a string; the next byte is known to be its quote. */
+  /** Reads a string. The next byte must be its quote. */
   string(): void {
     const text = this.text;
     const opening = this.position;
@@ -106,13 +106,13 @@ export class JsonReader {
     this.position = position + 1;
   }
 
-  /** Value of the string that was read last. */
+  /** Returns the value of the last string. */
   unescaped(): string {
     if (!this.escaped) return this.text.toString('utf8', this.start, this.end);
     return JSON.parse(this.text.toString('utf8', this.start - 1, this.end + 1)) as string;
   }
 
-  /** Reads a number by JSON's grammar. */
+  /** Reads a number in JSON syntax. */
   number(): void {
     const text = this.text;
     const start = this.position;
@@ -136,7 +136,7 @@ export class JsonReader {
     this.end = this.position;
   }
 
-  /** Reads `word` if it comes next. */
+  /** Reads `word` if it is the next token. */
   literal(word: 'null' | 'true' | 'false'): boolean {
     const { text, position } = this;
     for (let index = 0; index < word.length; index++) {
@@ -146,7 +146,7 @@ export class JsonReader {
     return true;
   }
 
-  /** Reads any value and forgets it. */
+  /** Reads and discards any value. */
   skipValue(depth = 0): void {
     if (depth > maxUnknownDepth) {
       throw this.fault(`values nest deeper than ${maxUnknownDepth}`, this.position, 'too-deep');

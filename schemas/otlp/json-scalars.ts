@@ -1,26 +1,26 @@
-/** How each scalar of OTLP/JSON is written as protobuf. Deviations from protobuf's JSON mapping are OTLP's own. */
+/** Conversion of each OTLP/JSON scalar to protobuf. Deviations from protobuf's JSON mapping are those of OTLP. */
 import { largestEnum, lastTime, type ScalarType } from '../protobuf/messages.ts';
 import type { WireWriter } from '../protobuf/writer.ts';
 import type { JsonReader } from './json-reader.ts';
 
 const quote = 0x22;
 
-/** Reads the value that comes next and writes it without a tag. */
+/** Reads the next value and writes it without a tag. */
 type ScalarCopy = (reader: JsonReader, writer: WireWriter) => void;
 
 const isNumberStart = (byte: number): boolean => byte === 0x2d || (byte >= 0x30 && byte <= 0x39);
 
-/** Integers up to this many digits are exact in a double. */
+/** Integers with up to this many digits are exact in a double. */
 const exactDigits = 15;
 
 const integerText = /^-?(?:0|[1-9][0-9]*)$/;
 const numberText = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
-/** More characters than any 64-bit number needs; longer ones are not worth converting. */
+/** Above the length of any 64-bit number; longer texts are not converted. */
 const maxNumberLength = 64;
 
 const zero = 0x30;
 
-/** Value of plain digits that fit a double exactly, or -1: spares most numbers the way through a string. */
+/** Value of plain digits that fit a double exactly, or -1. Avoids a string for most numbers. */
 const shortDigits = (text: Buffer, start: number, end: number): number => {
   const first = text[start] ?? 0;
   if (end - start > exactDigits || end === start || (first === zero && end - start > 1)) return -1;
@@ -33,7 +33,7 @@ const shortDigits = (text: Buffer, start: number, end: number): number => {
   return value;
 };
 
-/** Reads an integer given as a number or as decimal digits in a string; a number where that is exact. */
+/** Reads an integer from a number or from decimal digits in a string. Returns a number if that is exact. */
 const integerToken = (reader: JsonReader): number | string => {
   const byte = reader.peek();
   const at = reader.position;
@@ -45,7 +45,7 @@ const integerToken = (reader: JsonReader): number | string => {
   if (reader.end - reader.start > maxNumberLength) throw reader.fault('expected an integer', at);
   const text = reader.text.toString('latin1', reader.start, reader.end);
   if (integerText.test(text)) return text;
-  // 1e3 and 2.0 are integers for protobuf's JSON mapping too.
+  // Protobuf's JSON mapping also accepts 1e3 and 2.0 as integers.
   const value = numberText.test(text) ? Number(text) : Number.NaN;
   if (!Number.isInteger(value)) throw reader.fault('expected an integer', at);
   return BigInt(value).toString();
@@ -108,7 +108,7 @@ const int64Large = (reader: JsonReader, token: string, at: number): bigint => {
   throw reader.fault(`the integer is not between ${int64[0]} and ${int64[1]}`, at);
 };
 
-/** int64 of few digits, which most are, without a BigInt. */
+/** Writes an int64 with few digits, the common case, without a BigInt. */
 const int64Value: ScalarCopy = (reader, writer) => {
   reader.peek();
   const at = reader.position;
@@ -123,7 +123,7 @@ const specialDoubles: ReadonlyMap<string, number> = new Map([
   ['-Infinity', Number.NEGATIVE_INFINITY],
 ]);
 
-/** Infinity is said in words; a number that is too large for a double is a fault, as it is for the collector. */
+/** Infinity is written as a word. A number too large for a double is a fault, as for the OpenTelemetry Collector. */
 const finite = (reader: JsonReader, text: string, at: number): number => {
   const value = Number(text);
   if (Number.isFinite(value)) return value;

@@ -1,4 +1,4 @@
-/** Reading a JSON body from its first byte to its last, with faults that say where. */
+/** Reads a complete JSON body and reports faults with their path. */
 import { isUtf8 } from 'node:buffer';
 import { PermanentError } from '../errors.ts';
 import { utf8Fault } from '../protobuf/utf8.ts';
@@ -14,8 +14,8 @@ const withPath = (fault: PermanentError, body: Buffer): PermanentError => {
 };
 
 /**
- * Has `read` read the one value of a JSON text. Its faults, text that is not UTF-8 and text behind the value are a `PermanentError`
- * whose message names the path and whose position is that of the byte.
+ * Calls `read` for the value of a JSON text. Throws `PermanentError` for faults, invalid UTF-8 and trailing text. The
+ * message names the path, and the position is the byte offset.
  */
 export const readJsonText = (body: Buffer, read: (reader: JsonReader) => void): void => {
   if (!isUtf8(body))
@@ -30,15 +30,15 @@ export const readJsonText = (body: Buffer, read: (reader: JsonReader) => void): 
 };
 
 /**
- * How an object is read whose members are read by these functions. Names that are not known are stepped over, `null` counts as
- * absent, and of a name that comes twice the last value counts.
+ * Returns a reader for objects whose members are read by these functions. Skips unknown names and treats `null` as
+ * absent. The last value of a duplicate name applies.
  */
 export const objectOf = <Value extends object>(
   members: {
     readonly [Name in keyof Value]: (reader: JsonReader) => Value[Name];
   },
 ): ((reader: JsonReader) => Partial<Value>) => {
-  // A map, for a sender may write `constructor`.
+  // A map, because a sender may write `constructor`.
   const readers = new Map<string, (reader: JsonReader) => unknown>(Object.entries(members));
   return (reader) => {
     const value: Record<string, unknown> = {};
@@ -54,7 +54,7 @@ export const objectOf = <Value extends object>(
   };
 };
 
-/** Reads an array, calling `read` for each of its elements. */
+/** Reads an array and calls `read` for each of its elements. */
 export const eachElement = (reader: JsonReader, read: (reader: JsonReader) => void): void => {
   for (let more = reader.beginArray(); more; more = reader.moreElements()) read(reader);
 };
@@ -72,7 +72,7 @@ export const readBoolean = (reader: JsonReader): boolean => {
   throw reader.fault('expected true or false');
 };
 
-/** An integer that is exact in a number, 0 or more. */
+/** Reads an integer of 0 or more that is exact in a number. */
 export const readNatural = (reader: JsonReader): number => {
   reader.peek();
   const at = reader.position;
@@ -82,10 +82,10 @@ export const readNatural = (reader: JsonReader): number => {
   throw reader.fault(`expected an integer from 0 to ${Number.MAX_SAFE_INTEGER}`, at);
 };
 
-/** Tags or annotations of one record. As objects they take many times the bytes of their text. */
+/** Maximum number of tags or annotations of one record. As objects they take many times the bytes of their text. */
 export const maxParts = 10_000;
 
-/** An object whose values are strings, in its order; of a name that comes twice the last value counts. */
+/** Reads an object with string values, in its order. The last value of a duplicate name applies. */
 export const readStrings = (reader: JsonReader): Map<string, string> => {
   const values = new Map<string, string>();
   for (let more = reader.beginObject(); more; more = reader.moreMembers()) {

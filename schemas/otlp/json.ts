@@ -1,4 +1,7 @@
-/** OTLP/JSON → protobuf in one pass over the text: no document is built, every digit of a 64-bit integer is kept. */
+/**
+ * Converts OTLP/JSON to protobuf in one pass over the text. Builds no document, and preserves all digits of 64-bit
+ * integers.
+ */
 import { isScalar, messageNumber, nesting, type ScalarType, wireTypeOf } from '../protobuf/messages.ts';
 import { maxValueDepth } from '../protobuf/scan.ts';
 import { WireWriter } from '../protobuf/writer.ts';
@@ -10,15 +13,15 @@ import { otlpSchema } from './messages.ts';
 
 interface JsonField {
   readonly name: Buffer;
-  /** Its bit in the set of fields that a message has had. */
+  /** Bit of the field in the set of fields that a message has had. */
   readonly bit: number;
-  /** Tag of one value. */
+  /** Tag of one value */
   readonly tag: number;
   readonly repeated: boolean;
-  /** Repeated numbers are written packed. */
+  /** Whether repeated numbers are written packed. */
   readonly packed: boolean;
   readonly scalar: ScalarType | undefined;
-  /** Number of the message type when it is not a scalar. */
+  /** Number of the message type, if the field is not a scalar. */
   readonly message: number;
 }
 
@@ -37,7 +40,7 @@ const fieldOf = (name: string, [number, type, repeated]: readonly [number, strin
   };
 };
 
-/** Message number → length of a name → the fields whose names are that long. */
+/** Message number → length of a name → fields with names of that length */
 const fieldsByLength: readonly (readonly (readonly JsonField[] | undefined)[])[] = Object.values(
   otlpSchema.messages,
 ).map((declarations) => {
@@ -81,7 +84,7 @@ class Translation {
     }
   }
 
-  /** The field that the name read last belongs to. */
+  /** Returns the field of the last name. */
   #field(message: number): JsonField | undefined {
     const { reader } = this;
     if (reader.escaped) {
@@ -141,9 +144,9 @@ class Translation {
 }
 
 /**
- * Translates an export request from OTLP/JSON to protobuf. Names that the schema does not know are ignored and `null`
- * counts as absent. What does not fit is a `PermanentError` whose message names the path and whose position is that
- * of the byte. What comes out passes `scanRequest`.
+ * Converts an export request from OTLP/JSON to protobuf. Ignores unknown names, and treats `null` as absent. Throws
+ * `PermanentError` for invalid input. The message names the path, and the position is the byte offset. The result
+ * passes `scanRequest`.
  */
 export const requestFromJson = (signal: Signal, body: Buffer): Buffer => {
   const writer = new WireWriter(body.length);

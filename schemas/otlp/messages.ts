@@ -180,7 +180,7 @@ export const otlpMessages = {
   },
 } as const satisfies MessageDeclarations;
 
-/** What is counted is what a sink makes a row of. */
+/** The counted items are those that become rows of a sink. */
 export const otlpSchema = compileSchema(otlpMessages, {
   records: [
     'LogRecord',

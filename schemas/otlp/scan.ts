@@ -1,4 +1,4 @@
-/** Admission's check of an OTLP export request. */
+/** Validation of OTLP export requests at admission. */
 import { messageNumber } from '../protobuf/messages.ts';
 import { WireScanner } from '../protobuf/scan.ts';
 import type { Signal } from '../telemetry-signals.ts';
@@ -11,9 +11,9 @@ const requests: Readonly<Record<Signal, number>> = {
 };
 
 /**
- * Checks the wire bytes of an export request and counts its log records, data points or spans. What passes can be
- * decoded by anyone; what does not is a `PermanentError` with the reason (`malformed`, `bad-utf8`, `bad-id`,
- * `too-deep`) and the byte position.
+ * Validates the wire bytes of an export request, and counts its log records, data points or spans. Any decoder can
+ * decode a valid request. Throws `PermanentError` with the reason (`malformed`, `bad-utf8`, `bad-id`, `too-deep`) and
+ * the byte position.
  */
 export const scanRequest = (signal: Signal, body: Uint8Array): { records: number } => {
   const scanner = new WireScanner(otlpSchema, body);

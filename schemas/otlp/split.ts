@@ -1,4 +1,4 @@
-/** Cuts export requests that are too large for one message of the bus. */
+/** Splits export requests that exceed the message size of the bus. */
 import { messageNumber } from '../protobuf/messages.ts';
 import { type Cuttable, type Piece, splitMessage } from '../protobuf/split.ts';
 import type { Signal } from '../telemetry-signals.ts';
@@ -11,7 +11,7 @@ const cuttable = (name: string, fields: readonly (readonly [number, Cuttable | u
 
 const points = (name: string): Cuttable => cuttable(name, [[1, undefined]]);
 
-/** A metric's points are spread over pieces that each repeat its name, unit and temporality. */
+/** The points of a metric are distributed over pieces that each repeat its name, unit and temporality. */
 const metric = cuttable('Metric', [
   [5, points('Gauge')],
   [7, points('Sum')],
@@ -30,9 +30,9 @@ const requests: Readonly<Record<Signal, Cuttable>> = {
 };
 
 /**
- * Cuts a request that `scanRequest` has passed into valid requests of at most `maxBytes` each: between resources,
- * scopes, records and, inside one metric, data points. Heads of resources and scopes are repeated; the sum of records
- * is unchanged. One record that is too large is a `PermanentError` (`record-too-large`).
+ * Splits a request that passed `scanRequest` into valid requests of at most `maxBytes` each. Splits between resources,
+ * scopes, records and the data points of a metric. The headers of resources and scopes are repeated, and the total
+ * number of records is unchanged. Throws `PermanentError` (`record-too-large`) for a single record above the limit.
  */
 export const splitRequest = (signal: Signal, body: Uint8Array, maxBytes: number): Piece[] =>
   splitMessage(otlpSchema, requests[signal], body, maxBytes);

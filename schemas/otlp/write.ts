@@ -1,4 +1,4 @@
-/** Writes OTLP's messages from plain objects, for formats that are translated. */
+/** Writes OTLP messages from plain objects, for receivers that convert other formats. */
 import { isScalar, type ScalarType, wireTypeOf } from '../protobuf/messages.ts';
 import type { WireWriter } from '../protobuf/writer.ts';
 import { otlpMessages } from './messages.ts';
@@ -18,7 +18,7 @@ type Scalar<Type extends ScalarType> = Type extends 'string'
 
 type Value<Type> = Type extends ScalarType ? Scalar<Type> : Type extends MessageName ? OtlpMessage<Type> : never;
 
-/** A message as an object: fields by their names in OTLP/JSON, 64-bit integers as `bigint`, ids as bytes. */
+/** A message as an object: fields by their OTLP/JSON names, 64-bit integers as `bigint`, IDs as bytes. */
 export type OtlpMessage<Name extends MessageName> = {
   readonly [Field in keyof Messages[Name]]?:
     | (Messages[Name][Field] extends readonly [number, infer Type, 'repeated']
@@ -64,7 +64,7 @@ const scalars: { readonly [Type in ScalarType]: (writer: WireWriter, value: neve
   spanId: length,
 };
 
-/** Writes field `number` of a message, whose content `write` writes. */
+/** Writes field `number` of a message. `write` writes its content. */
 export const writeField = (writer: WireWriter, number: number, write: () => void): void => {
   writer.varint(number * 8 + 2);
   const mark = writer.begin();
@@ -81,7 +81,7 @@ const writeValue = (writer: WireWriter, number: number, type: string, value: unk
   scalars[type](writer, value as never);
 };
 
-/** Writes the fields of a message. Fields may come in any order and in parts: see `writeField`. */
+/** Writes the fields of a message. Fields may be written in any order and in parts: see `writeField`. */
 export const writeMessage = <Name extends MessageName>(
   writer: WireWriter,
   name: Name,
@@ -97,6 +97,6 @@ export const writeMessage = <Name extends MessageName>(
   }
 };
 
-/** Attributes of strings, which is all that many formats have. */
+/** Returns string attributes, the only kind in many formats. */
 export const textAttributes = (pairs: Iterable<readonly [string, string]>): OtlpMessage<'KeyValue'>[] =>
   Array.from(pairs, ([key, stringValue]) => ({ key, value: { stringValue } }));

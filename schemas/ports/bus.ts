@@ -1,19 +1,21 @@
-/** The bus port. Kafka in a cluster, segment files in the embedded default; nothing above knows which. */
+/**
+ * The bus port: Kafka in a cluster, segment files in the embedded default. Callers do not depend on the implementation.
+ */
 import type { Topic } from '../topic.ts';
 
 /** One message to publish. */
 export interface Message {
   readonly topic: string;
-  /** Decides the partition (murmur2 of the UTF-8 bytes, as Kafka's default partitioner) and so the order. */
+  /** Determines the partition (Murmur2 of the UTF-8 bytes, as in Kafka's default partitioner) and thus the order. */
   readonly key: string;
   readonly value: Uint8Array;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** One message as it lies in a partition. Its value passed a checksum. */
+/** One message of a partition. Its value passed a checksum. */
 export interface BusRecord {
   readonly offset: number;
-  /** When the bus took it, epoch milliseconds. */
+  /** When the bus accepted the message, in epoch milliseconds. */
   readonly timestampMs: number;
   readonly key: string;
   readonly value: Buffer;
@@ -22,19 +24,19 @@ export interface BusRecord {
 
 type Weighed = Pick<BusRecord, 'headers' | 'value'>;
 
-/** Telemetry records in a message (header `records`); 1 where it does not say. */
+/** Returns the number of telemetry records in a message (header `records`); 1 without the header. */
 export const recordsIn = (headers: BusRecord['headers']): number => {
   const records = Number(headers['records'] ?? 1);
   return records >= 0 ? records : 1;
 };
 
-/** Bytes that a message is once decompressed (header `size`), and at least those of its value. */
+/** Returns the decompressed size of a message in bytes (header `size`), at least the size of its value. */
 export const bytesIn = ({ headers, value }: Weighed): number =>
   Math.max(value.length, Number(headers['size'] ?? 0) || 0);
 
 /**
- * Records of one partition in order of offset. `first` and `last` name the range; a redelivery has exactly the same ones, also
- * where a record of it (or each of them) can no longer be read.
+ * Records of one partition in offset order. `first` and `last` name the range. A redelivery has exactly the same range,
+ * even if some or all of its records can no longer be read.
  */
 export interface Batch {
   readonly topic: string;
@@ -42,138 +44,163 @@ export interface Batch {
   readonly first: number;
   readonly last: number;
   readonly records: readonly BusRecord[];
-  /** Keeps the memory of the values as it is until what it answers is called, also beyond the batch; a bus may know no way to. */
+  /**
+   * Retains the memory of the values, even beyond the batch, until the returned function is called. Not every bus
+   * supports this.
+   */
   retain?(): () => void;
 }
 
-/** Publishing. Producers are idempotent: one `publish` puts each message on the bus once, retries of the driver included. */
+/**
+ * Publishing. Producers are idempotent: one `publish` puts each message on the bus once, including retries of the
+ * driver.
+ */
 export interface Producer {
   /**
-   * Resolves once every message is durable (all in-sync replicas, or synced to disk). Messages of one key keep the
-   * order of the calls. Rejects with `PermanentError` when a message is above the topic's size, and with
-   * `UnavailableError` when the bus cannot say that it has them: then each may or may not be there.
+   * Resolves once every message is durable (all in-sync replicas, or synced to disk). Messages with the same key keep
+   * the order of the calls. Rejects with `PermanentError` if a message exceeds the topic's message size. Rejects with
+   * `UnavailableError` if the bus does not confirm the messages: then each may or may not be stored.
    */
   publish(messages: readonly Message[]): Promise<void>;
   /**
-   * Runs `work` under an exclusive name: a later holder of the same name fences this one out. What `work` publishes
-   * becomes visible to consumers all at once when `work` resolves, and never when it rejects.
+   * Runs `work` under an exclusive name: a later holder of the same name fences the earlier one. Consumers see the
+   * messages that `work` publishes all at once when `work` resolves, and never if it rejects.
    */
   transaction<Result>(name: string, work: (publish: Producer['publish']) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
 
 export interface ConsumerOptions {
-  /** Consumer group; starts at the earliest offset. */
+  /** Consumer group, which starts at the earliest offset. */
   readonly group: string;
-  /** A batch closes at this many telemetry records (the `records` header of each message, 1 without it). Default 20,000. */
+  /**
+   * A batch closes at this many telemetry records (header `records` of each message, 1 without it). Default: 20,000.
+   */
   readonly maxRecords?: number;
-  /** … or at this many bytes, decompressed (`bytesIn`). The message that reaches it is still in. Default 8 MiB. */
+  /**
+   * A batch closes at this many decompressed bytes (`bytesIn`), including the message that reaches the limit. Default:
+   * 8 MiB.
+   */
   readonly maxBytes?: number;
-  /** … or this long after its first record was fetched. Default 1,000. */
+  /** A batch closes this many milliseconds after its first record was fetched. Default: 1,000. */
   readonly maxWaitMs?: number;
 }
 
-/** A partition of which this member gets the batches from now on. */
+/** A partition that is assigned to this member. */
 export interface AssignedPartition {
   readonly topic: string;
   readonly partition: number;
-  /** Next offset to consume: where the first batch begins, or a later one where offsets hold no message. */
+  /** Next offset to consume: the start of the first batch, or a later offset if some offsets contain no message. */
   readonly committed: number;
-  /** A range that begins at `committed` was claimed for a member and not acknowledged: the first batch is exactly that range. */
+  /**
+   * Whether a range from `committed` on was claimed for a member and not acknowledged. Then the first batch is exactly
+   * that range.
+   */
   readonly claimed: boolean;
 }
 
 /**
- * Tells a member which partitions it has. For one partition the calls come in this order and never overlap: `assigned`, batches,
- * `revoked`. A partition without messages is assigned too.
+ * Notifies a member of its partitions. For one partition the calls have this order and never overlap: `assigned`,
+ * batches, `revoked`. A partition without messages is assigned too.
  *
- * A rebalance in which a member keeps a partition may revoke and assign it again (Kafka: each rebalance does; embedded: none).
- * No other member is assigned the partition before `revoked` has settled, unless the group has given up this member: after a
- * session without heartbeats (a paused process), or when `revoked` and the batch in hand take longer than the rebalance timeout.
- * Then `revoked` is called late, perhaps after another member has begun. A crash calls nothing.
+ * A rebalance may revoke a partition and assign it to the same member again (Kafka: each rebalance; embedded: never).
+ * No other member gets the partition before `revoked` has settled. The exception is a member that the group has
+ * removed: after a session without heartbeats (a paused process), or when `revoked` and the current batch exceed the
+ * rebalance timeout. Then `revoked` is called late, possibly after another member has started. A crash calls nothing.
  */
 export interface PartitionEvents {
-  /** Called before the first batch, which waits for it. When it rejects, it is called again after a back-off, as a batch is. */
+  /**
+   * Called before the first batch, which waits for the promise. If it rejects, the call is retried with back-off, like
+   * a batch.
+   */
   assigned?(partition: AssignedPartition): Promise<void> | void;
   /**
-   * Called once for each assignment (also one that never resolved), after the batch in hand has settled: the partition is taken
-   * away, or the consumer stops or fails. `stop` and the next rebalance wait for it; a rejection is logged.
+   * Called once per assignment (even if `assigned` never resolved), after the current batch has settled. The partition
+   * was revoked, or the consumer stops or fails. `stop` and the next rebalance wait for the promise. A rejection is
+   * logged.
    */
   revoked?(partition: Pick<AssignedPartition, 'topic' | 'partition'>): Promise<void> | void;
 }
 
 /**
- * The promise returned by `onBatch` is the acknowledgement: resolving commits the batch, rejecting commits nothing and
- * the batch is delivered again (with back-off). Batches of one partition never overlap in time; partitions do.
- * Values are to be read before it resolves: their memory is then used again.
+ * The promise of `onBatch` is the acknowledgement. Resolving commits the batch. Rejecting commits nothing, and the
+ * batch is redelivered with back-off. Batches of one partition never overlap in time; batches of different partitions
+ * do. Read values before the promise resolves: their memory is then reused.
  *
- * Ranges repeat: whatever happened in between (rejection, rebalance, crash, stop), a partition's next batch after an
- * unacknowledged one has exactly its `first` and `last`.
+ * Ranges repeat. After an unacknowledged batch (rejection, rebalance, crash, stop), the next batch of the partition has
+ * exactly the same `first` and `last`.
  */
 export interface Consumer {
   /**
-   * Runs until `stop`. Rejects when consuming cannot go on: the process should exit and say why. The embedded bus goes on behind
-   * what it cannot read, once that is durable on the dead-letter topic.
+   * Runs until `stop`. Rejects if the consumer cannot continue: then the process should exit with the reason. The
+   * embedded bus skips unreadable messages once they are durable on the dead-letter topic.
    */
   run(topics: readonly string[], onBatch: (batch: Batch) => Promise<void>, events?: PartitionEvents): Promise<void>;
-  /** Lets current batches finish and commit, leaves the group, and then lets `run` resolve. */
+  /** Waits until the current batches are finished and committed, leaves the group, and then lets `run` resolve. */
   stop(): Promise<void>;
 }
 
-/** Where a group stands in one partition. */
+/** Position of a group in one partition. */
 export interface Lag {
   readonly topic: string;
   readonly partition: number;
-  /** Next offset to be consumed. */
+  /** Next offset to consume. */
   readonly committed: number;
-  /** Next offset to be written. */
+  /** Next offset to write. */
   readonly end: number;
   /** `end - committed`, in messages. */
   readonly lag: number;
 }
 
-/** Records of one partition in order of offset, as they were committed. */
+/** Committed records of one partition in offset order. */
 export interface Fetched {
   readonly records: readonly BusRecord[];
-  /** Offset to go on from: behind the last record, and behind what is no record for readers. */
+  /** Offset to continue from: after the last record, and after offsets without a record for readers. */
   readonly next: number;
-  /** The memory of its values is used again from now on. */
+  /** Releases the memory of the values for reuse. */
   release(): void;
 }
 
-/** Reads partitions outside any group, as they grow. */
+/** Follows growing partitions without a consumer group. */
 export interface Follower {
   /**
-   * Committed records from an offset on, once there are some, without those that are damaged; `undefined` once it is closed. One
-   * call a partition at a time. Rejects when the offset is not kept (any longer), or lies behind the partition's end.
+   * Returns committed records from an offset on, waiting for the first, without damaged ones. Returns `undefined` once
+   * the follower is closed. At most one call per partition at a time. Rejects if the offset is no longer retained or is
+   * after the partition's end.
    */
   next(topic: string, partition: number, offset: number): Promise<Fetched | undefined>;
-  /** Ends all waiting. */
+  /** Ends all pending calls. */
   close(): Promise<void>;
 }
 
 export interface Bus {
-  /** Creates missing topics and raises partition counts and limits to what is declared; never lowers or deletes. */
+  /** Creates missing topics, and raises partition counts and limits to the declared values. Never lowers or deletes. */
   ensureTopics(topics: readonly Topic[]): Promise<void>;
   producer(): Promise<Producer>;
   consumer(options: ConsumerOptions): Consumer;
-  /** Committed records of a partition with `from <= offset < to`, outside any group, without those that are damaged. Rejects when `from` is no longer kept. */
+  /**
+   * Iterates over the committed records of a partition with `from <= offset < to`, without a consumer group and without
+   * damaged records. Rejects if `from` is no longer retained.
+   */
   read(topic: string, partition: number, from: number, to: number): AsyncIterable<BusRecord>;
-  /** As `read`, without an end, for many partitions at once: waiting costs little, however many there are. */
+  /** Like `read`, but without an end and for many partitions. Waiting is cheap for any number of partitions. */
   follower(): Follower;
-  /** First kept offset of every partition of a topic, and the next one that could be committed: below it, everything is decided. */
+  /**
+   * Returns the first retained offset of every partition of a topic, and the next offset that could be committed. All
+   * transactions below the latter are decided.
+   */
   offsets(
     topic: string,
   ): Promise<readonly { readonly partition: number; readonly earliest: number; readonly end: number }[]>;
   lag(group: string, topics: readonly string[]): Promise<readonly Lag[]>;
-  /** How many members run each of these groups, in any process; 0 also for a group that is not known. */
+  /** Returns the number of members of each of these groups over all processes; 0 for an unknown group. */
   members(groups: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /**
-   * Forgets where a group stands: nothing is kept for it any longer, and it would start from the earliest offset. Rejects
-   * with `PermanentError` when it has members, and when there is no such group.
+   * Deletes the offsets of a group, which would then start from the earliest offset. Rejects with `PermanentError` if
+   * the group has members or does not exist.
    */
   forget(group: string): Promise<void>;
-  /** Rejects when the bus cannot be used now; the message says why. */
+  /** Rejects if the bus is currently unavailable. The message contains the reason. */
   check(): Promise<void>;
   close(): Promise<void>;
 }

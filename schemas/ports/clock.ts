@@ -1,4 +1,4 @@
-/** Time as code sees it, so that tests can set it. */
+/** The clock that code uses, so that tests can set the time. */
 export interface Clock {
   /** Epoch milliseconds. */
   now(): number;

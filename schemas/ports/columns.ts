@@ -1,15 +1,15 @@
-/** The columns port: ClickHouse, in process (chDB) or over HTTP. SQL is the same on both. */
+/** The columns port: ClickHouse, in process (chDB) or over HTTP. Both use the same SQL. */
 
-/** Rows in ClickHouse's Native format: one block, as bytes that may come in pieces. */
+/** Rows in ClickHouse's Native format: one block, whose bytes may be split into chunks. */
 export interface NativeBlock {
   readonly table: string;
-  /** Columns present in the block, in its order, with the types in which the block carries them (convertible to the table's). */
+  /** Columns of the block, in order, with their types in the block (convertible to those of the table). */
   readonly columns: readonly { readonly name: string; readonly type: string }[];
   readonly rows: number;
   readonly chunks: readonly Uint8Array[];
 }
 
-/** What one statement took in the engine. */
+/** Resources that one statement used in the engine. */
 export interface StatementCost {
   readonly rowsRead: number;
   readonly bytesRead: number;
@@ -17,25 +17,26 @@ export interface StatementCost {
 }
 
 export interface QueryLimits {
-  /** Seconds. Default 30. */
+  /** Maximum execution time in seconds. Default: 30. */
   readonly maxExecutionSeconds?: number;
-  /** Bytes of memory. Default 2 GiB; in process never more than half of what the engine may use. */
+  /** Maximum memory in bytes. Default: 2 GiB; in process at most half of the engine's memory. */
   readonly maxMemoryBytes?: number;
-  /** Rows of result; more is an error. Default 100,000. */
+  /** Maximum rows of the result; more is an error. Default: 100,000. */
   readonly maxResultRows?: number;
-  /** Rows of tables that it may read; more is an error. Without limit by default. */
+  /** Maximum rows read from tables; more is an error. Unlimited by default. */
   readonly maxRowsRead?: number;
   readonly signal?: AbortSignal;
-  /** Of the platform's own reads: all rows that are asked for came in blocks of this place (`Columns.insert`). */
+  /** For reads by the platform itself: all requested rows are from blocks of this place (`Columns.insert`). */
   readonly place?: number;
   /**
-   * Of a tenant's small reads: where several servers have rows, each may be asked for its own, and their answers come one after the other, for
-   * the reader to put together. Servers that do it themselves plan the statement several times over, which costs more than such a read.
+   * For small reads of a tenant: if several servers have rows, each server may be queried for its own rows. Their
+   * results follow one another, and the reader merges them. A distributed query plans the statement several times,
+   * which costs more than a small read.
    */
   readonly ofEachServer?: boolean;
-  /** It looks at the indexes of a short time alone, for which threads cost more than they save. */
+  /** Whether the query reads only the indexes of a short time range, for which threads cost more than they save. */
   readonly isShort?: boolean;
-  /** Called with what a statement took, once it has answered. */
+  /** Called with the cost of a statement after it has completed. */
   readonly onCost?: (cost: StatementCost) => void;
 }
 
@@ -43,43 +44,46 @@ export type QueryParameters = Readonly<
   Record<string, string | number | bigint | boolean | readonly string[] | readonly number[]>
 >;
 
-/** Before a tenant's SELECT: then it is not run, and the answer is its plan, as JSON in rows of `explain`. */
+/** Prefix of a tenant's SELECT that is planned but not run. The result is its plan, as JSON in rows of `explain`. */
 export const explained = 'EXPLAIN json = 1, indexes = 1 ';
 
 /**
- * Reading one tenant's rows. Two fences: the SQL must name the parameter `{tenant:String}` (the handle binds it, and a
- * query without it is refused), and the engine filters every tenant table by `additional_table_filters` besides.
+ * Reads one tenant's rows, with two tenant filters. The SQL must use the parameter `{tenant:String}`: the handle binds
+ * it and refuses a query without it. The engine also filters every tenant table with `additional_table_filters`.
  */
 export interface TenantColumns {
   readonly tenantId: string;
   /**
-   * One object for all handles of the same columns, by which readers may keep what never changes. A handle that wraps another passes it
-   * on, unless it wants every statement to be asked.
+   * Identity of the underlying columns, shared by all their handles, so that readers can cache immutable data. A
+   * wrapping handle passes it on unless every statement must run.
    */
   readonly source?: WeakKey;
   /**
-   * Rows as objects; 64-bit integers are strings, and NaN and the infinities are `nan`, `inf`, `-inf`. Parameters are written
-   * `{name:Type}`. One SELECT, without SETTINGS or FORMAT; `explained` may stand before it.
+   * Returns rows as objects. 64-bit integers are strings, and NaN and the infinities are `nan`, `inf`, `-inf`.
+   * Parameters are written `{name:Type}`. The SQL is one SELECT, without SETTINGS or FORMAT, optionally after
+   * `explained`.
    */
   query<Row>(sql: string, parameters?: QueryParameters, limits?: QueryLimits): Promise<Row[]>;
   /**
-   * The same as bytes in the Native format, for reads of millions of numbers: blocks one after the other, each with its columns. Nothing
-   * is quoted, and NaN keeps its bits. At most 256 MiB, in memory of its own, which may be handed to another thread.
+   * Returns the same rows in the Native format, for reads of millions of numbers: a sequence of blocks, each with its
+   * columns. Nothing is quoted, and NaN keeps its bits. At most 256 MiB, in a separate buffer that can be transferred
+   * to another thread.
    */
   native(sql: string, parameters?: QueryParameters, limits?: QueryLimits): Promise<Uint8Array>;
   /**
-   * Up to when records of the table have been received that are stored, milliseconds since the epoch, as `recordWatermark` told it: never newer
-   * than what a query that follows can read, and a second or two older at times. Undefined where nothing was told, as after a start.
+   * Returns the reception time up to which records of the table are stored, in epoch milliseconds, as reported by
+   * `recordWatermark`. It is never newer than the data of a following query, and sometimes a second or two older.
+   * `undefined` if nothing was recorded, as after a start.
    */
   landedUpTo(table: string): Promise<number | undefined>;
   /**
-   * How often rows were written to a table since the columns were opened, counted once they can be read: as long as it is the same, the
-   * table has what it had. Undefined where other processes write as well.
+   * Returns how often rows were written to a table since the columns were opened, counted once they can be read. While
+   * the number is unchanged, so is the table. `undefined` if other processes write as well.
    */
   readonly changesOf?: (table: string) => number;
 }
 
-/** What is done on one server of those that hold the tables. */
+/** Operations on one of the servers that hold the tables. */
 export interface ServerColumns {
   query<Row>(sql: string, parameters?: QueryParameters, limits?: QueryLimits): Promise<Row[]>;
   execute(sql: string): Promise<void>;
@@ -87,25 +91,34 @@ export interface ServerColumns {
 
 export interface Columns extends ServerColumns {
   /**
-   * Lands one block. Resolves when it is stored. The same table and token again is a no-op within the table's
-   * deduplication window. Data that the engine will never take rejects with `PermanentError`. What has the same place, a whole number, lies
-   * together where the tables are on several shards; 0 by default. `tenants` are all whose rows may be in it: where a tenant's lie together
-   * (`Table.liesBy`), readers are told first of what lies elsewhere; without them, that anybody's may.
+   * Inserts one block. Resolves when it is stored. A repetition with the same table and token is a no-op within the
+   * table's deduplication window. Rejects with `PermanentError` for data that the engine can never accept. Blocks with
+   * the same place, an integer (default 0), are stored on the same shard. `tenants` lists all tenants whose rows the
+   * block may contain. If a tenant's rows have a fixed shard (`Table.liesBy`), readers are first notified of rows on
+   * other shards. Without `tenants`, the block may contain rows of any tenant.
    */
   insert(block: NativeBlock, token: string, place?: number, tenants?: readonly string[]): Promise<void>;
   /**
-   * Tells that records of tenants that were received at these times (milliseconds since the epoch) are stored in a table, after they are,
-   * in blocks of a place. Where it cannot be kept, what is told next tells it: landing does not wait for it.
+   * Records that a table stores records of tenants received at these times (epoch milliseconds), in blocks of a place.
+   * Call it after the insert. A failed write is repaired by the next call: inserts do not wait for it.
    */
   recordWatermark(table: string, newest: ReadonlyMap<string, number>, place?: number): void;
   of(tenantId: string): TenantColumns;
-  /** The platform's own reads (migrations, landed offsets, retention): no fence, so never with a tenant's input. */
+  /**
+   * Reads by the platform itself (migrations, landed offsets, retention). Has no tenant filter, so never pass a
+   * tenant's input.
+   */
   query<Row>(sql: string, parameters?: QueryParameters, limits?: QueryLimits): Promise<Row[]>;
-  /** DDL and maintenance, on every server. */
+  /** Executes DDL and maintenance on every server. */
   execute(sql: string): Promise<void>;
-  /** The servers that hold the tables, each by itself: for what must be so on all of them, and what they say of themselves (`system`). */
+  /**
+   * Returns the individual servers that hold the tables: for operations that must apply to all of them, and for their
+   * `system` tables.
+   */
   each(): readonly { readonly name: string; readonly columns: ServerColumns }[];
-  /** Makes what reads of several servers need, once their tables have been made or changed. Repeatable. */
+  /**
+   * Creates the objects that reads from several servers need, after their tables were created or changed. Idempotent.
+   */
   tablesChanged(): Promise<void>;
   check(): Promise<void>;
   close(): Promise<void>;

@@ -1,6 +1,9 @@
-/** The counters port: limits and brief caches. In memory, or Redis; when Redis is gone, limits count per instance. */
+/**
+ * The counters port: limits and short-lived caches. In memory, or Redis. If Redis is unavailable, limits apply per
+ * instance.
+ */
 
-/** A token bucket: `rate` tokens a second, at most `burst` at once. */
+/** A token bucket: `rate` tokens per second, with bursts of at most `burst`. */
 export interface Bucket {
   readonly rate: number;
   readonly burst: number;
@@ -8,8 +11,8 @@ export interface Bucket {
 
 export interface Counters {
   /**
-   * Takes up to `wanted` tokens. `granted` may be less, down to 0; then `retryAfterMs` says when at least one will be there.
-   * Callers on hot paths take several at once and spend them locally.
+   * Consumes up to the requested number of tokens. `granted` may be less, down to 0: then `retryAfterMs` is the time
+   * until a token is available. Callers on hot paths consume several at once and spend them locally.
    */
   consume(
     key: string,
@@ -17,8 +20,9 @@ export interface Counters {
     amount: number,
   ): Promise<{ readonly granted: number; readonly retryAfterMs: number }>;
   /**
-   * Adds to a counter that begins anew every `windowMs` (aligned to the epoch) and never passes `limit`. Answers what was granted,
-   * which is what was added (all, or as much as fits), the counter after it, and the time to the next window. A negative amount gives back.
+   * Adds to a counter that restarts every `windowMs` (aligned to the epoch) and never exceeds `limit`. Returns the
+   * amount granted and added (all, or as much as fits), the new counter, and the time to the next window. A negative
+   * amount is a refund.
    */
   spend(
     key: string,
@@ -28,7 +32,7 @@ export interface Counters {
   ): Promise<{ readonly granted: number; readonly used: number; readonly resetMs: number }>;
   cached(key: string): Promise<string | undefined>;
   cache(key: string, value: string, ttlMs: number): Promise<void>;
-  /** True when the shared store cannot be reached and counts are this instance's alone. */
+  /** Returns whether the shared store is unreachable, so that counts are local to this instance. */
   degraded(): boolean;
   close(): Promise<void>;
 }

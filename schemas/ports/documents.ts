@@ -1,15 +1,15 @@
 /**
  * The documents port: configuration as JSON documents. SQLite and mingo in the embedded default, MongoDB in a cluster.
- * A document belongs to one tenant; the store keys it by tenant and id, so that one tenant's id never reaches
- * another's document. What belongs to no tenant lives under `platformTenant`.
+ * A document belongs to one tenant. The store keys documents by tenant and ID, so that a tenant's ID never reaches
+ * another tenant's document. Documents without a tenant belong to `platformTenant`.
  */
 
 export const platformTenant = '-';
 
-/** What the store adds to every document. */
+/** Fields that the store adds to every document. */
 export interface Stored {
   readonly id: string;
-  /** 1 at first, one more at each write. */
+  /** Version: 1 at first, incremented by each write. */
   readonly version: number;
   /** ISO-8601 UTC. */
   readonly createdAt: string;
@@ -17,8 +17,9 @@ export interface Stored {
 }
 
 /**
- * A collection, declared once. `unique` lists sets of fields that are unique within a tenant; `uniqueEverywhere` across all.
- * They hold scalars; a document that lacks one of a set, or holds null there, is not bound by that set.
+ * A collection, declared once. `unique` lists sets of fields that are unique within a tenant; `uniqueEverywhere` across
+ * all tenants. The fields contain scalars. A document in which a field of a set is missing or null is exempt from that
+ * set.
  */
 export interface CollectionDefinition<Fields extends object> {
   readonly name: string;
@@ -26,11 +27,11 @@ export interface CollectionDefinition<Fields extends object> {
   readonly uniqueEverywhere?: readonly (readonly string[])[];
   /** Field paths that queries filter or sort by. */
   readonly indexes?: readonly (readonly string[])[];
-  /** Fields that long lists are sorted by, in either direction. */
+  /** Fields for sorting long lists, in either direction. */
   readonly sorts?: readonly string[];
-  /** Documents stay when their organization is erased: they are evidence, and what names people is taken out of them. */
+  /** Documents remain as evidence when their organization is erased. Personal names are removed from them. */
   readonly evidence?: true;
-  /** Carries the type; never read. */
+  /** Holds the type parameter; never read. */
   readonly fields?: Fields;
 }
 
@@ -38,28 +39,37 @@ export const defineCollection = <Fields extends object>(
   definition: CollectionDefinition<Fields>,
 ): CollectionDefinition<Fields> => definition;
 
-/** MongoDB's query language, the part that mingo shares: comparison, logical, `$in`, `$exists`, `$regex`, `$elemMatch`, dotted paths. */
+/**
+ * MongoDB's query language, limited to the part that mingo supports: comparison, logical, `$in`, `$exists`, `$regex`,
+ * `$elemMatch`, dotted paths.
+ */
 export type Filter = Readonly<Record<string, unknown>>;
 
-/** What a filter asks of a field that contains the text, in capitals or not, whatever characters it has. */
+/** Returns a filter for fields that contain the text, ignoring case. Special characters are escaped. */
 export const containing = (text: string): { readonly $regex: string; readonly $options: 'i' } => ({
-  // MongoDB refuses a pattern with the character itself.
+  // MongoDB refuses a pattern with a literal NUL character.
   $regex: text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll('\0', '\\x00'),
   $options: 'i',
 });
 
 export interface FindOptions {
   readonly filter?: Filter;
-  /** Field path → 1 or -1. The fields hold scalars. `id` is always appended, so that order is total. */
+  /** Field path → 1 or -1. The fields contain scalars. `id` is always appended for a total order. */
   readonly sort?: Readonly<Record<string, 1 | -1>>;
-  /** Default 1,000: what may be more is read page by page. */
+  /** Default: 1,000. Read larger results page by page. */
   readonly limit?: number;
-  /** Opaque cursor of an earlier page with the same filter and sort. `PermanentError` (`bad-cursor`) when it is none. */
+  /**
+   * Opaque cursor of an earlier page with the same filter and sort. Throws `PermanentError` (`bad-cursor`) if it is
+   * invalid.
+   */
   readonly after?: string | undefined;
 }
 
 export interface CountOptions extends Pick<FindOptions, 'filter' | 'limit'> {
-  /** Of some of the counted fields a value: the other fields' values are counted among matches that hold it. */
+  /**
+   * Selected values of some of the counted fields. The values of the other fields are counted among the documents with
+   * these values.
+   */
   readonly chosen?: Readonly<Record<string, ValueCount['value']>>;
 }
 
@@ -68,13 +78,15 @@ export interface Page<Document> {
   readonly nextCursor: string | null;
 }
 
-/** A value, and how many documents have it. */
+/** A value and the number of documents with it. */
 export interface ValueCount {
   readonly value: string | number | boolean;
   readonly count: number;
 }
 
-/** Thrown by writes. `duplicate` names the fields in `fields`; `version` means that the document moved on or is gone. */
+/**
+ * Thrown by writes. `duplicate`: the fields in `fields` are not unique. `version`: the document was changed or deleted.
+ */
 export class ConflictError extends Error {
   readonly kind: 'duplicate' | 'version';
   readonly fields: readonly string[];
@@ -93,23 +105,28 @@ export class ConflictError extends Error {
 
 export interface Collection<Fields extends object> {
   /**
-   * Makes an id when none is given. Rejects with `ConflictError` (`duplicate`). What is stored is the fields' JSON form
-   * (a date becomes text, `undefined` nothing), of 4 MB at most; the names of `Stored` in it are left out.
+   * Inserts a document, and generates an ID if none is given. Rejects with `ConflictError` (`duplicate`). The store
+   * saves the JSON form of the fields (a date becomes text, `undefined` is dropped), of at most 4 MB. Fields with the
+   * names of `Stored` are dropped.
    */
   insert(fields: Fields & { readonly id?: string }): Promise<Fields & Stored>;
   find(id: string): Promise<(Fields & Stored) | undefined>;
   list(options?: FindOptions): Promise<Page<Fields & Stored>>;
   count(filter?: Filter): Promise<number>;
   /**
-   * How many matches have each value of each field: the most frequent first, in any order among equals, `limit` (1,000) at most. A list
-   * counts once for each value in it; null and what is missing are no values. No field is one of `Stored`, nor below another.
+   * Returns the number of matches for each value of each field, most frequent first, with ties in any order, at most
+   * `limit` (1,000). A list counts once for each of its values. Null and missing fields are not counted. The fields
+   * must not be those of `Stored` or nested in each other.
    */
   counts(fields: readonly string[], options?: CountOptions): Promise<readonly (readonly ValueCount[])[]>;
-  /** Replaces all fields. With `version`, only that version: else `ConflictError` (`version`), also when there is no such document. */
+  /**
+   * Replaces all fields. With `version`, only if the document has that version: otherwise rejects with `ConflictError`
+   * (`version`), also if the document does not exist.
+   */
   replace(id: string, fields: Fields, version?: number): Promise<Fields & Stored>;
-  /** Sets the given top-level fields; `undefined` removes one. Same versions as `replace`. */
+  /** Sets the given top-level fields; `undefined` removes a field. `version` works as in `replace`. */
   update(id: string, changes: Partial<Fields>, version?: number): Promise<Fields & Stored>;
-  /** False when there was none. With `version`, as `replace`. */
+  /** Deletes a document. Returns `false` if it did not exist. `version` works as in `replace`. */
   delete(id: string, version?: number): Promise<boolean>;
 }
 
@@ -118,14 +135,17 @@ export interface TenantDocuments {
   collection<Fields extends object>(definition: CollectionDefinition<Fields>): Collection<Fields>;
 }
 
-/** One change as the feed tells it. `document` is absent when it was deleted. */
+/** One change of the feed. `document` is absent if it was deleted. */
 export interface Change<Fields extends object = Record<string, unknown>> {
   readonly tenantId: string;
   readonly id: string;
   readonly document: (Fields & Stored) | undefined;
 }
 
-/** A running feed. `staleMs` is how long ago the feed was last known to be complete, Infinity once its follower failed; readers of cached rights refuse above their bound. */
+/**
+ * A running feed. `staleMs` returns the milliseconds since the feed was last known to be complete, and `Infinity` after
+ * it failed. Readers of cached permissions refuse requests above their limit.
+ */
 export interface Feed {
   staleMs(): number;
   close(): Promise<void>;
@@ -133,22 +153,25 @@ export interface Feed {
 
 export interface Documents {
   of(tenantId: string): TenantDocuments;
-  /** Creates indexes of the declared collections. */
+  /** Creates the indexes of the declared collections. */
   ensureCollections(definitions: readonly CollectionDefinition<object>[]): Promise<void>;
-  /** All tenants' documents of a collection that match; for the platform's own caches and jobs, never with a tenant's input. */
+  /**
+   * Returns the matching documents of all tenants. Only for caches and jobs of the platform, never with a tenant's
+   * input.
+   */
   everywhere<Fields extends object>(
     definition: CollectionDefinition<Fields>,
     filter?: Filter,
   ): AsyncIterable<Fields & Stored & { readonly tenantId: string }>;
   /**
-   * All writes through `transaction.of(…)` are committed together, or none when `work` rejects or one of the writes did (even if
-   * `work` went on). May run `work` again after a write conflict. `work` takes 10 seconds at most, and writes through
-   * `transaction` alone: a write past it is refused.
+   * Commits all writes through `transaction.of(…)` atomically. Commits none if `work` rejects or one of the writes did,
+   * even if `work` continued. May run `work` again after a write conflict. `work` may take at most 10 seconds, and must
+   * write only through `transaction`: other writes are refused.
    */
   transaction<Result>(work: (transaction: Pick<Documents, 'of'>) => Promise<Result>): Promise<Result>;
   /**
-   * Calls `onChange` for every document there is (before the promise resolves) and then for every change, in order,
-   * within a second, whichever instance made it. A lost connection is resumed without a gap.
+   * Calls `onChange` for every existing document (before the promise resolves) and then for every change of any
+   * instance, in order, within a second. Resumes without a gap after a lost connection.
    */
   follow<Fields extends object>(
     definition: CollectionDefinition<Fields>,

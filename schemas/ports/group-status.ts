@@ -1,28 +1,28 @@
-/** How far a consumer group has come in one partition. */
+/** Progress of a consumer group in one partition. */
 export interface PartitionStatus {
   readonly topic: string;
   readonly partition: number;
-  /** Messages that are not committed. */
+  /** Number of uncommitted messages. */
   readonly lag: number;
-  /** Age of the oldest of them; 0 without any. */
+  /** Age of the oldest uncommitted message; 0 without any. */
   readonly ageMs: number;
 }
 
-/** How a consumer group stands: of a sink, a processor or a schedule. */
+/** Status of a consumer group of a sink, a processor or a schedule. */
 export interface GroupStatus {
   readonly group: string;
-  /** Empty while it is not known. */
+  /** Empty while unknown. */
   readonly partitions: readonly PartitionStatus[];
-  /** Undefined while it is not known. */
+  /** `undefined` while unknown. */
   readonly members: number | undefined;
-  /** What is wrong, in words that follow the name of the group; undefined where nothing is. */
+  /** Description of the problem, as words that follow the group's name; `undefined` without a problem. */
   readonly problem: string | undefined;
-  /** Since when it is so. */
+  /** Start of the problem. */
   readonly sinceMs: number | undefined;
 }
 
-/** The consumer groups that this process looks at. */
+/** The consumer groups that this process monitors. */
 export interface GroupStatuses {
-  /** As the last look found them; empty before the first. */
+  /** Returns the result of the last check; empty before the first. */
   groups(): readonly GroupStatus[];
 }

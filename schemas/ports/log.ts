@@ -1,4 +1,4 @@
-/** Structured logs: a constant text and fields; lifecycle and failures only, never a line a record. */
+/** Structured logs: a constant text and fields. Only for lifecycle events and failures, never a line per record. */
 export interface Log {
   info(fields: Readonly<Record<string, unknown>>, message: string): void;
   warn(fields: Readonly<Record<string, unknown>>, message: string): void;
@@ -7,7 +7,7 @@ export interface Log {
 
 /** A running log. */
 export interface LogProvider extends Log {
-  /** Writes and exports what is left. */
+  /** Writes and exports the remaining lines. */
   close(): Promise<void>;
 }
 

@@ -1,14 +1,14 @@
-/** What `main.ts` holds of a running role. */
+/** A running role, as `main.ts` holds it. */
 export interface Role {
   readonly name: string;
-  /** Rejects with what is missing while the role cannot do its work. */
+  /** Rejects with the problem while the role cannot work. */
   ready(): Promise<void>;
-  /** What is missing while the role works all the same. */
+  /** Returns the problem while the role works with restrictions. */
   degraded?(): string | undefined;
-  /** Tells clients of its own servers that these go soon, while it goes on to answer. */
+  /** Announces to clients of its own servers that the servers will close, while they still respond. */
   leave?(): Promise<unknown>;
-  /** Finishes current work (requests answered, batches landed, offsets committed), then resolves. */
+  /** Finishes current work (responses sent, batches landed, offsets committed), then resolves. */
   stop(): Promise<void>;
-  /** Rejects when the role cannot go on and the process should exit; else stays pending until `stop`. */
+  /** Rejects if the role cannot continue and the process should exit; otherwise pending until `stop`. */
   readonly failed: Promise<void>;
 }

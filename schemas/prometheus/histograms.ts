@@ -1,8 +1,8 @@
-/** What Prometheus demands of a native histogram, so that its buckets mean something when they are read back. */
+/** Prometheus's requirements for a native histogram, so that its buckets can be read back correctly. */
 import { PermanentError } from '../errors.ts';
 import { WireReader } from '../protobuf/reader.ts';
 
-/** Gaps between spans become zeros when a histogram is stored, and must not fill the memory. */
+/** Gaps between spans become zeros in storage, and must not exhaust the memory. */
 const maxBuckets = 65_536;
 /** The schema of explicit bounds. All others are resolutions. */
 const customBounds = -53;
@@ -12,11 +12,11 @@ const finest = 52;
 /** Buckets of one sign. */
 class Side {
   readonly name: string;
-  /** Offset and length of each span. */
+  /** Offset and length of each span */
   readonly spans: number[] = [];
-  /** Of integer histograms: the difference of each bucket to the one before. */
+  /** Deltas of integer histograms: the difference of each bucket from the previous one */
   readonly deltas: number[] = [];
-  /** Of float histograms. */
+  /** Counts of float histograms */
   readonly counts: number[] = [];
 
   constructor(name: string) {
@@ -29,7 +29,7 @@ class Side {
     this.counts.length = 0;
   }
 
-  /** What is wrong with the spans themselves, and how many buckets they describe and reach over. */
+  /** Returns a fault of the spans themselves, and the number of buckets that they describe and extend over. */
   layout(): { fault?: string; buckets: number; reach: number } {
     let buckets = 0;
     let reach = 0;
@@ -44,7 +44,7 @@ class Side {
     return { buckets, reach };
   }
 
-  /** Sum of an integer histogram's buckets; negative when one of them is. */
+  /** Sum of an integer histogram's buckets; negative if a bucket is negative. */
   total(): number {
     let running = 0;
     let total = 0;
@@ -57,7 +57,10 @@ class Side {
   }
 }
 
-/** Checks one histogram after the other of a body whose wire format has been checked; both versions have the same fields. */
+/**
+ * Validates the histograms of a body one after the other. The wire format of the body must be valid. Both versions have
+ * the same fields.
+ */
 export class NativeHistograms {
   readonly #reader: WireReader;
   readonly #view: DataView;
@@ -76,7 +79,7 @@ export class NativeHistograms {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** Refuses the histogram that lies from `start` to `end` with `bad-histogram` when its parts contradict each other. */
+  /** Refuses the histogram between `start` and `end` with `bad-histogram` if its parts contradict each other. */
   check(start: number, end: number): void {
     this.#clear();
     const reader = this.#reader;
@@ -202,11 +205,11 @@ export class NativeHistograms {
     return undefined;
   }
 
-  /** Float counts are rounded and need not add up. Without a number for a sum there were observations without a bucket. */
+  /** Float counts are rounded and need not add up. If the sum is not a number, some observations have no bucket. */
   #countFault(): string | undefined {
     if (this.#isFloat) return this.#count >= 0 && this.#zeroCount >= 0 ? undefined : 'a count is below 0';
     const total = this.#positive.total() + this.#negative.total() + this.#zeroCount;
-    // Beyond 2⁵³ the numbers here are rounded.
+    // Above 2⁵³ the numbers here are rounded.
     if (total > Number.MAX_SAFE_INTEGER || this.#count > Number.MAX_SAFE_INTEGER) return undefined;
     if (total === this.#count || (Number.isNaN(this.#sum) && total < this.#count)) return undefined;
     return `the buckets add up to ${total}, but the count is ${this.#count}`;

@@ -1,7 +1,7 @@
-/** What Prometheus demands of a series' label names. */
+/** Prometheus's requirements for the label names of a series. */
 import { PermanentError } from '../errors.ts';
 
-/** Far above real use; bounds the cost of the search for duplicates. */
+/** Far above real use; limits the cost of the search for duplicates. */
 const maxLabels = 10_000;
 
 const metricName = Buffer.from('__name__');
@@ -15,7 +15,9 @@ const compare = (bytes: Uint8Array, a: number, aEnd: number, b: number, bEnd: nu
   return aEnd - a - (bEnd - b);
 };
 
-/** Checks the names of one series (or exemplar) at a time; holds only positions in the body, and is used again. */
+/**
+ * Validates the label names of one series (or exemplar) at a time. Stores only positions in the body, and is reusable.
+ */
 export class LabelNames {
   readonly #bytes: Uint8Array;
   /** Start and end of each name. */
@@ -23,21 +25,21 @@ export class LabelNames {
   #length = 0;
   #sorted = true;
   #named = false;
-  /** Whether the name last added is `__name__`. */
+  /** Whether the last added name is `__name__`. */
   isName = false;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
   }
 
-  /** Begins the next series. */
+  /** Starts the next series. */
   reset(): void {
     this.#length = 0;
     this.#sorted = true;
     this.#named = false;
   }
 
-  /** Adds a name that lies from `start` to `end`; `at` is the position that an error names. */
+  /** Adds the name between `start` and `end`. `at` is the position for an error. */
   add(start: number, end: number, at: number): void {
     if (start === end) throw new PermanentError('bad-labels', 'a label has no name', { position: at });
     if (this.#length === maxLabels * 2) {
@@ -60,12 +62,14 @@ export class LabelNames {
     this.#ranges[this.#length++] = end;
   }
 
-  /** The value of `__name__`, just added, is empty, which to Prometheus is the same as no such label. */
+  /**
+   * Removes the `__name__` that was just added, because its value is empty. Prometheus treats this as a missing label.
+   */
   unname(): void {
     this.#named = false;
   }
 
-  /** Ends the series. Senders must sort; those that do not are only asked to name each label once. */
+  /** Ends the series. Senders must sort labels, but only duplicate labels are refused. */
   check(at: number, mustBeNamed: boolean): void {
     if (mustBeNamed && !this.#named) {
       throw new PermanentError('bad-labels', 'a series has no label __name__', { position: at });

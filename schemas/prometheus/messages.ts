@@ -42,7 +42,7 @@ export const writeRequestMessages = {
   MetricMetadata: { type: [1, 'enum'], metricFamilyName: [2, 'string'], help: [4, 'string'], unit: [5, 'string'] },
 } as const satisfies MessageDeclarations;
 
-/** Remote-Write 2.0. `createdTimestamp` was there until 2.0-rc.3, `startTimestamp` took its place in rc.4. */
+/** Remote-Write 2.0. `createdTimestamp` existed until 2.0-rc.3; `startTimestamp` replaced it in rc.4. */
 export const writeRequest2Messages = {
   Request: { symbols: [4, 'string', 'repeated'], timeseries: [5, 'TimeSeries', 'repeated'] },
   TimeSeries: {
@@ -62,6 +62,6 @@ export const writeRequest2Messages = {
 
 const records = { records: ['Sample', 'Histogram'], nests: [] };
 
-/** A sink makes a row of each sample and each histogram; these are a request's records. */
+/** A sink creates a row per sample and histogram, which are the records of a request. */
 export const writeRequestSchema = compileSchema(writeRequestMessages, records);
 export const writeRequest2Schema = compileSchema(writeRequest2Messages, records);

@@ -1,4 +1,4 @@
-/** Admission's check of a remote-write request. The rules are explained in the README of this folder. */
+/** Validation of remote-write requests at admission. The README of this folder explains the rules. */
 import { PermanentError } from '../errors.ts';
 import { messageNumber } from '../protobuf/messages.ts';
 import { malformed, WireReader } from '../protobuf/reader.ts';
@@ -8,7 +8,7 @@ import { LabelNames } from './labels.ts';
 import { writeRequest2Schema, writeRequestSchema } from './messages.ts';
 import { SymbolTable } from './symbols.ts';
 
-/** What a request holds, counted for the response headers of Remote-Write 2.0 and for usage. */
+/** Contents of a request, counted for the response headers of Remote-Write 2.0 and for usage. */
 export interface WriteRequestCounts {
   samples: number;
   histograms: number;
@@ -18,7 +18,7 @@ export interface WriteRequestCounts {
 const writeRequest = messageNumber(writeRequestSchema, 'WriteRequest');
 const writeRequest2 = messageNumber(writeRequest2Schema, 'Request');
 
-/** Walks the labels of a 1.0 request whose wire format has been checked. */
+/** Iterates over the labels of a 1.0 request with a valid wire format. */
 class Walker1 {
   readonly counts: WriteRequestCounts = { samples: 0, histograms: 0, exemplars: 0 };
   readonly #reader: WireReader;
@@ -91,7 +91,7 @@ class Walker1 {
   }
 }
 
-/** Walks the references of a 2.0 request whose wire format has been checked. */
+/** Iterates over the references of a 2.0 request with a valid wire format. */
 class Walker2 {
   readonly counts: WriteRequestCounts = { samples: 0, histograms: 0, exemplars: 0 };
   readonly #reader: WireReader;
@@ -159,7 +159,7 @@ class Walker2 {
     reader.skip(tag, end);
   }
 
-  /** An exemplar's references are looked at in a second walk, as a series' own may still follow it. */
+  /** Validates the exemplars' references in a second pass, since the labels of the series may follow them. */
   exemplars(end: number): void {
     const reader = this.#reader;
     reader.position = 0;
@@ -205,7 +205,7 @@ class Walker2 {
     this.#refs = 0;
   }
 
-  /** References come packed or one by one, possibly in several runs. Even ones are names. */
+  /** References are packed or separate, possibly in several runs. Even ones are names. */
   #labels(tag: number, end: number): void {
     const reader = this.#reader;
     const last = tag === 0x0a ? reader.lengthEnd(end) : reader.position + 1;
@@ -242,9 +242,9 @@ const scan2 = (body: Uint8Array): WriteRequestCounts => {
 };
 
 /**
- * Checks a decompressed remote-write body (1: `prometheus.WriteRequest`, 2: `io.prometheus.write.v2.Request`) and
- * counts what it holds. What does not pass is a `PermanentError` with the reason (`malformed`, `bad-utf8`,
- * `bad-labels`, `bad-symbols`, `bad-series`, `bad-histogram`) and the byte position.
+ * Validates a decompressed remote-write body (1: `prometheus.WriteRequest`, 2: `io.prometheus.write.v2.Request`) and
+ * counts its contents. Throws `PermanentError` with the reason (`malformed`, `bad-utf8`, `bad-labels`, `bad-symbols`,
+ * `bad-series`, `bad-histogram`) and the byte position.
  */
 export const scanWriteRequest = (version: 1 | 2, body: Uint8Array): WriteRequestCounts =>
   version === 1 ? scan1(body) : scan2(body);

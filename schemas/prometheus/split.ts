@@ -1,4 +1,4 @@
-/** Cuts remote-write requests that are too large for one message of the bus. */
+/** Splits remote-write requests that exceed the message size of the bus. */
 import { messageNumber } from '../protobuf/messages.ts';
 import { type Piece, splitMessage } from '../protobuf/split.ts';
 import { writeRequest2Schema, writeRequestSchema } from './messages.ts';
@@ -21,9 +21,9 @@ const versions = {
 } as const;
 
 /**
- * Cuts a request that `scanWriteRequest` has passed into valid requests of at most `maxBytes` (decompressed) each,
- * between time series; the symbols of 2.0 are repeated in each. `records` are samples and histograms, their sum is
- * unchanged. A series that is too large is a `PermanentError` (`record-too-large`).
+ * Splits a request that passed `scanWriteRequest` between time series into valid requests of at most `maxBytes`
+ * (decompressed) each. Each repeats the symbols of 2.0. `records` counts samples and histograms, whose total is
+ * unchanged. Throws `PermanentError` (`record-too-large`) for a series above the limit.
  */
 export const splitWriteRequest = (version: 1 | 2, body: Uint8Array, maxBytes: number): Piece[] => {
   const { schema, cuttable } = versions[version];

@@ -2,7 +2,7 @@
 import { PermanentError } from '../errors.ts';
 import { WireReader } from '../protobuf/reader.ts';
 
-/** Made from a body whose wire format has been checked; symbols may come before, after or between the series. */
+/** Built from a body with a valid wire format. Symbols may be before, after or between the series. */
 export class SymbolTable {
   #ranges = new Int32Array(1024);
   #length = 0;
@@ -24,7 +24,7 @@ export class SymbolTable {
     }
   }
 
-  /** Refuses a reference that points to no symbol; `at` is the position that the error names. */
+  /** Refuses a reference without a symbol. `at` is the position for the error. */
   check(ref: number, at: number): void {
     if (ref < this.#length) return;
     const message = `the reference ${ref} is outside of the ${this.#length} symbols`;

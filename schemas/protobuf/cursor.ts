@@ -1,18 +1,18 @@
-/** Decodes protobuf's wire format: what sinks and the views of `records/` read with. */
+/** Decodes protobuf's wire format for sinks and the views of `records/`. */
 import { PermanentError } from '../errors.ts';
 
-/** Deepest nesting of arrays and maps in a value. */
+/** Maximum nesting of arrays and maps in a value. */
 export const maxDepth = 32;
 
-/** The fault of a body that is not what its schema says. */
+/** Returns the error for a body that does not match its schema. */
 export const malformed = (what: string, position: number): PermanentError =>
   new PermanentError('malformed', `${what} at byte ${position}`, { position });
 
 /**
- * A position in the wire bytes of a body that passed admission: faster than `WireReader`, and laxer about lengths of varints.
- * Fields are distinguished by their whole tag (number and wire type), so that a known
- * number with a foreign wire type is skipped as unknown, as protobuf's own decoders do. 64-bit values are left in
- * `low` and `high`: no object is made a field.
+ * A position in the wire bytes of an admitted body. Faster than `WireReader`, and less strict about lengths of varints.
+ * Fields are distinguished by their full tag (number and wire type). So a known number with a different wire type is
+ * skipped as unknown, as in protobuf's own decoders. 64-bit values are returned in `low` and `high`, which avoids an
+ * object per field.
  */
 export class WireCursor {
   bytes: Uint8Array;
@@ -25,7 +25,7 @@ export class WireCursor {
     this.at = at;
   }
 
-  /** A tag, length or 32-bit number; higher bits are dropped. */
+  /** Reads a tag, a length or a 32-bit number. Higher bits are dropped. */
   varint(): number {
     const { bytes } = this;
     let byte = bytes[this.at++] as number;
@@ -39,7 +39,7 @@ export class WireCursor {
     throw malformed('a varint does not end', this.at);
   }
 
-  /** All 64 bits of a varint, in `low` and `high`. */
+  /** Reads all 64 bits of a varint into `low` and `high`. */
   varint64(): void {
     let low = 0;
     let high = 0;
@@ -77,7 +77,7 @@ export class WireCursor {
     this.high = this.fixed32();
   }
 
-  /** Reads a length and answers where that many bytes end, which is within `limit`. */
+  /** Reads a length and returns the end of that many bytes, which is at most `limit`. */
   end(limit: number): number {
     const length = this.varint();
     const end = this.at + length;
@@ -85,7 +85,7 @@ export class WireCursor {
     return end;
   }
 
-  /** Steps over a field whose tag was just read. */
+  /** Skips a field whose tag was just read. */
   skip(tag: number, limit: number): void {
     const wireType = tag & 7;
     if (tag >>> 3 === 0) throw malformed('a field has number 0', this.at);
@@ -114,7 +114,7 @@ export class WireCursor {
   }
 }
 
-/** Start of an id of `width` bytes, -1 for an empty one. The reader is left behind it. */
+/** Returns the start of an ID of `width` bytes, or -1 for an empty one. Moves the reader after it. */
 export const idStart = (reader: WireCursor, limit: number, width: number): number => {
   const end = reader.end(limit);
   const start = reader.at;
@@ -130,24 +130,24 @@ const double = new Float64Array(words.buffer);
 const signed = new BigInt64Array(words.buffer);
 const unsigned = new BigUint64Array(words.buffer);
 
-/** The double whose bits these are. */
+/** Returns the double with these bits. */
 export const doubleOf = (low: number, high: number): number => {
   words[0] = low;
   words[1] = high;
   return double[0] as number;
 };
 
-/** The unsigned integer, exact. */
+/** Returns the unsigned integer, exact. */
 export const bigintOf = (low: number, high: number): bigint => {
   words[0] = low;
   words[1] = high;
   return unsigned[0] as bigint;
 };
 
-/** The signed integer as a double, exact below 2^53. */
+/** Returns the signed integer as a double, exact below 2^53. */
 export const numberOf = (low: number, high: number): number => (high | 0) * 4_294_967_296 + (low >>> 0);
 
-/** The signed integer as decimal text, exact. */
+/** Returns the signed integer as decimal text, exact. */
 export const integerText = (low: number, high: number): string => {
   const top = high | 0;
   if (top >= -0x200000 && top < 0x200000) return String(numberOf(low, high));
@@ -156,5 +156,5 @@ export const integerText = (low: number, high: number): string => {
   return (signed[0] as bigint).toString();
 };
 
-/** A zigzag-encoded 32-bit integer. */
+/** Decodes a zigzag-encoded 32-bit integer. */
 export const zigzag = (value: number): number => (value >>> 1) ^ -(value & 1);

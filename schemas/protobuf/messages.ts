@@ -1,11 +1,11 @@
 /**
- * How a protobuf schema is written down here: once, as plain objects, from which the scanner's table and the JSON
- * mapping are both made. Names are those of the JSON mapping (lowerCamelCase).
+ * Declarations of protobuf schemas as plain objects, from which both the scanner's table and the JSON mapping are
+ * built. Names are those of the JSON mapping (lowerCamelCase).
  */
 
 /**
- * `traceId` and `spanId` are `bytes` that must be empty or exactly 16 or 8 long, and are hexadecimal in OTLP/JSON. `nanoseconds` is
- * a `fixed64` and `milliseconds` an `int64`, times since 1970.
+ * Scalar types. `traceId` and `spanId` are `bytes` of length 0 or exactly 16 or 8, hexadecimal in OTLP/JSON.
+ * `nanoseconds` is a `fixed64` and `milliseconds` an `int64`, both times since 1970.
  */
 export type ScalarType =
   | 'double'
@@ -27,13 +27,13 @@ export type ScalarType =
   | 'traceId'
   | 'spanId';
 
-/** Field number, type (a scalar's or a message's name), and whether it repeats. Numbers are below 32. */
+/** Field number, type (of a scalar, or a message name), and whether it repeats. Numbers are below 32. */
 type FieldDeclaration = readonly [number: number, type: string, repeated?: 'repeated'];
 
 /** Message name → field name → declaration. */
 export type MessageDeclarations = Readonly<Record<string, Readonly<Record<string, FieldDeclaration>>>>;
 
-/** What the scanner does on a tag. Values from `messageAction` on mean "descend into message (value − messageAction)". */
+/** Scanner action for a tag. Values from `messageAction` on mean "descend into message (value − messageAction)". */
 export const action = {
   unknown: 0,
   varint: 1,
@@ -51,17 +51,17 @@ export const action = {
 } as const;
 export const messageAction = 16;
 
-/** Enums land in one byte: what does not fit is refused at admission instead of landing as another value. */
+/** Enums are stored in one byte. Larger values are refused at admission instead of being stored as another value. */
 export const largestEnum = 255;
 
 /**
- * Tables round times to seconds of 32 bits, and hold nothing before 1900. What cannot be stored as it was sent is refused at
- * admission instead of landing as another time.
+ * Tables store times in 32-bit seconds, and no times before 1900. Other times are refused at admission instead of being
+ * stored as another time.
  */
 export const lastTime = '2106-02-07T06:28:15.999999999Z';
-/** The upper half of that in nanoseconds; every lower half goes with it. */
+/** The upper half of that time in nanoseconds; any lower half is valid. */
 export const lastNanosecondsHigh = 999_999_999;
-/** 1900, a day later for what numbers round, as the unsigned integer that a varint is. */
+/** 1900 plus a day for rounding, as the unsigned integer of a varint. */
 export const firstMilliseconds = 2 ** 64 + Date.UTC(1900, 0, 2);
 export const lastMilliseconds = 2 ** 32 * 1000 - 1;
 
@@ -69,16 +69,19 @@ export const lastMilliseconds = 2 ** 32 * 1000 - 1;
 export const counted = 1;
 export const nesting = 2;
 
-/** A schema made ready for scanning. */
+/** A schema compiled for scanning. */
 export interface WireSchema {
   readonly messages: MessageDeclarations;
   /** Message names in the order of their numbers. */
   readonly names: readonly string[];
-  /** Message number × 256 + tag (field number and wire type in one byte) → action. */
+  /** Message number × 256 + tag (field number and wire type in one byte) → action */
   readonly actions: Uint8Array;
-  /** Message number → `counted` (its occurrences are the request's records), `nesting` (it counts towards the depth). */
+  /** Message number → `counted` (its occurrences are the request's records), `nesting` (it counts towards the depth) */
   readonly flags: Uint8Array;
-  /** A known field of a foreign wire type is stepped over like an unknown one, as sinks do. Else it is a fault. */
+  /**
+   * Whether a known field with a different wire type is skipped like an unknown field, as in sinks. Otherwise it is a
+   * fault.
+   */
   readonly skipsForeign?: boolean;
 }
 
@@ -103,23 +106,26 @@ const wireTypes: Readonly<Record<ScalarType, readonly [wireType: number, action:
   spanId: [2, action.spanId],
 };
 
-/** Whether a declared type is a scalar; all others are messages. */
+/** Returns whether a declared type is a scalar. All others are messages. */
 export const isScalar = (type: string): type is ScalarType => Object.hasOwn(wireTypes, type);
 
-/** How a scalar lies on the wire when it comes alone. */
+/** Returns the wire type of a single scalar. */
 export const wireTypeOf = (type: ScalarType): number => wireTypes[type][0];
 
-/** Wire types in which a field may come, each with what the scanner does then. */
+/** Accepted wire types of a field, each with the scanner's action. */
 const stepsOf = (names: readonly string[], [, type, repeated]: FieldDeclaration): (readonly [number, number])[] => {
   if (!isScalar(type)) return [[2, messageAction + names.indexOf(type)]];
   const single = wireTypes[type];
-  // Repeated numbers come packed or one by one, whatever the sender's generator prefers.
+  // Repeated numbers are packed or separate, depending on the sender's generator.
   if (repeated && single[0] === 0) return [single, [2, action.packedVarint]];
   if (repeated && single[0] === 1) return [single, [2, action.packedFixed64]];
   return [single];
 };
 
-/** Makes the scanner's table. `records` and `nests` name messages that are counted and that count towards the depth. */
+/**
+ * Compiles the scanner's table. `records` and `nests` name the messages that are counted and that count towards the
+ * depth.
+ */
 export const compileSchema = (
   messages: MessageDeclarations,
   { records, nests }: { records: readonly string[]; nests: readonly string[] },
@@ -138,7 +144,7 @@ export const compileSchema = (
   return { messages, names, actions, flags };
 };
 
-/** The number of a message type, for starting a scan. */
+/** Returns the number of a message type, for starting a scan. */
 export const messageNumber = (schema: WireSchema, name: string): number => {
   const index = schema.names.indexOf(name);
   if (index < 0) throw new TypeError(`the schema has no message ${name}`);

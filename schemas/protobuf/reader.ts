@@ -1,14 +1,14 @@
-/** Reads protobuf's wire format with every bound checked. All faults are `PermanentError`s with the byte position. */
+/** Reads protobuf's wire format with bounds checks. All faults are `PermanentError`s with the byte position. */
 import { PermanentError } from '../errors.ts';
 
-/** Unknown groups may nest this deep; protobuf's own decoders stop at 100 messages. */
+/** Maximum nesting of unknown groups. Protobuf's own decoders stop at 100 messages. */
 const maxGroupDepth = 32;
 
-/** A fault of the wire format itself. */
+/** Returns the error for a fault of the wire format itself. */
 export const malformed = (message: string, position: number): PermanentError =>
   new PermanentError('malformed', message, { position });
 
-/** A position in a body. Not made for the innermost loop: see `scanMessage` for that. */
+/** A position in a body. Not for the innermost loop: see `scanMessage`. */
 export class WireReader {
   readonly bytes: Uint8Array;
   position = 0;
@@ -17,7 +17,7 @@ export class WireReader {
     this.bytes = bytes;
   }
 
-  /** Reads a varint. Above 2⁵³ the number is rounded, which is enough for bounds; bits above 64 are refused. */
+  /** Reads a varint. Numbers above 2⁵³ are rounded, which suffices for bounds. Bits above 64 are refused. */
   varint(end: number): number {
     const { bytes, position: start } = this;
     if (start < end && (bytes[start] as number) < 0x80) {
@@ -33,7 +33,7 @@ export class WireReader {
     let scale = 1;
     for (let position = start; position < end; position++) {
       const byte = bytes[position] as number;
-      // Up to four bytes the arithmetic stays within small integers.
+      // Up to four bytes the arithmetic uses only small integers.
       if (position < start + 4) value |= (byte & 0x7f) << (7 * (position - start));
       else value += (byte & 0x7f) * scale;
       if (position === start + 9 && byte > 1) throw malformed('the varint has more than 64 bits', start);
@@ -54,7 +54,7 @@ export class WireReader {
     return tag;
   }
 
-  /** Reads a length and returns where what it measures ends; the position is then where it begins. */
+  /** Reads a length, moves to the start of the content, and returns its end. */
   lengthEnd(end: number): number {
     const start = this.position;
     const length = this.varint(end);
@@ -64,7 +64,7 @@ export class WireReader {
     return this.position + length;
   }
 
-  /** Steps over the value of a field whose tag has been read. */
+  /** Skips the value of a field whose tag has been read. */
   skip(tag: number, end: number, depth = 0): void {
     switch (tag % 8) {
       case 0:

@@ -1,4 +1,4 @@
-/** One pass over a message's wire bytes against its schema: nothing is decoded, no object is made. */
+/** Validates a message's wire bytes against its schema in one pass, without decoding or allocating objects. */
 import { PermanentError } from '../errors.ts';
 import {
   action,
@@ -15,17 +15,17 @@ import {
 import { malformed, WireReader } from './reader.ts';
 import { isUtf8Range, utf8Fault } from './utf8.ts';
 
-/** Lists and maps in attribute values may nest this deep. */
+/** Maximum nesting of lists and maps in attribute values. */
 export const maxValueDepth = 32;
 
-/** Checks messages of one body. `records` counts the schema's counted messages as they pass. */
+/** Validates messages of one body. `records` is the number of the schema's counted messages so far. */
 export class WireScanner {
   readonly #schema: WireSchema;
   readonly #actions: Uint8Array;
   readonly #flags: Uint8Array;
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
-  /** For all that is rare. */
+  /** Reader for rare cases */
   readonly #reader: WireReader;
   records = 0;
 
@@ -39,8 +39,8 @@ export class WireScanner {
   }
 
   /**
-   * Checks that the bytes from `start` to `end` are a message of the type `message` (a number of the schema): wire
-   * types of known fields, lengths, varints, UTF-8, id sizes, depth. Unknown fields are stepped over.
+   * Validates the bytes from `start` to `end` as a message of the type `message` (a number of the schema): wire types
+   * of known fields, lengths, varints, UTF-8, ID sizes, depth. Skips unknown fields.
    */
   // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the innermost loop of admission, where each further call shows in the cost of a record
   scan(message: number, start: number, end: number, depth = 0): void {
@@ -57,7 +57,7 @@ export class WireScanner {
       }
       const step = tag < 256 ? (actions[row | tag] as number) : action.unknown;
       if (step > action.fixed32) {
-        // A length that is absent, long or too large is left to the reader, which knows what to say.
+        // The reader handles an absent, long or too large length, and reports the fault.
         let length = position < end ? (bytes[position] as number) : 128;
         if (length < 128 && length < end - position) position++;
         else {
@@ -100,7 +100,7 @@ export class WireScanner {
     this.scan(message, start, end, below);
   }
 
-  /** The rare rest: long varints, 32-bit values, unknown fields, known fields of a wrong wire type. */
+  /** Handles rare cases: long varints, 32-bit values, unknown fields, known fields with a wrong wire type. */
   #stepOver(message: number, step: number, tag: number, position: number, end: number): number {
     if (tag < 8) throw malformed('the field number is 0', position - 1);
     if (step === action.unknown && !this.#schema.skipsForeign && this.#isKnown(message, tag)) {
@@ -111,7 +111,7 @@ export class WireScanner {
       throw malformed(`${this.#fieldName(message, tag)} is not between 0 and ${largestEnum}`, position);
     this.#reader.position = position;
     if (step === action.milliseconds) {
-      // Below 0 it is 2⁶⁴ more, less the last digits.
+      // A negative number appears as 2⁶⁴ more, with the last digits rounded.
       const value = this.#reader.varint(end);
       if (value > lastMilliseconds && value < firstMilliseconds) throw this.#unstorable(message, tag, position);
     } else this.#reader.skip(tag, end);

@@ -1,34 +1,40 @@
-/** Cuts a checked message into several by slicing bytes: what is not cut is repeated in each piece ("head"). */
+/**
+ * Splits a validated message into several by slicing bytes. The parts that are not split are repeated in each piece
+ * ("head").
+ */
 import { PermanentError } from '../errors.ts';
 import type { WireSchema } from './messages.ts';
 import { WireReader } from './reader.ts';
 import { WireScanner } from './scan.ts';
 
-/** A message that may be cut between the occurrences of some of its fields. */
+/** A message that can be split between the occurrences of some of its fields. */
 export interface Cuttable {
-  /** Its number in the schema. */
+  /** Number of the message in the schema. */
   readonly message: number;
-  /** Field number → how that field's message may be cut itself; `undefined` when it must stay whole. */
+  /** Field number → how to split the message of that field; `undefined` if it cannot be split */
   readonly fields: ReadonlyMap<number, Cuttable | undefined>;
 }
 
-/** A valid message and the counted records in it. */
+/** A valid message and the number of its counted records. */
 export interface Piece {
   readonly bytes: Buffer;
   readonly records: number;
 }
 
-/** A piece whose slices are not joined yet. */
+/** A piece whose slices are not joined yet */
 interface Draft {
   readonly slices: Uint8Array[];
   size: number;
   records: number;
 }
 
-/** A tag of one or two bytes and a length of at most five. */
+/** A tag of one or two bytes and a length of at most five bytes. */
 const largestFrame = 7;
 
-/** Heads may be repeated until the pieces are this many times the body; hostile ones would multiply it a thousandfold. */
+/**
+ * Heads may be repeated until the pieces reach this multiple of the body size. Malicious heads could otherwise multiply
+ * it a thousandfold.
+ */
 const largestGrowth = 2;
 const sparePieces = 16;
 
@@ -45,7 +51,7 @@ const frame = (tag: number, length: number): Uint8Array => {
 const tooLarge = (position: number, budget: number): PermanentError =>
   new PermanentError('record-too-large', `a single record with its heads is larger than ${budget} bytes`, { position });
 
-/** Fills drafts of one message, one after the other, up to the budget. */
+/** Fills drafts of one message successively, up to the budget. */
 class Packer {
   readonly drafts: Draft[] = [];
   readonly #body: Uint8Array;
@@ -53,7 +59,7 @@ class Packer {
   readonly #budget: number;
   readonly #count: (start: number, end: number) => number;
   #draft: Draft | undefined;
-  /** Neighbours that stay whole are sliced as one run: a body of tiny records makes few objects. */
+  /** Adjacent unsplit fields are sliced as one run, so that a body of tiny records needs few objects. */
   #runStart = 0;
   #runEnd = 0;
 
@@ -64,7 +70,7 @@ class Packer {
     this.#count = count;
   }
 
-  /** Takes over a field as it lies in the body, from its tag to its end. */
+  /** Adds a field unchanged, from its tag to its end. */
   addField(start: number, end: number): void {
     this.#draftFor(end - start).size += end - start;
     if (this.#runEnd !== start) {
@@ -74,7 +80,7 @@ class Packer {
     this.#runEnd = end;
   }
 
-  /** Takes over a field whose message has been cut. */
+  /** Adds a field whose message has been split. */
   addPart(tag: number, part: Draft): void {
     this.#closeRun();
     const framing = frame(tag, part.size);
@@ -84,7 +90,7 @@ class Packer {
     draft.records += part.records;
   }
 
-  /** All drafts; one with the head alone when nothing was added. */
+  /** Returns all drafts; only the head if nothing was added. */
   finish(): Draft[] {
     this.#closeRun();
     return this.drafts.length > 0 ? this.drafts : [this.#open()];
@@ -123,7 +129,9 @@ class Splitter {
     this.#scanner = new WireScanner(schema, body);
   }
 
-  /** Messages of at most `budget` bytes which together say what the message from `start` to `end` says. */
+  /**
+   * Splits the message between `start` and `end` into messages of at most `budget` bytes with the same total content.
+   */
   cut({ message, fields }: Cuttable, start: number, end: number, budget: number): Draft[] {
     const head = this.#head(fields, start, end, budget);
     const room = budget - head.length;
@@ -150,7 +158,7 @@ class Splitter {
     return packer.finish();
   }
 
-  /** What every piece repeats: all fields at which the message is not cut. */
+  /** Returns the head that every piece repeats: all fields at which the message is not split. */
   #head(fields: Cuttable['fields'], start: number, end: number, budget: number): Buffer {
     const slices: Uint8Array[] = [];
     let size = 0;
@@ -180,8 +188,8 @@ class Splitter {
 }
 
 /**
- * Cuts a message that has passed the scan into messages of at most `maxBytes` each. The sum of their records is
- * unchanged, unknown fields are kept. A `PermanentError` (`record-too-large`) when it cannot be done.
+ * Splits a message that passed the scan into messages of at most `maxBytes` each. Preserves the total number of records
+ * and all unknown fields. Throws `PermanentError` (`record-too-large`) if that is impossible.
  */
 export const splitMessage = (schema: WireSchema, cuttable: Cuttable, body: Uint8Array, maxBytes: number): Piece[] => {
   const splitter = new Splitter(schema, body, maxBytes);

@@ -1,10 +1,12 @@
-/** UTF-8 as protobuf demands it of `string` fields: no overlong forms, no surrogates, nothing above U+10FFFF. */
+/**
+ * UTF-8 as protobuf requires it for `string` fields: no overlong forms, no surrogates, no code points above U+10FFFF.
+ */
 import { isUtf8 } from 'node:buffer';
 
-/** From this length on a call of the native check (about 50 ns) costs less than the loop over eight bytes a step. */
+/** From this length on, a call of the native check (about 50 ns) costs less than the loop with eight bytes per step. */
 const nativeFrom = 640;
 
-/** By first byte: bytes in the sequence (0: none begins so) and the bounds of the second byte. */
+/** Sequence length by first byte (0: invalid), and the bounds of the second byte. */
 const lengths = new Uint8Array(256);
 const lows = new Uint8Array(256).fill(0x80);
 const highs = new Uint8Array(256).fill(0xbf);
@@ -14,7 +16,7 @@ highs[0xed] = 0x9f;
 lows[0xf0] = 0x90;
 highs[0xf4] = 0x8f;
 
-/** Bytes of the sequence that begins at `at`, or 0 when it is not valid. */
+/** Length of the sequence at `at`; 0 if it is invalid. */
 const sequenceLength = (bytes: Uint8Array, at: number, end: number): number => {
   const first = bytes[at] as number;
   const length = lengths[first] as number;
@@ -26,7 +28,10 @@ const sequenceLength = (bytes: Uint8Array, at: number, end: number): number => {
   return length;
 };
 
-/** Position of the first byte that is not UTF-8 between `start` and `end`, or -1. `end` must lie within `bytes`. */
+/**
+ * Returns the position of the first invalid UTF-8 byte between `start` and `end`; -1 if there is none. `end` must be
+ * within `bytes`.
+ */
 export const utf8Fault = (bytes: Uint8Array, start: number, end: number): number => {
   let position = start;
   while (position < end) {
@@ -37,7 +42,7 @@ export const utf8Fault = (bytes: Uint8Array, start: number, end: number): number
   return -1;
 };
 
-/** Whether the bytes from `start` to `end` are UTF-8; fast on ASCII. `view` is a view of all of `bytes`. */
+/** Returns whether the bytes from `start` to `end` are UTF-8; fast for ASCII. `view` must cover all of `bytes`. */
 export const isUtf8Range = (bytes: Uint8Array, view: DataView, start: number, end: number): boolean => {
   if (end - start >= nativeFrom) return isUtf8(bytes.subarray(start, end));
   let position = start;

@@ -1,6 +1,6 @@
 /** Writes protobuf's wire format into one growing buffer. */
 
-/** Bytes that a varint of a number below 2⁵³ takes. */
+/** Length of the varint of a number below 2⁵³, in bytes. */
 const varintLength = (value: number): number => {
   let length = 1;
   for (let rest = value; rest > 127; rest = Math.floor(rest / 128)) length++;
@@ -11,18 +11,18 @@ export class WireWriter {
   #bytes: Buffer;
   #length = 0;
 
-  /** `capacity` is a guess; the buffer grows. */
+  /** `capacity` is an estimate; the buffer grows. */
   constructor(capacity: number) {
     this.#bytes = Buffer.allocUnsafe(Math.max(64, capacity));
   }
 
-  /** A non-negative number below 2⁵³. */
+  /** Writes a non-negative number below 2⁵³. */
   varint(value: number): void {
     this.#reserve(10);
     this.#length = this.#putVarint(value, this.#length);
   }
 
-  /** Any 64-bit number, negative ones as two's complement. */
+  /** Writes any 64-bit number; negative ones in two's complement. */
   varint64(value: bigint): void {
     let rest = BigInt.asUintN(64, value);
     this.#reserve(10);
@@ -35,7 +35,7 @@ export class WireWriter {
     this.#length = this.#bytes.writeUInt32LE(value, this.#length);
   }
 
-  /** Any 64-bit number, negative ones as two's complement. */
+  /** Writes any 64-bit number; negative ones in two's complement. */
   fixed64(value: bigint): void {
     this.#reserve(8);
     this.#length = this.#bytes.writeBigUInt64LE(BigInt.asUintN(64, value), this.#length);
@@ -66,13 +66,13 @@ export class WireWriter {
     this.#length += this.#bytes.write(text, this.#length, 'utf8');
   }
 
-  /** Begins something that is preceded by its length; give the returned mark to `end`. */
+  /** Begins a length-prefixed part. Pass the returned mark to `end`. */
   begin(): number {
     this.#reserve(1);
     return ++this.#length;
   }
 
-  /** Writes the length in front of what was written since `begin`, moving it when one byte is not enough. */
+  /** Writes the length before the content written since `begin`, and moves the content if one byte is not enough. */
   end(mark: number): void {
     const count = this.#length - mark;
     const extra = varintLength(count) - 1;
@@ -80,17 +80,17 @@ export class WireWriter {
       this.#reserve(extra);
       this.#bytes.copyWithin(mark + extra, mark, this.#length);
     }
-    // In room that is there: growing the buffer now would leave out what lies behind the length.
+    // The room exists already: growing the buffer now would omit the bytes after the length.
     this.#putVarint(count, mark - 1);
     this.#length += extra;
   }
 
-  /** What has been written; not a copy. */
+  /** Returns the written bytes without copying. */
   finish(): Buffer {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** Where it ends. There is room for it. */
+  /** Returns the end position. The buffer must have room. */
   #putVarint(value: number, at: number): number {
     const bytes = this.#bytes;
     let rest = value;

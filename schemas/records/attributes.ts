@@ -1,12 +1,12 @@
-/** Attributes as they lie on the wire: found by key, decoded when they are asked for. */
+/** Lazy access to attributes in wire format: found by key, and decoded on access. */
 import { isRun } from '../is-run.ts';
 import { tags, textOf, textOfValue, typeCodeOf, typeCodes } from '../otlp/any-value.ts';
 import type { WireCursor } from '../protobuf/cursor.ts';
 
-/** Types of values, by the letters of `attribute_types` in the tables. */
+/** Types of values, as characters of `attribute_types` in the tables. */
 export type AttributeType = 's' | 'i' | 'd' | 'b' | 'j' | 'y' | 'n';
 
-/** One attribute: its value as the text that lands, and the type that it came in. */
+/** One attribute: its value as stored text, and its received type. */
 export interface Attribute {
   readonly key: string;
   readonly text: string;
@@ -16,7 +16,7 @@ export interface Attribute {
 const maxKeys = 4_096;
 const encodedKeys = new Map<string, Uint8Array>();
 
-/** UTF-8 of a key. The same keys are asked of every record. */
+/** Returns the UTF-8 of a key. Cached, because the same keys are looked up in every record. */
 const encodedKey = (key: string): Uint8Array => {
   const known = encodedKeys.get(key);
   if (known !== undefined) return known;
@@ -26,17 +26,20 @@ const encodedKey = (key: string): Uint8Array => {
   return encoded;
 };
 
-/** Where the value of the KeyValue found last lies; `start` is -1 for one without a value. */
+/** Range of the value of the last KeyValue; `start` is -1 without a value */
 interface Found {
   start: number;
   end: number;
 }
 const found: Found = { start: -1, end: -1 };
-/** Where the KeyValue found last ends. */
+/** End of the last KeyValue */
 let next = 0;
 const key: Found = { start: 0, end: 0 };
 
-/** Whether a KeyValue lies there as senders write it: the key, the value, nothing else, lengths of one byte each. */
+/**
+ * Returns whether the bytes are a KeyValue in the common form: only the key and the value, with lengths of one byte
+ * each.
+ */
 export const isCommonForm = (bytes: Uint8Array, at: number, end: number): boolean => {
   const size = bytes[at + 1] as number;
   const value = at + size + 4;
@@ -49,7 +52,7 @@ export const isCommonForm = (bytes: Uint8Array, at: number, end: number): boolea
   );
 };
 
-/** Reads a KeyValue into `key` and `found`. As in sinks, the last key counts, and the first value. */
+/** Reads a KeyValue into `key` and `found`. As in sinks, the last key and the first value count. */
 const split = (cursor: WireCursor, end: number): void => {
   const { bytes, at } = cursor;
   if (isCommonForm(bytes, at, end)) {
@@ -82,7 +85,9 @@ const split = (cursor: WireCursor, end: number): void => {
   }
 };
 
-/** Leaves `found` at the value of the first KeyValue of that key, in the fields of that tag between two positions. */
+/**
+ * Sets `found` to the value of the first KeyValue with that key, among the fields with that tag between two positions.
+ */
 const find = (cursor: WireCursor, tag: number, from: number, to: number, name: string): boolean => {
   const encodedName = encodedKey(name);
   const { bytes } = cursor;
@@ -98,7 +103,7 @@ const find = (cursor: WireCursor, tag: number, from: number, to: number, name: s
     next = end;
     const size = bytes[at + 1] as number;
     const value = at + size + 4;
-    // Then another key is stepped over at once.
+    // Then a different key can be skipped at once.
     if (isCommonForm(bytes, at, end)) {
       if (size === encodedName.length && isRun(bytes, at + 2, encodedName)) {
         found.start = value;
@@ -126,7 +131,10 @@ const foundType = (cursor: WireCursor): AttributeType => {
   return String.fromCharCode(typeCodeOf(cursor, found.end)) as AttributeType;
 };
 
-/** Text of the first attribute of that key, in the fields `tag` between two positions; undefined without one. */
+/**
+ * Returns the text of the first attribute with that key, in the fields `tag` between two positions; `undefined` without
+ * one.
+ */
 export const attributeText = (
   cursor: WireCursor,
   tag: number,
@@ -135,7 +143,7 @@ export const attributeText = (
   name: string,
 ): string | undefined => (find(cursor, tag, from, to, name) ? foundText(cursor) : undefined);
 
-/** The same of the last attribute of that key. */
+/** Returns the text of the last attribute with that key. */
 export const lastAttributeText = (
   cursor: WireCursor,
   tag: number,
@@ -148,7 +156,7 @@ export const lastAttributeText = (
   return text;
 };
 
-/** Type of that attribute. */
+/** Returns the type of the first attribute with that key. */
 export const attributeType = (
   cursor: WireCursor,
   tag: number,
@@ -157,11 +165,11 @@ export const attributeType = (
   name: string,
 ): AttributeType | undefined => (find(cursor, tag, from, to, name) ? foundType(cursor) : undefined);
 
-/** Names of a few hundred attributes, by some of their bytes: senders send the same ones again and again. */
+/** Cache of a few hundred attribute names, indexed by some of their bytes: senders repeat the same names. */
 const names: ({ readonly bytes: Uint8Array; readonly text: string } | undefined)[] = Array.from({ length: 1_024 });
 const maxNameBytes = 64;
 
-/** The name that lies between two positions. */
+/** Returns the name between two positions. */
 const nameAt = (bytes: Uint8Array, start: number, end: number): string => {
   const length = end - start;
   if (length === 0 || length > maxNameBytes) return textOf(bytes, start, end);
@@ -174,10 +182,10 @@ const nameAt = (bytes: Uint8Array, start: number, end: number): string => {
   return text;
 };
 
-/** Names of attributes that are looked for together. */
+/** A set of attribute names to search for in one pass. */
 export class NameSet {
   readonly #names: ReadonlySet<string>;
-  /** By length and last byte: nearly all other names have another. */
+  /** Indexed by length and last byte, which exclude nearly all other names. */
   readonly #filter = new Uint8Array(256);
 
   constructor(names: Iterable<string>) {
@@ -188,7 +196,7 @@ export class NameSet {
     }
   }
 
-  /** The name that lies between two positions; undefined where it is none of the set. */
+  /** Returns the name between two positions; `undefined` if it is not in the set. */
   at(bytes: Uint8Array, start: number, end: number): string | undefined {
     if (this.#filter[slotOf(end - start, end === start ? 0 : (bytes[end - 1] as number))] === 0) return undefined;
     const name = nameAt(bytes, start, end);
@@ -198,7 +206,9 @@ export class NameSet {
 
 const slotOf = (length: number, last: number): number => (length * 37 + last) & 255;
 
-/** Leaves `key`, `found` and `next` at the next attribute in the fields of that tag between two positions, of whatever key. */
+/**
+ * Sets `key`, `found` and `next` to the next attribute with any key, in the fields with that tag between two positions.
+ */
 const nextAttribute = (cursor: WireCursor, tag: number, from: number, to: number): boolean => {
   cursor.at = from;
   while (cursor.at < to) {
@@ -214,7 +224,7 @@ const nextAttribute = (cursor: WireCursor, tag: number, from: number, to: number
   return false;
 };
 
-/** Calls `found` with each name of the set that an attribute has, in the fields of that tag between two positions. */
+/** Calls `found` with each name of the set that an attribute has, in the fields with that tag between two positions. */
 export const attributesAmong = (
   cursor: WireCursor,
   [tag, from, to]: readonly [number, number, number],
@@ -239,7 +249,7 @@ export const attributesAmong = (
   }
 };
 
-/** All attributes, in the order of the wire. */
+/** Returns all attributes in wire order. */
 export const attributeList = (cursor: WireCursor, tag: number, from: number, to: number): Attribute[] => {
   const list: Attribute[] = [];
   for (let at = from; nextAttribute(cursor, tag, at, to); at = next) {
@@ -249,13 +259,13 @@ export const attributeList = (cursor: WireCursor, tag: number, from: number, to:
   return list;
 };
 
-/** What looks at attributes as they lie on the wire. Each of its functions answers whether to go on. */
+/** Visitor of attributes in wire format. Each method returns whether to continue. */
 export interface Glance {
-  /** A name, in UTF-8; its value follows. */
+  /** Visits a name in UTF-8, which its value follows. */
   name(bytes: Uint8Array, from: number, to: number): boolean;
-  /** A text, in UTF-8. */
+  /** Visits a text in UTF-8. */
   text(bytes: Uint8Array, from: number, to: number): boolean;
-  /** An integer, a number or a boolean, or nothing at all, from the cursor's position on. */
+  /** Visits an integer, a number, a boolean or an empty value, from the cursor's position on. */
   scalar(cursor: WireCursor, end: number): boolean;
 }
 
@@ -265,7 +275,7 @@ const isScalar = (typeCode: number): boolean =>
   typeCode === typeCodes.boolean ||
   typeCode === typeCodes.empty;
 
-/** Where the text of an AnyValue begins that is a text and nothing else; -1 where it is another. */
+/** Returns the start of the text if an AnyValue contains only a text; otherwise -1. */
 export const plainTextAt = (cursor: WireCursor, start: number, end: number): number => {
   if (start >= end || cursor.bytes[start] !== tags.string) return -1;
   cursor.at = start + 1;
@@ -273,7 +283,7 @@ export const plainTextAt = (cursor: WireCursor, start: number, end: number): num
   return cursor.at + length === end ? cursor.at : -1;
 };
 
-/** Shows a value to a glance. One that is no text and no scalar ends it. */
+/** Visits a value. A value that is neither a text nor a scalar ends the visit. */
 export const glanceAtValue = (
   cursor: WireCursor,
   start: number,
@@ -290,7 +300,7 @@ export const glanceAtValue = (
   return glance.scalar(cursor, end);
 };
 
-/** Shows the attribute that lies from the cursor's position to `end` to a glance. */
+/** Visits the attribute between the cursor's position and `end`. */
 export const glanceAtAttribute = (cursor: WireCursor, end: number, glance: Glance): boolean => {
   split(cursor, end);
   const { start } = found;

@@ -1,10 +1,10 @@
-/** A message that was opened: its items can be walked by each that reads it. */
+/** A decoded message, over whose items each reader can iterate. */
 export interface Opened<Item> {
-  /** How many items it has. */
+  /** Number of items. */
   readonly count: number;
   /**
-   * The item of an ordinal, in the order in which sinks number its rows. It may be one object that is moved (`RecordView`): it is
-   * valid until another one is asked for.
+   * Returns the item with an ordinal, in the row order of sinks. It may be a shared view (`RecordView`), valid until
+   * the next call.
    */
   at(ordinal: number): Item;
 }

@@ -1,7 +1,10 @@
-/** Messages of derived topics are published again after a crash: each says which of its emitter's it is, for consumers to take it once. */
+/**
+ * Messages of derived topics are published again after a crash. Each has its emitter's position, so that consumers can
+ * deduplicate them.
+ */
 import { PermanentError } from '../errors.ts';
 
-/** Of one emitter, positions only grow in a partition: by offset, then by part. */
+/** Position of one emitter. Within a partition it only grows: by offset, then by part. */
 export interface EmittedPosition {
   readonly emitter: string;
   readonly offset: number;
@@ -11,8 +14,8 @@ export interface EmittedPosition {
 const pattern = /^(\d{1,16})\.(\d{1,16})$/;
 
 /**
- * The position that a message's headers tell. `undefined` for a message that no processor emitted, and for the replay of a dead letter,
- * which was not taken when it came. A position that cannot be read is a `PermanentError`.
+ * Returns the position in a message's headers. Returns `undefined` for a message without an emitter, and for a replayed
+ * dead letter, which was not consumed before. Throws `PermanentError` for an invalid position.
  */
 export const emittedPosition = (headers: Readonly<Record<string, string>>): EmittedPosition | undefined => {
   const { emitter, position, 'only-group': replayed } = headers;
@@ -23,13 +26,16 @@ export const emittedPosition = (headers: Readonly<Record<string, string>>): Emit
   throw new PermanentError('bad-headers', `${position} is no position of an emitter ${emitter}`);
 };
 
-/** Emitters that are remembered. A task that emits has one for ever, so more are tasks that are gone. */
+/**
+ * Maximum number of remembered emitters. Each emitting task has one permanently, so a higher number means deleted
+ * tasks.
+ */
 const maxEmitters = 10_000;
 
 const isAbove = (one: EmittedPosition, other: EmittedPosition): boolean =>
   one.offset > other.offset || (one.offset === other.offset && one.part > other.part);
 
-/** The highest position of each emitter that a consumer has taken in a partition. Iterates over them. */
+/** Highest consumed position of each emitter in a partition. Iterates over these positions. */
 export class ConsumedPositions implements Iterable<EmittedPosition> {
   readonly #highest = new Map<string, EmittedPosition>();
 
@@ -37,11 +43,11 @@ export class ConsumedPositions implements Iterable<EmittedPosition> {
     for (const position of positions) this.accept(position);
   }
 
-  /** Takes a position, or answers false when it was taken before. */
+  /** Accepts a position. Returns `false` if it was accepted before. */
   accept(position: EmittedPosition): boolean {
     const highest = this.#highest.get(position.emitter);
     if (highest !== undefined && !isAbove(position, highest)) return false;
-    // The one that emitted nothing for longest makes way.
+    // Evicts the emitter that has been inactive for longest.
     this.#highest.delete(position.emitter);
     this.#highest.set(position.emitter, position);
     if (this.#highest.size > maxEmitters) this.#highest.delete(this.#highest.keys().next().value ?? '');

@@ -1,16 +1,19 @@
-/** Where the records of a request lie: one group for each scope, or for each metric. */
+/** Locations of the records in a request: one group per scope or metric. */
 import { WireCursor } from '../protobuf/cursor.ts';
 import { noRun, type Run } from './origin.ts';
 import type { Group } from './record.ts';
 
-/** The last occurrences of a message's fields 1 (what it is about) and 3 (a schema URL), and those of 2 (what it holds). */
+/**
+ * The last occurrences of a message's fields 1 (its subject) and 3 (a schema URL), and all of its field 2 (its
+ * contents).
+ */
 interface Parts {
   readonly about: Run;
   readonly schema: Run;
   readonly inner: readonly Run[];
 }
 
-/** `lists`: whether what it holds is listed. */
+/** `lists`: whether to list the contents. */
 const partsOf = (cursor: WireCursor, [start, end]: Run, lists = true): Parts => {
   let about = noRun;
   let schema = noRun;
@@ -48,7 +51,7 @@ const resourcesOf = (cursor: WireCursor, end: number): Run[] => {
   return resources;
 };
 
-/** Groups of log records or spans. */
+/** Returns the groups of log records or spans. */
 export const recordGroups = (body: Uint8Array): Group[] => {
   const cursor = new WireCursor(body);
   return resourcesOf(cursor, body.length).flatMap((run) => {
@@ -68,10 +71,10 @@ export const recordGroups = (body: Uint8Array): Group[] => {
   });
 };
 
-/** Tags of Metric's alternatives that hold data points. */
+/** Tags of Metric's alternatives that contain data points. */
 export const pointTags: ReadonlySet<number> = new Set([0x2a, 0x3a, 0x4a, 0x52, 0x5a]);
 
-/** The points of a metric: of several alternatives the last counts. */
+/** The points of a metric. The last of several alternatives applies. */
 const pointsOf = (cursor: WireCursor, [start, end]: Run): Run => {
   let points = noRun;
   cursor.at = start;
@@ -88,7 +91,7 @@ const pointsOf = (cursor: WireCursor, [start, end]: Run): Run => {
   return points;
 };
 
-/** Groups of data points. */
+/** Returns the groups of data points. */
 export const pointGroups = (body: Uint8Array): Group[] => {
   const cursor = new WireCursor(body);
   return resourcesOf(cursor, body.length).flatMap((run) => {

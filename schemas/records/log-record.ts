@@ -7,11 +7,11 @@ import type { Origin, Resource, Scope } from './origin.ts';
 import { receivedNs, TracedRecord, timeMsOf, timeNsOf } from './record.ts';
 import { severityOf } from './severity.ts';
 
-/** A message of more records has them looked through again for each that reads it: 8 million fit into one. */
+/** For messages with more records, each reader scans them again: a message may contain 8 million. */
 const maxRows = 4_096;
 const noRows = new LogRows(new Uint8Array(0));
 
-/** Reads a time into `low` and `high` of the cursor; false where there is none, which zero says as well. */
+/** Reads a time into `low` and `high` of the cursor. Returns `false` if it is absent or zero. */
 const readTime = (cursor: WireCursor, at: number): boolean => {
   if (at < 0) return false;
   cursor.at = at;
@@ -19,10 +19,10 @@ const readTime = (cursor: WireCursor, at: number): boolean => {
   return (cursor.low | cursor.high) !== 0;
 };
 
-/** A log record. Values are those of the row that lands in `logs`. */
+/** A log record. Its values are those of the stored row in `logs`. */
 export class LogRecord extends TracedRecord {
   protected readonly attributesTag = 0x32;
-  /** Where the times lie; -1 without one. */
+  /** Positions of the times; -1 if absent */
   #timeAt = -1;
   #observedAt = -1;
   #severity = 0;
@@ -32,12 +32,12 @@ export class LogRecord extends TracedRecord {
   #nameEnd = 0;
   #bodyStart = 0;
   #bodyEnd = 0;
-  /** Where fields of records of the message lie: of as many as there are, or of the last few thousand that were looked at. */
+  /** Field positions of the message's records: of all records, or of the last few thousand that were read */
   readonly #rows: Int32Array;
   readonly #mask: number;
   #finder = noRows;
 
-  /** `count`: records of the message. */
+  /** `count`: number of records of the message. */
   constructor(origin: Origin, count: number, resource?: Resource, scope?: Scope) {
     super(origin, resource, scope);
     let rows = 1;
@@ -55,24 +55,24 @@ export class LogRecord extends TracedRecord {
     this.located();
   }
 
-  /** As `GET /api/logs/{id}` knows it. */
+  /** ID of the record for `GET /api/logs/{id}`. */
   get recordId(): string {
     const { partition, offset, ordinal } = this.place;
     return `${this.timeNs}-${partition}-${offset}-${ordinal}`;
   }
 
-  /** OTLP's number: 1–4 trace, 5–8 debug, 9–12 info, 13–16 warn, 17–20 error, 21–24 fatal, 0 unspecified. */
+  /** OTLP severity number: 1–4 trace, 5–8 debug, 9–12 info, 13–16 warn, 17–20 error, 21–24 fatal, 0 unspecified. */
   get severityNumber(): number {
     this.located();
     return this.#severity;
   }
 
-  /** The sender's text, else OpenTelemetry's short name of the number (`ERROR`, `WARN2`); empty without both. */
+  /** The sender's text, or else OpenTelemetry's short name of the number (`ERROR`, `WARN2`); empty without both. */
   get severity(): string {
     return severityOf(this.severityText, this.severityNumber);
   }
 
-  /** As the sender gave it. */
+  /** Severity text as the sender specified it. */
   get severityText(): string {
     this.located();
     return this.textAt(this.#textStart, this.#textEnd);
@@ -83,14 +83,14 @@ export class LogRecord extends TracedRecord {
     return this.textAt(this.#nameStart, this.#nameEnd);
   }
 
-  /** Text of a string body; JSON of an array or map; text of any other. */
+  /** Text of a string body, JSON of an array or map, or the text of another value. */
   get body(): string {
     const cursor = this.located();
     cursor.at = this.#bodyStart;
     return textOfValue(cursor, this.#bodyEnd);
   }
 
-  /** Calls `found` with the number of each text that its body has, perhaps several times. */
+  /** Calls `found` with the number of each text that occurs in the body, possibly several times. */
   bodyAmong(texts: ByteTexts, found: (id: number) => void): void {
     const cursor = this.located();
     const start = plainTextAt(cursor, this.#bodyStart, this.#bodyEnd);
@@ -101,7 +101,10 @@ export class LogRecord extends TracedRecord {
     }
   }
 
-  /** Shows the bytes of a body that is text, without decoding them, and says what `look` says; false where it is none. */
+  /**
+   * Passes the bytes of a text body to `inspect` without decoding, and returns its result. Returns `false` if the body
+   * is not a text.
+   */
   inspectBody(inspect: (bytes: Uint8Array, from: number, to: number) => boolean): boolean {
     const cursor = this.located();
     const start = plainTextAt(cursor, this.#bodyStart, this.#bodyEnd);
@@ -114,7 +117,7 @@ export class LogRecord extends TracedRecord {
     return String.fromCharCode(typeCodeOf(cursor, this.#bodyEnd)) as AttributeType;
   }
 
-  /** Shows its attributes and then its body to a glance, without decoding them; false where it did not go on to the end. */
+  /** Visits the attributes and then the body without decoding them. Returns `false` if the visit ended early. */
   glance(glance: Glance & { readonly body: Omit<Glance, 'name'> }): boolean {
     const cursor = this.begun();
     const end = this.recordEnd;
@@ -135,20 +138,20 @@ export class LogRecord extends TracedRecord {
     return glanceAtValue(cursor, bodyStart, bodyEnd, glance.body);
   }
 
-  /** The record's time, else when it was observed, else when it was received; nanoseconds since the epoch. */
+  /** The record's time, or else its observed time, or else its reception time, in epoch nanoseconds. */
   get timeNs(): bigint {
     const cursor = this.located();
     return readTime(cursor, this.#timeAt) ? timeNsOf(cursor.low, cursor.high) : this.observedTimeNs;
   }
 
-  /** The same in whole milliseconds; cheap. */
+  /** The record's time in whole milliseconds; cheap. */
   get timeMs(): number {
     const cursor = this.located();
     if (readTime(cursor, this.#timeAt) || readTime(cursor, this.#observedAt)) return timeMsOf(cursor.low, cursor.high);
     return Math.trunc(this.receivedAtMs);
   }
 
-  /** When it was observed, else when it was received. */
+  /** The observed time, or else the reception time. */
   get observedTimeNs(): bigint {
     const cursor = this.located();
     return readTime(cursor, this.#observedAt) ? timeNsOf(cursor.low, cursor.high) : receivedNs(this.origin);
@@ -160,7 +163,7 @@ export class LogRecord extends TracedRecord {
     return copy;
   }
 
-  /** Checks the record as well, the first time. */
+  /** Also validates the record, the first time. */
   protected override locate(cursor: WireCursor, end: number): void {
     const rows = this.#rows;
     const row = (this.ordinal & this.#mask) * logRowWidth;

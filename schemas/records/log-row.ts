@@ -1,12 +1,12 @@
 /**
- * Where the fields of a log record lie. One pass over its bytes checks it and finds them, and all that read the message go by what was
- * found.
+ * Locations of the fields of a log record. One pass over the bytes validates the record and finds them, for all readers
+ * of the message.
  */
 import { idStart, WireCursor } from '../protobuf/cursor.ts';
 import { isCommonForm } from './attributes.ts';
 import { LogChecks } from './validate.ts';
 
-/** What stands where in a row; `filled` is whose it is. A time or an id that the record lacks is -1, a text an empty run. */
+/** Columns of a row. `filled` identifies its record. An absent time or ID is -1, and an absent text is an empty run. */
 export const logRow = {
   filled: 0,
   time: 1,
@@ -27,7 +27,10 @@ export const logRow = {
 } as const;
 export const logRowWidth = 16;
 
-/** Whether an AnyValue lies there as senders write it: nothing, a short text, a number or a boolean. The text is not looked at. */
+/**
+ * Returns whether the bytes are an AnyValue in a common form: empty, a short text, a number or a boolean. Does not
+ * validate the text.
+ */
 const isCommonValue = (bytes: Uint8Array, start: number, end: number): boolean => {
   const size = end - start - 2;
   if (size < 0) return size === -2;
@@ -39,11 +42,11 @@ const isCommonValue = (bytes: Uint8Array, start: number, end: number): boolean =
   return (bytes[end - 1] as number) < 128;
 };
 
-/** The same of a KeyValue: a short key, such a value and nothing else. */
+/** Returns whether the bytes are a KeyValue in the common form: a short key, a common value and nothing else. */
 const isCommonPair = (bytes: Uint8Array, start: number, end: number): boolean =>
   isCommonForm(bytes, start, end) && isCommonValue(bytes, start + (bytes[start + 1] as number) + 4, end);
 
-/** Whether a text of 128 bytes or more lies there as an AnyValue, and nothing else. */
+/** Returns whether the bytes are an AnyValue with only a text of 128 bytes or more. */
 const isLongText = (bytes: Uint8Array, start: number, end: number): boolean => {
   const low = bytes[start + 1] as number;
   const high = bytes[start + 2] as number;
@@ -56,7 +59,7 @@ const fixed32At = (bytes: Uint8Array, at: number): number =>
   ((bytes[at + 2] as number) << 16) |
   ((bytes[at + 3] as number) << 24);
 
-/** Fills rows for the records of one request, and throws a `PermanentError` for a record that a sink would not land. */
+/** Fills rows for the records of one request. Throws a `PermanentError` for a record that a sink would refuse. */
 export class LogRows {
   readonly bytes: Uint8Array;
   #madeChecks: LogChecks | undefined;
@@ -71,15 +74,15 @@ export class LogRows {
     fillAny(rows, row, new WireCursor(this.bytes, start), end);
   }
 
-  /** Of what is rare. */
+  /** Validation of rare forms */
   get #checks(): LogChecks {
     this.#madeChecks ??= new LogChecks(this.bytes);
     return this.#madeChecks;
   }
 
   /**
-   * False where a field is written in a way that is rare: then nothing is said of the record. Its variables are named one by one, as lists
-   * that are taken apart are garbage, 290 bytes a record.
+   * Returns `false` if a field has a rare form; then the row is undefined. The variables are separate, because
+   * destructuring lists creates garbage: 290 bytes per record.
    */
   // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the innermost loop of opening, where each further call shows in the cost of a record
   #fillCommon(rows: Int32Array, row: number, start: number, end: number): boolean {
@@ -112,7 +115,7 @@ export class LogRows {
           length = (length & 127) | (high << 7);
         }
         const to = from + length;
-        // Behind the last byte there is no number.
+        // After the last byte the result is not a number.
         if (!(to <= end)) return false;
         if (tag === 0x32) {
           if (!isCommonPair(bytes, from, to)) this.#checks.pair(from, to);
@@ -167,7 +170,7 @@ export class LogRows {
   }
 }
 
-/** A run whose length was not read yet: where it begins and ends, behind which the cursor is left. */
+/** Reads the length of a run, stores its begin and end, and moves the cursor after it. */
 const fillRun = (rows: Int32Array, at: number, cursor: WireCursor, end: number): void => {
   const stop = cursor.end(end);
   rows[at] = cursor.at;
@@ -175,7 +178,7 @@ const fillRun = (rows: Int32Array, at: number, cursor: WireCursor, end: number):
   cursor.at = stop;
 };
 
-/** Of a record that was checked, however its fields are written. */
+/** Fills the row of a validated record, whatever the form of its fields. */
 const fillAny = (rows: Int32Array, row: number, cursor: WireCursor, end: number): void => {
   rows.fill(0, row + logRow.time, row + logRowWidth);
   for (const at of [logRow.time, logRow.observed, logRow.trace, logRow.span]) rows[row + at] = -1;

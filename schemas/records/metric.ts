@@ -1,10 +1,10 @@
-/** What the points of a metric share. The object is moved from metric to metric, and copied with a point. */
+/** Shared data of a metric's points. The object is reused for each metric, and copied with a point. */
 import { textOf } from '../otlp/any-value.ts';
 import { WireCursor } from '../protobuf/cursor.ts';
 import { type Attribute, attributeList } from './attributes.ts';
 import { noRun, type Run } from './origin.ts';
 
-/** Tags of Metric's alternatives → what the series are called. */
+/** Tags of Metric's alternatives → type names of the series */
 const kinds = {
   42: 'gauge',
   58: 'sum',
@@ -53,7 +53,7 @@ export class Metric {
     return this.#read().#kind;
   }
 
-  /** OTLP's number: 0 unspecified, 1 delta, 2 cumulative. */
+  /** OTLP temporality: 0 unspecified, 1 delta, 2 cumulative. */
   get temporality(): number {
     return this.#read().#temporality;
   }
@@ -66,7 +66,7 @@ export class Metric {
     return this.#metadata ?? attributeList(this.#cursor, metadataTag, ...this.#run);
   }
 
-  /** One that outlives the batch, without the points; made once for all copies of them. */
+  /** Returns a copy that outlives the batch, without the points. All copies of points share it. */
   copy(): Metric {
     if (this.#copy !== undefined) return this.#copy;
     const { name, description, unit, kind, temporality, monotonic, metadata } = this;

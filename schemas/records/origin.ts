@@ -1,13 +1,16 @@
-/** What records of one resource and scope share. Objects here are moved from group to group, and copied with a record. */
+/**
+ * Shared data of the records of one resource and scope. The objects are reused for each group, and copied with a
+ * record.
+ */
 import { jsonOfAttributes, textOf } from '../otlp/any-value.ts';
 import { WireCursor } from '../protobuf/cursor.ts';
 import { type Attribute, type AttributeType, attributeList, lastAttributeText } from './attributes.ts';
 
-/** Positions of a run of bytes; equal ones are an empty run. */
+/** A range of bytes; empty if both positions are equal. */
 export type Run = readonly [start: number, end: number];
 export const noRun: Run = [0, 0];
 
-/** Where a record lies. Ordinals count records within the message over all its members, as the tables' do. */
+/** Location of a record. Ordinals count records within the message over all its members, as in the tables. */
 export interface Place {
   readonly topic: string;
   readonly partition: number;
@@ -15,7 +18,7 @@ export interface Place {
   readonly ordinal: number;
 }
 
-/** Whose a member is, where it lay, and when it was received. */
+/** Tenant, location and reception time of a member. */
 export interface Origin {
   readonly tenantId: string;
   readonly projectId: string;
@@ -25,12 +28,14 @@ export interface Origin {
   readonly receivedAtMs: number;
 }
 
-/** A copy of a run, which may outlive the bus' memory. */
+/** Returns a copy of a range, which may outlive the memory of the bus. */
 export const copyOf = (bytes: Uint8Array, [start, end]: Run): Uint8Array => Buffer.from(bytes.subarray(start, end));
 
 const attributesTag = 0x0a;
 
-/** Where attributes of one key are several, the one that sorts first is what tables answer: by type, then by length and text. */
+/**
+ * If several attributes have the same key, tables return the one that sorts first: by type, then by length and text.
+ */
 const sortsBefore = (one: Attribute, other: Attribute): boolean => {
   if (one.type !== other.type) return one.type < other.type;
   return Buffer.compare(withLength(one.text), withLength(other.text)) < 0;
@@ -65,14 +70,14 @@ export class Resource {
     this.#wire = undefined;
   }
 
-  /** Its bytes, each as a character: what is the same for two resources tells that they have the same attributes. */
+  /** The bytes as a binary string. If two resources have the same string, they have the same attributes. */
   get wire(): string {
     const [start, end] = this.#run;
     this.#wire ??= Buffer.prototype.latin1Slice.call(this.#cursor.bytes, start, end) as string;
     return this.#wire;
   }
 
-  /** Text of `service.name`, or an empty string. Of several the last on the wire counts, as in the tables. */
+  /** Text of `service.name`, or an empty string. The last of several on the wire counts, as in the tables. */
   get service(): string {
     this.#service ??= lastAttributeText(this.#cursor, attributesTag, ...this.#run, 'service.name') ?? '';
     return this.#service;
@@ -82,7 +87,7 @@ export class Resource {
     return textOf(this.#cursor.bytes, ...this.#schema);
   }
 
-  /** Attributes that the sender left out. */
+  /** Number of attributes that the sender dropped. */
   get droppedAttributes(): number {
     const cursor = this.#cursor;
     const [start, end] = this.#run;
@@ -104,7 +109,7 @@ export class Resource {
     return this.attributes.get(key)?.type;
   }
 
-  /** All attributes by key, decoded once for the records of the resource. */
+  /** All attributes by key, decoded once for all records of the resource. */
   get attributes(): ReadonlyMap<string, Attribute> {
     if (this.#attributes !== undefined) return this.#attributes;
     const attributes = new Map<string, Attribute>();
@@ -116,7 +121,7 @@ export class Resource {
     return attributes;
   }
 
-  /** One that outlives the batch; made once for all records of the resource. */
+  /** Returns a copy that outlives the batch. All records of the resource share it. */
   copy(): Resource {
     if (this.#copy !== undefined) return this.#copy;
     const { bytes } = this.#cursor;
@@ -172,7 +177,7 @@ export class Scope {
     return this.attributes.get(key)?.text;
   }
 
-  /** All attributes by key; of several of one key the first. */
+  /** All attributes by key. The first with a key counts. */
   get attributes(): ReadonlyMap<string, Attribute> {
     if (this.#attributes !== undefined) return this.#attributes;
     const attributes = new Map<string, Attribute>();
@@ -182,7 +187,7 @@ export class Scope {
     return attributes;
   }
 
-  /** As tables have them: JSON sorted by key, empty for none. */
+  /** Attributes as in the tables: JSON sorted by key, empty without attributes. */
   get attributesJson(): string {
     if (this.attributes.size === 0) return '';
     this.#cursor.at = this.#run[0];

@@ -1,9 +1,9 @@
-/** What a data point holds beside its own numbers: words, buckets, quantiles and exemplars, as they are read off their bytes. */
+/** Parts of a data point besides its numbers: words, buckets, quantiles and exemplars, decoded from their bytes. */
 import { doubleOf, numberOf, type WireCursor, zigzag } from '../protobuf/cursor.ts';
 import { type Attribute, attributeList } from './attributes.ts';
 import { readId, timeNsOf } from './record.ts';
 
-/** Buckets of an explicit histogram: `counts` has one more than `bounds`, unless both are empty. */
+/** Buckets of an explicit histogram. `counts` has one more element than `bounds`, unless both are empty. */
 export interface Buckets {
   readonly bounds: readonly number[];
   readonly counts: readonly number[];
@@ -29,10 +29,10 @@ export interface Exemplar {
 }
 
 export const noBuckets: ExponentialBuckets = { offset: 0, counts: [] };
-/** Times of points are stored in 63 bits. */
+/** Upper word of the last point time, which is stored in 63 bits. */
 export const lastTimeHigh = 0x7fffffff;
 
-/** A 64-bit field: 0 in both words and absent until it is read. */
+/** A 64-bit field. Both words are 0 and the field is absent until it is read. */
 export class Word64 {
   low = 0;
   high = 0;
@@ -59,7 +59,7 @@ export class Word64 {
     return this.isPresent ? this.double : undefined;
   }
 
-  /** An unsigned integer, exact below 2⁵³. */
+  /** Value as an unsigned integer, exact below 2⁵³. */
   get count(): number {
     return this.high * 4_294_967_296 + this.low;
   }

@@ -17,7 +17,7 @@ import {
 } from './point-parts.ts';
 import { type Group, RecordView, receivedNs, timeMsOf, timeNsOf } from './record.ts';
 
-/** Tags of the fields in which the kinds of points keep the same thing. `words` are 64 bits wide. */
+/** Tags of the fields that the kinds of points share. `words` are 64 bits wide. */
 interface Layout {
   readonly attributes: number;
   readonly exemplars: number;
@@ -46,9 +46,12 @@ const layouts: Readonly<Record<MetricKind, Layout>> = {
 };
 
 const noRecordedValue = 1;
-/** A data point of any kind. Values are those of the row that lands; what the kind does not have is undefined or empty. */
+/**
+ * A data point of any kind. Its values are those of the stored row. Fields that the kind does not have are undefined or
+ * empty.
+ */
 export class DataPoint extends RecordView {
-  /** What its metric's points share; the object is moved as well. */
+  /** Shared data of the metric's points. The object is reused as well. */
   readonly metric: Metric;
   readonly #time = new Word64();
   readonly #start = new Word64();
@@ -83,21 +86,21 @@ export class DataPoint extends RecordView {
     return this.metric.kind;
   }
 
-  /** Its time, else when it was received; nanoseconds since the epoch. */
+  /** The point's time, or else its reception time, in epoch nanoseconds. */
   get timeNs(): bigint {
     this.located();
     const { low, high } = this.#time;
     return (low | high) === 0 ? receivedNs(this.origin) : timeNsOf(low, high, lastTimeHigh);
   }
 
-  /** The same in whole milliseconds; cheap. */
+  /** The point's time in whole milliseconds; cheap. */
   get timeMs(): number {
     this.located();
     const { low, high } = this.#time;
     return (low | high) === 0 ? Math.trunc(this.receivedAtMs) : timeMsOf(low, high, lastTimeHigh);
   }
 
-  /** Start of what it sums up; 0 where the sender gave none. */
+  /** Start of the aggregation; 0 if the sender specified none. */
   get startTimeNs(): bigint {
     this.located();
     return timeNsOf(this.#start.low, this.#start.high, lastTimeHigh);
@@ -108,12 +111,12 @@ export class DataPoint extends RecordView {
     return this.#flags;
   }
 
-  /** The series ended here: the sender says that there is no value. */
+  /** Whether the series ended here: the sender reports that there is no value. */
   get isStale(): boolean {
     return (this.flags & noRecordedValue) !== 0;
   }
 
-  /** Of gauges and sums; not a number where there is none. Integers beyond 2⁵³ are rounded: `integer` has them. */
+  /** Value of a gauge or sum; NaN if it is absent. Integers above 2⁵³ are rounded: `integer` is exact. */
   get value(): number | undefined {
     this.located();
     if (this.#layout !== number) return undefined;
@@ -121,14 +124,14 @@ export class DataPoint extends RecordView {
     return this.#isInteger ? numberOf(this.#number.low, this.#number.high) : this.#number.double;
   }
 
-  /** The value, exact, where the sender gave an integer. */
+  /** The exact value, if the sender sent an integer. */
   get integer(): bigint | undefined {
     this.located();
     if (this.#layout !== number || !this.#isInteger || this.isStale) return undefined;
     return BigInt.asIntN(64, bigintOf(this.#number.low, this.#number.high));
   }
 
-  /** Observations of a histogram or summary. */
+  /** Number of observations of a histogram or summary. */
   get count(): number | undefined {
     this.located();
     return this.#layout === number ? undefined : this.#count.count;
@@ -149,7 +152,7 @@ export class DataPoint extends RecordView {
     return this.#max.optional;
   }
 
-  /** Of an explicit histogram. */
+  /** Buckets of an explicit histogram. */
   get buckets(): Buckets {
     if (this.kind !== 'histogram') return { bounds: [], counts: [] };
     const bounds: number[] = [];
@@ -159,7 +162,7 @@ export class DataPoint extends RecordView {
     return { bounds, counts };
   }
 
-  /** Of an exponential histogram: bucket bounds are powers of 2 ** (2 ** -scale). */
+  /** Scale of an exponential histogram: bucket bounds are powers of 2 ** (2 ** -scale). */
   get scale(): number {
     let scale = 0;
     if (this.kind !== 'exponential_histogram') return scale;
@@ -187,7 +190,7 @@ export class DataPoint extends RecordView {
     return this.#buckets(0x4a);
   }
 
-  /** Of a summary. */
+  /** Quantiles of a summary. */
   get quantiles(): readonly Quantile[] {
     const quantiles: Quantile[] = [];
     if (this.kind !== 'summary') return quantiles;
@@ -231,7 +234,7 @@ export class DataPoint extends RecordView {
     }
   }
 
-  /** Reads a 64-bit field of the point's kind; false when the tag is none. */
+  /** Reads a 64-bit field of the point's kind. Returns `false` if the tag is a different field. */
   #word(cursor: WireCursor, tag: number): boolean {
     const { words } = this.#layout;
     if (tag === words.double || tag === words.integer) {
@@ -247,7 +250,7 @@ export class DataPoint extends RecordView {
     return true;
   }
 
-  /** Gives `read` each field of those tags and its end; length-delimited ones are left at that end. */
+  /** Calls `read` with each field with those tags and its end. A length-delimited field is then skipped to its end. */
   #each(tags: readonly number[], read: (cursor: WireCursor, end: number) => void): void {
     const cursor = this.located();
     cursor.at = this.#from;

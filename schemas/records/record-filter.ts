@@ -1,6 +1,6 @@
 /**
- * What consumers of log records want of them, in a form that is checked for all of them at once: a hundred wants cost little more than
- * one. A record that a consumer does not want costs it nothing.
+ * Prefilters of consumers of log records, which are evaluated together: a hundred filters cost little more than one. A
+ * consumer spends no time on records that its filter rejects.
  */
 import { ByteTexts } from '../byte-texts.ts';
 import { NameSet } from './attributes.ts';
@@ -8,39 +8,39 @@ import type { Opened } from './decoded-request.ts';
 import type { LogRecord } from './log-record.ts';
 import { severityNumberOf } from './severity.ts';
 
-/** A record is wanted where one of these holds. */
+/** A prefilter. A record matches if one of the conditions holds. */
 export interface RecordFilter {
-  /** It is of this severity or a higher one, or says none that is known. */
+  /** The record has at least this severity, or no known severity. */
   readonly severity?: number;
-  /** It has an attribute of one of these names. */
+  /** The record has an attribute with one of these names. */
   readonly attributes?: readonly string[];
-  /** Its body holds one of these texts, of three characters or more. */
+  /** The body contains one of these texts, of three characters or more. */
   readonly body?: readonly string[];
 }
 
-/** Whether the record of an ordinal is wanted. */
+/** Returns whether the record with an ordinal matches. */
 export type IsMatch = (ordinal: number) => boolean;
 
-/** A want that was taken up. */
+/** A compiled prefilter. */
 export interface CompiledFilter<Item> {
-  /** Tells which items of a message are wanted. */
+  /** Returns the predicate for the items of a message. */
   of(opened: Opened<Item>): IsMatch;
 }
 
-/** Records of one message: a bit of each want for each record. */
+/** Match bits of one message: a bit per filter for each record */
 interface Marks {
   readonly bits: Int32Array;
   readonly perRecord: number;
 }
 
-/** The numbers of the wants that want a name or a text. */
+/** Maps names or texts to the numbers of the filters that require them. */
 const add = (to: Map<string, number[]>, keys: readonly string[], filterNumber: number): void => {
   for (const key of keys) to.set(key, [...(to.get(key) ?? []), filterNumber]);
 };
 
-/** All wants of a source, checked together. */
+/** All prefilters of a source, evaluated together. */
 export class RecordFilters {
-  /** Those that want names or texts: a severity is read where it is asked for. */
+  /** Filters with names or texts; a severity is read on demand */
   readonly #textFilters: RecordFilter[] = [];
   #ready: ((opened: Opened<LogRecord>) => Marks) | undefined;
   #marks = new WeakMap<Opened<LogRecord>, Marks>();
@@ -72,7 +72,7 @@ export class RecordFilters {
   }
 }
 
-/** Records of a severity or a higher one, and those that say none that is known. */
+/** Matches records with at least a severity, and those without a known one. */
 const severeIn =
   (minSeverity: number) =>
   (opened: Opened<LogRecord>): IsMatch =>
@@ -81,7 +81,7 @@ const severeIn =
     return severity === 0 || severity >= minSeverity;
   };
 
-/** Marks records by all wants of names and texts, looking through each record once. */
+/** Marks the records that match filters of names and texts, scanning each record once. */
 const marking = (all: readonly RecordFilter[]): ((opened: Opened<LogRecord>) => Marks) => {
   const perRecord = Math.ceil(all.length / 32);
   const byAttribute = new Map<string, number[]>();

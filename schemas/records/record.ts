@@ -1,4 +1,4 @@
-/** What log records, spans and data points have in common. */
+/** Common base of log records, spans and data points. */
 
 import { textOf } from '../otlp/any-value.ts';
 import { bigintOf, idStart, WireCursor } from '../protobuf/cursor.ts';
@@ -14,36 +14,36 @@ import {
 } from './attributes.ts';
 import { copyOf, type Origin, type Place, Resource, type Run, Scope } from './origin.ts';
 
-/** What a record's place among others is made of; of one resource and scope, and for data points of one metric. */
+/** Location of a group of records: of one resource and scope, and for data points of one metric. */
 export interface Group {
   readonly resource: Run;
   readonly resourceSchema: Run;
   readonly scope: Run;
   readonly scopeSchema: Run;
-  /** Data points: the whole metric. */
+  /** The complete metric, for data points. */
   readonly metric: Run;
-  /** Where the records are, in fields of the tag `tag`. */
+  /** Range of the records, in fields with the tag `tag`. */
   readonly records: Run;
   readonly tag: number;
 }
 
-/** Hexadecimal of an id. One of zeros only is none, as in tables. */
+/** Hexadecimal form of an ID. An ID of zeros counts as absent, as in tables. */
 const hexOf = (bytes: Uint8Array, start: number, count: number): string => {
   let at = start;
   while (at < start + count && bytes[at] === 0) at++;
   return at === start + count ? '' : Buffer.from(bytes.buffer, bytes.byteOffset + start, count).toString('hex');
 };
 
-/** Reads an id as hexadecimal, empty for none. */
+/** Reads an ID as hexadecimal; empty if absent. */
 export const readId = (cursor: WireCursor, limit: number, width: number): string => {
   const start = idStart(cursor, limit, width);
   return start < 0 ? '' : hexOf(cursor.bytes, start, width);
 };
 
 /**
- * A record of a batch, read where it lies. It is moved: the next step of the iteration makes it the next record, and the memory
- * under it is the bus'. What shall outlive the step is copied (`copy`), or is a value that a getter answered. Getters do not
- * throw: the message was checked before its first record was given. Nothing is decoded before it is asked for.
+ * A view of a record of a batch. The view is reused: the next step of the iteration moves it to the next record, and
+ * the memory belongs to the bus. Use `copy`, or the values of getters, to retain data beyond the step. Getters do not
+ * throw, since the message is validated before its first record. Fields are decoded on access.
  */
 export abstract class RecordView {
   readonly #cursor = new WireCursor(new Uint8Array(0));
@@ -51,9 +51,9 @@ export abstract class RecordView {
   #isLocated = false;
   #start = 0;
   #end = 0;
-  /** Its resource; the object is moved as well. */
+  /** Resource of the record. The object is reused as well. */
   readonly resourceView: Resource;
-  /** Its instrumentation scope; the object is moved as well. */
+  /** Instrumentation scope of the record. The object is reused as well. */
   readonly scope: Scope;
   /** Number of the record within its message. */
   ordinal = 0;
@@ -67,31 +67,33 @@ export abstract class RecordView {
   /** The tag of the record's attributes. */
   protected abstract readonly attributesTag: number;
 
-  /** One that outlives the batch. Copies of records of one resource share it. */
+  /** Returns a copy that outlives the batch. Copies of records of one resource share it. */
   abstract copy(): RecordView;
 
-  /** Finds where the fields lie, in one pass; `cursor` is at the record's start. */
+  /** Locates the fields in one pass. `cursor` is at the record's start. */
   protected abstract locate(cursor: WireCursor, end: number): void;
 
-  /** The member that the next records are of. */
+  /** Moves the view to a member of a message. */
   enter(origin: Origin, bytes: Uint8Array): void {
     this.#origin = origin;
     this.#cursor.bytes = bytes;
   }
 
-  /** The group that the next records are of. */
+  /** Moves the view to a group. */
   group({ resource, resourceSchema, scope, scopeSchema }: Group): void {
     const { bytes } = this.#cursor;
     this.resourceView.moveTo(bytes, resource, resourceSchema);
     this.scope.moveTo(bytes, scope, scopeSchema);
   }
 
-  /** Throws a `PermanentError` for a record that a sink would not land, where the check of its request steps over records. */
+  /**
+   * Throws a `PermanentError` for a record that a sink would refuse, if the validation of the request skips records.
+   */
   check(): void {
-    // Most are checked with their request.
+    // Most records are validated with their request.
   }
 
-  /** The next record. */
+  /** Moves the view to the next record. */
   moveTo(start: number, end: number, ordinal: number): void {
     this.#start = start;
     this.#end = end;
@@ -121,7 +123,10 @@ export abstract class RecordView {
     return this.resourceView.service;
   }
 
-  /** Text of an attribute as it lands (`attribute_types` tell what it was), of several of one key the first; undefined without one. */
+  /**
+   * Returns the stored text of an attribute (`attribute_types` has its type), of the first with that key; `undefined`
+   * without one.
+   */
   attribute(key: string): string | undefined {
     this.located();
     return attributeText(this.#cursor, this.attributesTag, this.attributesStart, this.attributesEnd, key);
@@ -138,13 +143,15 @@ export abstract class RecordView {
     return attributeList(this.#cursor, this.attributesTag, this.attributesStart, this.attributesEnd);
   }
 
-  /** Calls `found` with each name of the set that one of its attributes has. */
+  /** Calls `found` with each name of the set that one of the attributes has. */
   attributesAmong(names: NameSet, found: (name: string) => void): void {
     this.located();
     attributesAmong(this.#cursor, [this.attributesTag, this.attributesStart, this.attributesEnd], names, found);
   }
 
-  /** Text of an attribute of the resource; of several of one key the one that sorts first, as tables answer. */
+  /**
+   * Returns the text of a resource attribute. Of several with one key, the one that sorts first counts, as in tables.
+   */
   resource(key: string): string | undefined {
     return this.resourceView.get(key);
   }
@@ -153,16 +160,16 @@ export abstract class RecordView {
     return this.resourceView.typeOf(key);
   }
 
-  /** All attributes of the resource by key, decoded once for its records. */
+  /** All resource attributes by key, decoded once for its records. */
   get resourceAttributes(): ReadonlyMap<string, Attribute> {
     return this.resourceView.attributes;
   }
 
-  /** Where the first attribute begins and the last one ends. */
+  /** Start of the first attribute and end of the last one */
   protected attributesStart = 0;
   protected attributesEnd = 0;
 
-  /** The cursor, once it is known where the fields lie. */
+  /** Returns the cursor after the fields have been located. */
   protected located(): WireCursor {
     const cursor = this.#cursor;
     if (this.#isLocated) return cursor;
@@ -174,7 +181,7 @@ export abstract class RecordView {
     return cursor;
   }
 
-  /** The cursor, at the record's first byte. */
+  /** Returns the cursor at the record's first byte. */
   protected begun(): WireCursor {
     const cursor = this.#cursor;
     cursor.at = this.#start;
@@ -185,7 +192,7 @@ export abstract class RecordView {
     return this.#end;
   }
 
-  /** Steps over an attribute whose tag begins at `start`. */
+  /** Skips an attribute whose tag begins at `start`. */
   protected passAttribute(cursor: WireCursor, start: number, end: number): void {
     cursor.at = cursor.end(end);
     if (this.attributesEnd === 0) this.attributesStart = start;
@@ -196,12 +203,12 @@ export abstract class RecordView {
     return start === end ? '' : textOf(this.#cursor.bytes, start, end);
   }
 
-  /** Hexadecimal of an id, empty for none. */
+  /** Returns the hexadecimal form of an ID; empty if absent. */
   protected idAt(start: number, width: number): string {
     return start < 0 ? '' : hexOf(this.#cursor.bytes, start, width);
   }
 
-  /** Gives a copy what this one has: its own bytes, resource and scope. */
+  /** Copies the bytes, resource and scope of this record into a copy. */
   protected lend(copy: RecordView): void {
     const bytes = copyOf(this.#cursor.bytes, [this.#start, this.#end]);
     copy.enter(this.#origin, bytes);
@@ -224,13 +231,13 @@ export abstract class TracedRecord extends RecordView {
   protected flagBits = 0;
   protected dropped = 0;
 
-  /** 32 hexadecimal digits, or empty. */
+  /** 32 hexadecimal digits, or empty if absent. */
   get traceId(): string {
     this.located();
     return this.idAt(this.traceAt, 16);
   }
 
-  /** 16 hexadecimal digits, or empty. */
+  /** 16 hexadecimal digits, or empty if absent. */
   get spanId(): string {
     this.located();
     return this.idAt(this.spanAt, 8);
@@ -249,14 +256,14 @@ export abstract class TracedRecord extends RecordView {
 
 const millisecondNs = 1_000_000n;
 
-/** Nanoseconds of the time of reception. */
+/** Returns the reception time in nanoseconds. */
 export const receivedNs = ({ receivedAtMs }: Origin): bigint => BigInt(Math.trunc(receivedAtMs)) * millisecondNs;
 
-/** A time in two words. Later times than a table holds are its last instant, as there. */
+/** Returns a time from two words. Times beyond the range of a table become its last instant, as in the table. */
 export const timeNsOf = (low: number, high: number, lastHigh = lastNanosecondsHigh): bigint =>
   high > lastHigh ? bigintOf(0xffffffff, lastHigh) : bigintOf(low, high);
 
-/** The same in whole milliseconds, without a bigint: 2³² is 4,294 · 10⁶ + 967,296. */
+/** Returns the time in whole milliseconds, without a bigint: 2³² is 4,294 · 10⁶ + 967,296. */
 export const timeMsOf = (low: number, high: number, lastHigh = lastNanosecondsHigh): number =>
   high > lastHigh
     ? timeMsOf(0xffffffff, lastHigh, lastHigh)

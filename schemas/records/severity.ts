@@ -7,7 +7,7 @@ export const severityNames: readonly string[] = [
   ]),
 ];
 
-/** The text that the sender gave, else the short name of the number; empty without both. */
+/** Returns the sender's text, or else the short name of the number; empty without both. */
 export const severityOf = (text: string, number: number): string =>
   text === '' ? (severityNames[number] ?? '') : text;
 
@@ -15,7 +15,10 @@ const shortNames = severityNames.flatMap((name, number) =>
   number === 0 ? [] : [[name.toLowerCase(), number] as const],
 );
 
-/** OpenTelemetry's numbers of texts that senders give instead of one, in lower case; those of syslog as its data model maps them. */
+/**
+ * OpenTelemetry's numbers for lowercase severity texts that senders use without a number. Those of syslog follow its
+ * data model.
+ */
 export const severityNumbers: ReadonlyMap<string, number> = new Map([
   ...shortNames,
   ['informational', 9],
@@ -31,15 +34,18 @@ export const severityNumbers: ReadonlyMap<string, number> = new Map([
   ['panic', 21],
 ]);
 
-/** Number of a log record's severity: its own, or that of its text where it has none; 0 where neither says one. Every part goes by it. */
+/**
+ * Returns the severity number of a log record: its own, or else the number for its text; 0 without both. All components
+ * use this function.
+ */
 export const severityNumberOf = (record: {
   readonly severityNumber: number;
   readonly severityText: string;
 }): number => {
   const { severityNumber } = record;
-  // The text is decoded where it is asked for alone.
+  // The text is decoded only on demand.
   return severityNumber > 0 ? severityNumber : (severityNumbers.get(record.severityText.toLowerCase()) ?? 0);
 };
 
-/** The number from which on a record is an error. */
+/** Minimum severity number of an error. */
 export const errorSeverity = 17;

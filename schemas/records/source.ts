@@ -1,4 +1,4 @@
-/** What a consumer reads of a topic: items, decoded from a message of the bus. */
+/** A consumer's source: items decoded from the messages of a topic. */
 import { decompress } from '../compression.ts';
 import { PermanentError } from '../errors.ts';
 import { firstIndex } from '../first-index.ts';
@@ -11,29 +11,35 @@ import type { Origin } from './origin.ts';
 import type { Group, RecordView } from './record.ts';
 import type { CompiledFilter, RecordFilter } from './record-filter.ts';
 
-/** Where a message was read. */
+/** Partition from which a message was read. */
 export interface Partition {
   readonly topic: string;
   readonly partition: number;
 }
 
-/** What a consumer can ask for: which topics it lies in, and how a message becomes items. */
+/** A source for consumers: its topics, and how a message is decoded to items. */
 export interface Source<Item> {
   readonly topics: readonly Topic[];
   /**
-   * Opens a message. One that sinks would send to the dead letter is a `PermanentError`. A message of telemetry is decompressed and
-   * checked once, however many open it: what was opened stays as long as the message does.
+   * Decodes a message. Throws `PermanentError` for a message that sinks would send to the dead-letter topic. A
+   * telemetry message is decompressed and validated once for all readers, and the result is cached for the life of the
+   * message.
    */
   open(message: BusRecord, from: Partition): Opened<Item>;
-  /** The time that an item is about, epoch milliseconds. Where it is absent, the time is when the bus took the message. */
+  /**
+   * Returns the time of an item in epoch milliseconds. Without this method, the time is that of acceptance by the bus.
+   */
   timeOf?(item: Item): number;
-  /** Takes up what a consumer wants of the items; absent where consumers look at all. */
+  /** Compiles a consumer's prefilter; absent if consumers read all items. */
   compileFilter?(filter: RecordFilter): CompiledFilter<Item>;
-  /** When an item was received, epoch milliseconds; also when the bus took the message where it is absent. */
+  /**
+   * Returns the reception time of an item in epoch milliseconds. Without this method, the time is that of acceptance by
+   * the bus.
+   */
   receivedAtOf?(item: Item): number;
 }
 
-/** The items of a message, one after the other. */
+/** Iterates over the items of a message. */
 export const itemsOf = <Item>(
   source: Pick<Source<Item>, 'open'>,
   message: BusRecord,
@@ -49,17 +55,17 @@ interface Member {
   readonly body: Uint8Array;
 }
 
-/** How records of a kind are read. */
+/** How to read a kind of records */
 export interface RecordForm<View> {
   readonly topic: Topic;
-  /** Throws a `PermanentError` for a request that a sink would not land, whatever the view checks. */
+  /** Throws a `PermanentError` for a request that a sink would refuse, regardless of the validation by the view. */
   check(body: Uint8Array): void;
   groupsOf(body: Uint8Array): Group[];
-  /** A view over a message of so many records. */
+  /** Returns a view of a message with this many records. */
   view(origin: Origin, count: number): View;
 }
 
-/** The members of a message, each decompressed alone and checked. */
+/** The members of a message, each decompressed separately and validated. */
 const membersOf = (
   check: (body: Uint8Array) => void,
   { headers, value, offset }: BusRecord,
@@ -82,16 +88,16 @@ const membersOf = (
   return opened;
 };
 
-/** Records of one group. */
+/** Range of the records of one group */
 interface Stretch {
   readonly member: Member;
   readonly group: Group;
-  /** Ordinal of its first record, and of the one behind its last. */
+  /** Ordinal of the first record, and of the record after the last. */
   readonly first: number;
   readonly past: number;
 }
 
-/** Where records of the message lie that is being opened: begin and end of each. What was opened has a copy. */
+/** Positions of the records in the message being opened: begin and end of each. The opened message has a copy. */
 const initialPlaces = 16_384;
 let places = new Int32Array(initialPlaces);
 let placed = 0;
@@ -106,12 +112,12 @@ const place = (start: number, end: number): void => {
   places[placed++] = end;
 };
 
-/** The records of a message: where each lies, found once, and one view that is moved over them. */
+/** The records of a message: the position of each, and one reusable view. */
 class OpenedRecords<View extends RecordView> implements Opened<View> {
   readonly count: number;
   readonly #view: View | undefined;
   readonly #stretches: Stretch[] = [];
-  /** Where the record of an ordinal begins in its member, and where it ends. */
+  /** Begin and end of each record in its member */
   readonly #places: Int32Array;
   #in: Stretch | undefined;
   #at = -1;
@@ -130,7 +136,7 @@ class OpenedRecords<View extends RecordView> implements Opened<View> {
   at(ordinal: number): View {
     const view = this.#view;
     if (view === undefined || ordinal >= this.count) throw new RangeError(`the message has no record ${ordinal}`);
-    // What it has found of this one stays.
+    // Preserves the located fields of this record.
     if (ordinal === this.#at) return view;
     this.#at = ordinal;
     const stretch = this.#in;
@@ -169,7 +175,7 @@ class OpenedRecords<View extends RecordView> implements Opened<View> {
   }
 }
 
-/** A source of views over OTLP requests. */
+/** Returns a source of views of OTLP requests. */
 export const telemetrySource = <View extends RecordView & { readonly timeMs: number }>(
   form: RecordForm<View>,
 ): Source<View> => {

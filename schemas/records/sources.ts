@@ -1,4 +1,4 @@
-/** The sources of telemetry. */
+/** The telemetry sources. */
 import { topics } from '../topics.ts';
 import { pointGroups, recordGroups } from './groups.ts';
 import { LogRecord } from './log-record.ts';
@@ -10,7 +10,7 @@ import { checkAroundLogs, checkRequest } from './validate.ts';
 
 const logFilters = new RecordFilters();
 
-/** Log records as senders sent them. */
+/** Log records as received. */
 export const logRecords: Source<LogRecord> = {
   ...telemetrySource({
     topic: topics.logs,
@@ -21,7 +21,7 @@ export const logRecords: Source<LogRecord> = {
   compileFilter: (filter) => logFilters.add(filter),
 };
 
-/** Spans, each as it came: a trace's may lie in several messages and partitions. */
+/** Spans as received. The spans of a trace may be in several messages and partitions. */
 export const spans: Source<Span> = telemetrySource({
   topic: topics.traces,
   check: (body) => checkRequest('traces', body),
@@ -29,7 +29,7 @@ export const spans: Source<Span> = telemetrySource({
   view: (origin) => new Span(origin),
 });
 
-/** Data points of OTLP metrics. Samples of remote-write are not among them: they lie in a topic and a format of their own. */
+/** Data points of OTLP metrics. Remote-write samples are not included: they have their own topic and format. */
 export const dataPoints: Source<DataPoint> = telemetrySource({
   topic: topics.metrics,
   check: (body) => checkRequest('metrics', body),

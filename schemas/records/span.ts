@@ -24,7 +24,7 @@ export interface SpanLink {
 const eventTag = 0x5a;
 const linkTag = 0x6a;
 
-/** A span. Values are those of the row that lands in `spans`. */
+/** A span. Its values are those of the stored row in `spans`. */
 export class Span extends TracedRecord {
   protected readonly attributesTag = 0x4a;
   #startLow = 0;
@@ -42,7 +42,7 @@ export class Span extends TracedRecord {
   #statusEnd = 0;
   #droppedEvents = 0;
   #droppedLinks = 0;
-  /** Where the first event or link begins and the span ends; -1 without one. */
+  /** Start of the first event or link, and the end of the span; -1 without one */
   #parts = -1;
   #end = 0;
 
@@ -51,13 +51,13 @@ export class Span extends TracedRecord {
     return this.textAt(this.#nameStart, this.#nameEnd);
   }
 
-  /** OTLP's number: 0 unspecified, 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
+  /** OTLP span kind: 0 unspecified, 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
   get kind(): number {
     this.located();
     return this.#kind;
   }
 
-  /** OTLP's number: 0 unset, 1 ok, 2 error. */
+  /** OTLP status code: 0 unset, 1 ok, 2 error. */
   get statusCode(): number {
     this.located();
     return this.#statusCode;
@@ -68,24 +68,24 @@ export class Span extends TracedRecord {
     return this.textAt(this.#statusStart, this.#statusEnd);
   }
 
-  /** Start, else when it was received; nanoseconds since the epoch. */
+  /** Start time, or else the reception time, in epoch nanoseconds. */
   get timeNs(): bigint {
     this.located();
     return this.#isTimed ? timeNsOf(this.#startLow, this.#startHigh) : receivedNs(this.origin);
   }
 
-  /** The same in whole milliseconds; cheap. */
+  /** The time in whole milliseconds; cheap. */
   get timeMs(): number {
     this.located();
     return this.#isTimed ? timeMsOf(this.#startLow, this.#startHigh) : Math.trunc(this.receivedAtMs);
   }
 
-  /** From start to end; 0 when the end lies before the start, and without a start. */
+  /** Duration in nanoseconds; 0 if the end is before the start, or without a start. */
   get durationNs(): bigint {
     return this.#hasDuration ? bigintOf(this.#endLow, this.#endHigh) - bigintOf(this.#startLow, this.#startHigh) : 0n;
   }
 
-  /** The same in milliseconds, with a fraction; cheap. */
+  /** Duration in milliseconds, with a fraction; cheap. */
   get durationMs(): number {
     if (!this.#hasDuration) return 0;
     return ((this.#endHigh - this.#startHigh) * 4_294_967_296 + (this.#endLow - this.#startLow)) / 1_000_000;
@@ -116,7 +116,7 @@ export class Span extends TracedRecord {
     return this.#list(eventTag, (cursor, end) => eventOf(cursor, end)).filter((event) => event !== undefined);
   }
 
-  /** The events of that name; attributes of others are not decoded. */
+  /** Returns the events with that name. Attributes of other events are not decoded. */
   eventsNamed(name: string): readonly SpanEvent[] {
     return this.#list(eventTag, (cursor, end) => eventOf(cursor, end, name)).filter((event) => event !== undefined);
   }
@@ -250,7 +250,7 @@ const readText = (cursor: WireCursor, limit: number): string => {
   return text;
 };
 
-/** Undefined for one of another name than is wanted. */
+/** Returns `undefined` for an event with a different name than requested. */
 const eventOf = (cursor: WireCursor, end: number, requestedName?: string): SpanEvent | undefined => {
   const start = cursor.at;
   let timeNs = 0n;

@@ -1,10 +1,13 @@
-/** Whether a request can be decoded to its last byte. Views are lazy, so this is asked before the first record is given. */
+/** Validation that a request can be decoded completely. Views are lazy, so this precedes the first record. */
 import { otlpSchema } from '../otlp/messages.ts';
 import { action, messageAction, messageNumber, type WireSchema } from '../protobuf/messages.ts';
 import { WireScanner } from '../protobuf/scan.ts';
 import type { Signal } from '../telemetry-signals.ts';
 
-/** What bytes of one width may hold is admission's matter. Sinks land what an older version admitted, so views show it. */
+/**
+ * Admission checks the range of fixed-width values. Sinks store values that an older version admitted, so views show
+ * them.
+ */
 const laxer = new Map<number, number>([
   [action.enum, action.varint],
   [action.milliseconds, action.varint],
@@ -12,7 +15,10 @@ const laxer = new Map<number, number>([
   [action.string, action.bytes],
 ]);
 
-/** A schema whose scan refuses what sinks refuse and no more: lengths, ids, depth, packed numbers. A field of a foreign wire type is unknown. */
+/**
+ * A schema whose scan refuses exactly what sinks refuse: lengths, IDs, depth, packed numbers. A field with a different
+ * wire type is unknown.
+ */
 const relaxed = (schema: WireSchema): WireSchema => ({
   ...schema,
   skipsForeign: true,
@@ -31,23 +37,26 @@ const logs = {
   value: messageNumber(schema, 'AnyValue'),
 };
 
-/** Throws a `PermanentError` for a request that a sink would not land. */
+/** Throws a `PermanentError` for a request that a sink would refuse. */
 export const checkRequest = (signal: Signal, body: Uint8Array): void => {
   new WireScanner(schema, body).scan(requests[signal], 0, body.length);
 };
 
-/** The same schema, whose scan steps over log records. */
+/** The same schema without the log records, which its scan skips. */
 const around: WireSchema = {
   ...schema,
   actions: schema.actions.map((step) => (step === messageAction + logs.record ? action.bytes : step)),
 };
 
-/** Throws for a request of logs that a sink would not land, whatever its records are: each of those is checked where it is found. */
+/**
+ * Throws for a logs request that a sink would refuse, ignoring its records. Each record is validated when it is
+ * located.
+ */
 export const checkAroundLogs = (body: Uint8Array): void => {
   new WireScanner(around, body).scan(requests.logs, 0, body.length);
 };
 
-/** Checks log records of a request, and parts of them. */
+/** Validates log records of a request, and parts of log records. */
 export class LogChecks {
   readonly #scanner: WireScanner;
 

@@ -1,4 +1,4 @@
-/** Values of derived topics: JSON, each checked by the schema that its topic declares. */
+/** Values of derived topics: JSON, validated by the schema of the topic. */
 import type { z } from 'zod';
 import { compiled } from '../compiled.ts';
 import { PermanentError } from '../errors.ts';
@@ -9,7 +9,10 @@ import type { Source } from './source.ts';
 /** A topic of JSON values. */
 export type ValueTopic<Value extends z.ZodType = z.ZodType> = Topic & { readonly value: Value };
 
-/** The value in a message of a topic. What is no JSON, or not what the schema says, is a `PermanentError`. */
+/**
+ * Parses the value of a message. Throws `PermanentError` for invalid JSON, and for a value that does not match the
+ * schema.
+ */
 export const topicValue = <Value extends z.ZodType>(topic: ValueTopic<Value>, bytes: Uint8Array): z.output<Value> => {
   let json: unknown;
   try {
@@ -29,13 +32,13 @@ const listed = <Item>(items: readonly Item[]): Opened<Item> => ({
   at: (ordinal) => items[ordinal] as Item,
 });
 
-/** One value a message. */
+/** Returns a source with one value per message. */
 export const valuesOf = <Value extends z.ZodType>(topic: ValueTopic<Value>): Source<z.output<Value>> => ({
   topics: [topic],
   open: ({ value }) => listed([topicValue(topic, value)]),
 });
 
-/** What processors emitted to a topic, value by value. */
+/** Returns a source of the individual values that processors emitted to a topic. */
 export const emittedTo = <Item extends z.ZodType>(topic: DerivedTopic<Item>): Source<z.output<Item>> => ({
   topics: [topic],
   open: ({ value }) => listed(topicValue(topic, value)),

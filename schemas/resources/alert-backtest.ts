@@ -1,27 +1,27 @@
 import type { AlertTransition } from '../alerts.ts';
 import { defineCollection } from '../ports/documents.ts';
 
-/** A rule that is run over past time, and what it would have told. */
+/** A backtest: a rule evaluated over past time, and its alerts. */
 export interface AlertBacktest {
-  /** What callers wrote of the rule; read as stored rules are. */
+  /** The rule as the caller wrote it, in the form of stored rules. */
   readonly rule: { readonly name: string; readonly condition: { readonly kind: string } };
   readonly queryVersion: number;
-  /** Of the saved rule that it is; its own id for one that is not saved. */
+  /** ID of the saved rule, or the backtest's ID if the rule is not saved. */
   readonly ruleId: string;
   readonly ruleVersion: number;
   readonly fromMs: number;
   readonly toMs: number;
   readonly status: 'running' | 'finished' | 'failed';
-  /** Up to which due time it came. */
+  /** Due time of the last evaluation so far. */
   readonly doneMs: number;
   readonly evaluations: number;
-  /** Evaluations that failed. */
+  /** Number of failed evaluations. */
   readonly failed: number;
   readonly transitions: readonly AlertTransition[];
-  /** Whether there were more transitions than are kept. */
+  /** Whether the number of transitions exceeded the stored maximum. */
   readonly isCut: boolean;
   readonly lastError: string;
-  /** What evaluation remembers. */
+  /** State of the evaluation. */
   readonly state: object;
 }
 

@@ -1,15 +1,15 @@
-/** Which alerts are told to whom, and when: Alertmanager's model, one document an organization. */
+/** Routing of alerts to receivers, after Alertmanager's model: one document per organization. */
 import { z } from 'zod';
 import { defineCollection } from '../ports/documents.ts';
 import { TimeZone } from './preferences.ts';
 
 export const matcherOperators = ['=', '!=', '=~', '!~'] as const;
 
-/** A condition on one label. A label that is not there has the empty text; expressions match the whole value. */
+/** A condition on one label. A missing label has the empty text. Regular expressions match the entire value. */
 export const Matcher = z.strictObject({
   name: z.string().min(1).max(256).describe('Name of the label'),
   operator: z.enum(matcherOperators).default('='),
-  value: z.string().max(4096).describe('Text, or an expression in the syntax of RE2 after =~ and !~'),
+  value: z.string().max(4096).describe('Text, or an RE2 regular expression after =~ and !~'),
 });
 export type Matcher = z.output<typeof Matcher>;
 
@@ -18,7 +18,7 @@ const name = z.string().min(1).max(256);
 const durationText = /^(?=.)(?:(\d{1,6})w)?(?:(\d{1,6})d)?(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,9})s)?$/;
 const unitsMs = [7 * 86_400_000, 86_400_000, 3_600_000, 60_000, 1000];
 
-/** `30s`, `5m`, `1h30m`, `1d` … in milliseconds; `undefined` for anything else. */
+/** Returns the milliseconds of `30s`, `5m`, `1h30m`, `1d` …; `undefined` for an invalid text. */
 export const routingDurationMs = (text: string): number | undefined => {
   const match = durationText.exec(text);
   if (match === null) return undefined;
@@ -32,7 +32,7 @@ const Duration = z
     error: 'must be a duration of at most a year, such as 30s, 5m or 1h30m',
   });
 
-/** One place in the tree of routes. What is left out is taken from the route above. */
+/** One node of the route tree. Omitted fields are inherited from the parent route. */
 export interface Route {
   readonly receiver?: string | undefined;
   readonly matchers: readonly Matcher[];
@@ -46,29 +46,35 @@ export interface Route {
   readonly routes: readonly Route[];
 }
 
-/** Levels of the tree. */
+/** Maximum depth of the tree. */
 const deepest = 12;
 
 const routeOf = (levels: number): z.ZodType<Route> =>
   z.strictObject({
-    receiver: name.optional().describe('Name of a receiver; without it, that of the route above'),
-    matchers: Matchers.default([]).describe('All must hold; a route without any takes all'),
-    continue: z.boolean().default(false).describe('Whether routes beside it are tried after it has matched'),
+    receiver: name.optional().describe('Name of a receiver; inherited from the parent route by default'),
+    matchers: Matchers.default([]).describe(
+      'Matchers, all of which must match; a route without matchers matches all alerts',
+    ),
+    continue: z.boolean().default(false).describe('Whether sibling routes are evaluated after this one matched'),
     groupBy: z
       .array(z.string().min(1).max(256))
       .max(64)
       .optional()
-      .describe('Labels whose values make a group; ["..."] makes each alert a group, [] makes one of all'),
-    groupWait: Duration.optional().describe('How long a new group waits for more alerts; 30s at the root'),
-    groupInterval: Duration.optional().describe('How long a group waits before it tells of changes; 5m at the root'),
-    repeatInterval: Duration.optional().describe(
-      'After how long it is told again that nothing changed; 4h at the root',
+      .describe('Labels to group by; ["..."] puts each alert into its own group, [] puts all alerts into one group'),
+    groupWait: Duration.optional().describe('Wait of a new group for more alerts; 30s at the root'),
+    groupInterval: Duration.optional().describe(
+      'Minimum interval between notifications about changes of a group; 5m at the root',
     ),
-    muteTimeIntervals: z.array(name).max(64).default([]).describe('Nothing is told while one of them holds'),
-    activeTimeIntervals: z.array(name).max(64).default([]).describe('With any, something is told only while one holds'),
+    repeatInterval: Duration.optional().describe('Interval of repeated notifications without changes; 4h at the root'),
+    muteTimeIntervals: z.array(name).max(64).default([]).describe('Time intervals in which no notifications are sent'),
+    activeTimeIntervals: z
+      .array(name)
+      .max(64)
+      .default([])
+      .describe('Time intervals outside of which no notifications are sent; empty for no restriction'),
     routes: (levels > 1 ? z.array(routeOf(levels - 1)).max(500) : z.array(z.never()).max(0))
       .default([])
-      .describe('Tried in order for what this one has matched'),
+      .describe('Child routes, evaluated in order if this route matches'),
   }) as unknown as z.ZodType<Route>;
 
 const dayNames = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
@@ -77,7 +83,7 @@ const monthNames = [
   ...['july', 'august', 'september', 'october', 'november', 'december'],
 ];
 
-/** First and last of a range, both included. */
+/** First and last value of a range, both included. */
 export type Bounds = readonly [first: number, last: number];
 
 const boundsOf = (text: string, read: (part: string) => number | undefined): Bounds | undefined => {
@@ -93,9 +99,9 @@ const indexIn = (names: readonly string[], part: string): number | undefined =>
 const within = (bounds: Bounds | undefined, min: number, max: number): Bounds | undefined =>
   bounds !== undefined && bounds[0] >= min && bounds[1] <= max && bounds[0] <= bounds[1] ? bounds : undefined;
 
-/** Readers of the ranges of a time interval: `undefined` for a text that is none. */
+/** Parsers of the ranges of a time interval. They return `undefined` for an invalid text. */
 export const timeRanges = {
-  /** Minutes of a day: `24:00` is its end. */
+  /** Minute of a day; `24:00` is its end. */
   minute(text: string): number | undefined {
     const match = /^(?:([01]\d|2[0-3]):([0-5]\d)|24:00)$/.exec(text);
     if (match === null) return undefined;
@@ -108,13 +114,13 @@ export const timeRanges = {
       0,
       6,
     ),
-  /** Negative days count from the end of the month: -1 is the last. */
+  /** Negative days count from the end of the month: -1 is the last day. */
   daysOfMonth(text: string): Bounds | undefined {
     const bounds = boundsOf(text, whole);
     if (bounds === undefined || bounds.some((day) => day === 0 || Math.abs(day) > 31)) return undefined;
     const [first, last] = bounds;
     if (first < 0 && last > 0) return undefined;
-    // In the shortest month a negative day is this one.
+    // Position of a negative day in the shortest month.
     const firstPossibleDay = (day: number): number => (day < 0 ? 28 + day : day);
     return firstPossibleDay(first) > firstPossibleDay(last) ? undefined : bounds;
   },
@@ -153,12 +159,12 @@ export const TimeInterval = z.strictObject({
     )
     .max(64)
     .optional()
-    .describe('Of the day, without the last minute'),
+    .describe('Times of the day; the end is exclusive'),
   weekdays: rangeText(timeRanges.weekdays, 'must be a day or a range such as monday:friday'),
   daysOfMonth: rangeText(timeRanges.daysOfMonth, 'must be days from 1 to 31, or from -31 to -1, such as 1:7 or -3:-1'),
   months: rangeText(timeRanges.months, 'must be a month or a range, such as january or 6:8'),
   years: rangeText(timeRanges.years, 'must be a year or a range such as 2026:2028'),
-  location: TimeZone.default('UTC').describe('Time zone in which days and times are read'),
+  location: TimeZone.default('UTC').describe('Time zone of the days and times'),
 });
 export type TimeInterval = z.output<typeof TimeInterval>;
 
@@ -168,26 +174,31 @@ const Receiver = z.strictObject({
     .array(z.string().min(1).max(128))
     .max(32)
     .default([])
-    .describe('Notification channels; none tells nobody'),
-  sendResolved: z.boolean().default(true).describe('Whether it is told that an alert has ended'),
+    .describe('Notification channels; an empty list notifies nobody'),
+  sendResolved: z.boolean().default(true).describe('Whether to send a notification when an alert is resolved'),
   escalationPolicyId: z
     .string()
     .min(1)
     .max(128)
     .optional()
-    .describe('With one, each group that the receiver is told of is an incident, which the policy escalates'),
+    .describe(
+      'Escalation policy; if set, each alert group of the receiver opens an incident, which the policy escalates',
+    ),
 });
 
 const InhibitRule = z.strictObject({
-  sourceMatchers: Matchers.default([]).describe('Alerts that mute others while they fire'),
-  targetMatchers: Matchers.default([]).describe('Alerts that are muted'),
-  equal: z.array(z.string().min(1).max(256)).max(64).default([]).describe('Labels that must be equal in both'),
+  sourceMatchers: Matchers.default([]).describe('Alerts that inhibit others while they fire'),
+  targetMatchers: Matchers.default([]).describe('Alerts that are inhibited'),
+  equal: z.array(z.string().min(1).max(256)).max(64).default([]).describe('Labels that must be equal in both alerts'),
 });
 export type InhibitRule = z.output<typeof InhibitRule>;
 
-/** The document as callers write it. What its parts name must be there: `subjects/alerts/routing/problems.ts` checks that. */
+/**
+ * The document as callers write it. The objects that its parts name must exist: `subjects/alerts/routing/problems.ts`
+ * validates that.
+ */
 export const AlertRouting = z.strictObject({
-  route: routeOf(deepest).describe('The root: it has a receiver and no matchers'),
+  route: routeOf(deepest).describe('Root route, with a receiver and without matchers'),
   receivers: z.array(Receiver).min(1).max(500),
   inhibitRules: z.array(InhibitRule).max(200).default([]),
   timeIntervals: z
@@ -197,11 +208,11 @@ export const AlertRouting = z.strictObject({
 });
 export type AlertRouting = z.output<typeof AlertRouting>;
 
-/** One document, `alert-routing`, of each organization that has one. */
+/** Collection with one document, `alert-routing`, per organization that configured routing. */
 export const alertRoutings = defineCollection<AlertRouting>({ name: 'alert-routings' });
 export const alertRoutingId = 'alert-routing';
 
-/** What holds for an organization that has written none: everything goes to a receiver without channels. */
+/** Default routing of an organization: all alerts go to a receiver without channels. */
 export const defaultRouting: AlertRouting = AlertRouting.parse({
   route: { receiver: 'default', groupBy: ['alertname'] },
   receivers: [{ name: 'default' }],

@@ -1,8 +1,8 @@
 import { defineCollection } from '../ports/documents.ts';
 
 /**
- * An alert rule as it is stored. What may stand in `condition` is declared where queries are (`subjects/alerts/rule.ts`), in the version
- * of queries that is stored beside it.
+ * A stored alert rule. `subjects/alerts/rule.ts` declares the schema of `condition`, in the query version that is
+ * stored with the rule.
  */
 export interface StoredAlertRule {
   readonly name: string;
@@ -12,17 +12,17 @@ export interface StoredAlertRule {
   readonly managedBy?: ManagedBy | null;
 }
 
-/** The service level objective or synthetic check that made a rule, and through which alone it is changed. */
+/** The SLO or synthetic check that created a rule and manages its changes. */
 export type ManagedBy = { readonly sloId: string } | { readonly checkId: string };
 
 export const alertRules = defineCollection<StoredAlertRule>({ name: 'alert-rules', unique: [['name']] });
 
-/** That somebody has seen to an alert. The id is the alert's; it holds for as long as the alert fires without an end. */
+/** Acknowledgement of an alert. Its ID is that of the alert. It is valid while the alert fires without interruption. */
 export interface AlertAcknowledgement {
   readonly ruleId: string;
-  /** Since when the alert fired that was acknowledged: one that fires anew is not. */
+  /** When the acknowledged alert started firing. The acknowledgement does not apply after a new start. */
   readonly startedAtMs: number;
-  /** Id of the user or service account. */
+  /** ID of the user or service account. */
   readonly by: string;
   readonly at: string;
   readonly note: string;

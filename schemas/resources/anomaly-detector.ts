@@ -1,8 +1,8 @@
 import { defineCollection } from '../ports/documents.ts';
 
 /**
- * A detector of anomalies as it is stored. What may stand in it is declared where it is understood (`subjects/anomalies/detector.ts`), in the
- * version of queries that is stored beside it.
+ * A stored anomaly detector. `subjects/anomalies/detector.ts` declares its schema, in the query version that is stored
+ * with the detector.
  */
 export interface StoredDetector {
   readonly name: string;
@@ -19,5 +19,5 @@ export const anomalyDetectors = defineCollection<StoredDetector>({
   indexes: [['projectId']],
 });
 
-/** Of an organization. */
+/** Maximum number of detectors of an organization. */
 export const maxDetectors = 200;

@@ -2,20 +2,20 @@ import { defineCollection } from '../ports/documents.ts';
 
 export const anomalyVerdicts = ['true', 'false'] as const;
 
-/** What somebody said of an anomaly. */
+/** Feedback about one anomaly. */
 export interface AnomalyMark {
   readonly anomalyId: string;
   readonly verdict: (typeof anomalyVerdicts)[number];
   readonly direction: 'up' | 'down' | 'other';
-  /** How far it was from what was expected. */
+  /** Difference from the expected value. */
   readonly change: number;
-  /** When it began. */
+  /** Start of the anomaly. */
   readonly atMs: number;
   readonly markedAt: string;
   readonly by: string;
 }
 
-/** What was said of the anomalies of one series of a detector. The id is `feedbackId`. */
+/** Feedback about the anomalies of one series of a detector. The ID is `feedbackId`. */
 export interface AnomalyFeedback {
   readonly detectorId: string;
   readonly series: string;
@@ -29,5 +29,5 @@ export const anomalyFeedback = defineCollection<AnomalyFeedback>({
 
 export const feedbackId = (detectorId: string, series: string): string => `${detectorId}.${series}`;
 
-/** Of a series: the oldest make room. */
+/** Maximum number of marks of a series. The oldest are removed. */
 export const maxMarks = 200;

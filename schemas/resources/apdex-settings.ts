@@ -5,19 +5,21 @@ const apdexThresholdMs = z
   .number()
   .min(1)
   .max(3_600_000)
-  .describe('Requests up to it satisfy, up to four times as long are tolerated; milliseconds');
+  .describe(
+    'Apdex threshold in milliseconds: requests up to this duration are satisfied, and up to four times this duration are tolerated',
+  );
 
-/** Names of services are any text, but not without end. */
+/** Names of services may be any text, but of limited length. */
 const ServiceName = z.string().min(1).max(512);
 
-/** How services are judged. One document of a tenant. */
+/** Apdex settings of services. One document per tenant. */
 export const ServiceSettings = z.strictObject({
   apdexThresholdMs: apdexThresholdMs.default(500),
   services: z
     .array(z.strictObject({ service: ServiceName, apdexThresholdMs }))
     .max(2_000)
     .default([])
-    .describe('Services with a threshold of their own'),
+    .describe('Services with their own threshold'),
 });
 export type ServiceSettings = z.output<typeof ServiceSettings>;
 

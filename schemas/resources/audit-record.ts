@@ -1,24 +1,30 @@
 import { z } from 'zod';
 import { defineCollection } from '../ports/documents.ts';
 
-/** Who did something. `anonymous` is a request without a session (a sign-in, a reset); `system` the platform itself. */
+/**
+ * Author of an action. `anonymous` is a request without a session (a sign-in, a reset); `system` is the platform
+ * itself.
+ */
 export const Actor = z.strictObject({
   type: z.enum(['user', 'service-account', 'anonymous', 'system']),
   id: z.string(),
 });
 export type Actor = z.output<typeof Actor>;
 
-/** One place in a document that a change touched. `before` is absent for what was added, `after` for what was removed. */
+/** A changed location of a document. `before` is absent if the value was added, `after` if it was removed. */
 export const Difference = z.strictObject({
-  path: z.string().describe('Dotted path; empty for the whole resource'),
+  path: z.string().describe('Dotted path; empty for the entire resource'),
   before: z.unknown().optional(),
   after: z.unknown().optional(),
 });
 export type Difference = z.output<typeof Difference>;
 
-/** What may name people. Kept beside the chain, which holds its hash only, so that it can be erased and the chain still verify. */
+/**
+ * Details that may contain personal names. Stored separately from the chain, which contains only their hash: after
+ * erasure the chain can still be verified.
+ */
 export const AuditDetails = z.strictObject({
-  /** Random, so that a hash of few possible details gives nothing away. */
+  /** Random, so that the hash does not reveal details with few possible values. */
   salt: z.string(),
   actorName: z.string(),
   resourceName: z.string(),
@@ -27,9 +33,12 @@ export const AuditDetails = z.strictObject({
 });
 export type AuditDetails = z.output<typeof AuditDetails>;
 
-/** One link of a tenant's chain, stored under the tenant with the id `auditRecordId`. Everything but `hash`, `details` and `signature` is what `hash` covers. */
+/**
+ * One record of a tenant's chain, stored under the tenant with the ID `auditRecordId`. `hash` covers all fields except
+ * `hash`, `details` and `signature`.
+ */
 export const AuditRecord = z.strictObject({
-  /** 1, 2, 3 … without gaps within the tenant. */
+  /** Sequence number 1, 2, 3 … without gaps within the tenant. */
   sequence: z.int().positive(),
   at: z.iso.datetime(),
   /** `<resource type>.<verb>`, e.g. `license-key.rotate`. */
@@ -37,15 +46,15 @@ export const AuditRecord = z.strictObject({
   actor: Actor,
   resource: z.strictObject({ type: z.string(), id: z.string() }),
   requestId: z.string(),
-  /** Null once erased. */
+  /** Null after erasure. */
   details: AuditDetails.nullable(),
-  /** Hex SHA-256 of the canonical JSON of `details`. */
+  /** Hexadecimal SHA-256 of the canonical JSON of `details`. */
   detailsHash: z.string(),
-  /** `hash` of the record before; 64 zeros for the first. */
+  /** `hash` of the previous record; 64 zeros for the first. */
   previousHash: z.string(),
-  /** Hex SHA-256 of the previous hash followed by the canonical JSON of what this record says. */
+  /** Hexadecimal SHA-256 of the previous hash followed by the canonical JSON of this record. */
   hash: z.string(),
-  /** Of erasures alone: Ed25519 over `hash`, by the key that signs tree heads. */
+  /** Only for erasures: Ed25519 signature of `hash`, by the key that signs tree heads. */
   signature: z.string().optional(),
 });
 export type AuditRecord = z.output<typeof AuditRecord>;
@@ -53,20 +62,26 @@ export type AuditRecord = z.output<typeof AuditRecord>;
 export const auditRecords = defineCollection<AuditRecord>({
   name: 'audit-records',
   evidence: true,
-  // What leaves the fewest records comes first: a store may use only one of those that a search names.
+  // The most selective index is first: a store may use only one of those that a search names.
   indexes: [['requestId'], ['resource.id'], ['details.actorName'], ['actor.id'], ['action'], ['resource.type']],
 });
 
-/** Records of a tenant sort by id as the chain goes; what follows the sequence is no other tenant's. */
+/**
+ * Returns the ID of a record. The IDs of a tenant sort in chain order. The part after the sequence is unique to the
+ * tenant.
+ */
 export const auditRecordId = ({ sequence, hash }: Pick<AuditRecord, 'sequence' | 'hash'>): string =>
   `${sequenceText(sequence)}-${hash.slice(0, 16)}`;
 
 const sequenceText = (sequence: number): string => String(sequence).padStart(12, '0');
 
-/** Sorts after the ids of all records up to a sequence, and before those of later ones. */
+/** Returns a text that sorts after the IDs of all records up to a sequence, and before those of later records. */
 export const afterAuditRecord = (sequence: number): string => `${sequenceText(sequence)}.`;
 
-/** The end of a tenant's chain; one document, `head`. Every appended record replaces it, so two writers cannot both append. */
+/**
+ * The end of a tenant's chain, in one document, `head`. Every appended record replaces it, so that two writers cannot
+ * both append.
+ */
 export interface AuditHead {
   readonly sequence: number;
   readonly hash: string;

@@ -1,12 +1,15 @@
 import { defineCollection } from '../ports/documents.ts';
 
-/** An address at which calendars follow shifts: those of a schedule, or of a person in all schedules. */
+/** A URL from which calendars read shifts: those of a schedule, or of a person in all schedules. */
 export interface CalendarFeed {
-  /** `null` for a person's. */
+  /** `null` for a personal feed. */
   readonly scheduleId: string | null;
-  /** Who made it: its shifts are theirs where it is a person's. It answers no more once they are not of the organization. */
+  /**
+   * User who created the feed. A personal feed contains that user's shifts. The feed stops working when the user leaves
+   * the organization.
+   */
   readonly userId: string;
-  /** SHA-256 of the token, which itself is not kept. */
+  /** SHA-256 of the token. The token itself is not stored. */
   readonly tokenHash: string;
 }
 export const calendarFeeds = defineCollection<CalendarFeed>({

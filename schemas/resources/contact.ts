@@ -1,11 +1,11 @@
 import { defineCollection } from '../ports/documents.ts';
 import type { NotificationChannel } from './notification-channel.ts';
 
-/** A notification channel of one person, by which pages reach them. What may stand in `settings` is what channels take. */
+/** A notification channel of one person for pages. `settings` has the schema of channel settings. */
 export interface Contact extends Pick<NotificationChannel, 'name' | 'enabled' | 'settings'> {
-  /** The person's user id. */
+  /** User ID of the owner. */
   readonly ownerId: string;
 }
 
-/** Names are one person's, as contacts are. */
+/** Names are unique per person, since contacts are personal. */
 export const contacts = defineCollection<Contact>({ name: 'contacts', unique: [['ownerId', 'name']] });

@@ -1,13 +1,16 @@
 import { defineCollection } from '../ports/documents.ts';
 
-/** What is known of a snapshot beside what it shows. Reading it tells whether the snapshot is valid, whatever that holds. */
+/**
+ * Metadata of a snapshot, without its content. It suffices to check whether the snapshot is valid, regardless of the
+ * content's size.
+ */
 export interface DashboardSnapshot {
   readonly dashboardId: string;
   readonly name: string;
-  /** Who made it: a user or a service account. */
+  /** User or service account that created the snapshot. */
   readonly createdBy: string;
   readonly expiresAt: string;
-  /** SHA-256 of the token, which itself is not kept. */
+  /** SHA-256 of the token. The token itself is not stored. */
   readonly tokenHash: string;
   readonly labels: readonly string[];
   readonly bodies: boolean;
@@ -18,7 +21,7 @@ export const dashboardSnapshots = defineCollection<DashboardSnapshot>({
   indexes: [['dashboardId']],
 });
 
-/** What a snapshot shows, as compressed JSON. The id is the snapshot's. */
+/** Content of a snapshot, as compressed JSON. The ID is that of the snapshot. */
 export interface DashboardSnapshotContent {
   readonly gzip: string;
 }

@@ -1,16 +1,22 @@
 import { defineCollection } from '../ports/documents.ts';
 
-/** That a dashboard was made of a template. The id is the dashboard's; it stays when the dashboard goes, and counts. */
+/**
+ * Records that a dashboard was created from a template. The ID is that of the dashboard. The record remains after the
+ * dashboard is deleted, and counts as a use.
+ */
 export interface TemplateUse {
   readonly templateId: string;
-  /** Of the template, when the dashboard was made. */
+  /** Version of the template when the dashboard was created. */
   readonly templateVersion: string;
-  /** Whether the dashboard is gone: another one that has its id was not made of the template. */
+  /** Whether the dashboard was deleted. A new dashboard with the same ID is not based on the template. */
   readonly isGone?: true;
 }
 export const templateUses = defineCollection<TemplateUse>({ name: 'template-uses', indexes: [['templateId']] });
 
-/** What a template said in a version that dashboards were made of. The id is the template's and the version. */
+/**
+ * Content of a template version from which dashboards were created. The ID consists of the template's ID and the
+ * version.
+ */
 export interface TemplateOriginal {
   readonly document: object;
   readonly documentVersion: number;
@@ -18,7 +24,7 @@ export interface TemplateOriginal {
 }
 export const templateOriginals = defineCollection<TemplateOriginal>({ name: 'template-originals' });
 
-/** That a person has marked a template. */
+/** Records that a user marked a template as a favorite. */
 export interface TemplateFavourite {
   readonly templateId: string;
   readonly userId: string;

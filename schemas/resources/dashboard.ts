@@ -1,8 +1,8 @@
 import { defineCollection } from '../ports/documents.ts';
 
 /**
- * A dashboard as it is stored. What it says beyond its name is declared where dashboards are (`subjects/dashboards/document.ts`), in the
- * versions that are stored beside it.
+ * A stored dashboard. `subjects/dashboards/document.ts` declares the schema of its content, in the versions that are
+ * stored with it.
  */
 export interface StoredDashboard {
   readonly name: string;
@@ -11,17 +11,17 @@ export interface StoredDashboard {
   readonly tags: readonly string[];
   readonly visibility: 'private' | 'organization';
   readonly panels: readonly object[];
-  /** Where it is kept as code; absent where it is not. */
+  /** Location of its source code; absent for a dashboard that is not managed as code. */
   readonly source?: string | undefined;
   readonly documentVersion: number;
   readonly queryVersion: number;
-  /** Id of the user or service account who made it. */
+  /** ID of the user or service account that created the dashboard. */
   readonly ownerId: string;
-  /** The same of its last change. */
+  /** ID of the user or service account that last changed the dashboard. */
   readonly changedBy: string;
 }
 
-/** Where the ids of saved queries stand that panels ask. */
+/** Path of the IDs of saved queries that panels use. */
 export const savedQueriesOfPanels = 'panels.queries.savedQueryId';
 
 export const dashboards = defineCollection<StoredDashboard>({
@@ -29,17 +29,17 @@ export const dashboards = defineCollection<StoredDashboard>({
   indexes: [[savedQueriesOfPanels]],
 });
 
-/** What lists tell of a dashboard, so that they need not read whole ones. The id is the dashboard's. */
+/** Summary of a dashboard for lists, which then need not read complete dashboards. The ID is that of the dashboard. */
 export interface DashboardSummary
   extends Pick<
     StoredDashboard,
     'name' | 'description' | 'folder' | 'tags' | 'visibility' | 'ownerId' | 'changedBy' | 'documentVersion'
   > {
-  /** The folder and all that it is in. */
+  /** The folder and all its ancestors. */
   readonly folders: readonly string[];
   readonly source: string | null;
   readonly panels: number;
-  /** What the store keeps of the dashboard itself. */
+  /** Fields that the store adds to the dashboard itself. */
   readonly of: { readonly version: number; readonly createdAt: string; readonly updatedAt: string };
 }
 export const dashboardSummaries = defineCollection<DashboardSummary>({
@@ -48,7 +48,7 @@ export const dashboardSummaries = defineCollection<DashboardSummary>({
   sorts: ['name', 'createdAt', 'updatedAt'],
 });
 
-/** How often a dashboard was opened, by day (`2026-11-24`). The id is the dashboard's. */
+/** Number of views of a dashboard by day (`2026-11-24`). The ID is that of the dashboard. */
 export interface DashboardOpenings {
   readonly days: Readonly<Record<string, number>>;
 }

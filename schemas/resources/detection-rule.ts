@@ -1,9 +1,9 @@
-/** Rules of the SIEM as they are deployed, and what they are read with. */
+/** Deployed detection rules of the SIEM, and the configuration for evaluating them. */
 import { z } from 'zod';
 import { defineCollection } from '../ports/documents.ts';
 import { signalSeverities } from '../signals.ts';
 
-/** Values that a selection takes, as Sigma writes them. */
+/** Values of a selection, in Sigma's syntax. */
 const selectionText = z.string().max(16_384);
 export const SelectionValues = z.record(
   z.string().min(1).max(256),
@@ -16,17 +16,17 @@ export const SelectionValues = z.record(
   ]),
 );
 
-/** Records that a rule shall not be about. Their signals are kept, and say so. */
+/** An exception of a rule for some records. Their signals are stored, and marked as excepted. */
 export const RuleException = z.strictObject({
   id: z.string().min(1).max(64),
   reason: z.string().max(1_024),
-  /** A map as in a selection of Sigma: `{ "User|startswith": "svc_" }`. All of it must hold. */
+  /** A map as in a Sigma selection: `{ "User|startswith": "svc_" }`. All conditions must hold. */
   when: SelectionValues,
   expiresAt: z.iso.datetime({ offset: true }).nullable(),
 });
 export type RuleException = z.output<typeof RuleException>;
 
-/** The signals of a rule that have the same values in these fields are one, for a time. */
+/** Suppression of a rule: signals with equal values in these fields count as one for some time. */
 export const RuleSuppression = z.strictObject({
   by: z.array(z.string().min(1).max(256)).max(10),
   forSeconds: z
@@ -35,7 +35,7 @@ export const RuleSuppression = z.strictObject({
     .max(30 * 86_400),
 });
 
-/** One document of Sigma. Its version is that of the document in the store; the id is Sigma's own where it has one. */
+/** One Sigma document. Its version is that of the document in the store; its ID is the Sigma ID if it has one. */
 export const DetectionRule = z.strictObject({
   kind: z.enum(['rule', 'correlation', 'filter']),
   title: z.string(),
@@ -61,25 +61,25 @@ const LogSourceParts = z.strictObject({
 const fieldName = z.string().min(1).max(256);
 const fieldValues = z.array(z.string().min(1).max(256)).min(1).max(200);
 
-/** A table of field names of an organization's own; `subjects/detections/fields/table.ts` says what its parts mean. */
+/** An organization's own table of field names. `subjects/detections/fields/table.ts` explains its parts. */
 export const DetectionFields = z.strictObject({
-  name: z.string().min(1).max(128).describe('One that a table of the platform has takes its place'),
+  name: z.string().min(1).max(128).describe('Name of the table; replaces a platform table with the same name'),
   summary: z.string().max(1_024).default(''),
   rules: z
     .array(LogSourceParts)
     .min(1)
     .max(50)
-    .describe('Log sources of the rules that it is for; one without any part is for all rules'),
+    .describe('Log sources of the rules to which the table applies; an empty log source matches all rules'),
   fields: z
     .record(fieldName, z.array(fieldName).min(1).max(50))
     .refine((fields) => Object.keys(fields).length <= 1_000, 'must be 1,000 fields at most')
     .default({})
-    .describe('Fields of rules, each with the names under which events have it, the first that is there counts'),
+    .describe('Fields of rules, each with the corresponding names in events, of which the first one present applies'),
   roots: z
     .array(fieldName)
     .max(50)
     .default([])
-    .describe('Paths below which events have their fields, such as winlog.event_data'),
+    .describe('Paths of the objects that contain event fields, such as winlog.event_data'),
   sources: z
     .array(
       z.strictObject({
@@ -87,7 +87,7 @@ export const DetectionFields = z.strictObject({
           .array(
             z.strictObject({
               names: z.array(fieldName).min(1).max(20),
-              values: fieldValues.optional().describe('In any case; a * at the end stands for all that begin so'),
+              values: fieldValues.optional().describe('Values, case-insensitive; a trailing * matches any suffix'),
             }),
           )
           .min(1)
@@ -99,24 +99,24 @@ export const DetectionFields = z.strictObject({
             by: z.record(z.string().min(1).max(256), z.array(sourceName).min(1).max(20)),
           })
           .optional()
-          .describe("Categories by a field's value"),
+          .describe('Categories by the value of a field'),
       }),
     )
     .max(200)
     .default([])
-    .describe('Which events are of which log source'),
+    .describe('Mapping of events to log sources'),
 });
 export type DetectionFields = z.output<typeof DetectionFields>;
 export const detectionFields = defineCollection<DetectionFields>({ name: 'detection-fields', unique: [['name']] });
 
-/** What a placeholder of rules stands for. */
+/** Values of a placeholder in rules. */
 export const DetectionPlaceholder = z.strictObject({
   name: z
     .string()
     .regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, hyphens or underscores')
-    .describe('As rules write it between percent signs'),
+    .describe('Name as rules write it between percent signs'),
   description: z.string().max(1_024).default(''),
-  values: z.array(z.string().max(1_024)).max(10_000).describe('What it stands for: any of them'),
+  values: z.array(z.string().max(1_024)).max(10_000).describe('Values of the placeholder, any of which matches'),
 });
 export type DetectionPlaceholder = z.output<typeof DetectionPlaceholder>;
 export const detectionPlaceholders = defineCollection<DetectionPlaceholder>({

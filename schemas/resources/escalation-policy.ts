@@ -1,4 +1,4 @@
-/** Who is paged for an incident, step by step, until somebody acknowledges it. */
+/** Who is paged for an incident, step by step, until somebody acknowledges the incident. */
 import { z } from 'zod';
 import { defineCollection } from '../ports/documents.ts';
 import { Restriction } from './on-call-schedule.ts';
@@ -14,32 +14,34 @@ const Target = z.strictObject({
   id: z.string().min(1).max(128),
 });
 
-/** What callers write of a policy. */
+/** Fields of a policy that callers write. */
 export const EscalationPolicyFields = z.strictObject({
   name: z.string().min(1).max(256),
   steps: z
     .array(
       z.strictObject({
-        targets: z.array(Target).min(1).max(32).describe('All are paged together'),
-        afterMinutes: Minutes.default(0).describe('After the step before it, or after the incident opened'),
+        targets: z.array(Target).min(1).max(32).describe('Targets, which are paged at the same time'),
+        afterMinutes: Minutes.default(0).describe('Minutes after the previous step, or after the incident opened'),
         hours: z
           .array(Restriction.required({ location: true }))
           .max(16)
           .default([])
-          .describe('With any, the step is skipped while none of them holds'),
+          .describe('Time intervals; outside of them the step is skipped, empty for no restriction'),
       }),
     )
     .min(1)
     .max(32),
-  repeat: z.number().int().min(0).max(9).default(0).describe('How many times all steps are run again'),
-  repeatAfterMinutes: Minutes.min(1).default(15).describe('How long after the last step they are run again'),
+  repeat: z.number().int().min(0).max(9).default(0).describe('Number of repetitions of all steps'),
+  repeatAfterMinutes: Minutes.min(1).default(15).describe('Minutes from the last step to the next repetition'),
   acknowledgeTimeoutMinutes: Minutes.min(1)
     .nullable()
     .default(null)
-    .describe('After how long an acknowledged incident that has not ended is escalated further; never, if null'),
-  resolveAfterMinutes: Minutes.default(5).describe('How long all its alerts have ended before an incident is resolved'),
+    .describe('Minutes after which an acknowledged, unresolved incident is escalated further; `null` for never'),
+  resolveAfterMinutes: Minutes.default(5).describe(
+    'Minutes after the end of all alerts until the incident is resolved',
+  ),
   reopenWithinMinutes: Minutes.default(30).describe(
-    'How long after it was resolved a firing opens an incident again; later it is a new one',
+    'Minutes after the resolution in which a firing alert reopens the incident; later it opens a new one',
   ),
 });
 export type EscalationPolicy = z.output<typeof EscalationPolicyFields>;

@@ -1,62 +1,64 @@
-/** Where the escalation of each incident stands, and what it did so far. */
+/** Escalation status of each incident, and the actions so far. */
 import { defineCollection } from '../ports/documents.ts';
 import type { IncidentState } from './incident.ts';
 
-/** Where the escalation of an incident stands. */
+/** Escalation status of an incident. */
 export interface Escalation {
   readonly status: IncidentState;
-  /** Of the step that comes next, both from 0. */
+  /** Round and step of the next step, both starting at 0. */
   readonly round: number;
   readonly step: number;
-  /** When it is due; `null` after the last. */
+  /** Due time; `null` after the last step. */
   readonly dueMs: number | null;
   readonly acknowledgedMs: number | null;
-  /** Whether a step has reached anybody so far. */
+  /** Whether any step has reached somebody so far. */
   readonly reached: boolean;
 }
 
-/** Where a page opened something that only an end closes: a channel, or a contact of a person. */
+/** Target of a page that must be closed explicitly: a channel, or a contact of a person. */
 export interface PageOpening {
   readonly channelId: string;
-  /** Whose contact it is; `null` for a channel of the organization. */
+  /** Owner of the contact; `null` for a channel of the organization. */
   readonly userId: string | null;
 }
 
-/** What projects were told of an incident last. */
+/** Last notification of projects about an incident. */
 export interface IncidentNotification {
-  /** When it opened, or was reopened last. */
+  /** When the incident was opened or last reopened. */
   readonly since: string;
   readonly what: 'opened' | 'resolved';
 }
 
-/** The id is the incident's. */
+/** The ID is that of the incident. */
 interface StoredEscalation {
-  /** What is escalated: the incident since it opened, or reopened, by one policy. Another one begins anew. */
+  /**
+   * Key of the escalation: the incident since its last opening, and the policy. Another key restarts the escalation.
+   */
   readonly key: string;
   readonly state: Escalation;
-  /** Those that are not closed yet. Absent where an earlier version wrote it last. */
+  /** Targets that are not closed yet. Absent if an earlier version wrote the document last. */
   readonly openings?: readonly PageOpening[];
-  /** Absent where an earlier version wrote it last. */
+  /** Absent if an earlier version wrote the document last. */
   readonly notified?: IncidentNotification | undefined;
 }
 export const escalations = defineCollection<StoredEscalation>({ name: 'escalations' });
 
-/** Whom a page is for. */
+/** Recipient of a page. */
 export interface PageReceiver {
   readonly kind: 'person' | 'channel';
   readonly id: string;
 }
 
-/** One thing that escalation did, for the timeline: a page that was queued, or why a step paged nobody. */
+/** An escalation action for the timeline: a queued page, or the reason why a step paged nobody. */
 export interface EscalationAction {
   readonly incidentId: string;
   readonly at: string;
   readonly kind: 'page' | 'step-skipped' | 'owners-paged' | 'acknowledgement-timed-out' | 'nobody-reached';
   readonly round: number;
-  /** `null` for pages of the owners, and for what is about no step. */
+  /** `null` for pages to the owners, and for actions without a step. */
   readonly step: number | null;
   readonly reason: 'outside-hours' | 'nobody-on-call' | null;
-  /** Of a page; its id is that of the delivery. `contact` is what the person calls the contact that is told. */
+  /** Recipient of a page, whose ID is that of the delivery. `contact` is the user's name for the contact. */
   readonly to: (PageReceiver & { readonly name: string; readonly contact?: string }) | null;
 }
 export const escalationActions = defineCollection<EscalationAction>({

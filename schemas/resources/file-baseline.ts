@@ -1,15 +1,15 @@
-/** Baselines of files: the state that a person has approved. */
+/** Baselines of files: the state that a user has approved. */
 import { z } from 'zod';
 import { FileState } from '../file-changes.ts';
 import { defineCollection } from '../ports/documents.ts';
 
 export const baselineStates = ['proposed', 'approved', 'retired'] as const;
 
-/** A state that a file may be in: what is not said may be anything. */
+/** An allowed state of a file. Omitted fields may have any value. */
 export const ApprovedState = z.strictObject({ isPresent: z.boolean(), ...FileState.shape });
 export type ApprovedState = z.output<typeof ApprovedState>;
 
-/** A file, with each state in which hosts of the baseline had it. */
+/** A file with each of its states on the hosts of the baseline. */
 export interface BaselineFile {
   readonly path: string;
   readonly states: readonly ApprovedState[];
@@ -18,16 +18,16 @@ export interface BaselineFile {
 export interface FileBaseline {
   readonly name: string;
   readonly note: string;
-  /** Names of hosts, in which `*` stands for any text; empty is every host. */
+  /** Host names, in which `*` matches any text; empty for all hosts. */
   readonly hosts: readonly string[];
-  /** Files at and below these. */
+  /** Paths of files and of directories, which include all files below them. */
   readonly paths: readonly string[];
   readonly state: (typeof baselineStates)[number];
-  /** How many files it knows. */
+  /** Number of files in the baseline. */
   readonly files: number;
-  /** SHA-256 of them with their states. */
+  /** SHA-256 of the files with their states. */
   readonly contentHash: string;
-  /** The time in which they were seen; null for one whose files were given. */
+  /** Period in which the files were observed; null if the files were specified by the user. */
   readonly capturedFrom: string | null;
   readonly capturedUntil: string;
   readonly capturedBy: string;
@@ -37,7 +37,7 @@ export interface FileBaseline {
 }
 export const fileBaselines = defineCollection<FileBaseline>({ name: 'file-baselines', indexes: [['state'], ['name']] });
 
-/** Some files of a baseline, in the order of their paths. Never changed. */
+/** Some files of a baseline, sorted by path. Immutable. */
 export interface FileBaselinePart {
   readonly baselineId: string;
   readonly part: number;

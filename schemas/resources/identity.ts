@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { defineCollection, platformTenant } from '../ports/documents.ts';
 
 /**
- * Whom an identity provider knows a user as: issuer and subject, unique everywhere. Addresses change hands, so nothing is
- * ever found by one. Stored under `platformTenant`.
+ * Identity of a user at an identity provider: issuer and subject, globally unique. Email addresses change owners, so
+ * users are never looked up by them. Stored under `platformTenant`.
  */
 export const Identity = z.strictObject({
   issuer: z.string(),
@@ -15,7 +15,7 @@ export type Identity = z.output<typeof Identity>;
 export const identities = defineCollection<Identity>({
   name: 'identities',
   uniqueEverywhere: [['issuer', 'subject']],
-  // Of one issuer there may be everybody's.
+  // One issuer may have all identities.
   indexes: [['subject'], ['userId']],
 });
 export const identitiesTenant = platformTenant;

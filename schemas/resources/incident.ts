@@ -1,4 +1,4 @@
-/** Incidents: what is wrong, how bad it is, who sees to it, and how far they are. */
+/** Incidents: problem, severity, responders and status. */
 import { z } from 'zod';
 import { alertSeverities } from '../alerts.ts';
 import { defineCollection } from '../ports/documents.ts';
@@ -9,7 +9,7 @@ export type IncidentState = (typeof incidentStates)[number];
 
 const id = z.string().min(1).max(128);
 
-/** What callers write of an incident. */
+/** Fields of an incident that callers write. */
 export const IncidentFields = z.strictObject({
   title: z.string().min(1).max(256),
   summary: z.string().max(16_384).default(''),
@@ -17,39 +17,41 @@ export const IncidentFields = z.strictObject({
   status: z
     .enum(incidentStates)
     .default('open')
-    .describe('A new one is open; merged goes with mergedInto; acknowledge, resolve and reopen write it too'),
-  mergedInto: id.nullable().default(null).describe('With status merged: the incident that goes on instead'),
+    .describe(
+      'Status; `open` for a new incident. `merged` requires mergedInto. The acknowledge, resolve and reopen operations change it as well',
+    ),
+  mergedInto: id.nullable().default(null).describe('For the status merged: the incident that continues'),
   roles: z
     .array(z.strictObject({ role: z.string().min(1).max(64), userId: id }))
     .max(32)
     .default([])
-    .describe('Who does what, such as commander or scribe; users of the organization'),
-  services: z.array(z.string().min(1).max(256)).max(100).default([]).describe('Services that it is about'),
-  alertIds: z.array(id).max(1000).default([]).describe('Alerts that it is about'),
+    .describe('Assigned roles, such as commander or scribe; users of the organization'),
+  services: z.array(z.string().min(1).max(256)).max(100).default([]).describe('Affected services'),
+  alertIds: z.array(id).max(1000).default([]).describe('Alerts of the incident'),
   tags: z.array(z.string().min(1).max(64)).max(32).default([]),
-  escalationPolicyId: id.nullable().default(null).describe('Who is paged for it; null for nobody'),
+  escalationPolicyId: id.nullable().default(null).describe('Escalation policy; `null` to page nobody'),
 });
 
-/** What the server writes of an incident. */
+/** Fields of an incident that the server writes. */
 export interface IncidentTimes {
-  /** Id of the user or service account who declared it; empty where alerts opened it. */
+  /** ID of the user or service account that declared the incident; empty if alerts opened it. */
   readonly openedBy: string;
   readonly openedAt: string;
-  /** Of the first time, for the time to acknowledge; it outlives reopening. */
+  /** Time of the first acknowledgement, for the time to acknowledge. Reopening preserves it. */
   readonly firstAcknowledgedAt: string | null;
-  /** Of the present acknowledgement; null while it is open, and kept when it is resolved. */
+  /** Time of the current acknowledgement; null while open, and preserved after the resolution. */
   readonly acknowledgedAt: string | null;
   readonly acknowledgedBy: string | null;
   readonly resolvedAt: string | null;
   readonly resolvedBy: string | null;
   readonly reopenedAt: string | null;
-  /** SHA-256 of the timeline that was frozen when it was last resolved; the audit chain holds it with this document. */
+  /** SHA-256 of the timeline at the last resolution. The audit chain contains it with this document. */
   readonly evidenceHash: string | null;
-  /** Group of alerts that opened it; null where it was declared. */
+  /** Alert group that opened the incident; null if it was declared. */
   readonly groupId: string | null;
-  /** Rules whose alerts it has. Absent where it was declared, or an earlier version wrote it. */
+  /** Rules of the incident's alerts. Absent if it was declared, or if an earlier version wrote the document. */
   readonly ruleIds?: readonly string[];
-  /** When it is looked at next who is to be paged; null for never. Absent where an earlier version wrote it last. */
+  /** Time of the next escalation check; null for never. Absent if an earlier version wrote the document last. */
   readonly escalatesAt?: string | null;
 }
 
@@ -70,7 +72,7 @@ export const incidents = defineCollection<Incident>({
   sorts: ['openedAt', 'createdAt', 'updatedAt', 'title'],
 });
 
-/** What somebody wrote on the timeline of an incident. */
+/** A note on the timeline of an incident. */
 export interface IncidentNote {
   readonly incidentId: string;
   readonly at: string;
@@ -80,12 +82,12 @@ export interface IncidentNote {
 }
 export const incidentNotes = defineCollection<IncidentNote>({ name: 'incident-notes', indexes: [['incidentId']] });
 
-/** The timeline of an incident as it was when the incident was resolved. It is never changed. */
+/** The timeline of an incident at its resolution. Immutable. */
 export interface IncidentEvidence {
   readonly incidentId: string;
   readonly frozenAt: string;
   readonly sha256: string;
-  /** The JSON that the hash is of. */
+  /** The JSON that is hashed. */
   readonly content: string;
 }
 export const incidentEvidence = defineCollection<IncidentEvidence>({
@@ -93,7 +95,7 @@ export const incidentEvidence = defineCollection<IncidentEvidence>({
   indexes: [['incidentId']],
 });
 
-/** What callers write of a postmortem. */
+/** Fields of a postmortem that callers write. */
 export const PostmortemFields = z.strictObject({
   impact: z.string().max(65_536).default(''),
   causes: z.string().max(65_536).default(''),
@@ -101,7 +103,7 @@ export const PostmortemFields = z.strictObject({
     .array(
       z.strictObject({
         text: z.string().min(1).max(4096),
-        ownerId: id.nullable().default(null).describe('A user of the organization'),
+        ownerId: id.nullable().default(null).describe('Owner, a user of the organization'),
         dueOn: z.iso.date().nullable().default(null),
         isDone: z.boolean().default(false),
       }),
@@ -111,5 +113,5 @@ export const PostmortemFields = z.strictObject({
 });
 export type Postmortem = z.output<typeof PostmortemFields>;
 
-/** The id is the incident's. */
+/** The ID is that of the incident. */
 export const incidentPostmortems = defineCollection<Postmortem>({ name: 'incident-postmortems' });

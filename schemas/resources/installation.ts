@@ -1,8 +1,11 @@
 import { defineCollection } from '../ports/documents.ts';
 
-/** One document says that an installation was set up; its insertion decides between two first starts at once. */
+/** A document that marks an installation as set up. Its insertion decides between two concurrent first starts. */
 export const installation = defineCollection<{
   organizationId: string;
-  /** Of the first start that made it; absent in older ones. A start of which the answer was lost recognizes its own work by it. */
+  /**
+   * ID of the first start that created the document; absent in older ones. A start that lost the response recognizes
+   * its own document by it.
+   */
   readonly firstStartId?: string;
 }>({ name: 'installation' });

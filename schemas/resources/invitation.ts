@@ -2,16 +2,16 @@ import { z } from 'zod';
 import { defineCollection } from '../ports/documents.ts';
 import { roles } from './user.ts';
 
-/** An invitation to join an organization; removed when it is accepted or withdrawn. Stored under its tenant. */
+/** An invitation to join an organization, deleted when it is accepted or withdrawn. Stored under its tenant. */
 export const Invitation = z.strictObject({
-  email: z.email().describe('Lower case'),
+  email: z.email().describe('Email address in lower case'),
   role: z.enum(roles),
-  /** E-mail address of who invited. */
+  /** Email address of the inviting user. */
   invitedBy: z.string(),
   expiresAt: z.iso.datetime(),
-  /** Id of the one-time token. */
+  /** ID of the one-time token. */
   tokenHash: z.string(),
-  /** Id of the message. */
+  /** ID of the email. */
   mailId: z.string(),
 });
 export type Invitation = z.output<typeof Invitation>;

@@ -6,34 +6,34 @@ export const refusalReasons = ['revoked', 'expired', 'address', 'signal', 'organ
 
 const Times = z.partialRecord(z.enum(signals), z.iso.datetime());
 
-/** How one secret of a license key was used, as receivers tell it: at most a minute behind, over all instances. */
+/** Use of one secret of a license key, as receivers report it: at most a minute old, over all instances. */
 export const LicenseKeyUse = z.strictObject({
   keyId: z.string(),
-  /** When it last authenticated a request. */
+  /** Time of the last authenticated request. */
   lastUsedAt: z.iso.datetime().nullable(),
-  /** Where from, the latest first. */
+  /** Source addresses, latest first. */
   addresses: z.array(z.strictObject({ address: z.string(), at: z.iso.datetime() })),
-  /** When a payload of each signal was first accepted. */
+  /** Time of the first accepted payload of each telemetry signal. */
   firstSeen: Times,
   /** And last. */
   lastSeen: Times,
-  /** The last request with it that was refused before its body was looked at. */
+  /** The last request with this secret that was refused before its body was read. */
   lastRefusal: z.strictObject({ at: z.iso.datetime(), address: z.string(), reason: z.enum(refusalReasons) }).nullable(),
 });
 export type LicenseKeyUse = z.output<typeof LicenseKeyUse>;
 
 export const licenseKeyUses = defineCollection<LicenseKeyUse>({ name: 'license-key-uses', indexes: [['keyId']] });
 
-/** Addresses that are remembered of a secret. */
+/** Number of stored addresses per secret. */
 export const rememberedAddresses = 10;
 
-/** Document id of a secret's use. The beginning of the hash tells a key's secrets apart. */
+/** Returns the document ID of a secret's use. The beginning of the hash distinguishes the secrets of a key. */
 export const useId = (keyId: string, hash: string): string => `${keyId}/${hash.slice(0, 16)}`;
 
 type Latest = string | null | undefined;
 const later = (left: Latest, right: Latest): string | null => ((left ?? '') > (right ?? '') ? left : right) ?? null;
 
-/** What two instances know of the same secret, as one. */
+/** Merges what two instances recorded about the same secret. */
 export const mergedUse = (left: LicenseKeyUse, right: LicenseKeyUse): LicenseKeyUse => {
   const addresses = new Map<string, string>();
   for (const { address, at } of [...left.addresses, ...right.addresses])

@@ -14,7 +14,7 @@ const isNetwork = (entry: string): boolean => {
   }
 };
 
-/** What callers set of a license key. */
+/** Fields of a license key that callers write. */
 export const LicenseKeyFields = z.strictObject({
   name: z.string().min(1).max(256),
   signals: z
@@ -26,7 +26,7 @@ export const LicenseKeyFields = z.strictObject({
     .array(z.string().max(64).refine(isNetwork, 'must be an address or a network such as 10.0.0.0/8'))
     .max(100)
     .default([])
-    .describe('Source networks that may use the key; empty allows all'),
+    .describe('Source networks that may use the key; empty to allow all'),
   expiresAt: z.iso.datetime().nullable().default(null),
   requestsPerSecond: z
     .int()
@@ -34,10 +34,10 @@ export const LicenseKeyFields = z.strictObject({
     .max(1_000_000)
     .nullable()
     .default(null)
-    .describe('Limit of this key; null uses the setting of the installation'),
+    .describe('Limit of this key; `null` for the setting of the installation'),
 });
 
-/** A secret that was rotated out. It works until `validUntil`. */
+/** A former secret of a rotated key, valid until `validUntil`. */
 const PreviousSecret = z.strictObject({
   hash: z.string().length(64),
   prefix: z.string(),
@@ -45,15 +45,15 @@ const PreviousSecret = z.strictObject({
   validUntil: z.iso.datetime(),
 });
 
-/** A credential that authenticates ingest. Only the SHA-256 of its secret is kept. */
+/** A credential for ingest. Only the SHA-256 of its secret is stored. */
 export const LicenseKey = LicenseKeyFields.extend({
   projectId: z.string(),
-  /** Hex SHA-256 of the key. */
+  /** Hexadecimal SHA-256 of the key. */
   hash: z.string().length(64),
-  /** First characters, for people. */
+  /** First characters of the key, for display. */
   prefix: z.string(),
   revokedAt: z.iso.datetime().nullable().default(null),
-  /** The newest first. */
+  /** Newest first. */
   previous: z.array(PreviousSecret).optional(),
 });
 export type LicenseKey = z.output<typeof LicenseKey>;
@@ -64,13 +64,15 @@ export const licenseKeys = defineCollection<LicenseKey>({
   indexes: [['prefix'], ['projectId']],
 });
 
-/** What is stored of a key's secret. */
+/** Returns the stored fields of a key's secret. */
 export const secretFields = (key: string): Pick<LicenseKey, 'hash' | 'prefix'> => ({
   hash: createHash('sha256').update(key).digest('hex'),
   prefix: displayPrefix(key),
 });
 
-/** What is stored of a new key that may send every signal, from anywhere, under the installation's limits. */
+/**
+ * Returns the stored fields of a new key for all telemetry signals, from any address, under the installation's limits.
+ */
 export const licenseKeyFields = (
   key: string,
   fields: Pick<LicenseKey, 'name' | 'projectId' | 'expiresAt'>,

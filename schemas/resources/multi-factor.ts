@@ -2,17 +2,17 @@ import { z } from 'zod';
 import { defineCollection, platformTenant } from '../ports/documents.ts';
 
 /**
- * A user's authenticator, across organizations. Stored under `platformTenant`; the document id is the user's id. Deleting
- * it turns multi-factor off.
+ * A user's authenticator, across organizations. Stored under `platformTenant` with the user's ID as document ID.
+ * Deleting it disables multi-factor authentication.
  */
 export const MultiFactor = z.strictObject({
   /** Base32 secret, encrypted with the installation's secret key. */
   secret: z.string(),
-  /** Null until the first code was given: till then it asks for nothing. */
+  /** Null until the first code is entered. Until then no code is required. */
   confirmedAt: z.iso.datetime().nullable(),
-  /** The time step of the code that was accepted last: neither it nor an earlier one is accepted again. */
+  /** Time step of the last accepted code. This code and earlier ones are refused. */
   lastTimeStep: z.int(),
-  /** Keyed hashes; a code that was used is gone. */
+  /** Keyed hashes. Used codes are removed. */
   recoveryCodes: z.array(z.string()),
 });
 export type MultiFactor = z.output<typeof MultiFactor>;

@@ -1,15 +1,15 @@
 import { defineCollection } from '../ports/documents.ts';
 
 /**
- * Where notifications are sent. What may stand in `settings` is declared with the types of channels
- * (`subjects/notification-channels`); its secrets are sealed.
+ * Destination of notifications. The channel types (`subjects/notification-channels`) declare the schema of `settings`.
+ * Its secrets are encrypted.
  */
 export interface NotificationChannel {
   readonly name: string;
   readonly description: string;
   readonly enabled: boolean;
   readonly settings: { readonly type: string } & Readonly<Record<string, unknown>>;
-  /** Empty for the usual ones. */
+  /** Empty for the default templates. */
   readonly templates: { readonly title: string; readonly text: string };
   readonly maxPerMinute: number;
 }

@@ -2,21 +2,21 @@ import type { Notification } from '../notifications.ts';
 import { defineCollection } from '../ports/documents.ts';
 
 /**
- * A notification on its way to its channel. Its id is the notification's. When it is over it stays for a day without its content, so
- * that the same notification, read again from the bus, is known.
+ * A notification on its way to its channel. Its ID is that of the notification. After delivery it remains for a day
+ * without its content, so that a redelivery of the same notification is recognized.
  */
 export interface PendingDelivery {
   readonly channelId: string;
-  /** What is told in order: the channel and the group. */
+  /** Ordering key of deliveries: the channel and the group. */
   readonly lane: string;
   readonly queuedAt: string;
-  /** Attempts that began. */
+  /** Number of started attempts. */
   readonly attempts: number;
-  /** Not tried before. While an attempt is under way, when another instance may take it over. */
+  /** Time of the next attempt. During an attempt: the time from which another instance may claim it. */
   readonly dueAt: string;
-  /** When it was delivered or given up; null until then. */
+  /** When it was delivered or abandoned; null until then. */
   readonly endedAt: string | null;
-  /** Absent once it has ended. */
+  /** Absent after the end. */
   readonly notification?: Notification | undefined;
 }
 export const pendingDeliveries = defineCollection<PendingDelivery>({
@@ -24,26 +24,26 @@ export const pendingDeliveries = defineCollection<PendingDelivery>({
   indexes: [['endedAt']],
 });
 
-/** How a channel fares. Its id is the channel's. */
+/** Health of a channel. Its ID is that of the channel. */
 export interface ChannelHealth {
-  /** Attempts that failed since the last success. */
+  /** Failed attempts since the last success. */
   readonly failures: number;
-  /** Since when an alert says that it fails; null where none does. */
+  /** Start of the alert about the failures; null without an alert. */
   readonly failingSince: string | null;
   readonly lastDeliveredAt: string | null;
   readonly lastError: string | null;
 }
 export const channelHealths = defineCollection<ChannelHealth>({ name: 'channel-healths' });
 
-/** The pages that a person was sent of late. Its id is the user's. */
+/** Recent pages of a user. Its ID is that of the user. */
 export interface PageRate {
-  /** Each page once, however often it was tried. */
+  /** Each page once, regardless of the number of attempts. */
   readonly sent: readonly { readonly id: string; readonly atMs: number }[];
-  /** The page that is sent with the count of those that came after it; null where there is none. */
+  /** The page that includes the count of later pages; null if there is none. */
   readonly rest: {
     readonly id: string;
     readonly dueMs: number;
-    /** Others are counted until then. */
+    /** Whether it was sent. Until then, further pages are counted. */
     readonly isSent: boolean;
     readonly counted: readonly { readonly id: string; readonly title: string }[];
   } | null;

@@ -1,17 +1,17 @@
-/** Who is on call, by turns: layers with rotations, restrictions, and overrides of people's days. */
+/** On-call schedules: layers with rotations, restrictions, and overrides. */
 import { z } from 'zod';
 import { defineCollection } from '../ports/documents.ts';
 import { TimeInterval } from './alert-routing.ts';
 import { TimeZone } from './preferences.ts';
 
-/** What a turn lasts. */
+/** Units of the length of a shift. */
 export const rotationUnits = ['hours', 'days', 'weeks', 'months'] as const;
 
 const isWallTime = (text: string): boolean => {
   const ms = Date.parse(`${text}:00Z`);
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
 };
-/** A date and time as the clock on the wall shows it. */
+/** A date and wall-clock time. */
 export const WallTime = z
   .string()
   .max(16)
@@ -21,36 +21,36 @@ export const WallTime = z
 
 const UserId = z.string().min(1).max(128);
 
-/** A restriction is a time interval of routing; its time zone is the schedule's unless it names one. */
+/** A restriction is a time interval as in alert routing. Its time zone defaults to that of the schedule. */
 export const Restriction = TimeInterval.extend({
-  location: TimeZone.optional().describe('Time zone in which days and times are read; that of the schedule if absent'),
+  location: TimeZone.optional().describe('Time zone of the days and times; by default that of the schedule'),
 });
 
 const Layer = z.strictObject({
   name: z.string().min(1).max(256),
-  startsAt: WallTime.describe('First hand-over, on the wall clock of the schedule; nobody is on call before it'),
+  startsAt: WallTime.describe('First handoff, in wall-clock time of the schedule; nobody is on call before it'),
   rotation: z.strictObject({
-    every: z.number().int().min(1).max(1000).describe('How many units a turn lasts'),
+    every: z.number().int().min(1).max(1000).describe('Length of a shift, in units'),
     unit: z
       .enum(rotationUnits)
       .describe(
-        'Hours that divide 24 stay on the wall clock, others are elapsed time; a month without the day of `startsAt` hands over on its last',
+        'Unit; hours that divide 24 follow the wall clock, other hours are elapsed time; a month without the day of `startsAt` hands off on its last day',
       ),
   }),
   participants: z
     .array(z.array(UserId).max(16))
     .min(1)
     .max(100)
-    .describe('One list of users a turn, in order; an empty list is a turn in which the layer has nobody'),
+    .describe('Users of each shift, in order; an empty list is a shift with nobody on call in the layer'),
   restrictions: z
     .array(Restriction)
     .max(16)
     .default([])
-    .describe('With any, the layer is on call only while the wall clock shows one of them'),
+    .describe('Restrictions; the layer is on call only during one of them, empty for no restriction'),
 });
 export type Layer = z.output<typeof Layer>;
 
-/** What callers write of a schedule. A later layer wins over an earlier one wherever it has somebody. */
+/** Fields of a schedule that callers write. A later layer takes precedence whenever it has somebody on call. */
 export const OnCallScheduleFields = z.strictObject({
   name: z.string().min(1).max(256),
   description: z.string().max(4096).default(''),
@@ -59,34 +59,34 @@ export const OnCallScheduleFields = z.strictObject({
     .array(Layer)
     .max(20)
     .refine((layers) => new Set(layers.map(({ name }) => name)).size === layers.length, 'must have names of their own')
-    .describe('From the lowest to the uppermost: where a later layer has somebody, it wins'),
+    .describe('Layers from lowest to highest: a later layer takes precedence whenever it has somebody on call'),
 });
 
-/** What callers write of an override. */
+/** Fields of an override that callers write. */
 export const OverrideFields = z
   .strictObject({
     from: z.iso.datetime({ offset: true }),
     to: z.iso.datetime({ offset: true }),
     userIds: z.array(UserId).min(1).max(16),
-    layer: z.string().min(1).max(256).optional().describe('Name of the layer that it replaces; all of them if absent'),
+    layer: z.string().min(1).max(256).optional().describe('Name of the replaced layer; all layers if absent'),
   })
   .refine(({ from, to }) => Date.parse(from) < Date.parse(to), { path: ['to'], error: 'must be after from' });
 
-/** People who are on call in place of a layer's, or of all. A later one in the list wins. */
+/** Replaces the on-call users of a layer, or of all layers. Later overrides in the list take precedence. */
 export type Override = z.output<typeof OverrideFields> & { readonly id: string };
 
-/** What a schedule says from a time on. Versions are kept, so what was stays as it was. */
+/** The schedule from a time on. Versions are retained, so that past shifts do not change. */
 export interface OnCallVersion extends z.output<typeof OnCallScheduleFields> {
   readonly overrides: readonly Override[];
   /** ISO-8601. */
   readonly since: string;
 }
 
-/** A schedule as it is now. */
+/** The current schedule. */
 export interface OnCallSchedule extends z.output<typeof OnCallScheduleFields> {
-  /** Those that are over are left out when one is added or deleted; versions keep them. */
+  /** Overrides. Adding or deleting one removes those in the past; versions retain them. */
   readonly overrides: readonly Override[];
-  /** All people that it names, so that they are found by it. */
+  /** All users of the schedule, for lookups by user. */
   readonly userIds: readonly string[];
 }
 export const onCallSchedules = defineCollection<OnCallSchedule>({
@@ -95,12 +95,12 @@ export const onCallSchedules = defineCollection<OnCallSchedule>({
   indexes: [['userIds']],
 });
 
-/** A version of a schedule. Versions are kept for good, those of a deleted schedule too. */
+/** A stored version of a schedule. Versions are retained permanently, also those of deleted schedules. */
 export interface StoredOnCallVersion extends OnCallVersion {
   readonly scheduleId: string;
   /** Version of the schedule's document. */
   readonly number: number;
-  /** When the next one took its place, or the schedule was deleted; `null` while it is in force. */
+  /** When it was replaced, or the schedule was deleted; `null` while it is in force. */
   readonly until: string | null;
 }
 export const onCallVersions = defineCollection<StoredOnCallVersion>({

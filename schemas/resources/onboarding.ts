@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineCollection } from '../ports/documents.ts';
 
-/** Steps of the Get Started checklist, in the order in which people take them. */
+/** Steps of the Get Started checklist, in order. */
 export const onboardingSteps = [
   'create-key',
   'send-logs',
@@ -13,10 +13,13 @@ export const onboardingSteps = [
 ] as const;
 export type OnboardingStep = (typeof onboardingSteps)[number];
 
-/** What an organization's checklist remembers; one document, `state`. Whether a step is done is derived, not kept. */
+/** State of an organization's checklist: one document, `state`. Completion of steps is derived, not stored. */
 export const OnboardingState = z.strictObject({
   dismissed: z.array(z.enum(onboardingSteps)),
-  /** When each signal was first seen, ISO-8601: kept here because telemetry goes with its retention, and the step stays done. */
+  /**
+   * When each telemetry signal was first received, in ISO 8601. Stored here so that the step stays complete after the
+   * telemetry has expired.
+   */
   firstSeen: z.partialRecord(z.enum(['logs', 'metrics', 'traces']), z.iso.datetime()),
 });
 export type OnboardingState = z.output<typeof OnboardingState>;

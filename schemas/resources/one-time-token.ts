@@ -4,15 +4,15 @@ import { defineCollection, platformTenant } from '../ports/documents.ts';
 const expiresAt = z.iso.datetime();
 
 /**
- * What a link in a mail lets its receiver do, most of them once. Stored under `platformTenant`; the document id is the hex SHA-256 of the
- * token, which is in the mail and nowhere else.
+ * A one-time token, which grants the recipient of an email link one action. Some tokens are reusable. Stored under
+ * `platformTenant`. The document ID is the hexadecimal SHA-256 of the token, which only the email contains.
  */
 export const OneTimeToken = z.discriminatedUnion('purpose', [
   z.strictObject({ purpose: z.literal('reset-password'), userId: z.string(), expiresAt }),
   z.strictObject({ purpose: z.literal('invitation'), tenantId: z.string(), invitationId: z.string(), expiresAt }),
-  /** The organization to create once the address is confirmed. */
+  /** The organization to create after confirmation of the address. */
   z.strictObject({ purpose: z.literal('registration'), email: z.string(), organization: z.string(), expiresAt }),
-  /** Of a page. It can be used again, as to acknowledge twice changes nothing. */
+  /** Token of a page. It is reusable, since a second acknowledgement changes nothing. */
   z.strictObject({
     purpose: z.literal('acknowledge-incident'),
     tenantId: z.string(),

@@ -3,40 +3,43 @@ import { defineCollection, platformTenant } from '../ports/documents.ts';
 
 const money = z.number().nonnegative();
 
-/** What a plan costs. A gigabyte is 10^9 bytes as senders encoded them, decompressed. */
+/** Price of a plan. A gigabyte is 10^9 bytes of decompressed data in the sender's encoding. */
 export const Price = z.strictObject({
   currency: z.string().regex(/^[A-Z]{3}$/, 'must be a currency of three letters, such as EUR'),
   perMonth: money,
-  /** null: not priced, so what it costs is not known. */
+  /** Null: without a price, so that costs are unknown. */
   perGigabyte: z.strictObject({ logs: money.nullable(), metrics: money.nullable(), traces: money.nullable() }),
-  /** Gigabytes of each signal that the monthly price covers. */
+  /** Gigabytes of each telemetry signal included in the monthly price. */
   includedGigabytes: z
     .strictObject({ logs: money, metrics: money, traces: money })
     .default({ logs: 0, metrics: 0, traces: 0 }),
 });
 export type Price = z.output<typeof Price>;
 
-/** What a plan allows. Plans are configuration, stored under `platformTenant`; ids `free`, `pro`, `enterprise` are made at first start. */
+/**
+ * Limits and entitlements of a plan. Plans are configuration, stored under `platformTenant`. The first start creates
+ * `free`, `pro` and `enterprise`.
+ */
 export const Plan = z.strictObject({
   name: z.string().min(1),
   retentionDays: z.strictObject({ logs: z.int().positive(), metrics: z.int().positive(), traces: z.int().positive() }),
-  /** Names of what is enabled; `logs`, `metrics` and `traces` admit the signals. */
+  /** Names of enabled features; `logs`, `metrics` and `traces` permit the telemetry signals. */
   entitlements: z.array(z.string()),
   limits: z.strictObject({
     requestsPerSecond: z.int().positive(),
     requestsBurst: z.int().positive(),
     requestsPerMinute: z.int().positive(),
-    /** Decompressed bytes a day; null is without limit. */
+    /** Decompressed bytes per day; null for no limit. */
     bytesPerDay: z.int().positive().nullable(),
     syntheticRunsPerMonth: z
       .int()
       .positive()
       .nullable()
       .optional()
-      .describe('Runs that synthetic checks make in 31 days, at all locations; null, or left out: without limit'),
+      .describe('Maximum runs of synthetic checks in 31 days, over all locations; no limit if `null` or absent'),
   }),
-  price: Price.nullable().optional().describe('null: no price is configured'),
-  selfService: z.boolean().optional().describe('Whether organizations may choose the plan themselves; default: true'),
+  price: Price.nullable().optional().describe('Price; `null` if none is configured'),
+  selfService: z.boolean().optional().describe('Whether organizations may select the plan themselves; default: true'),
 });
 export type Plan = z.output<typeof Plan>;
 
@@ -47,7 +50,7 @@ const contractLimits = { requestsPerSecond: 200, requestsBurst: 400, requestsPer
 const everything = ['logs', 'metrics', 'traces'];
 const beyond = ['rum', 'security', 'siem', 'llm', 'agentsight', 'ai'];
 
-/** The plans of a new installation. */
+/** Plans of a new installation. */
 export const defaultPlans: Readonly<Record<string, Plan>> = {
   free: {
     name: 'Free',

@@ -1,23 +1,29 @@
 import type { AlertSeverity } from '../alerts.ts';
 import { defineCollection } from '../ports/documents.ts';
 
-/** What the platform tells an organization of itself: rules that are not evaluated, detections that are late, records that land late. */
+/**
+ * Problems of the platform that are reported to an organization: rules that are not evaluated, late detections, and
+ * records that land late.
+ */
 export const platformAlertKinds = ['rules-not-evaluated', 'detections-late', 'records-late'] as const;
 export type PlatformAlertKind = (typeof platformAlertKinds)[number];
 
-/** An alert of the platform that fires. Its id is the kind; it is deleted when the alert ends. */
+/** A firing alert of the platform. Its ID is the kind. It is deleted when the alert ends. */
 export interface PlatformAlert {
   readonly severity: AlertSeverity;
-  /** Why, in a sentence. */
+  /** Reason, as a sentence. */
   readonly reason: string;
-  /** ISO-8601: since when things are not as they should be. */
+  /** Start of the problem, in ISO 8601. */
   readonly since: string;
-  /** ISO-8601: when it was noticed. */
+  /** Time of detection, in ISO 8601. */
   readonly startedAt: string;
 }
 export const platformAlerts = defineCollection<PlatformAlert>({ name: 'platform-alerts' });
 
-/** What the operator was last told by a channel: problems that are not over, by name. The id is the channel's type; under `platformTenant`. */
+/**
+ * Last notification of the operator by a channel: ongoing problems by name. The ID is the channel type; stored under
+ * `platformTenant`.
+ */
 export interface OperatorProblems {
   readonly problems: Readonly<Record<string, { readonly text: string; readonly since: string }>>;
 }

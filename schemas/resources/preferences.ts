@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { defineCollection } from '../ports/documents.ts';
 
-/** There are some six hundred, each of which takes half a millisecond to look up; letters may be large or small. */
+/**
+ * There are about six hundred time zones, each of which takes half a millisecond to look up. Names are
+ * case-insensitive.
+ */
 const maxKnown = 5000;
 const known = new Set<string>();
 
@@ -23,16 +26,16 @@ export const TimeZone = z
   .min(1)
   .max(64)
   .refine(isTimeZone, 'must be an IANA time zone, for example Europe/Zurich')
-  .describe('IANA name, for example Europe/Zurich; others are refused');
+  .describe('IANA time zone, for example Europe/Zurich');
 
-/** A user's preferences in an organization. Stored under its tenant; the document id is the user's id. */
+/** A user's preferences in an organization. Stored under its tenant; the document ID is the user ID. */
 export const Preferences = z.strictObject({
   timeZone: z.union([z.literal('browser'), TimeZone]).default('browser'),
   theme: z.enum(['system', 'light', 'dark']).default('system'),
   timeFormat: z.enum(['24h', '12h']).default('24h'),
   dateFormat: z.enum(['iso', 'day-month-year', 'month-day-year']).default('iso'),
   numberFormat: z.enum(['1,234.5', '1.234,5', '1 234,5', "1'234.5"]).default('1,234.5'),
-  defaultProjectId: z.string().min(1).max(128).nullable().default(null).describe('Project that is selected by default'),
+  defaultProjectId: z.string().min(1).max(128).nullable().default(null).describe('Default project'),
   contacts: z
     .array(
       z.strictObject({
@@ -42,13 +45,13 @@ export const Preferences = z.strictObject({
           .min(0)
           .max(30)
           .default(0)
-          .describe('How long after the page began this contact is told, unless somebody sees to the incident by then'),
+          .describe('Delay of this contact after the start of the page, unless the incident is acknowledged before'),
       }),
     )
     .max(20)
     .refine((listed) => new Set(listed.map(({ contactId }) => contactId)).size === listed.length, 'must name each once')
     .default([])
-    .describe('Contacts by which I am paged; empty: all of mine at once, and mail to the account where I have none'),
+    .describe('Contacts for pages to me; empty for all my contacts at once, or email to the account if I have none'),
 });
 export type Preferences = z.output<typeof Preferences>;
 

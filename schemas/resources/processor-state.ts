@@ -1,19 +1,24 @@
-/** Where snapshots of processors' state lie (`runtime/states.ts`): under `platformTenant`, one process writes each. */
+/**
+ * Storage of processor state snapshots (`runtime/states.ts`), under `platformTenant`. One process writes each snapshot.
+ */
 import { defineCollection, platformTenant } from '../ports/documents.ts';
 
-/** The current snapshot of one key, which is the document's id. */
+/** The current snapshot of one key, which is the document ID. */
 export interface ProcessorState {
   readonly number: number;
-  /** Bytes, once decompressed. */
+  /** Decompressed size in bytes. */
   readonly size: number;
-  /** The compressed bytes as base64, where they are few. */
+  /** Compressed bytes as base64, for a small snapshot. */
   readonly bytes?: string;
-  /** Else the save whose chunks hold them. */
+  /** Save whose chunks contain the bytes, for a large snapshot. */
   readonly save?: string;
   readonly chunks?: number;
 }
 
-/** A piece of the compressed bytes as base64. Its id begins with the key, the number that its save expected, and the save. */
+/**
+ * A chunk of the compressed bytes as base64. Its ID begins with the key, the number that the save expected, and the
+ * save.
+ */
 export interface ProcessorStateChunk {
   readonly bytes: string;
 }

@@ -16,35 +16,38 @@ export type ProjectEvent = (typeof projectEvents)[number];
 
 const severities = ['info', 'warning', 'critical'] as const;
 
-/** Mail servers take no more than 64 characters before the @. */
+/** Mail servers accept at most 64 characters before the @. */
 const MailAddress = z
   .email()
   .max(254)
   .regex(/^[^@]{1,64}@/, 'has more than 64 characters before the @');
 
-/** Whom a project's events are mailed to. */
+/** Email recipients of a project's events. */
 export const ProjectNotifications = z.strictObject({
-  enabled: z.boolean().default(true).describe('false sends no mail for this project'),
-  recipients: z.array(MailAddress).max(50).default([]).describe('If empty, no mail is sent'),
+  enabled: z.boolean().default(true).describe('Whether emails are sent for this project'),
+  recipients: z.array(MailAddress).max(50).default([]).describe('Email recipients; empty to send no email'),
   events: z
     .array(z.enum(projectEvents))
     .max(projectEvents.length)
     .default(['alert-firing', 'alert-resolved', 'incident-opened', 'incident-resolved', 'quota-near']),
-  minimumSeverity: z.enum(severities).default('warning').describe('Alerts and incidents below it are not mailed'),
+  minimumSeverity: z
+    .enum(severities)
+    .default('warning')
+    .describe('Minimum severity of alerts and incidents for emails'),
 });
 export type ProjectNotifications = z.output<typeof ProjectNotifications>;
 
-/** What callers set of a project. */
+/** Fields of a project that callers write. */
 export const ProjectFields = z.strictObject({
   name: z.string().min(1).max(256),
   description: z.string().max(4096).default(''),
 });
 
-/** The scope through which APM data is read. */
+/** The scope of APM data. */
 export const Project = ProjectFields.extend({
-  /** The license key that `rotate-key` rotates; absent until there is one. */
+  /** License key that `rotate-key` rotates; absent until the first rotation. */
   ingestKeyId: z.string().optional(),
-  /** Absent until they are set. */
+  /** Absent until configured. */
   notifications: ProjectNotifications.optional(),
 });
 export type Project = z.output<typeof Project>;

@@ -4,10 +4,10 @@ import type { Plan } from './plan.ts';
 
 const bytes = z.int().positive().nullable().default(null);
 
-/** Bytes in a window, as senders encoded them, decompressed; null is without threshold. */
+/** Decompressed bytes per window, in the sender's encoding; null for no threshold. */
 const Threshold = z.strictObject({
-  warnBytes: bytes.describe('Threshold from which the quota warns'),
-  rejectBytes: bytes.describe('Threshold beyond which requests are answered with 429'),
+  warnBytes: bytes.describe('Threshold for warnings'),
+  rejectBytes: bytes.describe('Threshold above which requests are answered with 429'),
 });
 export type Threshold = z.output<typeof Threshold>;
 
@@ -21,7 +21,10 @@ const threshold = Threshold.default(none);
 const QuotaOfWindow = z.strictObject({ total: threshold, logs: threshold, metrics: threshold, traces: threshold });
 const ofNothing = { total: none, logs: none, metrics: none, traces: none };
 
-/** What an organization allows itself to send, below its plan. Days and months are those of UTC. One document for each organization. */
+/**
+ * An organization's own limits of ingested data, below those of its plan. Days and months are in UTC. One document per
+ * organization.
+ */
 export const Quota = z.strictObject({
   day: QuotaOfWindow.default(ofNothing),
   month: QuotaOfWindow.default(ofNothing),
@@ -34,7 +37,7 @@ export const noQuota: Quota = { day: ofNothing, month: ofNothing };
 
 const dayMs = 86_400_000;
 
-/** When the window began in which a time lies, and when it ends. */
+/** Returns the start and end of the window that contains a time. */
 export const quotaWindowAt = (
   window: QuotaWindow,
   nowMs: number,
@@ -48,16 +51,16 @@ export const quotaWindowAt = (
   return { fromMs: Date.UTC(year, month, 1), endMs: Date.UTC(year, month + 1, 1) };
 };
 
-/** What is answered 429 when it is reached. */
+/** A threshold that causes the status 429. */
 export interface RejectThreshold {
   readonly window: QuotaWindow;
   readonly scope: QuotaScope;
   readonly bytes: number;
-  /** The plan's own limit, and not one that the organization set. */
+  /** Whether this is the limit of the plan instead of one that the organization set. */
   readonly isPlan: boolean;
 }
 
-/** Reject thresholds that hold: the organization's, and the plan's bytes a day where those are fewer. */
+/** Returns the effective reject thresholds: the organization's, and the plan's bytes per day if those are fewer. */
 export const rejectThresholds = (limits: Pick<Plan['limits'], 'bytesPerDay'>, quota: Quota): RejectThreshold[] => {
   const found: RejectThreshold[] = [];
   for (const window of quotaWindows) {

@@ -1,21 +1,21 @@
 import { defineCollection } from '../ports/documents.ts';
 
-/** One rule: a series for each element of what the expression gives. */
+/** One rule: it records a series for each element of the expression's result. */
 export interface RecordingRule {
   readonly record: string;
   readonly expression: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Its place in the group of a rule file. */
+  /** Index in the group of a rule file. */
   readonly place?: number | undefined;
 }
 
 /**
- * A group of recording rules as it is stored: one document, as its rules are evaluated one after the other. What may stand in it is declared
- * in `subjects/alerts/recording/group.ts`.
+ * A stored group of recording rules: one document, since its rules are evaluated sequentially.
+ * `subjects/alerts/recording/group.ts` declares its schema.
  */
 export interface RecordingGroup {
   readonly name: string;
-  /** Of the rule file that it came from; empty without one. */
+  /** Rule file of origin; empty if there is none. */
   readonly file: string;
   readonly enabled: boolean;
   readonly interval: string;

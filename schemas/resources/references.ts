@@ -1,6 +1,6 @@
 /**
- * Which configuration refers to which, one line a reference. A document that others refer to cannot be deleted, and what
- * is referred to must exist; both follow from this table.
+ * References between configuration resources, one line per reference. A referenced document cannot be deleted, and a
+ * reference must exist. Both checks use this table.
  */
 import type { CollectionDefinition, Filter } from '../ports/documents.ts';
 import { alertRoutings } from './alert-routing.ts';
@@ -16,16 +16,16 @@ import { syntheticChecks } from './synthetic-check.ts';
 
 export interface Reference {
   readonly from: CollectionDefinition<object>;
-  /** What people call those who refer. */
+  /** User-facing noun for the referring documents. */
   readonly noun: string;
-  /** Where the id stands, dotted; a list there or on the way refers to each of its ids. */
+  /** Dotted path of the ID. A list at or along the path refers to each of its IDs. */
   readonly path: string;
   readonly to: CollectionDefinition<object>;
-  /** Ids there refer only where this `kind` stands beside them. */
+  /** The IDs are references only if the sibling field `kind` has this value. */
   readonly kind?: string;
-  /** Only documents that match it keep what they refer to in use. */
+  /** Only matching documents keep their referenced documents in use. */
   readonly where?: Filter;
-  /** Whether it is told that a document refers, and nothing else of it. */
+  /** Whether to report only the existence of a referring document, without its details. */
   isPrivate?(document: object): boolean;
 }
 

@@ -1,12 +1,12 @@
 import { defineCollection } from '../ports/documents.ts';
 
-/** A version of a configuration resource as it was stored, the present one included. Kept under its tenant. */
+/** A stored version of a configuration resource, including the current one. Stored under its tenant. */
 export interface ResourceVersion {
   readonly resource: { readonly type: string; readonly id: string; readonly version: number };
   readonly at: string;
-  /** Who made this version; null where that is not known. */
+  /** Author of this version; null if unknown. */
   readonly actor: { readonly type: string; readonly id: string } | null;
-  /** What the store keeps of it: secrets are encrypted. */
+  /** Stored fields: secrets are encrypted. */
   readonly fields: object;
 }
 
@@ -15,8 +15,8 @@ export const resourceHistory = defineCollection<ResourceVersion>({
   indexes: [['resource.type', 'resource.id', 'resource.version']],
 });
 
-/** How many versions of a resource are kept. */
+/** Maximum number of stored versions of a resource. */
 export const maxVersions = 50;
 
-/** Document id of a version. */
+/** Returns the document ID of a version. */
 export const versionId = (type: string, id: string, version: number): string => `${type}/${id}/${version}`;

@@ -1,17 +1,17 @@
 import { defineCollection } from '../ports/documents.ts';
 
-/** New detection rules that are run over what was stored before they were there. What they find are signals like any other. */
+/** A retro hunt: new detection rules evaluated over older stored records. The results are ordinary security signals. */
 export interface RetroHunt {
   readonly ruleIds: readonly string[];
   readonly fromMs: number;
-  /** Behind this time the stream asks the rules. */
+  /** After this time the stream evaluates the rules. */
   readonly toMs: number;
   readonly status: 'running' | 'finished' | 'failed';
   readonly records: number;
   readonly signals: number;
-  /** False where there were more records, or more signals, than one hunt looks at. */
+  /** False if there were more records or signals than the limits of one hunt. */
   readonly isComplete: boolean;
-  /** Why it failed; empty where it did not. */
+  /** Reason for the failure; empty if it did not fail. */
   readonly message: string;
 }
 

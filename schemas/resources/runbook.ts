@@ -1,16 +1,16 @@
-/** Runbooks: documents that people give to be found and cited. */
+/** Runbooks: documents that users upload to be found and cited. */
 import { defineCollection } from '../ports/documents.ts';
 
-/** What is known of a document. The id follows from organization and content: the same content twice is one document. */
+/** Metadata of a document. The ID depends on organization and content: the same content gives the same document. */
 export interface RunbookDocument {
   readonly title: string;
   readonly format: 'markdown' | 'text' | 'html';
-  /** Where people find it; empty where nobody said. */
+  /** URL of the document; empty if unknown. */
   readonly url: string;
-  /** Of the content, in UTF-8. */
+  /** Size of the content in UTF-8. */
   readonly bytes: number;
   readonly passages: number;
-  /** Id of the user or service account who added it. */
+  /** ID of the user or service account that added it. */
   readonly addedBy: string;
 }
 export const runbookDocuments = defineCollection<RunbookDocument>({
@@ -19,26 +19,32 @@ export const runbookDocuments = defineCollection<RunbookDocument>({
   sorts: ['title', 'createdAt'],
 });
 
-/** The content of a document, under its id: lists do not read it. */
+/** Content of a document, with the same ID: lists do not read it. */
 export interface RunbookText {
   readonly content: string;
 }
 export const runbookTexts = defineCollection<RunbookText>({ name: 'runbook-texts' });
 
-/** How an organization's documents stand, under one id: another revision for each change, so that an index in memory knows that it is old. */
+/**
+ * Revision of an organization's documents, with a fixed ID. Each change sets a new revision, so that an in-memory index
+ * detects that it is outdated.
+ */
 export interface RunbookIndexRevision {
   readonly revision: string;
-  /** Of all documents. */
+  /** Number of passages of all documents. */
   readonly passages: number;
 }
 export const runbookShelves = defineCollection<RunbookIndexRevision>({ name: 'runbook-shelves' });
 export const runbookIndexRevisionId = 'runbooks';
 
-/** Vectors of some passages that an endpoint of embeddings gave at once, so that they are asked for once and not after each start. */
+/**
+ * Vectors of some passages from one request to an embeddings endpoint. They are stored so that a restart does not
+ * request them again.
+ */
 export interface PassageVectors {
-  /** The endpoint's name of it. */
+  /** Model name at the endpoint. */
   readonly model: string;
-  /** By `vectorKey` of their texts: a byte for each number, in base64. */
+  /** Vectors by `vectorKey` of their texts: one byte per number, in base64. */
   readonly vectors: readonly (readonly [key: string, vector: string])[];
 }
 export const passageVectors = defineCollection<PassageVectors>({ name: 'passage-vectors' });

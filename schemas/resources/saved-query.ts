@@ -1,6 +1,6 @@
 import { defineCollection } from '../ports/documents.ts';
 
-/** A query with a name. What may stand in `query` is declared where queries are (`queries/query.ts`), in the version that is stored beside it. */
+/** A named query. `queries/query.ts` declares the schema of `query`, in the version that is stored with it. */
 export interface SavedQuery {
   readonly name: string;
   readonly description: string;
@@ -11,21 +11,21 @@ export interface SavedQuery {
   readonly step?: string | undefined;
   readonly query: { readonly kind: string };
   readonly queryVersion: number;
-  /** Id of the user or service account who made it. */
+  /** ID of the user or service account that created it. */
   readonly ownerId: string;
 }
 
-/** Names are one person's: another one's private queries cannot be guessed by theirs. */
+/** Names are unique per person, so that nobody can guess the names of another user's private queries. */
 export const savedQueries = defineCollection<SavedQuery>({ name: 'saved-queries', unique: [['ownerId', 'name']] });
 
-/** How often a saved query was run. The id is the query's. */
+/** Number of runs of a saved query. The ID is that of the query. */
 export interface SavedQueryUse {
   readonly runs: number;
   readonly lastRunAt: string;
 }
 export const savedQueryUses = defineCollection<SavedQueryUse>({ name: 'saved-query-uses' });
 
-/** That a person has marked a saved query. */
+/** Records that a user marked a saved query as a favorite. */
 export interface SavedQueryFavourite {
   readonly savedQueryId: string;
   readonly userId: string;

@@ -1,4 +1,4 @@
-/** Cases: what a team works on together, with its signals, comments and evidence. */
+/** Cases for collaboration on security incidents, with signals, comments and evidence. */
 import { defineCollection } from '../ports/documents.ts';
 
 export const caseStates = ['open', 'investigating', 'contained', 'closed'] as const;
@@ -6,7 +6,7 @@ export type CaseState = (typeof caseStates)[number];
 
 export const caseSeverities = ['informational', 'low', 'medium', 'high', 'critical'] as const;
 
-/** Why a case was closed. */
+/** Reasons for closing a case. */
 export const caseResolutions = [
   'true-positive',
   'benign-true-positive',
@@ -24,9 +24,9 @@ export interface SecurityCase {
   readonly assigneeId: string | null;
   readonly signalIds: readonly string[];
   readonly tags: readonly string[];
-  /** Id of the user or service account who opened it. */
+  /** ID of the user or service account that opened it. */
   readonly openedBy: string;
-  /** When its state first changed, or somebody was first assigned; null while neither happened. */
+  /** Time of the first state change or assignment; null before. */
   readonly respondedAt: string | null;
   readonly containedAt: string | null;
   readonly closedAt: string | null;
@@ -45,7 +45,7 @@ export interface CaseComment {
 }
 export const caseComments = defineCollection<CaseComment>({ name: 'security-case-comments', indexes: [['caseId']] });
 
-/** Evidence of a case. It is never changed; its hash stands in the audit chain besides. */
+/** Evidence of a case. Immutable; the audit chain also contains its hash. */
 export interface CaseEvidence {
   readonly caseId: string;
   readonly name: string;
@@ -54,7 +54,7 @@ export interface CaseEvidence {
   /** Base64. */
   readonly content: string;
   readonly bytes: number;
-  /** SHA-256 of the content's bytes, hexadecimal. */
+  /** SHA-256 of the content's bytes, in hexadecimal. */
   readonly sha256: string;
   readonly addedBy: string;
 }

@@ -1,23 +1,29 @@
 import { z } from 'zod';
 import { defineCollection, platformTenant } from '../ports/documents.ts';
 
-/** One sign-in of a user into one organization; deleted when it ends. Stored under `platformTenant`; the document id is the session id that tokens carry. */
+/**
+ * A session of a user in one organization, deleted when it ends. Stored under `platformTenant`; the document ID is the
+ * session ID in tokens.
+ */
 export const Session = z.strictObject({
   userId: z.string(),
   tenantId: z.string(),
-  /** When the user proved who they are: how long a session can be refreshed counts from here, also across organizations. */
+  /** Time of authentication. The maximum refresh period of a session starts here, also across organizations. */
   signedInAt: z.iso.datetime(),
-  /** ISO-8601 UTC; the session ends then, even if its tokens are valid longer. */
+  /** ISO 8601 time in UTC at which the session ends, even if its tokens are valid longer. */
   expiresAt: z.iso.datetime(),
-  /** Where it was begun, for the list of one's own sessions. */
+  /** Address at sign-in, for the list of the user's own sessions. */
   address: z.string(),
   userAgent: z.string().max(512),
-  /** Hex SHA-256 of the refresh token in force. */
+  /** Hexadecimal SHA-256 of the current refresh token. */
   refreshHash: z.string(),
-  /** Of the one before it, which for a moment gives the same successor. */
+  /** Hash of the previous refresh token, which briefly returns the same successor. */
   previousRefreshHash: z.string().nullable(),
   refreshedAt: z.iso.datetime(),
-  /** The organization whose identity provider vouched for the user: the session is good for no other one. Absent after a password. */
+  /**
+   * Organization whose identity provider authenticated the user: the session is valid only for it. Absent after a
+   * password sign-in.
+   */
   provedBy: z.string().optional(),
 });
 export type Session = z.output<typeof Session>;

@@ -1,20 +1,22 @@
-/** What people decided about signals. There is a document only where somebody did; its id is the signal's. */
+/**
+ * Users' decisions about security signals. Signals without a decision have no document; the ID is that of the signal.
+ */
 import { defineCollection } from '../ports/documents.ts';
 import { caseResolutions } from './security-case.ts';
 
 export const signalStates = ['open', 'acknowledged', 'closed'] as const;
 export type SignalState = (typeof signalStates)[number];
 
-/** What a closed signal was: as of a case. */
+/** Verdicts of a closed signal, the same as the resolutions of a case. */
 export const signalVerdicts = caseResolutions;
 
 export interface SignalTriage {
   readonly state: SignalState;
   readonly assigneeId: string | null;
-  /** Of a closed one. */
+  /** Verdict of a closed signal. */
   readonly verdict: (typeof signalVerdicts)[number] | null;
   readonly reason: string;
-  /** When it got its state. */
+  /** Time of the last state change. */
   readonly changedAt: string;
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineCollection, platformTenant } from '../ports/documents.ts';
 
-/** A key pair that signs session tokens. Stored under `platformTenant`; the document id is the `kid`. */
+/** A key pair for signing session tokens. Stored under `platformTenant`; the document ID is the `kid`. */
 export const SigningKey = z.strictObject({
   /** Public JWK, as published. */
   publicKey: z.record(z.string(), z.unknown()),

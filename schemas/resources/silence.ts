@@ -2,22 +2,26 @@ import { z } from 'zod';
 import { defineCollection } from '../ports/documents.ts';
 import { Matcher } from './alert-routing.ts';
 
-/** Mutes the alerts whose labels match, from its begin to its end. What callers write of it. */
+/** Mutes alerts with matching labels between two times. These are the fields that callers write. */
 export const SilenceFields = z.strictObject({
-  matchers: z.array(Matcher).min(1).max(64).describe('All must hold, and one must not match a label that is not there'),
-  startsAt: z.iso.datetime({ offset: true }).optional().describe('Now, if absent'),
+  matchers: z
+    .array(Matcher)
+    .min(1)
+    .max(64)
+    .describe('Matchers, all of which must match; at least one must not match an absent label'),
+  startsAt: z.iso.datetime({ offset: true }).optional().describe('Start; now if absent'),
   endsAt: z.iso.datetime({ offset: true }),
-  comment: z.string().max(4096).default('').describe('Why'),
+  comment: z.string().max(4096).default('').describe('Reason for the silence'),
 });
 
 export interface Silence extends z.output<typeof SilenceFields> {
   readonly startsAt: string;
-  /** Id of the user or service account who made it. */
+  /** ID of the user or service account that created it. */
   readonly createdBy: string;
 }
 export const silences = defineCollection<Silence>({ name: 'silences', indexes: [['endsAt']] });
 
-/** Whether it is still to come, mutes now, or is over. */
+/** Returns whether the silence is pending, active or expired. */
 export const silenceStateAt = (
   { startsAt, endsAt }: Pick<Silence, 'startsAt' | 'endsAt'>,
   atMs: number,

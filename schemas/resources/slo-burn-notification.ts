@@ -1,6 +1,9 @@
 import { defineCollection } from '../ports/documents.ts';
 
-/** That receivers of projects were told that an objective burns. The id is the objective's; it is deleted when the burn has ended. */
+/**
+ * Records that receivers of projects were notified about the burn rate of an SLO. The ID is that of the SLO. It is
+ * deleted when the burn has ended.
+ */
 export interface SloBurnNotification {
   /** When; ISO-8601. */
   readonly at: string;

@@ -1,8 +1,8 @@
 import { defineCollection } from '../ports/documents.ts';
 
 /**
- * The error-budget policy of an objective, under the id of the objective. What may stand in a step is declared where objectives are
- * (`subjects/slos/policy.ts`).
+ * The error budget policy of an SLO, with the ID of the SLO. `subjects/slos/policy.ts` declares the schema of its
+ * steps.
  */
 export interface StoredSloPolicy {
   readonly steps: readonly object[];

@@ -1,9 +1,9 @@
 import { defineCollection } from '../ports/documents.ts';
 
-/** One period of the report of an objective as it was once it had ended and settled. The audit chain holds its hash. */
+/** A completed and settled period of an SLO report. The audit chain contains its hash. */
 export interface SloReport {
   readonly sloId: string;
-  /** Period, time zone and begin: revisions of these are counted from 1. */
+  /** Period, time zone and start. Revisions of the same period are numbered from 1. */
   readonly of: string;
   readonly revision: number;
   readonly frozenAt: string;

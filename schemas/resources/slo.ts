@@ -1,9 +1,6 @@
 import { defineCollection } from '../ports/documents.ts';
 
-/**
- * A service level objective as it is stored. What may stand in it is declared where queries are (`subjects/slos/document.ts`), in the version
- * of queries that is stored beside it.
- */
+/** A stored SLO. `subjects/slos/document.ts` declares its schema, in the query version that is stored with it. */
 export interface StoredSlo {
   readonly name: string;
   readonly enabled: boolean;

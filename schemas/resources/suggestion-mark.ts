@@ -1,10 +1,10 @@
 import { defineCollection } from '../ports/documents.ts';
 
-/** What became of a suggestion. The id is the suggestion's. */
+/** Status of a suggestion. The ID is that of the suggestion. */
 export interface SuggestionMark {
-  /** `applying`: its request is made, or was; for as long as that may take no other is. */
+  /** `applying`: its request was sent or is being sent. Meanwhile no other request is sent. */
   readonly state: 'dismissed' | 'applying';
-  /** How much was behind it. */
+  /** Weight of the supporting data. */
   readonly weight: number;
   readonly title: string;
   readonly by: string;

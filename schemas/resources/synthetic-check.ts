@@ -1,6 +1,6 @@
 import { defineCollection } from '../ports/documents.ts';
 
-/** A synthetic check as it is stored. What may stand in it is declared with its types (`subjects/synthetics/check.ts`). */
+/** A stored synthetic check. `subjects/synthetics/check.ts` declares its schema, by check type. */
 export interface StoredCheck {
   readonly name: string;
   readonly type: string;
@@ -16,5 +16,5 @@ export const syntheticChecks = defineCollection<StoredCheck>({
   indexes: [['locations'], ['projectId']],
 });
 
-/** Of an organization. */
+/** Maximum number of checks of an organization. */
 export const maxChecks = 1000;

@@ -1,11 +1,11 @@
-/** Whoever has a heartbeat's token may tell beats of it, and nothing else. The document's id is the check's. */
+/** The token of a heartbeat, which permits only reporting that heartbeat. The document ID is that of the check. */
 import { keyFormat } from '../key-format.ts';
 import { defineCollection } from '../ports/documents.ts';
 
 export interface SyntheticHeartbeatToken {
-  /** Hex SHA-256 of the token. */
+  /** Hexadecimal SHA-256 of the token. */
   readonly hash: string;
-  /** First characters of the token, for people. */
+  /** First characters of the token, for display. */
   readonly prefix: string;
 }
 

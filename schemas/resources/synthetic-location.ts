@@ -1,19 +1,19 @@
-/** Places that checks run from. The one beside the installation, `local`, has no document. */
+/** Locations from which checks run. The built-in location `local` has no document. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { defineCollection } from '../ports/documents.ts';
 import type { Inability } from '../synthetic-work.ts';
 
-/** What callers write of a location. */
+/** Fields of a location that callers write. */
 export const LocationFields = z.strictObject({
   name: z.string().trim().min(1).max(256),
   description: z.string().max(4096).default(''),
 });
 
 export interface SyntheticLocation extends z.output<typeof LocationFields> {
-  /** Hex SHA-256 of its token. */
+  /** Hexadecimal SHA-256 of the token. */
   readonly hash: string;
-  /** First characters of the token, for people. */
+  /** First characters of the token, for display. */
   readonly prefix: string;
 }
 
@@ -22,23 +22,23 @@ export const syntheticLocations = defineCollection<SyntheticLocation>({
   unique: [['name']],
 });
 
-/** Of an organization. */
+/** Maximum number of locations of an organization. */
 export const maxLocations = 50;
 
-/** What tokens of locations begin with. What follows is sealed: it says whose location it is, so that nobody has to look for it. */
+/** Prefix of location tokens. The remainder is encrypted and identifies the location, so that no lookup is needed. */
 export const probeTokenPrefix = 'oiq_probe_';
 
 export const probeTokenHash = (token: string): string => createHash('sha256').update(token).digest('hex');
 
-/** When a probe of a location was last heard from; beside it, so that it changes no version. */
+/** Last contact of a location's probe. Stored separately, so that it does not change the location's version. */
 export interface SyntheticProbeContact {
   readonly location: string;
-  /** Names the probe among those of its location. */
+  /** Name of the probe, unique in its location. */
   readonly probe: string;
   readonly lastSeenAt: string;
-  /** What it cannot run. */
+  /** Check types that the probe cannot run. */
   readonly unsupportedTypes?: readonly Inability[];
-  /** What its clock is ahead of the platform's. */
+  /** How far the probe's clock is ahead of the platform's, in milliseconds. */
   readonly clockAheadMs?: number;
 }
 

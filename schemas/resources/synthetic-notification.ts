@@ -1,6 +1,6 @@
 import { defineCollection } from '../ports/documents.ts';
 
-/** What the receivers of projects were told last of a check. The id is the check's. */
+/** Last notification to the receivers of projects about a check. The ID is that of the check. */
 export interface SyntheticCheckNotification {
   readonly what: 'failing' | 'recovered';
   readonly at: string;
@@ -9,12 +9,15 @@ export const syntheticCheckNotifications = defineCollection<SyntheticCheckNotifi
   name: 'synthetic-checks-told',
 });
 
-/** That a location has no vote, of which its organization was told. The id is the location's; it is deleted when the alert ends. */
+/**
+ * A location without a vote, about which its organization was notified. The ID is that of the location. It is deleted
+ * when the alert ends.
+ */
 export interface SyntheticSuspect {
-  /** Name of the location, and why, as they were told: the alert keeps its labels. */
+  /** Name of the location and reason at the time of the notification, so that the alert keeps its labels. */
   readonly name: string;
   readonly reason: 'silent' | 'differs';
-  /** When it was told; ISO-8601. */
+  /** Time of the notification, in ISO 8601. */
   readonly startedAt: string;
 }
 export const syntheticSuspects = defineCollection<SyntheticSuspect>({ name: 'synthetic-suspects' });

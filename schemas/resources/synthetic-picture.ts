@@ -2,14 +2,17 @@ import { defineCollection } from '../ports/documents.ts';
 
 export const pictureKinds = ['good', 'failed'] as const;
 
-/** How the page looked when the last good, or the last failed, run of a check at a location ended. The id says which. */
+/**
+ * Screenshot of the page at the end of the last successful or failed run of a check at a location. The ID distinguishes
+ * both.
+ */
 export interface SyntheticPicture {
   readonly checkId: string;
   readonly location: string;
   readonly kind: (typeof pictureKinds)[number];
-  /** Of the run. */
+  /** Due time of the run. */
   readonly dueMs: number;
-  /** A JPEG in base64. */
+  /** JPEG in base64. */
   readonly content: string;
 }
 
@@ -18,5 +21,5 @@ export const syntheticPictures = defineCollection<SyntheticPicture>({
   indexes: [['checkId', 'location'], ['location']],
 });
 
-/** Of an organization: with these, half a gigabyte. */
+/** Maximum number of screenshots of an organization: about half a gigabyte. */
 export const maxPictures = 2000;

@@ -1,14 +1,17 @@
 import { defineCollection } from '../ports/documents.ts';
 import type { SyntheticRun } from '../synthetic-runs.ts';
 
-/** A run off the schedule: that somebody asked for, until its answer is read, or that a failure elsewhere did. */
+/**
+ * A run outside the schedule: requested by a user, until its result is read, or triggered by a failure at another
+ * location.
+ */
 export interface SyntheticRunRequest {
   readonly checkId: string;
-  /** A check that is not saved, whose id is nobody else's: its run is answered, and is no telemetry. */
+  /** An unsaved check with a unique ID. Its result is returned and not stored as telemetry. */
   readonly tried?: object;
   readonly locations: readonly string[];
   readonly requestedAtMs: number;
-  /** A failure elsewhere asks for it: it counts as those of the schedule do. */
+  /** Whether a failure at another location triggered the run, which then counts like a scheduled run. */
   readonly isElsewhere?: boolean;
   /** By location. */
   readonly results: Readonly<Record<string, SyntheticRun>>;

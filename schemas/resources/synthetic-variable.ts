@@ -1,16 +1,18 @@
 import { defineCollection } from '../ports/documents.ts';
 
-/** A value that checks name. The document's id is its name. */
+/** A value that checks can reference by name. The document ID is the name. */
 export interface SyntheticVariable {
   readonly description: string;
   readonly isSecret: boolean;
-  /** Sealed where it is a secret. */
+  /** Encrypted if it is a secret. */
   readonly value: string;
-  /** Hosts that a secret is sent to, `shop.example` or `*.shop.example`. Empty for what is no secret. */
+  /**
+   * Hosts to which a secret may be sent, `shop.example` or `*.shop.example`. Empty for a variable that is not secret.
+   */
   readonly hosts: readonly string[];
 }
 
 export const syntheticVariables = defineCollection<SyntheticVariable>({ name: 'synthetic-variables' });
 
-/** Of an organization. */
+/** Maximum number of variables of an organization. */
 export const maxVariables = 500;

@@ -1,4 +1,4 @@
-/** Indicators of compromise that an organization holds, and the feeds that they come from. */
+/** Indicators of compromise of an organization, and their feeds. */
 import { defineCollection } from '../ports/documents.ts';
 
 export const indicatorTypes = [
@@ -15,42 +15,45 @@ export const indicatorTypes = [
 ] as const;
 export type IndicatorType = (typeof indicatorTypes)[number];
 
-/** An indicator as a source gives it. */
+/** An indicator in the form in which a source provides it. */
 export interface GivenIndicator {
   readonly type: IndicatorType;
-  /** In the one way in which values of its type are written. */
+  /** Value in the canonical form of its type. */
   readonly value: string;
   readonly name: string;
   readonly description: string;
   readonly tags: readonly string[];
-  /** 0 to 100. */
+  /** Confidence from 0 to 100. */
   readonly confidence: number;
   /** ISO-8601. */
   readonly validFrom: string | null;
   readonly validUntil: string | null;
-  /** The source took it back. */
+  /** Whether the source revoked the indicator. */
   readonly isRevoked: boolean;
-  /** The source's own id of what it tells, which may be of several values; empty for none. */
+  /** The source's own ID of the indicator, which may have several values; empty without an ID. */
   readonly givenId: string;
 }
 
 export interface ThreatIndicator extends GivenIndicator {
-  /** Who says so: the feed's name, or what an import was given. */
+  /** Name of the feed, or the source specified for an import. */
   readonly source: string;
-  /** When its source last told of it. */
+  /** When the source last reported the indicator. */
   readonly seenAt: string;
-  /** Source, type and value: what one source tells of one thing. */
+  /** Source, type and value: identifies one indicator of one source. */
   readonly key: string;
-  /** After so many days it is believed half as much; null for what is usual of its type. */
+  /** Half-life of the confidence in days; null for the default of the type. */
   readonly halfLifeDays: number | null;
-  /** Whether a match is also a signal. */
+  /** Whether a match also raises a security signal. */
   readonly raisesSignals: boolean;
 }
 
 export const indicatorKey = (source: string, type: string, value: string): string =>
   JSON.stringify([source, type, value]);
 
-/** One source tells of a value once; several may tell of the same. A source has most indicators: its index is the last to be read. */
+/**
+ * A source reports a value once; several sources may report the same value. One source has most indicators, so its
+ * index is last.
+ */
 export const threatIndicators = defineCollection<ThreatIndicator>({
   name: 'threat-indicators',
   unique: [['key']],
@@ -58,14 +61,14 @@ export const threatIndicators = defineCollection<ThreatIndicator>({
 });
 
 /**
- * Indicators in a form that takes little memory, for matching. Each write of indicators adds a block, never changed, that says the
- * latest of each; of several blocks the entry that was seen last counts, so blocks may be merged at any time.
+ * Indicators in compact form for matching. Each write of indicators adds an immutable block with the latest state of
+ * each. If several blocks contain an indicator, the last seen entry counts, so blocks can be merged at any time.
  */
 export interface IndicatorBlock {
   readonly sources: readonly string[];
-  /** Base64 of entries (`subjects/threat-intel/block.ts`). */
+  /** Entries in base64 (`subjects/threat-intel/block.ts`). */
   readonly entries: string;
-  /** 0 as it was written, 1 for one that others were merged into. */
+  /** 0 for an original block, 1 for a merged block. */
   readonly level: 0 | 1;
 }
 
@@ -74,10 +77,10 @@ export const indicatorBlocks = defineCollection<IndicatorBlock>({
   indexes: [['level']],
 });
 
-/** New indicators that are looked for in what was stored before they were there; removed once that is done. */
+/** New indicators to search for in older stored records; deleted when the search is complete. */
 export interface IndicatorHunt extends Pick<IndicatorBlock, 'sources' | 'entries'> {
   readonly fromMs: number;
-  /** Behind this time the stream looks for them. */
+  /** After this time the stream matches them. */
   readonly toMs: number;
 }
 
@@ -86,70 +89,70 @@ export const indicatorHunts = defineCollection<IndicatorHunt>({ name: 'threat-in
 export const feedFormats = ['stix', 'misp', 'csv', 'list'] as const;
 export type FeedFormat = (typeof feedFormats)[number];
 
-/** Where a feed lies. */
+/** Location of a feed. */
 export type FeedLocation =
   | { readonly type: 'url'; readonly url: string; readonly format: FeedFormat }
   | { readonly type: 'taxii'; readonly apiRoot: string; readonly collection: string };
 
-/** The secrets are sealed. */
+/** Authentication of a feed. The secrets are encrypted. */
 export type FeedAuthentication =
   | { readonly type: 'none' }
   | { readonly type: 'basic'; readonly username: string; readonly password: string }
   | { readonly type: 'header'; readonly header: string; readonly secret: string };
 
 export interface ThreatFeed {
-  /** The source of its indicators. */
+  /** Name of the feed, and source of its indicators. */
   readonly name: string;
   readonly description: string;
   readonly enabled: boolean;
   readonly location: FeedLocation;
   readonly authentication: FeedAuthentication;
   readonly everySeconds: number;
-  /** Of indicators for which the feed gives none. */
+  /** Confidence of indicators for which the feed specifies none. */
   readonly confidence: number;
-  /** Indicators without an end are valid so long after the feed told of them; null for without end. */
+  /** Validity in days, from the last report by the feed, of indicators without an end; null for unlimited. */
   readonly validDays: number | null;
   readonly halfLifeDays: number | null;
-  /** Of one answer. */
+  /** Maximum size of one response. */
   readonly maxBytes: number;
-  /** Of one poll. */
+  /** Maximum number of indicators of one poll. */
   readonly maxIndicators: number;
   readonly raisesSignals: boolean;
-  /** New indicators are looked for in logs of so many days; 0 for none. */
+  /** Days of older logs in which new indicators are searched; 0 for none. */
   readonly retroHuntDays: number;
 }
 
 export const threatFeeds = defineCollection<ThreatFeed>({ name: 'threat-feeds', unique: [['name']] });
 
-/** What a poll did. */
+/** Result counts of a poll. */
 export interface FeedCounts {
   readonly created: number;
   readonly updated: number;
   readonly unchanged: number;
-  /** What the feed gave and cannot be matched. */
+  /** Number of the feed's entries that cannot be matched. */
   readonly refused: number;
 }
 
-/** How far a feed was read; the id is the feed's. */
+/** Read position of a feed; the ID is that of the feed. */
 export interface ThreatFeedState {
-  /** Of the feed that was polled: a changed one is read from its beginning. */
+  /** Version of the polled feed: a changed feed is read from its beginning. */
   readonly feedVersion: number;
   readonly nextPollAt: string;
   readonly lastPolledAt: string;
   readonly lastSucceededAt: string | null;
-  /** When it was last read whole, and not only asked whether it changed. */
+  /** Time of the last complete read, as opposed to a check for changes. */
   readonly lastReadAt: string | null;
-  /** In words; null after a poll that succeeded. */
+  /** Error message; null after a successful poll. */
   readonly error: string | null;
-  /** Polls that failed since the last that succeeded. */
+  /** Failed polls since the last successful one. */
   readonly failures: number;
-  /** Of the last poll that succeeded. */
+  /** Counts of the last successful poll. */
   readonly counts: FeedCounts;
-  /** The first that were refused, with the reason. */
+  /** The first refused entries, with the reason. */
   readonly refused: readonly { readonly at: string; readonly message: string }[];
   readonly etag: string | null;
   readonly lastModified: string | null;
-  /** TAXII: what the server added until then was read. */
+  /** TAXII: everything that the server added up to this time was read. */
   readonly addedAfter: string | null;
 }
 

@@ -4,10 +4,10 @@ import { defineTable } from './table.ts';
 const milliseconds = "DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))";
 const labels = 'Map(LowCardinality(String), String) CODEC(ZSTD(1))';
 
-/** One row an alert that changed its state. An id may be there twice, when an evaluation was repeated: reads take one. */
+/** One row per alert state change. A repeated evaluation may duplicate an ID: reads must deduplicate. */
 export const alertTransitionsTable = defineTable({
   name: 'alert_transitions',
-  summary: 'Alerts that changed their state, one row each',
+  summary: 'Alert state changes, one row each',
   retention: 'longest',
   columns: {
     ...tenancy,
@@ -22,9 +22,9 @@ export const alertTransitionsTable = defineTable({
     severity: 'LowCardinality(String)',
     labels,
     annotations: labels,
-    /** Since when it fires; the epoch where it never did. */
+    /** When the alert started firing; the epoch if it never did. */
     started_at: milliseconds,
-    /** When it stopped firing; the epoch where it did not. */
+    /** When the alert stopped firing; the epoch if it did not. */
     ended_at: milliseconds,
     value: 'Nullable(Float64)',
     reason: 'String CODEC(ZSTD(1))',
@@ -36,7 +36,7 @@ export const alertTransitionsTable = defineTable({
   orderBy: ['tenant_id', 'rule_id', 'time', 'alert_id'],
 });
 
-/** What each evaluation found: one row for the rule, with an empty alert, and one for each group. */
+/** Results of each evaluation: one row for the rule, with an empty alert, and one for each group. */
 export const alertEvaluationsTable = defineTable({
   name: 'alert_evaluations',
   summary: 'Evaluations of alert rules, by group',
@@ -64,10 +64,13 @@ export const alertEvaluationsTable = defineTable({
   orderBy: ['tenant_id', 'rule_id', 'time', 'alert_id'],
 });
 
-/** How alerts stand, by the last evaluation that tells of each; the row with an empty alert is the rule's. Read with FINAL. */
+/**
+ * Current states of alerts, from the last evaluation that contains each. The row with an empty alert is that of the
+ * rule. Read with FINAL.
+ */
 export const alertStatesTable = defineTable({
   name: 'alert_states',
-  summary: 'Alerts and rules as their last evaluation found them',
+  summary: 'States of alerts and rules after their last evaluation',
   retention: 'longest',
   identity: 'alert_id',
   engine: 'ReplacingMergeTree(evaluated_ms)',

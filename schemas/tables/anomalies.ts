@@ -4,10 +4,10 @@ import { defineTable } from './table.ts';
 const time = "DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))";
 const bound = 'Nullable(Float64) CODEC(ZSTD(1))';
 
-/** The score of a step of a series of a detector. */
+/** Scores of the steps of a detector's series. */
 export const anomalyScoresTable = defineTable({
   name: 'anomaly_scores',
-  summary: 'Scores of the series that detectors watch',
+  summary: 'Scores of the series that detectors monitor',
   retention: { days: scoresRetentionDays },
   ageColumn: 'time',
   engine: 'ReplacingMergeTree',
@@ -27,17 +27,17 @@ export const anomalyScoresTable = defineTable({
   orderBy: ['tenant_id', 'detector_id', 'series', 'time'],
 });
 
-/** Anomalies, as they stood at their last change. Read with FINAL. */
+/** Anomalies, as of their last change. Read with FINAL. */
 export const anomaliesTable = defineTable({
   name: 'anomalies',
-  summary: 'Anomalies that detectors found',
+  summary: 'Anomalies found by detectors',
   retention: { days: anomaliesRetentionDays },
   ageColumn: 'time',
   engine: 'ReplacingMergeTree(revision)',
   columns: {
     tenant_id: 'LowCardinality(String)',
     project_id: 'LowCardinality(String)',
-    /** Where it began. */
+    /** Start of the anomaly. */
     time,
     id: 'String',
     revision: 'UInt32',
@@ -52,7 +52,7 @@ export const anomaliesTable = defineTable({
     labels: 'Map(LowCardinality(String), String)',
     sign: 'LowCardinality(String)',
     direction: 'LowCardinality(String)',
-    /** 0 while it lasts. */
+    /** 0 while the anomaly is ongoing. */
     end_ms: 'UInt64',
     changed_ms: 'UInt64',
     why: 'LowCardinality(String)',
@@ -68,10 +68,10 @@ export const anomaliesTable = defineTable({
   orderBy: ['tenant_id', 'time', 'id'],
 });
 
-/** How far each detector is. Read with FINAL. */
+/** Progress of each detector. Read with FINAL. */
 export const anomalyEvaluationsTable = defineTable({
   name: 'anomaly_looks',
-  summary: 'How far detectors are',
+  summary: 'Progress of detectors',
   retention: { days: anomaliesRetentionDays },
   identity: 'detector_id',
   engine: 'ReplacingMergeTree(revision)',
@@ -84,14 +84,14 @@ export const anomalyEvaluationsTable = defineTable({
     last_seen: "DateTime64(3, 'UTC')",
     up_to_ms: 'UInt64',
     step_ms: 'UInt64',
-    /** 0 while it learns history. */
+    /** 0 while the detector learns history. */
     watched_from_ms: 'UInt64',
-    /** 0 once it has. */
+    /** 0 once learning is complete. */
     learns_until_ms: 'UInt64',
     learnt_from_ms: 'UInt64',
     series: 'UInt32',
     learning: 'UInt32',
-    /** 0 where a series speaks already. */
+    /** 0 if a series already has enough history. */
     speaks_from_ms: 'UInt64',
     refused: 'UInt32',
     open: 'UInt32',

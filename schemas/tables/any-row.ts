@@ -1,5 +1,5 @@
 /**
- * Ends a statement that looks for any one row of a tenant. A bare `LIMIT`, which one shard fulfils, makes the engine (26.7) break its
- * connections to the others; an order does not.
+ * Ends a statement that needs any one row of a tenant. A bare `LIMIT` that one shard satisfies makes the engine (26.7)
+ * break its connections to the other shards. An order prevents that.
  */
 export const anyRow = 'ORDER BY tenant_id LIMIT 1';

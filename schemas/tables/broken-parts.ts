@@ -1,7 +1,13 @@
-/** Parts of tables that the engine set aside, since it could not read them. It says nothing of it, and reads without their rows. */
+/**
+ * Table parts that the engine detached because it could not read them. The engine does not report them, and reads
+ * without their rows.
+ */
 import type { ServerColumns } from '../ports/columns.ts';
 
-/** Their directories, a hundred at most. Those of replicated tables are fetched from another replica, and no rows are missing. */
+/**
+ * Returns their directories, at most a hundred. Parts of replicated tables are fetched from another replica, and no
+ * rows are missing.
+ */
 export const brokenParts = async (columns: ServerColumns): Promise<readonly string[]> => {
   const parts = await columns.query<{ path: string }>(
     `SELECT path FROM system.detached_parts WHERE database = currentDatabase() AND startsWith(reason, 'broken')

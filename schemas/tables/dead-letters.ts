@@ -1,7 +1,10 @@
 import { byDayReceived } from './parts.ts';
 import { defineTable } from './table.ts';
 
-/** What lies on the dead-letter topic, for listing; payloads stay on the bus and are found by partition and offset. One row a dead letter (its first chunk). */
+/**
+ * Index of the dead-letter topic for listing; payloads stay on the bus and are found by partition and offset. One row
+ * per dead letter (its first chunk).
+ */
 export const deadLettersTable = defineTable({
   name: 'dead_letters',
   summary: 'Dead letters',
@@ -24,7 +27,7 @@ export const deadLettersTable = defineTable({
     cut: 'Bool',
     chunks: 'UInt32',
     partition: 'UInt16',
-    /** Of the first chunk on the dead-letter topic. */
+    /** Offset of the first chunk on the dead-letter topic. */
     offset: 'UInt64',
   },
   partitionBy: byDayReceived,
@@ -33,9 +36,12 @@ export const deadLettersTable = defineTable({
 
 export const deadLetterMarksTable = defineTable({
   name: 'dead_letter_marks',
-  summary: 'Dead letters that were replayed or discarded',
+  summary: 'Replayed or discarded dead letters',
   retention: 'longest',
-  /** Marks are younger than what they mark: they outlive it, and nothing that is still listed loses its mark. */
+  /**
+   * Marks are newer than the dead letters that they mark. So they expire later, and no listed dead letter loses its
+   * mark.
+   */
   ageColumn: 'marked_at',
   engine: 'ReplacingMergeTree',
   columns: {

@@ -1,10 +1,10 @@
 import { byDayReceived, landed, tenancy } from './parts.ts';
 import { defineTable } from './table.ts';
 
-/** Log sources and fields by day, as each partition saw them first: reads join rows of one log source. */
+/** Log sources and fields by day, as each partition first received them: reads merge the rows of one log source. */
 export const detectionTelemetryTable = defineTable({
   name: 'detection_telemetry',
-  summary: 'Log sources and fields that detection rules could have asked for, by day',
+  summary: 'Log sources and fields available to detection rules, by day',
   retention: 'longest',
   columns: {
     ...tenancy,

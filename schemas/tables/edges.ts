@@ -2,8 +2,8 @@ import { byDayReceived, landed } from './parts.ts';
 import { defineTable } from './table.ts';
 
 /**
- * Calls between services, databases, queues and hosts, by minute. Rows of one edge and minute are several, and add up: always
- * aggregate. What the columns mean is in `schemas/edges.ts`, quantiles are `durationQuantile` of `durations.ts`.
+ * Calls between services, databases, queues and hosts, by minute. Several rows of the same edge and minute add up:
+ * always aggregate. `schemas/edges.ts` documents the columns. For quantiles use `durationQuantile` of `durations.ts`.
  */
 export const serviceEdgesTable = defineTable({
   name: 'service_edges',
@@ -11,12 +11,12 @@ export const serviceEdgesTable = defineTable({
   retention: 'traces',
   columns: {
     tenant_id: 'LowCardinality(String)',
-    /** The client's project; the server's where no client span came. */
+    /** Project of the client, or of the server if there is no client span. */
     project_id: 'LowCardinality(String)',
-    /** The server's project; the client's where no server span came. */
+    /** Project of the server, or of the client if there is no server span. */
     server_project_id: 'LowCardinality(String)',
     ...landed,
-    /** Of the calls' beginning. */
+    /** Minute in which the calls began. */
     minute: "DateTime('UTC')",
     connection: 'LowCardinality(String)',
     client: 'LowCardinality(String)',
@@ -30,14 +30,14 @@ export const serviceEdgesTable = defineTable({
     via: 'LowCardinality(String)',
     requests: 'UInt64',
     errors: 'UInt64',
-    /** Requests whose duration is known: those of the buckets. */
+    /** Requests with a known duration, which the buckets count. */
     timed: 'UInt64',
     /** Nanoseconds. */
     duration_sum: 'UInt64',
     duration_max: 'UInt64',
     duration_buckets: 'Map(UInt16, UInt64)',
     server_duration_sum: 'UInt64',
-    /** Reason → requests of which one side alone came. */
+    /** Reason → number of requests with only one side */
     unpaired: 'Map(LowCardinality(String), UInt64)',
   },
   partitionBy: byDayReceived,

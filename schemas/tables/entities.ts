@@ -2,7 +2,10 @@ import { firstAttribute } from './literal.ts';
 import { identityDecides } from './parts.ts';
 import { defineTable, type MaterializedView } from './table.ts';
 
-/** What resources speak of: each kind with the attributes that identify it (the first that is there) and that name it. */
+/**
+ * Kinds of entities in resources. Each has the attributes that identify it (the first one present) and the attributes
+ * that name it.
+ */
 const entityKinds = [
   { kind: 'service', id: ['service.name'], name: ['service.name'], within: 'service.namespace' },
   { kind: 'host', id: ['host.id', 'host.name'], name: ['host.name'], within: undefined },
@@ -40,10 +43,10 @@ const entityKinds = [
   { kind: 'function', id: ['faas.instance', 'faas.name'], name: ['faas.name'], within: undefined },
 ] as const;
 
-/** One row for each entity and resource in which it was seen. */
+/** One row for each entity and resource that contained it. */
 export const entitiesTable = defineTable({
   name: 'entities',
-  summary: 'Services, hosts, pods, containers … seen in resources, with first and last time',
+  summary: 'Services, hosts, pods, containers and other entities in resources, with first and last time',
   retention: 'longest',
   liesBy: 'tenant',
   identity: 'id',
@@ -51,7 +54,10 @@ export const entitiesTable = defineTable({
   columns: {
     tenant_id: 'LowCardinality(String)',
     kind: 'LowCardinality(String)',
-    /** Unique within the kind; what is only unique within something else leads with that and a slash. */
+    /**
+     * Unique within the kind. An ID that is only unique within another entity has that entity's ID and a slash as
+     * prefix.
+     */
     id: 'String',
     name: 'String',
     resource_id: 'UInt64',

@@ -3,17 +3,17 @@ import { defineTable, type MaterializedView } from './table.ts';
 
 const inOrder = ['tenant_id', 'toStartOfHour(timestamp)', 'fingerprint'] as const;
 
-/** One row an error that happened. Rows of a group lie together within an hour. */
+/** One row per error occurrence. Rows of a group are adjacent within an hour. */
 export const errorOccurrencesTable = defineTable({
   name: 'error_occurrences',
-  summary: 'Errors that happened, one row each',
+  summary: 'Error occurrences, one row each',
   retention: 'longest',
   columns: {
     ...tenancy,
-    /** Of the exception, or of its reception where that is earlier. */
+    /** Time of the exception, or of its reception if that is earlier. */
     timestamp: nanoseconds,
     fingerprint: 'LowCardinality(String)',
-    /** `log` or `span`: what the plan includes and keeps of it. */
+    /** `log` or `span`: determines the entitlement and the retention of the plan. */
     source: 'LowCardinality(String)',
     service: 'LowCardinality(String)',
     environment: 'LowCardinality(String)',
@@ -21,14 +21,14 @@ export const errorOccurrencesTable = defineTable({
     type: 'LowCardinality(String)',
     message: 'String CODEC(ZSTD(1))',
     stack: 'String CODEC(ZSTD(3))',
-    /** Empty where nobody says. */
+    /** Empty if unknown. */
     handled: 'LowCardinality(String)',
-    /** Empty without one. */
+    /** Empty if absent. */
     user_id: 'String CODEC(ZSTD(1))',
     tags: 'Map(LowCardinality(String), String) CODEC(ZSTD(1))',
     trace_id: 'String CODEC(ZSTD(1))',
     span_id: 'String CODEC(ZSTD(1))',
-    /** Of a log record; empty for a span. */
+    /** ID of the log record; empty for a span. */
     record_id: 'String CODEC(ZSTD(1))',
     ...ordinal,
     ...landed,
@@ -39,10 +39,10 @@ export const errorOccurrencesTable = defineTable({
   settings: manyInserts,
 });
 
-/** What errors there are: by fingerprint, where they happened, and when first and last. Rows merge; read with min, max and anyLast. */
+/** Error groups: by fingerprint, location, and first and last time. Rows merge; read with min, max and anyLast. */
 export const errorGroupsTable = defineTable({
   name: 'error_groups',
-  summary: 'Fingerprints of errors by service, environment and release, with first and last time',
+  summary: 'Error fingerprints by service, environment and release, with first and last time',
   retention: 'longest',
   identity: 'fingerprint',
   engine: 'AggregatingMergeTree',
@@ -54,10 +54,10 @@ export const errorGroupsTable = defineTable({
     environment: 'LowCardinality(String)',
     release: 'LowCardinality(String)',
     type: 'SimpleAggregateFunction(anyLast, String)',
-    /** Of the last occurrence. */
+    /** Message of the last occurrence. */
     message: 'SimpleAggregateFunction(anyLast, String)',
     culprit: 'SimpleAggregateFunction(anyLast, String)',
-    /** JSON: pairs of name and text. The fingerprint is their hash. */
+    /** JSON pairs of name and text. The fingerprint is their hash. */
     components: 'SimpleAggregateFunction(anyLast, String)',
     first_seen: "SimpleAggregateFunction(min, DateTime64(9, 'UTC'))",
     last_seen: "SimpleAggregateFunction(max, DateTime64(9, 'UTC'))",
@@ -67,8 +67,8 @@ export const errorGroupsTable = defineTable({
 });
 
 /**
- * Errors by the hour in which they happened and the hour in which they were received, so that what a list began with can be told from what
- * came later. A view fills it from the moment it is there: hours of reception before the first one in it, and that one, are not complete.
+ * Errors by hour of occurrence and hour of reception, so that a list can exclude errors that arrived later. A view
+ * fills the table from its creation on. The first hour of reception, and all hours before, are incomplete.
  */
 export const errorHoursTable = defineTable({
   name: 'error_hours',
@@ -86,9 +86,9 @@ export const errorHoursTable = defineTable({
     environment: 'LowCardinality(String)',
     release: 'LowCardinality(String)',
     occurrences: 'SimpleAggregateFunction(sum, UInt64)',
-    /** Those that say that nothing handled them. */
+    /** Errors that are reported as unhandled. */
     unhandled: 'SimpleAggregateFunction(sum, UInt64)',
-    /** Those who met it, where it is told. */
+    /** Affected users, if reported. */
     users: 'SimpleAggregateFunction(groupUniqArrayArray, Array(String))',
     first_seen: "SimpleAggregateFunction(min, DateTime64(9, 'UTC'))",
     last_seen: "SimpleAggregateFunction(max, DateTime64(9, 'UTC'))",

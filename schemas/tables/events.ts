@@ -1,10 +1,13 @@
 import { byDayReceived, landed, tenancy } from './parts.ts';
 import { defineTable } from './table.ts';
 
-/** Events of the platform (`schemas/events.ts`). An id may be there twice, when a client asked again before the first row landed: reads take one. */
+/**
+ * Events of the platform (`schemas/events.ts`). A client's retry before the first row landed may duplicate an ID: reads
+ * must deduplicate.
+ */
 export const eventsTable = defineTable({
   name: 'events',
-  summary: 'Deployments, custom events, and what processors tell of alerts, anomalies, incidents and signals',
+  summary: 'Deployments, custom events, and events about alerts, anomalies, incidents and security signals',
   retention: 'longest',
   columns: {
     ...tenancy,

@@ -1,8 +1,8 @@
 import { defineTable } from './table.ts';
 
 /**
- * Signed tree heads of the audit chains. Never expired: an old head is what shows that an old record was changed. Heads of
- * several instances over the same records are one row, and over different ones several.
+ * Signed tree heads of the audit chains. They never expire: an old head proves that an old record was changed. Heads of
+ * several instances share a row if they cover the same records, and have several rows otherwise.
  */
 export const evidenceHeadsTable = defineTable({
   name: 'evidence_heads',
@@ -15,7 +15,7 @@ export const evidenceHeadsTable = defineTable({
     root: 'String',
     key_id: 'LowCardinality(String)',
     last_hash: 'String',
-    /** One after the other, 64 digits each. */
+    /** Concatenated, 64 digits each. */
     subtrees: 'String',
     signed_at: "DateTime64(3, 'UTC')",
     signature: 'String',

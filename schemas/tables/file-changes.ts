@@ -1,10 +1,10 @@
 import { byDayReceived, landed, tenancy } from './parts.ts';
 import { defineTable } from './table.ts';
 
-/** One row a change. An id may be there twice where records were stepped again: reads take one. */
+/** One row per change. Reprocessed records may duplicate an ID: reads must deduplicate. */
 export const fileChangesTable = defineTable({
   name: 'file_changes',
-  summary: 'Changes of files, as records tell of them',
+  summary: 'Changes of files, as records report them',
   retention: 'longest',
   columns: {
     ...tenancy,
@@ -21,7 +21,7 @@ export const fileChangesTable = defineTable({
     user: 'LowCardinality(String)',
     process: 'LowCardinality(String)',
     process_id: 'String',
-    /** What is known of the file: hashes, mode, owner, group, size. */
+    /** Known state of the file: hashes, mode, owner, group, size. */
     before: 'Map(LowCardinality(String), String) CODEC(ZSTD(1))',
     after: 'Map(LowCardinality(String), String) CODEC(ZSTD(1))',
     changed: 'Array(LowCardinality(String))',
@@ -31,7 +31,7 @@ export const fileChangesTable = defineTable({
   orderBy: ['tenant_id', 'time', 'host', 'id'],
 });
 
-/** One row a package that was installed, upgraded or removed. */
+/** One row per installed, upgraded or removed package. */
 export const packageChangesTable = defineTable({
   name: 'package_changes',
   summary: 'Packages that package managers installed, upgraded or removed',

@@ -1,4 +1,4 @@
-/** Every table and view there is. A new one is a declaration and a line here. */
+/** All tables and views. To add one, write a declaration and a line here. */
 import { alertEvaluationsTable, alertStatesTable, alertTransitionsTable } from './alerts.ts';
 import { anomaliesTable, anomalyEvaluationsTable, anomalyScoresTable } from './anomalies.ts';
 import { deadLetterMarksTable, deadLettersTable } from './dead-letters.ts';
@@ -93,7 +93,9 @@ export const allTables: readonly Table[] = [
   schemaMigrationsTable,
 ];
 
-/** Views between tables that no written migration makes: made from their declarations, as these are. */
+/**
+ * Views between tables that no written migration creates: they are created from their declarations, like the tables.
+ */
 export const declaredViews: readonly MaterializedView[] = [errorHoursView, sloDayChangesView];
 
 export const allViews: readonly MaterializedView[] = [
@@ -101,5 +103,5 @@ export const allViews: readonly MaterializedView[] = [
   ...declaredViews,
 ];
 
-/** Tables whose rows belong to a tenant: the engine filters each of them in every read of a tenant. */
+/** Tables whose rows belong to a tenant. The engine filters them in every read of a tenant. */
 export const tenantTables: readonly Table[] = allTables.filter((table) => 'tenant_id' in table.columns);

@@ -1,18 +1,19 @@
 import { defineTable } from './table.ts';
 
 /**
- * Up to when records have been received that are stored, by tenant and table. Sinks tell it a second apart at most (`Columns.recordWatermark`), so
- * that it grows with time and not with what lands; where engine and sinks are one process it is told in memory, and this stays empty.
+ * Reception time up to which records are stored, by tenant and table. Sinks report it at most once per second
+ * (`Columns.recordWatermark`), so that the table grows with time and not with the data volume. If engine and sinks
+ * share a process, the time is passed in memory and this table stays empty.
  */
 export const landingsTable = defineTable({
   name: 'landings',
-  summary: 'The newest time of reception of what has landed, by tenant and table',
+  summary: 'Latest reception time of landed data, by tenant and table',
   retention: 'never',
   liesBy: 'tenant',
   engine: 'AggregatingMergeTree',
   columns: {
     tenant_id: 'LowCardinality(String)',
-    /** Of the records. */
+    /** Table that stores the records. */
     landed_in: 'LowCardinality(String)',
     newest: "SimpleAggregateFunction(max, DateTime64(3, 'UTC'))",
   },

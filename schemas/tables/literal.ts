@@ -1,10 +1,13 @@
-/** Text as SQL. With parameters (`schemas/ports/columns.ts`) it is seldom needed: statements that take none, and adapters. */
+/**
+ * SQL literals. Parameters (`schemas/ports/columns.ts`) make them mostly unnecessary, except for statements without
+ * parameters and in adapters.
+ */
 
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', "'": "\\'", '\0': '\\0' };
 
-/** A string literal. NUL is escaped because statements pass through C strings. */
+/** Returns a string literal. NUL is escaped because statements pass through C strings. */
 export const quote = (text: string): string => `'${text.replace(/[\\'\0]/g, (character) => escapes[character] ?? '')}'`;
 
-/** SQL of the first of these attributes of a row that is there, empty for none. */
+/** Returns the SQL expression for the first present of these attributes of a row; empty without one. */
 export const firstAttribute = (keys: readonly string[]): string =>
   `coalesce(${keys.map((key) => `nullIf(attributes[${quote(key)}], '')`).join(', ')}, '')`;

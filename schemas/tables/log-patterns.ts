@@ -2,22 +2,25 @@ import { byDayReceived, identityDecides, landed, tenancy } from './parts.ts';
 import { defineTable } from './table.ts';
 
 /**
- * What patterns there are: one row for each form in which a shard found a pattern in a service. Read with FINAL. `template`, `sample` and
- * `parameters` are the last that the shard said.
+ * Log patterns: one row for each form in which a shard discovered a pattern in a service. Read with FINAL. `template`,
+ * `sample` and `parameters` are the latest values of the shard.
  */
 export const logPatternsTable = defineTable({
   name: 'log_patterns',
-  summary: 'Patterns of log bodies, with what their variables took',
+  summary: 'Patterns of log bodies, with the values of their variables',
   retention: 'logs',
   identity: 'pattern_id',
   engine: 'AggregatingMergeTree',
   columns: {
     tenant_id: 'LowCardinality(String)',
     service: 'LowCardinality(String)',
-    /** Patterns of different structure have no body in common: those of a body are found by it. */
+    /**
+     * Hash of the structure. Patterns of different structure match no common body, so the patterns of a body are looked
+     * up by it.
+     */
     structure: 'Int32',
     pattern_id: 'String',
-    /** Of each word and variable: hash of the word, 0 for a variable, 1 for whatever stands there. */
+    /** For each word and variable: hash of the word, 0 for a variable, 1 for a wildcard. */
     places: 'Array(Int32)',
     shard: 'UInt16',
     template: 'SimpleAggregateFunction(anyLast, String)',
@@ -31,7 +34,7 @@ export const logPatternsTable = defineTable({
   settings: identityDecides,
 });
 
-/** Records of each pattern by minute; always sums. An id may be an alias today: `queries/logs/` knows which. */
+/** Records of each pattern by minute; always sum. An ID may have become an alias: `queries/logs/` resolves aliases. */
 export const logPatternCountsTable = defineTable({
   name: 'log_pattern_counts',
   summary: 'Log records by minute, service, severity and pattern',

@@ -2,10 +2,13 @@ import { attributes, byDayReceived, manyInserts, nanoseconds, ordinal, origin, s
 import { attributeIndex, bodyIndex, madeByInserts, resourceIndex, timeIndex, traceIndexes } from './search.ts';
 import { defineTable } from './table.ts';
 
-/** Without the time after it: rows of one resource then stay together, and a merge moves runs of them instead of single rows. */
+/**
+ * Without the time after it: rows of one resource then stay adjacent, and a merge moves runs of rows instead of single
+ * rows.
+ */
 const inOrder = ['tenant_id', 'toStartOfTenMinutes(timestamp)', 'service', 'resource_id'] as const;
 
-/** One row a log record. Resource attributes are in `resources`, by `resource_id`. */
+/** One row per log record. Resource attributes are in `resources`, by `resource_id`. */
 export const logsTable = defineTable({
   name: 'logs',
   summary: 'Log records',
@@ -15,7 +18,7 @@ export const logsTable = defineTable({
     ...tenancy,
     ...origin,
     ...ordinal,
-    /** The record's time, else when it was observed, else when it was received. */
+    /** The record's time, or else the observed time, or else the reception time. */
     timestamp: nanoseconds,
     observed_timestamp: nanoseconds,
     service: 'LowCardinality(String)',
@@ -24,7 +27,7 @@ export const logsTable = defineTable({
     severity_number: 'UInt8',
     severity_text: 'LowCardinality(String)',
     event_name: 'LowCardinality(String)',
-    /** Text of a string body; JSON of any other (`body_type` as in `attribute_types`). */
+    /** Text of a string body; JSON of other bodies (`body_type` as in `attribute_types`). */
     body: 'String CODEC(ZSTD(1))',
     body_type: 'LowCardinality(String)',
     ...attributes,

@@ -12,25 +12,25 @@ import {
 import { traceIndex } from './search.ts';
 import { defineTable, type MaterializedView } from './table.ts';
 
-/** What identifies a point's series within a tenant; leads every sorting key of the metric tables. */
+/** Identifies a point's series within a tenant, and leads every sorting key of the metric tables. */
 const seriesKey = { metric: 'LowCardinality(String)', series_id: 'UInt64' } as const;
 
 /**
- * A row of `series` is written for each of these in which the series has points, by their time: one that was seen so long before a range
- * may have points in it.
+ * Interval of the rows of `series`: a row is written for each interval, by point time, in which the series has points.
+ * A series last seen up to one interval before a range may have points in the range.
  */
 export const seriesRowEveryMs = 3_600_000;
 
-/** Of a text that may be learnt later: one that is known stays, in whatever order rows merge. */
+/** Type of a text that may be unknown at first: a known text persists, in whatever order rows merge. */
 const known = 'SimpleAggregateFunction(max, LowCardinality(String))';
 
 /**
  * Every distinct time series, once. `series_id` is 64 bits of a hash of metric name, kind, unit, temporality, resource,
- * scope and the sorted labels; PromQL selectors resolve here and read points by id.
+ * scope and the sorted labels. PromQL selectors resolve in this table and read points by ID.
  */
 export const seriesTable = defineTable({
   name: 'series',
-  summary: 'Time series seen, with labels, first and last time',
+  summary: 'Time series, with labels, first and last time',
   retention: 'metrics',
   liesBy: 'tenant',
   identity: 'series_id',
@@ -39,22 +39,22 @@ export const seriesTable = defineTable({
     ...tenancy,
     ...seriesKey,
     /**
-     * `gauge`, `sum`, `histogram`, `exponential_histogram`, `summary`; remote-write: the metadata's type, else `unknown`, which comes after
-     * all others, so that a type that is known stays.
+     * `gauge`, `sum`, `histogram`, `exponential_histogram`, `summary`; for remote-write the type from the metadata, or
+     * else `unknown`, which sorts last, so that a known type persists.
      */
     kind: 'SimpleAggregateFunction(min, LowCardinality(String))',
-    /** OTLP's numbers: 0 unspecified, 1 delta, 2 cumulative. */
+    /** OTLP temporality: 0 unspecified, 1 delta, 2 cumulative. */
     temporality: 'SimpleAggregateFunction(max, UInt8)',
     monotonic: 'SimpleAggregateFunction(max, Bool)',
     unit: known,
-    /** One of those that were sent: the last one is in `metric_metadata`. */
+    /** One of the received descriptions: the last one is in `metric_metadata`. */
     description: known,
-    /** OTLP's, as JSON sorted by key; empty for none. */
+    /** OTLP metadata, as JSON sorted by key; empty if absent. */
     metadata: 'LowCardinality(String)',
     /** `otlp` or `prometheus`. */
     source: 'LowCardinality(String)',
     service: 'LowCardinality(String)',
-    /** 0 for remote-write, whose labels say it all. */
+    /** 0 for remote-write, whose labels identify the source. */
     resource_id: 'UInt64',
     ...scope,
     /** OTLP data point attributes, or Prometheus labels without `__name__`. */
@@ -67,12 +67,13 @@ export const seriesTable = defineTable({
 });
 
 /**
- * What senders say of metrics, a row for each thing that was said, with the last time. Remote-write 1.0 sends it apart from samples, under
- * the name of the family; all else comes with series, from where a view takes it.
+ * Metric metadata from senders: a row for each distinct metadata, with the time of the last reception. Remote-write 1.0
+ * sends it separately from samples, under the name of the family. All other metadata arrives with series, from which a
+ * view extracts it.
  */
 export const metricMetadataTable = defineTable({
   name: 'metric_metadata',
-  summary: 'Type, unit and description of metrics, with the last time that they were sent',
+  summary: 'Type, unit and description of metrics, with the time of the last reception',
   retention: 'metrics',
   liesBy: 'tenant',
   ageColumn: 'last_seen',
@@ -84,7 +85,7 @@ export const metricMetadataTable = defineTable({
     kind: 'LowCardinality(String)',
     monotonic: 'Bool',
     unit: 'LowCardinality(String)',
-    description: 'String',
+    description: 'Description',
     last_seen: "SimpleAggregateFunction(max, DateTime64(3, 'UTC'))",
   },
   orderBy: ['tenant_id', 'metric', 'project_id', 'source', 'kind', 'monotonic', 'unit', 'description'],
@@ -104,14 +105,14 @@ const pointColumns = {
   ...origin,
   ...seriesKey,
   timestamp: nanoseconds,
-  /** Epoch 0 where the sender gave none. */
+  /** Epoch 0 if the sender specified none. */
   start_timestamp: nanoseconds,
   /** OTLP data point flags; 1: no recorded value. */
   flags: 'UInt32',
 } as const;
 const pointOrder = ['tenant_id', 'metric', 'series_id', 'timestamp'] as const;
 
-/** One row a number: gauges, sums, remote-write samples. NaN payloads (staleness) are kept bit for bit. */
+/** One row per number: gauges, sums, remote-write samples. NaN payloads (staleness) are preserved bit for bit. */
 export const samplesTable = defineTable({
   name: 'samples',
   summary: 'Number data points and remote-write samples',
@@ -120,7 +121,7 @@ export const samplesTable = defineTable({
   columns: {
     ...pointColumns,
     value: 'Float64 CODEC(Gorilla, ZSTD(1))',
-    /** The value again where it is an integer that a double cannot hold, else 0. */
+    /** The value again if it is an integer that a double cannot represent, otherwise 0. */
     integer: 'Int64',
   },
   partitionBy: byDayReceived,
@@ -128,7 +129,7 @@ export const samplesTable = defineTable({
   settings: manyInserts,
 });
 
-/** Explicit, exponential and Prometheus' native histograms. Which fields count is told by the series' kind. */
+/** Explicit, exponential and Prometheus's native histograms. The series' kind determines which fields apply. */
 export const histogramsTable = defineTable({
   name: 'histograms',
   summary: 'Histogram data points, explicit and exponential',
@@ -149,16 +150,19 @@ export const histogramsTable = defineTable({
     positive_counts: 'Array(UInt64)',
     negative_offset: 'Int32',
     negative_counts: 'Array(UInt64)',
-    /** Remote-write's: 1 the counter was reset before this point, 2 it was not, 3 a gauge; 0 where the sender did not say. */
+    /**
+     * Reset hint of remote-write: 1 the counter was reset before this point, 2 it was not, 3 a gauge; 0 if the sender
+     * specified none.
+     */
     reset_hint: 'UInt8',
     /**
-     * Counts with fractions, as remote-write's float histograms have them: the count, the zero count, then those of `counts`, `positive_counts` and
-     * `negative_counts`, which have the nearest integers. Empty where these are exact.
+     * Fractional counts of remote-write's float histograms: the count, the zero count, then those of `counts`,
+     * `positive_counts` and `negative_counts`, which contain the nearest integers. Empty if these are exact.
      */
     exact_counts: 'Array(Float64)',
     /**
-     * Which buckets remote-write sent, as its spans (offset and length, one after the other): others are zeros that fill gaps. Of custom bounds in
-     * `positive_spans`. Empty for OTLP.
+     * Buckets that remote-write sent, as its spans (offset and length alternating): other buckets are zeros that fill
+     * gaps. Those of custom bounds are in `positive_spans`. Empty for OTLP.
      */
     positive_spans: 'Array(Int32)',
     negative_spans: 'Array(Int32)',
@@ -207,8 +211,8 @@ export const exemplarsTable = defineTable({
 });
 
 /**
- * A row for each message of metrics that a rule emitted and that landed: one that was published again after a crash lands once. A table of
- * its own, as what senders send has no such positions. Rows of one message merge.
+ * A row for each landed metrics message that a rule emitted, so that a message published again after a crash lands
+ * once. This is a separate table, because messages of senders have no emitter positions. Rows of one message merge.
  */
 export const emittedMetricsTable = defineTable({
   name: 'emitted_metrics',

@@ -3,10 +3,10 @@ import { defineTable } from './table.ts';
 
 const inOrder = ['tenant_id', 'channel_id', 'toStartOfHour(queued_at)'] as const;
 
-/** One row a step of a delivery. A step that was told twice has two rows: read one of each delivery and attempt. */
+/** One row per step of a delivery. A repeated step has two rows: read one for each delivery and attempt. */
 export const notificationDeliveriesTable = defineTable({
   name: 'notification_deliveries',
-  summary: 'Notifications to channels: that each was queued, and its attempts with their answers',
+  summary: 'Notifications to channels: when each was queued, and its attempts with the responses',
   retention: 'longest',
   columns: {
     tenant_id: 'LowCardinality(String)',
@@ -22,12 +22,12 @@ export const notificationDeliveriesTable = defineTable({
     resolved: 'UInt32',
     is_test: 'UInt8',
     queued_at: "DateTime64(3, 'UTC')",
-    /** 0 for being queued. */
+    /** 0 for the queued step. */
     attempt: 'UInt16',
     at: "DateTime64(3, 'UTC')",
-    /** After the step: `queued`, `retrying`, `delivered`, `failed` or `withdrawn`. */
+    /** State after the step: `queued`, `retrying`, `delivered`, `failed` or `withdrawn`. */
     state: 'LowCardinality(String)',
-    /** 0 where there was no answer. */
+    /** 0 if there was no response. */
     status_code: 'UInt16',
     answer: 'String CODEC(ZSTD(1))',
     latency_ms: 'UInt32',

@@ -1,20 +1,23 @@
-/** Columns that several tables share, with the reason for their form. */
+/** Columns that several tables share, with the reasons for their types. */
 
-/** Whose row it is. */
+/** Owner of a row. */
 export const tenancy = {
   tenant_id: 'LowCardinality(String)',
   project_id: 'LowCardinality(String)',
 } as const;
 
-/** Where on the bus the row came from: the landed range is checked by it, and ids are made of it. `ordinal` counts records within a message. */
+/**
+ * Position of the row's message on the bus, which identifies the landed range and forms IDs. `ordinal` counts records
+ * within a message.
+ */
 export const origin = {
   received_at: "DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))",
   partition: 'UInt16',
   offset: 'UInt64 CODEC(Delta, ZSTD(1))',
 } as const;
 /**
- * The same for values of derived topics, several of which may land in one table; and which message of its emitter the row came in: one
- * that lies on the bus twice lands once. The emitter is empty for what no processor emitted.
+ * Position of a value of a derived topic; several topics may land in one table. Also the emitter's message of the row,
+ * so that a message that is on the bus twice lands once. The emitter is empty for values without a processor.
  */
 export const landed = {
   topic: 'LowCardinality(String)',
@@ -23,20 +26,22 @@ export const landed = {
   emitted_offset: 'UInt64 CODEC(Delta, ZSTD(1))',
   emitted_part: 'UInt64 CODEC(Delta, ZSTD(1))',
 } as const;
-/** OTLP and remote-write land in the same tables from two topics: remote-write's partitions are stored with this added. */
+/**
+ * OTLP and remote-write land in the same tables from two topics. Remote-write partitions are stored with this offset.
+ */
 export const remoteWritePartitions = 32_768;
 export const ordinal = { ordinal: 'UInt32 CODEC(Delta, ZSTD(1))' } as const;
 
 /**
- * Attributes as text, beside one letter for each in the same order that tells the type it came in:
- * `s` string, `i` integer, `d` double, `b` boolean, `j` array or map (as JSON), `y` bytes (base64), `n` empty.
+ * Attributes as text, with one type character each, in the same order: `s` string, `i` integer, `d` double, `b`
+ * boolean, `j` array or map (as JSON), `y` bytes (base64), `n` empty.
  */
 export const attributes = {
   attributes: 'Map(LowCardinality(String), String) CODEC(ZSTD(1))',
   attribute_types: 'LowCardinality(String)',
 } as const;
 
-/** The scope that a row came in. Its attributes as JSON, sorted by key, empty for none: few scopes have any. */
+/** Scope of a row. Its attributes are JSON sorted by key, empty for none: few scopes have attributes. */
 export const scope = {
   scope_name: 'LowCardinality(String)',
   scope_version: 'LowCardinality(String)',
@@ -48,14 +53,14 @@ export const scope = {
 export const nanoseconds = "DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1))";
 
 /**
- * For tables that get an insert a second. Merge about 16 parts at once rather than 5, so that a row is merged again less
- * often: merging costs more than inserting. An insert writes all columns to one file: a file and a buffer for each cost
- * as much as all else that it does.
+ * Settings of tables with an insert per second. Merges combine about 16 parts instead of 5, so that a row is merged
+ * less often: merging costs more than inserting. An insert writes all columns to one file: a file and a buffer per
+ * column would double its cost.
  */
 export const manyInserts = { merge_selector_base: 16, min_level_for_wide_part: 1 } as const;
 
 /** Partitions are days of reception: a sender's wrong clock must not scatter an insert over hundreds of partitions. */
 export const byDayReceived = 'toYYYYMMDD(received_at)';
 
-/** For tables whose sorting key is an identity on which every other column depends: any of the merged rows' values is the value. */
+/** For tables whose sorting key determines every other column: any value among the merged rows is correct. */
 export const identityDecides = { allow_dimensions_outside_sorting_key: 1 } as const;

@@ -1,26 +1,29 @@
 import { defineTable } from './table.ts';
 
-/** What a server was told of shards is believed for so long by who reads it. */
+/** How long readers cache a server's placements. */
 export const placementsBelievedMs = 1_000;
-/** So long after all servers were told, whoever reads knows. */
+/** Delay after the update of all servers until all readers know the placements. */
 export const placementsKnownMs = placementsBelievedMs + 200;
 
-/** Stands for a shard in a row that tells of so many shards: the server was none of them. */
+/** Shard number in a row with a number of shards: the server was none of them. */
 export const noShard = 65_535;
 
-/** Stands for a table in a row that tells of a shard without rows. */
+/** Table name in a row for a shard without rows. */
 export const emptied = '-';
 
 /**
- * Of a cluster: which shards rows may lie on. Each server has all of it for itself, before anything lands by it. A row tells one of four:
- * - `shards` > 0: there were so many shards, of which this server was that of number `shard` (from 0 on), and rows lay by the rule (`lying.ts`).
- * - `tenant` and `landed_in`: rows of the tenant in this table lie on `shard` too.
- * - Neither: rows of anybody, in any table, lie on `shard` too.
- * - `landed_in` is `-`: no rows lie on `shard` any more, so that it may leave the cluster. Taken back before it gets new ones.
+ * Shards of a cluster that may contain rows. Each server stores all placements itself, before anything lands according
+ * to them. A row has one of four meanings:
+ * - `shards` > 0: the cluster had this many shards, this server was number `shard` (starting at 0), and rows were
+ *   placed by the rule (`sharding.ts`).
+ * - `tenant` and `landed_in`: rows of the tenant in this table are on `shard` too.
+ * - Neither: rows of any tenant, in any table, are on `shard` too.
+ * - `landed_in` is `-`: no rows are on `shard` any more, so that it may leave the cluster. Revoked before it gets new
+ *   rows.
  */
 export const placementsTable = defineTable({
   name: 'placements',
-  summary: 'Of a cluster: on which shards rows may lie',
+  summary: 'Shards of a cluster that may contain rows',
   retention: 'never',
   engine: 'ReplacingMergeTree',
   columns: {

@@ -5,7 +5,10 @@ import { severityNumberSql } from './search.ts';
 import { isRequest } from './span-metrics.ts';
 import { defineTable, type MaterializedView } from './table.ts';
 
-/** What each resource (an instance of a service) sent by the minute: which versions and instances were active when. Always aggregate. */
+/**
+ * Activity of each resource (an instance of a service) by minute: which versions and instances were active when. Always
+ * aggregate.
+ */
 export const resourceActivityTable = defineTable({
   name: 'resource_activity',
   summary: 'Log records, spans, requests, errors and durations by minute and resource',
@@ -17,7 +20,7 @@ export const resourceActivityTable = defineTable({
     ...tenancy,
     /** Day of reception. */
     day: 'Date',
-    /** Of the records' time. */
+    /** Minute of the records' time. */
     minute: "DateTime('UTC')",
     service: 'LowCardinality(String)',
     resource_id: 'UInt64',
@@ -25,10 +28,10 @@ export const resourceActivityTable = defineTable({
     /** Log records of severity ERROR and above, by `severityNumberOf`. */
     error_logs: 'SimpleAggregateFunction(sum, UInt64)',
     spans: 'SimpleAggregateFunction(sum, UInt64)',
-    /** Spans that are requests (`isRequest`), and those of them with an error. */
+    /** Request spans (`isRequest`), and those with an error. */
     requests: 'SimpleAggregateFunction(sum, UInt64)',
     errors: 'SimpleAggregateFunction(sum, UInt64)',
-    /** Of the requests, as in `span_metrics`. */
+    /** Durations of the requests, as in `span_metrics`. */
     duration_sum: 'SimpleAggregateFunction(sum, UInt64)',
     duration_max: 'SimpleAggregateFunction(max, UInt64)',
     duration_buckets: 'SimpleAggregateFunction(sumMap, Map(UInt16, UInt64))',

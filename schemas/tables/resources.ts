@@ -2,12 +2,12 @@ import { attributes, identityDecides } from './parts.ts';
 import { defineTable } from './table.ts';
 
 /**
- * Every distinct resource seen, once: telemetry rows carry its `resource_id` (64 bits of a hash of the sorted attributes),
- * so that resource attributes are neither stored nor indexed again with each row.
+ * Every distinct resource, once: telemetry rows contain its `resource_id` (64 bits of a hash of the sorted attributes),
+ * so that resource attributes are neither stored nor indexed with each row.
  */
 export const resourcesTable = defineTable({
   name: 'resources',
-  summary: 'Resources seen, with first and last time',
+  summary: 'Resources, with first and last time',
   retention: 'longest',
   liesBy: 'tenant',
   identity: 'resource_id',

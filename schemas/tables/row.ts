@@ -1,10 +1,10 @@
-/** What a row of a declared table looks like in TypeScript: the columns' types are written once, as ClickHouse has them. */
+/** TypeScript types of the rows of a declared table: the column types are written once, in ClickHouse's syntax. */
 import type { Table } from './table.ts';
 
-/** A type without its codec. */
+/** A type without its codec */
 type Plain<Type extends string> = Type extends `${infer Inner} CODEC(${string}` ? Inner : Type;
 
-/** Columns that the engine computes when a row leaves them out. */
+/** Columns that the engine computes when a row omits them. */
 type IsComputed<Type extends string> =
   Type extends `${string} ${'MATERIALIZED' | 'ALIAS' | 'DEFAULT' | 'EPHEMERAL'}${string}` ? true : false;
 
@@ -20,10 +20,10 @@ interface Scalars {
   readonly Float64: number;
 }
 
-/** Milliseconds since the epoch, or ISO-8601 with up to as many digits as the column has. */
+/** Milliseconds since the epoch, or ISO 8601 with at most as many digits as the column has. */
 type Instant = number | string;
 
-/** The value of a column; `never` for a type that cannot be written from values. */
+/** Type of a column's value; `never` for a type that cannot be written from values. */
 type ValueOf<Type extends string> = Type extends keyof Scalars
   ? Scalars[Type]
   : Type extends `LowCardinality(${infer Inner})`

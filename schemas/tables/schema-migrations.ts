@@ -1,6 +1,6 @@
 import { defineTable } from './table.ts';
 
-/** Which migrations have been applied. */
+/** Applied migrations. */
 export const schemaMigrationsTable = defineTable({
   name: 'schema_migrations',
   summary: 'Applied migrations',

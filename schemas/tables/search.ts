@@ -1,74 +1,85 @@
 /**
- * Indexes of what people search by, and the exact expressions that use them. The engine uses an index only when a query
- * spells its expression the same way, so reads take these from here and never spell them themselves.
+ * Search indexes and the exact expressions that use them. The engine uses an index only if a query contains exactly its
+ * expression. So reads use the functions of this file and never write the expressions themselves.
  */
 import { severityNumbers } from '../records/severity.ts';
 import { quote } from './literal.ts';
 
-/** `severityNumberOf` of a row of `logs`. */
+/** SQL of `severityNumberOf` for a row of `logs`. */
 export const severityNumberSql = `if(severity_number > 0, severity_number, transform(lower(severity_text), [${[...severityNumbers.keys()].map(quote).join(', ')}], [${[...severityNumbers.values()].join(', ')}], 0))`;
 
-/** Words of a body, in lower case (ASCII; other letters as they are). */
+/** Words of a body, in lower case (ASCII only). */
 const bodyText = 'lower(body)';
 /**
- * One hash for each key and value, in a Bloom filter. A text index of the pairs costs more than all else that an insert
- * does (folder's README); the filter skips granules without a rare value as well, and where a value is common the rows must
- * be read anyway.
+ * One hash for each key and value, in a Bloom filter. A text index of the pairs costs more than everything else in an
+ * insert (see the README of this folder). The filter also skips granules without a rare value, and for a common value
+ * the rows must be read anyway.
  */
 const pairs = 'arrayMap((k, v) -> cityHash64(k, v), mapKeys(attributes), mapValues(attributes))';
 
 /**
- * Words of a body in a Bloom filter, sized by how many there are: a third of what a text index of them costs to make and to merge (folder's
- * README). A granule that it is wrong about is read for nothing, which costs more than a larger filter. `fresh_words` serves until a
- * part's first merge. It has one size for all and one hash a word, so that it tells little of granules with many words, and takes a fifth
- * of the other's time to make.
+ * Words of a body in a Bloom filter, sized by their number. It costs a third of a text index to build and to merge (see
+ * the README of this folder). A false positive causes a granule to be read in vain, which costs more than a larger
+ * filter. `fresh_words` is used until a part's first merge. It has a fixed size and one hash per word, so that it is
+ * less selective for granules with many words, and takes a fifth of the other's build time.
  */
 export const bodyIndex = {
   body_words: `tokens(${bodyText}) TYPE bloom_filter(0.001) GRANULARITY 1`,
   fresh_words: `${bodyText} TYPE tokenbf_v1(32768, 1, 0) GRANULARITY 1`,
 } as const;
 export const attributeIndex = { attribute_pairs: `${pairs} TYPE bloom_filter(0.01) GRANULARITY 1` } as const;
-/** Lists begin with the newest minute, and sorting keys know ten: few inserts and few granules of busy resources have rows of it. */
+/**
+ * Lists begin with the latest minute, and sorting keys have a resolution of ten minutes: few inserts, and few granules
+ * of busy resources, have rows of that minute.
+ */
 export const timeIndex = { time_range: 'timestamp TYPE minmax GRANULARITY 1' } as const;
 export const traceIndex = { trace: 'trace_id TYPE bloom_filter(0.01) GRANULARITY 1' } as const;
 /**
- * For tables with many rows of a trace. It lies within a few minutes, so that a million rows have few ids for their number: first there
- * is a filter for each million, and only then are those of granules looked at, which are hundreds of megabytes for a month.
+ * For tables with many rows per trace. A trace covers only a few minutes, so that a million rows have relatively few
+ * IDs. A filter per million rows is read first, and only then those of granules, which take hundreds of megabytes for a
+ * month.
  */
 export const traceIndexes = {
   trace_of_many: 'trace_id TYPE bloom_filter(0.01) GRANULARITY 128',
   ...traceIndex,
 } as const;
 /**
- * Rows of one resource lie together, which the sorting key knows too. But where a condition is of attributes "or of the resource", the
- * engine joins indexes like this one with that of attributes, and the key with none.
+ * Rows of one resource are adjacent, as in the sorting key. But for a condition on attributes "or of the resource", the
+ * engine combines this index with the attribute index. It combines the key with no index.
  */
 export const resourceIndex = { resource_range: 'resource_id TYPE minmax GRANULARITY 1' } as const;
 
 /**
- * Not made by inserts, which take most of what else an insert costs for them; merges make indexes anew anyway. Until then attributes of
- * the rows that no merge has seen are read: that is one column of a million and a half rows at most.
+ * Indexes that inserts do not build, because they would take most of the cost of an insert. Merges rebuild indexes
+ * anyway. Until the first merge, reads scan the attributes of the unmerged rows: one column of at most a million and a
+ * half rows.
  */
 export const madeByMerges: readonly string[] = ['body_words', 'attribute_pairs'] satisfies (
   | keyof typeof bodyIndex
   | keyof typeof attributeIndex
 )[];
-/** Not made by merges. */
+/** Indexes that merges do not build. */
 export const madeByInserts: readonly string[] = ['fresh_words'] satisfies (keyof typeof bodyIndex)[];
 
-/** In lower case as the engine's `lower` is: letters of ASCII. */
+/** Returns the text in lower case, like the engine's `lower`: ASCII letters only. */
 export const lowered = (text: string): string => text.replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
 
-/** As the engine splits texts: letters and digits of ASCII, and every other character. */
+/** Splits a text like the engine: into runs of ASCII letters and digits and all other characters. */
 const wordsOf = (text: string): readonly string[] => [
   ...new Set((text.match(/[0-9A-Za-z\u0080-\u{10ffff}]+/gu) ?? []).map(lowered)),
 ];
 const listOf = (words: readonly string[]): string => `[${words.map(quote).join(', ')}]`;
 
-/** One word at a time is looked for several times faster than all at once; each takes a pass of its own over what the others leave. */
+/**
+ * Searching one word at a time is several times faster than all words in one expression. Each word takes a separate
+ * pass over the remaining rows.
+ */
 const maxWordsAtATime = 4;
 
-/** True for bodies with every word of the text, in any order and case. A text without a word matches nothing. */
+/**
+ * Returns a condition for bodies that contain every word of the text, in any order and case. A text without words
+ * matches nothing.
+ */
 export const bodyHasAllWords = (text: string): string => {
   const words = wordsOf(text).toSorted((one, other) => other.length - one.length);
   if (words.length === 0) return 'false';
@@ -80,40 +91,52 @@ export const bodyHasAllWords = (text: string): string => {
   return `(${conditions.join(' AND ')})`;
 };
 
-/** True for bodies with at least one word of the text. */
+/** Returns a condition for bodies that contain at least one word of the text. */
 export const bodyHasAnyWord = (text: string): string => {
   const words = wordsOf(text);
   if (words.length === 0) return 'false';
   return `(indexHint(hasAny(tokens(${bodyText}), ${listOf(words)})) AND hasAnyTokens(${bodyText}, ${listOf(words)}))`;
 };
 
-/** Escapes by which JSON may write a letter of ASCII. */
+/** Escape sequences in which JSON may encode an ASCII letter. */
 const escapedCharacter = "position(body, '\\\\u00') > 0";
 
-/** True for bodies with each of these runs of ASCII letters anywhere in them, also where JSON may have escaped them. */
+/**
+ * Returns a condition for bodies that contain each of these runs of ASCII letters, including runs that JSON may have
+ * escaped.
+ */
 export const jsonBodyHasAll = (characters: readonly string[]): string =>
   characters.length === 0
     ? 'true'
     : `(${characters.map((each) => `position(body, ${quote(each)}) > 0`).join(' AND ')} OR ${escapedCharacter})`;
 
-/** How the words of a search are looked for in the records of a table. */
+/** Word search in the records of a table. */
 export interface SearchedText {
-  /** True for records with every word of the text, in any order and case. A text without a word matches nothing. */
+  /**
+   * Returns a condition for records that contain every word of the text, in any order and case. A text without words
+   * matches nothing.
+   */
   hasAllWords(text: string): string;
-  /** True for records that the pattern fits: an SQL expression of RE2, of the text as it came or in lower case. */
+  /**
+   * Returns a condition for records that match the pattern: an SQL expression of an RE2 pattern, applied to the
+   * original or the lowercase text.
+   */
   matches(pattern: string, form: 'raw' | 'lower'): string;
-  /** Whether an index serves `hasAllWords`, so that what is slower is asked only of what it leaves. */
+  /** Whether an index supports `hasAllWords`, so that slower conditions apply only to the remaining records. */
   readonly isIndexed: boolean;
 }
 
-/** The text of one column: `body`. */
+/** Search in one column: `body`. */
 export const bodySearch: SearchedText = {
   hasAllWords: bodyHasAllWords,
   matches: (pattern, form) => `match(${form === 'lower' ? bodyText : 'body'}, ${pattern})`,
   isIndexed: true,
 };
 
-/** Several texts: words may be in any of them, a pattern fits one. `joined` is all of them in lower case, `each` an array. */
+/**
+ * Search in several texts: words may be in any of them, and a pattern must match one. `joined` is all of them in lower
+ * case, `each` an array.
+ */
 const severalTexts = (joined: string, each: string): SearchedText => ({
   hasAllWords(text) {
     const words = wordsOf(text);
@@ -124,30 +147,35 @@ const severalTexts = (joined: string, each: string): SearchedText => ({
   isIndexed: false,
 });
 
-/** Name, service and values of attributes. */
+/** Search in name, service and attribute values. */
 export const spanSearch = severalTexts(
   "lower(concat(name, ' ', service, ' ', arrayStringConcat(mapValues(attributes), ' ')))",
   'arrayConcat([toString(name), toString(service)], mapValues(attributes))',
 );
 
-/** Metric, description, service and values of labels. */
+/** Search in metric, description, service and label values. */
 export const seriesSearch = severalTexts(
   "lower(concat(metric, ' ', series.description, ' ', series.service, ' ', arrayStringConcat(mapValues(attributes), ' ')))",
   'arrayConcat([toString(metric), toString(series.description), toString(series.service)], mapValues(attributes))',
 );
 
 /**
- * The text of an attribute, empty without it, of the first one where a record has several of that key. `key` is an SQL expression. The
- * engine's own `attributes[key]` is an eighth cheaper, but in 26.7.2 it sometimes gives the second one.
+ * Returns the text of an attribute; empty without it. If a record has several with that key, the first counts. `key` is
+ * an SQL expression. The engine's own `attributes[key]` is an eighth cheaper, but 26.7.2 sometimes returns the second
+ * one.
  */
 export const attributeText = (key: string): string => `mapValues(attributes)[indexOf(mapKeys(attributes), ${key})]`;
 
 /**
- * True where the attribute has exactly this value. `key` and `value` are SQL expressions, say `{key:String}` and `{value:String}`. The index
- * is only hinted at: hashing all attributes of each row that is left costs more than reading them. A missing one reads as an empty text.
+ * Returns a condition for attributes with exactly this value. `key` and `value` are SQL expressions such as
+ * `{key:String}` and `{value:String}`. The index is only a hint: hashing all attributes of each remaining row costs
+ * more than reading them. A missing attribute equals an empty text.
  */
 export const attributeEquals = (key: string, value: string): string =>
   `(indexHint(has(${pairs}, cityHash64(${key}, ${value}))) AND ${attributeText(key)} = ${value} AND (${value} != '' OR mapContains(attributes, ${key})))`;
 
-/** True for the rows of a trace. `id` is a parameter or literal of 32 hexadecimal digits; the index is not used for anything that the engine does not fold. */
+/**
+ * Returns a condition for the rows of a trace. `id` is a parameter or literal of 32 hexadecimal digits. The index
+ * requires an expression that the engine folds to a constant.
+ */
 export const traceIs = (id: string): string => `trace_id = unhex(${id})`;

@@ -1,10 +1,13 @@
 import { byDayReceived, landed, tenancy } from './parts.ts';
 import { defineTable } from './table.ts';
 
-/** One row a signal. An id may be there again where a rule matched a record again (a retro-hunt), or with more events where its suppression hid others: reads take the one with most. */
+/**
+ * One row per security signal. An ID may have several rows if a rule matched a record again (a retro hunt), or if
+ * suppression hid further events: reads use the row with most events.
+ */
 export const signalsTable = defineTable({
   name: 'signals',
-  summary: 'What detection rules found',
+  summary: 'Security signals of detection rules',
   retention: 'longest',
   columns: {
     ...tenancy,
@@ -17,15 +20,15 @@ export const signalsTable = defineTable({
     rule_title: 'LowCardinality(String)',
     severity: 'LowCardinality(String)',
     risk_score: 'Float64',
-    /** JSON: records with the fields that matched. */
+    /** JSON of the records with the matched fields. */
     events: 'String CODEC(ZSTD(1))',
     event_count: 'UInt32',
-    /** `user ann`: type and value. */
+    /** Type and value, such as `user ann`. */
     entities: 'Array(String) CODEC(ZSTD(1))',
     tactics: 'Array(LowCardinality(String))',
     techniques: 'Array(LowCardinality(String))',
     group_by: 'Map(LowCardinality(String), String)',
-    /** Empty for none. */
+    /** Empty if not suppressed. */
     suppressed_by: 'LowCardinality(String)',
   },
   partitionBy: byDayReceived,

@@ -1,10 +1,13 @@
 import { slicesRetentionDays } from '../slo-slices.ts';
 import { defineTable, type MaterializedView } from './table.ts';
 
-/** A slice of an objective that had events. A later look replaces it: read with FINAL, of one objective some hours at a time. */
+/**
+ * A time slice of an SLO that had events. A later measurement replaces it: read with FINAL, some hours of one SLO at a
+ * time.
+ */
 export const sloSlicesTable = defineTable({
   name: 'slo_slices',
-  summary: 'Good and total of the slices of service level objectives',
+  summary: 'Good and total counts of the time slices of SLOs',
   retention: { days: slicesRetentionDays },
   ageColumn: 'begin',
   engine: 'ReplacingMergeTree(look_ms)',
@@ -12,7 +15,7 @@ export const sloSlicesTable = defineTable({
     tenant_id: 'LowCardinality(String)',
     slo_id: 'LowCardinality(String)',
     series: 'LowCardinality(String)',
-    /** Codecs that are quick to read: of blocks of 64 KiB mostly a few hours are asked for. */
+    /** Codecs that decode fast: reads mostly need only a few hours of a 64 KiB block. */
     begin: "DateTime('UTC') CODEC(Delta, LZ4)",
     good: 'UInt64 CODEC(T64, LZ4)',
     total: 'UInt64 CODEC(T64, LZ4)',
@@ -23,10 +26,10 @@ export const sloSlicesTable = defineTable({
   settings: { index_granularity: 1024 },
 });
 
-/** How far each objective is measured. Read with FINAL. */
+/** Measurement progress of each SLO. Read with FINAL. */
 export const sloMeasurementsTable = defineTable({
   name: 'slo_looks',
-  summary: 'How far service level objectives are measured',
+  summary: 'Measurement progress of SLOs',
   retention: { days: slicesRetentionDays },
   identity: 'slo_id',
   engine: 'ReplacingMergeTree(look_ms)',
@@ -45,10 +48,13 @@ export const sloMeasurementsTable = defineTable({
   orderBy: ['tenant_id', 'slo_id', 'series'],
 });
 
-/** Days (UTC, of the slices' begins) in which slices were written, and how often: what was summed up of a day is true as long as that is the same. */
+/**
+ * Days (UTC, by slice start) in which slices were written, and the number of writes. The sums of a day are valid while
+ * that number is unchanged.
+ */
 export const sloDayChangesTable = defineTable({
   name: 'slo_day_changes',
-  summary: 'How often slices of a day were written',
+  summary: 'Number of writes of the time slices of a day',
   retention: { days: slicesRetentionDays },
   ageColumn: 'day',
   engine: 'AggregatingMergeTree',
@@ -69,14 +75,17 @@ export const sloDayChangesView: MaterializedView = {
   to: 'slo_day_changes',
   select: `SELECT tenant_id, slo_id, series, toDate(begin) AS day, count() AS changes, now('UTC') AS changed_at
 FROM slo_slices GROUP BY tenant_id, slo_id, series, day`,
-  // More changes than there were cost one more summing up.
+  // A count above the actual number of changes only causes one more summation.
   backfillColumns: ['tenant_id', 'slo_id', 'series', 'day', 'changes', 'changed_at'],
 };
 
-/** Sums of the slices of a day, at a number of changes. Read with FINAL, and only where the changes are the same (`queries/slos/tallies.ts`). */
+/**
+ * Sums of the slices of a day, for a number of changes. Read with FINAL, and only if the number of changes is current
+ * (`queries/slos/tallies.ts`).
+ */
 export const sloDaysTable = defineTable({
   name: 'slo_days',
-  summary: 'Sums of the slices of a day',
+  summary: 'Sums of the time slices of a day',
   retention: { days: slicesRetentionDays },
   ageColumn: 'day',
   engine: 'ReplacingMergeTree(summed_at)',
@@ -90,13 +99,13 @@ export const sloDaysTable = defineTable({
     good: 'UInt64',
     total: 'UInt64',
     slices: 'UInt64',
-    /** The way of budgeting for which the others are counted, with its slice target: `timeslices 0.95`. */
+    /** Budgeting method of the other columns, with its slice target: `timeslices 0.95`. */
     counted_for: 'LowCardinality(String)',
-    /** Slices that reached the slice target. */
+    /** Number of slices that reached the slice target. */
     reached: 'UInt64',
-    /** Shares of good of the slices, each rounded down, in parts of 2^190. */
+    /** Sum of the slices' good ratios, each rounded down, in units of 2^-190. */
     shares: 'UInt256',
-    /** Good by total, where there are not more totals than are added exactly. */
+    /** Good count by total, if there are few enough totals to add exactly. */
     good_by_total: 'Map(UInt64, UInt64)',
   },
   orderBy: ['tenant_id', 'slo_id', 'series', 'day'],

@@ -3,8 +3,8 @@ import { identityDecides, tenancy } from './parts.ts';
 import { defineTable, type MaterializedView } from './table.ts';
 
 /**
- * Requests, errors and durations by the minute, per service and endpoint. Durations are a histogram with a logarithmic
- * scale: as mergeable as a sketch, at 0.2 kB a row (quantilesDD 0.5, quantilesTDigest 1.4) and a fifth of their insert cost.
+ * Requests, errors and durations by minute, service and endpoint. Durations are a logarithmic histogram: as mergeable
+ * as a sketch, at 0.2 kB per row (quantilesDD 0.5, quantilesTDigest 1.4) and a fifth of their insert cost.
  */
 export const spanMetricsTable = defineTable({
   name: 'span_metrics',
@@ -17,21 +17,26 @@ export const spanMetricsTable = defineTable({
     ...tenancy,
     /** Day of reception. */
     day: 'Date',
-    /** Of the spans' start. */
+    /** Minute of the spans' start. */
     minute: "DateTime('UTC')",
     service: 'LowCardinality(String)',
-    /** `http.route` where the span has one, else its name. */
+    /** `http.route` if the span has it, otherwise its name. */
     endpoint: 'LowCardinality(String)',
-    /** As in `spans`. Requests are of `requestKinds`; 3 and 4 (client, producer) are what a service asks of others. */
+    /**
+     * As in `spans`. Requests have one of `requestKinds`; 3 and 4 (client, producer) are calls by a service to others.
+     */
     kind: 'UInt8',
     requests: 'SimpleAggregateFunction(sum, UInt64)',
     errors: 'SimpleAggregateFunction(sum, UInt64)',
     /** Nanoseconds. */
     duration_sum: 'SimpleAggregateFunction(sum, UInt64)',
     duration_max: 'SimpleAggregateFunction(max, UInt64)',
-    /** `floor(8 · log2(nanoseconds + 1))` → spans. */
+    /** `floor(8 · log2(nanoseconds + 1))` → number of spans */
     duration_buckets: 'SimpleAggregateFunction(sumMap, Map(UInt16, UInt64))',
-    /** Of these, the ones with an error: what failed satisfies nobody, however fast. Empty for rows of former versions. */
+    /**
+     * Spans with an error by duration bucket: a failed request satisfies nobody, however fast. Empty for rows of former
+     * versions.
+     */
     error_buckets: 'SimpleAggregateFunction(sumMap, Map(UInt16, UInt64))',
   },
   partitionBy: 'day',
@@ -40,13 +45,19 @@ export const spanMetricsTable = defineTable({
   settings: identityDecides,
 });
 
-/** Kinds of spans that are requests to a service: of server and consumer each, of unspecified and internal those that are roots. */
+/**
+ * Kinds of spans that are requests to a service: all server and consumer spans, and root spans of the kinds unspecified
+ * and internal.
+ */
 export const requestKinds = [0, 1, 2, 5] as const;
 
-/** SQL of the same over `spans`: internal spans within a request are steps of it. OpenTelemetry reads unspecified as internal. */
+/**
+ * SQL of the same condition for `spans`: internal spans within a request are steps of it. OpenTelemetry treats
+ * unspecified as internal.
+ */
 export const isRequest = "(kind IN (2, 5) OR (kind IN (0, 1) AND parent_span_id = toFixedString('', 8)))";
 
-/** Counts of spans as `span_metrics` has them; `condition` chooses the spans. */
+/** Returns the select list of `span_metrics` for the spans that match `condition`. */
 export const spanMetricsOf = (condition: string): string =>
   `SELECT tenant_id, project_id, toDate(received_at) AS day, toDateTime(toStartOfMinute(timestamp), 'UTC') AS minute,
   service, if(attributes['http.route'] = '', name, attributes['http.route']) AS endpoint, kind,

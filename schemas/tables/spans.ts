@@ -5,7 +5,7 @@ import { defineTable } from './table.ts';
 /** Without the time after it, as in `logs`. */
 const inOrder = ['tenant_id', 'toStartOfTenMinutes(timestamp)', 'service', 'name'] as const;
 
-/** One row a span, with its events and links. */
+/** One row per span, with its events and links. */
 export const spansTable = defineTable({
   name: 'spans',
   summary: 'Spans with events and links',
@@ -17,7 +17,7 @@ export const spansTable = defineTable({
     ...ordinal,
     /** Start. */
     timestamp: nanoseconds,
-    /** Nanoseconds; 0 when the end lies before the start. */
+    /** Nanoseconds; 0 if the end is before the start. */
     duration: 'UInt64 CODEC(T64, ZSTD(1))',
     service: 'LowCardinality(String)',
     resource_id: 'UInt64',
@@ -28,9 +28,9 @@ export const spansTable = defineTable({
     trace_state: 'String',
     flags: 'UInt32',
     name: 'LowCardinality(String)',
-    /** OTLP's numbers: 0 unspecified, 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
+    /** OTLP span kind: 0 unspecified, 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
     kind: 'UInt8',
-    /** OTLP's numbers: 0 unset, 1 ok, 2 error. */
+    /** OTLP status code: 0 unset, 1 ok, 2 error. */
     status_code: 'UInt8',
     status_message: 'String',
     ...attributes,
@@ -39,7 +39,7 @@ export const spansTable = defineTable({
     event_names: 'Array(LowCardinality(String))',
     event_attributes: 'Array(Map(LowCardinality(String), String))',
     event_attribute_types: 'Array(LowCardinality(String))',
-    /** Empty when all are 0; so are those of links, and their flags. */
+    /** Empty if all are 0, like those of links and the link flags. */
     event_dropped_attributes: 'Array(UInt32)',
     dropped_events: 'UInt32',
     link_trace_ids: 'Array(FixedString(16))',

@@ -3,7 +3,7 @@ import { defineTable } from './table.ts';
 
 const time = "DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))";
 
-/** A run of a check. One that is told again merges into the first: read with FINAL. */
+/** A run of a check. A repeated report merges into the first: read with FINAL. */
 export const syntheticRunsTable = defineTable({
   name: 'synthetic_runs',
   summary: 'Runs of synthetic checks',
@@ -35,7 +35,7 @@ export const syntheticRunsTable = defineTable({
   orderBy: ['tenant_id', 'check_id', 'due', 'location', 'is_manual'],
 });
 
-/** The latest result of each check and location. Read with FINAL. */
+/** Latest result of each check and location. Read with FINAL. */
 export const syntheticLatestTable = defineTable({
   name: 'synthetic_latest',
   summary: 'Latest results of synthetic checks',
@@ -55,7 +55,7 @@ export const syntheticLatestTable = defineTable({
   orderBy: ['tenant_id', 'check_id', 'location'],
 });
 
-/** From when on each check, and each of its locations, is in a state. Read with FINAL. */
+/** Start of the state of each check and each of its locations. Read with FINAL. */
 export const syntheticStatesTable = defineTable({
   name: 'synthetic_states',
   summary: 'States of synthetic checks and their locations',
@@ -73,10 +73,10 @@ export const syntheticStatesTable = defineTable({
   orderBy: ['tenant_id', 'check_id', 'location', 'at'],
 });
 
-/** How each check was judged, when that changed and now and then. */
+/** Verdicts on each check: at each change, and repeated at intervals. */
 export const syntheticVerdictsTable = defineTable({
   name: 'synthetic_verdicts',
-  summary: 'Judgements of synthetic checks',
+  summary: 'Verdicts on synthetic checks',
   retention: { days: runsRetentionDays },
   ageColumn: 'judged',
   engine: 'ReplacingMergeTree',

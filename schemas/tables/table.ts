@@ -1,8 +1,8 @@
-/** How a ClickHouse table is declared: columns once; DDL, insert order and reads follow. */
+/** Declarations of ClickHouse tables: the columns once, from which DDL, insert order and reads are derived. */
 
 /**
- * How long a tenant's rows are kept: as long as it keeps a signal, as the signal that it keeps longest, so many days whatever it keeps, or
- * for ever.
+ * Retention of a tenant's rows: that of a telemetry signal, the longest retention of all signals, a fixed number of
+ * days, or forever.
  */
 export type Retention = 'logs' | 'metrics' | 'traces' | 'longest' | 'never' | { readonly days: number };
 
@@ -10,27 +10,31 @@ export interface Table {
   readonly name: string;
   readonly summary: string;
   readonly retention: Retention;
-  /** The column by whose day rows become too old, where it is not `received_at`. */
+  /** Column whose day determines the age of rows, if it is not `received_at`. */
   readonly ageColumn?: string;
-  /** For tables of what was seen: the column that identifies it. Rows become too old by `last_seen`, and stay when a newer one says the same. */
+  /**
+   * Identifying column of a table of observed objects. The age of rows is that of `last_seen`, and a newer row with the
+   * same identity preserves them.
+   */
   readonly identity?: string;
   /**
-   * `tenant` where its rows are made of telemetry as received: then a tenant's lie together on several shards (`lying.ts`), and are asked of
-   * one. Rows of derived topics lie by other keys, so that what is merged by one lies together.
+   * `tenant` if rows are received telemetry: on several shards, a tenant's rows are then on one shard (`sharding.ts`),
+   * and reads query only that shard. Rows of derived topics are distributed by other keys, so that rows that merge are
+   * on one shard.
    */
   readonly liesBy?: 'tenant';
-  /** Column → ClickHouse type, codecs and defaults included after the type. Insert blocks carry columns in this order. */
+  /** Column → ClickHouse type, followed by codecs and defaults. Insert blocks contain columns in this order. */
   readonly columns: Readonly<Record<string, string>>;
   /** Default `MergeTree`. */
   readonly engine?: string;
   readonly partitionBy?: string;
   readonly orderBy: readonly string[];
   /**
-   * How much of `orderBy` is the index, all by default. A key with both `f(time)` and `time` must end before `time`: the
-   * engine would match a time range with the later one alone, and read everything.
+   * Part of `orderBy` that is the index; by default all. A key with both `f(time)` and `time` must end before `time`:
+   * the engine would match a time range only with the latter, and read everything.
    */
   readonly primaryKey?: readonly string[];
-  /** `name` → `expression TYPE … GRANULARITY …`. */
+  /** `name` → `expression TYPE … GRANULARITY …` */
   readonly indexes?: Readonly<Record<string, string>>;
   readonly settings?: Readonly<Record<string, string | number>>;
 }
@@ -41,11 +45,14 @@ export interface MaterializedView {
   readonly from: string;
   readonly to: string;
   readonly select: string;
-  /** Columns of the select, where what is in `from` already is taken in when the view is made: rows that land meanwhile may be twice. */
+  /**
+   * Columns of the select, if existing data of `from` is inserted when the view is created. Rows that land meanwhile
+   * may be duplicated.
+   */
   readonly backfillColumns?: readonly string[];
 }
 
-/** Declares a table. Throws when rows could never be found too old. */
+/** Declares a table. Throws if the age of rows cannot be determined. */
 export const defineTable = <const Definition extends Table>(table: Definition): Definition => {
   if (table.retention === 'never') return table;
   const age = ageColumnOf(table);
@@ -57,26 +64,29 @@ export const defineTable = <const Definition extends Table>(table: Definition): 
   return table;
 };
 
-/** The column that tells how old a row is. */
+/** Returns the column that determines the age of a row. */
 export const ageColumnOf = ({ identity, ageColumn = identity === undefined ? 'received_at' : 'last_seen' }: Table) =>
   ageColumn;
 
-/** Whether its partitions are days of that column. */
+/** Returns whether the partitions are days of that column. */
 export const isDaily = (table: Table): boolean => {
   const age = ageColumnOf(table);
   return table.partitionBy === age || table.partitionBy === `toYYYYMMDD(${age})`;
 };
 
-/** Whether rows of one key merge into one: landing them twice changes nothing. */
+/** Returns whether rows with the same key merge into one, so that repeated inserts change nothing. */
 export const isMerging = ({ engine = 'MergeTree' }: Pick<Table, 'engine'>): boolean => engine !== 'MergeTree';
 
-/** Whether a row tells of a range of offsets, from `offset` to `last_offset`, and not of one. */
+/** Returns whether a row covers a range of offsets, from `offset` to `last_offset`, instead of a single one. */
 export const isByRange = ({ columns }: Pick<Table, 'columns'>): boolean => 'last_offset' in columns;
 
-/** How many tokens every table and every view's target remembers; shared by all partitions of the table. */
+/** Number of deduplication tokens for every table and every view target, shared by all partitions of the table. */
 const deduplicationWindow = 10_000;
 
-/** `CREATE TABLE` of a declaration. `engine` replaces the declared one, for a replicated form of it. */
+/**
+ * Returns the `CREATE TABLE` statement of a declaration. `engine` replaces the declared engine, for its replicated
+ * form.
+ */
 export const createTable = (
   table: Table,
   { ifNotExists = true, engine = table.engine ?? 'MergeTree' } = {},
@@ -98,6 +108,6 @@ export const createTable = (
   ].join('\n');
 };
 
-/** `CREATE MATERIALIZED VIEW` of a declaration; its target must exist. */
+/** Returns the `CREATE MATERIALIZED VIEW` statement of a declaration. The target must exist. */
 export const createView = ({ name, to, select }: MaterializedView): string =>
   `CREATE MATERIALIZED VIEW IF NOT EXISTS ${name} TO ${to} AS ${select}`;

@@ -1,10 +1,10 @@
 import { byDayReceived, landed, tenancy } from './parts.ts';
 import { defineTable } from './table.ts';
 
-/** Several rows of one id: the one with the largest count is the latest. Reads take that. */
+/** An ID may have several rows: the one with the largest count is the latest. Reads use that row. */
 export const threatMatchesTable = defineTable({
   name: 'threat_matches',
-  summary: 'Threat indicators that records held',
+  summary: 'Matches of threat indicators in records',
   retention: 'longest',
   columns: {
     ...tenancy,

@@ -1,24 +1,24 @@
 import { defineTable } from './table.ts';
 
 /**
- * What became of what tenants sent: the ledger. `accepted + replayed = landed + dead-lettered`, for each hour of
- * reception, once nothing is under way.
- * - `accepted`: durable on the bus. Its landed part is told by service, beside it.
- * - `replayed`: a dead letter of a consumer that was published again; its records were accepted before.
- * - `dead-lettered`: could not be landed; `id` is the dead letter's.
- * - `refused`: malformed, kept as a dead letter. Records are not known.
- * - `rejected`: not taken and not kept, with the reason. Where the body was not read, records and bytes are 0.
+ * The usage ledger: outcomes of received data. `accepted + replayed = landed + dead-lettered`, for each hour of
+ * reception, once all processing is complete.
+ * - `accepted`: durable on the bus. The landed part is counted separately, by service.
+ * - `replayed`: a consumer's dead letter that was published again; its records were accepted before.
+ * - `dead-lettered`: could not be landed; `id` is that of the dead letter.
+ * - `refused`: malformed, stored as a dead letter. The number of records is unknown.
+ * - `rejected`: neither accepted nor stored, with the reason. If the body was not read, records and bytes are 0.
  *
- * Bytes are those of the request as its sender encoded it, once decompressed: `accepted + replayed = landed + dead-lettered`
- * holds for them too, to the byte. A body that was not decompressed whole (its compression is broken, or it is above the
- * cap) counts with the bytes that were received.
+ * Bytes are those of the decompressed request in the sender's encoding: `accepted + replayed = landed + dead-lettered`
+ * holds for them too, to the byte. A body that was not fully decompressed (broken compression, or above the limit)
+ * counts with its received bytes.
  */
 const usageOutcomes = ['accepted', 'replayed', 'dead-lettered', 'refused', 'rejected'] as const;
 export type UsageOutcome = (typeof usageOutcomes)[number];
 
 /**
- * One row a message and service, or dead letter, or report of a receiver. A row is a function of what it counts, and its key names that:
- * counted twice it is there once. Read it with FINAL. Retention of telemetry leaves it alone.
+ * One row per message and service, dead letter, or report of a receiver. A row depends only on its subject, which its
+ * key names: counting a subject again has no effect. Read with FINAL. The retention of telemetry does not apply.
  */
 export const usageTable = defineTable({
   name: 'usage',
@@ -34,16 +34,19 @@ export const usageTable = defineTable({
     key_id: 'LowCardinality(String)',
     outcome: 'LowCardinality(String)',
     reason: 'LowCardinality(String)',
-    /** Of the landed part; for remote-write the label `job`. */
+    /** Service of the landed part; for remote-write the label `job`. */
     service: 'LowCardinality(String)',
-    /** Where the message lay on the topic of its signal; remote-write's partitions as in the metrics' tables. */
+    /**
+     * Position of the message on the topic of its telemetry signal. Remote-write partitions are stored as in the
+     * metrics tables.
+     */
     partition: 'UInt16',
     offset: 'UInt64 CODEC(Delta, ZSTD(1))',
-    /** Of the dead letter or report; empty for messages. */
+    /** ID of the dead letter or report; empty for messages. */
     id: 'String CODEC(ZSTD(1))',
     requests: 'UInt64 CODEC(T64, ZSTD(1))',
     records: 'UInt64 CODEC(T64, ZSTD(1))',
-    /** As the sender encoded them, decompressed. */
+    /** Decompressed bytes in the sender's encoding. */
     bytes: 'UInt64 CODEC(T64, ZSTD(1))',
     landed_records: 'UInt64 CODEC(T64, ZSTD(1))',
     landed_bytes: 'UInt64 CODEC(T64, ZSTD(1))',

@@ -9,8 +9,8 @@ export interface BatchScan {
 }
 
 /**
- * Scans messages into one block a table. A message lands whole or not at all: what it appended before a fault is taken
- * back. `serial` names the batch for what is `seen`.
+ * Scans messages into one block per table. A message lands completely or not at all: after a fault, its appended rows
+ * are removed. `serial` identifies the batch in `seen`.
  */
 export const scanBatch = (
   scanner: Scanner,
@@ -50,7 +50,7 @@ const forColumns = ({ tables }: Scanner, action: 'reset' | 'mark' | 'rollback'):
   for (const { columns } of tables) for (const column of columns.values()) column[action]();
 };
 
-/** The same bytes always fail the same way, whatever the fault is called. */
+/** The reason depends only on the bytes, regardless of the error's name. */
 const reasonOf = (error: unknown): { reason: string; message: string } => {
   if (error instanceof PermanentError) return { reason: error.reason, message: error.message };
   return { reason: 'unprocessable', message: error instanceof Error ? error.message : String(error) };

@@ -6,7 +6,7 @@ import type { Table } from '../../schemas/tables/table.ts';
 import { instant } from './landed.ts';
 import type { SinkInput } from './sink.ts';
 
-/** What a message says of its position; the scanner refuses one that cannot be read. */
+/** Position in a message's headers. The scanner refuses a message with an unreadable position. */
 const positionOf = ({ headers }: BusRecord): EmittedPosition | undefined => {
   try {
     return emittedPosition(headers);
@@ -15,16 +15,17 @@ const positionOf = ({ headers }: BusRecord): EmittedPosition | undefined => {
   }
 };
 
-/** What was taken of a partition up to an offset. */
+/** Positions consumed from a partition up to an offset */
 interface ConsumedRange {
   readonly positions: ConsumedPositions;
   readonly last: number;
 }
 
 /**
- * Leaves out messages of derived topics whose emitter's position landed at an earlier offset of the partition. What a range leaves out
- * follows from the rows before it, so it is the same whenever the range comes, also when a part of it has landed. The
- * highest positions are read from the table unless the range follows the last one of this process.
+ * Excludes messages of derived topics whose emitter position landed at an earlier offset of the partition. The
+ * exclusions of a range depend only on the rows before it. So they are the same for each redelivery, even if part of
+ * the range has landed. The highest positions are read from the table unless the range follows the last one of this
+ * process.
  */
 export class Duplicates {
   readonly #table: Table;
@@ -36,7 +37,7 @@ export class Duplicates {
     this.#columns = columns;
   }
 
-  /** The records of a batch that are to land. */
+  /** Returns the records of a batch that should land. */
   async without(
     { topic, partitionOffset }: SinkInput,
     batch: Batch,
@@ -44,7 +45,7 @@ export class Duplicates {
   ): Promise<readonly BusRecord[]> {
     const key = `${batch.topic}:${batch.partition}`;
     const known = this.#consumed.get(key);
-    // A range that comes again begins below, and between others that went to another member there is a gap.
+    // A redelivered range starts at a lower offset, and ranges that another member consumed leave a gap.
     let positions = known?.last === batch.first - 1 ? known.positions : undefined;
     if (positions === undefined && records.some(({ headers }) => headers['position'] !== undefined)) {
       const retainedFromMs = (records[0]?.timestampMs ?? 0) - topic.retentionHours * 3_600_000;
@@ -60,7 +61,7 @@ export class Duplicates {
     });
   }
 
-  /** A message that the topic no longer keeps is not looked for: its row is not worth reading all that the table keeps. */
+  /** Messages beyond the topic's retention are not looked up, since that would read the complete table. */
   async #landedBefore(
     { topic, first, partition: place }: Batch,
     partition: number,

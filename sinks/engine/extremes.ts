@@ -1,7 +1,7 @@
-/** Values that merge by a key, of which only the earliest and the latest of a batch say something. */
+/** Values that merge by a key, of which only the earliest and the latest in a batch are relevant. */
 
 export interface ExtremesOptions<Value> {
-  /** Values of one key make rows that merge into one. */
+  /** Values with the same key produce rows that merge into one. */
   keyOf(value: Value): string;
   /** A text that sorts by time. */
   timeOf(value: Value): string;
@@ -17,7 +17,7 @@ interface Span<Value> {
 interface Noted<Value> {
   from: string;
   to: string;
-  /** The latest, which is to make a row yet. */
+  /** The latest value, whose row is still pending */
   later: Value | undefined;
 }
 
@@ -29,7 +29,7 @@ export class Extremes<Value> {
     this.#options = options;
   }
 
-  /** Pushes the earliest values of a message that are new. Where `push` throws, nothing of the message is noted. */
+  /** Pushes the new earliest values of a message. If `push` throws, nothing of the message is recorded. */
   message(values: readonly Value[], push: (value: Value) => void): void {
     const spans = this.#spansOf(values);
     for (const [key, { first, from }] of spans) {
@@ -39,7 +39,7 @@ export class Extremes<Value> {
     for (const [key, span] of spans) this.#note(key, span);
   }
 
-  /** Ends a batch: pushes the latest values. */
+  /** Ends a batch and pushes the latest values. */
   finish(push: (value: Value) => void): void {
     for (const { later } of this.#batch.values()) if (later !== undefined) push(later);
     this.#batch.clear();

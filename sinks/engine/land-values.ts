@@ -9,31 +9,32 @@ import type { ScanMessage, Scanner } from '../scan/scanner.ts';
 import { Extremes, type ExtremesOptions } from './extremes.ts';
 import { defineSink, type Sink } from './sink.ts';
 
-/** Columns that say where a row came from. */
+/** Columns with the position of a row's message */
 type Origin = keyof typeof landed;
-/** They are filled in wherever a table has them; `ordinal` counts the rows of a message. */
+/** Columns that are filled in for all tables that have them; `ordinal` counts the rows of a message. */
 type FilledIn = Origin | 'ordinal';
 
-/** A table whose rows of a range can be counted (`schemas/tables/parts.ts`, `landed`), or whose rows merge. */
+/** A table whose rows of a range can be counted (`schemas/tables/parts.ts`, `landed`), or whose rows merge */
 type Landable = Table & ({ readonly engine: string } | { readonly columns: Readonly<Record<Origin, string>> });
 
-/** The columns that a sink of values writes itself. */
+/** Columns that a sink of values writes itself */
 type Written<Declared extends Table> = Omit<RowOf<Declared>, FilledIn>;
 
-/** What `row` is given: of a derived topic each value of a message, of another the message's value. */
+/** Argument of `row`: each value of a message for a derived topic, otherwise the message's value. */
 type Given<Of extends ValueTopic> = Of extends { readonly item: infer Item extends z.ZodType }
   ? z.output<Item>
   : z.output<Of['value']>;
 
-/** `never` under each name that is no column: what an object has too much is no error otherwise. */
+/** `never` for each name that is not a column: TypeScript does not report excess properties otherwise. */
 type NoOther<Row, Declared extends Table> = Row extends readonly (infer Each)[]
   ? readonly NoOther<Each, Declared>[]
   : { readonly [Name in Exclude<keyof Row, keyof Written<Declared>>]: never };
 
 /**
- * Declares a sink that lands each value of a topic as a row of a table, or as several. The value is checked by the topic's
- * schema, the row by the table's columns; `received_at` is when the bus took the message. A message whose value does not match goes to
- * the dead letter. What processors emit lands once, also when it was published again after a crash.
+ * Declares a sink that lands each value of a topic as one or more rows of a table. The topic's schema validates the
+ * value, and the table's columns type the row. `received_at` is when the bus accepted the message. A message with an
+ * invalid value goes to the dead-letter topic. Values of processors land once, even if they were published again after
+ * a crash.
  */
 export const landValues = <
   Of extends ValueTopic,
@@ -50,13 +51,13 @@ export const landValues = <
   readonly topic: Of;
   readonly table: Declared;
   readonly row: (value: Given<Of>) => Row & NoOther<NoInfer<Row>, Declared>;
-  /** A second table, whose rows merge: what there is, beside how often. */
+  /** A second table, whose rows merge: the distinct objects, in addition to their counts. */
   readonly merging?: {
     readonly table: Merging;
     readonly row: (value: Given<Of>) => Written<Merging> | readonly Written<Merging>[];
     /**
-     * Where a row tells of nothing but a key and its first and last time: of a batch the earliest and the latest value of each key make
-     * rows. Its columns take whatever the topic's schema and the first table take.
+     * For rows that contain only a key and its first and last time: only the earliest and the latest value of each key
+     * in a batch produce rows. The columns must accept all values that the topic's schema and the first table accept.
      */
     readonly extremes?: ExtremesOptions<Given<Of>>;
   };
@@ -80,11 +81,11 @@ interface Landed {
   readonly extremes?: ExtremesOptions<unknown>;
 }
 
-/** What is filled in, of one message. */
+/** Filled-in columns of one message */
 type FilledInRow = Record<Exclude<FilledIn, 'ordinal'>, string | number> & { ordinal: number };
 const filledIn: readonly FilledIn[] = [...(Object.keys(landed) as Origin[]), 'ordinal'];
 
-/** Writes rows of a table. */
+/** Writes rows of a table */
 interface Target {
   readonly rows: ValueRows<Table>;
   scan(values: readonly unknown[], origin: FilledInRow): void;

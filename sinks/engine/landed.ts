@@ -5,12 +5,12 @@ import { isByRange, type Table } from '../../schemas/tables/table.ts';
 import { usageTable } from '../../schemas/tables/usage.ts';
 import { decodeHeaders } from '../../schemas/telemetry-message.ts';
 
-/** Rows that a table holds of each offset of a range; where a row tells of a range, 1 for each offset that one tells of. */
+/** Number of rows in a table for each offset of a range. If a row covers a range, 1 for each covered offset. */
 export type LandedRows = ReadonlyMap<number, number>;
 
 const dayMs = 86_400_000;
 
-/** First and last reception of a range: of telemetry as its members say, of values as the bus does. */
+/** First and last reception of a range: by the members of telemetry, by the bus for values. */
 const receptionOf = (records: readonly BusRecord[]): { readonly from: number; readonly to: number } => {
   let from = Number.POSITIVE_INFINITY;
   let to = Number.NEGATIVE_INFINITY;
@@ -28,23 +28,25 @@ const receptions = ({ headers, timestampMs }: BusRecord): number[] => {
   try {
     return decodeHeaders(headers).members.map(({ receivedAtMs }) => receivedAtMs);
   } catch {
-    // The scanner refuses such a message: it has no rows.
+    // The scanner refuses this message, so it has no rows.
     return [];
   }
 };
 
-/** Whether rows of a range lie in several of the tables' partitions: one insert is then not one part. */
+/**
+ * Returns whether rows of a range belong to several partitions of the tables: one insert then creates several parts.
+ */
 export const spansDays = (records: readonly BusRecord[]): boolean => {
   const { from, to } = receptionOf(records);
   return Math.floor(from / dayMs) !== Math.floor(to / dayMs);
 };
 
-/** A column's value for a time. */
+/** Returns the value of a time column. */
 export const instant = (milliseconds: number): string => `fromUnixTimestamp64Milli(toInt64(${milliseconds}), 'UTC')`;
 
 /**
- * Counts what has landed of a range, by the columns that the table declares. One query; where rows bear the time of
- * reception, only the days in which the range was received are read.
+ * Counts the landed rows of a range, by the columns that the table declares. Uses one query. If rows contain the
+ * reception time, it reads only the days in which the range was received.
  */
 export const landedRows = async (
   columns: Columns,
@@ -75,8 +77,8 @@ GROUP BY offset${byRange ? ', last_offset' : ''}`,
 };
 
 /**
- * Counts the ledger's rows of messages of a range. They merge by key on one server; where shards were added, what comes again would land on
- * another one, and both be counted.
+ * Counts the ledger rows of the messages in a range. They merge by key on one server. After shards were added, a
+ * redelivery would land on another server, and both rows would count.
  */
 export const landedUsage = async (
   columns: Columns,

@@ -9,7 +9,7 @@ import type { EncodedBlock } from '../native/rows.ts';
 import { type LandedRows, landedRows, landedUsage, spansDays } from './landed.ts';
 import type { Scanned, ScanPool } from './scan-pool.ts';
 
-/** A message that cannot land, and why. */
+/** A message that cannot land, and the reason */
 export interface Poison {
   readonly record: BusRecord;
   readonly reason: string;
@@ -21,9 +21,9 @@ export interface LandingOptions {
   readonly topic: string;
   /** As stored. */
   readonly partition: number;
-  /** Whether the range, or a part of it, may have landed before. */
+  /** Whether the range, or part of it, may have landed before. */
   readonly inDoubt: boolean;
-  /** Of telemetry: all whose records are in the range. */
+  /** For telemetry: all tenants with records in the range. */
   readonly tenants?: readonly string[];
   readonly pool: ScanPool;
   readonly columns: Columns;
@@ -33,8 +33,8 @@ export interface LandingOptions {
 type Range = readonly [BusRecord, ...BusRecord[]];
 
 /**
- * Lands one range of one partition: one insert a table, each once. Ranges in doubt are counted in the tables first, each
- * table on its own, because one may have taken the range and another not.
+ * Lands a range of one partition exactly once, with one insert per table. Ranges in doubt are first counted in each
+ * table separately, because one table may contain the range and another may not.
  */
 export class Landing {
   readonly #options: LandingOptions;
@@ -47,13 +47,13 @@ export class Landing {
     this.#options = options;
   }
 
-  /** Resolves with what could not land when all else has. */
+  /** Resolves with the messages that could not land, after all others have landed. */
   async land(records: readonly BusRecord[]): Promise<readonly Poison[]> {
     if (isRange(records)) await this.#range(records, this.#batch, new Set());
     return this.#poison;
   }
 
-  /** `done` names tables that have taken these records already, as part of a larger range. */
+  /** `done` names tables that already contain these records, as part of a larger range. */
   async #range(records: Range, bounds: Pick<Batch, 'first' | 'last'>, done: ReadonlySet<string>): Promise<void> {
     const { sink, topic, partition, pool } = this.#options;
     const scanned = await pool.scan(sink, topic, partition, records);
@@ -76,14 +76,14 @@ export class Landing {
     }
   }
 
-  /** Answers the refusal of a table that will never take the range, or that has taken a part of it. */
+  /** Returns the refusal of a table that can never accept the range, or that accepted part of it. */
   async #insertAll(
     { blocks, rejected }: Scanned,
     records: Range,
     bounds: Pick<Batch, 'first' | 'last'>,
     landedTables: Set<string>,
   ): Promise<PermanentError | undefined> {
-    // The dead letter of one that is rejected counts it, under its offset.
+    // The dead letter of a rejected message counts it, under its offset.
     const isRejected = new Set(rejected.map(({ index }) => index));
     const good = isRejected.size === 0 ? records : records.filter((_, index) => !isRejected.has(index));
     for (const block of blocks) {
@@ -103,8 +103,8 @@ export class Landing {
     const before = await this.#rowsBefore(block, records);
     const byRange = isByRange(block.declared);
     if (before >= (byRange ? records.length : block.rows)) return undefined;
-    // An insert over midnight is two parts, of which one may have landed: a token of its own distinguishes them. Rows that tell of a
-    // range are one part.
+    // An insert over midnight creates two parts, of which one may have landed, so it needs a token of its own. Rows
+    // that cover a range are one part.
     if (before > 0 && records.length > 1 && (byRange || !spansDays(records))) {
       return new PermanentError('landed-in-part', `table ${block.table} holds a part of the range`);
     }
@@ -122,7 +122,7 @@ export class Landing {
     const { table, declared, rows, bytes } = block;
     const range = `${topic}:${this.#batch.partition}:${first}-${last}`;
     const start = performance.now();
-    // This process omits rows of resources and series that it has landed lately, so the same range may have other rows the next time.
+    // This process omits recently landed rows of resources and series, so that a redelivered range may have other rows.
     const token = isMerging(declared) ? `${range}:${randomUUID()}` : range;
     const inserted = { table, columns: block.columns, rows, chunks: [bytes] };
     await columns.insert(inserted, token, this.#batch.partition, tenants);
@@ -130,7 +130,7 @@ export class Landing {
     metrics.add('oiq_landed_rows_total', rows, { table });
   }
 
-  /** Rows of these records that the table has already. */
+  /** Returns the number of rows of these records in the table. */
   async #rowsBefore({ table, declared }: EncodedBlock, records: readonly BusRecord[]): Promise<number> {
     const { inDoubt, columns, partition, sink, tenants } = this.#options;
     const ledgerOf = table === usageTable.name ? tenants : undefined;
@@ -148,7 +148,7 @@ export class Landing {
     return rows;
   }
 
-  /** Finds the message at fault by halves. Tokens name what each half holds. */
+  /** Finds the faulty message by bisection. Tokens identify the contents of each half. */
   async #divide(records: Range, landedTables: ReadonlySet<string>, refusal: PermanentError): Promise<void> {
     if (records.length === 1) {
       this.#poison.push({ record: records[0], reason: refusal.reason, message: refusal.message });

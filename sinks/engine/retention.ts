@@ -1,6 +1,6 @@
 /**
- * Retention per tenant. It lies in configuration and never in rows, so that a change counts at the next run, for what is
- * stored already too.
+ * Retention per tenant. It is configuration and not part of the rows, so that the next run applies a change, even to
+ * stored data.
  */
 
 import type { Clock } from '../../schemas/ports/clock.ts';
@@ -10,16 +10,16 @@ import { allTables } from '../../schemas/tables/index.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { ageColumnOf, isDaily, type Retention, type Table } from '../../schemas/tables/table.ts';
 
-/** Whole days that a tenant keeps, besides today, by signal. */
+/** Retention in days besides today, by telemetry signal. */
 export interface RetentionPolicy {
   readonly tenantId: string;
   readonly days: { readonly logs: number; readonly metrics: number; readonly traces: number };
 }
-/** The result of a run. */
+/** Result of a run. */
 export interface RetentionResult {
-  /** Whole days, of all tenants. */
+  /** Number of complete days dropped for all tenants. */
   readonly partitionsDropped: number;
-  /** Statements that deleted rows of some tenants. */
+  /** Number of statements that deleted rows of some tenants. */
   readonly deletes: number;
 }
 
@@ -36,10 +36,10 @@ const daysOf = (retention: Exclude<Retention, 'never'>): Days =>
   typeof retention === 'object' ? () => retention.days : bySignal[retention];
 
 const dayMs = 24 * 3600 * 1000;
-/** First day that is kept, as `YYYY-MM-DD`. */
+/** First retained day, as `YYYY-MM-DD`. */
 const firstDay = (nowMs: number, days: number): string => new Date(nowMs - days * dayMs).toISOString().slice(0, 10);
 
-/** First day → tenants that keep from there on, as an SQL list. */
+/** First retained day → tenants, as an SQL list */
 const tenantsByFirstDay = (policies: readonly RetentionPolicy[], days: Days, nowMs: number): [string, string][] => {
   const groups = new Map<string, string[]>();
   for (const policy of policies) {
@@ -49,7 +49,10 @@ const tenantsByFirstDay = (policies: readonly RetentionPolicy[], days: Days, now
   return [...groups].map(([day, tenants]) => [day, `tenant_id IN (${tenants.join(', ')})`]);
 };
 
-/** One statement a table, and none where nothing would go: each rewrites a column of the parts that it touches, and takes about a second. */
+/**
+ * At most one statement per table, and none if no rows match: each rewrites a column of the affected parts, and takes
+ * about a second.
+ */
 const deleteWhere = async (columns: Columns, table: string, conditions: readonly string[]): Promise<number> => {
   const condition = conditions.map((each) => `(${each})`).join(' OR ');
   const found = await columns.query(`SELECT 1 AS found FROM ${table} WHERE ${condition} ${anyRow}`);
@@ -68,7 +71,9 @@ WHERE database = currentDatabase() AND table = {table:String} AND active AND par
   return rows.length;
 };
 
-/** A row may be an older sighting of what was seen again since: only ids without a newer one go. */
+/**
+ * A row may be an earlier observation of an object that was observed again: only IDs without a later row are deleted.
+ */
 const unseenSince = (table: string, id: string, day: string, tenants: string): string =>
   `${tenants} AND last_seen < ${quote(`${day} 00:00:00`)}
 AND (tenant_id, ${id}) NOT IN (SELECT tenant_id, ${id} FROM ${table} WHERE ${tenants} AND last_seen >= ${quote(`${day} 00:00:00`)})`;
@@ -79,9 +84,9 @@ const tooOld = (table: Table, day: string, tenants: string): string =>
     : unseenSince(table.name, table.identity, day, tenants);
 
 /**
- * Removes what no policy keeps: whole days where no tenant keeps them, else the rows of the tenants that do not. A tenant
- * keeps its days by reception (UTC) and today. Rows of a tenant without a policy last as long as the longest policy; without
- * any policy nothing is removed. Repeatable: a second run finds nothing to do.
+ * Deletes data beyond the retention: complete days if no tenant retains them, otherwise rows of individual tenants.
+ * Days are those of reception (UTC), and today is always retained. Rows of a tenant without a policy have the longest
+ * retention of all policies. Without any policy nothing is deleted. Idempotent.
  */
 export const applyRetention = async (
   columns: Columns,

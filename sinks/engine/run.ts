@@ -21,18 +21,20 @@ export interface SinkRuntime {
   readonly clock: Clock;
 }
 
-/** The last range of a partition in this process. */
+/** The last range of a partition in this process */
 interface Progress {
   readonly last: number;
   readonly atMs: number;
 }
 
-/** After this long without a batch another member may have had the partition, and tables may have dropped its tokens. */
+/**
+ * After this time without a batch, another member may have had the partition, and tables may have dropped its tokens.
+ */
 const idleMs = 600_000;
 
 /**
- * The handler of a sink's batches: resolving commits. Landing is exactly once: a range has the same token whenever it
- * is delivered, and a range that may have landed too long ago for tokens is counted in the tables first.
+ * Returns the handler of a sink's batches. Resolving commits the batch. Landing is exactly once: a range has the same
+ * token in every delivery. A range that may have landed too long ago for tokens is first counted in the tables.
  */
 export const batchHandler = (sink: Sink, runtime: SinkRuntime): ((batch: Batch) => Promise<void>) => {
   const { metrics, log, clock } = runtime;
@@ -122,7 +124,7 @@ const dispose = async (
     return;
   }
   const group = consumerGroup('sinks', sink.name);
-  // A range of which the former version wrote the dead letters may come again to this one.
+  // A range whose dead letters the former version wrote may be redelivered to this one.
   const origin = { group, identity: formerGroup(group), topic, partition };
   const messages: Message[] = poison.flatMap(({ record, reason, message }) =>
     unprocessable({ ...origin, record, reason, message, receivedAtMs: record.timestampMs }),

@@ -2,7 +2,7 @@
 import type { PackedRecords } from '../../runtime/packed-records.ts';
 import type { EncodedBlock } from '../native/rows.ts';
 
-/** Messages of one partition. Their memory is the worker's until it replies. */
+/** Messages of one partition. Their memory belongs to the worker until it replies. */
 export interface ScanRequest {
   readonly kind: 'scan';
   readonly id: number;
@@ -12,7 +12,7 @@ export interface ScanRequest {
   readonly records: PackedRecords;
 }
 
-/** Returns the memory of a scan's blocks for reuse, and whether they landed. */
+/** Returns the memory of a scan's blocks for reuse, and reports whether they landed. */
 export interface ScanSettled {
   readonly kind: 'settled';
   readonly id: number;
@@ -21,7 +21,7 @@ export interface ScanSettled {
   readonly memory: readonly ArrayBufferLike[];
 }
 
-/** A message that can never be processed. None of its rows is in the blocks. */
+/** A message that can never be processed. The blocks contain none of its rows. */
 export interface Rejected {
   readonly index: number;
   readonly reason: string;
@@ -30,9 +30,9 @@ export interface Rejected {
 
 export interface ScanReply {
   readonly id: number;
-  /** Blocks with rows, in the order in which they are inserted. */
+  /** Blocks with rows, in insert order. */
   readonly blocks: readonly EncodedBlock[];
   readonly rejected: readonly Rejected[];
-  /** Set when the scanner itself failed: nothing was scanned. */
+  /** Set if the scanner itself failed, so that nothing was scanned. */
   readonly failure?: string;
 }

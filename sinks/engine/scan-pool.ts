@@ -6,22 +6,27 @@ import type { BusRecord } from '../../schemas/ports/bus.ts';
 import type { EncodedBlock } from '../native/rows.ts';
 import type { Rejected, ScanReply, ScanRequest, ScanSettled } from './scan-messages.ts';
 
-/** Blocks of a batch. `settle` says what became of them, and takes their memory back: they are not to be read afterwards. */
+/**
+ * Blocks of a batch. `settle` reports whether they landed, and returns their memory: they must not be read afterwards.
+ */
 export interface Scanned {
   readonly blocks: readonly EncodedBlock[];
   readonly rejected: readonly Rejected[];
   settle(landed: boolean): void;
 }
 
-/** Scanning keeps a core busy at half a million records a second; more threads than that only wait. */
+/** One core scans half a million records per second. More threads than this would only wait. */
 const maxThreads = 4;
 
-/** What a thread makes besides columns is gone with its message: the process' own nursery would only lie there. */
+/**
+ * Objects of a thread other than columns live no longer than their message, so the process's default young generation
+ * would be wasted.
+ */
 const resourceLimits = { maxYoungGenerationSizeMb: 12 } as const;
 
 /**
- * Threads that scan. A partition always goes to the same one, which has the partition's resources and series in memory. A
- * thread that dies fails the batches it held, which are delivered again, and is replaced.
+ * Pool of scan threads. A partition always goes to the same thread, which caches the partition's resources and series.
+ * If a thread dies, its batches fail and are redelivered, and the thread is replaced.
  */
 export class ScanPool {
   readonly #pool: WorkerPool<ScanReply>;
@@ -37,7 +42,7 @@ export class ScanPool {
     this.#pool = new WorkerPool({ name: 'scan', owner: 'the sinks', module, size, workerData, resourceLimits });
   }
 
-  /** `partition` as stored; `topic` and it choose the thread. */
+  /** `partition` is the stored number. The thread is chosen by it and `topic`. */
   async scan(sink: string, topic: string, partition: number, batch: readonly BusRecord[]): Promise<Scanned> {
     const thread = this.#pool.threadOf(topic, partition);
     const { records, copies } = packedRecords(batch, this.#memory, true);

@@ -1,4 +1,4 @@
-/** A worker thread that turns messages into Native blocks. It loads no driver and never the engine. */
+/** Worker thread that converts messages to Native blocks. It never loads a driver or the engine. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { collectWhenIdle } from '../../runtime/idle-memory.ts';
 import { Memory, movable } from '../../runtime/memory.ts';
@@ -8,7 +8,7 @@ import { scanBatch } from './batch-scan.ts';
 import type { ScanReply, ScanRequest, ScanSettled } from './scan-messages.ts';
 import type { Sink } from './sink.ts';
 
-/** By sink. A promise each: scans of one sink share the scanner that the first of them loads. */
+/** Scanners by sink, as promises, so that scans of one sink share the scanner that the first of them loads */
 const loaded = new Map<string, Promise<Scanner>>();
 const memory = new Memory();
 
@@ -32,7 +32,7 @@ const scanned = async (request: ScanRequest): Promise<ScanReply> => {
   try {
     return { id, ...scanBatch(await scannerOf(sink), unpackedRecords(request.records), partition, id, allocate) };
   } catch (error) {
-    // The scanner may be left in any state: the next batch gets another one.
+    // The scanner may be in any state, so the next batch gets a new one.
     loaded.delete(sink);
     return { id, blocks: [], rejected: [], failure: error instanceof Error ? error.message : String(error) };
   }

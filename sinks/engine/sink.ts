@@ -8,23 +8,32 @@ export interface Sink {
   readonly name: string;
   readonly summary: string;
   readonly inputs: readonly SinkInput[];
-  /** Where messages go that can never be processed; `drop` (with a line in the log) only if the input is the dead letter itself, or written by the platform alone. */
+  /**
+   * Destination of messages that can never be processed. Use `drop` (with a log line) only if the input is the
+   * dead-letter topic itself, or is written only by the platform.
+   */
   readonly unprocessable: 'dead-letter' | 'drop';
-  /** Where the positions of messages of derived topics land (`landed` in `schemas/tables/parts.ts`); without it, such messages land as often as they lie on the bus. */
+  /**
+   * Table with the positions of messages of derived topics (`landed` in `schemas/tables/parts.ts`). Without it,
+   * duplicates of these messages on the bus land as well.
+   */
   readonly positions?: Table;
-  /** Of telemetry: the table of which it is told up to when records have been received (`Columns.recordWatermark`), once a range has landed. */
+  /** For telemetry: the table whose reception time is recorded (`Columns.recordWatermark`) after a range has landed. */
   readonly tells?: Table;
-  /** Makes what turns its messages into rows. Called in the scan threads, which load no scanner but those they use. */
+  /**
+   * Creates the scanner, which converts messages to rows. Called in the scan threads, which load only the scanners that
+   * they use.
+   */
   scanner(): Promise<Scanner>;
 }
 
 export interface SinkInput {
   readonly topic: Topic;
-  /** Added to the partition in the stored column, so that the topics of one table are distinct. */
+  /** Added to the partition in the stored column, so that partitions of several topics in one table are distinct. */
   readonly partitionOffset: number;
 }
 
-/** Declares a sink: its inputs in the order in which their partitions are numbered. */
+/** Declares a sink. The order of its inputs determines the numbers of their partitions. */
 export const defineSink = ({
   inputs,
   unprocessable = 'dead-letter',

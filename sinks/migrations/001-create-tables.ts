@@ -1,4 +1,4 @@
-/** The first form of the tables, as it was released: what a table became since is in later migrations. */
+/** Creates the tables in their first released form. Later migrations contain all changes. */
 import type { Migration } from './migration.ts';
 
 const word = 'LowCardinality(String)';

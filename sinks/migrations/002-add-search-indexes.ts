@@ -1,6 +1,6 @@
 /**
- * Indexes for words of bodies, attributes and traces, and fewer merges. Parts that are there already get their indexes
- * when they are merged: reads work without.
+ * Adds indexes for words of bodies, attributes and traces, and reduces merges. Existing parts get the indexes when they
+ * are merged: reads work without.
  */
 import type { Migration } from './migration.ts';
 

@@ -1,7 +1,7 @@
 /**
- * Requests by the minute from spans, and the inventory from resources. The inventory takes in the resources that are there
- * (first and last seen are a minimum and a maximum, so doing it twice changes nothing); requests count from now on, since
- * sums that two migrations at once fill would be doubled.
+ * Adds requests by minute from spans, and the inventory from resources. The inventory includes existing resources:
+ * first and last seen are a minimum and a maximum, so that a repetition is harmless. Requests count from now on, since
+ * two concurrent migrations would double sums.
  */
 import type { Migration } from './migration.ts';
 

@@ -1,4 +1,4 @@
-/** The ledger. It counts from now on: what was received before is not in it. */
+/** Adds the usage ledger. It counts from now on, without earlier data. */
 import type { Migration } from './migration.ts';
 
 const table = `CREATE TABLE IF NOT EXISTS usage

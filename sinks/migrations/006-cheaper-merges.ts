@@ -1,6 +1,6 @@
 /**
- * Words of bodies in a Bloom filter instead of a text index, and sorting keys without the time: both make merges cheaper.
- * Parts that are there already get the filter when they are merged; their longer order contains the shorter one.
+ * Replaces the text index of body words with a Bloom filter, and removes the time from sorting keys. Both make merges
+ * cheaper. Existing parts get the filter when they are merged. Their longer order implies the shorter one.
  */
 import type { Migration } from './migration.ts';
 

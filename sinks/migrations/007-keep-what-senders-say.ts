@@ -1,4 +1,4 @@
-/** Columns for what senders say of scopes, resources, single events and links, and of metrics. */
+/** Adds columns for the data that senders specify about scopes, resources, single events and links, and metrics. */
 import type { Migration } from './migration.ts';
 
 const scope = (table: string): readonly string[] => [

@@ -1,4 +1,4 @@
-/** Inserts write one file for all columns; merges write a file for each, as inserts did. Parts that are there stay as they are. */
+/** Inserts write one file for all columns, and merges still write one per column. Existing parts do not change. */
 import type { Migration } from './migration.ts';
 
 const tables = ['logs', 'spans', 'samples', 'histograms', 'summaries', 'exemplars'];

@@ -1,4 +1,7 @@
-/** An index of resources beside the one of attributes: the engine uses both at once. Small, so that old parts get it too. */
+/**
+ * Adds an index of resources in addition to that of attributes: the engine uses both. The index is small, so old parts
+ * get it too.
+ */
 import type { Migration } from './migration.ts';
 
 export const indexResources: Migration = {

@@ -1,6 +1,7 @@
 /**
- * What each resource sent by the minute, and durations of failed requests. Both count from now on: sums that two migrations at once fill
- * would be doubled. The view is changed in place, so that no span passes between two of it.
+ * Adds the activity of each resource by minute, and durations of failed requests. Both count from now on, since two
+ * concurrent migrations would double sums. The view is changed in place, so that no span is missed between two
+ * versions.
  */
 import type { Migration } from './migration.ts';
 

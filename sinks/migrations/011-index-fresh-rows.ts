@@ -1,6 +1,6 @@
 /**
- * An index of words that inserts make and merges leave out, and one of the time, which is finer than the sorting key's. Parts that are
- * there already have no use for the first; the second is small, so that they get it too.
+ * Adds a word index that inserts build and merges omit, and a time index that is finer than the sorting key. Existing
+ * parts do not need the first. The second is small, so they get it too.
  */
 import type { Migration } from './migration.ts';
 

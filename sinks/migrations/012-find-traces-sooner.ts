@@ -1,4 +1,7 @@
-/** A filter of trace ids for every million rows, before those of granules. It takes one byte for eight rows; old parts get it too. */
+/**
+ * Adds a filter of trace IDs for every million rows, in addition to those of granules. It takes one byte per eight
+ * rows. Old parts get it too.
+ */
 import type { Migration } from './migration.ts';
 
 export const findTracesSooner: Migration = {

@@ -1,7 +1,7 @@
 /**
- * A filter of words that is wrong about one granule of a thousand instead of a hundred, by a name of its own: filters of one name are read
- * as the declaration says, whenever they were made. Old parts get it in the background, at half a CPU-second for a million rows; until then
- * words are looked for in all their bodies.
+ * Adds a word filter with a false-positive rate of one granule in a thousand instead of one in a hundred. It has a new
+ * name, because filters with the same name are read as declared, whenever they were built. Old parts get it in the
+ * background, at half a CPU-second per million rows. Until then word searches read all their bodies.
  */
 import type { Migration } from './migration.ts';
 

@@ -1,7 +1,7 @@
-/** Columns for what native histograms of remote-write say besides whole counts. Rows that are there have none of it. */
+/** Adds columns for the parts of remote-write native histograms besides integer counts. Existing rows have none. */
 import type { Migration } from './migration.ts';
 
-/** Each column and the one before it. */
+/** Each column and its predecessor. */
 const added: readonly (readonly [column: string, before: string])[] = [
   ['reset_hint UInt8', 'negative_counts'],
   ['exact_counts Array(Float64)', 'reset_hint'],

@@ -1,6 +1,6 @@
 /**
- * The filter of words that inserts make, with one hash a word instead of three, by a name of its own. Parts that no merge has seen lose
- * theirs: their bodies are read until then.
+ * Replaces the word filter that inserts build with one of one hash per word instead of three, under a new name.
+ * Unmerged parts lose theirs: their bodies are read until the first merge.
  */
 import type { Migration } from './migration.ts';
 

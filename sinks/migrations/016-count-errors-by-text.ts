@@ -1,6 +1,6 @@
 /**
- * Log records without a number of severity count as errors where their text says so (`crit`), as they do in searches. What is counted
- * already stays as it is. The view is changed in place, so that no record passes between two of it.
+ * Log records without a severity number count as errors if their text indicates one (`crit`), as in searches. Existing
+ * counts do not change. The view is changed in place, so that no record is missed between two versions.
  */
 import type { Migration } from './migration.ts';
 

@@ -1,6 +1,6 @@
 /**
- * What is learnt of a series after its first row stays when its rows merge, and what senders say of metrics has a table of its own. It takes
- * in what the rows of series say; what merges lost comes with the next hour.
+ * Preserves data of a series that is received after its first row when rows merge, and adds a table of metric metadata.
+ * The table includes the data of existing series rows. Data that merges lost is restored within an hour.
  */
 import type { Migration } from './migration.ts';
 
@@ -30,7 +30,7 @@ const changes: readonly string[] = [
   ORDER BY (tenant_id, metric, project_id, source, kind, monotonic, unit, description)
   SETTINGS non_replicated_deduplication_window = 10000`,
   `CREATE MATERIALIZED VIEW IF NOT EXISTS metric_metadata_view TO metric_metadata AS ${fromSeries}`,
-  // Repeatable: the last time is a maximum.
+  // Idempotent: the last time is a maximum.
   `INSERT INTO metric_metadata (${declaredColumns}, last_seen) ${fromSeries}`,
 ];
 

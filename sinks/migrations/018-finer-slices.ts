@@ -1,6 +1,6 @@
 /**
- * Slices of objectives are read some hours at a time, beside sums of whole days: an index of 1,024 rows reads a sixth of what one of 8,192
- * did. That is fixed when a table is made, so that the rows move to another one.
+ * Reads of SLO slices cover some hours at a time, besides sums of complete days. An index granularity of 1,024 rows
+ * reads a sixth of the data of 8,192. It is fixed when a table is created, so the rows move to a new table.
  */
 import type { ServerColumns } from '../../schemas/ports/columns.ts';
 import { quote } from '../../schemas/tables/literal.ts';
@@ -23,7 +23,7 @@ PARTITION BY toYYYYMM(begin)
 ORDER BY (tenant_id, slo_id, series, begin)
 SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 1024`;
 const columns = 'tenant_id, slo_id, series, begin, good, total, look_ms';
-/** Rows of a later look win, so that moving them again changes nothing. */
+/** Rows of a later measurement take precedence, so that moving them again is harmless. */
 const move = (from: string, to: string): string => `INSERT INTO ${to} (${columns}) SELECT ${columns} FROM ${from}`;
 
 interface Found {
@@ -43,7 +43,7 @@ export const finerSlices: Migration = {
   name: 'finer slices',
   async up(tables) {
     const [known] = await foundIn(tables);
-    // Tables that are made from their declaration have it.
+    // Tables created from their declaration have it.
     if (known?.name !== 'slo_slices') return;
     if (known.granularity !== '1024') {
       await tables.execute(`${finer}\nCOMMENT ${quote(known.comment)}`);
@@ -52,7 +52,7 @@ export const finerSlices: Migration = {
       if (again?.granularity !== '1024') await tables.execute('EXCHANGE TABLES slo_slices AND slo_slices_finer');
     }
     if ((await foundIn(tables)).length > 1) {
-      // What landed in the other one while rows moved.
+      // Moves rows that landed in the other table meanwhile.
       await tables.execute(move('slo_slices_finer', 'slo_slices'));
       await tables.execute('DROP TABLE IF EXISTS slo_slices_finer');
     }

@@ -1,4 +1,7 @@
-/** Errors land as records do: an insert writes one file for all columns, and merges take more parts at once. Parts that are there stay as they are. */
+/**
+ * Errors land like records: an insert writes one file for all columns, and merges combine more parts. Existing parts do
+ * not change.
+ */
 import { changeShape, isThere } from './declared.ts';
 import type { Migration } from './migration.ts';
 
@@ -8,7 +11,7 @@ export const cheaperErrors: Migration = {
   id: 20,
   name: 'cheaper errors',
   async up(tables) {
-    // A table that is made from its declaration has them.
+    // A table created from its declaration has them.
     if (!(await isThere(tables, 'error_occurrences'))) return;
     const list = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
     await tables.execute(`ALTER TABLE error_occurrences MODIFY SETTING ${list.join(', ')}`);

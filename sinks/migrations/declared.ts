@@ -1,10 +1,13 @@
-/** Tables that no written migration makes, and views between them: made from their declarations, which the tables' comments remember. */
+/**
+ * Tables without a written migration, and views between them. They are created from their declarations, which are
+ * stored in the tables' comments.
+ */
 import type { ServerColumns } from '../../schemas/ports/columns.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { createTable, createView, type MaterializedView, type Table } from '../../schemas/tables/table.ts';
 
-/** What of a declaration makes the table. */
+/** The parts of a declaration that define the table. */
 export type Shape = Pick<
   Table,
   'columns' | 'engine' | 'partitionBy' | 'orderBy' | 'primaryKey' | 'indexes' | 'settings'
@@ -27,7 +30,7 @@ const shapeIn = (comment: string): Shape | undefined =>
 const remember = (columns: ServerColumns, table: string, shape: Shape): Promise<void> =>
   columns.execute(`ALTER TABLE ${table} MODIFY COMMENT ${quote(commentOf(shape))}`);
 
-/** Tables that are there, with the shape in which they were declared; undefined for those of written migrations. */
+/** Existing tables with the shape of their declaration; undefined for those of written migrations. */
 const shapesOf = async (columns: ServerColumns): Promise<ReadonlyMap<string, Shape | undefined>> => {
   const rows = await columns.query<{ name: string; comment: string }>(
     'SELECT name, comment FROM system.tables WHERE database = currentDatabase()',
@@ -35,11 +38,11 @@ const shapesOf = async (columns: ServerColumns): Promise<ReadonlyMap<string, Sha
   return new Map(rows.map(({ name, comment }) => [name, shapeIn(comment)]));
 };
 
-/** Whether a table that is made from its declaration was made before: a new one is as it is declared now. */
+/** Returns whether a table without a written migration exists already. A new one has its current declaration. */
 export const isThere = async (columns: ServerColumns, table: string): Promise<boolean> =>
   (await shapesOf(columns)).has(table);
 
-/** Columns that are declared and were not; throws when anything else is different. */
+/** Returns newly declared columns. Throws if anything else differs. */
 const addedColumns = (table: Table, known: Shape): string[] => {
   const refuse = (what: string): never => {
     throw new Error(
@@ -61,8 +64,8 @@ const addedColumns = (table: Table, known: Shape): string[] => {
 };
 
 /**
- * Makes the declared tables and views that are not there and adds the columns that they lack. Throws, before it touches anything,
- * when a table was declared differently otherwise. Repeatable, and safe beside another run of itself.
+ * Creates missing declared tables and views, and adds missing columns. Throws before any change if a declaration
+ * differs otherwise. Idempotent, and safe in concurrent processes.
  */
 export const migrateDeclared = async (
   columns: ServerColumns,
@@ -99,14 +102,14 @@ export const migrateDeclared = async (
       if (backfillColumns.length > 0 && !shapes.has(view.name))
         await columns.execute(`INSERT INTO ${to} (${backfillColumns.join(', ')}) ${select}`);
     };
-    // Before and after, so that nothing is missed that lands while the view is made.
+    // Before and after, so that rows that land while the view is created are not missed.
     await backfill();
     await columns.execute(createView(view));
     await backfill();
   }
 };
 
-/** For a written migration that has changed a declared table: `change` makes the new shape of the one that was remembered. */
+/** For a written migration that changed a declared table: `change` converts the stored shape to the new one. */
 export const changeShape = async (
   columns: ServerColumns,
   table: string,

@@ -1,4 +1,4 @@
-/** Brings the tables to the schema of this version. */
+/** Migrates the tables to the schema of this version. */
 import type { Columns, ServerColumns } from '../../schemas/ports/columns.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import { allTables, declaredViews } from '../../schemas/tables/index.ts';
@@ -56,9 +56,9 @@ const appliedIds = async (columns: ServerColumns): Promise<ReadonlySet<number>> 
 };
 
 /**
- * Applies the migrations that are missing, in order, on each server, and gives their number; then makes the declared tables and views that none
- * of them makes. Repeatable, and safe when several processes do it at once. Refuses tables that a newer program has changed, before it
- * touches anything of their server.
+ * Applies missing migrations in order on each server, and returns their number. Then creates the declared tables and
+ * views without a written migration. Idempotent, and safe in concurrent processes. Refuses tables that a newer version
+ * changed, before it changes anything on their server.
  */
 export const migrate = async (
   columns: Columns,
@@ -100,16 +100,16 @@ const migrateServer = async (
   const isAppliedNow = async ({ id }: Migration): Promise<boolean> => (await appliedIds(columns)).has(id);
   let count = 0;
   for (const migration of known) {
-    // Asked before each: another process may be ahead, and must not find what it has replaced put back.
+    // Checked before each migration: another process may be ahead, and this one must not restore replaced objects.
     if (applied.has(migration.id) || (await isAppliedNow(migration))) continue;
     try {
       await migration.up(columns);
     } catch (error) {
-      // One that another process has applied meanwhile may find what a later one has replaced.
+      // A migration that another process applied meanwhile may find objects that a later one has replaced.
       if (await isAppliedNow(migration)) continue;
       throw error;
     }
-    // Not VALUES: to those the engine in process adds what it finds on standard input.
+    // Without VALUES: the in-process engine appends its standard input to those.
     await columns.execute(
       `INSERT INTO schema_migrations (id, name, applied_at) SELECT ${migration.id}, '${migration.name}', now64(3)`,
     );

@@ -1,12 +1,12 @@
 import { copyRun } from '../../runtime/memory.ts';
 
-/** Above this many bytes one native copy is cheaper than a loop over words. */
+/** Above this size, one native copy is cheaper than a loop over words. */
 const longCopy = 512;
 
 let viewed = new Uint8Array(0) as Uint8Array;
 let view = new DataView(viewed.buffer);
 
-/** A view of all of the bytes. The last one is kept: value after value is copied from one message. */
+/** A view of all the bytes. The last view is cached, because successive values are copied from one message. */
 const viewOf = (bytes: Uint8Array): DataView => {
   if (bytes === viewed) return view;
   viewed = bytes;
@@ -15,8 +15,8 @@ const viewOf = (bytes: Uint8Array): DataView => {
 };
 
 /**
- * Copies a run that lies within `bytes` to where `target` has room for it. Short runs go word by word, where a call into
- * the runtime would cost more than the bytes; the last word overlaps the one before.
+ * Copies a run within `bytes` to a position of `target` with enough room. Short runs are copied word by word, because a
+ * call into the runtime would cost more than the bytes. The last word overlaps the previous one.
  */
 export const copyBytes = (bytes: Uint8Array, start: number, end: number, target: DataView, at: number): void => {
   const count = end - start;

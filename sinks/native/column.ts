@@ -1,25 +1,25 @@
 /** The interface of a column of a Native block. */
 export interface Column {
-  /** ClickHouse type in which the block carries the column. */
+  /** ClickHouse type of the column in the block. */
   readonly type: string;
-  /** Complete values appended so far. */
+  /** Number of complete values so far. */
   readonly rows: number;
-  /** Remembers the present length. There is one mark; a later one replaces it. */
+  /** Saves the current length. There is one mark, which a later call replaces. */
   mark(): void;
-  /** Forgets what was appended since `mark`. */
+  /** Removes everything appended since `mark`. */
   rollback(): void;
-  /** Empties the column and keeps its memory. */
+  /** Empties the column and retains its memory. */
   reset(): void;
-  /** Bytes that a nested dictionary's version takes; it precedes everything else of the column. */
+  /** Size of the version prefix of a nested dictionary, which precedes everything else in the column. */
   readonly prefixSize: number;
   writePrefix(target: Uint8Array, at: number): number;
-  /** Bytes of the values in the block. */
+  /** Size of the values in the block, in bytes. */
   size(): number;
-  /** Writes exactly `size()` bytes and answers the position after them. */
+  /** Writes exactly `size()` bytes and returns the position after them. */
   write(target: Uint8Array, at: number): number;
 }
 
-/** Capacity to grow to: at least `needed`, doubling, so that appending stays linear. */
+/** Returns the new capacity: at least `needed`, doubled, so that appending is linear. */
 export const grown = (capacity: number, needed: number): number => {
   let next = capacity;
   while (next < needed) next *= 2;

@@ -1,13 +1,13 @@
-/** Numbers as decimal text, written without making a string. */
+/** Writes numbers as decimal text without creating a string. */
 
-/** Decimal digits of a non-negative 32-bit integer. */
+/** Returns the number of decimal digits of a non-negative 32-bit integer. */
 const digitsOf = (value: number): number => {
   let digits = 1;
   for (let bound = 10; value >= bound; bound *= 10) digits++;
   return digits;
 };
 
-/** The last `digits` decimal digits of a 32-bit integer, zeros in front. */
+/** Writes the last `digits` decimal digits of a 32-bit integer, padded with zeros. */
 const writeDigits = (target: Uint8Array, start: number, value: number, digits: number): void => {
   for (let at = start + digits - 1, rest = value; at >= start; at--) {
     const next = (rest / 10) | 0;
@@ -16,15 +16,15 @@ const writeDigits = (target: Uint8Array, start: number, value: number, digits: n
   }
 };
 
-/** Most bytes that `writeDecimal` writes. */
+/** Maximum number of bytes that `writeDecimal` writes. */
 export const maxDecimalLength = 17;
 
 const scales = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000] as const;
 
 /**
- * Writes a number as JavaScript does when at most nine digits before the point and six after it give it; answers the
- * position after them, or -1 when it takes more. Doubles tell all numbers of 15 digits apart, so that the fewest places
- * that give the value are those of its shortest text.
+ * Writes a number as JavaScript does, if it has at most nine digits before and six after the decimal point. Returns the
+ * position after it, or -1 if it needs more digits. Doubles distinguish all numbers of 15 digits, so the fewest
+ * decimals that yield the value are those of its shortest text.
  */
 export const writeDecimal = (target: Uint8Array, start: number, value: number): number => {
   const size = Math.abs(value);

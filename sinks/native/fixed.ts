@@ -4,7 +4,10 @@ import { grown, PlainColumn } from './column.ts';
 
 type Elements = Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
 
-/** One typed array behind a column; `perRow` elements make a value. ClickHouse is little-endian, as is every machine Node runs on. */
+/**
+ * A column backed by one typed array; `perRow` elements form a value. ClickHouse is little-endian, as is every machine
+ * that runs Node.
+ */
 abstract class FixedColumn<Array extends Elements> extends PlainColumn {
   protected elements: Array;
   protected length = 0;
@@ -55,7 +58,7 @@ abstract class FixedColumn<Array extends Elements> extends PlainColumn {
   }
 }
 
-/** UInt8, Bool, UInt16, UInt32, Int32: one number a value. */
+/** UInt8, Bool, UInt16, UInt32, Int32: one number per value. */
 export class NumberColumn extends FixedColumn<Elements> {
   constructor(type: 'UInt8' | 'Bool' | 'UInt16' | 'UInt32' | 'Int32') {
     super(
@@ -69,14 +72,14 @@ export class NumberColumn extends FixedColumn<Elements> {
     this.elements[this.length++] = value;
   }
 
-  /** The same value `count` times. */
+  /** Appends the same value `count` times. */
   fill(value: number, count: number): void {
     this.reserve(count);
     this.elements.fill(value, this.length, this.length + count);
     this.length += count;
   }
 
-  /** `count` values from `first` on, each one more. */
+  /** Appends `count` consecutive values, starting with `first`. */
   sequence(first: number, count: number): void {
     this.reserve(count);
     const { elements, length } = this;
@@ -88,7 +91,7 @@ export class NumberColumn extends FixedColumn<Elements> {
 const scratchDouble = new Float64Array(1);
 const scratchWords = new Uint32Array(scratchDouble.buffer);
 
-/** UInt64, Int64, Float64 and DateTime64: two 32-bit words a value, so that no bit is lost on the way. */
+/** UInt64, Int64, Float64 and DateTime64: two 32-bit words per value, so that no bit is lost. */
 export class WordsColumn extends FixedColumn<Uint32Array<ArrayBuffer>> {
   constructor(type: string) {
     super(type, new Uint32Array(2048), 2);
@@ -114,7 +117,7 @@ export class WordsColumn extends FixedColumn<Uint32Array<ArrayBuffer>> {
     this.push(scratchWords[0] as number, scratchWords[1] as number);
   }
 
-  /** A non-negative integer below 2^53. */
+  /** Appends a non-negative integer below 2^53. */
   pushInteger(value: number): void {
     this.push(value >>> 0, Math.floor(value / 4_294_967_296));
   }
@@ -127,7 +130,7 @@ export class WordsColumn extends FixedColumn<Uint32Array<ArrayBuffer>> {
     }
   }
 
-  /** Little-endian values as they lie on the wire; `end - start` is a multiple of eight. */
+  /** Appends little-endian values in wire format. `end - start` must be a multiple of eight. */
   copy(source: Uint8Array, start: number, end: number): void {
     this.reserve((end - start) / 4);
     copyRun(source, start, end, new Uint8Array(this.elements.buffer), this.length * 4);
@@ -145,7 +148,7 @@ export class FixedStringColumn extends FixedColumn<Uint8Array<ArrayBuffer>> {
     this.#width = width;
   }
 
-  /** The bytes at `start`; zeros when `start` is negative. */
+  /** Appends the bytes at `start`; zeros if `start` is negative. */
   push(source: Uint8Array, start: number): void {
     const width = this.#width;
     if (this.length + width > this.elements.length) this.reserve(width);

@@ -2,7 +2,9 @@ import type { Column } from './column.ts';
 import { NumberColumn, WordsColumn } from './fixed.ts';
 import { DictionaryColumn, StringColumn } from './strings.ts';
 
-/** Array(T): the running count of elements after each row, and the elements. Append elements, then `close` the row. */
+/**
+ * Array(T): the cumulative count of elements after each row, and the elements. Append elements, then `close` the row.
+ */
 export class ArrayColumn<Element extends Column> implements Column {
   readonly type: string;
   readonly elements: Element;
@@ -17,12 +19,12 @@ export class ArrayColumn<Element extends Column> implements Column {
     return this.#ends.rows;
   }
 
-  /** How many elements there are up to the end of a row. */
+  /** Returns the number of elements up to the end of a row. */
   endAt(row: number): number {
     return row < 0 ? 0 : this.#ends.lowAt(row);
   }
 
-  /** Ends the row: what was appended to `elements` since the last row is its value. */
+  /** Ends the row: the elements appended since the last row are its value. */
   close(): void {
     this.#ends.push(this.elements.rows, 0);
   }
@@ -59,7 +61,7 @@ export class ArrayColumn<Element extends Column> implements Column {
   }
 }
 
-/** A key and its value, side by side; only ever inside an array, where the two are a map. */
+/** A key and its value. Used only inside an array, where the pairs form a map. */
 export class EntryColumn<Keys extends Column, Values extends Column> implements Column {
   readonly type: string;
   readonly prefixSize: number;
@@ -117,7 +119,7 @@ export class MapColumn extends ArrayColumn<EntryColumn<DictionaryColumn, StringC
   }
 }
 
-/** Nullable(T): a byte for each row that marks nulls, and the values. Append to both. */
+/** Nullable(T): a null marker byte per row, and the values. Append to both. */
 export class NullableColumn<Values extends Column> implements Column {
   readonly type: string;
   readonly prefixSize = 0;

@@ -2,7 +2,7 @@ import type { Table } from '../../schemas/tables/table.ts';
 import type { Column } from './column.ts';
 import { varintSize, writeVarint } from './strings.ts';
 
-/** One table's part of a batch, as a Native block in one piece. */
+/** One table's part of a batch, as one contiguous Native block. */
 export interface EncodedBlock {
   readonly table: string;
   readonly declared: Table;
@@ -20,7 +20,7 @@ export interface Rows {
 /** Columns that the engine computes itself. */
 export const isComputed = (type: string): boolean => /\b(?:MATERIALIZED|ALIAS|DEFAULT|EPHEMERAL)\b/.test(type);
 
-/** Puts writers in the table's order. Throws when they and the table's declaration have come apart. */
+/** Returns the writers in table order. Throws if they do not match the table's declaration. */
 export const rowsOf = (table: Table, writers: Readonly<Record<string, Column>>): Rows => {
   const columns = new Map<string, Column>();
   for (const [name, type] of Object.entries(table.columns)) {
@@ -34,7 +34,7 @@ export const rowsOf = (table: Table, writers: Readonly<Record<string, Column>>):
   return { table, columns };
 };
 
-/** Rows appended; all columns agree on it, or the scanner is wrong. */
+/** Returns the number of appended rows. Throws if the columns disagree, which is a bug of the scanner. */
 export const rowCount = ({ table, columns }: Rows): number => {
   let rows = -1;
   for (const [name, column] of columns) {
@@ -47,8 +47,9 @@ export const rowCount = ({ table, columns }: Rows): number => {
 };
 
 /**
- * Writes the block: counts, then each column's name, type and values. Without a client revision the format has neither
- * block properties nor marks of custom serialisations. `allocate` returns memory of at least this many bytes.
+ * Encodes the block: counts, then each column's name, type and values. Without a client revision, the format has
+ * neither block properties nor marks of custom serializations. `allocate` returns memory of at least the requested
+ * size.
  */
 export const encodeBlock = (rows: Rows, allocate: (bytes: number) => Uint8Array): EncodedBlock => {
   const count = rowCount(rows);

@@ -3,14 +3,14 @@ import { copyBytes } from './bytes.ts';
 import { type Column, grown, PlainColumn } from './column.ts';
 import { maxDecimalLength, writeDecimal } from './decimals.ts';
 
-/** Bytes of a varint. */
+/** Returns the size of a varint in bytes. */
 export const varintSize = (value: number): number => {
   let size = 1;
   for (let rest = value; rest >= 128; rest = Math.floor(rest / 128)) size++;
   return size;
 };
 
-/** Writes a varint and answers the position after it. */
+/** Writes a varint and returns the position after it. */
 export const writeVarint = (target: Uint8Array, at: number, value: number): number => {
   let position = at;
   let rest = value;
@@ -22,7 +22,7 @@ export const writeVarint = (target: Uint8Array, at: number, value: number): numb
   return position;
 };
 
-/** String: each value's length as a varint, and its bytes. */
+/** String: the length of each value as a varint, followed by its bytes. */
 export class StringColumn extends PlainColumn {
   bytes = new Uint8Array(16_384);
   length = 0;
@@ -36,7 +36,7 @@ export class StringColumn extends PlainColumn {
     super('String');
   }
 
-  /** Copies a value out of the wire's bytes. */
+  /** Copies a value from wire bytes. */
   push(source: Uint8Array, start: number, end: number): void {
     const count = end - start;
     this.#reserve(count + 5);
@@ -47,7 +47,7 @@ export class StringColumn extends PlainColumn {
     this.rows++;
   }
 
-  /** Text that was made here: numbers, JSON. */
+  /** Appends text created by the process: numbers, JSON. */
   pushText(text: string): void {
     const count = text.length;
     if (count < 128 && this.#pushAscii(text, count)) return;
@@ -55,13 +55,13 @@ export class StringColumn extends PlainColumn {
     const at = this.length + varintSize(count);
     const written = this.#buffer.write(text, at);
     const begin = writeVarint(this.bytes, this.length, written);
-    // Beyond ASCII it may be longer than was thought.
+    // A non-ASCII text may be longer than estimated.
     if (begin !== at) this.#buffer.write(text, begin);
     this.length = begin + written;
     this.rows++;
   }
 
-  /** A number as decimal text, as JavaScript writes it. */
+  /** Appends a number as decimal text, in JavaScript's format. */
   pushNumber(value: number): void {
     this.#reserve(1 + maxDecimalLength);
     const end = writeDecimal(this.bytes, this.length + 1, value);
@@ -124,30 +124,33 @@ export class StringColumn extends PlainColumn {
   }
 }
 
-/** Slots looked at before a value is stored twice; the engine merges doubles, and crafted collisions stay cheap. */
+/**
+ * Number of slots probed before a value is stored twice. The engine merges duplicates, and crafted collisions stay
+ * cheap.
+ */
 const probes = 16;
 const hasAdditionalKeys = 512;
 
 /**
- * LowCardinality(String) in its own Native form: one dictionary a block and an index a row, so that a value which
- * repeats is neither copied by us nor hashed by the engine again.
+ * LowCardinality(String) in its own Native format: one dictionary per block and an index per row. A repeated value is
+ * neither copied here nor hashed by the engine.
  */
 export class DictionaryColumn implements Column {
   readonly type = 'LowCardinality(String)';
   readonly prefixSize = 8;
   readonly #keys = new StringColumn();
-  /** Where each key's bytes begin and end in `#keys`. */
+  /** Start and end of each key's bytes in `#keys` */
   #starts = new Uint32Array(256);
   #ends = new Uint32Array(256);
   #hashes = new Int32Array(256);
-  /** Index + 1 of the key in a slot; 0 is free. */
+  /** Index + 1 of the key in a slot; 0 for a free slot */
   #slots = new Int32Array(1024);
-  /** The key that followed this one the last time: attributes come in the same order record after record. */
+  /** The last successor of this key: attributes of successive records have the same order. */
   #successors = new Int32Array(256);
   #indexes = new Uint32Array(1024);
   #last = 0;
   #mark = 0;
-  /** The text that was last asked for, which mostly comes again, and all others. */
+  /** Cache of the last text, which mostly repeats, and of all others */
   #text: string | undefined;
   #textIndex = 0;
   readonly #textIndexes = new Map<string, number>();
@@ -166,13 +169,13 @@ export class DictionaryColumn implements Column {
     this.pushIndex(this.indexOfText(text));
   }
 
-  /** Appends the value that `index` or `indexOfText` answered. */
+  /** Appends the value with an index from `index` or `indexOfText`. */
   pushIndex(index: number): void {
     if (this.rows === this.#indexes.length) this.#reserveRows(1);
     this.#indexes[this.rows++] = index;
   }
 
-  /** The same value `count` times. */
+  /** Appends the same value `count` times. */
   fill(index: number, count: number): void {
     this.#reserveRows(count);
     this.#indexes.fill(index, this.rows, this.rows + count);
@@ -194,7 +197,7 @@ export class DictionaryColumn implements Column {
     return index;
   }
 
-  /** The dictionary's index of a value, valid until `reset`. */
+  /** Returns the dictionary index of a value, valid until `reset`. */
   index(source: Uint8Array, start: number, end: number): number {
     const likely = this.#successors[this.#last] as number;
     if (this.#equals(likely, source, start, end)) {
@@ -207,22 +210,22 @@ export class DictionaryColumn implements Column {
     return found;
   }
 
-  /** The index of the value of a row. */
+  /** Returns the index of a row's value. */
   indexAt(row: number): number {
     return this.#indexes[row] as number;
   }
 
-  /** A byte of the value at an index. */
+  /** Returns a byte of the value at an index. */
   byteAt(index: number, position: number): number {
     return this.#keys.bytes[(this.#starts[index] as number) + position] as number;
   }
 
-  /** Whether the value at an index is empty: several may be. */
+  /** Returns whether the value at an index is empty. Several indexes may be empty. */
   isEmpty(index: number): boolean {
     return this.#starts[index] === this.#ends[index];
   }
 
-  /** Text of the value at an index. */
+  /** Returns the text of the value at an index. */
   textAt(index: number): string {
     return Buffer.from(this.#keys.bytes.subarray(this.#starts[index], this.#ends[index])).toString('utf8');
   }
@@ -243,7 +246,7 @@ export class DictionaryColumn implements Column {
     this.#textIndexes.clear();
     this.rows = 0;
     this.#mark = 0;
-    // The engine takes the first key of a dictionary for the default value, as the column itself does.
+    // The engine treats the first key of a dictionary as the default value, as this column does.
     this.#add(Buffer.alloc(0), 0, 0, 0, 0);
   }
 
@@ -296,7 +299,7 @@ export class DictionaryColumn implements Column {
     const from = this.#starts[index] as number;
     if ((this.#ends[index] as number) - from !== end - start) return false;
     const { bytes } = this.#keys;
-    // From the end: names share their beginnings.
+    // From the end, because names share prefixes.
     for (let theirs = end - 1, ours = from + end - start - 1; theirs >= start; theirs--, ours--) {
       if (bytes[ours] !== source[theirs]) return false;
     }

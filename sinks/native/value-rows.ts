@@ -10,12 +10,12 @@ interface Writer {
   readonly isShared: boolean;
 }
 
-/** Rows of a table from plain objects. For tables that get few rows a message. */
+/** Builds rows of a table from plain objects. For tables with few rows per message. */
 export class ValueRows<const Declared extends Table> {
   readonly rows: Rows;
   readonly #writers: readonly Writer[];
 
-  /** `beside` are columns whose values are given beside a row. */
+  /** `sharedColumns` are columns whose values are passed separately from a row. */
   constructor(table: Declared, sharedColumns: readonly string[] = []) {
     this.#writers = Object.entries(table.columns)
       .filter(([, type]) => !isComputed(type))
@@ -24,12 +24,12 @@ export class ValueRows<const Declared extends Table> {
     this.rows = rowsOf(table, Object.fromEntries(columns));
   }
 
-  /** Throws a `PermanentError` for a value that its column cannot hold; the row is then unfinished. */
+  /** Throws a `PermanentError` for a value that its column cannot represent. The row is then incomplete. */
   push(row: RowOf<Declared>): void {
     this.pushWithShared(row, {});
   }
 
-  /** As `push`, with what is given beside it. */
+  /** Like `push`, with the values of the shared columns. */
   pushWithShared(row: object, sharedValues: object): void {
     for (const { name, column, isShared } of this.#writers) {
       try {

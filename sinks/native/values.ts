@@ -1,4 +1,4 @@
-/** Column writers that take values of JSON, by the column's type. For what comes in few messages: an object is made for each row. */
+/** Column writers for JSON values, by column type. For low-volume data: each row is an object. */
 import { PermanentError } from '../../schemas/errors.ts';
 import { upTo } from '../../schemas/text.ts';
 import type { Column } from './column.ts';
@@ -6,7 +6,10 @@ import { NumberColumn, WordsColumn } from './fixed.ts';
 import { ArrayColumn, EntryColumn, NullableColumn } from './nested.ts';
 import { DictionaryColumn, StringColumn } from './strings.ts';
 
-/** A column and how a value is appended to it. Throws a `PermanentError` for a value that the column cannot hold, never changes it. */
+/**
+ * A column and its append function. Throws a `PermanentError` for a value that the column cannot represent; never
+ * modifies a value.
+ */
 export interface ValueColumn {
   readonly column: Column;
   push(value: unknown): void;
@@ -22,7 +25,7 @@ const texts = (type: string, column: StringColumn | DictionaryColumn): ValueColu
   push: (value) => column.pushText(typeof value === 'string' ? value : refuse(type, value)),
 });
 
-/** Smallest and largest value of the integers that one number holds. */
+/** Minimum and maximum of integers that fit one number. */
 const integers = {
   UInt8: [0, 255],
   UInt16: [0, 65_535],
@@ -39,7 +42,7 @@ const smallIntegers = (type: Integer): ValueColumn => {
   return { column, push: (value) => column.push(integerIn(type, value, integers[type])) };
 };
 
-/** What two words hold as it is. */
+/** Integers that fit two words exactly. */
 const isCount = (value: unknown): value is number =>
   typeof value === 'number' && value >= 0 && Number.isSafeInteger(value);
 
@@ -76,7 +79,7 @@ const ticksOf = (type: string, value: unknown, digits: number): bigint => {
 const scaled = (ticks: bigint, digits: number): bigint =>
   digits >= 0 ? ticks * 10n ** BigInt(digits) : ticks / 10n ** BigInt(-digits);
 
-/** What sorting keys and partitions can hold: they round to 32 bits of seconds. */
+/** Maximum of sorting keys and partitions, which round to 32-bit seconds. */
 const lastSecond = 4_294_967_295n;
 
 const instants = (type: string, digits: number): ValueColumn => {
@@ -94,7 +97,7 @@ const instants = (type: string, digits: number): ValueColumn => {
   };
 };
 
-/** DateTime and Date: the engine casts from the integers that they are. */
+/** DateTime and Date: the engine casts them from their integers. */
 const seconds = (type: string, integer: 'UInt32' | 'UInt16', secondsEach: bigint): ValueColumn => {
   const column = new NumberColumn(integer);
   return {
@@ -114,7 +117,7 @@ const arrays = (type: string, elements: ValueColumn): ValueColumn => {
   };
 };
 
-/** Keys of objects are text; in a map of integers they are those of up to 15 digits. */
+/** Keys of objects are texts. In a map of integers, those of up to 15 digits become numbers. */
 const integerKey = (key: string): string | number => (/^-?\d{1,15}$/.test(key) ? Number(key) : key);
 
 const maps = (type: string, keys: ValueColumn, values: ValueColumn): ValueColumn => {
@@ -147,7 +150,7 @@ const nullables = (inner: ValueColumn, empty: unknown): ValueColumn => {
   };
 };
 
-/** What lies between the parentheses of `Name(…)`, cut at its first comma outside of others. */
+/** The text between the parentheses of `Name(…)`, split at its first outer comma. */
 const argumentsOf = (type: string): [string, string] => {
   const inner = type.slice(type.indexOf('(') + 1, type.lastIndexOf(')'));
   let depth = 0;
@@ -181,14 +184,14 @@ const makers: Readonly<Record<string, (type: string, first: string, second: stri
   DateTime: (type) => seconds(type, 'UInt32', 1n),
   Date: (type) => seconds(type, 'UInt16', 86_400n),
   LowCardinality: (type) => texts(type, new DictionaryColumn()),
-  // A row's value is where the engine begins.
+  // A row's value is the initial value for the engine.
   SimpleAggregateFunction: (_type, _name, inner) => valueColumn(inner),
   Nullable: (_type, inner) => nullables(valueColumn(inner), emptyOf(inner)),
   Array: (type, inner) => arrays(type, valueColumn(inner)),
   Map: (type, key, value) => maps(type, valueColumn(key), valueColumn(value)),
 };
 
-/** A writer for a column of this type, codec left out. Throws for a type that there is none for. */
+/** Returns a writer for a column of this type, ignoring the codec. Throws for an unsupported type. */
 export const valueColumn = (declared: string): ValueColumn => {
   const type = upTo(declared, ' CODEC(');
   const maker = makers[upTo(type, '(')];

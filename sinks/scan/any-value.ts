@@ -4,13 +4,13 @@ import { doubleOf, integerText, type WireCursor } from '../../schemas/protobuf/c
 import type { StringColumn } from '../native/strings.ts';
 
 /**
- * Appends the value that lies from the reader's position to `end` and answers its letter. Of several alternatives in
- * one value the last counts. Strings are copied; nothing is made of them.
+ * Appends the value between the reader's position and `end`, and returns its type character. The last of several
+ * alternatives in one value counts. Strings are copied without allocation.
  */
 export const pushAnyValue = (reader: WireCursor, end: number, column: StringColumn): number => {
   const { bytes, at } = reader;
   const tag = at < end ? (bytes[at] as number) : 0;
-  // Mostly there is one alternative, which ends where the value does.
+  // Mostly there is one alternative, which extends to the end of the value.
   if (tag === tags.string) {
     reader.at = at + 1;
     const stop = reader.end(end);
@@ -27,7 +27,7 @@ export const pushAnyValue = (reader: WireCursor, end: number, column: StringColu
   return pushOther(reader, lastAlternative(reader, end), end, column);
 };
 
-/** Whether a number of that tag, which begins at `at`, is all there is up to `end`. */
+/** Returns whether a number with that tag at `at` is the entire value up to `end`. */
 const isAlone = (bytes: Uint8Array, tag: number, at: number, end: number): boolean => {
   if (tag === tags.double) return end - at === 8;
   if (tag !== tags.integer || end - at > 10) return false;

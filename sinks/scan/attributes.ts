@@ -8,7 +8,7 @@ import { pushAnyValue } from './any-value.ts';
 
 const serviceName = Buffer.from('service.name', 'utf8');
 
-/** The pair of columns in which a table keeps attributes: the map, and the letters that tell each value's type. */
+/** Writes the two attribute columns of a table: the map, and the type characters of the values. */
 export class AttributeWriter {
   readonly #map: MapColumn;
   readonly #types: DictionaryColumn;
@@ -20,10 +20,10 @@ export class AttributeWriter {
     this.#types = types;
   }
 
-  /** Appends the KeyValue that lies from the reader's position to `end`. */
+  /** Appends the KeyValue between the reader's position and `end`. */
   push(reader: WireCursor, end: number): void {
     const { bytes, at } = reader;
-    // As senders write it: the key, the value, nothing else, lengths of one byte each.
+    // Common form: only the key and the value, with lengths of one byte each.
     const keySize = bytes[at + 1] as number;
     const value = at + keySize + 4;
     const isCommon =
@@ -65,12 +65,12 @@ export class AttributeWriter {
     this.#pushTypeCode(typeCode || typeCodes.empty);
   }
 
-  /** Appends an attribute that is text already. */
+  /** Appends an attribute with a text value. */
   pushText(source: Uint8Array, keyStart: number, keyEnd: number, valueStart: number, valueEnd: number): void {
     this.pushValue(source, keyStart, keyEnd, source, valueStart, valueEnd, typeCodes.string);
   }
 
-  /** Appends key and value from two places. */
+  /** Appends a key and a value from two buffers. */
   pushValue(
     keySource: Uint8Array,
     keyStart: number,
@@ -92,7 +92,7 @@ export class AttributeWriter {
     this.#count = 0;
   }
 
-  /** After a fault in the middle of a row. */
+  /** Discards an incomplete row after a fault. */
   abandon(): void {
     this.#count = 0;
   }
@@ -108,9 +108,9 @@ export class AttributeWriter {
 }
 
 /**
- * Attributes of a resource or series, sorted: the canonical form of which ids are made. Each is the key's length and
- * bytes, the type's letter, the value's length and bytes (as text), lengths as varints; sorted by key, then by the rest,
- * as bytes. Only made when a resource or series is new to the process.
+ * Sorted attributes of a resource or series: the canonical form for IDs. Each attribute is the key's length and bytes,
+ * the type character, the value's length and bytes (as text), with varint lengths. Sorted by key, then by the rest, as
+ * bytes. Built only for resources and series that are new to the process.
  */
 export class SortedAttributes {
   readonly #values = new StringColumn();
@@ -121,7 +121,7 @@ export class SortedAttributes {
     this.#entries = [];
   }
 
-  /** Adds the KeyValue from the reader's position to `end`. */
+  /** Adds the KeyValue between the reader's position and `end`. */
   add(reader: WireCursor, end: number): void {
     let key = Buffer.alloc(0);
     let typeCode: number = 0;
@@ -170,7 +170,7 @@ export class SortedAttributes {
     }
   }
 
-  /** Writes a row of attributes in the canonical order. */
+  /** Writes a row of attributes in canonical order. */
   row(into: AttributeWriter): void {
     const { bytes } = this.#values;
     for (const { key, typeCode, start, end } of this.#entries) {
@@ -179,14 +179,16 @@ export class SortedAttributes {
     into.close();
   }
 
-  /** Text of an attribute, or an empty string. */
+  /** Returns the text of an attribute, or an empty string. */
   text(key: string): string {
     const found = this.#entries.find((entry) => entry.key.toString('utf8') === key);
     return found === undefined ? '' : Buffer.from(this.#values.bytes.subarray(found.start, found.end)).toString('utf8');
   }
 }
 
-/** Where the text of a resource's `service.name` begins and ends: pushed to a scratch column when it is no string. */
+/**
+ * Returns the dictionary index of a resource's `service.name`. A value that is not a string is converted in `scratch`.
+ */
 export const serviceOf = (reader: WireCursor, end: number, into: DictionaryColumn, scratch: StringColumn): number => {
   let index = into.index(reader.bytes, 0, 0);
   while (reader.at < end) {
@@ -207,7 +209,10 @@ export const serviceOf = (reader: WireCursor, end: number, into: DictionaryColum
   return index;
 };
 
-/** Whether the KeyValue from the reader's position to `end` has that key, which some senders write behind the value. */
+/**
+ * Returns whether the KeyValue between the reader's position and `end` has that key, which some senders write after the
+ * value.
+ */
 const isServiceName = (reader: WireCursor, end: number): boolean => {
   let isNamed = false;
   while (reader.at < end) {
@@ -235,7 +240,7 @@ const serviceIndex = (reader: WireCursor, end: number, into: DictionaryColumn, s
   return scratch.length === 0 ? into.index(reader.bytes, 0, 0) : into.index(scratch.bytes, start + 1, scratch.length);
 };
 
-/** Columns that `AttributeWriter` fills, by their names in tables. */
+/** Returns the columns that `AttributeWriter` fills, by their table names. */
 export const attributeColumns = (
   map: MapColumn,
   types: DictionaryColumn,

@@ -6,10 +6,13 @@ import { deadLetterUsage } from './dead-letter-usage.ts';
 import type { ScanMessage, Scanner } from './scanner.ts';
 import { UsageColumns } from './usage-columns.ts';
 
-/** Milliseconds since the epoch, or now's lack of an answer: the epoch. */
+/** Milliseconds since the epoch; an invalid time becomes the epoch. */
 const instant = (value: number): number => (Number.isSafeInteger(value) && value > 0 ? value : 0);
 
-/** The scanner of the dead-letters sink. A letter's further chunks make no row. What could not land is counted here. */
+/**
+ * Returns the scanner of the dead-letters sink. Further chunks of a dead letter create no row. The scanner also counts
+ * the messages that could not land.
+ */
 export const deadLetterScanner = (): Scanner => {
   const deadLetters = new ValueRows(deadLettersTable);
   const marks = new ValueRows(deadLetterMarksTable);

@@ -7,7 +7,10 @@ import { acceptedRows } from './message-usage.ts';
 import { hourOf } from './source.ts';
 import { emptyUsageRow, type UsageRow } from './usage-columns.ts';
 
-/** Sinks of telemetry are named after what they land. What another consumer could not process has landed all the same. */
+/**
+ * Telemetry sinks are named after their signals. Messages that another consumer could not process have landed
+ * regardless.
+ */
 const groups = signals.map((signal) => consumerGroup('sinks', signal));
 const sinks = new Set(groups.flatMap((group) => [group, formerGroup(group)]));
 
@@ -28,14 +31,14 @@ const accepted = (deadLetter: DeadLetterHeaders): UsageRow[] => {
   try {
     return acceptedRows(deadLetter.originalHeaders, place);
   } catch {
-    // Its headers are what is wrong with it: it is all that can be counted.
+    // The headers themselves are invalid, so only the dead letter can be counted.
     return [{ ...toUsageRow(deadLetter), ...place }];
   }
 };
 
 /**
- * The ledger's rows of a dead letter. A message that no sink could land was accepted all the same, in the hour in which it was
- * received: that row is made here, with the key that the sink would have given it.
+ * Returns the ledger rows of a dead letter. A message that no sink could land was still accepted, in its hour of
+ * reception. This function builds that row, with the key that the sink would have used.
  */
 export const deadLetterUsage = (deadLetter: DeadLetterHeaders): UsageRow[] => {
   const { id, kind, origin, reason } = deadLetter;

@@ -9,7 +9,7 @@ import { RowShapes } from './row-shapes.ts';
 import { hourOf, type RowSource } from './source.ts';
 import { type Tallied, Tally } from './tally.ts';
 
-/** What all records of a resource or scope have. */
+/** Fields and attributes that all records of a resource or scope have. */
 export type Shape = readonly Named[];
 interface Named {
   readonly kind: FieldKind;
@@ -17,23 +17,23 @@ interface Named {
   readonly type: AttributeType;
 }
 
-/** Rows one after the other, of one resource and scope. */
+/** Consecutive rows of one resource and scope */
 interface Run {
   readonly from: number;
   readonly to: number;
   readonly shapes: readonly number[];
-  /** Bits of the fields that all of them have. */
+  /** Bits of the fields that all rows have. */
   readonly fields: number;
 }
 
-/** The columns that counts are made from. */
+/** Columns from which fields are counted. */
 export interface CountedColumns {
   readonly timestamp: WordsColumn;
   readonly map: MapColumn;
   readonly types: DictionaryColumn;
 }
 
-/** The fields of a signal: bit n of a number stands for the nth that a record may lack. */
+/** The fields of a telemetry signal: bit n of a number represents the nth optional field. */
 export interface CountedFields {
   readonly topic: string;
   readonly optional: readonly string[];
@@ -42,22 +42,22 @@ export interface CountedFields {
 
 type Push = (kind: FieldKind, key: string, type: string, count: Tallied) => void;
 
-/** Hours of projects in a batch, and names that it gives: what is beyond is counted as `other`. */
+/** Maximum number of hours of projects in a batch, and of names that it emits. The excess counts as `other`. */
 const maxBuckets = 128;
 const maxNames = 20_000;
 const maxKeyLength = 512;
 const hourMs = 3_600_000;
 
-/** The counts of one hour of a project. */
+/** Counts of one hour of a project */
 class Bucket {
   readonly tenantId: string;
   readonly projectId: string;
   readonly hour: number;
-  /** In place 0 all records, in place 1 attributes that are not counted by themselves. */
+  /** Index 0: all records; index 1: attributes without individual counts */
   readonly totals = new Tally(2);
-  /** By number of the shape of a resource or scope. */
+  /** By shape number of a resource or scope */
   readonly shared = new Tally(8);
-  /** By number of the shape of a row. */
+  /** By shape number of a row */
   readonly own = new Tally(8);
 
   constructor({ tenantId, projectId }: RowSource, hour: number) {
@@ -67,13 +67,13 @@ class Bucket {
   }
 }
 
-/** Epoch milliseconds of nanoseconds in two words: rounded down, and exact. */
+/** Converts nanoseconds in two words to epoch milliseconds: rounded down, and exact. */
 const millisecondsOf = (low: number, high: number): number =>
   high * 4_294 + Math.floor((high * 967_296 + low) / 1_000_000);
 
 /**
- * Counts which fields and attributes the records of a batch have, as rows of `fields`. Runs are noted while a message is scanned, and
- * counted when all of it was read: one that is refused leaves nothing behind.
+ * Counts the fields and attributes of the records in a batch, as rows of `fields`. Runs are recorded while a message is
+ * scanned, and counted at its end, so that a refused message has no effect.
  */
 export class FieldCounts {
   readonly #values = new ValueRows(fieldsTable);
@@ -83,12 +83,12 @@ export class FieldCounts {
   readonly #known = new KnownFields();
   #source: RowSource | undefined;
   #runs: Run[] = [];
-  /** By organization and project, then by hour. */
+  /** By organization and project, then by hour */
   readonly #buckets = new Map<string, Map<number, Bucket>>();
   #bucketCount = 0;
   readonly #shapeNumbers = new Map<Shape, number>();
   readonly #shapes: Shape[] = [];
-  /** Bits of the fields that each row has, besides those of its run. */
+  /** Bits of each row's fields, in addition to those of its run */
   #present = new Uint16Array(1024);
   readonly #rowShapes: RowShapes;
   #receivedAtMs = 0;
@@ -100,7 +100,7 @@ export class FieldCounts {
     this.#rowShapes = new RowShapes(columns.map, columns.types);
   }
 
-  /** Says which of the optional fields a row has. */
+  /** Sets the optional fields of a row. */
   present(row: number, fields: number): void {
     if (row >= this.#present.length) {
       const larger = new Uint16Array(this.#present.length * 2);
@@ -115,19 +115,19 @@ export class FieldCounts {
     this.#runs = [];
   }
 
-  /** Says where the message comes from, before its first run. */
+  /** Sets the origin of the message, before its first run. */
   source(source: RowSource): void {
     this.#source = source;
   }
 
-  /** Notes rows from `from` up to `to`. */
+  /** Records rows from `from` to before `to`. */
   run(from: number, to: number, shapes: readonly Shape[], fields: number): void {
     if (to === from) return;
     const numbers = shapes.filter(({ length }) => length > 0).map((shape) => this.#shapeNumber(shape));
     this.#runs.push({ from, to, shapes: numbers, fields });
   }
 
-  /** Ends a message: its runs are counted. */
+  /** Ends a message and counts its runs. */
   end(): void {
     const source = this.#source;
     if (this.#runs.length === 0 || source === undefined) return;
@@ -142,7 +142,7 @@ export class FieldCounts {
     this.#runs = [];
   }
 
-  /** Writes what was counted as rows of a range, and forgets it. */
+  /** Writes the counts as rows of a range, and resets them. */
   finish(offset: number, lastOffset: number): void {
     let room = maxNames;
     for (const hours of this.#buckets.values())
@@ -150,7 +150,7 @@ export class FieldCounts {
     this.#clear();
   }
 
-  /** Answers how many names it wrote, which are at most `room`. */
+  /** Returns the number of written names, at most `room`. */
   #write(bucket: Bucket, range: { readonly offset: number; readonly last_offset: number }, room: number): number {
     const { tenantId, projectId, hour, totals } = bucket;
     const push: Push = (kind, key, type, { records, first, last }) => {
@@ -203,7 +203,10 @@ export class FieldCounts {
     return this.#shapes.push(shape) - 1;
   }
 
-  /** Beyond the hours that are told apart, records count in the first hour that their project had. */
+  /**
+   * Returns the bucket of an hour. Beyond the maximum number of hours, records count in the first hour of their
+   * project.
+   */
   #bucketOf(hours: Map<number, Bucket>, hour: number, source: RowSource): Bucket {
     const known = hours.get(hour);
     if (known !== undefined) return known;
@@ -243,7 +246,7 @@ export class FieldCounts {
     settle();
   }
 
-  /** What was counted by name, the most frequent first. */
+  /** Returns the counts by name, most frequent first. */
   #namedIn({ own, shared }: Bucket): [Named, Tallied][] {
     const found = new Map<string, [Named, Tally]>();
     const add = (named: Named, count: Tallied): void => {

@@ -19,8 +19,8 @@ const word = (bytes: Uint8Array, at: number): number =>
   ((bytes[at + 3] as number) << 24);
 
 /**
- * MurmurHash3's x86 128-bit form. The four lanes are the seed before `update` and the hash after it: begun from zeros
- * one call is the published function, and further calls chain, so that a hash over several runs of bytes needs no copy.
+ * MurmurHash3's x86 128-bit variant. The four lanes are the seed before `update` and the hash after it. One call from
+ * zeros is the published function. Further calls chain, so that a hash over several runs of bytes needs no copy.
  */
 export class Murmur {
   a = 0;

@@ -1,15 +1,15 @@
-/** Names that one thread counts by themselves, of one organization in one hour of reception. */
+/** Maximum number of names per thread, organization and hour of reception that are counted individually. */
 const maxNames = 2_000;
 const maxTenants = 10_000;
 
 /**
- * Which names of an organization are counted by themselves: as many as came first in the hour. A sender that makes up keys (ids, times)
- * would else fill the table with names that nobody looks for.
+ * Names of an organization that are counted individually: the first ones of the hour. Otherwise a sender with generated
+ * keys (IDs, times) would fill the table with useless names.
  */
 export class KnownFields {
   readonly #tenants = new Map<string, { hour: number; readonly names: Set<string> }>();
 
-  /** Whether a name is one of them. `hour` is that of reception. */
+  /** Returns whether a name is counted individually. `hour` is that of reception. */
   admits(tenantId: string, hour: number, name: string): boolean {
     let known = this.#tenants.get(tenantId);
     if (known === undefined || known.hour !== hour) {

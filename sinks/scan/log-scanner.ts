@@ -11,14 +11,14 @@ import type { Scanner } from './scanner.ts';
 import { pushTime } from './source.ts';
 
 const nanoseconds = "DateTime64(9, 'UTC')";
-/** Fields that a record may lack, in the order of their bits. */
+/** Optional fields of a record, in bit order. */
 const optional = ['body', 'severity', 'severityText', 'eventName', 'traceId', 'spanId'];
 const always = ['timestamp', 'observedTimestamp', 'severityNumber', 'flags'];
-/** Largest number of a severity that has a name. */
+/** Maximum severity number with a name. */
 const maxNamedSeverity = severityNames.length - 1;
 const typeCodeBytes = new Uint8Array(1);
 
-/** Log records of OTLP export requests as rows. One pass over each record; its fields may come in any order. */
+/** Scans log records of OTLP export requests into rows. One pass over each record, whose fields may have any order. */
 class LogScanner extends RecordScanner {
   readonly #columns = {
     observed_timestamp: new WordsColumn(nanoseconds),
@@ -122,7 +122,7 @@ class LogScanner extends RecordScanner {
     const hasText = textEnd > textStart;
     this.counts.present(
       columns.flags.rows - 1,
-      // An empty body is a length of one byte.
+      // An empty body takes one byte, its length.
       (columns.body.length > bodiesBefore + 1 ? 1 : 0) +
         (hasText || (severity > 0 && severity <= maxNamedSeverity) ? 2 : 0) +
         (hasText ? 4 : 0) +
@@ -132,7 +132,7 @@ class LogScanner extends RecordScanner {
     );
   }
 
-  /** The record's time, else when it was observed, else when it was received. */
+  /** Pushes the record's time, or else the observed time, or else the reception time. */
   #pushTimes(timeLow: number, timeHigh: number, observedLow: number, observedHigh: number): void {
     const isObserved = (observedLow | observedHigh) !== 0;
     const lowSeen = isObserved ? observedLow : this.received.low;
@@ -148,5 +148,5 @@ class LogScanner extends RecordScanner {
   }
 }
 
-/** The scanner of the logs sink. */
+/** Returns the scanner of the logs sink. */
 export const logScanner = (): Scanner => new LogScanner().scanner();

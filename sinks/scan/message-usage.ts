@@ -9,7 +9,7 @@ interface Landed {
   bytes: number;
 }
 
-/** The counts of a service, which begin at zero. */
+/** The counts of a service, initially zero. */
 const landedIn = (services: Map<string, Landed>, service: string): Landed => {
   let landed = services.get(service);
   if (landed === undefined) {
@@ -19,7 +19,7 @@ const landedIn = (services: Map<string, Landed>, service: string): Landed => {
   return landed;
 };
 
-/** The part of a message that was received in one hour. */
+/** The part of a message that was received in one hour */
 interface Received {
   readonly hour: number;
   requests: number;
@@ -28,7 +28,7 @@ interface Received {
   readonly landed: Map<string, Landed>;
 }
 
-/** The accepted volume of a telemetry message by its headers, hour by hour. */
+/** Returns the accepted volume of a telemetry message by hour, from its headers. */
 const receivedOf = ({ members }: Pick<TelemetryHeaders, 'members'>): Map<number, Received> => {
   const hours = new Map<number, Received>();
   for (const { receivedAtMs, records, size, sentBytes = size } of members) {
@@ -59,31 +59,31 @@ const rowOf = (
   outcome: onlyGroup === undefined ? 'accepted' : 'replayed',
 });
 
-/** Rows of the ledger for messages that land: what was accepted by the headers, beside what the scanner found in it. */
+/** Builds ledger rows for messages that land: accepted counts from the headers, and landed counts from the scanner. */
 export class MessageUsage {
   readonly #columns = new UsageColumns();
   readonly rows = this.#columns.rows;
   #headers: TelemetryHeaders | undefined;
   #hours = new Map<number, Received>();
   #member: Member | undefined;
-  /** What landed of the member; bytes are those of the wire. */
+  /** Landed counts of the member; bytes are wire bytes */
   readonly #found = new Map<string, Landed>();
   #last: Landed | undefined;
 
-  /** Begins a message; what an unfinished one had counted is forgotten. */
+  /** Begins a message, and discards the counts of an unfinished one. */
   begin(headers: TelemetryHeaders): void {
     this.#headers = headers;
     this.#hours = receivedOf(headers);
     this.#forget();
   }
 
-  /** Begins a member, and ends the one before. */
+  /** Begins a member, and ends the previous one. */
   member(member: Member): void {
     this.#settle();
     this.#member = member;
   }
 
-  /** Counts records that landed. `bytes` are those of the wire. */
+  /** Counts landed records. `bytes` are wire bytes. */
   landed(service: string, records: number, bytes: number): void {
     this.#last = this.#last?.service === service ? this.#last : landedIn(this.#found, service);
     this.#last.records += records;
@@ -91,8 +91,8 @@ export class MessageUsage {
   }
 
   /**
-   * Services share what their member is counted with in proportion to their bytes of the wire: what is landed is what was
-   * accepted. A member without any service (metadata alone) counts for no service.
+   * Distributes the member's counted bytes over its services in proportion to their wire bytes, so that the landed
+   * total equals the accepted total. A member without a service (metadata only) counts for no service.
    */
   #settle(): void {
     const member = this.#member;
@@ -119,7 +119,7 @@ export class MessageUsage {
     this.#last = undefined;
   }
 
-  /** Writes the rows of the message: one for each service, the first of which bears what was accepted. */
+  /** Writes the rows of the message: one per service, the first of which contains the accepted counts. */
   end(partition: number, offset: number): void {
     if (this.#headers === undefined) return;
     this.#settle();
@@ -134,7 +134,7 @@ export class MessageUsage {
   }
 }
 
-/** The rows of a message that did not land, by the headers it came with. Throws when they cannot be read. */
+/** Returns the rows of a message that did not land, from its headers. Throws if they are unreadable. */
 export const acceptedRows = (
   headers: Readonly<Record<string, string>>,
   place: Pick<UsageRow, 'partition' | 'offset'>,

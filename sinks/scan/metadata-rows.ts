@@ -7,7 +7,10 @@ import type { Metadata } from './remote-write-metadata.ts';
 import { SeenIds } from './seen-ids.ts';
 import { hourOf, type RowSource } from './source.ts';
 
-/** Rows of the metadata that remote-write 1.0 sends apart from samples: when a thing is new, and once an hour while it is sent. */
+/**
+ * Writes rows of the metadata that remote-write 1.0 sends separately from samples: when it is new, and once per hour
+ * while it is sent.
+ */
 export class MetadataRows {
   readonly seen = new SeenIds();
   readonly #columns = {
@@ -25,7 +28,7 @@ export class MetadataRows {
   readonly #hashInput = new StringColumn();
   readonly #hash = new Murmur();
 
-  /** Writes the row of a family where it is due. */
+  /** Writes the row of a family if it is due. */
   write(family: string, { kind, unit, description }: Metadata, source: RowSource): void {
     const hashInput = this.#hashInput;
     hashInput.reset();

@@ -11,7 +11,7 @@ import { ResourceRows } from './resource-rows.ts';
 import { type Scanner, scanMembers } from './scanner.ts';
 import { SeriesRows } from './series-rows.ts';
 
-/** The scanner of the metrics sink: OTLP metrics and remote-write land in the same tables. */
+/** Returns the scanner of the metrics sink: OTLP metrics and remote-write land in the same tables. */
 export const metricScanner = (): Scanner => {
   const resources = new ResourceRows();
   const series = new SeriesRows();

@@ -4,17 +4,20 @@ import type { WordsColumn } from '../native/fixed.ts';
 import type { ArrayColumn } from '../native/nested.ts';
 import type { HistogramColumns } from './point-columns.ts';
 
-/** More buckets than any client makes; wide gaps between spans are filled with zeros, and must not fill the memory. */
+/**
+ * Above the number of buckets of any client. Wide gaps between spans are filled with zeros, and must not exhaust the
+ * memory.
+ */
 const maxBuckets = 65_536;
 /** Schema of histograms with explicit bounds. */
 const customBounds = -53;
-/** The last of the reset hints. */
+/** The last reset hint. */
 const gauge = 3;
 
-/** Spans and counts of one sign. */
+/** Spans and counts of one sign */
 class Side {
   readonly spans: number[] = [];
-  /** Of integer histograms, each against the bucket before; `settle` makes counts of them. */
+  /** Deltas of integer histograms, which `settle` converts to counts */
   readonly deltas: number[] = [];
   readonly counts: number[] = [];
 
@@ -34,8 +37,8 @@ class Side {
   }
 
   /**
-   * Every bucket from the first to the last as a count, gaps as zeros; answers the first one's index. `exact` gets the same counts as they
-   * were sent.
+   * Writes every bucket from the first to the last as a count, gaps as zeros, and returns the index of the first.
+   * `exact` receives the unrounded counts.
    */
   write(column: ArrayColumn<WordsColumn>, exact?: ArrayColumn<WordsColumn>): number {
     const first = this.spans[0] ?? 0;
@@ -62,13 +65,13 @@ class Side {
   }
 }
 
-/** The nearest integer that the table counts in. */
+/** The nearest integer, since the table stores integer counts. */
 const whole = (count: number): number => (count > 0 ? Math.min(Math.round(count), Number.MAX_SAFE_INTEGER) : 0);
 const isWhole = (count: number): boolean => count === whole(count);
 
 /**
- * Prometheus' native histograms, in the form of OTLP's exponential ones: Prometheus' bucket `i` ends where OTLP's begins,
- * so that the offset is one less. Histograms with custom bounds become explicit ones.
+ * Converts Prometheus's native histograms to the form of OTLP's exponential histograms. Prometheus's bucket `i` ends
+ * where OTLP's begins, so the offset is one less. Histograms with custom bounds become explicit ones.
  */
 export class NativeHistogram {
   /** Milliseconds of the sample and, in 2.0, of the series' start. */
@@ -86,7 +89,7 @@ export class NativeHistogram {
   #resetHint = 0;
   #bounds: number[] = [];
 
-  /** Reads the message from the reader's position to `end`. */
+  /** Reads the message between the reader's position and `end`. */
   read(reader: WireCursor, end: number): void {
     this.#clear();
     while (reader.at < end) {
@@ -115,7 +118,7 @@ export class NativeHistogram {
     if (this.#schema === customBounds) {
       for (const bound of this.#bounds) own.bounds.elements.pushDouble(bound);
       const before = own.counts.elements.rows;
-      // Buckets before the first span are empty; explicit histograms have one more than bounds.
+      // Buckets before the first span are empty. Explicit histograms have one bucket more than bounds.
       for (let zero = 0; zero < Math.min(this.#positive.spans[0] ?? 0, maxBuckets); zero++) {
         own.counts.elements.push(0, 0);
         exact?.elements.push(0, 0);
@@ -180,7 +183,7 @@ export class NativeHistogram {
   }
 }
 
-/** Hints that are not known say nothing. */
+/** Unknown hints count as unspecified. */
 const hintOf = (hint: number): number => (hint > gauge ? 0 : hint);
 
 const unsigned = (reader: WireCursor): number => {

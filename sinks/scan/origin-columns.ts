@@ -4,7 +4,7 @@ import type { RowSource } from './source.ts';
 
 const milliseconds = "DateTime64(3, 'UTC')";
 
-/** Columns that say whose row it is and where on the bus it lay. They repeat over a member: filled once a run. */
+/** Columns with the tenant and the bus position of a row. They repeat over a member and are filled once per run. */
 export class OriginColumns {
   readonly columns = {
     tenant_id: new DictionaryColumn(),
@@ -14,7 +14,7 @@ export class OriginColumns {
     offset: new WordsColumn('UInt64'),
   } as const;
 
-  /** The same origin for `count` rows. */
+  /** Appends the same origin for `count` rows. */
   fill({ tenantId, projectId, partition, offset, receivedAtMs }: RowSource, count: number): void {
     if (count === 0) return;
     const { columns } = this;

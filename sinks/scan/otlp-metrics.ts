@@ -11,7 +11,7 @@ import { findScope, type Run, ScopeColumns } from './scope-columns.ts';
 import type { SeriesContext, SeriesRows } from './series-rows.ts';
 import type { RowSource } from './source.ts';
 
-/** Tags of Metric's alternatives → what the series are called, and how their points are read. */
+/** Tags of Metric's alternatives → series type, and how to read the points */
 const kinds = new Map([
   [0x2a, 'gauge'],
   [0x3a, 'sum'],
@@ -22,20 +22,20 @@ const kinds = new Map([
 const metadataTag = 0x62;
 type KindTag = 0x2a | 0x3a | 0x4a | 0x52 | 0x5a;
 
-/** Metrics of OTLP export requests as rows of points, and of the series they belong to. */
+/** Scans metrics of OTLP export requests into rows of points and of their series. */
 export class OtlpMetrics implements OtlpVisitor {
   readonly #resources: ResourceRows;
   readonly #points: OtlpPoints;
   readonly #services = new DictionaryColumn();
   readonly #scopes = new ScopeColumns();
   readonly #walker: OtlpWalker;
-  /** Hash of what all points of a metric share; the start of each point's. */
+  /** Hash of the shared data of a metric's points, and initial state of each point's hash */
   readonly #shared = new Murmur();
   readonly #project = new Murmur();
   #context: SeriesContext | undefined;
   #service = '';
   #scope: Run = [0, 0];
-  /** Where the present metric, its name, its description and its unit lie. */
+  /** Ranges of the current metric, its name, its description and its unit */
   #metricRun: Run = [0, 0];
   #name = [0, 0] as [number, number];
   #description = [0, 0] as [number, number];
@@ -135,7 +135,7 @@ export class OtlpMetrics implements OtlpVisitor {
     reader.expect(end);
   }
 
-  /** Begins the raw hash of the metric's series with all that distinguishes them but labels. */
+  /** Starts the raw hash of the metric's series with everything that distinguishes them except labels. */
   #share(): void {
     const bytes = this.#bytes;
     const flags = this.#tag | (this.#temporality << 8) | (this.#monotonic ? 65_536 : 0);
@@ -172,7 +172,7 @@ export class OtlpMetrics implements OtlpVisitor {
   }
 }
 
-/** Bounds of the length-delimited field just skipped, whose length begins at `from`. */
+/** Bounds of the length-delimited field just skipped, whose length starts at `from`. */
 const bounds = (reader: WireCursor, from: number): [number, number] => {
   const stop = reader.at;
   reader.at = from;

@@ -6,11 +6,11 @@ import type { MetricTables } from './point-columns.ts';
 import type { SeriesContext, SeriesRows } from './series-rows.ts';
 import { maxTimeHigh, nanosecondWords, type RowSource } from './source.ts';
 
-/** Prometheus' mark of a series that ended; also what a point without a recorded value gets. */
+/** Prometheus's staleness marker, which is also used for a point without a recorded value. */
 export const staleLow = 2;
 export const staleHigh = 0x7ff00000;
 
-/** Tags of the fields in which the kinds of points keep the same thing. `words`: count, sum, min, max, zero count, zero threshold. */
+/** Tags of the fields that the kinds of points share. `words`: count, sum, min, max, zero count, zero threshold. */
 const layouts = {
   number: { attributes: 0x3a, exemplars: 0x2a, flags: 0x40, words: [] },
   histogram: { attributes: 0x4a, exemplars: 0x42, flags: 0x50, words: [0x21, 0x29, 0x59, 0x61] },
@@ -27,7 +27,7 @@ interface Layout {
 
 type Words = ArrayColumn<WordsColumn>;
 
-/** Count, sum, min, max and the two zeros of a histogram: 64-bit fields, each present or not. */
+/** Count, sum, min, max and the two zero fields of a histogram: optional 64-bit fields. */
 class Basics {
   readonly #words = new Uint32Array(12);
   #present = 0;
@@ -38,7 +38,7 @@ class Basics {
     return this;
   }
 
-  /** Reads the field of that index; false when it is below 0, for none. */
+  /** Reads the field with that index. Returns `false` for a negative index. */
   read(reader: WireCursor, index: number): boolean {
     if (index < 0) return false;
     reader.fixed64();
@@ -68,7 +68,7 @@ class Basics {
 
 const millisecondsOf = (low = 0, high = 0): number => Math.floor((high * 4_294_967_296 + low) / 1_000_000);
 
-/** Data points of all kinds. A point is read once; its exemplars a second time, when its series is known. */
+/** Scans data points of all kinds. A point is read once, and its exemplars again when its series is known. */
 export class OtlpPoints {
   readonly #series: SeriesRows;
   readonly #tables: MetricTables;
@@ -84,7 +84,7 @@ export class OtlpPoints {
   #reader: WireCursor | undefined;
   #start = 0;
   #end = 0;
-  /** Asked by `SeriesRows` when a series is new. Made once: none is made a point. */
+  /** Called by `SeriesRows` for a new series. Created once instead of per point */
   readonly #sort = (): void => this.#sortAttributes();
 
   constructor(series: SeriesRows, tables: MetricTables, context: () => SeriesContext) {
@@ -102,7 +102,7 @@ export class OtlpPoints {
     this.#tables.exemplars.attributes.abandon();
   }
 
-  /** Reads the point that lies from the reader's position to `end`. */
+  /** Reads the point between the reader's position and `end`. */
   push(reader: WireCursor, end: number, kind: number, shared: Murmur, name: readonly [number, number]): void {
     this.#raw.seed(shared.a, shared.b, shared.c, shared.d);
     this.#times.fill(0);
@@ -136,7 +136,7 @@ export class OtlpPoints {
     return this.#number(reader, end);
   }
 
-  /** Reads a field that all kinds have. False when it is none of those. */
+  /** Reads a field that all kinds share. Returns `false` for other fields. */
   #shared(reader: WireCursor, tag: number, end: number): boolean {
     if (tag === this.#layout.attributes) this.#hashAttributes(reader, tag, end);
     else if (tag === 0x19) this.#time(reader, 0);
@@ -156,7 +156,7 @@ export class OtlpPoints {
     this.#times[at + 1] = isBeyond ? maxTimeHigh : reader.high;
   }
 
-  /** Hashes neighbouring attributes in one run, tags and lengths included. */
+  /** Hashes adjacent attributes in one run, including tags and lengths. */
   #hashAttributes(reader: WireCursor, tag: number, end: number): void {
     const start = reader.at;
     reader.at = reader.end(end);
@@ -293,7 +293,7 @@ export class OtlpPoints {
     let isInteger = false;
     let trace = -1;
     let span = -1;
-    // Times of the point were written already.
+    // The point's times were already written.
     times.fill(0);
     while (reader.at < end) {
       const tag = reader.varint();
@@ -318,7 +318,7 @@ export class OtlpPoints {
   }
 }
 
-/** A repeated fixed64 or double, packed or one by one: its bytes are the column's. */
+/** A repeated fixed64 or double, packed or separate, whose bytes are those of the column. */
 const pushWords = (reader: WireCursor, tag: number, end: number, column: Words): void => {
   const stop = (tag & 7) === 2 ? reader.end(end) : reader.at + 8;
   if (stop > end || (stop - reader.at) % 8 !== 0) throw malformed('packed numbers end in the middle of one', stop);
@@ -326,7 +326,7 @@ const pushWords = (reader: WireCursor, tag: number, end: number, column: Words):
   reader.at = stop;
 };
 
-/** Buckets of one sign; answers their offset. */
+/** Pushes buckets of one sign and returns their offset. */
 const pushBuckets = (reader: WireCursor, end: number, column: Words): number => {
   let offset = 0;
   while (reader.at < end) {

@@ -1,4 +1,4 @@
-/** The three levels that every OTLP request has: resources, scopes, and what the signal puts in them. */
+/** The three levels of every OTLP request: resources, scopes, and the records of the telemetry signal. */
 
 import type { WireCursor } from '../../schemas/protobuf/cursor.ts';
 import type { DictionaryColumn } from '../native/strings.ts';
@@ -10,15 +10,21 @@ import type { RowSource } from './source.ts';
 
 const nothing = new Uint8Array(0);
 
-/** What the scanner of a signal does at each level. */
+/** Callbacks of a signal's scanner for each level. */
 export interface OtlpVisitor {
-  /** A resource begins; `resources.low` and `.high` hold its id, `service` the index in `services`. It lies from `start` to `end`. */
+  /**
+   * A resource begins. `resources.low` and `.high` contain its ID, `service` is the index in `services`. Its range is
+   * `start` to `end`.
+   */
   resource(service: number, bytes: Uint8Array, start: number, end: number): void;
-  /** The records of one scope, from the reader's position to `end`, where the scope and its schema URL lie as well. */
+  /**
+   * The records of one scope, between the reader's position and `end`, which also contains the scope and its schema
+   * URL.
+   */
   scope(reader: WireCursor, end: number, source: RowSource): void;
 }
 
-/** Walks a request. The resource is read before what it holds, after which it may come on the wire. */
+/** Iterates over a request. The resource is read before its contents, even if it follows them on the wire. */
 export class OtlpWalker {
   readonly #resources: ResourceRows;
   readonly #services: DictionaryColumn;
@@ -44,7 +50,7 @@ export class OtlpWalker {
     reader.expect(end);
   }
 
-  /** Answers the index of the resource's service. */
+  /** Returns the index of the resource's service. */
   #resource(reader: WireCursor, end: number, source: RowSource, visitor: OtlpVisitor): number {
     const begin = reader.at;
     let start = begin;

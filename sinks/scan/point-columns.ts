@@ -10,7 +10,7 @@ import type { RowSource } from './source.ts';
 
 const nanoseconds = "DateTime64(9, 'UTC')";
 
-/** The first columns of all point tables. Points of one metric arrive together, so that the metric is looked up once. */
+/** The first columns of all point tables. Points of one metric are adjacent, so the metric is looked up once. */
 class PointColumns {
   readonly origin = new OriginColumns();
   readonly columns = {
@@ -23,7 +23,7 @@ class PointColumns {
     flags: new NumberColumn('UInt32'),
   } as const;
 
-  /** … and samples, histograms and summaries besides. */
+  /** Further columns of samples, histograms and summaries. */
   get all() {
     return { ...this.origin.columns, ...this.columns, ...this.#timed };
   }
@@ -33,32 +33,32 @@ class PointColumns {
     this.columns.series_id.push(low, high);
   }
 
-  /** Words of time and start; flags. */
+  /** Appends the words of time and start time, and the flags. */
   pushTimes(times: Uint32Array, flags: number): void {
     this.columns.timestamp.push(times[0] as number, times[1] as number);
     this.#timed.start_timestamp.push(times[2] as number, times[3] as number);
     this.#timed.flags.push(flags);
   }
 
-  /** The time alone, for exemplars. */
+  /** Appends only the time, for exemplars. */
   pushTime(low: number, high: number): void {
     this.columns.timestamp.push(low, high);
   }
 
-  /** Fills the origin of the rows appended since the last call. */
+  /** Fills the origin of the rows since the last call. */
   settle(source: RowSource): void {
     this.origin.fill(source, this.columns.metric.rows - this.origin.columns.partition.rows);
   }
 }
 
-/** Rows of `samples`. */
+/** Rows of `samples` */
 class SampleColumns extends PointColumns {
   readonly value = new WordsColumn('Float64');
-  /** The digits of an integer that a double cannot hold; 0 for any other value. */
+  /** The value of an integer that a double cannot represent; 0 for any other value */
   readonly integer = new WordsColumn('Int64');
   readonly rows: Rows = rowsOf(samplesTable, { ...this.all, value: this.value, integer: this.integer });
 
-  /** A double, bit for bit. */
+  /** Appends a double, bit for bit. */
   pushDouble(low: number, high: number): void {
     this.value.push(low, high);
     this.integer.push(0, 0);
@@ -107,7 +107,7 @@ export class HistogramColumns extends PointColumns {
   }
 }
 
-/** Rows of `summaries`. */
+/** Rows of `summaries` */
 class SummaryColumns extends PointColumns {
   readonly own = {
     count: new WordsColumn('UInt64'),
@@ -118,7 +118,7 @@ class SummaryColumns extends PointColumns {
   readonly rows: Rows = rowsOf(summariesTable, { ...this.all, ...this.own });
 }
 
-/** Rows of `exemplars`. Their attributes come before it is known which series they belong to. */
+/** Rows of `exemplars`. Their attributes precede the identification of their series. */
 class ExemplarColumns extends PointColumns {
   readonly value = new WordsColumn('Float64');
   readonly trace_id = new FixedStringColumn(16);
@@ -136,7 +136,7 @@ class ExemplarColumns extends PointColumns {
   });
 }
 
-/** The tables of metrics' points. */
+/** The tables of metric points. */
 export class MetricTables {
   readonly samples = new SampleColumns();
   readonly histograms = new HistogramColumns();

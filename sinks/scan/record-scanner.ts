@@ -14,7 +14,7 @@ import { type Run, ScopeColumns } from './scope-columns.ts';
 import { Shapes } from './shapes.ts';
 import { nanosecondWords, type RowSource } from './source.ts';
 
-/** Whether there is an id at `start`, and not only zeros. */
+/** Returns whether there is an ID at `start` that is not all zeros. */
 export const isId = (bytes: Uint8Array, start: number, width: number): boolean => {
   if (start < 0) return false;
   for (let at = start; at < start + width; at++) if (bytes[at] !== 0) return true;
@@ -22,8 +22,8 @@ export const isId = (bytes: Uint8Array, start: number, width: number): boolean =
 };
 
 /**
- * What the scanners of log records and of spans share: the columns that repeat over a scope, filled once a run when its
- * rows have been counted, and the attributes.
+ * Common base of the scanners of log records and spans: the columns that repeat over a scope, filled once per run after
+ * counting its rows, and the attributes.
  */
 export abstract class RecordScanner implements OtlpVisitor {
   readonly #resources = new ResourceRows();
@@ -52,12 +52,15 @@ export abstract class RecordScanner implements OtlpVisitor {
   protected readonly attributes = new AttributeWriter(this.#map, this.#types);
   /** The record's time. */
   protected readonly timestamp = this.#own.timestamp;
-  /** When the request was received. */
+  /** Reception time of the request. */
   protected received = nanosecondWords(0);
   protected abstract readonly rows: Rows;
   protected readonly counts: FieldCounts;
 
-  /** `fields` names those that records may lack and say so by `counts.present`; those of resource and scope are added here. */
+  /**
+   * `optional` names the fields that records may lack, which `counts.present` reports. Those of resource and scope are
+   * added here.
+   */
   constructor({ topic, optional, always }: CountedFields) {
     this.#firstOfRun = 2 ** optional.length;
     this.counts = new FieldCounts(

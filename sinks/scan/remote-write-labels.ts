@@ -10,7 +10,10 @@ const isMetricName = (bytes: Uint8Array, start: number, end: number): boolean =>
   return true;
 };
 
-/** Strings of a 2.0 request: where each lies, and its hash, so that a series' hash does not depend on the request's numbering. */
+/**
+ * Strings of a 2.0 request: the range and hash of each, so that a series' hash does not depend on the request's
+ * numbering.
+ */
 export class SymbolTable {
   #places = new Int32Array(2_048);
   #hashes = new Int32Array(2_048);
@@ -48,7 +51,7 @@ export class SymbolTable {
     return this.#places[symbol * 2 + 1] as number;
   }
 
-  /** Mixes a symbol's hash into a series'. */
+  /** Mixes a symbol's hash into that of a series. */
   mix(symbol: number, into: Murmur): void {
     into.a = Math.imul(into.a ^ (this.#hashes[symbol * 2] as number), 0x85ebca6b) + (into.b | 0);
     into.b = Math.imul(into.b ^ (this.#hashes[symbol * 2 + 1] as number), 0xc2b2ae35) + (into.a >>> 13);
@@ -63,13 +66,13 @@ const enlarged = (before: Int32Array): Int32Array<ArrayBuffer> => {
   return after;
 };
 
-/** Labels of the series in hand: where names and values lie in the request, four numbers a label. */
+/** Labels of the current series: ranges of names and values in the request, four numbers per label. */
 export class Labels {
   places = new Int32Array(256);
   count = 0;
   nameStart = 0;
   nameEnd = 0;
-  /** The name whose value is in the next run of references. */
+  /** Name whose value is in the next run of references */
   #pending = -1;
 
   clear(): void {
@@ -94,7 +97,7 @@ export class Labels {
     this.count++;
   }
 
-  /** Adds the 1.0 Label from the reader's position to `end`. */
+  /** Adds the 1.0 Label between the reader's position and `end`. */
   read(reader: WireCursor, end: number): void {
     let keyStart = 0;
     let keyEnd = 0;
@@ -117,8 +120,8 @@ export class Labels {
   }
 
   /**
-   * Adds the labels whose references lie from the reader's position to `end`; mixes them into `raw` if given. They may
-   * come in several runs, cut anywhere.
+   * Adds the labels whose references are between the reader's position and `end`, and mixes them into `raw` if
+   * specified. The references may be split into several runs at any position.
    */
   refer(reader: WireCursor, end: number, symbols: SymbolTable, raw?: Murmur): void {
     while (reader.at < end) {
@@ -137,7 +140,7 @@ export class Labels {
     reader.expect(end);
   }
 
-  /** Adds a single reference, as encoders write them that do not pack. */
+  /** Adds a single reference, for encoders that do not pack. */
   referOne(reader: WireCursor, symbols: SymbolTable, raw?: Murmur): void {
     const start = reader.at;
     reader.varint();
@@ -147,7 +150,7 @@ export class Labels {
   }
 }
 
-/** Texts of the label `job`, each made once a request. */
+/** Texts of the label `job`, each created once per request. */
 export class JobNames {
   readonly #names = new DictionaryColumn();
   #texts: string[] = [];
@@ -157,7 +160,7 @@ export class JobNames {
     this.#texts = [];
   }
 
-  /** The series' job, or an empty text. */
+  /** Returns the series' job, or an empty text. */
   of(bytes: Uint8Array, { places, count }: Labels): string {
     for (let at = 0; at < count * 4; at += 4) {
       const key = places[at] as number;

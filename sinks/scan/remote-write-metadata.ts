@@ -1,4 +1,4 @@
-/** Prometheus' metadata of a metric family. */
+/** Prometheus metadata of a metric family. */
 export interface Metadata {
   readonly kind: string;
   readonly unit: string;
@@ -7,18 +7,19 @@ export interface Metadata {
 
 const kinds = ['unknown', 'counter', 'gauge', 'histogram', 'gauge_histogram', 'summary', 'info', 'state_set'] as const;
 
-/** Name of a metadata type's number. */
+/** Returns the name of a metadata type. */
 export const kindOf = (type: number): string => kinds[type] ?? 'unknown';
 
 export const noMetadata: Metadata = { kind: 'unknown', unit: '', description: '' };
 
-/** Ends of sample names that a family's name lacks. */
+/** Suffixes of sample names that are not part of the family's name. */
 const suffixes = /_(?:total|bucket|sum|count|created|info)$/;
 const maxFamilies = 50_000;
 
 /**
- * Metadata of 1.0 requests, which comes in requests of its own: what this worker received for a tenant's project. Best
- * effort: the row of a series that was seen first says `unknown` until the next hour. `metric_metadata` has it at once.
+ * Metadata of 1.0 requests, which arrives in separate requests: cached per tenant's project in this worker. Best
+ * effort: the row of a series that was received first has the kind `unknown` until the next hour. `metric_metadata` is
+ * current at once.
  */
 export class MetadataMemory {
   readonly #families = new Map<string, Metadata>();

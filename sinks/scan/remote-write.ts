@@ -12,13 +12,13 @@ import { kindOf, type Metadata, MetadataMemory, noMetadata } from './remote-writ
 import type { SeriesContext, SeriesRows } from './series-rows.ts';
 import { nanosecondWords, type RowSource } from './source.ts';
 
-/** Tags in which the two versions differ. */
+/** Tags that differ between the two versions. */
 const versions = {
   'remote-write-1': { series: 0x0a, exemplars: 0x1a, histograms: 0x22 },
   'remote-write-2': { series: 0x2a, exemplars: 0x22, histograms: 0x1a },
 } as const;
 
-/** Remote-write requests as rows of samples, native histograms and exemplars, and of the series they belong to. */
+/** Scans remote-write requests into rows of samples, native histograms and exemplars, and of their series. */
 export class RemoteWrite {
   readonly #series: SeriesRows;
   readonly #metadataRows: MetadataRows;
@@ -39,10 +39,10 @@ export class RemoteWrite {
   #metadata: Metadata | undefined;
   #hasHistograms = false;
   #createdMs = 0;
-  /** Of the points of the series that is read. */
+  /** Time range of the points in the current series */
   #oldestMs = Number.POSITIVE_INFINITY;
   #newestMs = Number.NEGATIVE_INFINITY;
-  /** Samples of a request mostly bear one time. */
+  /** Samples of a request mostly share one time */
   #lastMs = Number.NaN;
   #lastTime = nanosecondWords(0);
   readonly #sort = (): void => this.#sortLabels();
@@ -81,7 +81,7 @@ export class RemoteWrite {
     this.#tables.exemplars.attributes.abandon();
   }
 
-  /** Symbols and metadata may come after the series that need them. */
+  /** Symbols and metadata may follow the series that need them. */
   #readShared(end: number, source: RowSource): void {
     const reader = this.#reader;
     const isFirst = this.#version === versions['remote-write-1'];
@@ -130,7 +130,8 @@ export class RemoteWrite {
     if (this.#version === versions['remote-write-1']) this.#readFirstVersion(reader, end);
     else this.#readSecondVersion(reader, end);
     reader.expect(end);
-    // Histograms have an id of their own: rows of one id merge, and one with numbers alone would hide that there are histograms.
+    // Histograms have an ID of their own: rows with the same ID merge, and a row of plain samples would hide the
+    // histograms.
     if (this.#hasHistograms) this.#raw.b = ~this.#raw.b;
     this.#series.identify(this.#raw, source, this.#sort, this.#context);
     reader.at = begin;
@@ -141,7 +142,7 @@ export class RemoteWrite {
       else if (tag === this.#version.exemplars) this.#exemplar(reader, reader.end(end));
       else reader.skip(tag, end);
     }
-    // One row for all points: labels are sent once for many. Exemplars may come without a point.
+    // One row for all points: labels are sent once for many points. Exemplars may arrive without a point.
     const [first, last] =
       this.#oldestMs <= this.#newestMs ? [this.#oldestMs, this.#newestMs] : [source.receivedAtMs, source.receivedAtMs];
     this.#series.note(first, last, source, this.#sort, this.#context);
@@ -179,7 +180,7 @@ export class RemoteWrite {
     }
   }
 
-  /** Up to 2.0-rc.3 the series had the start of all its samples. */
+  /** Up to 2.0-rc.3 the series contained the start of all its samples. */
   #readCreated(reader: WireCursor): void {
     reader.varint64();
     this.#createdMs = numberOf(reader.low, reader.high);
@@ -203,7 +204,7 @@ export class RemoteWrite {
     this.#metadata = noMetadata;
   }
 
-  /** Numbers of a 2.0 series' metadata; its texts are only read when a row is written. */
+  /** Numbers of a 2.0 series' metadata; its texts are only read when a row is written */
   readonly #second = { type: 0, help: 0, unit: 0 };
 
   #sample(reader: WireCursor, end: number): void {
@@ -304,7 +305,7 @@ export class RemoteWrite {
     exemplars.attributes.close();
   }
 
-  /** Clients name the trace in labels of these names, in hexadecimal. */
+  /** Clients put the trace into labels with these names, in hexadecimal. */
   #pushId(name: 'trace_id' | 'span_id', width: number): void {
     const labels = this.#exemplarLabels;
     const { bytes } = this.#reader;
@@ -324,7 +325,7 @@ export class RemoteWrite {
     const { bytes } = this.#reader;
     for (let at = 0; at < count * 4; at += 4) {
       const [keyStart = 0, keyEnd = 0, start = 0, stop = 0] = places.subarray(at, at + 4);
-      // A label without a value is, to Prometheus, no label.
+      // Prometheus treats a label with an empty value as absent.
       if (start < stop) this.#series.sorted.addText(bytes, keyStart, keyEnd, start, stop);
     }
   }

@@ -12,13 +12,13 @@ import { hourOf, type RowSource } from './source.ts';
 const milliseconds = "DateTime64(3, 'UTC')";
 
 /**
- * Ids of resources, and the rows of those that were not landed in this hour. An id is the first 64 bits of MurmurHash3
- * (x86, 128 bits, seed 0) over the canonical form of the attributes (`SortedAttributes`): the same whatever their
- * order, in every process and version. Tables keep it, so neither the form nor the function may change.
+ * IDs of resources, and the rows of those not landed in this hour. An ID is the first 64 bits of MurmurHash3 (x86, 128
+ * bits, seed 0) over the canonical form of the attributes (`SortedAttributes`). It does not depend on their order, the
+ * process or the version. Tables store it, so neither the form nor the function may change.
  */
 export class ResourceRows {
   readonly seen = new SeenIds();
-  /** The id that `identify` found. */
+  /** ID that `identify` computed. */
   low = 0;
   high = 0;
   readonly #columns = {
@@ -41,8 +41,8 @@ export class ResourceRows {
   #dropped = 0;
 
   /**
-   * Finds the id of the Resource message between two positions (`start` = `end`: none), leaves it in `low` and `high`,
-   * and writes its row when that is due.
+   * Computes the ID of the Resource message between two positions (`start` = `end`: none), stores it in `low` and
+   * `high`, and writes its row if that is due.
    */
   identify(bytes: Uint8Array, start: number, end: number, schema: Uint8Array, source: RowSource): void {
     const tenant = this.seen.tenant(source.tenantId);

@@ -1,14 +1,14 @@
 import type { MapColumn } from '../native/nested.ts';
 import type { DictionaryColumn } from '../native/strings.ts';
 
-/** Shapes that are told apart in a batch, and slots to find them by. */
+/** Maximum number of distinct shapes in a batch, and of slots. */
 const maxShapes = 16_384;
 const slotCount = 32_768;
 const probes = 32;
 
 /**
- * Numbers for what rows of a batch have: which attributes, of which types, and which fields. Records of one kind follow each other, so
- * that most rows have the shape of the row before.
+ * Numbers the shapes of rows in a batch: their attributes with types, and their fields. Records of one kind are
+ * adjacent, so most rows have the shape of the previous row.
  */
 export class RowShapes {
   readonly #map: MapColumn;
@@ -16,7 +16,7 @@ export class RowShapes {
   #slots = new Int32Array(slotCount);
   #keys = new Int32Array(1024);
   #keysLength = 0;
-  /** Of each shape: where its keys begin and end, the index of its types, its fields, its hash. */
+  /** For each shape: start and end of its keys, the index of its types, its fields, its hash */
   #starts = new Int32Array(64);
   #ends = new Int32Array(64);
   #typeCodes = new Int32Array(64);
@@ -31,7 +31,10 @@ export class RowShapes {
     this.#types = types;
   }
 
-  /** The shape of a row that has these fields. When there are too many, that of a row without attributes, and `wasCut` is true. */
+  /**
+   * Returns the shape of a row with these fields. If there are too many shapes, returns that of a row without
+   * attributes, and sets `wasCut`.
+   */
   of(row: number, fields: number): number {
     this.wasCut = false;
     const start = this.#map.endAt(row - 1);
@@ -47,7 +50,7 @@ export class RowShapes {
     return shape;
   }
 
-  /** Calls with each key of a shape and the letter of its type; of several of one key with the first. */
+  /** Calls a function with each key of a shape and its type character, or that of the first attribute with the key. */
   forEach(shape: number, call: (key: number, typeCode: number) => void): void {
     const start = this.#starts[shape] as number;
     const end = this.#ends[shape] as number;
@@ -99,7 +102,7 @@ export class RowShapes {
     end: number,
     { typeCodes, fields, hash, slot }: { typeCodes: number; fields: number; hash: number; slot: number },
   ): number {
-    // Rows without attributes may be of any fields, of which there are few.
+    // Rows without attributes may have any fields, since there are few combinations.
     if (this.#count >= maxShapes && end > start) return -1;
     const shape = this.#count++;
     if (shape === this.#starts.length) this.#grow();

@@ -6,35 +6,38 @@ import type { MessageUsage } from './message-usage.ts';
 import type { SeenIds } from './seen-ids.ts';
 import type { RowSource } from './source.ts';
 
-/** A message of the bus, as it reaches a worker. */
+/** A message of the bus, in the form in which a worker receives it. */
 export interface ScanMessage {
   readonly offset: number;
-  /** When the bus took it. */
+  /** When the bus accepted the message. */
   readonly timestampMs: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly value: Uint8Array;
 }
 
 /**
- * Turns messages into rows. Held by one worker and used for one batch at a time; the engine marks and rolls back the
- * rows around each message.
+ * Converts messages to rows. Belongs to one worker and processes one batch at a time. The engine marks the rows before
+ * each message, and rolls them back after a fault.
  */
 export interface Scanner {
-  /** In the order in which they are inserted: what rows refer to comes before them. */
+  /** Tables in insert order: referenced rows precede those that refer to them. */
   readonly tables: readonly Rows[];
   readonly seen: readonly SeenIds[];
-  /** Appends the rows of one message. Whatever it throws, the message can never be processed. */
+  /** Appends the rows of one message. Any error means that the message can never be processed. */
   scan(message: ScanMessage, partition: number): void;
-  /** Forgets an unfinished row, after `scan` threw. */
+  /** Discards an incomplete row, after `scan` threw. */
   abandon(): void;
-  /** Appends rows that tell of the batch as a whole: messages from `first` to `last`. Called once, behind all of them. */
+  /** Appends rows about the entire batch, from message `first` to `last`. Called once, after all of them. */
   finish?(first: number, last: number): void;
 }
 
 /** Appends the rows of one member's decompressed body. */
 export type ScanBody = (body: Uint8Array, format: Format, source: RowSource) => void;
 
-/** Reads a telemetry message's headers, and gives each of its members' bodies to `scanBody`, which adds what landed to `usage`. */
+/**
+ * Returns a scan function that reads a telemetry message's headers and passes each member's body to `scanBody`, which
+ * adds landed records to `usage`.
+ */
 export const scanMembers = (usage: MessageUsage, scanBody: ScanBody): Scanner['scan'] => {
   const source: RowSource = { tenantId: '', projectId: '', partition: 0, offset: 0, receivedAtMs: 0, ordinal: 0 };
   return ({ offset, headers, value }, partition) => {

@@ -3,10 +3,13 @@ import type { WireCursor } from '../../schemas/protobuf/cursor.ts';
 import { NumberColumn } from '../native/fixed.ts';
 import { DictionaryColumn } from '../native/strings.ts';
 
-/** Positions of a run of bytes; equal ones are an empty run. */
+/** A range of bytes; empty if both positions are equal. */
 export type Run = readonly [start: number, end: number];
 
-/** Where the scope of some records and its schema URL lie. The reader stays where it is: they may come after the records. */
+/**
+ * Returns the ranges of the scope and its schema URL for some records. The reader does not move: they may follow the
+ * records.
+ */
 export const findScope = (reader: WireCursor, end: number): { readonly scope: Run; readonly schemaUrl: Run } => {
   const begin = reader.at;
   let scope: Run = [begin, begin];
@@ -27,7 +30,7 @@ export const findScope = (reader: WireCursor, end: number): { readonly scope: Ru
   return { scope, schemaUrl };
 };
 
-/** The columns of the scope of a table's rows. Texts are in dictionaries, so that a scope is looked up once and filled in. */
+/** The scope columns of a table. Texts are in dictionaries, so that a scope is looked up once and then filled in. */
 export class ScopeColumns {
   readonly columns = {
     scope_name: new DictionaryColumn(),
@@ -42,7 +45,7 @@ export class ScopeColumns {
   #dropped = 0;
   #schemaUrl = 0;
 
-  /** Reads the InstrumentationScope that lies at `scope`; the reader stays where it is. */
+  /** Reads the InstrumentationScope in the range `scope`. The reader does not move. */
   read(reader: WireCursor, [start, end]: Run, schemaUrl: Run): void {
     const { scope_name, scope_version, scope_attributes, scope_schema_url } = this.columns;
     const { bytes, at } = reader;
@@ -73,7 +76,7 @@ export class ScopeColumns {
     reader.at = at;
   }
 
-  /** The scope read last, for `count` more rows. */
+  /** Appends the last scope for `count` rows. */
   fill(count: number): void {
     const { columns } = this;
     columns.scope_name.fill(this.#name, count);
@@ -83,7 +86,7 @@ export class ScopeColumns {
     columns.scope_schema_url.fill(this.#schemaUrl, count);
   }
 
-  /** The attributes of the scope read last, as JSON; empty without any. */
+  /** Attributes of the last scope, as JSON; empty without any. */
   get attributes(): string {
     const { scope_attributes } = this.columns;
     return scope_attributes.isEmpty(this.#attributes) ? '' : scope_attributes.textAt(this.#attributes);
@@ -97,7 +100,7 @@ export class ScopeColumns {
     return !this.columns.scope_version.isEmpty(this.#version);
   }
 
-  /** The scope read last, as text. */
+  /** Returns the texts of the last scope. */
   texts(): ScopeTexts {
     const { columns } = this;
     return {
@@ -109,7 +112,7 @@ export class ScopeColumns {
     };
   }
 
-  /** Forgets every text. */
+  /** Discards all texts. */
   reset(): void {
     for (const column of Object.values(this.columns)) column.reset();
   }
@@ -118,13 +121,16 @@ export class ScopeColumns {
 export interface ScopeTexts {
   readonly scopeName: string;
   readonly scopeVersion: string;
-  /** As JSON, sorted by key; empty without any. */
+  /** Attributes as JSON, sorted by key; empty without any. */
   readonly scopeAttributes: string;
   readonly scopeDroppedAttributes: number;
   readonly scopeSchemaUrl: string;
 }
 
-/** Where the content of the length-delimited field begins whose length lies at `from`; the reader stays behind it. */
+/**
+ * Returns the start of a length-delimited field's content, whose length is at `from`, and moves the reader after the
+ * field.
+ */
 const afterLength = (reader: WireCursor, from: number): number => {
   const { at } = reader;
   reader.at = from;

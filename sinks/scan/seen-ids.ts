@@ -1,36 +1,36 @@
 import type { Murmur } from './hash.ts';
 
 const initialSlots = 4_096;
-/** Most entries; then all are dropped, at the price of rows written once more. */
+/** Maximum number of entries. Then all are dropped, at the cost of writing their rows again. */
 const maxEntries = 200_000;
 const fields = 9;
 const [tenantField, aField, bField, lowField, highField] = [0, 1, 2, 3, 4] as const;
-/** Hours that landed, one after the other without a gap: the newest ones, and those of late rows. First and last hour + 1; 0 for none. */
+/** Runs of consecutive landed hours: the latest ones, and those of late rows. First and last hour + 1; 0 for none. */
 const [newest, late] = [5, 7] as const;
-/** More than any slot. */
+/** Above any slot number. */
 const slotFactor = 2 ** 26;
 
 /**
- * Which resources or series this process has landed in which hours, so that their rows are written once an hour rather
- * than with every request. Of each, two runs of hours without a gap are kept: of what is sent now and of what comes late beside it. An
- * entry is found by the hash of its raw wire bytes and by its tenant: a crafted collision harms no other tenant. An entry counts as landed
- * only when the insert that carried its row has resolved.
+ * Hours in which this process landed each resource or series, so that its row is written once per hour instead of with
+ * every request. Each entry has two runs of consecutive hours: for current and for late data. An entry is found by the
+ * hash of its raw wire bytes and by its tenant, so that a crafted collision affects no other tenant. An entry counts as
+ * landed only after the insert with its row has resolved.
  */
 export class SeenIds {
   #table = new Int32Array(initialSlots * fields);
   #entries = 0;
   #generation = 0;
   #serial = 0;
-  /** Slot, first and last hour of each row written for the present batch. */
+  /** Slot, first and last hour of each row written for the current batch */
   #written: number[] = [];
-  /** Which hours of which slots they tell of, in one number each. */
+  /** Hours and slots of these rows, combined in one number each */
   readonly #claimed = new Set<number>();
   #mark = 0;
   readonly #tenants = new Map<string, number>();
   #lastTenant = 0;
   readonly #unconfirmed = new Map<number, { readonly generation: number; readonly written: readonly number[] }>();
 
-  /** A small number for a tenant, above 0. */
+  /** Returns a small number above 0 for a tenant. */
   tenant(tenantId: string): number {
     let number = this.#tenants.get(tenantId);
     if (number === undefined) {
@@ -40,7 +40,7 @@ export class SeenIds {
     return number;
   }
 
-  /** Slot of an entry, or -1. Slots are valid until the next `add`. */
+  /** Returns the slot of an entry, or -1. Slots are valid until the next `add`. */
   find(tenant: number, { a, b }: Murmur): number {
     const table = this.#table;
     const mask = table.length / fields - 1;
@@ -68,7 +68,7 @@ export class SeenIds {
     return (this.#table[slot + highField] as number) >>> 0;
   }
 
-  /** Whether a row is due that tells of these hours and all between, which is then taken as written. */
+  /** Returns whether a row for this range of hours is due, and marks it as written. */
   claim(slot: number, first: number, last = first): boolean {
     if (this.#hasLanded(slot, first, last)) return false;
     const claim = first * slotFactor + slot;
@@ -87,7 +87,7 @@ export class SeenIds {
     return last < (this.#table[run + 1] as number) && first + 1 >= (this.#table[run] as number);
   }
 
-  /** Hours next to those of a run make it longer; any others begin one anew. */
+  /** Hours adjacent to a run extend it; other hours start a new run. */
   #land(slot: number, firstHour: number, lastHour: number): void {
     if (this.#hasLanded(slot, firstHour, lastHour)) return;
     const table = this.#table;
@@ -95,7 +95,7 @@ export class SeenIds {
     const run = last >= (table[slot + newest] as number) - 1 ? newest : late;
     const [begin, end] = [table[slot + run] as number, table[slot + run + 1] as number];
     const isNext = end > 0 && last >= begin - 1 && first <= end + 1;
-    // What was newest is late from now on.
+    // The previous latest run becomes the late one.
     if (run === newest && !isNext && end > 0) table.set([begin, end], slot + late);
     table.set(isNext ? [Math.min(begin, first), Math.max(end, last)] : [first, last], slot + run);
   }
@@ -112,7 +112,7 @@ export class SeenIds {
     this.#mark = this.#written.length;
   }
 
-  /** The rows claimed since `mark` were taken back. An hour that an earlier row tells of too is told once more. */
+  /** Undoes the claims since `mark`. An hour that an earlier row covers too is written once more. */
   rollback(): void {
     for (let index = this.#mark; index < this.#written.length; index += 3) {
       const [slot = 0, first = 0, last = 0] = this.#written.slice(index, index + 3);
@@ -122,7 +122,7 @@ export class SeenIds {
     this.#written.length = this.#mark;
   }
 
-  /** Ends the batch; `settle` with its serial follows when its fate is known. */
+  /** Ends the batch. `settle` with its serial follows when its result is known. */
   end(): void {
     if (this.#written.length > 0) {
       this.#unconfirmed.set(this.#serial, { generation: this.#generation, written: this.#written });
@@ -146,7 +146,7 @@ export class SeenIds {
     return slot * fields;
   }
 
-  /** Slots move: what is not confirmed yet is forgotten, and written again in time. */
+  /** Moves slots: unconfirmed entries are dropped, and written again later. */
   #grow(): void {
     const before = this.#table;
     this.#table = new Int32Array(before.length * 4);
@@ -174,7 +174,7 @@ export class SeenIds {
     this.#written = [];
     this.#claimed.clear();
     this.#mark = 0;
-    // Numbers are never given twice: a caller may still hold one.
+    // Numbers are never reused: a caller may still hold one.
     this.#tenants.clear();
   }
 }

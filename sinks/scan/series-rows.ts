@@ -11,7 +11,7 @@ import { hourOf, type RowSource } from './source.ts';
 
 const milliseconds = "DateTime64(3, 'UTC')";
 
-/** What a series shares with the others of its metric; everything but its labels. */
+/** Data that a series shares with others of its metric: everything except its labels. */
 export interface SeriesContext extends ScopeTexts {
   metric: string;
   kind: string;
@@ -23,20 +23,25 @@ export interface SeriesContext extends ScopeTexts {
   service: string;
   resourceLow: number;
   resourceHigh: number;
-  /** As JSON, empty without any; so are the scope's attributes. */
+  /** Metadata as JSON; empty without any, like the scope's attributes. */
   metadata: string;
 }
 
 /**
- * Ids of series, and the rows of those that were not landed with points of this hour. An id is the first 64 bits of MurmurHash3
- * (x86, 128 bits, seed 0) over the canonical form: source, project and metric; for OTLP also kind, unit, temporality
- * and monotonicity (one digit each), the resource's id (decimal), scope name and version, its attributes as JSON when it has any; of native histograms
- * of remote-write `histogram`; then the sorted labels (`SortedAttributes`). Every part is its length as a varint and its bytes. What Prometheus' metadata says is no part
- * of it, because it may come later than the samples. Tables keep ids, so neither form nor function may change.
+ * IDs of series, and the rows of those not landed with points of this hour. An ID is the first 64 bits of MurmurHash3
+ * (x86, 128 bits, seed 0) over the canonical form:
+ * - source, project and metric;
+ * - for OTLP: kind, unit, temporality and monotonicity (one digit each), the resource's ID (decimal), scope name and
+ *   version, and its attributes as JSON if it has any;
+ * - for native histograms of remote-write: `histogram`;
+ * - the sorted labels (`SortedAttributes`).
+ *
+ * Every part is its length as a varint, followed by its bytes. Prometheus metadata is not included, because it may
+ * arrive after the samples. Tables store IDs, so neither form nor function may change.
  */
 export class SeriesRows {
   readonly seen = new SeenIds();
-  /** The id that `identify` found. */
+  /** ID that `identify` computed. */
   low = 0;
   high = 0;
   #slot = 0;
@@ -72,8 +77,8 @@ export class SeriesRows {
   readonly #hash = new Murmur();
 
   /**
-   * Finds the id of the series whose raw bytes hash to `raw`, and leaves it in `low` and `high`. `sort` fills `sorted` with the labels;
-   * `context` gives the rest. Both are called only when needed.
+   * Computes the ID of the series whose raw bytes hash to `raw`, and stores it in `low` and `high`. `sort` fills
+   * `sorted` with the labels; `context` returns the other data. Both are called only if needed.
    */
   identify(raw: Murmur, source: RowSource, sort: () => void, context: () => SeriesContext): void {
     const tenant = this.seen.tenant(source.tenantId);
@@ -91,8 +96,8 @@ export class SeriesRows {
   }
 
   /**
-   * Says that the series which `identify` found has points from the one time to the other (milliseconds since the epoch), and writes its row
-   * when that is due: once in each hour of points. Points of clocks that run ahead count for the hour in which they came.
+   * Records that the series of `identify` has points between two times (epoch milliseconds), and writes its row if due:
+   * once per hour of point time. Points with future timestamps count for the hour of their reception.
    */
   note(firstMs: number, lastMs: number, source: RowSource, sort: () => void, context: () => SeriesContext): void {
     const latestMs = source.receivedAtMs;

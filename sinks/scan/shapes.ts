@@ -4,11 +4,11 @@ import type { Shape } from './field-counts.ts';
 
 type Type = Shape[number]['type'];
 
-/** Resources and scopes of which the shape is remembered. */
+/** Maximum number of resources and scopes with a cached shape. */
 const maxShapes = 100_000;
 const resourceAttributes = 0x0a;
 
-/** Of attributes of one key the first counts; resources keep theirs in the order of type letters. */
+/** The first attribute with a key counts. Resources have theirs in the order of type characters. */
 const shapeOf = (
   kind: 'resource' | 'scope',
   found: readonly { readonly key: string; readonly type: Type }[],
@@ -28,13 +28,13 @@ const jsonType = (value: unknown): Type => {
   return typeof value === 'string' ? 's' : 'j';
 };
 
-/** Which attributes resources and scopes have; shapes that are equal in everything are one object. */
+/** Attributes of resources and scopes. Equal shapes are the same object. */
 export class Shapes {
   readonly #resources = new Map<number, { readonly high: number; readonly shape: Shape }>();
   readonly #scopes = new Map<string, Shape>();
   readonly #shapes = new Map<string, Shape>();
 
-  /** Of the resource with that id, which lies from `start` to `end`. */
+  /** Returns the shape of the resource with that ID, in the range `start` to `end`. */
   resource(low: number, high: number, bytes: Uint8Array, start: number, end: number): Shape {
     const known = this.#resources.get(low);
     if (known?.high === high) return known.shape;
@@ -45,7 +45,7 @@ export class Shapes {
     return shape;
   }
 
-  /** Of the scope with these attributes, as JSON. */
+  /** Returns the shape of the scope with these attributes, as JSON. */
   scope(json: string): Shape {
     const known = this.#scopes.get(json);
     if (known !== undefined) return known;

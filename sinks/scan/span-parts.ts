@@ -5,7 +5,7 @@ import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { AttributeWriter } from './attributes.ts';
 import { pushTime } from './source.ts';
 
-/** A row's numbers, of which hardly any is not 0: kept only when one is. */
+/** Numbers of a row that are mostly 0, and stored only if one is not */
 class SparseNumbers {
   readonly #column: ArrayColumn<NumberColumn>;
   readonly #pending: number[] = [];
@@ -33,7 +33,7 @@ class SparseNumbers {
   }
 }
 
-/** A span's events: arrays of equal length. */
+/** Events of a span, as arrays of equal length. */
 export class EventColumns {
   readonly columns = {
     event_timestamps: new ArrayColumn(new WordsColumn("DateTime64(9, 'UTC')")),
@@ -90,7 +90,7 @@ export class EventColumns {
   }
 }
 
-/** A span's links: arrays of equal length. */
+/** Links of a span, as arrays of equal length. */
 export class LinkColumns {
   readonly columns = {
     link_trace_ids: new ArrayColumn(new FixedStringColumn(16)),

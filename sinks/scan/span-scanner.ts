@@ -9,11 +9,11 @@ import type { Scanner } from './scanner.ts';
 import { pushTime } from './source.ts';
 import { EventColumns, LinkColumns } from './span-parts.ts';
 
-/** Fields that a span may lack, in the order of their bits. */
+/** Optional fields of a span, in bit order. */
 const optional = ['name', 'statusMessage', 'traceId', 'spanId', 'parentSpanId', 'traceState'];
 const always = ['timestamp', 'duration', 'kind', 'status', 'flags'];
 
-/** Spans of OTLP export requests as rows, events and links with them. */
+/** Scans spans of OTLP export requests into rows, with their events and links. */
 class SpanScanner extends RecordScanner {
   readonly #columns = {
     duration: new WordsColumn('UInt64'),
@@ -178,7 +178,7 @@ class SpanScanner extends RecordScanner {
     reader.expect(end);
   }
 
-  /** Start, else when it was received; and the time to the end, never below 0. */
+  /** Pushes the start time, or else the reception time; and the duration, at least 0. */
   #pushTimes(startLow: number, startHigh: number, endLow: number, endHigh: number): void {
     const isTimed = (startLow | startHigh) !== 0;
     const { duration } = this.#columns;
@@ -189,5 +189,5 @@ class SpanScanner extends RecordScanner {
   }
 }
 
-/** The scanner of the traces sink. */
+/** Returns the scanner of the traces sink. */
 export const spanScanner = (): Scanner => new SpanScanner().scanner();

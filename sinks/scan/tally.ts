@@ -1,11 +1,11 @@
-/** How many records were counted in a place, and the times of the first and the last, in milliseconds. */
+/** Number of records at an index, and the times of the first and the last in milliseconds. */
 export interface Tallied {
   readonly records: number;
   readonly first: number;
   readonly last: number;
 }
 
-/** Counts in numbered places, of which there are as many as are asked for. */
+/** Counters by index, which grow on demand. */
 export class Tally {
   #records: Uint32Array<ArrayBuffer>;
   #first: Float64Array<ArrayBuffer>;
@@ -17,7 +17,7 @@ export class Tally {
     this.#last = new Float64Array(places);
   }
 
-  /** One record at a time. */
+  /** Counts one record. */
   one(place: number, time: number): void {
     if (place >= this.#records.length) this.#grow(place);
     const before = this.#records[place] as number;
@@ -47,7 +47,7 @@ export class Tally {
     };
   }
 
-  /** Places where something was counted. */
+  /** Iterates over the indexes with a count. */
   *entries(): Generator<readonly [place: number, tallied: Tallied]> {
     for (const [place, records] of this.#records.entries()) if (records > 0) yield [place, this.at(place)];
   }

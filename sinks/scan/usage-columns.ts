@@ -9,7 +9,7 @@ export type UsageRow = Omit<RowOf<typeof usageTable>, 'hour'> & {
   readonly hour: number;
 };
 
-/** Whose row it is and of what kind, with nothing counted yet. */
+/** A row without counts, as a base for other rows. */
 export const emptyUsageRow: UsageRow = {
   tenant_id: '',
   project_id: '',
@@ -31,7 +31,7 @@ export const emptyUsageRow: UsageRow = {
 
 const hourMs = 3_600_000;
 
-/** A count that a header or a report gave; what is none counts nothing. */
+/** A count from a header or a report; an invalid count becomes 0. */
 const countOf = (value: number | bigint): number => (Number.isSafeInteger(value) && value > 0 ? Number(value) : 0);
 
 /** Writes rows of the ledger. */

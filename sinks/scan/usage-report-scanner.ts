@@ -2,7 +2,10 @@ import { UsageReport } from '../../schemas/topics.ts';
 import type { Scanner } from './scanner.ts';
 import { emptyUsageRow, UsageColumns } from './usage-columns.ts';
 
-/** The scanner of the usage sink. Not by `landValues`: a report may be published twice, so that its rows must not say where it lay. */
+/**
+ * Returns the scanner of the usage sink. It does not use `landValues`: a report may be published twice, so its rows
+ * must not depend on the position.
+ */
 export const usageReportScanner = (): Scanner => {
   const usage = new UsageColumns();
   return {

@@ -1,19 +1,19 @@
-/** What a rule's query answered, in the one form that evaluation reads. */
+/** Result of a rule's query, in the form that evaluation reads. */
 import type { Labels } from './state.ts';
 
 export interface GroupAnswer {
   readonly labels: Labels;
-  /** By time; null where a step has no value. NaN and the infinities are values. */
+  /** Values by time; null for a step without a value. NaN and the infinities are values. */
   readonly points: readonly (number | null)[];
-  /** How many events the values are made of, where that is known. */
+  /** Number of events behind the values, if known. */
   readonly events?: number | undefined;
-  /** Why nothing can be said of the group, although it has a value: a part of a sentence. */
+  /** Reason why the state of the group is unknown despite a value, as part of a sentence. */
   readonly unknown?: string | undefined;
-  /** Why the condition does not hold whatever the value: a part of a sentence. */
+  /** Reason why the condition does not hold regardless of the value, as part of a sentence. */
   readonly tooFew?: string | undefined;
-  /** What the value means, where a number says little: it is told instead of the comparison. */
+  /** Meaning of the value, for values that are hard to interpret; reported instead of the comparison. */
   readonly says?: { readonly text: string; readonly reason: string } | undefined;
-  /** Whether 0 means that there was nothing. */
+  /** Whether 0 means that there were no records. */
   readonly isCount?: boolean | undefined;
 }
 
@@ -22,14 +22,14 @@ export type RuleAnswer =
       readonly kind: 'groups';
       readonly unit: string;
       readonly groups: readonly GroupAnswer[];
-      /** Whether there are more groups: what is missing from these says nothing. */
+      /** Whether there are more groups: then the absence of a group has no meaning. */
       readonly isCut?: boolean;
     }
   | {
       readonly kind: 'error';
       readonly message: string;
-      /** What was asked did not answer: it may do so later. */
+      /** Whether the queried store did not respond, so that a retry may succeed. */
       readonly isAway?: boolean;
     }
-  /** The rule is switched off, or was deleted: its alerts end. */
+  /** The rule is disabled or deleted, so its alerts end. */
   | { readonly kind: 'over'; readonly reason: string };

@@ -1,4 +1,4 @@
-/** Expressions over rules: `a && (b || !c)`. */
+/** Expressions over rules, such as `a && (b || !c)`. */
 
 type Node =
   | { readonly is: 'rule'; readonly name: string }
@@ -52,7 +52,7 @@ const namesOf = (node: Node): string[] => {
   return node.is === 'not' ? namesOf(node.of) : [...namesOf(node.left), ...namesOf(node.right)];
 };
 
-/** The rules that an expression names, and what is wrong with it. */
+/** Returns the names of the rules in an expression, and its problem if it is invalid. */
 export const rulesIn = (expression: string): { readonly names: readonly string[]; readonly problem?: string } => {
   try {
     return { names: [...new Set(namesOf(parse(expression)))] };
@@ -62,7 +62,7 @@ export const rulesIn = (expression: string): { readonly names: readonly string[]
   }
 };
 
-/** Whether it holds where the rules of these names fire. Throws for an expression that is none. */
+/** Returns whether the expression holds, given which rules fire. Throws for an invalid expression. */
 export const holds = (expression: string, fires: (name: string) => boolean): boolean => {
   const value = (node: Node): boolean => {
     if (node.is === 'rule') return fires(node.name);

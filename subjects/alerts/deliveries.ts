@@ -1,4 +1,4 @@
-/** The ledger of notifications: what was sent to a channel, and what came of it. */
+/** The ledger of notifications: deliveries to channels with their results. */
 import { z } from 'zod';
 import { decodeCursor, encodeCursor, integer, someText, textIn, textPart } from '../../queries/cursor.ts';
 import { deliveryStates, notificationReasons } from '../../schemas/notifications.ts';
@@ -7,23 +7,23 @@ import type { TenantColumns } from '../../schemas/ports/columns.ts';
 const time = z.iso.datetime();
 
 export const Delivery = z.strictObject({
-  id: z.string().describe('The idempotency key: equal in every attempt'),
+  id: z.string().describe('Idempotency key, equal in every attempt'),
   state: z.enum(deliveryStates),
   receiver: z.string(),
   groupKey: z.string(),
   status: z.enum(['firing', 'resolved']),
   reason: z.enum(notificationReasons),
-  firing: z.int().describe('Alerts that fired'),
-  resolved: z.int().describe('Alerts that had ended'),
+  firing: z.int().describe('Number of firing alerts'),
+  resolved: z.int().describe('Number of resolved alerts'),
   isTest: z.boolean(),
   queuedAt: time,
   attempts: z.array(
     z.strictObject({
       number: z.int(),
       at: time,
-      state: z.enum(deliveryStates).describe('After the attempt'),
+      state: z.enum(deliveryStates).describe('State after the attempt'),
       statusCode: z.int().nullable(),
-      answer: z.string().describe('Begin of the answer, or why there was none'),
+      answer: z.string().describe('Beginning of the response, or the reason why there was none'),
       latencyMs: z.int(),
     }),
   ),
@@ -71,7 +71,7 @@ const deliveryOf = (row: Row): Delivery => {
   };
 };
 
-/** Deliveries of a channel, the latest first. */
+/** Lists deliveries of a channel, latest first. */
 export const listDeliveries = async (
   columns: TenantColumns,
   {
@@ -121,7 +121,7 @@ export const listDeliveries = async (
   };
 };
 
-/** What became of a page by one attempt. */
+/** Result of one delivery attempt of a page. */
 export interface PageStep {
   readonly id: string;
   readonly attempt: number;
@@ -130,7 +130,7 @@ export interface PageStep {
   readonly ms: string;
 }
 
-/** Attempts of the deliveries of a group, over all channels, the oldest first. */
+/** Lists the delivery attempts of a group over all channels, oldest first. */
 export const readPageSteps = (
   { query }: Pick<TenantColumns, 'query'>,
   groupKey: string,

@@ -2,12 +2,12 @@
 import { z } from 'zod';
 import { parseDuration } from '../../queries/time.ts';
 
-/** Milliseconds of a duration that was checked. */
+/** Returns the milliseconds of a validated duration. */
 export const msOf = (text: string): number => Number((parseDuration(text) ?? 0n) / 1_000_000n);
 
-/** How often a rule is evaluated at most, where people write it. */
+/** Minimum evaluation interval of user-defined rules. */
 export const minInterval = '10s';
-/** The same of rules that are made by what is judged every five seconds. */
+/** Minimum evaluation interval of managed rules, whose input is updated every five seconds. */
 export const minManagedInterval = '5s';
 
 const sizes = [
@@ -17,14 +17,14 @@ const sizes = [
   ['s', 1000],
 ] as const;
 
-/** The shortest text of a duration: 90000 is `90s`, 3600000 is `1h`. */
+/** Returns the shortest text of a duration: 90000 is `90s`, 3600000 is `1h`. */
 export const durationText = (ms: number): string => {
   if (ms === 0) return '0s';
   const [unit, size] = sizes.find(([, each]) => ms % each === 0) ?? ['ms', 1];
   return `${ms / size}${unit}`;
 };
 
-/** A duration within limits, as text. */
+/** Schema of a duration within limits, as text. */
 export const duration = (min: string, max: string) =>
   z
     .string()

@@ -1,6 +1,6 @@
 /**
- * The evaluator of alert rules: a pure function of the rule, the state before, what its query answered, and the time. Live evaluation,
- * preview, test firing and backtests call it and nothing else.
+ * The evaluator of alert rules: a pure function of the rule, the previous state, the query result, and the time. Live
+ * evaluation, preview, test alerts and backtests all use it.
  */
 import type { AlertSeverity, AlertState, AlertTransition } from '../../schemas/alerts.ts';
 import type { GroupAnswer, RuleAnswer } from './answer.ts';
@@ -33,18 +33,18 @@ import { fillIn } from './templates/template.ts';
 import { conversion } from './units.ts';
 import { verdictOf } from './verdict.ts';
 
-/** What an evaluation found of one group. */
+/** Result of an evaluation for one group. */
 export interface GroupResult {
   readonly alertId: string;
   readonly labels: Labels;
   readonly state: AlertState;
   readonly severity: AlertSeverity | null;
   readonly value: number | null;
-  /** Why it is in this state, in a sentence for people. */
+  /** Reason for the state, as a sentence for people. */
   readonly reason: string;
-  /** Since when the condition holds; null where it is inactive. */
+  /** Since when the condition holds; null if the alert is inactive. */
   readonly sinceMs: number | null;
-  /** Since when it fires; null where it does not. */
+  /** Since when the alert fires; null if it does not. */
   readonly startedAtMs: number | null;
 }
 
@@ -52,9 +52,9 @@ export interface Evaluation {
   readonly state: RuleState;
   readonly transitions: readonly AlertTransition[];
   readonly groups: readonly GroupResult[];
-  /** Of the rule: its worst alert's. */
+  /** State of the rule: that of its worst alert. */
   readonly ruleState: AlertState;
-  /** Why it could not be evaluated; undefined where it could. */
+  /** Reason why the evaluation failed; undefined if it succeeded. */
   readonly error: string | undefined;
 }
 
@@ -64,19 +64,19 @@ export interface Evaluated {
   readonly prior: RuleState;
   readonly answer: RuleAnswer;
   readonly nowMs: number;
-  /** Answers to what the texts of transitions ask; without it they say that it has none. */
+  /** Results of queries in the transitions' templates; without them, the texts state that there are none. */
   readonly queried?: Queried;
   readonly isTest?: boolean;
 }
 
-/** An alert as its rule tells of it. */
+/** Values of an alert for its rule's templates */
 interface AlertValues {
-  /** Of the group. */
+  /** Labels of the group. */
   readonly labels: Labels;
   readonly severity: AlertSeverity;
   readonly value: number | null;
   readonly threshold?: number | null;
-  /** When it was evaluated. */
+  /** Evaluation time. */
   readonly atMs: number;
 }
 
@@ -92,7 +92,10 @@ const filled = (
     ]),
   );
 
-/** All labels of an alert: the group's, the rule's over them, its name; and the severity where neither has one. */
+/**
+ * Returns all labels of an alert: those of the group, overridden by those of the rule, its name, and the severity if
+ * neither has one.
+ */
 export const alertLabels = (
   rule: Pick<AlertRule, 'name' | 'alertName' | 'labels'>,
   values: AlertValues,
@@ -105,7 +108,10 @@ export const alertLabels = (
   alertname: alertNameOf(rule),
 });
 
-/** The annotations of an alert, with the answers to what they ask. Labels ask nothing: an alert is known by them. */
+/**
+ * Returns the annotations of an alert, including results of queries in their templates. Labels contain no queries,
+ * because they identify the alert.
+ */
 export const alertAnnotations = (
   rule: Pick<AlertRule, 'annotations'>,
   values: AlertValues,
@@ -116,11 +122,11 @@ const unavailable: Queried = () => ({ error: 'it is not asked here' });
 
 const finite = (value: number | null): number | null => (value !== null && Number.isFinite(value) ? value : null);
 
-/** The unit in which the query's values are. */
+/** The unit of the query's values. */
 const unitOf = ({ condition }: AlertRule, unit: string): string =>
   unit === '' && condition.kind === 'threshold' ? (condition.queryUnit ?? '') : unit;
 
-/** A threshold's unit that the query's values cannot be converted to. */
+/** Returns the problem of a threshold whose unit is incompatible with that of the query's values. */
 const unitProblem = ({ condition }: AlertRule, unit: string): string | undefined => {
   if (condition.kind !== 'threshold') return undefined;
   const wrong = condition.thresholds.find((one) => one.unit !== undefined && conversion(one.unit, unit) === undefined);
@@ -130,7 +136,7 @@ const unitProblem = ({ condition }: AlertRule, unit: string): string | undefined
   );
 };
 
-/** Times ahead of this evaluation were written by a clock that was wrong: what waits since then waits since now. */
+/** Times after this evaluation were written by a wrong clock. Waiting then starts now. */
 const notAhead = (memo: AlertMemo, nowMs: number): AlertMemo => {
   const { sinceMs, seenMs, clearedAtMs = nowMs } = memo;
   if (Math.max(sinceMs, seenMs, clearedAtMs) <= nowMs) return memo;
@@ -142,11 +148,11 @@ const notAhead = (memo: AlertMemo, nowMs: number): AlertMemo => {
   };
 };
 
-/** In Prometheus' words. */
+/** In Prometheus's wording. */
 const limitProblem = ({ limit }: AlertRule, groups: readonly GroupAnswer[]): string | undefined =>
   limit !== undefined && groups.length > limit ? `exceeded limit of ${limit} with ${groups.length} alerts` : undefined;
 
-/** One evaluation on its way. */
+/** One evaluation in progress */
 class Evaluating {
   readonly #given: Evaluated;
   readonly #form: string;
@@ -172,7 +178,7 @@ class Evaluating {
     };
   }
 
-  /** Answers why it could not be evaluated. */
+  /** Returns the reason if the evaluation failed. */
   #evaluate(): string | undefined {
     const { answer, rule, prior } = this.#given;
     if (answer.kind === 'over') {
@@ -194,7 +200,7 @@ class Evaluating {
     return { rule, nowMs, memo, labels: labels ?? memo?.labels ?? {} };
   }
 
-  /** Alerts stay as they are: a query that failed says nothing about them. */
+  /** Preserves all alerts: a failed query gives no information about them. */
   #fail(message: string): void {
     for (const key of Object.keys(this.#given.prior.alerts)) {
       const place = this.#placeOf(key);
@@ -203,7 +209,7 @@ class Evaluating {
     this.#raiseProblem(this.#given.rule.onError, 'evaluation-failed', message);
   }
 
-  /** The alert that tells of the rule itself. */
+  /** Raises the alert about the rule itself. */
   #raiseProblem(policy: AlertRule['noData'], reason: string, explanation: string): void {
     const place = this.#placeOf(problemKey, { reason });
     const severity = highestSeverity(this.#given.rule);
@@ -222,7 +228,7 @@ class Evaluating {
     const { rule, prior } = this.#given;
     const { condition } = rule;
     const answered = new Map(groups.map((group) => [groupKey(group.labels), group]));
-    // A rule without groups is about one, which may have no data.
+    // An ungrouped rule has one group, which may have no data.
     const isUngrouped = condition.kind !== 'composite' && groupingOf(condition.query)?.length === 0;
     if (isUngrouped && answered.size === 0 && !isByPresence(rule)) answered.set('', { labels: {}, points: [] });
     for (const [key, group] of answered) this.#judgeGroup(key, group, unit);
@@ -239,7 +245,7 @@ class Evaluating {
     this.#judgeSilence(answered.size);
   }
 
-  /** A rule that knows no group cannot tell of one that has no data: it tells of itself. */
+  /** A rule that knows no groups cannot report one without data: it raises an alert about itself. */
   #judgeSilence(answered: number): void {
     const { rule, prior } = this.#given;
     const { condition } = rule;
@@ -260,7 +266,7 @@ class Evaluating {
     this.#apply(key, place, judge(place, verdict));
   }
 
-  /** Takes the next state of an alert, and tells a transition where it is another one. */
+  /** Applies the next state of an alert, and emits a transition if it changed. */
   #apply(key: string, { memo: before, labels }: Place, next: Next): void {
     const alertId = alertIdOf(this.#given.rule.id, key);
     if (next.memo !== undefined) this.#alerts[key] = next.memo;
@@ -289,7 +295,7 @@ class Evaluating {
     const startedAtMs = next.memo?.firedAtMs ?? before?.firedAtMs;
     const hasEnded = next.state === 'inactive' && before?.firedAtMs !== undefined;
     const reason = from === next.state ? `${next.reason} (its severity was ${before?.severity})` : next.reason;
-    // As it fired last: when it ends there may be no value, and what was told was about that one.
+    // The values when the alert last fired: at its end there may be no value, and notifications were about that one.
     const held = next.memo?.held ?? before?.held ?? { value: value ?? before?.value ?? null };
     const { compared } = held;
     const values = { labels, severity, value: held.value, threshold: compared?.limit ?? null, atMs: nowMs };
@@ -329,5 +335,5 @@ interface StateChange {
   readonly severity: AlertSeverity;
 }
 
-/** Evaluates a rule once. The same arguments give the same result, bit by bit. */
+/** Evaluates a rule once. The same arguments give exactly the same result. */
 export const evaluate = (given: Evaluated): Evaluation => new Evaluating(given).run();

@@ -1,4 +1,4 @@
-/** What an evaluation tells others: history, the state of alerts, the event feed. */
+/** Output of an evaluation: history, alert states, the event feed. */
 
 import type { AlertEvaluation, AlertTransition } from '../../schemas/alerts.ts';
 import { eventTags, type PlatformEvent } from '../../schemas/events.ts';
@@ -6,14 +6,14 @@ import type { Evaluation, GroupResult } from './evaluate.ts';
 import type { RuleOutcome } from './recording/evaluate.ts';
 import type { AlertRule } from './rule.ts';
 
-/** Groups with which all is well are told up to so many. */
+/** Maximum number of inactive groups in the output. */
 const maxInactive = 200;
-/** Characters of the groups of one part: a message takes a megabyte. */
+/** Maximum characters of the groups in one part: a message may have up to a megabyte. */
 const partSize = 256 * 1024;
 
 const ranks = ['firing', 'recovering', 'unknown', 'pending', 'inactive'] as const;
 
-/** Groups that are told: all that are not well or have just become so, and some of the others. */
+/** Groups in the output: all that are active or have just become inactive, and some of the others. */
 const reportedGroups = ({ groups, transitions }: Evaluation): GroupResult[] => {
   const changed = new Set(transitions.map(({ alertId }) => alertId));
   let quiet = 0;
@@ -43,7 +43,7 @@ interface Evaluated {
   readonly lateMs: number;
 }
 
-/** An evaluation for topic `alert-evaluations`. */
+/** Converts an evaluation to records for the topic `alert-evaluations`. */
 export const toEvaluationRecords = (
   evaluation: Evaluation,
   { tenantId, rule, nowMs, durationMs, lateMs }: Evaluated,
@@ -77,7 +77,7 @@ interface RecordedRule {
   readonly outcome: RuleOutcome;
 }
 
-/** An evaluation of a recording rule for the same topic: it has no alerts. */
+/** Converts an evaluation of a recording rule to a record for the same topic, without alerts. */
 export const toRecordingRecord = ({ outcome, nowMs, lateMs, ...of }: RecordedRule): AlertEvaluation => ({
   ...of,
   projectId: '',
@@ -99,7 +99,7 @@ const verb = ({ from, to }: AlertTransition): string | undefined => {
   return undefined;
 };
 
-/** A transition for the event feed; undefined for one that people need not see there. */
+/** Converts a transition to an event for the feed; undefined for a transition that is not relevant to users. */
 export const toPlatformEvent = (transition: AlertTransition): PlatformEvent | undefined => {
   const { tenantId, projectId = '', ruleName, labels, severity, atMs, to, from, value, endedAtMs } = transition;
   const verbText = endedAtMs === undefined ? verb(transition) : 'ended';

@@ -1,4 +1,4 @@
-/** Alerts that fire, with all their labels: as their last transitions told of them. */
+/** Firing alerts with all their labels, from their last transitions. */
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 
 export interface FiringAlert {
@@ -8,7 +8,7 @@ export interface FiringAlert {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Those that began last come first; tests are not among them. */
+/** Returns firing alerts, most recently started first, without test alerts. */
 export const readFiring = async (columns: TenantColumns, limit: number): Promise<FiringAlert[]> => {
   const rows = await columns.query<{ alert: string; rule: string; name: string; labels: Record<string, string> }>(
     `SELECT alert_id AS alert, any(rule_id) AS rule, argMax(rule_name, time) AS name, argMax(alert_transitions.labels, time) AS labels,

@@ -1,4 +1,4 @@
-/** What evaluation told of alerts, as it landed. */
+/** Landed output of alert evaluations. */
 
 import type { Reading } from '../../queries/reading.ts';
 import type { AlertSeverity, AlertState } from '../../schemas/alerts.ts';
@@ -8,7 +8,7 @@ import type { Labels } from './state.ts';
 
 type OwnColumns = Pick<Reading, 'columns'>;
 
-/** Labels of the alerts of these rules that fire at a time, by rule. */
+/** Returns the labels of these rules' alerts that fire at a time, by rule. */
 export const firingAt = async (
   { columns }: OwnColumns,
   ruleIds: readonly string[],
@@ -26,12 +26,12 @@ export const firingAt = async (
   return byRule;
 };
 
-/** An alert, or a rule where `alertId` is empty, as its last evaluation found it. */
+/** State of an alert after its last evaluation, or that of a rule if `alertId` is empty. */
 export interface ActiveAlert {
   readonly ruleId: string;
   readonly alertId: string;
   readonly projectId: string;
-  /** Of the group. */
+  /** Labels of the group. */
   readonly labels: Labels;
   readonly state: AlertState;
   readonly severity: AlertSeverity | null;
@@ -90,7 +90,7 @@ const toActiveAlert = (row: AlertStateRow): ActiveAlert => ({
 const alertStateColumns = `rule_id, alert_id, project_id AS project, labels, state, severity, value, reason, error,
   toString(evaluated_ms) AS evaluated, toString(since_ms) AS since, toString(started_ms) AS started, duration_ms, late_ms, groups, firing`;
 
-/** Rules as their last evaluation found them, by id. */
+/** Returns the states of rules after their last evaluation, by ID. */
 export const readRuleStates = async (
   { columns }: OwnColumns,
   ruleIds: readonly string[],
@@ -104,7 +104,10 @@ export const readRuleStates = async (
   return new Map(rows.map((row) => [row.rule_id, toActiveAlert(row)]));
 };
 
-/** When each rule was last evaluated, of all organizations: the platform's own read, by organization and rule. */
+/**
+ * Returns the time of each rule's last evaluation by organization and rule: a read by the platform for all
+ * organizations.
+ */
 export const readLastEvaluations = async (
   columns: Pick<Columns, 'query'>,
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>> => {
@@ -127,11 +130,14 @@ export interface AlertFilter {
   readonly alertId?: string | undefined;
   readonly alertIds?: readonly string[];
   readonly states: readonly AlertState[];
-  /** Behind this one. */
+  /** Cursor: return only alerts after this one. */
   readonly after?: { readonly sinceMs: string; readonly alertId: string } | undefined;
 }
 
-/** Alerts as their last evaluation found them, those that began last first. What the rule does not tell of any more is not among them. */
+/**
+ * Returns alert states after the last evaluation, most recently started first. Alerts that their rule no longer reports
+ * are omitted.
+ */
 export const readAlerts = async (
   { columns }: OwnColumns,
   { ruleIds, alertId, alertIds, states, after }: AlertFilter,
@@ -157,7 +163,7 @@ export const readAlerts = async (
   return rows.map(toActiveAlert);
 };
 
-/** Alerts that rules had whose ids begin so, as far back as transitions are kept. */
+/** Returns the IDs of alerts of rules with this ID prefix, within the retention of transitions. */
 export const readAlertIdsOfRules = async (
   { columns }: OwnColumns,
   prefix: string,
@@ -172,7 +178,7 @@ export const readAlertIdsOfRules = async (
   return rows.map(({ alert_id }) => alert_id);
 };
 
-/** What one evaluation found: of the rule, or of one of its alerts. */
+/** Result of one evaluation, for the rule or one of its alerts. */
 export interface PastEvaluation {
   readonly ms: string;
   readonly labels: Labels;
@@ -188,7 +194,7 @@ export interface PastEvaluation {
   readonly firing: number;
 }
 
-/** Evaluations of a rule, the newest first; of one of its alerts, where `alertId` is not empty. */
+/** Returns evaluations of a rule, latest first, or of one of its alerts if `alertId` is not empty. */
 export const readEvaluations = (
   { columns }: OwnColumns,
   { ruleId, alertId }: { readonly ruleId: string; readonly alertId: string },
@@ -204,7 +210,7 @@ export const readEvaluations = (
   );
 };
 
-/** A transition as it landed. */
+/** A landed transition. */
 export interface PastTransition {
   readonly id: string;
   readonly alert_id: string;
@@ -218,7 +224,7 @@ export interface PastTransition {
   readonly severity: AlertSeverity;
   readonly labels: Labels;
   readonly annotations: Labels;
-  /** 0 where there is none. */
+  /** 0 if there is none. */
   readonly started: string;
   readonly ended: string;
   readonly value: number | null;
@@ -226,7 +232,7 @@ export interface PastTransition {
   readonly is_test: boolean;
 }
 
-/** Transitions, the newest first. */
+/** Returns transitions, latest first. */
 export const readTransitions = (
   { columns }: OwnColumns,
   filter: {

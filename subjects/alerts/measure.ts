@@ -1,8 +1,10 @@
-/** What the value of a condition is, as people call it. */
+/** Names for the value of a condition. */
 import type { AlertHeld } from '../../schemas/alerts.ts';
 import { type AlertCondition, comparedMeasure } from './rule.ts';
 
-/** Words for what is done to values. A count, the last value and what PromQL computes have none: the rule's name says it. */
+/**
+ * Names of aggregations. A count, the last value and the result of PromQL have none: the rule's name describes them.
+ */
 const words: Readonly<Record<string, string>> = {
   avg: 'average',
   min: 'minimum',
@@ -13,7 +15,7 @@ const words: Readonly<Record<string, string>> = {
   increase: 'increase',
 };
 
-/** Without the digits that a product of floating point adds: 0.999 is p99.9. */
+/** Rounded, to remove floating-point noise: 0.999 is p99.9. */
 const percentileOf = (quantile: number): string => `p${Number((quantile * 100).toPrecision(12))}`;
 
 const measureOf = (condition: AlertCondition): string => {
@@ -26,7 +28,7 @@ const measureOf = (condition: AlertCondition): string => {
   return measure.function === 'percentile' ? `p${measure.percentile}` : (words[measure.function] ?? '');
 };
 
-/** `measure` of what is told of an alert: `p95` of a percentile, `average`; nothing where the value needs no word. */
+/** Returns the `measure` of an alert, such as `p95` or `average`; nothing if the value needs no name. */
 export const alertMeasure = (condition: AlertCondition): Pick<AlertHeld, 'measure'> => {
   const measure = measureOf(condition);
   return measure === '' ? {} : { measure };

@@ -1,4 +1,7 @@
-/** What becomes of one alert by a verdict about its group. Pure functions of what is kept of it, the verdict and the time. */
+/**
+ * The next state of an alert, from a verdict about its group. Pure functions of the stored state, the verdict and the
+ * time.
+ */
 import type { AlertSeverity, AlertState } from '../../schemas/alerts.ts';
 import { durationText, msOf } from './durations.ts';
 import { type AlertRule, highestSeverity, isByPresence, isOfCount } from './rule.ts';
@@ -6,16 +9,16 @@ import type { AlertMemo, Labels } from './state.ts';
 import { type Verdict, verdictOf } from './verdict.ts';
 
 export interface Next {
-  /** Undefined where there is nothing to remember. */
+  /** Undefined if there is nothing to store. */
   readonly memo: AlertMemo | undefined;
   readonly state: AlertState;
-  /** Why, in a sentence for people. */
+  /** Reason, as a sentence for people. */
   readonly reason: string;
-  /** What was compared. */
+  /** Compared value. */
   readonly value: number | null;
 }
 
-/** The group, as it was and when it is looked at. */
+/** The previous state of a group, and the evaluation time. */
 export interface Place {
   readonly rule: AlertRule;
   readonly nowMs: number;
@@ -28,7 +31,7 @@ const at = (ms: number): string => new Date(ms).toISOString();
 export const isActive = (state: AlertState): boolean =>
   state === 'pending' || state === 'firing' || state === 'recovering';
 
-/** Nothing about it changes. */
+/** Leaves the alert unchanged. */
 export const unchanged = ({ memo }: Pick<Place, 'memo'>, reason: string): Next => ({
   memo,
   reason,
@@ -36,7 +39,7 @@ export const unchanged = ({ memo }: Pick<Place, 'memo'>, reason: string): Next =
   state: memo?.state ?? 'inactive',
 });
 
-/** It ends, and is not remembered. */
+/** Ends the alert, and deletes its state. */
 export const ended = (reason: string): Next => ({ memo: undefined, state: 'inactive', reason, value: null });
 
 /** The condition holds. */
@@ -71,14 +74,14 @@ export const held = ({ rule, nowMs, labels, memo }: Place, { value, reason, ...v
   };
 };
 
-/** Whether a group without records has the value 0. */
+/** Returns whether a group without records has the value 0. */
 const isNoneZero = (rule: AlertRule): boolean => rule.noData === undefined && isOfCount(rule);
 
-/** The verdict about a count of no records. */
+/** Returns the verdict about a count of no records. */
 const ofNone = (rule: AlertRule, unit: string, active: AlertSeverity | undefined): Verdict =>
   verdictOf(rule, { labels: {}, points: [0], events: 0, isCount: true }, unit, active);
 
-/** Whether groups are known while all is well with them: then it is noticed that they have no data. */
+/** Returns whether inactive groups are stored, so that a lack of data is detected. */
 const remembersGroups = (rule: AlertRule): boolean =>
   !isByPresence(rule) &&
   (rule.condition.kind === 'absence' ||
@@ -106,18 +109,18 @@ export const cleared = ({ rule, nowMs, labels, memo }: Place, { value, reason }:
   return { memo: { ...own, state: 'inactive' }, state: 'inactive', reason: reason, value };
 };
 
-/** Nothing is known, and that is told. */
+/** The state is unknown, and the rule reports that. */
 export const unknown = ({ rule, nowMs, labels, memo }: Place, reason: string): Next => {
   const sinceMs = memo?.state === 'unknown' ? memo.sinceMs : nowMs;
   const own = { severity: highestSeverity(rule), seenMs: nowMs, ...memo, labels, sinceMs, value: null };
   return { memo: { ...own, state: 'unknown' }, state: 'unknown', reason, value: null };
 };
 
-/** What a rule without groups is about is never gone. */
+/** The group of an ungrouped rule is never deleted. */
 const isForgotten = ({ rule, nowMs, labels, memo }: Place): boolean =>
   memo !== undefined && Object.keys(labels).length > 0 && nowMs - memo.seenMs >= msOf(rule.forgetAfter);
 
-/** Nothing can be said about the group: the rule says what that means. */
+/** The state of the group is unknown: the rule determines the next state. */
 export const unjudged = (place: Place, verdict: Verdict): Next => {
   const { rule, memo } = place;
   if (isForgotten(place))
@@ -134,7 +137,7 @@ export const unjudged = (place: Place, verdict: Verdict): Next => {
   }
 };
 
-/** The group counts no records. It is seen last when it had some. */
+/** The group has no records. It was last seen when it had some. */
 const countedNone = (place: Place, unit: string): Next => {
   const { rule, memo } = place;
   const verdict = ofNone(rule, unit, memo !== undefined && isActive(memo.state) ? memo.severity : undefined);
@@ -145,7 +148,7 @@ const countedNone = (place: Place, unit: string): Next => {
     : { ...next, memo: { ...next.memo, seenMs: memo.seenMs } };
 };
 
-/** The query answered the group before, and does not answer it now. */
+/** The query returned the group before, and no longer returns it. */
 export const vanished = (place: Place, { unit, isSameForm }: { unit: string; isSameForm: boolean }): Next => {
   const { rule } = place;
   const { condition } = rule;

@@ -1,4 +1,4 @@
-/** The values that a rule would have compared before, to be drawn: one for each window or step of a range, as its query answers them. */
+/** Past values of a rule's condition, for charts: one for each window or step of a range, as its query returns them. */
 import { defaultName } from '../../queries/aggregate/measures.ts';
 import { everyGroup } from '../../queries/all-groups.ts';
 import { answerOver } from '../../queries/over-window.ts';
@@ -11,7 +11,7 @@ import { msOf } from './durations.ts';
 import { type AlertRule, comparedMeasure } from './rule.ts';
 import { conversion } from './units.ts';
 
-/** More are not told apart on a chart. */
+/** More series are not distinguishable on a chart. */
 const maxSeries = 20;
 export const maxValues = 500;
 
@@ -30,21 +30,30 @@ export interface PastValues {
   readonly fromMs: number;
   readonly toMs: number;
   readonly stepMs: number;
-  /** Those with the largest values first; a point is at the end of its window, which is when the rule would have read it. */
+  /**
+   * Series with the largest values first. A point is at the end of its window, which is when the rule would have
+   * evaluated it.
+   */
   readonly series: readonly Series[];
   readonly limits: readonly Limit[];
   readonly partial: readonly Incompleteness[];
 }
 
-/** Whether a condition has values over time: an objective and a check have one at a time, and a condition over other rules has none. */
+/**
+ * Returns whether a condition has values over time. SLOs and checks have only a current value, and conditions over
+ * other rules have none.
+ */
 export const hasPast = (condition: Condition): condition is QueryCondition =>
   condition.kind !== 'composite' && !['slo', 'check', 'rows'].includes(condition.query.kind);
 
-/** Whether it is only ever asked at instants, as PromQL is. */
+/** Returns whether the query runs only at instants, like PromQL. */
 const isAtInstants = (query: Query): boolean =>
   query.kind === 'promql' || (query.kind === 'formula' && Object.values(query.queries).every(isAtInstants));
 
-/** Windows that end with the range; the first ones are left out where there are too many. Windows of PromQL may overlap. */
+/**
+ * Returns windows that end with the range. If there are too many, the first ones are omitted. Windows of PromQL may
+ * overlap.
+ */
 export const windowsOf = (
   condition: QueryCondition,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
@@ -66,7 +75,7 @@ const limitsOf = (condition: QueryCondition, unit: string): Limit[] => {
   });
 };
 
-/** Throws as `run` does. */
+/** Returns the past values of a condition. Throws the same errors as `run`. */
 export const pastValues = async (
   rule: Pick<AlertRule, 'delay'> & { readonly condition: QueryCondition },
   reading: QueryReading,

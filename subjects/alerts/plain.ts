@@ -1,7 +1,7 @@
 /** Texts in labels and annotations of rules, which are templates. */
 
-/** Characters of a label. */
+/** Maximum characters of a label. */
 export const maxLabelLength = 2048;
 
-/** A template of which this text comes: a name is none. It is longer where the text holds `{{`. */
+/** Returns a template that renders this text, such as a name. It is longer if the text contains `{{`. */
 export const plain = (text: string): string => text.replaceAll('{{', '{{ "{{" }}');

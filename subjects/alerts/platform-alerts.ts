@@ -1,4 +1,4 @@
-/** Alerts that the platform raises about itself, as they are told and as they are shown. */
+/** Alerts that the platform raises about itself, for notifications and for display. */
 import { type AlertSeverity, AlertTransition } from '../../schemas/alerts.ts';
 import type { NotificationChannel } from '../../schemas/resources/notification-channel.ts';
 import type { ChannelHealth } from '../../schemas/resources/notification-delivery.ts';
@@ -7,13 +7,13 @@ import type { PlatformAlert, PlatformAlertKind } from '../../schemas/resources/p
 import type { SyntheticSuspect } from '../../schemas/resources/synthetic-notification.ts';
 import type { ActiveAlert } from './history.ts';
 
-/** The rule that alerts of the platform name. */
+/** Rule ID of platform alerts. */
 export const platformRuleId = 'platform';
 
-/** The label by which an alert says which channel fails: it is told to others. */
+/** Label with the failing channel of an alert, which is sent to other channels. */
 export const failingChannelLabel = 'failing_channel';
 
-/** What an alert of the platform is about. */
+/** Subject of a platform alert. */
 export interface AboutPlatform {
   readonly kind: string;
   readonly alertId: string;
@@ -38,12 +38,12 @@ const declared: Readonly<Record<PlatformAlertKind, Declared>> = {
   'detections-late': {
     alertname: 'PlatformDetectionsLate',
     severity: 'error',
-    summary: 'Detection rules see records late',
+    summary: 'Detection rules receive records late',
   },
   'records-late': { alertname: 'PlatformRecordsLate', severity: 'error', summary: 'Records land late' },
 };
 
-/** An alert of the platform, by its kind. */
+/** Returns the platform alert of a kind. */
 export const aboutKind = (kind: PlatformAlertKind, reason: string): AboutPlatform => {
   const { alertname, severity, summary } = declared[kind];
   return {
@@ -56,7 +56,7 @@ export const aboutKind = (kind: PlatformAlertKind, reason: string): AboutPlatfor
   };
 };
 
-/** The alert that says that a notification channel fails. */
+/** Returns the alert about a failing notification channel. */
 export const aboutChannel = (id: string, name: string, error: string): AboutPlatform => ({
   kind: 'channel-failing',
   alertId: `notification-channel-${id}`,
@@ -72,11 +72,11 @@ export const aboutChannel = (id: string, name: string, error: string): AboutPlat
   annotations: { summary: `The notification channel ${name} does not deliver`, description: error.slice(0, 1000) },
 });
 
-/** Why the alert of a channel fires. */
+/** Returns the reason of a channel alert. */
 export const channelReason = (name: string, error: string): string =>
   `the last attempts of the notification channel ${name.slice(0, 256)} failed: ${error.slice(0, 1000)}`;
 
-/** The alert that says that nobody is on call in a schedule soon. */
+/** Returns the alert about a schedule with nobody on call soon. */
 export const aboutGap = (
   scheduleId: string,
   { name, reason, ...gap }: Omit<OnCallGap, 'startedAt'>,
@@ -102,11 +102,11 @@ const gapReasonTexts: Readonly<Record<string, string>> = {
   unreachable: 'who would be is kept out of the organization',
 };
 
-/** Why the alert of a gap fires. */
+/** Returns the reason of a gap alert. */
 export const gapReason = ({ name, reason, from, to }: Omit<OnCallGap, 'startedAt'>): string =>
   `nobody is on call in ${name.slice(0, 256)} from ${from} to ${to}: ${gapReasonTexts[reason] ?? reason}`;
 
-/** The alert that says that a location of synthetic checks has no vote. */
+/** Returns the alert about a location of synthetic checks without a vote. */
 export const aboutSuspect = (id: string, { name, reason }: Omit<SyntheticSuspect, 'startedAt'>): AboutPlatform => ({
   kind: 'suspect-location',
   alertId: `suspect-location-${id}`,
@@ -131,11 +131,11 @@ const suspectReasonTexts: Readonly<Record<SyntheticSuspect['reason'], string>> =
   differs: 'fails more than half of the checks that other locations pass',
 };
 
-/** Why the alert of a location fires. */
+/** Returns the reason of a location alert. */
 export const suspectReason = ({ name, reason }: Omit<SyntheticSuspect, 'startedAt'>): string =>
   `${name.slice(0, 256)} ${suspectReasonTexts[reason]}: its results say nothing of them`;
 
-/** The alerts of locations that have no vote. */
+/** Returns the alerts about locations without a vote. */
 export const activeSuspectAlerts = (
   suspects: readonly Named<SyntheticSuspect>[],
   nowMs: number,
@@ -149,18 +149,18 @@ export const activeSuspectAlerts = (
     );
   });
 
-/** The alerts of schedules in which nobody is on call soon. */
+/** Returns the alerts about schedules with nobody on call soon. */
 export const activeGapAlerts = (gaps: readonly Named<OnCallGap>[], nowMs: number): ActivePlatformAlert[] =>
   gaps.map(({ id, ...gap }) =>
     activeAlert(aboutGap(id, gap), { reason: gapReason(gap), since: gap.startedAt, startedAt: gap.startedAt }, nowMs),
   );
 
-/** The transition that begins or ends an alert of the platform. Equal for the same alert, whichever process tells it. */
+/** Returns the transition that starts or ends a platform alert. It is the same in all processes. */
 export const platformTransition = (
   tenantId: string,
   about: AboutPlatform,
   { reason, startedAt }: Pick<PlatformAlert, 'reason' | 'startedAt'>,
-  /** Present where it ends. */
+  /** Present for the end of the alert. */
   ended?: { readonly atMs: number; readonly reason: string },
 ): AlertTransition => {
   const startedAtMs = Date.parse(startedAt);
@@ -185,7 +185,7 @@ export const platformTransition = (
   });
 };
 
-/** An alert of the platform as alerts of rules are shown. */
+/** A platform alert in the form of rule alerts. */
 export interface ActivePlatformAlert extends ActiveAlert {
   readonly kind: string;
   readonly ruleName: string;
@@ -218,13 +218,13 @@ const activeAlert = (
   firing: 1,
 });
 
-/** A stored alert of the platform as it stands. */
+/** Returns the current state of a stored platform alert. */
 export const activePlatformAlert = (kind: PlatformAlertKind, alert: PlatformAlert, nowMs: number) =>
   activeAlert(aboutKind(kind, alert.reason), alert, nowMs);
 
 type Named<Fields> = Fields & { readonly id: string };
 
-/** The alerts of channels that fail. One that is deleted or disabled is tried no more, and fails no more. */
+/** Returns the alerts about failing channels. A deleted or disabled channel is not tried and does not fail. */
 export const activeChannelAlerts = (
   channels: readonly Named<Pick<NotificationChannel, 'name' | 'enabled'>>[],
   healths: readonly Named<ChannelHealth>[],

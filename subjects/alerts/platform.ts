@@ -1,17 +1,17 @@
-/** What of the platform stands still for an organization: its rules, or its records. */
+/** Stalled parts of the platform, as an organization experiences them: its rules, or its records. */
 import { partitionOf } from '../../schemas/partition.ts';
 import type { GroupStatus } from '../../schemas/ports/group-status.ts';
 import { tenantKeys } from '../../schemas/tenant-key.ts';
 import { msOf } from './durations.ts';
 import { staleSinceMs } from './staleness.ts';
 
-/** What is wrong for an organization. */
+/** A problem of an organization. */
 export interface Finding {
   readonly sinceMs: number;
   readonly reason: string;
 }
 
-/** An alert rule, or a group of recording rules, as it is watched: all of it that says when it is to be evaluated. */
+/** An alert rule or a group of recording rules, with the data that determines when it is due. */
 export interface WatchedRule {
   readonly kind: 'alert' | 'recording';
   readonly enabled: boolean;
@@ -19,7 +19,7 @@ export interface WatchedRule {
   readonly updatedAt: string;
 }
 
-/** A restart takes less. */
+/** Longer than a restart. */
 export const minStaleMs = 90_000;
 
 const named: Readonly<Record<WatchedRule['kind'], string>> = {
@@ -30,8 +30,9 @@ const named: Readonly<Record<WatchedRule['kind'], string>> = {
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 /**
- * What is to be said of rules by when they were last evaluated. What was not evaluated while nobody watched may only come due again:
- * an alert begins where three intervals have passed since the watch began, and one that fires goes on without that.
+ * Returns the finding about rules from the times of their last evaluations. Rules that were not evaluated while nothing
+ * monitored them may only become due now. So an alert starts after three intervals of monitoring, and a firing alert
+ * continues regardless.
  */
 export const rulesFinding = (
   rules: ReadonlyMap<string, WatchedRule>,
@@ -67,21 +68,21 @@ export const rulesFinding = (
   return { sinceMs, reason: `${since}: alerts may be otherwise by now` };
 };
 
-/** What waits longer is late, and no longer where it waits less than half of that. */
+/** Records are late above this wait, and no longer late below half of it. */
 const lateMs = 120_000;
 
-/** Why a record that has waited for so long is worth telling; undefined where it is not. */
+/** Returns the reason if a record's wait is reportable; otherwise undefined. */
 export const latenessReason = (ageMs: number, fires = false): string | undefined =>
   ageMs < (fires ? lateMs / 2 : lateMs) ? undefined : `the oldest record waits for ${Math.round(ageMs / 1000)} seconds`;
 
-/** What is to be said of an organization's records by how far these groups have come in its partitions. */
+/** Returns the finding about an organization's records from the progress of these groups in its partitions. */
 export const latenessOf = (
   statuses: readonly GroupStatus[],
   options: {
     readonly tenantId: string;
     readonly shards: number;
     readonly nowMs: number;
-    /** Whether that was told already. */
+    /** Whether it was already reported. */
     readonly fires: boolean;
   },
 ): Finding | undefined => {

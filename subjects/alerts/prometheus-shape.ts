@@ -1,4 +1,4 @@
-/** Alert rules and alerts in the shape of Prometheus' API, `/api/v1/rules` and `/api/v1/alerts`. */
+/** Alert rules and alerts in the format of Prometheus's API, `/api/v1/rules` and `/api/v1/alerts`. */
 import type { RecordingGroup } from '../../schemas/resources/recording-group.ts';
 import { msOf } from './durations.ts';
 import { alertAnnotations, alertLabels } from './evaluate.ts';
@@ -13,7 +13,7 @@ export interface PrometheusAlert {
   readonly annotations: Readonly<Record<string, string>>;
   readonly state: 'pending' | 'firing';
   readonly activeAt: string;
-  /** As Prometheus prints figures. */
+  /** Number in Prometheus's format. */
   readonly value: string;
 }
 
@@ -29,7 +29,7 @@ const figure = (value: number | null): string => {
   return `${digits}e${exponent[0]}${exponent.slice(1).padStart(2, '0')}`;
 };
 
-/** Alerts that are pending or fire. Those of rules that are not given are none. */
+/** Returns pending and firing alerts of the given rules. */
 export const prometheusAlerts = (
   rules: ReadonlyMap<string, AlertRule>,
   alerts: readonly ActiveAlert[],
@@ -51,33 +51,33 @@ export const prometheusAlerts = (
     ];
   });
 
-/** What a rule asks, as text: PromQL as it is, others as JSON. */
+/** A rule's query as text: PromQL unchanged, other queries as JSON. */
 const queryText = ({ condition }: AlertRule): string => {
   if (condition.kind === 'composite') return condition.expression;
   return condition.query.kind === 'promql' ? condition.query.expression : JSON.stringify(condition.query);
 };
 
-/** Rules of both kinds, as they are stored. */
+/** Stored rules of both kinds. */
 export interface RulesOfBoth {
   readonly alerting: readonly AlertRule[];
   readonly recording: readonly (RecordingGroup & { readonly id: string })[];
 }
 
-/** A rule with what clients choose by; how it stands is asked for by its id. */
+/** A rule with the fields by which clients filter. Its state is queried by its ID. */
 export interface ListedRule {
   readonly id: string;
   readonly type: 'alerting' | 'recording';
   readonly name: string;
   readonly labels: Labels;
-  /** Of the group of a file; others are in one for each interval. */
+  /** Group in a file. Rules without a file are grouped by interval. */
   readonly group: Pick<RecordingGroup, 'name' | 'file' | 'interval' | 'limit'>;
   readonly place: number;
-  /** Undefined of a recording rule. */
+  /** Undefined for a recording rule. */
   readonly alert: AlertRule | undefined;
   readonly query: string;
 }
 
-/** What files are called of which no name is known. */
+/** File name of rules without a file. */
 const unnamedFile = 'alert-rules';
 
 const listedAlert = (rule: AlertRule, index: number): ListedRule => {
@@ -95,7 +95,7 @@ const listedAlert = (rule: AlertRule, index: number): ListedRule => {
   };
 };
 
-/** All rules, one by one. */
+/** Returns all rules individually. */
 export const listedRules = ({ alerting, recording }: RulesOfBoth): ListedRule[] => [
   ...recording.flatMap(({ id, name, file, interval, limit, rules }) =>
     rules.map(({ record, labels, expression, place }, index): ListedRule => {
@@ -115,7 +115,7 @@ export const listedRules = ({ alerting, recording }: RulesOfBoth): ListedRule[] 
   ...alerting.map(listedAlert),
 ];
 
-/** What rules of both kinds have in common. */
+/** Common fields of both kinds of rules. */
 const stood = (last: ActiveAlert | undefined) => ({
   health: last === undefined ? ('unknown' as const) : last.error === '' ? ('ok' as const) : ('err' as const),
   ...(last !== undefined && last.error !== '' && { lastError: last.error }),
@@ -123,7 +123,7 @@ const stood = (last: ActiveAlert | undefined) => ({
   lastEvaluation: new Date(last?.evaluatedMs ?? 0).toISOString(),
 });
 
-/** `standing`: rules by their last evaluation (`readRuleStates`). */
+/** `last`: state of the rule after its last evaluation (`readRuleStates`). */
 const shownRule = (
   { id, alert, name, labels, query }: ListedRule,
   lastStates: ReadonlyMap<string, ActiveAlert>,
@@ -147,7 +147,7 @@ const shownRule = (
   };
 };
 
-/** The rules in the groups of their files, in their order there. */
+/** Returns the rules in the groups of their files, in file order. */
 export const prometheusRules = (
   rules: readonly ListedRule[],
   lastStates: ReadonlyMap<string, ActiveAlert>,

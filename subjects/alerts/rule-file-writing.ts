@@ -1,10 +1,12 @@
-/** Rules as a rule file of Prometheus. */
+/** Rules as a Prometheus rule file. */
 import { writeYaml, yamlComment } from '../../queries/yaml-writing.ts';
 import type { RecordingGroup } from '../../schemas/resources/recording-group.ts';
 import { msOf } from './durations.ts';
 import { type AlertRule, alertNameOf } from './rule.ts';
 
-/** The expression of a rule whose query is PromQL, with its threshold; undefined for one that has no form in Prometheus. */
+/**
+ * The PromQL expression of a rule including its threshold; undefined for a rule without an equivalent in Prometheus.
+ */
 const expressionOf = ({ condition }: AlertRule): string | undefined => {
   if (condition.kind !== 'threshold' || condition.query.kind !== 'promql' || condition.step !== undefined)
     return undefined;
@@ -32,12 +34,12 @@ interface Place {
 }
 
 interface Placed {
-  /** In the group that it came from. */
+  /** Index in the group of origin. */
   readonly place: number;
   readonly rule: object;
 }
 
-/** Groups by their place, in the order in which they were first met. */
+/** Groups by position, in order of first occurrence */
 class Groups {
   readonly #groups = new Map<string, { readonly of: Place; readonly rules: Placed[] }>();
 
@@ -77,7 +79,10 @@ const writtenAlert = (rule: AlertRule, expr: string): object => {
   };
 };
 
-/** Rules as a rule file, in the groups that they came in, others in a group for each interval; and the names of those that have no form there. */
+/**
+ * Returns rules as a rule file, in their groups of origin, others grouped by interval. Also returns the names of rules
+ * without an equivalent.
+ */
 export const writeRuleFile = (
   rules: readonly AlertRule[],
   recordings: readonly RecordingGroup[] = [],

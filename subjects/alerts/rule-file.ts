@@ -1,4 +1,4 @@
-/** Prometheus' rule files as they are read: groups of alerting and recording rules as YAML. */
+/** Reads Prometheus rule files: groups of alerting and recording rules in YAML. */
 import { inWorker } from '../../queries/worker.ts';
 import { readYaml, YamlError } from '../../queries/yaml.ts';
 import type { alertSeverities } from '../../schemas/alerts.ts';
@@ -8,20 +8,23 @@ import { groupProblemsOf } from './recording/problems.ts';
 import { AlertRuleFields, type RuleOrigin } from './rule.ts';
 import { type Problem, storedRuleProblemsOf, textProblemsOf } from './rule-problems.ts';
 
-/** What became of one rule of a file. */
+/** Result of one rule of a file. */
 export interface FileRule {
-  /** `group.3`: the group, and the place in it. */
+  /** `group.3`: the group, and the index in it. */
   readonly place: string;
   readonly group: string;
-  /** Undefined where it could not be read, and of a recording rule. */
+  /** Undefined if the rule is invalid, and for a recording rule. */
   readonly rule: AlertRuleFields | undefined;
-  /** The name of what a recording rule makes, which is in `recordings`; undefined where it could not be read, and of an alert rule. */
+  /**
+   * Name of the series of a recording rule, which is in `recordings`; undefined if it is invalid, and for an alert
+   * rule.
+   */
   readonly record?: string;
-  /** Why it could not be read, or what of it is otherwise than the file says: texts that are shown as they are, the interval. */
+  /** Reasons why the rule is invalid, or differences from the file: texts that are shown unchanged, the interval. */
   readonly problems: readonly Problem[];
 }
 
-/** What Prometheus' rules call the severities. */
+/** Severity names in Prometheus rules. */
 const severities: Readonly<Record<string, (typeof alertSeverities)[number]>> = {
   page: 'critical',
   critical: 'critical',
@@ -49,7 +52,7 @@ const unitMs: Readonly<Record<string, number>> = {
   ms: 1,
 };
 
-/** `1h30m` as `90m`; what is no duration as it is, for it to be refused. */
+/** `1h30m` as `90m`. An invalid duration is returned unchanged, to be refused. */
 const durationIn = (value: unknown, fallback: string): string => {
   if (value === undefined || value === null) return fallback;
   const text = String(value);
@@ -76,7 +79,7 @@ const unknownIn = (given: Record<string, unknown>, names: ReadonlySet<string>): 
 
 const defaultInterval = '1m';
 
-/** What a group says of all its rules. In Prometheus too an interval of 0 is the usual one. */
+/** Settings of a group that apply to all its rules. As in Prometheus, an interval of 0 is the default. */
 const timesOf = (group: Record<string, unknown>) => {
   const given = durationIn(group['interval'], defaultInterval);
   const interval = given === '0s' ? defaultInterval : given;
@@ -86,7 +89,7 @@ const timesOf = (group: Record<string, unknown>) => {
   };
 };
 
-/** Whether it is a duration at all, and shorter than rules are evaluated. */
+/** Returns whether the text is a duration below the minimum interval. */
 const isTooOften = (interval: string): boolean => msOf(interval) > 0 && msOf(interval) < msOf(minInterval);
 
 const timeWarningsOf = (group: Record<string, unknown>): Problem[] => {
@@ -101,7 +104,7 @@ const labelsOf = (given: Record<string, unknown>, group: Record<string, unknown>
   ...texts(given['labels']),
 });
 
-/** A rule of a file as ours. */
+/** Converts a rule of a file. */
 const ruleOf = (given: Record<string, unknown>, group: Record<string, unknown>, origin: RuleOrigin): unknown => {
   const labels = labelsOf(given, group);
   return {
@@ -146,7 +149,7 @@ const placed = (
   return { place, group, rule: undefined, problems: [...more, ...wrong] };
 };
 
-/** The groups of a file, or why it has none. */
+/** Returns the groups of a file, or its problem. */
 const groupsOf = (text: string): readonly unknown[] | string => {
   try {
     const { groups } = object(readYaml(text).value()) as { groups?: unknown };
@@ -157,7 +160,7 @@ const groupsOf = (text: string): readonly unknown[] | string => {
   }
 };
 
-/** A recording rule of a group, or why it is none. */
+/** Returns a recording rule of a group, or its problem. */
 const recordingOf = (
   given: Record<string, unknown>,
   group: Record<string, unknown>,
@@ -193,11 +196,11 @@ const recordingOf = (
 };
 
 export interface ReadRuleFile {
-  /** Every rule of the file, in its order, with what became of it. */
+  /** Every rule of the file with its result, in file order. */
   readonly rules: readonly FileRule[];
-  /** Groups with the recording rules that could be read. */
+  /** Groups with the valid recording rules. */
   readonly recordings: readonly RecordingGroupFields[];
-  /** Why the file is none. */
+  /** Problem of an invalid file. */
   readonly problem?: string;
 }
 
@@ -205,7 +208,7 @@ const isAccepted = ({ rule, record }: FileRule): boolean => rule !== undefined |
 
 const groupNameOf = (group: Record<string, unknown>): string => String(group['name'] ?? '');
 
-/** The rules of a group, and its recording rules as one. */
+/** Reads the rules of a group, with its recording rules as one group. */
 const readGroup = (
   group: Record<string, unknown>,
   file: string,
@@ -253,5 +256,5 @@ export const readRuleFile = (text: string, fileName = ''): ReadRuleFile => {
   };
 };
 
-/** `readRuleFile`, which reads long files in a thread. */
+/** Reads a rule file like `readRuleFile`, in a worker if it is long. */
 export const readRuleFileInWorker = inWorker(import.meta.url, readRuleFile);

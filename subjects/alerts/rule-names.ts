@@ -1,12 +1,13 @@
-/** The names of rules of files: unique here, and not in Prometheus. */
+/** Names of rules from files: unique in OIQ, but not in Prometheus. */
 import type { AlertRule, AlertRuleFields, RuleOrigin } from './rule.ts';
 
-/** What is known of a rule before a file is read. */
+/** An existing rule, for the import of a file. */
 export type KnownRule = Pick<AlertRule, 'id' | 'name' | 'origin'>;
 
 /**
- * Gives rules of files their names. One of the same origin has its name back; else one of the same name that is of no file is meant. Names
- * are unique here and not in Prometheus: where the alert's is taken, the group is added, and `alertName` keeps it.
+ * Assigns names to rules of files. A rule with the same origin gets its former name. Otherwise an existing rule with
+ * the same name and without a file is replaced. Names are unique in OIQ, but not in Prometheus: for a duplicate name,
+ * the group is added, and `alertName` preserves the original.
  */
 export class RuleNames {
   readonly #byOrigin = new Map<string, KnownRule>();
@@ -16,7 +17,7 @@ export class RuleNames {
     for (const rule of known) this.#know(rule);
   }
 
-  /** The rule under its name, and the known one that it replaces. */
+  /** Returns the rule with its name, and the existing rule that it replaces. */
   assign(rule: AlertRuleFields): { readonly rule: AlertRuleFields; readonly replaces: KnownRule | undefined } {
     const { origin } = rule;
     if (origin === undefined) return { rule, replaces: this.#byName.get(rule.name) };

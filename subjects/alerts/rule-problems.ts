@@ -1,4 +1,4 @@
-/** What is wrong with a rule beyond its form. */
+/** Problems of a rule beyond its schema. */
 import { ownProblemsOf } from '../../queries/validity.ts';
 import { rulesIn } from './composite.ts';
 import { msOf } from './durations.ts';
@@ -32,7 +32,7 @@ const ofThreshold = (threshold: Threshold, path: string): Problem[] => {
   return ofIts === undefined ? wrong : [...wrong, { path: `${path}.recovery`, message: ofIts }];
 };
 
-/** Queries that have no steps. */
+/** Queries without steps. */
 const singles: Readonly<Record<string, string>> = {
   slo: 'an objective has one figure',
   check: 'a check has one state',
@@ -40,7 +40,7 @@ const singles: Readonly<Record<string, string>> = {
   forecast: 'a limit is crossed with one probability',
 };
 
-/** Of what is unusual or to come. */
+/** Problems of anomaly and forecast conditions. */
 const ofPrediction = ({ kind, query }: Extract<AlertRuleFields['condition'], { query: unknown }>): Problem[] => {
   if (query.kind !== 'anomaly' && query.kind !== 'forecast') return [];
   const message = 'must ask telemetry: it is the figures that can be absent';
@@ -82,7 +82,7 @@ const ofCondition = (condition: AlertRuleFields['condition']): Problem[] => {
   return [...problems, ...thresholds.flatMap((one, index) => ofThreshold(one, `condition.thresholds.${index}`))];
 };
 
-/** Texts of a rule that are no templates that can be filled in here. */
+/** Returns invalid templates in the texts of a rule. */
 export const textProblemsOf = ({ labels, annotations }: Pick<AlertRuleFields, 'labels' | 'annotations'>): Problem[] =>
   Object.entries({ labels, annotations }).flatMap(([field, templates]) =>
     Object.entries(templates).flatMap(([name, template]) => {
@@ -92,8 +92,8 @@ export const textProblemsOf = ({ labels, annotations }: Pick<AlertRuleFields, 'l
   );
 
 /**
- * What a rule says that cannot be evaluated, each with its place. Of a rule of a file no text is: an alert counts more than what it says, and
- * such a text is shown as it is.
+ * Returns the problems that prevent the evaluation of a rule, each with its path. Texts of rules from files cause no
+ * problems: the alert matters more than its texts, and an invalid template is shown unchanged.
  */
 export const problemsOf = (rule: AlertRuleFields): Problem[] => [
   ...ofCondition(rule.condition),
@@ -103,7 +103,10 @@ export const problemsOf = (rule: AlertRuleFields): Problem[] => [
     : []),
 ];
 
-/** The same of a rule that is to be kept: its query is read, too. What is only tried says so in its answer. */
+/**
+ * Returns the problems of a rule that will be stored, including those of its query. A test run reports those in its
+ * result instead.
+ */
 export const storedRuleProblemsOf = (rule: AlertRuleFields): Problem[] => {
   const problems = problemsOf(rule);
   const { condition } = rule;

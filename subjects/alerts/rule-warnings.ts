@@ -1,4 +1,4 @@
-/** What a rule probably does not mean, though it can be evaluated. */
+/** Warnings about rules that can be evaluated, but are probably wrong. */
 import type { AnomalyQuery } from '../../queries/query.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { RuleAnswer } from './answer.ts';
@@ -7,10 +7,10 @@ import type { AlertRule } from './rule.ts';
 import type { Problem } from './rule-problems.ts';
 import { queryRule } from './run-query.ts';
 
-/** By then what is received has landed, unless something is wrong. */
+/** Received data has landed by then, unless there is a problem. */
 const landedMs = 10_000;
 
-/** A detector tells of a step this long after its end: its delay, its look, and the way of the scores. */
+/** Delay of a detector's result after the end of a step: its delay, its evaluation, and the transfer of the scores. */
 const scoredMs = 60_000;
 
 const ofScores = ({ query }: AnomalyQuery, delay: string): Problem[] =>
@@ -35,7 +35,7 @@ const ofWindow = ({ condition, interval, delay }: AlertRule): Problem[] => {
   return [{ path, message }];
 };
 
-/** A label that no group has, where there is data. */
+/** Warns about a label that no group has, if there is data. */
 const ofGrouping = async (rule: AlertRule, reading: Reading, answer: RuleAnswer, nowMs: number): Promise<Problem[]> => {
   const { condition } = rule;
   if (condition.kind === 'composite' || answer.kind !== 'groups') return [];
@@ -58,7 +58,7 @@ const ofGrouping = async (rule: AlertRule, reading: Reading, answer: RuleAnswer,
   }));
 };
 
-/** Each with its place in the rule. `answer` is what the rule's query answered at `nowMs`. */
+/** Returns warnings, each with its path in the rule. `answer` is the result of the rule's query at `nowMs`. */
 export const warningsOf = async (
   rule: AlertRule,
   reading: Reading,

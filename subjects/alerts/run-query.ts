@@ -1,4 +1,4 @@
-/** Asks what a rule asks, for a time, in the form that evaluation reads. */
+/** Runs a rule's query for a time, and returns the result in the form for evaluation. */
 
 import { everyGroup } from '../../queries/all-groups.ts';
 import { statusFigureCount } from '../../queries/anomalies/status-table.ts';
@@ -19,27 +19,27 @@ import { firingAt } from './history.ts';
 import { type AlertRule, isOfCount } from './rule.ts';
 import { groupKey, type Labels } from './state.ts';
 
-/** How long the query of one evaluation may take: with those of other rules, and alone. */
+/** Timeouts for the query of one evaluation: batched with those of other rules, and separate. */
 export const queryTimeouts = { sharedMs: 10_000, aloneMs: 20_000 };
-/** Groups of one rule. */
+/** Maximum number of groups of one rule. */
 export const maxGroups = 10_000;
-/** The measure that counts events, where a rule needs a minimum of them. */
+/** Measure that counts events, for rules with a minimum number of events. */
 const eventsName = 'oiq_events';
 
 type Composite = Extract<AlertRule['condition'], { kind: 'composite' }>;
 type QueryCondition = Exclude<AlertRule['condition'], Composite>;
 
-/** What is asked of the engine: every group, and what the condition needs beside its figure. */
+/** The query for the engine: all groups, and the additional values that the condition needs. */
 const queryOf = ({ condition, minimumEvents }: AlertRule & { readonly condition: QueryCondition }): Query => {
   const query = everyGroup(condition.query, maxGroups);
-  // Whether a metric is there at all; a value would hold for some minutes.
+  // Counts samples to detect whether the metric exists; a value would hold for some minutes.
   if (query.kind === 'metric' && condition.kind === 'absence') return { ...query, overTime: 'count', across: 'sum' };
   if (query.kind === 'aggregate' && minimumEvents !== undefined)
     return { ...query, measures: [...query.measures, { function: 'count', as: eventsName }] };
   return query;
 };
 
-/** The question of a rule at a time: what, over which window. */
+/** Returns the query request of a rule at a time, with its window. */
 export const questionOf = (
   rule: AlertRule & { readonly condition: QueryCondition },
   nowMs: number,
@@ -53,7 +53,7 @@ export const questionOf = (
   };
 };
 
-/** JSON has no number for some values. */
+/** Returns the number for a JSON value: JSON has no number for some values. */
 export const numberOf = (value: unknown): number | null => {
   if (value === null || value === undefined) return null;
   if (typeof value === 'number') return value;
@@ -66,7 +66,7 @@ export const numberOf = (value: unknown): number | null => {
 const labelsOf = (labels: Labels): Labels => boundedLabels(labels, { value: 2048 });
 
 interface ComparedFigure {
-  /** The measure that is compared; undefined for the only figure there is. */
+  /** Compared measure; undefined if there is only one value. */
   readonly measure: string | undefined;
   readonly isCount: boolean;
 }
@@ -116,7 +116,7 @@ const fromTable = ({ columns, rows }: Answer, { measure, isCount }: ComparedFigu
   }));
 };
 
-/** A burn that most of the time is not known says nothing, and one of a single bad event is none. */
+/** A burn rate that is mostly unknown is ignored, as is one from a single bad event. */
 const fromSlo = ({ minimumEvents }: AlertRule, { windows, figure }: SloQuery, table: Answer): GroupAnswer[] =>
   fromTable(table, { measure: figure, isCount: false }).map((group, index) => {
     const of = (name: string): number =>
@@ -135,7 +135,7 @@ const fromSlo = ({ minimumEvents }: AlertRule, { windows, figure }: SloQuery, ta
     return { ...group, events: minimumEvents, ...(isFew && { tooFew }) };
   });
 
-/** A check, and locations of it, with what is said of them. In a planned downtime nothing begins, and what is up again ends. */
+/** A check and its locations, with their descriptions. During maintenance nothing starts, and recovered alerts end. */
 const fromCheck = ({ columns, rows }: Answer): GroupAnswer[] =>
   rows.map((row) => {
     const of = (name: string): unknown => row[columns.findIndex((column) => column.name === name)];
@@ -150,7 +150,7 @@ const fromCheck = ({ columns, rows }: Answer): GroupAnswer[] =>
     };
   });
 
-/** Series that stand in one way, with what is said of them; behind the columns of their labels are `figures` of them. */
+/** Series with a state and its description. `figures` columns follow the label columns. */
 const fromStates = ({ columns, rows }: Answer, figures: number): GroupAnswer[] => {
   const first = columns.length - figures;
   const at = (name: string): number => columns.findIndex((column, index) => index >= first && column.name === name);
@@ -177,7 +177,7 @@ const groupsIn = (
   return query.kind === 'check' ? fromCheck(answer) : fromTable(answer, compared);
 };
 
-/** Of an answer in general what evaluation reads. */
+/** Converts a query result to the form for evaluation. */
 export const answerOf = (rule: AlertRule & { readonly condition: QueryCondition }, answer: Answer): RuleAnswer => {
   const wrong = answer.partial.find(({ code }) => code !== 'groups' && code !== 'delay');
   if (wrong !== undefined) return { kind: 'error', message: `the query was answered in part: ${wrong.message}` };
@@ -193,7 +193,7 @@ export const answerOf = (rule: AlertRule & { readonly condition: QueryCondition 
         ({ name, type }) => type !== 'text' && type !== 'time' && (measure === undefined || name === measure),
       )?.unit
     : answer.series.find(({ name }) => measure === undefined || name === measure)?.unit;
-  // Of no records there are no steps, of which each counts 0.
+  // Without records there are no steps, each of which counts 0.
   const isNone = query.kind === 'aggregate' && query.groupBy.length === 0 && groups.length === 0;
   return {
     kind: 'groups',
@@ -227,7 +227,7 @@ const evaluateComposite = async (condition: Composite, reading: Reading, nowMs: 
   };
 };
 
-/** Why a question failed, for people. */
+/** Returns the reason for a failed query, for people. */
 export const messageOf = (error: unknown): string =>
   error instanceof QueryError || error instanceof UnavailableError || error instanceof PermanentError
     ? error.message
@@ -236,17 +236,17 @@ export const messageOf = (error: unknown): string =>
 interface RuleQueryOptions {
   readonly nowMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** How long it waits for its turn and the answer; by default as long as it takes. */
+  /** Timeout for the slot and the result; by default none. */
   readonly withinMs?: number;
   readonly onError?: (error: unknown) => void;
-  /** Of the rule's tenant. Those of rules that share one are asked together; the answer is the same. */
+  /** Query runner of the rule's tenant, which batches the queries of rules that share it. The results are the same. */
   readonly answers?: Answers;
 }
 
 /**
- * What the rule's query answers at a time. A query that fails is an answer too, of which the rule says what it means. It rejects where
- * `signal` aborts, and with `LateError` where there is no answer within `withinMs`: then there is more to ask than can be, which says nothing
- * of the rule.
+ * Returns the result of the rule's query at a time. A failed query is also a result, whose effect the rule determines.
+ * Rejects if `signal` aborts. Rejects with `LateError` if there is no result within `withinMs` because of overload,
+ * which is not a fault of the rule.
  */
 export const queryRule = async (
   rule: AlertRule,

@@ -1,12 +1,12 @@
-/** Whether what an evaluation found still says how things are. */
+/** Whether the result of an evaluation is current. */
 import { msOf } from './durations.ts';
 import type { AlertRule } from './rule.ts';
 
 type Timed = Pick<AlertRule, 'enabled' | 'interval'> & { readonly updatedAt: string };
 
 /**
- * Since when a rule has not been evaluated, where that is longer than three of its intervals; undefined where it is current. Rules that
- * are switched off are not evaluated.
+ * Returns since when a rule has not been evaluated, if that is longer than three of its intervals; undefined if it is
+ * current. Disabled rules are not evaluated.
  */
 export const staleSinceMs = (
   { enabled, interval, updatedAt }: Timed,

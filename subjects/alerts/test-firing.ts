@@ -1,4 +1,4 @@
-/** A firing for tests: what a rule would tell if its condition held. */
+/** Test alerts: the transitions of a rule as if its condition held. */
 import { randomUUID } from 'node:crypto';
 import type { AlertTransition } from '../../schemas/alerts.ts';
 import type { GroupAnswer } from './answer.ts';
@@ -33,8 +33,8 @@ interface Fired {
 }
 
 /**
- * A firing of the rule and its end, marked as a test. The alert is one of its own, so that nothing real begins or ends by it. Labels that
- * are not given say `test`.
+ * Returns a firing of the rule and its end, marked as a test. The alert has its own ID, so that no real alert starts or
+ * ends. Missing labels have the value `test`.
  */
 export const testFiring = (rule: AlertRule, { tenantId, labels, nowMs, queried }: Fired): AlertTransition[] => {
   const { condition } = rule;

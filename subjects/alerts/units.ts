@@ -1,6 +1,6 @@
-/** Conversion of figures between units of one kind, in UCUM as OpenTelemetry writes them. */
+/** Conversion of values between units of one kind, in UCUM as OpenTelemetry uses it. */
 
-/** Unit → its kind, and how many of the kind's first unit it is. */
+/** Unit → its kind, and the factor to the kind's first unit */
 const units: ReadonlyMap<string, readonly [kind: string, factor: number]> = new Map<string, readonly [string, number]>([
   ...Object.entries({ ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600, d: 86_400, wk: 604_800 }).map(
     ([unit, factor]): [string, [string, number]] => [unit, ['time', factor]],
@@ -22,13 +22,16 @@ const units: ReadonlyMap<string, readonly [kind: string, factor: number]> = new 
 
 const perSecond: Readonly<Record<string, number>> = { '/s': 1, '/min': 60, '/h': 3600 };
 
-/** A unit in parts: what, and per how many seconds. Annotations such as `{request}` are no units. */
+/**
+ * Splits a unit into its numerator and a number of seconds in the denominator. Annotations such as `{request}` are not
+ * units.
+ */
 const partsOf = (unit: string): readonly [what: string, seconds: number] => {
   const [per = ''] = Object.keys(perSecond).filter((each) => unit.endsWith(each));
   return [unit.slice(0, unit.length - per.length).replace(/^\{.*\}$/, ''), perSecond[per] ?? 0];
 };
 
-/** By what a figure in `from` is multiplied to be one in `to`; undefined where that means nothing. */
+/** Returns the factor that converts a value from `from` to `to`; undefined for incompatible units. */
 export const conversion = (from: string, to: string): number | undefined => {
   if (from === to) return 1;
   const [[what, seconds], [other, otherSeconds]] = [partsOf(from), partsOf(to)];
@@ -39,13 +42,13 @@ export const conversion = (from: string, to: string): number | undefined => {
   return kind === otherKind ? (rate * factor) / otherFactor : undefined;
 };
 
-/** Whether anything can be converted to or from it. */
+/** Returns whether values with the unit can be converted. */
 export const isUnit = (unit: string): boolean => {
   const [what] = partsOf(unit);
   return what === '' || units.has(what);
 };
 
-/** Units in which people read durations and sizes, the largest first. A value has one where it is at least so many of it. */
+/** Readable units of durations and sizes, largest first. A value uses a unit from this minimum on. */
 const readableUnits: readonly (readonly [kind: string, unit: string, least: number])[] = [
   ['time', 'd', 2],
   ['time', 'h', 2],
@@ -61,7 +64,7 @@ const readableUnits: readonly (readonly [kind: string, unit: string, least: numb
   ['bytes', 'By', 0],
 ];
 
-/** A value in the unit in which people read it best: 2,500,000,000 ns are 2.5 s. Of other units than of time and size as it is. */
+/** Converts a value to its most readable unit: 2,500,000,000 ns are 2.5 s. Only time and size are converted. */
 export const readably = (value: number, unit: string): readonly [value: number, unit: string] => {
   const kind = units.get(unit)?.[0];
   if (value === 0 || !Number.isFinite(value)) return [value, unit];

@@ -1,4 +1,4 @@
-/** Whether the condition of a rule holds for a group, and why. */
+/** Verdict on a group: whether the condition of a rule holds, and why. */
 import type { AlertSeverity } from '../../schemas/alerts.ts';
 import type { GroupAnswer } from './answer.ts';
 import type { AlertRule, Threshold } from './rule.ts';
@@ -6,15 +6,15 @@ import { severityRank } from './rule.ts';
 import type { Compared } from './state.ts';
 import { conversion, readably } from './units.ts';
 
-/** `missing`: nothing can be said about the group. */
+/** `missing`: the state of the group is unknown. */
 export interface Verdict {
   readonly is: 'held' | 'clear' | 'missing';
   readonly severity: AlertSeverity | undefined;
-  /** What was compared; in the unit of the query. */
+  /** Compared value, in the unit of the query. */
   readonly value: number | null;
-  /** A part of a sentence for people. */
+  /** Reason, as part of a sentence for people. */
   readonly reason: string;
-  /** Absent where no threshold was looked at. */
+  /** Absent if no threshold was evaluated. */
   readonly compared?: Compared;
 }
 
@@ -24,7 +24,7 @@ type Absence = Extract<AlertRule['condition'], { kind: 'absence' }>;
 
 const missing = (reason: string): Verdict => ({ is: 'missing', severity: undefined, value: null, reason: reason });
 
-/** A number as people read it. */
+/** Formats a number for people. */
 export const shown = (value: number | null | undefined, unit: string): string => {
   if (value === null || value === undefined) return 'no value';
   const number = Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(6)));
@@ -36,7 +36,7 @@ interface Limits {
   readonly upper: number;
 }
 
-/** Whether a value is on the wrong side. An alert that is active ends only beyond the recovery threshold. */
+/** Returns whether a value crosses a threshold. An active alert ends only beyond the recovery threshold. */
 const crosses = ({ operator }: Threshold, { value, upper }: Limits, one: number): boolean => {
   switch (operator) {
     case 'above':
@@ -56,7 +56,7 @@ const crosses = ({ operator }: Threshold, { value, upper }: Limits, one: number)
   }
 };
 
-/** Of a window's values, what decides: the one that is compared, and whether it crosses. */
+/** Returns the deciding value of a window, and whether it crosses. */
 const decided = (
   match: ThresholdCondition['match'],
   points: readonly number[],
@@ -91,7 +91,7 @@ const matchTexts: Readonly<Record<ThresholdCondition['match'], string>> = {
   last: 'in the last step of',
 };
 
-/** A figure of a threshold: in the threshold's unit, or, where it has none, in the one in which people read the query's best. */
+/** A value of a threshold: in the threshold's unit or, without one, in the most readable unit of the query. */
 const inUnitOf = ({ unit }: Threshold, value: number | undefined, unitOfQuery: string): string =>
   unit !== undefined || value === undefined
     ? shown(value, unit ?? unitOfQuery)
@@ -110,19 +110,19 @@ const sideOf = (threshold: Threshold, unitOfQuery: string): string => {
   return `${sides[operator] ?? operator} ${figure(value)}`;
 };
 
-/** The other side of a threshold: not of "not equal to" is "equal to". */
+/** Negates a comparison: "not equal to" becomes "equal to". */
 const otherSide = (side: string): string => (side.startsWith('not ') ? side.slice('not '.length) : `not ${side}`);
 
 const comparedOf = (threshold: Threshold, value: number, unit: string): Compared => {
   const text = inUnitOf(threshold, value * (conversion(unit, threshold.unit ?? unit) ?? 1), unit);
   if (threshold.operator === 'any') return { text, threshold: '', limit: null };
   const factor = threshold.unit === undefined ? 1 : (conversion(threshold.unit, unit) ?? 1);
-  // Conversion leaves 999999999.9999999 of 1 s in ns.
+  // Conversion turns 1 s into 999999999.9999999 ns.
   const limit = Number(((threshold.value ?? 0) * factor).toPrecision(15));
   return { text, threshold: sideOf(threshold, unit), limit };
 };
 
-/** A threshold that is crossed, or not left yet by an alert that is active. */
+/** A threshold that is crossed, or that an active alert has not left yet */
 interface Crossing {
   readonly value: number;
   readonly isCrossed: boolean;
@@ -133,7 +133,7 @@ interface Judged {
   readonly condition: ThresholdCondition;
   readonly points: readonly number[];
   readonly unit: string;
-  /** Severity of the alert that is active. */
+  /** Severity of the active alert. */
   readonly active: AlertSeverity | undefined;
 }
 
@@ -156,7 +156,7 @@ const sideNow = (threshold: Threshold, { isHeldBack }: Crossing, unit: string): 
   return `not ${operator} ${inUnitOf(threshold, value, unit)} any more, and not beyond the recovery threshold of ${inUnitOf(threshold, recovery, unit)} yet`;
 };
 
-/** Judges a group by its thresholds, the highest severity first. */
+/** Evaluates a group's thresholds, highest severity first. */
 const byThresholds = (judged: Judged): Verdict => {
   const { condition, unit } = judged;
   const { match, window, step, thresholds } = condition;
@@ -195,7 +195,7 @@ const ofAbsence = ({ window, severity }: Absence, points: readonly number[], isC
     : { is: 'clear', severity: undefined, value, reason: `there was data within ${window}` };
 };
 
-/** A verdict in the words of the answer. */
+/** Replaces the texts of a verdict with those of the result. */
 const withStatus = (verdict: Verdict, group: GroupAnswer | undefined): Verdict => {
   if (group?.says === undefined) return verdict;
   const { text, reason } = group.says;
@@ -206,7 +206,7 @@ const withStatus = (verdict: Verdict, group: GroupAnswer | undefined): Verdict =
   };
 };
 
-/** Judges one group's answer. */
+/** Returns the verdict on one group's result. */
 export const verdictOf = (
   rule: Pick<AlertRule, 'condition' | 'minimumEvents'>,
   group: GroupAnswer | undefined,

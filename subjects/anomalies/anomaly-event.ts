@@ -1,4 +1,4 @@
-/** What an anomaly says in the event feed. */
+/** Event of an anomaly for the event feed. */
 
 import { anomalyText } from '../../queries/anomalies/anomaly-text.ts';
 import type { AnomalyChange } from '../../schemas/anomalies.ts';
@@ -6,13 +6,13 @@ import { eventTags, type PlatformEvent } from '../../schemas/events.ts';
 
 const verbs = { begin: 'began', worse: 'became worse', end: 'ended' } as const;
 
-/** The series of an anomaly for people: `service=checkout, region=eu`, or its measure. */
+/** Returns the name of an anomaly's series: `service=checkout, region=eu`, or its measure. */
 export const seriesText = ({ name, labels }: Pick<AnomalyChange, 'name' | 'labels'>): string =>
   Object.entries(labels)
     .map(([label, value]) => `${label}=${value}`)
     .join(', ') || name;
 
-/** A change of an anomaly for the event feed. */
+/** Converts a change of an anomaly to an event for the feed. */
 export const toPlatformEvent = (change: AnomalyChange): PlatformEvent => {
   const { tenantId, projectId, id, number, detectorId, detectorName, labels, atMs, score } = change;
   const title = `${detectorName.slice(0, 120)}: anomaly ${verbs[change.change]}${`, ${seriesText(change)}`.slice(0, 100)}`;

@@ -1,4 +1,4 @@
-/** Which groups an anomaly consists of: how much each changed, in parts that add up to the whole change. */
+/** Breakdown of an anomaly by groups: the change of each group, which add up to the total change. */
 import { defaultName } from '../../queries/aggregate/measures.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
 import type { AggregateQuery, MetricQuery, Query } from '../../queries/query.ts';
@@ -7,22 +7,22 @@ import type { StoredAnomaly } from './stored.ts';
 
 export interface Contribution {
   readonly group: string;
-  /** By step, on average: while it lasted less before it. */
+  /** Average change per step, compared with the time before. */
   readonly change: number;
   readonly share: number;
 }
 
 export interface Contributions {
-  /** The field by which the groups are; null where there are none, for the reason. */
+  /** Grouping field; null if there are no groups, with the reason. */
   readonly by: string | null;
   readonly change: number | null;
-  /** The largest parts; the rest of them is `others`. */
+  /** Groups with the largest changes; the remainder is `others`. */
   readonly groups: readonly Contribution[];
   readonly others: Contribution | null;
   readonly reason: string | null;
 }
 
-/** What records are looked at by, the first that splits the change into parts most clearly. */
+/** Candidate fields for the breakdown. The one with the clearest breakdown is used, the first on ties. */
 const candidates: Readonly<Record<string, readonly string[]>> = {
   logs: ['service', 'severity', 'host.name', 'k8s.pod.name'],
   traces: ['service', 'name', 'http.route', 'host.name'],
@@ -30,14 +30,14 @@ const candidates: Readonly<Record<string, readonly string[]>> = {
 };
 const maxGroups = 1000;
 const maxShown = 10;
-/** Steps that are compared: of the anomaly, and before it. */
+/** Number of compared steps: during the anomaly, and the minimum before it. */
 const steps = { during: 60, min: 10 };
 
 const none = (reason: string): Contributions => ({ by: null, change: null, groups: [], others: null, reason });
 
 type Splittable = AggregateQuery | MetricQuery;
 
-/** The query whose groups add up; a text says why there is none. */
+/** Returns a query whose groups add up, or the reason why there is none. */
 const splittable = (query: Query, name: string): Splittable | string => {
   if (query.kind === 'aggregate') {
     const measure = query.measures.find((each) => (each.as ?? defaultName(each)) === name);
@@ -69,7 +69,7 @@ const numberOf = (value: number | string | null): number => {
   return Number.isFinite(number) ? number : 0;
 };
 
-/** The mean of each group's steps, of those that belong to the series. */
+/** Returns the mean of each group's steps, for groups of the series. */
 const meansOf = async (
   query: Splittable,
   { labels, stepMs }: StoredAnomaly,
@@ -106,11 +106,11 @@ const partsOf = (by: string, during: Map<string, number>, before: Map<string, nu
   return { by, change: total, groups, others, reason: null };
 };
 
-/** How clearly one group stands out: all of the change in one of several is the clearest. */
+/** Clarity of a breakdown: it is highest if one group of several has the entire change. */
 const clarity = ({ groups, change }: Contributions): number =>
   groups.length < 2 || change === 0 ? 0 : Math.min(1, Math.abs(groups[0]?.share ?? 0));
 
-/** Which groups an anomaly consists of, by the field that splits it most clearly. */
+/** Returns the breakdown of an anomaly by the field with the clearest result. */
 export const readContributions = async (
   query: Query,
   anomaly: StoredAnomaly,

@@ -1,4 +1,4 @@
-/** What a detector says that cannot be watched, beyond its form. */
+/** Problems of a detector beyond its schema. */
 import { minStepMsOf } from '../../queries/min-step.ts';
 import { expressionProblem } from '../../queries/promql/index.ts';
 import type { Query } from '../../queries/query.ts';
@@ -6,7 +6,7 @@ import { ownProblemsOf } from '../../queries/validity.ts';
 import { msOf } from '../alerts/durations.ts';
 import type { DetectorFields } from './detector.ts';
 
-/** What is wrong, and where: `query.measures.0.field`. */
+/** A problem and its path: `query.measures.0.field`. */
 export interface Problem {
   readonly path: string;
   readonly message: string;
@@ -39,7 +39,7 @@ const ofKind = (query: Query, path: string): Problem[] => {
   }
 };
 
-/** What is wrong with a detector, each with its path; none if it can be run. */
+/** Returns the problems of a detector, each with its path; empty if it can run. */
 export const detectorProblems = ({ query, step }: Pick<DetectorFields, 'query' | 'step'>): Problem[] => [
   ...ofKind(query, 'query'),
   ...ownProblemsOf(query),

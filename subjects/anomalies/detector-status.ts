@@ -1,4 +1,4 @@
-/** How far detectors are, and how often they told of anomalies, by what landed. */
+/** Progress of detectors and their alarm rate, from landed data. */
 import { z } from 'zod';
 import type { Reading } from '../../queries/reading.ts';
 import type { AnomalyFeedback } from '../../schemas/resources/anomaly-feedback.ts';
@@ -8,9 +8,9 @@ import { completeAt, historyLeftMs, notAll, patienceMs, questionOf } from './rea
 
 const weekMs = 604_800_000;
 const dayMs = 86_400_000;
-/** Over which false alarms are counted. */
+/** Period in which false alarms are counted. */
 const ratedMs = 4 * weekMs;
-/** Steps are asked for so often, and landed so soon. */
+/** Tolerance for the query interval and the landing delay. */
 const slackMs = 180_000;
 
 export const detectorStates = ['off', 'waiting', 'learning', 'watching', 'behind', 'failed'] as const;
@@ -19,35 +19,38 @@ export const DetectorStatus = z.strictObject({
   state: z
     .enum(detectorStates)
     .describe(
-      'off: switched off; waiting: made just now; learning: too little is known yet to tell of anomalies; watching; behind: steps are not scored in time; failed: they cannot be asked, for the reason in error',
+      'off: disabled; waiting: just created; learning: too little history to report anomalies; watching: active; behind: steps are not scored in time; failed: its query fails, with the reason in error',
     ),
-  learningUntil: z.iso.datetime().nullable().describe('While it learns: when it is expected to tell of anomalies'),
+  learningUntil: z.iso.datetime().nullable().describe('Expected end of learning; `null` if it does not learn'),
   trainedFrom: z.iso
     .datetime()
     .nullable()
     .describe(
-      'Where the history begins that it learns: five weeks back, or less where telemetry is kept for less or its series have more than 5 million points',
+      'Start of the learned history: five weeks ago, or later if the retention is shorter or the series have more than 5 million points',
     ),
-  series: z.int().describe('That it watches'),
-  learning: z.int().describe('Of these, the ones of which too little is known yet'),
-  lastStep: z.iso.datetime().nullable().describe('End of the last step that was scored'),
-  lagSeconds: z.number().nullable().describe('How long ago the first step was complete that is not scored; 0: none is'),
-  open: z.int().describe('Anomalies that last'),
+  series: z.int().describe('Number of monitored series'),
+  learning: z.int().describe('Number of these series with too little history'),
+  lastStep: z.iso.datetime().nullable().describe('End of the last scored step'),
+  lagSeconds: z
+    .number()
+    .nullable()
+    .describe('Time in seconds since the end of the first complete step without a score; 0 if all are scored'),
+  open: z.int().describe('Number of ongoing anomalies'),
   rate: z
     .strictObject({
-      perWeek: z.number().nullable().describe('Alarms a week that were not marked true; null: see the reason'),
+      perWeek: z.number().nullable().describe('Alarms per week that were not marked as true; `null` with a reason'),
       reason: z.string().nullable(),
       alarms: z.int(),
       truePositives: z.int(),
       falsePositives: z.int(),
-      weeks: z.number().describe('In which it watched, of the last four'),
+      weeks: z.number().describe('Monitored weeks, of the last four'),
     })
-    .describe('The rate of false alarms that it had, to be held against falseAlarmsPerWeek'),
+    .describe('Actual rate of false alarms, to compare with falseAlarmsPerWeek'),
   error: z.string().nullable(),
 });
 export type DetectorStatus = z.output<typeof DetectorStatus>;
 
-/** How a detector stands, but for its alarms. */
+/** Status of a detector, without its alarm rate. */
 export type DetectorSnapshot = Omit<DetectorStatus, 'rate'>;
 
 interface EvaluationRow {
@@ -65,7 +68,7 @@ interface EvaluationRow {
   readonly error: string;
 }
 
-/** The last look of each detector, by its id. */
+/** The last evaluation of each detector, by ID. */
 const readEvaluations = async (
   { columns }: Pick<Reading, 'columns'>,
   ids: readonly string[],
@@ -108,7 +111,7 @@ const rateOf = (
     : { ...counts, weeks, perWeek: (alarms.size - counts.truePositives) / weeks, reason: null };
 };
 
-/** What a look says; times are 0 where there are none. */
+/** Contents of an evaluation; times are 0 if absent */
 interface Evaluation extends Pick<EvaluationRow, 'series' | 'learning' | 'refused' | 'open' | 'error'> {
   readonly isKnown: boolean;
   readonly upToMs: number;
@@ -148,7 +151,7 @@ const refusedText = ({ refused, series }: Evaluation): string =>
 
 type Known = DetectorFields & { readonly id: string; readonly createdAt: string };
 
-/** How long ago the first step was complete that is not scored. */
+/** Time since the end of the first complete step without a score. */
 const behindOf = (detector: Known, { upToMs }: Evaluation, nowMs: number): number => {
   const endMs = completeAt(detector, nowMs);
   return Math.max(0, endMs - (upToMs || Math.max(Date.parse(detector.createdAt), endMs - dayMs)));
@@ -158,7 +161,7 @@ const stateOf = (detector: Known, evaluation: Evaluation, behindMs: number): Det
   const stepMs = msOf(detector.step);
   const isInHistory = evaluation.learnsUntilMs > 0;
   if (!detector.enabled) return 'off';
-  // Where not all series are watched, the others are.
+  // If only some series are refused, the others are monitored.
   if (evaluation.error !== '' && !evaluation.error.startsWith(notAll)) return 'failed';
   if (!isInHistory && behindMs > Math.max(slackMs, 2 * patienceMs(stepMs)) + stepMs) return 'behind';
   if (!evaluation.isKnown) return 'waiting';
@@ -172,7 +175,7 @@ const learningUntil = ({ step }: Known, evaluation: Evaluation, nowMs: number): 
 
 const timeOf = (ms: number): string | null => (ms === 0 ? null : new Date(ms).toISOString());
 
-/** How a detector stands by its last look. One at another question says nothing of it. */
+/** Returns the status of a detector from its last evaluation. An evaluation of a different query is ignored. */
 const snapshotOf = (detector: Known, row: EvaluationRow | undefined, nowMs: number): DetectorSnapshot => {
   const evaluation = row?.question === questionOf(detector) ? toEvaluation(row) : unknown;
   const behindMs = behindOf(detector, evaluation, nowMs);
@@ -191,7 +194,7 @@ const snapshotOf = (detector: Known, row: EvaluationRow | undefined, nowMs: numb
   };
 };
 
-/** How detectors stand, in their order, without what they told. */
+/** Returns the statuses of detectors in order, without alarm rates. */
 export const snapshotsOf = async (
   reading: Reading,
   detectors: readonly Known[],
@@ -204,7 +207,7 @@ export const snapshotsOf = async (
   return detectors.map((detector) => snapshotOf(detector, evaluations.get(detector.id), reading.nowMs));
 };
 
-/** How detectors stand, in their order, and how often they told of anomalies. */
+/** Returns the statuses of detectors in order, including alarm rates. */
 export const statusesOf = async (
   reading: Reading,
   detectors: readonly Known[],

@@ -1,4 +1,4 @@
-/** What a detector says: which series are watched, and what of them is told. */
+/** Schema of a detector: monitored series, and the anomalies to report. */
 import { z } from 'zod';
 import { signalsOf } from '../../queries/freshness.ts';
 import { Query, queryVersion as understood } from '../../queries/query.ts';
@@ -7,47 +7,47 @@ import { detectorDirections } from '../../schemas/anomalies.ts';
 import type { StoredDetector } from '../../schemas/resources/anomaly-detector.ts';
 import { duration } from '../alerts/durations.ts';
 
-/** What callers write of a detector. */
+/** Fields of a detector that callers write. */
 export const DetectorFields = z.strictObject({
   name: z.string().min(1).max(256),
   description: z.string().max(4096).default(''),
-  projectId: z.string().min(1).max(128).nullable().default(null).describe('The project that its anomalies belong to'),
+  projectId: z.string().min(1).max(128).nullable().default(null).describe('Project of the anomalies'),
   enabled: z.boolean().default(true),
-  query: Query.describe('Each group of its answer is a series, 10,000 at most'),
-  step: duration('10s', '1d').default('1m').describe('Each step is a point of every series'),
+  query: Query.describe('Query; each group of its result is a series, 10,000 at most'),
+  step: duration('10s', '1d').default('1m').describe('Step; each step is a point of every series'),
   delay: duration('0s', '1h')
     .default('15s')
-    .describe('How long after its end a step is asked for: what lands later is not scored'),
+    .describe('Delay of the query after the end of a step; data that lands later is not scored'),
   falseAlarmsPerWeek: z
     .number()
     .min(0.001)
     .max(1000)
     .default(1)
-    .describe('How many false alarms are allowed, for all its series together'),
+    .describe('Allowed number of false alarms, over all series of the detector'),
   minChange: z
     .number()
     .min(0)
     .max(Number.MAX_VALUE)
     .default(0)
-    .describe('The least change that matters, in the unit of the query: a smaller one is no anomaly'),
-  direction: z.enum(detectorDirections).default('both').describe('Which way a change must go to matter'),
+    .describe('Minimum change, in the unit of the query; a smaller change is not an anomaly'),
+  direction: z.enum(detectorDirections).default('both').describe('Direction of relevant changes'),
   labels: z
     .record(z.string().regex(/^[A-Za-z_][\w.]{0,127}$/), z.string().max(512))
     .default({})
-    .describe('Of its anomalies, beside those of the series'),
+    .describe('Labels of its anomalies, in addition to those of the series'),
 });
 export type DetectorFields = z.output<typeof DetectorFields>;
 
-/** A stored detector as it is run; undefined where its form is not understood here. */
+/** Returns a stored detector in executable form; undefined if its schema is unsupported. */
 export const readDetector = (stored: StoredDetector): DetectorFields | undefined => {
   if (stored.queryVersion > understood) return undefined;
   const known = Object.fromEntries(Object.entries(stored).filter(([name]) => name in DetectorFields.shape));
   return DetectorFields.safeParse(known).data;
 };
 
-/** What telemetry a detector reads. */
+/** Returns the telemetry that a detector reads. */
 export const signalsWatched = ({ query }: Pick<DetectorFields, 'query'>): readonly ReadSignal[] => signalsOf(query);
 
-/** What a plan must include besides `ai`, so that it can be run. */
+/** Returns the entitlements besides `ai` that a plan must include to run the detector. */
 export const entitlementsOf = (detector: Pick<DetectorFields, 'query'>): string[] =>
   signalsWatched(detector).map((signal) => signals[signal].entitlement);

@@ -1,4 +1,4 @@
-/** What becomes of an anomaly of a series with each point: it begins, becomes worse, or ends. Pure. */
+/** Next state of an anomaly of a series after each point: it begins, becomes worse, or ends. Pure. */
 
 import { type Direction, directionOf } from '../../queries/anomalies/anomaly-text.ts';
 import type { Scored } from '../../queries/anomalies/scorer.ts';
@@ -7,19 +7,19 @@ import type { AnomalyPoints } from '../../schemas/anomalies.ts';
 
 export type Change = 'begin' | 'worse' | 'end';
 
-/** What is kept of an anomaly while it lasts. JSON. */
+/** State of an ongoing anomaly. JSON. */
 export interface Episode {
   readonly beginMs: number;
-  /** What was expected where it began. */
+  /** Expected value at the start. */
   readonly before: number | null;
-  /** It began in history, and was not told for that. */
+  /** Whether it began in history, and was therefore not reported. */
   readonly isOld: boolean;
-  /** The highest score, and what was rarest there. */
+  /** Highest score, and its rarest sign. */
   readonly score: number;
   readonly sign: Sign;
-  /** Where it was furthest from what was expected where it began. */
+  /** Point with the greatest deviation from the value expected at the start. */
   readonly peak: Peak;
-  /** Changes that were told; 0: nothing was. */
+  /** Number of reported changes; 0 if none was reported. */
   readonly told: number;
 }
 export type Peak = Pick<Scored, 'timeMs' | 'expected' | 'low' | 'high'> & { readonly value: number };
@@ -27,16 +27,16 @@ export type Peak = Pick<Scored, 'timeMs' | 'expected' | 'low' | 'high'> & { read
 export interface FollowOptions {
   readonly mode: AnomalyPoints['mode'];
   readonly direction: AnomalyPoints['detector']['direction'];
-  /** The least change that matters, and false alarms a week that are allowed: of the series, by the way that a change goes. */
+  /** Minimum relevant change and allowed false alarms per week of the series, by direction. */
   readonly least: Readonly<Record<Direction, number>>;
   readonly allowed: Readonly<Record<Direction, number>>;
 }
 
-/** How far an episode is from what was expected where it began. */
+/** Returns the deviation of an episode from the value expected at its start. */
 export const changeOf = ({ before, peak: { value } }: Pick<Episode, 'before' | 'peak'>): number =>
   before === null ? 0 : value - before;
 
-/** A score above it is rarer than so many false alarms a week. */
+/** Score above which points are rarer than this number of false alarms per week. */
 const scoreOf = (allowedPerWeek: number): number => Math.exp(-allowedPerWeek);
 
 const begun = (scored: Scored & { readonly sign: Sign }, value: number, mode: FollowOptions['mode']): Episode => {
@@ -55,7 +55,7 @@ const extended = (episode: Episode, scored: Scored & { readonly sign: Sign }, va
   };
 };
 
-/** Whether an episode is told at all: which way it goes, how rare it is, and how large. */
+/** Returns whether an episode is reported, by its direction, rarity and size. */
 const matters = (episode: Episode, { direction, least: minChange, allowed }: FollowOptions): boolean => {
   const own = directionOf(episode.sign);
   return (
@@ -66,12 +66,12 @@ const matters = (episode: Episode, { direction, least: minChange, allowed }: Fol
 };
 
 export interface Followed {
-  /** `undefined`: there is no anomaly, or no more. */
+  /** `undefined` if there is no anomaly, or no longer. */
   readonly episode: Episode | undefined;
   readonly change: Change | undefined;
 }
 
-/** What becomes of an anomaly by the next point, which has a value. */
+/** Returns the next state of an anomaly after a point with a value. */
 export const follow = (
   episode: Episode | undefined,
   scored: Scored,

@@ -1,18 +1,21 @@
-/** What people said of anomalies moves the threshold for what looks like them in the same series. */
+/** Users' feedback about anomalies adjusts the threshold for similar anomalies in the same series. */
 
 import type { Direction } from '../../queries/anomalies/anomaly-text.ts';
 import type { AnomalyFeedback, AnomalyMark } from '../../schemas/resources/anomaly-feedback.ts';
 
-/** How large a change must be, in parts of one that was false: after the first, which may have been chance, and after more of its kind. */
+/**
+ * Required size of a change, relative to a false one: after the first, which may be chance, and after more similar
+ * ones.
+ */
 const beyond = { once: 0.9, again: 2 };
-/** A change that is so much of one that was no false alarm matters. */
+/** A change above this fraction of a true one is relevant. */
 const below = 0.8;
-/** One that was no false alarm lets so many more through that look like it, three times at most. */
+/** Factor by which a true anomaly raises the allowed number of similar ones, at most three times. */
 const more = 2;
 const maxDoublings = 3;
 
 export interface Moved {
-  /** The least change that matters, and by what the false alarms that are allowed are multiplied. */
+  /** Minimum relevant change, and the factor of the allowed false alarms. */
   readonly minChange: Readonly<Record<Direction, number>>;
   readonly factor: Readonly<Record<Direction, number>>;
 }
@@ -33,7 +36,7 @@ const ofDirection = (marks: readonly AnomalyMark[]): { minChange: number; factor
   return { minChange, factor: more ** Math.min(maxDoublings, trues) };
 };
 
-/** What the marks of a series come to. Without any nothing is moved. */
+/** Returns the adjustments from the marks of a series. Without marks nothing changes. */
 export const movedBy = (feedback: Pick<AnomalyFeedback, 'marks'> | undefined): Moved => {
   const of = (direction: Direction) =>
     ofDirection((feedback?.marks ?? []).filter((mark) => mark.direction === direction));

@@ -1,4 +1,4 @@
-/** What a detector asks when: steps that are complete, and before that the history that it learns from. */
+/** Query schedule of a detector: complete steps, and before them the history for learning. */
 
 import { defaultName } from '../../queries/aggregate/measures.ts';
 import { everyGroup } from '../../queries/all-groups.ts';
@@ -12,47 +12,49 @@ import { msOf } from '../alerts/durations.ts';
 import type { DetectorFields } from './detector.ts';
 
 const dayMs = 86_400_000;
-/** History that is learnt: so long, and so many points of all series, but of each so many that it is known. */
+/**
+ * Learned history: a duration and a maximum number of points over all series, with a minimum per series for learning.
+ */
 const historyMs = 35 * dayMs;
 const historyPoints = 5_000_000;
 const minSteps = 700;
-/** Points and steps of one question. */
+/** Maximum points and steps of one query. */
 const pointsAtOnce = 50_000;
 const stepsAtOnce = 5000;
-/** What lies further back is not caught up: it is a gap. */
+/** Older steps are not caught up, and become a gap. */
 const catchUpMs = dayMs;
-/** What ended longer ago than this, or so many steps, tells of no beginning. */
+/** No anomaly begins in steps that ended before this time, or before this number of steps. */
 const lateMs = 15 * 60_000;
 const lateSteps = 3;
 
 /**
- * Points that an organization may have scored in each half minute, those of history that is learnt and the others apart: a thread scores
- * those of several organizations, and what one asks for is what others wait for.
+ * Maximum points of an organization that are scored in each half minute, with a separate limit for learned history. A
+ * thread scores the points of several organizations, so that a query of one delays the others.
  */
 export const pointsOfWindow = 200_000;
 export const windowMs = 30_000;
 
-/** How often a detector looks: once each step at least. */
+/** Returns the evaluation interval of a detector: at least once per step. */
 export const evaluationIntervalMs = (stepMs: number): number => Math.min(30_000, stepMs);
 
-/** So long a step waits for records that are on their way, where what landed is not up to its end. */
+/** Returns how long a step waits for delayed records, if data has not landed up to its end. */
 export const patienceMs = (stepMs: number): number => Math.min(300_000, Math.max(60_000, 3 * stepMs));
 
-/** How long it takes to learn so much history, once it is the detector's turn. */
+/** Returns the time to learn this much history, once the detector has its slot. */
 export const historyLeftMs = (leftMs: number, stepMs: number, series: number): number =>
   Math.ceil(((leftMs / stepMs) * Math.max(1, series)) / pointsOfWindow) * windowMs;
 
-/** How the error begins of an answer that has not all series: those that it has are watched. */
+/** Prefix of the error of a result without all series: the returned series are monitored. */
 export const notAll = 'not all series are watched';
 
-/** How far a detector has asked. JSON. */
+/** Query progress of a detector. JSON. */
 export interface Progress {
   readonly question: string;
   readonly learntFromMs: number;
-  /** Where history ends. */
+  /** End of the history. */
   readonly liveMs: number;
   readonly upToMs: number;
-  /** Series of the last answer. */
+  /** Number of series in the last result. */
   readonly series: number;
 }
 
@@ -64,15 +66,15 @@ export interface Chunk {
 
 type Timed = Pick<DetectorFields, 'step' | 'delay'>;
 
-/** What is asked by which step, as a short text: another one has another past. */
+/** Returns a short text for the query and its step. A different text means a different history. */
 export const questionOf = ({ query, step }: Pick<DetectorFields, 'query' | 'step'>): string =>
   hashOf(query, step).slice(0, 16);
 
-/** The end of the last step that is complete. */
+/** Returns the end of the last complete step. */
 export const completeAt = ({ step, delay }: Timed, nowMs: number): number =>
   Math.floor((nowMs - msOf(delay)) / msOf(step)) * msOf(step);
 
-/** Where a detector begins that has so many series; what is older than `keptFromMs` cannot be asked. */
+/** Returns the start of a detector with this many series. Data before `keptFromMs` cannot be queried. */
 export const beginning = (
   detector: Pick<DetectorFields, 'query' | 'step'>,
   {
@@ -91,14 +93,14 @@ export const beginning = (
 
 interface Next {
   readonly stepMs: number;
-  /** Of the last complete step. */
+  /** End of the last complete step. */
   readonly endMs: number;
   readonly nowMs: number;
-  /** Fewer steps than a question may be about. */
+  /** Maximum steps, below the limit of a query. */
   readonly maxSteps?: number;
 }
 
-/** What is asked next, up to the last complete step; `undefined` where that was. */
+/** Returns the next range to query, up to the last complete step; `undefined` if there is none. */
 export const nextChunk = (
   progress: Progress,
   { stepMs, endMs, nowMs, maxSteps = stepsAtOnce }: Next,
@@ -114,7 +116,7 @@ export const nextChunk = (
   return { fromMs, toMs, mode: isLearning ? 'learning' : isLate ? 'late' : 'now' };
 };
 
-/** The question about some steps. */
+/** Returns the query request for a range of steps. */
 export const toQueryRequest = (
   { query, step }: Pick<DetectorFields, 'query' | 'step'>,
   { fromMs, toMs }: Pick<Chunk, 'fromMs' | 'toMs'>,
@@ -125,7 +127,7 @@ export const toQueryRequest = (
 
 const counting = new Set(['count', 'rate', 'distinct']);
 
-/** Measures that are 0 where there are no records, by the names that an answer gives their series. */
+/** Returns the measures that are 0 without records, by the names of their series in a result. */
 export const countsOf = (query: Query, { series }: Answer): string[] => {
   if (query.kind !== 'aggregate') return [];
   const names = [...new Set(series.map(({ name }) => name))];
@@ -134,7 +136,7 @@ export const countsOf = (query: Query, { series }: Answer): string[] => {
   );
 };
 
-/** The values of an answer by step; null where there is none, and of counts where nothing is known. */
+/** Returns the values of a result by step; null without a value, and for counts in unknown steps. */
 export const valuesOf = (
   { query, step }: Pick<DetectorFields, 'query' | 'step'>,
   answer: Answer,
@@ -159,10 +161,10 @@ export const valuesOf = (
   });
 };
 
-/** Characters of the series of one value: a message takes a megabyte. */
+/** Maximum characters of the series in one message, which may have up to a megabyte. */
 const partSize = 128 * 1024;
 
-/** Series in parts that messages can hold; one part where there are none. */
+/** Splits series into parts that fit in messages; one part if there are none. */
 export const inParts = (series: AnomalyPoints['series']): AnomalyPoints['series'][] => {
   const parts: AnomalyPoints['series'][] = [[]];
   let size = 0;

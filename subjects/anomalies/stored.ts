@@ -1,11 +1,11 @@
-/** Anomalies and scores that landed. */
+/** Landed anomalies and scores. */
 import { readableSignals } from '../../queries/anomalies/detector-status.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { AnomalyChange } from '../../schemas/anomalies.ts';
 import { type HistoryPage, historyCondition } from '../events/history-page.ts';
 
-/** An anomaly as it stood at its last change. */
+/** An anomaly as of its last change. */
 export interface StoredAnomaly
   extends Pick<AnomalyChange, 'id' | 'projectId' | 'detectorId' | 'detectorName' | 'detectorLabels' | 'key' | 'name'>,
     Pick<
@@ -13,7 +13,7 @@ export interface StoredAnomaly
       'unit' | 'labels' | 'sign' | 'direction' | 'why' | 'score' | 'value' | 'expected' | 'low' | 'high'
     >,
     Pick<AnomalyChange, 'before' | 'stepMs' | 'beginMs' | 'endMs' | 'peakMs'> {
-  /** When it began, for pages. */
+  /** Start of the anomaly in milliseconds, as a pagination cursor. */
   readonly ms: string;
 }
 
@@ -71,13 +71,13 @@ export interface AnomalyFilter extends ProjectScope {
   readonly detectorId?: string | undefined;
   readonly series?: string | undefined;
   readonly direction?: string | undefined;
-  /** Those that last, or that ended. */
+  /** Filter for ongoing or ended anomalies. */
   readonly state?: 'open' | 'ended' | undefined;
 }
 
 type Own = Pick<Reading, 'columns' | 'plan'>;
 
-/** Anomalies that began in a range, the newest first. */
+/** Returns the anomalies that began in a range, latest first. */
 export const readAnomalies = async (
   reading: Own,
   { detectorId, series, direction, state, ...scope }: AnomalyFilter,
@@ -105,7 +105,7 @@ export const readAnomalies = async (
   return rows.map(anomalyOf);
 };
 
-/** Anomalies that last now, those with the highest scores first. */
+/** Returns the ongoing anomalies, highest scores first. */
 export const readOpenAnomalies = async (reading: Own, scope: ProjectScope, limit: number): Promise<StoredAnomaly[]> => {
   const rows = await reading.columns.query<Row & Record<string, unknown>>(
     `${selected} AND end_ms = 0${projectScopeCondition(scope)} ORDER BY score DESC, time DESC, id LIMIT ${limit}`,
@@ -114,7 +114,7 @@ export const readOpenAnomalies = async (reading: Own, scope: ProjectScope, limit
   return rows.map(anomalyOf);
 };
 
-/** The anomaly of an id; undefined until it has landed. */
+/** Returns the anomaly with an ID; undefined until it has landed. */
 export const findAnomaly = async (reading: Own, id: string): Promise<StoredAnomaly | undefined> => {
   const beginMs = Number.parseInt(id.split('.').at(-1) ?? '', 36);
   if (!Number.isSafeInteger(beginMs) || beginMs < 0 || beginMs > 8_640_000_000_000) return undefined;
@@ -135,7 +135,7 @@ export type ScoredPoint = readonly [
   isAnomalous: boolean,
 ];
 
-/** Scored steps of a series, in order. */
+/** Returns the scored steps of a series, in order. */
 export const readScores = async (
   { columns }: Pick<Reading, 'columns'>,
   { detectorId, key }: Pick<StoredAnomaly, 'detectorId' | 'key'>,

@@ -1,4 +1,4 @@
-/** Which techniques of ATT&CK an organization's rules are about, and which of them have been seen to work. */
+/** ATT&CK coverage: techniques covered by an organization's rules, and whether these work. */
 import {
   attackTagsOf,
   parentOf,
@@ -10,14 +10,14 @@ import {
   techniques,
 } from './matrix.ts';
 
-/** A rule as coverage sees it. */
+/** A rule with the data relevant for coverage. */
 export interface CoveringRule {
   readonly id: string;
   readonly source: string;
   readonly enabled: boolean;
-  /** It has events that it must match. */
+  /** Whether the rule has test events that it must match. */
   readonly isTested: boolean;
-  /** Whether the telemetry that it needs was seen; null where that is not known. */
+  /** Whether the required telemetry was received; null if unknown. */
   readonly isSeen: boolean | null;
 }
 
@@ -25,10 +25,10 @@ export interface Covered {
   readonly rules: number;
   readonly enabledRules: number;
   readonly testedRules: number;
-  /** Rules whose telemetry was seen in the range, and those of which that is not known. */
+  /** Rules with telemetry in the range, and rules for which that is unknown. */
   readonly seenRules: number;
   readonly unknownRules: number;
-  /** Of the range, of its rules. */
+  /** Number of signals of the rules in the range. */
   readonly signals: number;
 }
 
@@ -39,7 +39,7 @@ export interface TechniqueCoverage extends Covered {
 
 export interface Coverage {
   readonly tactics: readonly { readonly tactic: Tactic; readonly techniques: readonly TechniqueCoverage[] }[];
-  /** Ids that rules name and the matrix has no more, or never had. */
+  /** IDs in rules that the matrix no longer contains, or never contained. */
   readonly others: readonly {
     readonly id: string;
     readonly status: Exclude<TechniqueStatus, { status: 'current' }>;
@@ -56,12 +56,12 @@ const nothing: Covered = {
   signals: 0,
 };
 
-/** Tags stand in a rule's text as words of their own; what is no technique among them is left out. */
+/** Tags are separate words in a rule's text. Tags that are not techniques are omitted. */
 const techniquesNamed = (source: string): readonly string[] => [
   ...new Set(attackTagsOf(source.match(/\battack\.t\d{4}(?:\.\d{3})?\b/gi) ?? []).techniques),
 ];
 
-/** A rule about a sub-technique is about its technique as well. */
+/** Returns the coverage of techniques. A rule for a sub-technique also covers its technique. */
 export const coverageOf = (rules: Iterable<CoveringRule>, signals: ReadonlyMap<string, number>): Coverage => {
   const found = new Map<string, Covered>();
   const add = (id: string, rule: CoveringRule): void => {

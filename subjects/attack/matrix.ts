@@ -1,21 +1,21 @@
 /**
- * The Enterprise matrix of MITRE ATT&CK: tactics, techniques and what replaced those that are no longer in it. The table is made
- * from MITRE's data (version and notice stand in `enterprise.json`; how it was made, in README.md).
+ * The Enterprise matrix of MITRE ATT&CK: tactics, techniques and replacements of removed ones. The table is generated
+ * from MITRE's data (`enterprise.json` contains version and notice, and README.md the procedure).
  */
 import table from './enterprise.json' with { type: 'json' };
 
 export interface Tactic {
   readonly id: string;
-  /** As in tags of Sigma rules: `credential-access`. */
+  /** Short name as in tags of Sigma rules: `credential-access`. */
   readonly shortName: string;
   readonly name: string;
 }
 
 export interface Technique {
-  /** `T1059`, or `T1059.001` of a sub-technique. */
+  /** `T1059`, or `T1059.001` for a sub-technique. */
   readonly id: string;
   readonly name: string;
-  /** Short names, in the matrix' order. */
+  /** Short names, in matrix order. */
   readonly tactics: readonly string[];
 }
 
@@ -23,19 +23,19 @@ export const attackVersion: string = table.version;
 export const attackNotice: string = table.notice;
 export const tactics: readonly Tactic[] = table.tactics;
 
-/** By id, those of a technique behind it. */
+/** Techniques by ID, each followed by its sub-techniques. */
 export const techniques: ReadonlyMap<string, Technique> = new Map(
   (table.techniques as [string, string, string[]][]).map(([id, name, of]) => [id, { id, name, tactics: of }]),
 );
 
 const replaced = new Map<string, string | null>(Object.entries(table.replaced));
 
-/** The technique that a sub-technique belongs to; its own id where it is none. */
+/** Returns the technique of a sub-technique, or the ID itself if it is a technique. */
 export const parentOf = (id: string): string => id.split('.')[0] as string;
 
 /**
- * What an id stands for today. `revoked`: another one took its place; `deprecated`: it went without one; `unknown`: the matrix never
- * had it, or has it from a later version on.
+ * Current status of a technique ID. `revoked`: replaced by another; `deprecated`: removed without a replacement;
+ * `unknown`: not in this or an earlier version of the matrix.
  */
 export type TechniqueStatus =
   | { readonly status: 'current'; readonly technique: Technique }
@@ -43,7 +43,7 @@ export type TechniqueStatus =
   | { readonly status: 'deprecated' }
   | { readonly status: 'unknown' };
 
-/** Looks a technique up, `t1059.001` and `T1059.001` alike. */
+/** Looks a technique up, ignoring case (`t1059.001`). */
 export const techniqueStatusOf = (id: string): TechniqueStatus => {
   const written = id.toUpperCase();
   const technique = techniques.get(written);
@@ -54,17 +54,20 @@ export const techniqueStatusOf = (id: string): TechniqueStatus => {
   return by === undefined ? { status: 'unknown' } : { status: 'revoked', by };
 };
 
-/** Names of tactics that former versions had, with what stands for them today. */
+/** Names of tactics in former versions, with their current replacements. */
 const formerTactics = new Map([['defense-evasion', ['stealth', 'defense-impairment']]]);
 
-/** Tactics that a tag names: of a former name all that it became; none of an unknown one. */
+/** Returns the tactics of a tag: for a former name all replacements, for an unknown name none. */
 export const tacticsNamed = (shortName: string): readonly string[] => {
   const written = shortName.toLowerCase().replaceAll('_', '-');
   if (tactics.some((tactic) => tactic.shortName === written)) return [written];
   return formerTactics.get(written) ?? [];
 };
 
-/** What the tags of a rule say, each once: `attack.t1059.001`, `attack.execution`. Tags of groups, software and other namespaces are left out. */
+/**
+ * Returns the distinct techniques and tactics of a rule's tags: `attack.t1059.001`, `attack.execution`. Tags of groups,
+ * software and other namespaces are ignored.
+ */
 export const attackTagsOf = (tags: readonly string[]): { techniques: string[]; tactics: string[] } => {
   const own = tags.filter((tag) => tag.toLowerCase().startsWith('attack.')).map((tag) => tag.slice('attack.'.length));
   return {

@@ -1,28 +1,31 @@
-/** From where a symptom comes: how much of what a node is worse by its callees explain, from call to call. Pure. */
+/** Origin of a symptom: the share of a node's degradation that its callees explain, from call to call. Pure. */
 import { type ContextEdge, type IncidentContext, type Minute, minuteMs } from './incident-context.ts';
 import { excessOf, onsetOf, type Worsening, worseSince } from './worsening.ts';
 
-/** Calls that are followed from a symptom. */
+/** Maximum number of calls that are followed from a symptom. */
 const maxCalls = 6;
-/** Less of the symptom is not followed. */
+/** Smaller shares of the symptom are not followed. */
 const minShare = 0.1;
 
 export interface Blamed {
   readonly node: string;
-  /** Of the symptom, from 0 to 1: what reaches it, and what none of its callees explains. */
+  /**
+   * Shares of the symptom, from 0 to 1: the share that reaches the node, and the share that none of its callees
+   * explains.
+   */
   readonly reaching: number;
   readonly own: number;
   readonly onsetMs: number;
-  /** It may have begun as early, and as late, as these. */
+  /** Earliest and latest possible onset. */
   readonly earliestMs: number;
   readonly latestMs: number;
-  /** What of it is worse; empty where its own requests are not, or where it sends no spans. */
+  /** Degradations of its own requests; empty if there are none, or if it sends no spans. */
   readonly degradations: readonly Worsening[];
-  /** From the symptom to it. */
+  /** Path from the symptom to the node. */
   readonly path: readonly string[];
 }
 
-/** How much of what a node is worse by the calls of an edge explain; 0 where the edge is not worse. */
+/** Share of a node's degradation that the calls of an edge explain; 0 if the edge is not degraded. */
 const explainedBy = (
   { minutes }: ContextEdge,
   node: readonly Minute[],
@@ -41,12 +44,12 @@ const explainedBy = (
         ? own.duration / all.duration
         : 0,
   );
-  // A callee that is slow makes its caller fail: what errors do not explain, durations may.
+  // A slow callee makes its caller fail: durations may explain the remainder that errors do not.
   const slow = edge.some(({ aspect }) => aspect !== 'errors') && all.duration > 0 ? own.duration / all.duration : 0;
   return Math.min(1, Math.max(0, slow, ...shares));
 };
 
-/** Every node that a part of the symptom comes from, those that the most comes from first. */
+/** Returns every node that causes part of the symptom, largest share first. */
 export const blameOf = (context: IncidentContext): Blamed[] => {
   const { symptoms, noticedMs, untilMs, nodes } = context;
   const found = new Map<string, Blamed>();

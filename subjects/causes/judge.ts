@@ -1,6 +1,6 @@
 /**
- * Which causes a symptom has, with what speaks for and against each. A cause lies on the symptom's path, does not begin after it, and is
- * tested by minutes before and after; one of which that cannot be said is not claimed. Pure.
+ * Causes of a symptom, with evidence for and against each. A cause is on the symptom's path, does not begin after it,
+ * and is tested by the minutes before and after. A cause that cannot be tested is not claimed. Pure.
  */
 import { type Blamed, blameOf } from './blame.ts';
 import {
@@ -22,12 +22,12 @@ export type CauseKind = (typeof causeKinds)[number];
 
 export interface Judged {
   readonly kind: CauseKind;
-  /** What it happened to: a service, a database, a host. */
+  /** Subject of the cause: a service, a database, a host. */
   readonly at: string;
   readonly beginMs: number;
   readonly title: string;
   readonly link: string;
-  /** From 0 to 1. */
+  /** Score from 0 to 1. */
   readonly score: number;
   readonly evidence: readonly string[];
   readonly counterEvidence: readonly string[];
@@ -37,15 +37,15 @@ export interface Judged {
 export interface Causes {
   readonly onsetMs: number;
   readonly symptom: readonly string[];
-  /** Those that are claimed, the likeliest first. */
+  /** Claimed causes, most likely first. */
   readonly causes: readonly Judged[];
-  /** Looked at, and not claimed. */
+  /** Analyzed candidates that are not claimed. */
   readonly others: readonly Judged[];
-  /** Why no cause is claimed; null where one is. */
+  /** Reason why no cause is claimed; null if there is one. */
   readonly reason: string | null;
 }
 
-/** How likely something of the kind is a cause by itself, where all else is equal. */
+/** Prior probability of each kind of cause, all else being equal. */
 const priors: Readonly<Record<CauseKind, number>> = {
   deployment: 1,
   configuration: 1,
@@ -57,12 +57,12 @@ const priors: Readonly<Record<CauseKind, number>> = {
   error: 0.6,
   'log-pattern': 0.6,
 };
-/** What scores less is not claimed. */
+/** Minimum score of a claimed cause. */
 export const minScore = 0.3;
-/** Minutes: a cause may seem to begin so much after the symptom, and begins at most so long before it. */
+/** In minutes: how long a cause may seem to begin after the symptom, and the maximum time before it. */
 const late = 2;
 const early = 60;
-/** So many minutes between a change and the symptom tell whether the change alone did anything. */
+/** Minutes between a change and the symptom that suffice to see the effect of the change alone. */
 const decisiveGap = 5;
 const full = { share: 0.9, rise: 0.1 };
 const maxOthers = 20;
@@ -78,14 +78,14 @@ export const worseText = (worse: readonly Worsening[]): string =>
     )
     .join(', ');
 
-/** How a candidate is judged before it is told. */
+/** Intermediate judgement of a candidate */
 interface Weighed {
   readonly weight: number;
   readonly evidence: string[];
   readonly counterEvidence: string[];
 }
 
-/** By when it began: shortly before the symptom is likely, after it impossible. */
+/** Judges by the begin: shortly before the symptom is likely, after it impossible. */
 const byTime = (beginMs: number, { onsetMs, earliestMs, latestMs }: Blamed): Weighed => {
   const gap = (Math.max(beginMs, earliestMs) - beginMs) / minuteMs;
   if (beginMs > latestMs + late * minuteMs)
@@ -118,7 +118,7 @@ const byPlace = ({ node, own, reaching, path }: Blamed): Weighed => {
   return { weight: own, evidence, counterEvidence };
 };
 
-/** Whether requests of the node became worse with it, and not only with the symptom. */
+/** Whether requests of the node degraded with the candidate, and not only with the symptom. */
 const byEffect = (
   atMs: number,
   { node, onsetMs, earliestMs, degradations }: Blamed,
@@ -156,7 +156,7 @@ const judged = (fields: CauseFields, path: readonly string[], ...all: readonly W
 const offPath = (fields: CauseFields): Judged =>
   judged(fields, [], { weight: 0, evidence: [], counterEvidence: ['it is not on the path of the symptom'] });
 
-/** How much of what a node is worse by happened on one of its hosts. */
+/** Share of a node's degradation on one of its hosts. */
 const byHost = (
   host: string,
   { node, onsetMs, degradations }: Blamed,
@@ -207,7 +207,7 @@ const ofChange = (change: Change, blamed: ReadonlyMap<string, Blamed>, context: 
 const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 
-/** Whether something came to its end with the symptom. */
+/** Whether a resource was exhausted at the time of the symptom. */
 const byFullness = ({ values }: Gauge, onsetMs: number, beginMs: number, untilMs: number): Weighed => {
   const before = values.filter(([at]) => at < beginMs && at >= beginMs - early * minuteMs).map(([, share]) => share);
   const after = values.filter(([at]) => at >= Math.max(beginMs, onsetMs) && at < untilMs).map(([, share]) => share);
@@ -230,7 +230,7 @@ const ofGauge = (gauge: Gauge, blamed: ReadonlyMap<string, Blamed>, context: Inc
   if (places.length === 0) return [offPath({ kind, at, beginMs: riseOf(values, context.noticedMs), title, link })];
   return places.map((place) => {
     const beginMs = riseOf(values, place.onsetMs);
-    // It may fill up slowly: what counts is that it was not full before.
+    // It may fill up slowly: the relevant fact is that it was not full before.
     return judged(
       { kind, at, beginMs, title, link },
       place.path,
@@ -249,7 +249,9 @@ const ofGauge = (gauge: Gauge, blamed: ReadonlyMap<string, Blamed>, context: Inc
   });
 };
 
-/** News of a node: before the symptom it may be its cause, with it it is a part of it. */
+/**
+ * New patterns and errors of a node: before the symptom they may be its cause, at the same time they are part of it.
+ */
 const ofNovelty = (
   { kind, node, firstMs, count, title, link }: Novelty,
   blamed: ReadonlyMap<string, Blamed>,
@@ -277,7 +279,7 @@ const ofNovelty = (
   );
 };
 
-/** A node that is called, and from which the symptom comes, whatever made it so. */
+/** A callee as the origin of the symptom, regardless of its own cause. */
 const ofCallee = (place: Blamed): Judged[] =>
   place.path.length === 1
     ? []
@@ -298,7 +300,7 @@ const ofCallee = (place: Blamed): Judged[] =>
         ),
       ];
 
-/** Other services of a host that ask much more than before, on hosts that are full. */
+/** Other services on the same full hosts that make many more requests than before. */
 const neighbours = (place: Blamed, context: IncidentContext): Judged[] => {
   const own = context.hosts.get(place.node) ?? new Map<string, never>();
   return [...own.keys()].flatMap((host) => {
@@ -339,7 +341,7 @@ const neighbours = (place: Blamed, context: IncidentContext): Judged[] => {
   });
 };
 
-/** What of one thing was judged at several nodes counts once, as it fits best. */
+/** Deduplicates the judgements of one candidate at several nodes: the best one counts. */
 const once = (all: readonly Judged[]): Judged[] => {
   const best = new Map<string, Judged>();
   for (const each of all) {
@@ -349,7 +351,7 @@ const once = (all: readonly Judged[]): Judged[] => {
   return [...best.values()].toSorted((one, other) => other.score - one.score);
 };
 
-/** Judges all that a scene has. */
+/** Judges all candidates of a context. */
 export const causesOf = (context: IncidentContext): Causes => {
   const blamed = blameOf(context);
   const byNode = new Map(blamed.map((each) => [each.node, each]));

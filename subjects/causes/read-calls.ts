@@ -1,4 +1,4 @@
-/** What services and their calls did by the minute, from what was counted of spans. */
+/** Activity of services and their calls by minute, from span counts. */
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
@@ -6,14 +6,14 @@ import { nodeOf, readEdges } from '../services/edges.ts';
 import { minutesCondition, minutesValues } from '../services/minutes.ts';
 import type { ContextEdge, IncidentContext, Minute } from './incident-context.ts';
 
-/** Calls that wait for their answer: what is sent to a queue does not slow its sender. */
+/** Synchronous calls: messages to a queue do not slow their sender. */
 const waited = ['request', 'query'];
 const maxEdges = 2000;
 const maxNodes = 60;
 const maxCalls = 6;
 const maxRows = 200_000;
 
-/** The host of a resource, as senders of all kinds name it. */
+/** Returns the SQL expression of a resource's host, as different senders name it. */
 export const hostOf = (attributes: string): string =>
   `multiIf(${attributes}['host.name'] != '', ${attributes}['host.name'], ${attributes}['k8s.node.name'] != '', ${attributes}['k8s.node.name'], ${attributes}['host.id'])`;
 
@@ -42,7 +42,7 @@ const named = <Row extends { requests_in: string; errors_in: string }>(row: Row)
 });
 type Named = Omit<CountedRow, 'requests' | 'errors'> & { readonly requests_in: string; readonly errors_in: string };
 
-/** Nodes that are called from some, directly or through others, the nearest first. */
+/** Nodes called from some nodes, directly or indirectly, nearest first. */
 const reachedFrom = async (
   columns: TenantColumns,
   symptoms: readonly string[],
@@ -92,7 +92,7 @@ const readEdgeMinutes = async (
 
 type HostMinutes = Map<string, Map<string, Minute[]>>;
 
-/** Requests of services by host; of all services of some hosts, where no services are given. */
+/** Requests of services by host, or of all services of some hosts if no services are given. */
 const readHostMinutes = async (
   columns: TenantColumns,
   { services, hosts }: { readonly services: readonly string[]; readonly hosts: readonly string[] },
@@ -120,7 +120,7 @@ const readHostMinutes = async (
   return found;
 };
 
-/** Minutes of all hosts together. */
+/** Sums the minutes of all hosts. */
 const mergeHosts = (hosts: ReadonlyMap<string, readonly Minute[]>): Minute[] => {
   const byMinute = Map.groupBy([...hosts.values()].flat(), ({ atMs }) => atMs);
   return [...byMinute]
@@ -140,7 +140,7 @@ const mergeHosts = (hosts: ReadonlyMap<string, readonly Minute[]>): Minute[] => 
     });
 };
 
-/** The services of some hosts. */
+/** Returns the services of some hosts. */
 export const servicesOfHosts = async (
   columns: TenantColumns,
   hosts: readonly string[],
@@ -155,7 +155,7 @@ export const servicesOfHosts = async (
   return rows.map(({ of }) => of);
 };
 
-/** Nodes, edges and hosts of a scene: what is called from the symptoms, and what runs on the same hosts. */
+/** Reads nodes, edges and hosts of a context: callees of the symptoms, and services on the same hosts. */
 export const readCalls = async (
   columns: TenantColumns,
   symptoms: readonly string[],

@@ -1,4 +1,4 @@
-/** What happened around a symptom: deployments, told changes of configuration, restarts and OOM kills. */
+/** Changes around a symptom: deployments, reported configuration changes, restarts and OOM kills. */
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
@@ -14,7 +14,7 @@ import type { Change } from './incident-context.ts';
 const maxChanges = 200;
 const msOf = (time: string): number => Number((parseTime(time, 0) ?? 0n) / 1_000_000n);
 
-/** Deployments, recorded and detected. */
+/** Recorded and detected deployments. */
 const deployments = async (reading: Reading, range: Range, scope: ProjectScope): Promise<Change[]> => {
   const found = await readDeployments(reading, { range, ...scope });
   return found.deployments.slice(0, maxChanges).map(({ service, version, time, isRollback }) => ({
@@ -26,7 +26,10 @@ const deployments = async (reading: Reading, range: Range, scope: ProjectScope):
   }));
 };
 
-/** What people and programs told of a service or host (`POST /api/events`): changes of configuration, flags, migrations. */
+/**
+ * Events of a service or host that users and programs reported (`POST /api/events`): changes of configuration, flags,
+ * migrations.
+ */
 const readCustomEvents = async (reading: Reading, range: Range, scope: ProjectScope): Promise<Change[]> => {
   const events = await readPlatformEvents(reading, { range, kinds: ['custom'], ...scope }, { limit: maxChanges });
   return events.flatMap(({ service, tags, time, title, link }) => {
@@ -44,7 +47,7 @@ const readCustomEvents = async (reading: Reading, range: Range, scope: ProjectSc
   });
 };
 
-/** Reasons of events of clusters, and what they tell of. */
+/** Reasons of cluster events, with the kind of change. */
 const reasons: readonly (readonly [reason: string, kind: Change['kind']])[] = [
   ['OOMKilling', 'oom-kill'],
   ['OOMKilled', 'oom-kill'],
@@ -54,7 +57,7 @@ const reasons: readonly (readonly [reason: string, kind: Change['kind']])[] = [
   ['Unhealthy', 'restart'],
 ];
 
-/** The services of pods, by the name of the pod. */
+/** Services of pods, by pod name. */
 const servicesOfPods = async (
   columns: TenantColumns,
   pods: readonly string[],
@@ -97,7 +100,7 @@ const ofClusters = async (reading: Reading, range: Range, scope: ProjectScope): 
   );
   const names = pages.flatMap(({ events }) => events.flatMap(({ object }) => object.name ?? []));
   const services = await servicesOfPods(reading.columns, names);
-  // The first of one thing counts: a restart goes on telling.
+  // The first event of a change counts: a restart emits further ones.
   const seen = new Set<string>();
   return pages
     .flatMap(({ kind, events }) => events.flatMap((event) => changeOfEvent(event, kind, services)))
@@ -108,10 +111,13 @@ const ofClusters = async (reading: Reading, range: Range, scope: ProjectScope): 
     });
 };
 
-/** An instance that ended so near to the first records of another of its service, host and version was restarted. */
+/**
+ * Maximum time between the end of an instance and the first records of its replacement with the same service, host and
+ * version, for a restart.
+ */
 const replacedMs = 180_000;
 
-/** Instances that took the place of others without a new version. */
+/** Instances that replaced others without a new version. */
 const restarts = async ({ columns }: Reading, services: readonly string[], range: Range): Promise<Change[]> => {
   const rows = await columns.query<{ of: string; place: string; instance: string; first: string; last: string }>(
     `SELECT service AS of, said.place AS place, said.instance AS instance,
@@ -144,7 +150,7 @@ const restarts = async ({ columns }: Reading, services: readonly string[], range
               kind: 'restart' as const,
               node: nodeOf('service', row.of).id,
               link: '',
-              // It was away from its last records on.
+              // It was down from its last records on.
               atMs: Math.min(Number(row.first), Number(before.last)),
               title: `${row.of} was restarted: ${before.instance} → ${row.instance}`,
             },
@@ -152,7 +158,7 @@ const restarts = async ({ columns }: Reading, services: readonly string[], range
     });
 };
 
-/** Everything that happened at a time, on the path of a symptom or not. */
+/** Reads all changes at a time, on the path of a symptom or not. */
 export const readChanges = async (
   reading: Reading,
   services: readonly string[],

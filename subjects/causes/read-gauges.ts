@@ -1,4 +1,4 @@
-/** How full hosts, containers and pools were by the minute. */
+/** Saturation of hosts, containers and pools by minute. */
 import type { RunPart } from '../../queries/complete-steps.ts';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { MetricQuery, Query } from '../../queries/query.ts';
@@ -29,7 +29,7 @@ const ofHosts = async (
     return called === undefined ? [] : [{ host, called }];
   });
   const gauges: Gauge[] = [];
-  // One after the other: they must not take all turns of the engine.
+  // Sequentially, so as not to take all query slots of the engine.
   for (const { host, called } of saturable.slice(0, maxHosts)) {
     const { series } = await readHostSeries(reading, range, scope, {
       host,
@@ -53,7 +53,7 @@ const ofHosts = async (
 
 const used = ['db.client.connection.count', 'db.client.connections.usage'] as const;
 const limits = ['db.client.connection.max', 'db.client.connections.max'] as const;
-/** Shares of a limit that senders tell of. */
+/** Utilization metrics of senders, as a share of a limit. */
 const shares: Readonly<Record<string, Gauge['resource']>> = {
   'k8s.container.memory_limit_utilization': 'memory',
   'k8s.container.cpu_limit_utilization': 'cpu',
@@ -85,7 +85,7 @@ const metricOf = (
   ...(search !== undefined && { search }),
 });
 
-/** What a service uses of something that ends, with the questions that tell. */
+/** Limited resources of a service, with the queries for their use. */
 const questionsOf = (
   landed: ReadonlySet<string>,
 ): { readonly resource: Gauge['resource']; readonly query: Query }[] => [
@@ -130,7 +130,7 @@ const ofServices = async (
   return gauges;
 };
 
-/** How full things were that the services of a path use, and the hosts that they run on. */
+/** Reads the saturation of the resources and hosts that services of a path use. */
 export const readGauges = async (
   reading: Reading,
   { services, hosts }: { readonly services: readonly string[]; readonly hosts: readonly string[] },

@@ -1,4 +1,4 @@
-/** Reads all that the causes of a symptom are judged by. */
+/** Reads all data for the analysis of a symptom's causes. */
 import type { RunPart } from '../../queries/complete-steps.ts';
 import { requireEntitlement } from '../../queries/entitlement.ts';
 import type { ProjectScope } from '../../queries/project-scope.ts';
@@ -13,17 +13,17 @@ import { readNews } from './read-news.ts';
 import type { ShownBy } from './shown-by.ts';
 import { beginIn } from './worsening.ts';
 
-/** What was seen, where and when. */
+/** An observed symptom, with location and time. */
 export interface Symptom {
   readonly services: readonly string[];
-  /** Hosts at which it was seen, where no service is named. */
+  /** Hosts of the symptom, if no service is named. */
   readonly hosts: readonly string[];
-  /** What shows it. */
+  /** Source of the observation. */
   readonly shownBy: readonly ShownBy[];
-  /** When it was noticed; of a range, which only says that it began in it, where the range begins. */
+  /** Time of detection. For a range in which the symptom began at an unknown time, the start of the range. */
   readonly noticedMs: number;
   readonly isRange: boolean;
-  /** Up to when is looked. */
+  /** End of the analyzed range. */
   readonly untilMs: number;
 }
 
@@ -37,7 +37,7 @@ const rangeOf = (fromMs: number, toMs: number): Range => ({
 });
 const floor = (ms: number): number => Math.floor(ms / minuteMs) * minuteMs;
 
-/** Where the minutes begin and end that are read: whole ones, up to the last that is over. */
+/** Range of the minutes to read: complete ones, up to the last that is over. */
 const minutesOf = ({ noticedMs, untilMs, isRange }: Symptom, { plan, nowMs }: Reading): Range => {
   const retainedFromMs = nowMs - retentionDaysOf(plan, 'traces') * dayMs;
   const latestMs = isRange ? untilMs : Math.min(untilMs, noticedMs + maxWindowMs);
@@ -45,7 +45,7 @@ const minutesOf = ({ noticedMs, untilMs, isRange }: Symptom, { plan, nowMs }: Re
   return rangeOf(Math.min(toMs - minuteMs, Math.max(floor(noticedMs - before), floor(retainedFromMs))), toMs);
 };
 
-/** The scene around a symptom; undefined where nothing is known that shows it. */
+/** Reads the context of a symptom; undefined if no data shows it. */
 export const readIncidentContext = async (
   reading: Reading,
   symptom: Symptom,

@@ -1,4 +1,4 @@
-/** Errors and log patterns that were seen for the first time. */
+/** Errors and log patterns that occurred for the first time. */
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { nodeOf } from '../services/edges.ts';
@@ -41,7 +41,7 @@ const newErrors = async ({ columns, plan }: Reading, services: readonly string[]
   }));
 };
 
-/** Of services that sent logs before: all patterns of one that sends its first ones are new. */
+/** Only services that sent logs before: all patterns in a service's first logs are new. */
 const newPatterns = async (
   { columns, plan }: Reading,
   services: readonly string[],
@@ -70,7 +70,7 @@ const newPatterns = async (
   }));
 };
 
-/** What services said for the first time in a range. */
+/** Returns the new log patterns and errors of services in a range. */
 export const readNews = async (reading: Reading, services: readonly string[], range: Range): Promise<Novelty[]> =>
   services.length === 0
     ? []

@@ -1,6 +1,7 @@
 /**
- * Changes of what shows a symptom: the rule of an alert, the detector of an anomaly, the plan by which telemetry is taken and kept, the
- * routes by which alerts are told. They change no service, but what is told of it: where requests are not worse they may be its cause.
+ * Changes of the source of a symptom: the rule of an alert, the detector of an anomaly, the plan (ingest and
+ * retention), the alert routes. They change no service, but how it is reported: if requests are not degraded, they may
+ * be the cause.
  */
 
 import { minuteMs } from './incident-context.ts';
@@ -14,24 +15,24 @@ export interface ShownBy {
 export interface ChangeOfShown {
   readonly shownBy: ShownBy;
   readonly atMs: number;
-  /** What was done, and what it is called. */
+  /** Description of the change. */
   readonly title: string;
 }
 
 export interface Shown {
   readonly noticedMs: number;
-  /** Whether requests on the path of the symptom are worse. */
+  /** Whether requests on the path of the symptom are degraded. */
   readonly isWorse: boolean;
 }
 
-/** How long before a symptom changes are looked at, and by how much clocks may differ. */
+/** Range of analyzed changes before a symptom, and the maximum clock difference. */
 export const changesBeforeMs = 60 * minuteMs;
 const late = minuteMs;
-/** Minutes by which a change counts less and less. */
+/** Minutes over which the relevance of a change decays. */
 const fading = 30;
 
 interface Way {
-  /** How likely such a change is a cause by itself; routes change who is told, and never what. */
+  /** Prior probability as a cause. Routes change the recipients, and never the content. */
   readonly prior: number;
   link(id: string): string;
   readonly does: string;
@@ -71,6 +72,6 @@ const judged = ({ shownBy: { what, id }, atMs, title }: ChangeOfShown, { noticed
   };
 };
 
-/** What people did to that which shows a symptom, the likeliest cause first. */
+/** Judges users' changes of the source of a symptom, most likely cause first. */
 export const judgeShown = (changes: readonly ChangeOfShown[], shown: Shown): Judged[] =>
   changes.map((change) => judged(change, shown)).toSorted((one, other) => other.score - one.score);

@@ -1,10 +1,10 @@
-/** Whether and since when requests are worse, by minutes before and after, as verdicts on deployments are. Pure. */
+/** Whether and since when requests are degraded, by minutes before and after, as in verdicts on deployments. Pure. */
 import { type Compared, compare } from '../services/comparison.ts';
 import { type Minute, minuteMs } from './incident-context.ts';
 
-/** Minutes before a time that are compared with those after it. */
+/** Number of compared minutes before and after a time. */
 const compared = { before: 60, after: 30 };
-/** An alert tells of it after it has lasted; so far back is looked for its beginning. */
+/** An alert fires some time after the onset: how far back to search for it. */
 const noticedAfter = 30;
 const beyond = 3;
 const minimum = { minutes: 3, requests: 50 };
@@ -20,7 +20,7 @@ export const between = (minutes: readonly Minute[], fromMs: number, toMs: number
 const isEnough = (minutes: readonly Minute[]): boolean =>
   minutes.length >= minimum.minutes && minutes.reduce((sum, { requests }) => sum + requests, 0) >= minimum.requests;
 
-/** What is worse after a time than before it, the surest first; undefined where there are too few requests to tell. */
+/** Returns the degradations after a time, most certain first; undefined if there are too few requests. */
 export const worseSince = (
   minutes: readonly Minute[],
   atMs: number,
@@ -40,10 +40,12 @@ const scoreOf = {
   latency: ({ requests, durationSum }: Minute): number => Math.log(1 + durationSum / Math.max(1, requests)),
 };
 
-/** Places that explain so much of what the best one does may be right as well. */
+/** Positions that explain this share of the best one's result may be correct as well. */
 const nearly = 0.85;
 
-/** The place that splits values into two with the largest difference of their means, and how much of all it explains. */
+/**
+ * The position that splits values into two parts with the largest difference of means, and the share that it explains.
+ */
 const split = (
   values: readonly number[],
 ): { readonly at: number; readonly earliest: number; readonly latest: number; readonly gain: number } => {
@@ -61,7 +63,7 @@ const split = (
   return { at, earliest: 1 + gains.findIndex(isNear), latest: 1 + gains.findLastIndex(isNear), gain };
 };
 
-/** Where values begin to be higher, around a time. */
+/** Returns the time from which values are higher, around a given time. */
 export const riseOf = (values: readonly (readonly [atMs: number, value: number])[], noticedMs: number): number => {
   const window = values.filter(
     ([atMs]) =>
@@ -73,12 +75,12 @@ export const riseOf = (values: readonly (readonly [atMs: number, value: number])
 
 export interface Onset {
   readonly onsetMs: number;
-  /** It may have been as early, and as late, as these. */
+  /** Earliest and latest possible onset. */
   readonly earliestMs: number;
   readonly latestMs: number;
 }
 
-/** When a node began to be worse, at the latest some minutes after it was noticed. */
+/** Returns the onset of a node's degradation, at the latest some minutes after it was noticed. */
 export const onsetOf = (minutes: readonly Minute[], noticedMs: number): Onset => {
   const window = between(minutes, noticedMs - (noticedAfter + compared.after) * minuteMs, noticedMs + 10 * minuteMs);
   const found = (['errors', 'latency'] as const).map((aspect) => {
@@ -101,7 +103,7 @@ export const onsetOf = (minutes: readonly Minute[], noticedMs: number): Onset =>
   return { onsetMs: within(atMs), earliestMs: within(earliestMs), latestMs: within(latestMs) };
 };
 
-/** Where in a range a node began to be worse, for whom nothing else tells when. */
+/** Returns the start of a node's degradation in a range, if no other data determines it. */
 export const beginIn = (minutes: readonly Minute[], fromMs: number, toMs: number): number => {
   const window = between(minutes, fromMs - noticedAfter * minuteMs, toMs);
   const [errors, latency] = (['errors', 'latency'] as const).map((aspect) => {
@@ -122,13 +124,15 @@ export const beginIn = (minutes: readonly Minute[], fromMs: number, toMs: number
   return Math.max(fromMs, window[best?.at ?? 0]?.atMs ?? fromMs);
 };
 
-/** Of a request more than before, on average: errors, and nanoseconds. */
+/** Average increase per request: errors, and nanoseconds. */
 export interface Excess {
   readonly errors: number;
   readonly duration: number;
 }
 
-/** What `minutes` have more than before for each request of `per`: of a node its own, of an edge those of its caller. */
+/**
+ * Returns the increase of `minutes` per request of `per`: for a node its own requests, for an edge those of its caller.
+ */
 export const excessOf = (minutes: readonly Minute[], per: readonly Minute[], atMs: number, untilMs: number): Excess => {
   const side = (fromMs: number, toMs: number): Excess => {
     const requests = between(per, fromMs, toMs).reduce((sum, each) => sum + each.requests, 0);

@@ -1,4 +1,4 @@
-/** A dashboard as a file: its id, where it comes from, and what it says, without what is left to its default. */
+/** A dashboard as a file: its ID, its source, and its content without default values. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { inWorker } from '../../queries/worker.ts';
@@ -7,7 +7,7 @@ import { writeYaml } from '../../queries/yaml-writing.ts';
 import { Visual } from '../../schemas/dashboards/visuals.ts';
 import { DashboardFields, type Panel } from './document.ts';
 
-/** An id that an author gives a dashboard. */
+/** A dashboard ID that its author chose. */
 export const DashboardId = z
   .string()
   .regex(
@@ -15,10 +15,10 @@ export const DashboardId = z
     'must be letters, digits, ., _ and -, at most 128, and begin with a letter or digit',
   );
 
-/** What a file holds. */
+/** Contents of a dashboard file. */
 export interface DashboardFile {
   readonly id?: string | undefined;
-  /** Where it is kept: what the dashboard says of that. */
+  /** Location of the source code, as the dashboard declares it. */
   readonly source?: string | undefined;
   readonly document: DashboardFields;
 }
@@ -32,7 +32,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The declaration of one of several forms, told by the literal that they all have. */
+/** Selects the schema of a union by the literal that all members have. */
 const formOf = (forms: readonly z.core.$ZodType[], value: unknown): z.core.$ZodType | undefined =>
   forms.find((form) => {
     const { def } = (form as z.ZodType)._zod;
@@ -55,7 +55,7 @@ const ofObject = (shape: Readonly<Record<string, z.core.$ZodType>>, value: Field
     }),
   );
 
-/** A value in the order of its declaration and without what the declaration gives by itself; `left` where that is all of it. */
+/** Orders the keys of a value by its schema and removes defaults; `left` if nothing remains. */
 const shortened = (schema: z.core.$ZodType, value: unknown): unknown => {
   const { def } = schema._zod;
   switch (def.type) {
@@ -90,20 +90,20 @@ const shortened = (schema: z.core.$ZodType, value: unknown): unknown => {
   }
 };
 
-/** A dashboard as one object, as files hold it: keys in the order of the declaration, and nothing that is left to its default. */
+/** Returns a dashboard as one object for a file: keys in schema order, without default values. */
 export const dashboardFile = ({ id, source, document }: DashboardFile): object => ({
   ...(id !== undefined && { id }),
   ...(source !== undefined && { source }),
   ...(shortened(DashboardFields, document) as Fields),
 });
 
-/** A dashboard as the text of a file of YAML. */
+/** Returns a dashboard as the text of a YAML file. */
 export const documentFile = (id: string | undefined, document: DashboardFields, source?: string): string =>
   writeYaml(dashboardFile({ id, source, document }), { lineWidth: 0 });
 
 const Head = z.object({ id: DashboardId.optional(), source: z.string().min(1).max(512).optional() });
 
-/** What is wrong with a value, each with its path. */
+/** Returns the problems of a value, each with its path. */
 export const fileProblems = ({ issues }: z.ZodError): FileProblem[] =>
   issues.flatMap(({ path, message, ...issue }) =>
     issue.code === 'unrecognized_keys'
@@ -111,7 +111,7 @@ export const fileProblems = ({ issues }: z.ZodError): FileProblem[] =>
       : [{ path: path.map(String).join('.'), message }],
   );
 
-/** A dashboard of the value that a file holds, or what is wrong with it. */
+/** Parses a dashboard from the value of a file, or returns its problems. */
 export const readDocumentValue = (value: unknown): DashboardFile | { readonly problems: readonly FileProblem[] } => {
   if (!isFields(value)) return { problems: [{ path: '', message: 'a dashboard must be an object' }] };
   const { id, source, ...fields } = value;
@@ -121,7 +121,7 @@ export const readDocumentValue = (value: unknown): DashboardFile | { readonly pr
   return { problems: [head, document].flatMap(({ error }) => (error === undefined ? [] : fileProblems(error))) };
 };
 
-/** A dashboard of the text of a file, YAML or JSON, or what is wrong with it. */
+/** Parses a dashboard from the text of a file, YAML or JSON, or returns its problems. */
 export const readDocumentFile = (text: string): DashboardFile | { readonly problems: readonly FileProblem[] } => {
   try {
     return readDocumentValue(readYaml(text).value());
@@ -131,8 +131,8 @@ export const readDocumentFile = (text: string): DashboardFile | { readonly probl
   }
 };
 
-/** The same, which reads long texts in a thread. */
+/** Parses a dashboard like `readDocumentFile`, in a worker if the text is long. */
 export const readDocumentFileInWorker = inWorker(import.meta.url, readDocumentFile);
 
-/** What a panel draws, without what is left to its default. */
+/** Returns the visualization of a panel without default values. */
 export const shortenedVisual = (visual: Panel['visual']): Fields => shortened(Visual, visual) as Fields;

@@ -2,15 +2,15 @@ import { isDeepStrictEqual } from 'node:util';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A list without the members that another one has too. */
+/** A list without the members that another list contains. */
 const without = (list: readonly unknown[], other: readonly unknown[]): readonly unknown[] => {
   const texts = new Set(other.map((member) => JSON.stringify(member)));
   return list.filter((member) => !texts.has(JSON.stringify(member)));
 };
 
 /**
- * Two states of a dashboard as the audit log compares them: lists hold only the members that are in one and not in the other, so that a
- * record of one panel does not hold them all twice.
+ * Returns two states of a dashboard in the form for comparison by the audit log. Lists contain only members that are in
+ * one state, so that the record of a changed panel does not contain all panels twice.
  */
 export const comparedDashboards = <Document extends object>(
   before: Document,
@@ -21,7 +21,7 @@ export const comparedDashboards = <Document extends object>(
     const other = (after as Fields)[name];
     if (!Array.isArray(value) || !Array.isArray(other) || isDeepStrictEqual(value, other)) continue;
     const [removed, come] = [without(value, other), without(other, value)];
-    // Of the same members in another order it is told in which.
+    // For a different order of the same members, both orders are recorded.
     if (removed.length + come.length === 0) continue;
     left[name] = removed;
     right[name] = come;

@@ -1,13 +1,13 @@
-/** The difference between two dashboards, told in words. */
+/** Differences between two dashboards, as descriptions in words. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { DashboardFields } from './document.ts';
 import { withStableIds } from './ids.ts';
 
 export const DashboardDifference = z.strictObject({
-  path: z.string().describe('Dotted; parts of lists by their id or name: panels.errors.fields.unit'),
-  what: z.string().describe('In words: panel “Errors”: unit changed'),
-  before: z.unknown().describe('null where there was nothing'),
+  path: z.string().describe('Dotted path, with list members by ID or name: panels.errors.fields.unit'),
+  what: z.string().describe('Description in words: panel “Errors”: unit changed'),
+  before: z.unknown().describe('Previous value; `null` if there was none'),
   after: z.unknown(),
 });
 export type DashboardDifference = z.output<typeof DashboardDifference>;
@@ -19,7 +19,7 @@ const isFields = (value: unknown): value is Fields =>
 const label = (value: unknown, fallback: string): string =>
   typeof value === 'string' && value !== '' ? `“${value}”` : fallback;
 
-/** Lists whose members are the same by a key, and not by their place; and what one is called. */
+/** Lists whose members are identified by a key instead of their index, and the display name of a member. */
 interface Keyed {
   keyOf(member: Fields): string;
   called(member: Fields, key: string): string;
@@ -32,7 +32,7 @@ const byId = (noun: string): Keyed => ({
 });
 const byName = (noun: string): Keyed => ({ keyOf: ({ name }) => String(name), called: (_, key) => `${noun} ${key}` });
 
-/** What an override is for: `name “errors”`. */
+/** Description of an override's matcher: `name “errors”`. */
 const matchOf = ({ match }: Fields): string => {
   const { by, ...what } = isFields(match) ? match : {};
   return `${String(by)} “${Object.values(what).join()}”`;
@@ -48,7 +48,7 @@ const keyedLists: Readonly<Record<string, Keyed>> = {
   overrides: { keyOf: matchOf, called: (_, key) => `override of ${key}` },
 };
 
-/** How a member is called where its name is not the word for it; those without a word are not told. */
+/** Display names of members, if they differ from the member name. Members without one are omitted. */
 const words: Readonly<Record<string, string>> = {
   queryVersion: 'form of queries',
   min: 'lower limit',
@@ -64,7 +64,7 @@ const wordsOf = (name: string): string =>
   (Object.hasOwn(words, name) ? words[name] : undefined) ??
   name.replaceAll(/[A-Z]/g, (character) => ` ${character.toLowerCase()}`);
 
-/** Where a difference is: its path, and what people call the thing. */
+/** Location of a difference: its path and its display name. */
 interface At {
   readonly path: readonly string[];
   readonly subject: readonly string[];
@@ -88,7 +88,7 @@ const verbOf = (before: unknown, after: unknown): string => {
   return isThere && !wasThere ? 'added' : 'changed';
 };
 
-/** Things whose parts say nothing by themselves. */
+/** Objects that are compared as a unit, because their parts are meaningless alone. */
 const wholes: ReadonlySet<string> = new Set(['repeat', 'imported', 'steps', 'unmapped', 'ids']);
 
 const ofPlaces = (at: At, before: Fields, after: Fields): DashboardDifference[] => {
@@ -131,11 +131,11 @@ const ofObjects = (at: At, before: Fields, after: Fields): DashboardDifference[]
     ofMember(at, name, before[name], after[name]),
   );
 
-/** Of the dashboard itself, or of a panel or section. */
+/** The title of the dashboard itself, or of a panel or section. */
 const isTitle = ({ path }: At, name: string): boolean =>
   path.length === 0 ? name === 'name' : path.length === 2 && name === 'title';
 
-/** Whether all members of a list can be told apart. */
+/** Returns whether all members of a list have distinct keys. */
 const isKeyed = (value: unknown, { keyOf }: Keyed): value is readonly Fields[] =>
   Array.isArray(value) && value.every(isFields) && new Set(value.map(keyOf)).size === value.length;
 
@@ -152,8 +152,8 @@ const ofMember = (at: At, name: string, before: unknown, after: unknown): Dashbo
 };
 
 /**
- * What is different in the later one of two dashboards. Order of keys, defaults that are spelled out, and ids that nobody chose are no
- * difference: both are of today's form.
+ * Returns the changes from one dashboard to another. Key order, explicit defaults and generated IDs are not
+ * differences. Both dashboards must be in the current form.
  */
 export const dashboardDifferences = (before: DashboardFields, after: DashboardFields): DashboardDifference[] =>
   ofObjects({ path: [], subject: ['dashboard'] }, before, withStableIds(before, after)).map((one) => ({

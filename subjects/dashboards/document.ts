@@ -1,4 +1,4 @@
-/** What a dashboard says, as one declared type: the API, imports, exports, files of code and snapshots read and write it. */
+/** Schema of a dashboard, for the API, imports, exports, files and snapshots. */
 import { z } from 'zod';
 import { Query } from '../../queries/query.ts';
 import { DurationText, TimeText } from '../../queries/time-parameters.ts';
@@ -14,29 +14,32 @@ import { problemsOf } from './problems.ts';
 
 const text = (maxLength: number) => z.string().max(maxLength);
 
-/** Names that formulas and overrides call queries by. */
+/** Names by which formulas and overrides reference queries. */
 const QueryName = z.string().regex(/^[A-Za-z_]\w{0,63}$/, 'must be letters, digits and _, and not begin with a digit');
 
 const StepText = z.union([DurationText, z.string().regex(/^\$(?:\w{1,64}|\{\w{1,64}\})$/)]);
 
 const shown = {
-  hidden: z.boolean().default(false).describe('Only for formulas and transformations'),
+  hidden: z.boolean().default(false).describe('Whether the query is used only by formulas and transformations'),
   legend: text(1024)
     .default('')
-    .describe('Name of its series, such as {{service}}; empty, or __auto of Grafana: their labels'),
+    .describe('Name of the series, such as {{service}}; empty, or __auto as in Grafana, for their labels'),
 };
 
-/** A question of a panel: one of its own, or a saved one. */
+/** A query of a panel: its own, or a saved query. */
 const PanelQuery = z
   .strictObject({
     name: QueryName,
     query: Query.optional(),
-    savedQueryId: text(128).min(1).optional().describe('Instead of `query`'),
-    answers: z.enum(['series', 'table']).default('series').describe('table: one value for the whole range, or records'),
+    savedQueryId: text(128).min(1).optional().describe('Saved query, instead of `query`'),
+    answers: z
+      .enum(['series', 'table'])
+      .default('series')
+      .describe('Form of the result; table: one value for the entire range, or records'),
     minStep: StepText.optional().describe(
-      'Steps are not shorter than this, a duration or a variable; samples come so often, which tells $__rate_interval',
+      'Minimum step, a duration or a variable; also the sample interval, which determines $__rate_interval',
     ),
-    stepFactor: z.int().min(2).max(1000).optional().describe('Steps are so many times as long as they would be'),
+    stepFactor: z.int().min(2).max(1000).optional().describe('Factor by which the step is multiplied'),
     exemplars: z.boolean().default(false),
     ...shown,
   })
@@ -47,35 +50,35 @@ const PanelQuery = z
 
 const Formula = z.strictObject({
   name: QueryName,
-  expression: text(1024).min(1).describe('Over names of queries, such as 100 * A / B'),
+  expression: text(1024).min(1).describe('Expression over query names, such as 100 * A / B'),
   ...shown,
 });
 
 const maxQueries = 26;
 
-/** A panel: what it asks, what becomes of the answers, and how they are shown. */
+/** A panel: its queries, the transformations of the results, and the visualization. */
 export const Panel = z.strictObject({
   id: StableId,
-  title: text(512).default('').describe('May use variables'),
-  description: text(8192).default('').describe('Markdown'),
+  title: text(512).default('').describe('Title; may contain variables'),
+  description: text(8192).default('').describe('Description in Markdown'),
   place: Place.prefault({}),
   visual: Visual,
   queries: z.array(PanelQuery).max(maxQueries).default([]),
   formulas: z.array(Formula).max(maxQueries).default([]),
   transformations: z.array(Transformation).max(64).default([]),
   fields: FieldSettings.default({}),
-  overrides: z.array(FieldOverride).max(128).default([]).describe('Later ones win'),
+  overrides: z.array(FieldOverride).max(128).default([]).describe('Overrides; later ones take precedence'),
   time: z
     .strictObject({
-      range: DurationText.optional().describe('So long up to the end of the range, instead of the whole of it'),
-      shift: DurationText.optional().describe('So much earlier'),
-      compareWith: DurationText.optional().describe('Beside it, the same so much earlier'),
-      isHidden: z.boolean().default(false).describe('Whether the panel says nothing of it'),
+      range: DurationText.optional().describe('Duration up to the end of the range, instead of the entire range'),
+      shift: DurationText.optional().describe('Duration by which the range is shifted to the past'),
+      compareWith: DurationText.optional().describe('Offset to an earlier range, which is shown for comparison'),
+      isHidden: z.boolean().default(false).describe('Whether the panel hides its own time range'),
     })
     .prefault({}),
-  maxDataPoints: z.int().min(1).max(11_000).optional().describe('Steps are so long that there are no more of them'),
+  maxDataPoints: z.int().min(1).max(11_000).optional().describe('Maximum number of steps'),
   minStep: StepText.optional().describe(
-    'Steps of its queries are not shorter than this: a duration, or a variable. It says nothing of how often samples come',
+    'Minimum step of the queries, a duration or a variable; independent of the sample interval',
   ),
   repeat: PanelRepeat.nullable().default(null),
   links: z.array(Link).max(32).default([]),
@@ -88,9 +91,9 @@ const template = text(1024).default('');
 
 const AnnotationSource = z.discriminatedUnion('kind', [
   z.strictObject({
-    kind: z.literal('events').describe('Of the event feed'),
-    kinds: z.array(z.enum(feedKinds)).max(feedKinds.length).default([]).describe('Empty: all'),
-    service: text(512).default('').describe('May use variables'),
+    kind: z.literal('events').describe('Events of the event feed'),
+    kinds: z.array(z.enum(feedKinds)).max(feedKinds.length).default([]).describe('Kinds of events; empty for all'),
+    service: text(512).default('').describe('Service; may contain variables'),
     projectId: text(128).default(''),
   }),
   z.strictObject({
@@ -98,32 +101,32 @@ const AnnotationSource = z.discriminatedUnion('kind', [
     signal: z.enum(['logs', 'traces']),
     search: text(4096).default(''),
     projectId: text(128).default(''),
-    title: template.describe('With fields, such as {{service}}; empty: the body or name'),
-    tags: z.array(text(512)).max(16).default([]).describe('Fields whose values are tags'),
+    title: template.describe('Title, which may contain fields such as {{service}}; empty for the body or name'),
+    tags: z.array(text(512)).max(16).default([]).describe('Fields whose values become tags'),
   }),
   z.strictObject({
-    kind: z.literal('promql').describe('Where the expression has a value that is not 0'),
+    kind: z.literal('promql').describe('PromQL expression; marks times with a value other than 0'),
     expression: text(16_384).min(1),
     step: DurationText.optional(),
-    title: template.describe('With labels, such as {{job}}'),
+    title: template.describe('Title, which may contain labels such as {{job}}'),
     text: template,
-    tags: template.describe('Labels whose values are tags, with commas between'),
-    valueIsTime: z.boolean().default(false).describe('The value is the time, in milliseconds since 1970'),
+    tags: template.describe('Labels whose values become tags, comma-separated'),
+    valueIsTime: z.boolean().default(false).describe('Whether the value is the time, in milliseconds since 1970'),
   }),
 ]);
 
-/** What is marked on the axis of time. */
+/** Marks on the time axis. */
 const Annotation = z.strictObject({
   name: text(256).min(1),
   enabled: z.boolean().default(true),
-  hidden: z.boolean().default(false).describe('Whether people cannot switch it'),
+  hidden: z.boolean().default(false).describe('Whether users cannot toggle it'),
   colour: Colour.default('blue'),
   source: AnnotationSource,
   panels: z
     .strictObject({ mode: z.enum(['only', 'except']), ids: z.array(StableId).max(300) })
     .nullable()
     .default(null)
-    .describe('null: all panels'),
+    .describe('Panels that show it; `null` for all'),
   imported: Imported.optional(),
 });
 
@@ -139,7 +142,7 @@ const time = z
   .strictObject({
     from: TimeText.default('now-1h'),
     to: TimeText.default('now'),
-    refresh: DurationText.nullable().default(null).describe('How often it asks anew; null: never'),
+    refresh: DurationText.nullable().default(null).describe('Refresh interval; `null` for never'),
     zone: text(64)
       .refine((zone) => zone === 'browser' || isZone(zone), 'must be browser, UTC or a name such as Europe/Berlin')
       .default('browser'),
@@ -159,21 +162,24 @@ const Folder = z
 
 type Checked = Parameters<typeof problemsOf>[0];
 
-/** Names what is wrong beyond the form of parts. */
+/** Reports problems across the parts of a document. */
 const checkWhole = (document: Checked, context: z.core.$RefinementCtx): void => {
   for (const { path, message } of problemsOf(document)) context.addIssue({ code: 'custom', path: [...path], message });
 };
 
 const maxPanels = 300;
 
-/** What callers write of a dashboard. */
+/** Fields of a dashboard that callers write. */
 export const DashboardFields = z
   .strictObject({
     name: text(256).min(1),
-    description: text(8192).default('').describe('Markdown'),
-    folder: Folder.default('').describe('Names with / between them; empty: none'),
+    description: text(8192).default('').describe('Description in Markdown'),
+    folder: Folder.default('').describe('Folder path, with names separated by /; empty for none'),
     tags: z.array(text(64).min(1)).max(32).default([]),
-    visibility: z.enum(['private', 'organization']).default('organization').describe('private: only its owner sees it'),
+    visibility: z
+      .enum(['private', 'organization'])
+      .default('organization')
+      .describe('Visibility; private: only the owner'),
     time,
     variables: z.array(Variable).max(50).default([]),
     sections: z.array(Section).max(100).default([]),
@@ -183,16 +189,16 @@ export const DashboardFields = z
     cursor: z
       .enum(['none', 'line', 'line-and-tooltip'])
       .default('none')
-      .describe('What panels show of the pointer over another'),
+      .describe('Display of the pointer position of other panels'),
     imported: Imported.optional(),
   })
   .superRefine(checkWhole);
 export type DashboardFields = z.output<typeof DashboardFields>;
 
-/** The same where each of its panels has been read already. */
+/** The same schema, for panels that are already parsed. */
 export const DashboardOfPanels = z
   .strictObject({ ...DashboardFields.shape, panels: z.array(z.custom<Panel>()).max(maxPanels) })
   .superRefine(checkWhole);
 
-/** Version of this declaration. What was saved by a former one is brought to it by `readDashboard`. */
+/** Version of this schema. `readDashboard` converts documents of former versions. */
 export const documentVersion = 2;

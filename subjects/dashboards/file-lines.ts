@@ -1,13 +1,13 @@
-/** Where in the text of a file something stands. */
+/** Line numbers of problems in the text of a file. */
 import { readYaml, YamlError } from '../../queries/yaml.ts';
 import { type DashboardFile, type FileProblem, readDocumentValue } from './as-code.ts';
 
-/** What is wrong with a file, and in which line. */
+/** A problem of a file, with its line. */
 export interface PlacedProblem extends FileProblem {
   readonly line: number;
 }
 
-/** A dashboard of the text of a file with its id, or what is wrong with it and where. */
+/** Parses a dashboard and its ID from the text of a file, or returns its problems with their lines. */
 export const readPlacedFile = (
   text: string,
 ): (DashboardFile & { readonly id: string }) | { readonly problems: readonly PlacedProblem[] } => {

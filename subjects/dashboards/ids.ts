@@ -1,18 +1,18 @@
-/** Ids of panels that the server made, because their author gave none. */
+/** Generated IDs of panels, for panels without an ID from their author. */
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { DashboardFields, Panel } from './document.ts';
 
 const made = /^made-[0-9a-f]{12}$/;
 
-/** An id of which it can be seen that nobody chose it. */
+/** Returns an ID that is recognizable as generated. */
 export const newPanelId = (): string => `made-${randomBytes(6).toString('hex')}`;
 
 const withId = (panel: Panel, id: string): Panel => ({ ...panel, id });
 
 /**
- * The later one of two documents, where a panel that is equal but for an id that was made keeps the id that it had: a made id by itself
- * is no difference.
+ * Returns the later of two documents, in which panels that differ only by a generated ID get their former ID: a
+ * generated ID alone is not a difference.
  */
 export const withStableIds = (before: DashboardFields, after: DashboardFields): DashboardFields => {
   const idsAfter = new Set(after.panels.map(({ id }) => id));

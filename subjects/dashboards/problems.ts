@@ -1,6 +1,6 @@
-/** What is wrong with a dashboard beyond the form of its parts: names that are there twice, and what is named and not there. */
+/** Problems of a dashboard beyond the schema of its parts: duplicate names and missing references. */
 
-/** The parts of a document that name each other. */
+/** Parts of a document that reference each other */
 interface Named {
   readonly variables: readonly { readonly name: string }[];
   readonly sections: readonly { readonly id: string; readonly within: string | null }[];
@@ -18,10 +18,10 @@ export interface Problem {
   readonly message: string;
 }
 
-/** Most bytes of a dashboard as JSON, what was left to its default included. */
+/** Maximum size of a dashboard as JSON in bytes, including defaults. */
 const maxBytes = 1024 * 1024;
 
-/** How deep sections may lie in each other. */
+/** Maximum nesting of sections. */
 const deepest = 4;
 
 const twice = (names: readonly string[], pathOf: (index: number) => Problem['path'], what: string): Problem[] => {
@@ -35,7 +35,7 @@ const twice = (names: readonly string[], pathOf: (index: number) => Problem['pat
   });
 };
 
-/** How many sections a section lies in, itself included; more than `deepest` where they lie in a circle. */
+/** Nesting depth of a section, including itself; more than `deepest` for a cycle. */
 const depthOf = (id: string, within: ReadonlyMap<string, string | null>): number => {
   let depth = 0;
   for (let at: string | null = id; at !== null && depth <= deepest; at = within.get(at) ?? null) depth++;
@@ -70,7 +70,7 @@ const ofPanels = ({ panels, sections }: Pick<Named, 'panels' | 'sections'>): Pro
   });
 };
 
-/** Everything that is wrong, with its path. */
+/** Returns all problems, each with its path. */
 export const problemsOf = (document: Named): Problem[] => {
   const { variables, sections, panels, annotations } = document;
   const idsOf = (list: readonly { readonly id: string }[]): string[] => list.map(({ id }) => id);

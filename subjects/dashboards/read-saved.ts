@@ -1,23 +1,23 @@
-/** Dashboards as they were saved, in today's form. */
+/** Stored dashboards, converted to the current form. */
 import { z } from 'zod';
 import { queryVersion } from '../../queries/query.ts';
 import { DashboardFields, documentVersion } from './document.ts';
 import { renameFormerFields } from './former-names.ts';
 
-/** Which declarations a dashboard was saved by. */
+/** Schema versions with which a dashboard was saved. */
 export interface SavedForm {
   readonly documentVersion: number;
   readonly queryVersion: number;
 }
 
-/** The form of what is written now. */
+/** The current form of saved dashboards. */
 export const presentForm: SavedForm = { documentVersion, queryVersion };
 
-/** A part that today's form has no place for. */
+/** A part that the current form does not support. */
 export const Loss = z.strictObject({ path: z.string(), message: z.string() });
 type Loss = z.output<typeof Loss>;
 
-/** A dashboard in today's form, and what could not be brought along. */
+/** A dashboard in the current form, and the unsupported parts */
 interface Brought {
   readonly document: DashboardFields;
   readonly losses: Loss[];
@@ -27,7 +27,7 @@ type Path = readonly (string | number)[];
 
 const textOf = (path: Path): string => path.map(String).join('.');
 
-/** A value without the parts that were taken out of it. Remembers which places its lists had, so that paths stay those of the source. */
+/** A value after the removal of parts. Records the original list indexes, so that paths refer to the source. */
 class Pruned {
   readonly value: unknown;
   readonly #places = new WeakMap<object, readonly number[]>();
@@ -50,7 +50,7 @@ class Pruned {
     return list;
   }
 
-  /** The path in the source of the innermost part on this path that there is. */
+  /** Returns the source path of the innermost existing part on this path. */
   sourcePathOf(path: Path): Path {
     const found: (string | number)[] = [];
     let at = this.value;
@@ -63,12 +63,12 @@ class Pruned {
   }
 }
 
-/** Each round takes out all that is wrong in what is left; what is missing in a part takes that part with it. */
+/** Each round removes all invalid parts; a part with a missing member is removed in the next round. */
 const maxRounds = 32;
 
 type Issue = z.core.$ZodIssue;
 
-/** The parts of the source that an issue is about. */
+/** The parts of the source that an issue concerns. */
 const lossesOf = (issue: Issue, pruned: Pruned): (Loss & { readonly isComplete: boolean })[] => {
   const within = pruned.sourcePathOf(issue.path as Path);
   if (issue.code === 'unrecognized_keys')
@@ -97,20 +97,20 @@ const brought = (source: object): Brought | undefined => {
   return undefined;
 };
 
-/** What the store and the server keep beside what a dashboard says. */
+/** Fields of the store and the server in addition to the document */
 const storeFields: ReadonlySet<string> = new Set([
   ...['id', 'version', 'createdAt', 'updatedAt'],
   ...['documentVersion', 'queryVersion', 'ownerId', 'changedBy', 'source'],
 ]);
 
 /**
- * A dashboard as it was saved, in today's form; undefined where it cannot be read: it is of a later version, or what a dashboard cannot
- * be without is missing. What today's form has no place for is left out, and told.
+ * Converts a saved dashboard to the current form. Returns undefined if it is of a later version, or if a required part
+ * is missing. Unsupported parts are omitted and reported.
  */
 export const readDashboard = (saved: SavedForm): Brought | undefined => {
   if (saved.documentVersion > documentVersion || saved.queryVersion > queryVersion) return undefined;
   const fields = Object.fromEntries(Object.entries(saved).filter(([name]) => !storeFields.has(name)));
-  // What was written in today's form was checked then.
+  // Documents in the current form were validated when they were saved.
   return saved.documentVersion === documentVersion && saved.queryVersion === queryVersion
     ? { document: fields as DashboardFields, losses: [] }
     : brought(saved.documentVersion < 2 ? renameFormerFields(fields) : fields);

@@ -1,4 +1,4 @@
-/** What lists tell of a dashboard. */
+/** Summary of a dashboard for lists. */
 import type { Stored } from '../../schemas/ports/documents.ts';
 import type { DashboardSummary, StoredDashboard } from '../../schemas/resources/dashboard.ts';
 
@@ -6,7 +6,7 @@ import type { DashboardSummary, StoredDashboard } from '../../schemas/resources/
 const foldersOf = (folder: string): readonly string[] =>
   folder === '' ? [] : folder.split('/').map((_, index, names) => names.slice(0, index + 1).join('/'));
 
-/** The summary of a dashboard as it is stored. */
+/** Returns the summary of a stored dashboard. */
 export const summaryOf = (dashboard: StoredDashboard & Stored): DashboardSummary => {
   const { name, description, folder, tags, visibility, ownerId, changedBy, documentVersion } = dashboard;
   const { version, createdAt, updatedAt } = dashboard;

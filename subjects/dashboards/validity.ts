@@ -1,4 +1,4 @@
-/** Whether what the panels of a dashboard name is there. */
+/** Validity of a dashboard: whether the names in its panels exist. */
 import { QueryError } from '../../queries/errors.ts';
 import { namesIn, parseFormula } from '../../queries/formula/parse.ts';
 import { parse } from '../../queries/promql/index.ts';
@@ -10,20 +10,20 @@ import type { DashboardFields, Panel } from './document.ts';
 
 type Problem = Validity['problems'][number];
 
-/** A query of a panel and where it stands. */
+/** A query of a panel with its path */
 interface PlacedQuery {
   readonly path: string;
   readonly query: Query;
 }
 
-/** Stands for a variable; a problem that names it says nothing. */
+/** Replaces a variable; problems that contain it are ignored. */
 const placeholder = 'oiq_variable';
 
-/** A text with something in place of each variable, by what stands before it. */
+/** Replaces each variable in a text, depending on the preceding text. */
 const replaced = (text: string, placeholderAfter: (before: string) => string): string =>
   templateOf(text, referencesIn(text, { has: () => true }), placeholderAfter).text;
 
-/** A query whose variables are names, so that what else it says can be read. */
+/** Replaces the variables of a query with names, so that the remainder can be parsed. */
 const withNames = (query: Query): Query =>
   JSON.parse(
     JSON.stringify(query, (_, value: unknown) =>
@@ -34,7 +34,7 @@ const withNames = (query: Query): Query =>
 const beforeDuration = /(?:[[:]|\boffset)\s*-?$/;
 const beforeNumber = /\b(?:topk|bottomk|limitk|limit_ratio|quantile|histogram_quantile)\s*\(\s*$/;
 
-/** PromQL with something in place of each variable that can stand there: a duration, a number, or a name. */
+/** Replaces each variable in PromQL with a valid value: a duration, a number, or a name. */
 const withPlaceholders = (expression: string): string =>
   replaced(expression, (template) => {
     const before = template.slice(-32);
@@ -42,7 +42,7 @@ const withPlaceholders = (expression: string): string =>
     return beforeNumber.test(before) ? '1' : placeholder;
   });
 
-/** What is wrong with an expression; one with variables that cannot be read without their values is not known to be wrong. */
+/** Checks an expression. If it cannot be parsed without the values of its variables, it is not reported. */
 const checkExpression = (
   expression: string,
 ): { readonly problem: string } | { readonly unknown: string } | undefined => {
@@ -56,7 +56,7 @@ const checkExpression = (
   }
 };
 
-/** The parts of a panel that are asked by others: its queries, those that are saved put in. */
+/** Queries of a panel, with saved queries resolved. */
 const queriesOf = ({ id, queries }: Panel, saved: ReadonlyMap<string, Query>): (PlacedQuery | Problem)[] =>
   queries.map(({ name, query, savedQueryId }) => {
     const path = `panels.${id}.queries.${name}`;
@@ -84,7 +84,7 @@ const formulaProblems = ({ id, queries, formulas }: Panel): Problem[] => {
   });
 };
 
-/** Variables that use each other in a circle, which nothing can be asked with. */
+/** Cycles of variables, which prevent all queries. */
 const circleProblems = ({ variables }: Pick<DashboardFields, 'variables'>): Problem[] => {
   try {
     inOrderOfUse(variables);
@@ -97,12 +97,12 @@ const circleProblems = ({ variables }: Pick<DashboardFields, 'variables'>): Prob
 
 interface StaticCheck {
   readonly problems: readonly Problem[];
-  /** Why something is not known. */
+  /** Reasons for unknown validity. */
   readonly unknown: readonly string[];
   readonly toRead: readonly PlacedQuery[];
 }
 
-/** What can be said without reading, and the queries of which it must be read whether what they name has landed. */
+/** Returns the problems that need no reads, and the queries whose names must be read from the store. */
 export const checkStatically = (
   { panels, variables }: Pick<DashboardFields, 'panels' | 'variables'>,
   saved: ReadonlyMap<string, Query>,
@@ -122,7 +122,7 @@ export const checkStatically = (
   return { problems, unknown: [...unknown], toRead };
 };
 
-/** One answer for the dashboard: what was looked through, and what was read of its queries, in their order. */
+/** Combines the static check and the results of its queries, in order. */
 export const validityOf = ({ problems, unknown, toRead }: StaticCheck, validities: readonly Validity[]): Validity => {
   const found = validities.flatMap((validity, index) =>
     validity.problems

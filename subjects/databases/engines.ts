@@ -1,11 +1,11 @@
 /**
- * What is known of database engines: the metrics by which collectors' receivers and Prometheus exporters tell of them, as figures that
- * mean the same whichever of the two sends them. Names are those of the receivers of opentelemetry-collector-contrib and of
- * postgres_exporter, mysqld_exporter, redis_exporter and mongodb_exporter.
+ * Database engines with their metrics from collector receivers and Prometheus exporters, as measures that are the same
+ * for both. Names are those of the receivers of opentelemetry-collector-contrib and of postgres_exporter,
+ * mysqld_exporter, redis_exporter and mongodb_exporter.
  */
 import type { QueryRequest } from '../../queries/run.ts';
 
-/** A figure of an engine. `of` are queries for it, by the sender's names; the first with an answer is taken. */
+/** A measure of an engine. `of` lists queries with the names of different senders; the first with a result is used. */
 export interface Figure {
   readonly name: string;
   readonly unit: string;
@@ -14,11 +14,11 @@ export interface Figure {
 }
 
 export interface Engine {
-  /** Product, by its present name in the conventions. */
+  /** Product, by its current name in the semantic conventions. */
   readonly name: string;
-  /** What names of its metrics begin with. */
+  /** Prefixes of its metric names. */
   readonly prefixes: readonly string[];
-  /** Who sends them. */
+  /** Senders of the metrics. */
   readonly senders: readonly string[];
   readonly figures: readonly Figure[];
 }
@@ -64,7 +64,7 @@ const work = (...of: readonly QueryRequest[]): Figure =>
   figure('operationRate', '1/s', 'What the server counts as done: commits, queries or commands', ...of);
 const deadlocks = (...of: readonly QueryRequest[]): Figure => figure('deadlockRate', '1/s', 'Deadlocks', ...of);
 
-/** Engines of which more is known than their calls. */
+/** Engines with metrics in addition to their calls. */
 export const engines: readonly Engine[] = [
   {
     name: 'postgresql',
@@ -183,5 +183,5 @@ export const engines: readonly Engine[] = [
   },
 ];
 
-/** What is known of an engine; undefined where only its calls are. */
+/** Returns the engine of a name; undefined if only its calls are known. */
 export const engineOf = (name: string): Engine | undefined => engines.find((each) => each.name === name);

@@ -1,4 +1,4 @@
-/** Figures of an engine: what its metrics say in a range. */
+/** Measures of an engine in a range, from its metrics. */
 import { z } from 'zod';
 import { Answers } from '../../queries/batch/answers.ts';
 import { requireEntitlement } from '../../queries/entitlement.ts';
@@ -15,36 +15,36 @@ import { callParameters, databaseCalls, type InstanceQuery } from './instances.t
 
 export const FigureAnswer = z.strictObject({
   name: z.string(),
-  unit: z.string().describe('UCUM'),
+  unit: z.string().describe('UCUM unit'),
   summary: z.string(),
   value: z.number().nullable(),
-  reason: z.string().nullable().describe('Why there is no value; null if there is one'),
-  metrics: z.array(z.string()).describe('Metrics that it was made of; without a value, those of which it could be'),
+  reason: z.string().nullable().describe('Reason why there is no value; `null` if there is one'),
+  metrics: z.array(z.string()).describe('Metrics of the value or, without a value, metrics that could provide it'),
 });
 export type FigureAnswer = z.output<typeof FigureAnswer>;
 
-/** The names of the metrics that a query reads. */
+/** Names of the metrics that a query reads. */
 const metricsOf = (query: QueryRequest): readonly string[] => {
   if (query.kind === 'metric') return [query.metric];
   return query.kind === 'formula' ? Object.values(query.queries).flatMap(metricsOf) : [];
 };
 
-/** The query by which a figure can be answered from the metrics that there are. */
+/** Query for a measure that the existing metrics can answer. */
 const answerable = (figure: Figure, metrics: ReadonlySet<string>): QueryRequest | undefined =>
   figure.of.find((query) => metricsOf(query).every((metric) => metrics.has(metric)));
 
 const candidates = (figure: Figure): string[] => [...new Set(figure.of.flatMap(metricsOf))];
 
-/** How long figures may take. */
+/** Timeout of the measures' queries. */
 const maxQueryMs = 30_000;
 
-/** Every figure of an engine over a range, known or not. */
+/** Returns all measures of an engine over a range, with or without a value. */
 export const readFigures = async (reading: Reading, engine: Engine, range: Range): Promise<FigureAnswer[]> => {
   const { figures, senders } = engine;
   if (!reading.plan.entitlements.includes('metrics'))
     return figures.map((figure) => absent(figure, 'the plan does not include metrics'));
   const metrics = await presentMetrics(reading, figures.flatMap(candidates), range);
-  // Each statement costs as much as the points of an engine: those of all figures are few.
+  // Each statement costs as much as reading the engine's points: the points of all measures are few.
   const answers = new Answers({ gatherMs: 0, sharedMs: maxQueryMs, aloneMs: maxQueryMs });
   return Promise.all(
     figures.map(async (figure) => {
@@ -66,13 +66,13 @@ const absent = (figure: Figure, reason: string): FigureAnswer => ({
   metrics: candidates(figure),
 });
 
-/** The number in a table of one row. */
+/** The number in a table with one row. */
 const numberIn = ({ rows }: Pick<Result, 'rows'>): number | undefined => {
   const value = rows[0]?.at(-1);
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 };
 
-/** What calls of an engine can be shown as, over time. */
+/** Time series of an engine's calls. */
 export const callFigures = {
   requests: { unit: '{request}', expression: 'toFloat64(sum(requests))' },
   requestRate: { unit: '{request}/s', expression: 'sum(requests)' },
@@ -93,7 +93,10 @@ export interface EngineSeries {
   readonly reason: string | null;
 }
 
-/** A figure of an engine over time: of its calls, by database, or of its metrics. Steps are whole minutes (`wholeMinutes`). */
+/**
+ * Returns a measure of an engine over time: of its calls, by database, or of its metrics. Steps are multiples of a
+ * minute (`wholeMinutes`).
+ */
 export const readEngineSeries = async (
   reading: Reading,
   query: InstanceQuery & { readonly engine: string; readonly figure: string },

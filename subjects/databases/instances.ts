@@ -1,4 +1,4 @@
-/** Databases that were seen in a range: by the calls of services, and by the metrics of those who watch them. */
+/** Databases in a range: from the calls of services, and from the metrics of monitoring agents. */
 import { z } from 'zod';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
@@ -15,20 +15,22 @@ const Calls = z.strictObject({
   requests: z.int(),
   errors: z.int(),
   ratePerSecond: z.number(),
-  errorRate: z.number().describe('0 to 1'),
-  duration: CallDurations.nullable().describe('Nanoseconds, as callers saw it; quantiles are off by 4.4 % at most'),
-  callers: z.array(z.string()).describe('Services; up to 50'),
+  errorRate: z.number().describe('Error rate, 0 to 1'),
+  duration: CallDurations.nullable().describe(
+    'Duration in nanoseconds, as measured by callers; quantiles are accurate within 4.4 %',
+  ),
+  callers: z.array(z.string()).describe('Calling services; up to 50'),
 });
 
 export const DatabaseInstance = z.strictObject({
-  id: z.string().describe('Engine and name'),
-  engine: z.string().describe('Product, by its present name in the conventions; empty where nobody names one'),
-  name: z.string().describe('Database, or host where nobody names one; empty where metrics name neither'),
+  id: z.string().describe('ID, from engine and name'),
+  engine: z.string().describe('Product, by its current name in the semantic conventions; empty if unknown'),
+  name: z.string().describe('Database, or host if the database is unknown; empty if metrics name neither'),
   addresses: z.array(z.string()).describe('Hosts and ports; up to 20'),
   seenBy: z.array(z.enum(['calls', 'metrics'])),
   calls: z.union([Calls, z.strictObject({ value: z.null(), reason: z.string() })]),
-  series: Known.describe('Time series that tell of it'),
-  lastSeen: z.string().describe('The minute of its last call; of one that metrics alone tell of, to the hour'),
+  series: Known.describe('Time series of the database'),
+  lastSeen: z.string().describe('Minute of the last call; for a database with metrics only, to the hour'),
 });
 export type DatabaseInstance = z.output<typeof DatabaseInstance>;
 
@@ -57,13 +59,16 @@ const noCalls = 'no service called it with a span in this range';
 const noMetrics = 'no metrics of it came in this range';
 const notIncluded = (signal: string): string => `the plan does not include ${signal}`;
 
-/** SQL of the rows of `service_edges` that are calls of databases in these minutes. Its parameters are `{from:Int64}` and `{to:Int64}`, seconds. */
+/**
+ * Returns the SQL condition for rows of `service_edges` that are database calls in these minutes. Its parameters are
+ * `{from:Int64}` and `{to:Int64}`, in seconds.
+ */
 export const databaseCalls = (query: InstanceQuery): string =>
   `service_edges WHERE tenant_id = {tenant:String} AND minute >= toDateTime({from:Int64}, 'UTC') AND minute <= toDateTime({to:Int64}, 'UTC')
       AND toStartOfHour(minute) >= toStartOfHour(toDateTime({from:Int64}, 'UTC')) AND toStartOfHour(minute) <= toDateTime({to:Int64}, 'UTC')
       AND server_kind = 'database' AND connection = 'query'${query.engine === undefined ? '' : ` AND ${systemExpression('system')} = {engine:String}`}${projectScopeCondition(query, ['project_id', 'server_project_id'])}`;
 
-/** Parameters of that SQL. */
+/** Returns the parameters of that SQL. */
 export const callParameters = (query: InstanceQuery, minutes: Range): Record<string, string> => ({
   from: String(minutes.from / 1_000_000_000n),
   to: String((minutes.to - 1n) / 1_000_000_000n),
@@ -84,7 +89,7 @@ const prefixes = engines.flatMap(({ name, prefixes: each }) => each.map((prefix)
 const engineOfMetric = `multiIf(${prefixes.map(([name, prefix]) => `startsWith(metric, ${quote(prefix)}), ${quote(name)}`).join(', ')}, '')`;
 const attributeOf = (keys: readonly string[]): string =>
   `coalesce(${keys.flatMap((key) => [`nullIf(s.attributes[${quote(key)}], '')`, `nullIf(r.attributes[${quote(key)}], '')`]).join(', ')}, '')`;
-/** What receivers and exporters call the database and the server that they watch. */
+/** Attributes in which receivers and exporters name the monitored database and server. */
 const databaseNames = [
   'postgresql.database.name',
   'mysql.instance.endpoint',
@@ -95,7 +100,7 @@ const databaseNames = [
 ];
 const serverNames = ['server.address', 'service.instance.id', 'instance', 'host.name'];
 
-/** Instances as metrics name them, from the series that were alive. */
+/** Instances named by metrics, from the active series. */
 const readWatched = (reading: Reading, query: InstanceQuery, minutes: Range): Promise<SeriesRow[]> =>
   reading.columns.query<SeriesRow>(
     `SELECT ${engineOfMetric} AS engine, ${attributeOf(databaseNames)} AS name, ${attributeOf(serverNames)} AS host,
@@ -114,8 +119,8 @@ const readWatched = (reading: Reading, query: InstanceQuery, minutes: Range): Pr
   );
 
 /**
- * Databases of whole minutes by engine and name. What metrics tell of is one with what services called where both give the same name or
- * host; what a plan does not include is left out, with the reason.
+ * Returns databases by engine and name over complete minutes. A monitored and a called database are merged if both have
+ * the same name or host. Data that the plan does not include is omitted, with the reason.
  */
 export const readDatabases = async (
   reading: Reading,
@@ -140,7 +145,7 @@ export const readDatabases = async (
   };
 };
 
-/** Adds what metrics tell of an instance: of one that is called already, where there is one. */
+/** Adds a monitored instance, merged with a called one if possible. */
 const addWatched = (found: DatabaseInstance[], row: SeriesRow, noCallsReason: string): void => {
   const at = found.findIndex((instance) => isSame(instance, row));
   const { id, engine, name, host } = { id: idOf(row.engine, row.name || row.host), ...row };

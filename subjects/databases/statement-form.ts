@@ -1,35 +1,36 @@
 /**
- * The normalised form of a database statement, and its digest, as SQL: what the engine's own `normalizeQuery` makes of a text (comments
- * and literals gone), so that one text has one digest in spans, logs and metrics alike, and grouping happens where the rows are.
+ * SQL of the normalized form and the digest of a database statement. The engine's `normalizeQuery` removes comments and
+ * literals. So one statement has the same digest in spans, logs and metrics, and the engine can group by it.
  */
 import { quote } from '../../schemas/tables/literal.ts';
 
-/** Of the steps below. A digest names it, since digests of two versions say nothing about each other. */
+/** Version of the steps below. It is part of a digest, since digests of two versions are not comparable. */
 const version = 1;
 
-/** Where double quotes hold a text and not a name. */
+/** Products in which double quotes enclose a text instead of a name. */
 const quotesHoldTexts = ['mysql', 'mariadb', 'clickhouse', 'hive', 'trino'];
-/** Where a statement is JSON. */
+/** Products whose statements are JSON. */
 const json = ['mongodb', 'elasticsearch', 'opensearch', 'couchdb', 'azure.cosmosdb', 'aws.dynamodb'];
-/** Where a statement is a command with arguments. */
+/** Products whose statements are commands with arguments. */
 const commands = ['redis', 'memcached', 'valkey'];
 
 const among = (system: string, systems: readonly string[]): string => `${system} IN (${systems.map(quote).join(', ')})`;
 
-/** Steps by regular expressions (RE2), in order. A `?` stands for any number of values. */
+/** Regular expression replacements (RE2), in order. A `?` represents any number of values. */
 const steps: readonly (readonly [pattern: string, replacement: string])[] = [
-  // Names in quotes of any kind are what they are without, where they could be.
+  // Quotes of any kind are removed from names that do not need them.
   ['[`"\\[]([A-Za-z_][A-Za-z0-9_$]*)[`"\\]]', '\\1'],
-  // Parameters: $1, :name, @p1, %s, %(name)s. Two colons are a cast.
+  // Parameters: $1, :name, @p1, %s, %(name)s. A double colon is a cast.
   ['\\$[0-9]+|%s|%\\([A-Za-z_0-9]+\\)s|@[pP][0-9]+', '?'],
   ['(^|[^:A-Za-z0-9_]):[A-Za-z_][A-Za-z0-9_]*', '\\1?'],
-  // Texts with a letter of their kind before them, signs of numbers, and `true`, `false` and `null`, which stand where any value may.
+  // Texts with a prefix character, signs of numbers, and `true`, `false` and `null`, which may occur in place of any
+  // value.
   ['\\b[nNeEbBxX]\\?', '?'],
   ['([=(,<>]\\s*)[-+]\\s*\\?', '\\1?'],
   ['([=(,<>]\\s*)(?i:true|false|null)\\b', '\\1?'],
   ['\\s+', ' '],
   [' ?([(),=<>]) ?', '\\1'],
-  // Lists of values, and lists of such lists.
+  // Lists of values, and nested lists.
   ['\\?(?:\\.\\.)?(?:,\\?(?:\\.\\.)?)*', '?'],
   ['\\(\\?\\)(?:,\\(\\?\\))*', '(?)'],
   ['[; ]+$', ''],
@@ -41,23 +42,29 @@ const replaced = (text: string): string =>
     text,
   );
 
-/** Whether a text was cut inside a literal or by its sender: what follows is not known, so its form is that of no whole statement. */
+/**
+ * Returns whether a text was truncated inside a literal or by its sender: the remainder is unknown, so the form is that
+ * of an incomplete statement.
+ */
 const isCut = (text: string): string =>
   `(countSubstrings(replaceAll(${text}, '\\\\\\'', ''), '\\'') % 2 = 1 OR endsWith(${text}, '...') OR endsWith(${text}, '…'))`;
 
-/** Names of a JSON text's members without quotes, and a `?` for each text. Escapes go first: none hides where a text ends. */
+/**
+ * Removes quotes from the member names of a JSON text, and replaces each text with `?`. Escapes are replaced first, so
+ * that the end of each text is recognizable.
+ */
 const jsonMasked = (text: string): string => {
   const escaped = `replaceRegexpAll(${text}, ${quote('(?s)\\\\.')}, '_')`;
   const named = `replaceRegexpAll(${escaped}, ${quote('"([^"]*)"\\s*:')}, '\\\\1:')`;
   return `replaceRegexpAll(${named}, ${quote('"[^"]*("|$)')}, '?')`;
 };
 
-/** What ends the form of a statement that was cut. */
+/** Suffix of a truncated statement's form. */
 export const cutMark = ' …';
 
 /**
- * SQL of a statement's normalised form. `text` and `system` (as `systemOf` names it) are expressions of the row; both are spelt several
- * times, so they should be columns of a subquery.
+ * Returns the SQL expression of a statement's normalized form. `text` and `system` (the result of `systemOf`) are
+ * expressions of the row. Both are used several times, so they should be columns of a subquery.
  */
 export const statementForm = (text: string, system: string): string => {
   const masked = `multiIf(
@@ -69,6 +76,8 @@ export const statementForm = (text: string, system: string): string => {
   return `concat(if(${among(system, commands)}, ${command}, ${sql}), if(${isCut(text)}, ${quote(cutMark)}, ''))`;
 };
 
-/** SQL of the digest of a normalised form: the same in every signal, for one product. */
+/**
+ * Returns the SQL expression of a normalized form's digest, which is the same in all telemetry signals for one product.
+ */
 export const statementDigest = (form: string, system: string): string =>
   `concat('q${version}-', lower(hex(cityHash64(${system}, ${form}))))`;

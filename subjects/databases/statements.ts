@@ -1,4 +1,4 @@
-/** Statements that databases were asked, by their normalised form: what they cost, who asks them, and who else knows them. */
+/** Database statements by normalized form: their cost, their callers, and other telemetry that contains them. */
 
 import { z } from 'zod';
 import { requireEntitlement } from '../../queries/entitlement.ts';
@@ -17,16 +17,18 @@ import { attributeKeys, systemExpression, systemOf } from './systems.ts';
 export const Statement = z.strictObject({
   digest: z
     .string()
-    .describe('The same for this statement in spans, logs and metrics; its letters before the dash are the version'),
-  engine: z.string().describe('Product, by its present name in the conventions; empty where senders name none'),
-  statement: z.string().describe('Normalised: ? stands for any number of values, and nothing else is of a sender'),
-  isCut: z.boolean().describe('Whether senders cut it: several statements may have this beginning'),
-  databases: z.array(z.string()).describe('Up to 10'),
-  collections: z.array(z.string()).describe('Tables or collections that senders name; up to 10'),
-  services: z.array(z.string()).describe('Who asks it; up to 20'),
+    .describe('Digest, equal for this statement in spans, logs and metrics; the part before the dash is the version'),
+  engine: z.string().describe('Product, by its current name in the semantic conventions; empty if senders name none'),
+  statement: z
+    .string()
+    .describe('Normalized statement: ? represents any number of values, and no literals of the sender remain'),
+  isCut: z.boolean().describe('Whether senders truncated it: several statements may have this beginning'),
+  databases: z.array(z.string()).describe('Databases; up to 10'),
+  collections: z.array(z.string()).describe('Tables or collections named by senders; up to 10'),
+  services: z.array(z.string()).describe('Calling services; up to 20'),
   calls: z.int(),
   errors: z.int(),
-  errorRate: z.number().describe('0 to 1'),
+  errorRate: z.number().describe('Error rate, 0 to 1'),
   callsPerSecond: z.number(),
   duration: z
     .strictObject({
@@ -35,14 +37,17 @@ export const Statement = z.strictObject({
       ...CallDurations.shape,
     })
     .describe(
-      'As callers saw it. `share` is of all statements of the answer’s filter. Quantiles are off by 4.4 % at most',
+      'Duration as measured by callers. `share` is relative to all statements that match the filter. Quantiles are accurate within 4.4 %',
     ),
   slowest: z.strictObject({ traceId: z.string(), spanId: z.string() }),
-  logs: z.int().nullable().describe('Log records with this statement; null where the plan does not include logs'),
+  logs: z
+    .int()
+    .nullable()
+    .describe('Number of log records with this statement; `null` if the plan does not include logs'),
   series: z
     .int()
     .nullable()
-    .describe('Time series that carry this statement; null where the plan does not include metrics'),
+    .describe('Number of time series with this statement; `null` if the plan does not include metrics'),
 });
 export type Statement = z.output<typeof Statement>;
 
@@ -54,7 +59,7 @@ const sortedBy = {
   max: 'toFloat64(max(duration_max))',
 } as const;
 
-/** By what statements are sorted, the largest first. */
+/** Sort orders of statements, all descending. */
 export const statementSorts = [
   '-time',
   '-calls',
@@ -67,11 +72,11 @@ export interface StatementQuery extends ProjectScope {
   readonly engine?: string | undefined;
   readonly service?: string | undefined;
   readonly database?: string | undefined;
-  /** A part of the normalised form, in any case. */
+  /** A part of the normalized form, ignoring case. */
   readonly search?: string | undefined;
   readonly sort: (typeof statementSorts)[number];
   readonly limit: number;
-  /** The place of the last statement of the page before. */
+  /** Position of the last statement of the previous page. */
   readonly after?: { readonly value: string; readonly digest: string } | undefined;
 }
 
@@ -94,15 +99,15 @@ interface Row extends QuantilesRow {
 const isJson = "system IN ('mongodb', 'elasticsearch', 'opensearch', 'couchdb', 'azure.cosmosdb', 'aws.dynamodb')";
 
 /**
- * What a span says it asked: its statement, else its summary, else operation and collection, else its name. Documents do not name the
- * collection that they ask.
+ * Query text of a span: its statement, or else its summary, operation and collection, or name. Document queries do not
+ * contain their collection, which is added.
  */
 const textOfSpan = `multiIf(statement != '', if(${isJson} AND collection != '', concat(collection, ' ', statement), statement), summary != '', summary, operation != '', trimRight(concat(operation, ' ', collection)), name)`;
 
 const within =
   "timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')";
 
-/** Client spans of databases, by the text of what they asked: each text is normalised once, however often it was asked. */
+/** Client spans of databases, grouped by query text, so that each text is normalized once. */
 const statementsSql = (query: StatementQuery): string => {
   const conditions = [
     ...(query.engine === undefined ? [] : [`system = {engine:String}`]),
@@ -119,7 +124,7 @@ const statementsSql = (query: StatementQuery): string => {
     ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`} GROUP BY text, system`;
 };
 
-/** Statements of a range, with the most of what they are sorted by first. One more than `limit` when there are more. */
+/** Returns statements of a range in sort order. Returns one more than `limit` if there are more. */
 export const readStatements = async (
   reading: Reading,
   query: StatementQuery,
@@ -200,7 +205,7 @@ const statementOf = (
 
 const textAndSystem = `${firstAttribute(attributeKeys.statement)} AS text, ${systemExpression(firstAttribute(attributeKeys.system))} AS system`;
 
-/** Events by which receivers tell of the statements that a database itself counts or sees. */
+/** Events in which receivers report the statements that a database itself counts or observes. */
 const logsWith = {
   signal: 'logs',
   texts: (scope: ProjectScope) => `SELECT ${textAndSystem}, count() AS times FROM logs
@@ -213,7 +218,7 @@ const seriesWith = {
     WHERE tenant_id = {tenant:String} AND ${seriesSeen} AND (${attributeKeys.statement.map((key) => `mapContains(attributes, ${quote(key)})`).join(' OR ')})${projectScopeCondition(scope)} GROUP BY text, system`,
 } as const;
 
-/** How often each digest stands in another signal; undefined where the plan does not include it. */
+/** Number of occurrences of each digest in another telemetry signal; undefined if the plan does not include it. */
 const alsoIn = async (
   { plan, columns }: Reading,
   { signal, texts }: typeof logsWith | typeof seriesWith,

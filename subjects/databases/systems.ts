@@ -1,7 +1,7 @@
-/** Names of database products: those of OpenTelemetry's conventions, and what senders of former versions call them. */
+/** Names of database products: those of OpenTelemetry's semantic conventions, and those of former versions. */
 import { quote } from '../../schemas/tables/literal.ts';
 
-/** Former name → present one (`db.system` → `db.system.name`). Others did not change. */
+/** Former name → current name (`db.system` → `db.system.name`). Other names did not change */
 const formerNames: ReadonlyMap<string, string> = new Map(
   Object.entries({
     mssql: 'microsoft.sql_server',
@@ -26,14 +26,14 @@ const formerNames: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** The present name of a product. */
+/** Returns the current name of a product. */
 export const systemOf = (name: string): string => formerNames.get(name.toLowerCase()) ?? name.toLowerCase();
 
-/** SQL of the same. */
+/** Returns the SQL expression of the current name. */
 export const systemExpression = (name: string): string =>
   `transform(lower(${name}), [${[...formerNames.keys()].map(quote).join(', ')}], [${[...formerNames.values()].map(quote).join(', ')}], lower(${name}))`;
 
-/** Attributes by what they say, present names first. */
+/** Attributes by meaning, current names first. */
 export const attributeKeys = {
   system: ['db.system.name', 'db.system'],
   namespace: ['db.namespace', 'db.name', 'db.instance'],

@@ -1,17 +1,20 @@
 import { z } from 'zod';
 import type { Columns } from '../../schemas/ports/columns.ts';
 
-/** Which dead letters. What is left out does not restrict; without a tenant all tenants' (the operator's own view). */
+/**
+ * Filter of dead letters. Omitted fields do not restrict. Without a tenant it matches those of all tenants, for the
+ * operator.
+ */
 export interface DeadLetterFilter {
   readonly tenantId?: string | undefined;
   readonly ids?: readonly string[] | undefined;
-  /** License key with which it came. */
+  /** License key of the sender. */
   readonly keyId?: string | undefined;
   readonly signal?: string | undefined;
   readonly reason?: string | undefined;
   readonly kind?: 'refused' | 'unprocessable' | undefined;
   readonly origin?: string | undefined;
-  /** Epoch milliseconds of reception, both ends included. */
+  /** Reception time in epoch milliseconds, inclusive. */
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;
   readonly state?: DeadLetterState | undefined;
@@ -20,14 +23,14 @@ export interface DeadLetterFilter {
 const states = ['open', 'replayed', 'discarded'] as const;
 export type DeadLetterState = (typeof states)[number];
 
-/** A dead letter as answers carry it. */
+/** Schema of a dead letter in responses. */
 export const DeadLetterView = z.strictObject({
   id: z.string(),
   projectId: z.string(),
   keyId: z.string(),
   signal: z.string(),
   origin: z.string(),
-  kind: z.string().describe('refused (by a receiver) or unprocessable (by a consumer)'),
+  kind: z.string().describe('`refused` (by a receiver) or `unprocessable` (by a consumer)'),
   reason: z.string(),
   message: z.string(),
   position: z.number().nullable().describe('Byte position of the error in the decompressed body'),
@@ -40,14 +43,14 @@ export const DeadLetterView = z.strictObject({
   actor: z.string().nullable(),
 });
 
-/** A dead letter as lists show it. */
+/** A dead letter in lists. */
 export interface DeadLetter extends Readonly<z.output<typeof DeadLetterView>> {
   readonly tenantId: string;
-  /** Where its chunks begin on the dead-letter topic. */
+  /** Position of its chunks on the dead-letter topic. */
   readonly place: { readonly partition: number; readonly offset: number; readonly chunks: number };
 }
 
-/** A place in the order of reception. */
+/** A position in reception order. */
 export interface After {
   readonly receivedAtMs: number;
   readonly id: string;
@@ -64,7 +67,7 @@ interface Row extends Omit<DeadLetter, 'position' | 'receivedAt' | 'size' | 'sta
   readonly marked: string;
 }
 
-/** Reads with the tenant's fences where the filter names a tenant, else as the platform. */
+/** Reads with the tenant's filters if the filter names a tenant, otherwise as the platform. */
 const reader = (columns: Columns, tenantId: string | undefined): Pick<Columns, 'query'> =>
   tenantId === undefined ? columns : columns.of(tenantId);
 
@@ -87,8 +90,8 @@ const conditionsOf = (filter: DeadLetterFilter): { where: string; parameters: Re
 };
 
 /**
- * Dead letters that match, in order of reception. A consumer may have published one twice, with the same id: one row of
- * it is shown.
+ * Returns matching dead letters in reception order. A consumer may have published one twice with the same ID: only one
+ * row is returned.
  */
 export const readDeadLetters = async (
   columns: Columns,
@@ -105,7 +108,7 @@ export const readDeadLetters = async (
   const direction = page.newestFirst ? 'DESC' : 'ASC';
   const values: Record<string, string | readonly string[]> = { ...parameters };
   let outer = '1';
-  // Marks are ordered by id: those of named letters are looked up, not read all.
+  // Marks are sorted by ID: those of named dead letters are looked up directly.
   const named = filter.ids === undefined ? '' : ' AND id IN {ids:Array(String)}';
   let inner = where + named;
   if (filter.ids !== undefined) values['ids'] = filter.ids;
@@ -142,7 +145,7 @@ const toDeadLetter = ({ received, outcome, marked, partition, offset, chunks, ..
   place: { partition, offset: Number(offset), chunks },
 });
 
-/** How many dead letters match. */
+/** Returns the number of matching dead letters. */
 export const countDeadLetters = async (columns: Columns, filter: DeadLetterFilter): Promise<number> => {
   const { where, parameters } = conditionsOf(filter);
   const own = filter.tenantId === undefined ? '1' : 'tenant_id = {tenant:String}';

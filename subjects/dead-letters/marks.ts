@@ -1,9 +1,9 @@
-/** What became of dead letters, as far as it has landed. */
+/** Landed marks of dead letters. */
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { DeadLetterMark } from '../../schemas/topics.ts';
 import type { DeadLetter } from './dead-letters.ts';
 
-/** Offset of the last mark that landed, by partition. */
+/** Returns the offset of the last landed mark, by partition. */
 export const landedMarkOffsets = async (columns: Columns): Promise<ReadonlyMap<number, number>> => {
   const rows = await columns.query<{ partition: number; last: string }>(
     'SELECT partition, toString(max(dead_letter_marks.offset)) AS last FROM dead_letter_marks GROUP BY partition',
@@ -11,7 +11,7 @@ export const landedMarkOffsets = async (columns: Columns): Promise<ReadonlyMap<n
   return new Map(rows.map(({ partition, last }) => [partition, Number(last)]));
 };
 
-/** Marks of letters. */
+/** Returns the marks of dead letters. */
 export const landedMarks = async (columns: Columns, deadLetters: readonly DeadLetter[]): Promise<DeadLetterMark[]> => {
   const rows = await columns.query<{ tenantId: string; id: string; outcome: string; marked: string; actor: string }>(
     `SELECT tenant_id AS tenantId, id, outcome, toString(toUnixTimestamp64Milli(marked_at)) AS marked, actor

@@ -1,27 +1,27 @@
-/** Texts of Sigma in a zip archive. */
+/** Sigma files in a zip archive. */
 import { strFromU8, Unzip, type UnzipFile, UnzipInflate } from 'fflate';
 import { inWorker } from '../../queries/worker.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 
 export interface SigmaFile {
-  /** Path in the archive; empty for a text by itself. */
+  /** Path in the archive; empty for a single text. */
   readonly name: string;
   readonly source: string;
 }
 
 const maxFiles = 20_000;
 const maxBytes = 64 * 1024 * 1024;
-/** Unpacked at once: a byte becomes a thousand at most. */
+/** Size of the pieces to decompress: each byte expands to at most a thousand. */
 const pieceBytes = 4096;
 
-/** Of the first file, or of the end of an archive that has none. */
+/** Signatures of the first file, or of the end of an empty archive. */
 const beginnings = ['PK\x03\x04', 'PK\x05\x06'];
 
 const refuse = (message: string): never => {
   throw new PermanentError('bad-archive', message);
 };
 
-/** Files as they are unpacked. Sizes are counted there: a header may say anything. */
+/** Files during decompression. Their sizes are counted, since headers are not trustworthy */
 class Unpacked {
   readonly texts = new Map<string, string>();
   #files = 0;
@@ -46,7 +46,10 @@ class Unpacked {
   }
 }
 
-/** Its files of YAML, by their paths. Rejects what is no archive, and one that unpacks to more than it may or than it says. */
+/**
+ * Returns the YAML files of an archive by path. Throws for an invalid archive, and for one that decompresses to more
+ * than the limit or the declared size.
+ */
 export const filesOf = (archive: Uint8Array): SigmaFile[] => {
   if (!beginnings.includes(strFromU8(archive.subarray(0, 4), true)))
     refuse('this is no zip archive: it does not begin as one');
@@ -65,7 +68,7 @@ export const filesOf = (archive: Uint8Array): SigmaFile[] => {
   }
 };
 
-/** Its files, or what is wrong with it. */
+/** Returns the files of an archive, or its problem. */
 export const readArchive = (
   archive: Uint8Array,
 ): { readonly files: readonly SigmaFile[] } | { readonly problem: string } => {

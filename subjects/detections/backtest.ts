@@ -1,4 +1,4 @@
-/** A look back: what the stream gave, or would have given, for records that were stored. */
+/** Backtest: the signals that the stream raised, or would have raised, for stored records. */
 
 import { type ExportQuestion, exportRecords } from '../../queries/logs/export.ts';
 import type { Reading } from '../../queries/reading.ts';
@@ -23,26 +23,26 @@ interface Open {
   readonly window: CorrelationWindow;
 }
 
-/** Records are added in the order of their times, as they came. */
+/** Processes records in order of time, like the stream. */
 export class Backtest {
   readonly #deployment: Deployment;
   readonly #nowMs: number;
   readonly #windows = new Map<string, Open>();
-  /** Signals that hide others for a time, which they count. */
+  /** Signals that suppress others for a time, and count them */
   readonly #hiding = new Map<string, DetectionSignal>();
   #signals: DetectionSignal[] = [];
-  /** Matches for chained correlations, which are taken in the order of their times. */
+  /** Matches for chained correlations, which are processed in order of time */
   #chained: DetectionMatch[] = [];
-  /** The earliest time at which a window that waits for its end is over. */
+  /** The earliest end of a window whose condition is evaluated at its end */
   #dueMs = Number.POSITIVE_INFINITY;
 
-  /** `nowMs` is when exceptions are looked at. */
+  /** `nowMs` is the time at which exceptions are evaluated. */
   constructor(deployment: Deployment, nowMs: number) {
     this.#deployment = deployment;
     this.#nowMs = nowMs;
   }
 
-  /** Signals that a record gives. */
+  /** Returns the signals of a record. */
   add(record: DetectedRecord): DetectionSignal[] {
     this.#chain(record.timeMs);
     if (record.timeMs >= this.#dueMs) this.#end(record.timeMs);
@@ -53,7 +53,7 @@ export class Backtest {
     return this.#drain();
   }
 
-  /** Signals of windows that were waiting for their end, and once more those that hid others. */
+  /** Returns the signals of windows at their end, and again those that suppressed others. */
   end(): DetectionSignal[] {
     this.#chain(Number.POSITIVE_INFINITY);
     this.#end(Number.POSITIVE_INFINITY);
@@ -69,7 +69,7 @@ export class Backtest {
     return signals;
   }
 
-  /** Takes what waits for chained correlations and lies before a time. */
+  /** Processes waiting matches of chained correlations before a time. */
   #chain(beforeMs: number): void {
     const due = this.#chained.filter(({ signal }) => signal.timeMs < beforeMs);
     if (due.length === 0) return;
@@ -117,7 +117,7 @@ export class Backtest {
     this.#signals.push(signal);
   }
 
-  /** Tells a signal again, with how many it hid. */
+  /** Emits a signal again, with the number of suppressed ones. */
   #emitHidden(signal: DetectionSignal | undefined): void {
     if (signal !== undefined && signal.eventCount > 1) this.#signals.push(signal);
   }
@@ -148,7 +148,7 @@ export class Backtest {
   }
 }
 
-/** A stored record as the stream knew it. */
+/** Converts a stored record to the form that the stream processes. */
 export const storedRecord = (tenantId: string, record: LogRecord): DetectedRecord => ({
   tenantId,
   projectId: record.projectId,
@@ -162,20 +162,21 @@ export const storedRecord = (tenantId: string, record: LogRecord): DetectedRecor
   },
 });
 
-/** Records of which a thread is asked at once: what is answered of them counts, should the time be over. */
+/** Records per request to a worker: the results count even if the time limit has passed. */
 const recordsAtOnce = 100;
 
 const backtestThreads = new RuleThreads();
 
-/** What a look back found by and by. */
+/** A page of a backtest's results. */
 export interface BacktestPage {
   readonly records: number;
   readonly signals: readonly DetectionSignal[];
 }
 
 /**
- * Tells signals of stored records that a question finds, the oldest first, page by page; the last page has those of windows that then
- * were open. It ends early where `take` answers false. Answers whether it was ended neither so nor by its budget of time.
+ * Evaluates the stored records of a query, oldest first, and passes their signals page by page. The last page includes
+ * those of windows that are still open. Stops early if `take` returns `false`. Returns whether it completed, neither
+ * stopped nor out of time.
  */
 export const backtestLogs = async (
   reading: Reading,

@@ -3,14 +3,17 @@ import type { Condition } from './documents.ts';
 
 const words = /\s+|[()]|\||[^\s()|]+/gy;
 const maxDepth = 100;
-/** Each term asks a selection of every event. Public rules have a few dozen at most. */
+/** Each term evaluates a selection for every event. Public rules have a few dozen at most. */
 const maxTerms = 500;
 const maxCharacters = 4_096;
 
-/** What is wrong with a condition, for people. */
+/** A problem of a condition, with a message for people. */
 export class ConditionError extends Error {}
 
-/** Whether a name fits a pattern in which `*` is any run of characters. Each part is looked for once, behind the one before it. */
+/**
+ * Returns whether a name matches a pattern in which `*` is any sequence of characters. Each part is searched once,
+ * after the previous one.
+ */
 export const fitsName = (name: string, pattern: string): boolean => {
   const [first = '', ...parts] = pattern.split('*');
   const last = parts.pop();
@@ -29,7 +32,7 @@ class ConditionReader {
   readonly #words: readonly string[];
   readonly #names: readonly string[];
   #at = 0;
-  /** How many selections were asked for, those that "of" names and those of conditions before it included. */
+  /** Number of evaluated selections, including those of "of" and of previous conditions. */
   terms: number;
 
   constructor(text: string, names: readonly string[], terms: number) {
@@ -105,7 +108,7 @@ class ConditionReader {
     const pattern = this.#words[this.#at++];
     if (pattern === undefined)
       throw new ConditionError('expected the name of a selection, a pattern or "them" after "of"');
-    // Names that begin with an underscore are meant for use by other means than "them".
+    // Names that begin with an underscore are excluded from "them".
     const names =
       pattern.toLowerCase() === 'them'
         ? this.#names.filter((name) => !name.startsWith('_'))
@@ -116,7 +119,7 @@ class ConditionReader {
   }
 }
 
-/** The selections that a condition asks for, each as often as it does. */
+/** Returns the selections in a condition, once for each use. */
 export const termsOf = (condition: Condition): readonly string[] => {
   switch (condition.is) {
     case 'and':
@@ -131,7 +134,10 @@ export const termsOf = (condition: Condition): readonly string[] => {
   }
 };
 
-/** Reads conditions of a document, of which any will do, over selections of these names. Throws `ConditionError`. */
+/**
+ * Parses the conditions of a document, any of which must hold, over selections with these names. Throws
+ * `ConditionError`.
+ */
 export const readConditions = (texts: readonly string[], names: readonly string[]): Condition[] => {
   const characters = texts.reduce((sum, { length }) => sum + length, 0);
   if (characters > maxCharacters)

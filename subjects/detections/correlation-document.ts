@@ -1,4 +1,4 @@
-/** Reads the `correlation` part of a document. */
+/** Parses the `correlation` part of a document. */
 import { isScalar } from 'yaml';
 import { ConditionError, readConditions } from './condition.ts';
 import {
@@ -13,7 +13,7 @@ import {
 import type { YamlMap } from './yaml.ts';
 
 const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-/** Windows hold what happened in them, so that they cannot be of any length. */
+/** Maximum timespan of a window, because windows store their matches. */
 export const maxTimespanMs = 30 * 86_400_000;
 
 const timespanOf = (map: YamlMap): number => {
@@ -94,7 +94,7 @@ const correlationConditionOf = (
   return { bounds, condition: undefined, fields, percentile: percentileOf(condition) };
 };
 
-/** Reads a correlation; what is wrong is failed on its map. */
+/** Parses a correlation. Problems are reported on its map. */
 export const correlationOf = (root: YamlMap, head: SigmaHead): SigmaCorrelation | undefined => {
   const map = root.map('correlation');
   if (map === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** Windows of correlations: what was matched of one group, by the records' times. */
+/** Correlation windows: matches of one group by record time. */
 
 import { z } from 'zod';
 import { hashOf } from '../../runtime/hash-of.ts';
@@ -8,19 +8,19 @@ import { signalHead, unique } from './detect.ts';
 import type { Condition, SigmaCorrelation } from './documents.ts';
 import { numberOf } from './value-tests.ts';
 
-/** A record that was matched: its time, which of the named rules matched it, and what is measured. */
+/** A matched record: its time, the index of the rule, and the measured value. */
 const Entry = z.tuple([z.number(), z.int(), z.string().nullable()]);
 type Entry = z.output<typeof Entry>;
 
-/** What is kept of one group. Plain JSON. */
+/** State of one group. Plain JSON. */
 export const CorrelationWindow = z.strictObject({
   /** By time. */
   entries: z.array(Entry),
   /** Some of the records, by time. */
   events: z.array(z.strictObject({ event: SignalEvent, entities: DetectionSignal.shape.entities })),
-  /** The end of the window that gave a signal last; null for none. */
+  /** End of the window of the last signal; null for none. */
   firedMs: z.number().nullable(),
-  /** Entries that were too many to be kept. */
+  /** Number of dropped entries. */
   dropped: z.int(),
 });
 export type CorrelationWindow = z.output<typeof CorrelationWindow>;
@@ -34,16 +34,18 @@ export const emptyWindow = (): CorrelationWindow => ({
 
 const maxEntries = 5_000;
 const minEntries = 100;
-/** Of a group, and in a signal: fewer, so that what came early for another record leaves enough. */
+/**
+ * Maximum events stored for a group. A signal contains fewer, so that enough remain for a record that arrives later.
+ */
 const maxEvents = 20;
 const maxShown = 10;
 const maxEntities = 20;
 
-/** Whether it is known only when the time is over that the condition holds: at most so many, or exactly. */
+/** Returns whether the condition can only be decided at the end of the window: upper bounds and exact counts. */
 export const waitsForEnd = ({ bounds }: SigmaCorrelation): boolean =>
   bounds.some(({ is }) => is === 'lt' || is === 'lte' || is === 'eq' || is === 'neq');
 
-/** Linear between the two values that lie next to it. */
+/** Linear interpolation between the two adjacent values. */
 const percentileOf = (values: readonly number[], percentile: number): number => {
   const sorted = values.toSorted((left, right) => left - right);
   const at = ((sorted.length - 1) * percentile) / 100;
@@ -84,7 +86,7 @@ const isWithin = ({ bounds }: SigmaCorrelation, value: number): boolean =>
     return is === 'eq' ? value === bound : value !== bound;
   });
 
-/** Whether all rules matched one after the other, in the order of the correlation. */
+/** Returns whether all rules matched successively, in the order of the correlation. */
 const isInOrder = ({ rules }: SigmaCorrelation, entries: readonly Entry[]): boolean => {
   let nextRule = 0;
   for (const [, rule] of entries) if (rule === nextRule) nextRule++;
@@ -119,20 +121,20 @@ const isMet = (correlation: SigmaCorrelation, entries: readonly Entry[]): boolea
   return isEnough && (type === 'temporal' || isInOrder(correlation, entries));
 };
 
-/** How many entries can matter: of event counts no more than the highest bound asks for. */
+/** Maximum number of relevant entries: for event counts, the highest bound. */
 const maxEntriesOf = (correlation: SigmaCorrelation): number =>
   correlation.type === 'event_count'
     ? Math.min(maxEntries, Math.max(minEntries, ...correlation.bounds.map(({ value }) => value + 1)))
     : maxEntries;
 
-/** Puts one where it belongs in an order that does not depend on which came first. */
+/** Inserts an element into an order that does not depend on the order of arrival. */
 const insert = <Each>(list: readonly Each[], each: Each, isAfter: (one: Each, other: Each) => boolean): Each[] => {
   let at = list.length;
   while (at > 0 && isAfter(list[at - 1] as Each, each)) at--;
   return list.toSpliced(at, 0, each);
 };
 
-/** By time; of one time in the order of the rules, so that an ordered correlation takes them as they are wanted. */
+/** By time, then by rule order, so that an ordered correlation receives simultaneous matches in the required order. */
 const isEntryAfter = ([time, rule]: Entry, [otherTime, otherRule]: Entry): boolean =>
   time === otherTime ? rule > otherRule : time > otherTime;
 type WindowEvent = CorrelationWindow['events'][number];
@@ -156,7 +158,7 @@ const withMatch = (
       ? (match.values[0] ?? null)
       : JSON.stringify(match.values);
   const newestMs = Math.max(timeMs, window.entries.at(-1)?.[0] ?? timeMs);
-  // What waits for its end is forgotten then.
+  // Windows that are evaluated at their end are deleted then.
   const oldestMs = waitsForEnd(document) ? Number.NEGATIVE_INFINITY : newestMs - 2 * document.timespanMs;
   const all = insert(window.entries, [timeMs, rule, value], isEntryAfter).filter(([at]) => at > oldestMs);
   const limit = maxEntriesOf(document);
@@ -195,7 +197,7 @@ const signalOf = (
   };
 };
 
-/** Sorts matches of one time for a chained correlation, whichever way they came. */
+/** Returns the sort key of simultaneous matches for a chained correlation, independent of their arrival. */
 export const chainOrder = ({ forRule, key, names, signal }: DetectionMatch, rules: readonly string[]): string => {
   const rule = rules.findIndex((name) => names.includes(name));
   return JSON.stringify([forRule, key, rule, signal.id]);
@@ -204,11 +206,14 @@ export const chainOrder = ({ forRule, key, names, signal }: DetectionMatch, rule
 export interface Added {
   readonly window: CorrelationWindow;
   readonly signal: DetectionSignal | undefined;
-  /** Too long before what the window holds to be counted. */
+  /** Whether the match is too old to count in the window. */
   readonly isLate: boolean;
 }
 
-/** Adds a match to the window of its group. After a signal there is no other of the group for as long as the correlation's timespan. */
+/**
+ * Adds a match to the window of its group. After a signal, the group raises no other signal for the correlation's
+ * timespan.
+ */
 export const addMatch = (correlation: DeployedCorrelation, window: CorrelationWindow, match: DetectionMatch): Added => {
   const { document } = correlation;
   const { timespanMs } = document;
@@ -218,7 +223,7 @@ export const addMatch = (correlation: DeployedCorrelation, window: CorrelationWi
   const next = withMatch(window, match, correlation);
   if (waitsForEnd(document)) return { window: next, signal: undefined, isLate: false };
   const isCovered = (at: number): boolean => next.firedMs !== null && Math.abs(at - next.firedMs) < timespanMs;
-  // A late record counts in the windows of those after it.
+  // A late record counts in the windows of later records.
   const ends = next.entries
     .map(([at]) => at)
     .filter((at) => at >= timeMs && at < timeMs + timespanMs && !isCovered(at));
@@ -237,7 +242,7 @@ export const addMatch = (correlation: DeployedCorrelation, window: CorrelationWi
   return { window: next, signal: undefined, isLate: false };
 };
 
-/** When something is to be done about a window although nothing comes: it is over, or can be forgotten. */
+/** Returns when a window needs processing without further matches: at its end, or when it can be deleted. */
 export const dueOf = ({ document }: DeployedCorrelation, { entries }: CorrelationWindow): number => {
   const [first] = entries;
   const last = entries.at(-1);
@@ -245,7 +250,10 @@ export const dueOf = ({ document }: DeployedCorrelation, { entries }: Correlatio
   return waitsForEnd(document) ? first[0] + document.timespanMs : last[0] + document.timespanMs + 1;
 };
 
-/** Ends the first window of a group, if its condition waits for the end; answers what is left, or `undefined` for nothing. */
+/**
+ * Ends the first window of a group if its condition is evaluated at the end. Returns the remaining state, or
+ * `undefined` if there is none.
+ */
 export const endWindow = (
   correlation: DeployedCorrelation,
   window: CorrelationWindow,

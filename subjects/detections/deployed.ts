@@ -1,4 +1,4 @@
-/** Rules as an organization has deployed them, ready to run. */
+/** Compiles the detection rules that an organization has deployed */
 import type { Reader } from '../../queries/worker.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import type {
@@ -24,37 +24,37 @@ import { compile, type DeployedRule, type RuleSet } from './rule-set.ts';
 
 export type StoredRule = DetectionRule & Stored;
 
-/** A correlation, with how the rules that it names are known. */
+/** A correlation, with the names by which its rules are identified */
 export interface DeployedCorrelation {
   readonly id: string;
   readonly stored: StoredRule;
   readonly document: SigmaCorrelation;
-  /** It names other correlations. */
+  /** Whether the correlation names other correlations */
   readonly isChained: boolean;
 }
 
-/** What a tenant has deployed. */
+/** The deployed rules and correlations of a tenant */
 export interface Deployment {
   readonly set: RuleSet;
   readonly tables: readonly FieldTable[];
   readonly stored: ReadonlyMap<string, StoredRule>;
   readonly correlations: readonly DeployedCorrelation[];
-  /** Correlations by each id or name of a rule that they name. */
+  /** Correlations by the id or name of each rule that they reference */
   readonly byRule: ReadonlyMap<string, readonly DeployedCorrelation[]>;
-  /** Ids and names of rules that give no signals of their own. */
+  /** Ids and names of rules that emit no security signals themselves */
   readonly silent: ReadonlySet<string>;
-  /** What is deployed and cannot run, with the reason. */
+  /** Deployed documents that cannot run, with the reason */
   readonly problems: readonly { readonly ruleId: string; readonly message: string }[];
 }
 
-/** What a deployment is made of, as it is stored. */
+/** Stored documents from which a deployment is built */
 export interface ToDeploy {
   readonly rules: readonly StoredRule[];
   readonly fields: readonly DetectionFields[];
   readonly placeholders: readonly DetectionPlaceholder[];
 }
 
-/** Characters of the texts that are kept with what was read of them. */
+/** Maximum number of characters of the source texts in the cache of parsed documents */
 const maxCachedCharacters = 64 * 1024 * 1024;
 const cache = new Map<string, SigmaDocument | string>();
 let cachedCharacters = 0;
@@ -73,13 +73,19 @@ const store = (source: string, { documents, errors }: ReadRules): SigmaDocument 
   return made;
 };
 
-/** The document of a YAML text, or what is wrong with it. The same texts are read once. For threads: long texts take seconds. */
+/**
+ * Returns the document of a YAML text, or an error message. Results are cached by text. Call this in a worker: parsing
+ * a long text takes seconds.
+ */
 export const documentOf = (source: string): SigmaDocument | string =>
   cache.get(source) ?? store(source, readRules(source));
 
-/** The documents of YAML texts, or what is wrong with each. Long texts are read in a thread, and others have their turn in between. */
+/**
+ * Returns the documents of YAML texts, or an error message for each. Long texts are parsed in a worker, and the event
+ * loop runs in between.
+ */
 export const documentsOf = async (reader: Reader, sources: readonly string[]): Promise<(SigmaDocument | string)[]> => {
-  // What is known now may be dropped while others are read.
+  // The cache may evict these entries while other texts are parsed.
   const made = new Map(sources.map((source) => [source, cache.get(source)]));
   const unknown = [...made.keys()].filter((source) => made.get(source) === undefined);
   const read = await readRulesInWorker(reader, unknown);
@@ -87,7 +93,7 @@ export const documentsOf = async (reader: Reader, sources: readonly string[]): P
   return sources.map((source) => made.get(source) ?? documentOf(source));
 };
 
-/** Names by which a correlation may know a deployed document. */
+/** Returns the names by which a correlation may reference a deployed document. */
 export const namesOf = (id: string, document: SigmaDocument): string[] =>
   [...new Set([id, document.id, document.name])].filter((name) => name !== '');
 
@@ -97,7 +103,7 @@ const itemsOfException = ({ when }: Pick<RuleException, 'when'>): SelectionItem[
     return { field, modifiers, values: (Array.isArray(value) ? value : [value]) as SigmaValue[], line: 0 };
   });
 
-/** What is wrong with an exception, and where in it. */
+/** Returns the error of an exception and the path of the invalid field. */
 export const exceptionError = (
   exception: Pick<RuleException, 'when'>,
 ): { path: string; message: string } | undefined => {
@@ -110,7 +116,10 @@ export const exceptionError = (
   return undefined;
 };
 
-/** A rule that asks for what an exception says, for each that has not expired: its matches are covered by it. */
+/**
+ * Returns a rule that matches the conditions of an exception; its matches are covered by the exception. Returns
+ * `undefined` if the exception is invalid or belongs to a document that is not a rule.
+ */
 const exceptionOf = (exception: RuleException, rule: DeployedRule): DeployedRule | undefined => {
   if (rule.document.kind !== 'rule') return undefined;
   if (exceptionError(exception) !== undefined) return undefined;
@@ -119,7 +128,7 @@ const exceptionOf = (exception: RuleException, rule: DeployedRule): DeployedRule
     selections: new Map([['exception', { is: 'all' as const, items }]]),
     conditions: [{ is: 'selection' as const, name: 'exception' }],
   };
-  // Beside a rule that matched: an exception may ask for a field to be absent.
+  // The exception is only evaluated with a rule that matched, and it may require a field to be absent.
   return {
     ...rule,
     id: exceptionKey(rule.id, exception.id),
@@ -128,7 +137,7 @@ const exceptionOf = (exception: RuleException, rule: DeployedRule): DeployedRule
   };
 };
 
-/** What an exception is called among the rules of a set. */
+/** Returns the key of an exception among the rules of a set. */
 export const exceptionKey = (ruleId: string, exceptionId: string): string => `${ruleId}\n${exceptionId}`;
 
 const correlationsOf = (
@@ -163,14 +172,14 @@ const correlationsOf = (
   });
 };
 
-/** Parts that are not given are not there. */
+/** Omits parts that are not set. */
 const partsOf = ({ product, category, service }: DetectionFields['rules'][number]): LogSource => ({
   ...(product !== undefined && { product }),
   ...(category !== undefined && { category }),
   ...(service !== undefined && { service }),
 });
 
-/** A table of an organization's own, as those that come with the platform are. */
+/** Returns a field table defined by an organization, in the form of the built-in tables. */
 export const ownTable = ({ name, summary, rules, fields, roots, sources }: DetectionFields): FieldTable => ({
   name,
   summary,
@@ -189,7 +198,7 @@ export const ownTable = ({ name, summary, rules, fields, roots, sources }: Detec
   })),
 });
 
-/** Makes what is deployed ready to run. Documents that cannot be read are among its problems. */
+/** Compiles a deployment from stored documents. Documents that cannot be parsed are reported in `problems`. */
 export const deploymentOf = (
   rules: Iterable<StoredRule>,
   own: Iterable<DetectionFields>,
@@ -208,7 +217,7 @@ export const deploymentOf = (
     stored.set(rule.id, rule);
     deployed.push({ id: rule.id, version: rule.version, document, stored: rule, anySource: rule.anySource === true });
   }
-  // The order of documents in a store says nothing.
+  // The order of documents in the store is not significant.
   deployed.sort((left, right) => (left.id < right.id ? -1 : 1));
   const exceptions = deployed
     .flatMap((rule) => rule.stored.exceptions.map((each) => exceptionOf(each, rule)))

@@ -1,4 +1,4 @@
-/** What one record gives: signals, and matches for what looks at several records. */
+/** Evaluates one record: returns security signals, and matches for correlations over several records. */
 import { hashOf } from '../../runtime/hash-of.ts';
 import type { DetectionMatch, DetectionSignal, SignalEvent } from '../../schemas/signals.ts';
 import { attackTagsOf } from '../attack/matrix.ts';
@@ -10,7 +10,7 @@ import { fieldNames, foldName } from './fields/table.ts';
 import { fillEvent, type RecordValues } from './record-event.ts';
 import type { Match, PrefilterResult, Watch } from './rule-set.ts';
 
-/** A record, whether it passes by or was stored. */
+/** A record, either streamed or stored */
 export interface DetectedRecord {
   readonly tenantId: string;
   readonly projectId: string;
@@ -22,9 +22,9 @@ export interface DetectedRecord {
 
 export interface Detected {
   readonly signals: readonly DetectionSignal[];
-  /** For rules with suppression, and for correlations of rules. */
+  /** Matches for rules with suppression and for correlations of rules */
   readonly matches: readonly DetectionMatch[];
-  /** For correlations that name correlations. */
+  /** Matches for correlations that reference correlations */
   readonly chained: readonly DetectionMatch[];
 }
 
@@ -46,12 +46,12 @@ const entitiesOf = ({ set }: Deployment, event: SigmaEvent): DetectionSignal['en
   return unique(entities).slice(0, maxEntities);
 };
 
-/** Each entity once. */
+/** Returns the entities without duplicates. */
 export const unique = (entities: DetectionSignal['entities']): DetectionSignal['entities'] => [
   ...new Map(entities.map((entity) => [`${entity.type}\n${entity.value}`, entity])).values(),
 ];
 
-/** A signal that stands for another one too, which its rule's suppression hides: the first record and the last one are shown. */
+/** Merges a signal with one that the suppression of its rule hides. The result shows the first and the last record. */
 export const withHidden = (first: DetectionSignal, hidden: DetectionSignal): DetectionSignal => ({
   ...first,
   events: [...first.events.slice(0, 1), ...hidden.events],
@@ -59,10 +59,13 @@ export const withHidden = (first: DetectionSignal, hidden: DetectionSignal): Det
   entities: unique([...first.entities, ...hidden.entities]).slice(0, maxEntities),
 });
 
-/** Whether a signal that hides others is told again at once, and not only when its time is over: each time that its count has doubled. */
+/**
+ * Returns whether a signal that hides others is emitted again immediately, before its suppression window ends. This
+ * happens each time its count doubles.
+ */
 export const isReportedAgain = ({ eventCount }: DetectionSignal): boolean => Number.isInteger(Math.log2(eventCount));
 
-/** What signals say that come from the rule, whatever it matched. */
+/** Returns the fields of a signal that depend on the rule alone. */
 export const signalHead = ({ id, version, severity, riskScore, title }: StoredRule, tags: readonly string[]) => ({
   ruleId: id,
   ruleVersion: version,
@@ -72,7 +75,10 @@ export const signalHead = ({ id, version, severity, riskScore, title }: StoredRu
   ...attackTagsOf(tags),
 });
 
-/** One field of the event that a correlation groups or measures by, which it may call by an alias. */
+/**
+ * Returns one field of the event by which a correlation groups or measures. The correlation may use an alias for the
+ * field.
+ */
 const fieldOf = ({ set, tables }: Deployment, event: SigmaEvent, rule: SigmaRule, field: string): string | undefined =>
   set.valueOf(event, fieldNames(field, rule.logsource, tables));
 
@@ -89,7 +95,7 @@ const matchFor = (
     return names.map((name) => fields?.get(name)).find((each) => each !== undefined) ?? field;
   };
   const key = document.groupBy.map((field) => fieldOf(deployment, event, rule, aliased(field)));
-  // What lacks a field belongs to no group of it.
+  // An event that lacks a group-by field belongs to no group.
   if (key.some((value) => value === undefined)) return undefined;
   const values = document.fields.map((field) => fieldOf(deployment, event, rule, aliased(field)) ?? null);
   return { tenantId: signal.tenantId, forRule: id, key: key as string[], names, values, signal };
@@ -125,7 +131,7 @@ const signalOf = (
   };
 };
 
-/** The exception that covers a match, of those that still hold. */
+/** Returns the exception that covers a match, among those that have not expired. */
 const coveredBy = ({ exceptions, id }: StoredRule, matches: readonly Match[], nowMs: number): string =>
   exceptions.find(
     (each) =>
@@ -135,7 +141,7 @@ const coveredBy = ({ exceptions, id }: StoredRule, matches: readonly Match[], no
 
 type Found = { readonly [Part in keyof Detected]: Detected[Part][number][] };
 
-/** What a signal is to the correlations that name its rule. */
+/** Passes a signal to the correlations that reference its rule. */
 const correlate = (
   deployment: Deployment,
   event: SigmaEvent,
@@ -150,7 +156,7 @@ const correlate = (
   }
 };
 
-/** A signal of a rule whose signals are one for a time. */
+/** Returns a signal of a rule that suppresses repeated signals for a period. */
 const suppressible = (
   deployment: Deployment,
   event: SigmaEvent,
@@ -164,7 +170,7 @@ const suppressible = (
   return { tenantId, forRule: ruleId, key, names: [], values: [], signal: { ...signal, group } };
 };
 
-/** Matches one record. `nowMs` is when exceptions are looked at. */
+/** Evaluates one record. Exceptions that expired by `nowMs` are ignored. */
 export const detect = (
   deployment: Deployment,
   record: DetectedRecord,
@@ -179,7 +185,7 @@ export const detect = (
   const found: Found = { signals: [], matches: [], chained: [] };
   for (const match of matches) {
     const rule = stored.get(match.ruleId);
-    // Exceptions are matched beside the rules that they are of.
+    // Exceptions are evaluated with the rules to which they belong.
     if (rule === undefined) continue;
     const suppressedBy = coveredBy(rule, matches, nowMs);
     const signal = { ...signalOf(deployment, rule, match, record, event), suppressedBy };
@@ -191,7 +197,10 @@ export const detect = (
   return found;
 };
 
-/** What the signal of a correlation is to those that name it, and whether it is kept to them. */
+/**
+ * Returns the match of a correlation's signal for the correlations that reference it, and whether only those receive
+ * it.
+ */
 export const chainedMatch = (
   { byRule, silent, correlations }: Deployment,
   signal: DetectionSignal,

@@ -1,6 +1,6 @@
-/** Sigma's documents as they are read from YAML: rules, correlations and filters (specification 2.1). */
+/** Sigma documents parsed from YAML: rules, correlations and filters (specification 2.1) */
 
-/** Where a rule's events come from. A part that is not given is any. */
+/** Log source of a rule's events. An omitted part matches any value. */
 export interface LogSource {
   readonly product?: string;
   readonly category?: string;
@@ -14,21 +14,21 @@ export type SigmaStatus = (typeof sigmaStatuses)[number];
 
 export type SigmaValue = string | number | boolean | null;
 
-/** `Image|endswith: ['\cmd.exe']`. `field` is empty for keywords. */
+/** An item of a selection, such as `Image|endswith: ['\cmd.exe']`. `field` is empty for keywords. */
 export interface SelectionItem {
   readonly field: string;
   readonly modifiers: readonly string[];
   readonly values: readonly SigmaValue[];
-  /** Line in the text that was read. */
+  /** Line in the source text */
   readonly line: number;
 }
 
-/** A map: all of its items; or a list: any of its parts. */
+/** A selection: a map, of which all items must match, or a list, of which any part must match */
 export type Selection =
   | { readonly is: 'all'; readonly items: readonly SelectionItem[] }
   | { readonly is: 'any'; readonly parts: readonly Selection[] };
 
-/** What a condition says. `of` counts selections whose name fits a pattern. */
+/** A parsed condition. `of` counts selections whose name matches a pattern. */
 export type Condition =
   | { readonly is: 'and' | 'or'; readonly parts: readonly Condition[] }
   | { readonly is: 'not'; readonly part: Condition }
@@ -37,15 +37,15 @@ export type Condition =
 
 export interface Detection {
   readonly selections: ReadonlyMap<string, Selection>;
-  /** Any of them. */
+  /** Conditions, of which any must hold */
   readonly conditions: readonly Condition[];
 }
 
-/** What all documents say about themselves. */
+/** Fields that all documents have */
 export interface SigmaHead {
-  /** Empty where it has none. */
+  /** Id of the document; empty if it has none */
   readonly id: string;
-  /** What correlations may call it; empty without one. */
+  /** Name by which correlations may reference the document; empty if it has none */
   readonly name: string;
   readonly title: string;
   readonly description: string;
@@ -55,9 +55,9 @@ export interface SigmaHead {
   readonly tags: readonly string[];
   readonly references: readonly string[];
   readonly falsePositives: readonly string[];
-  /** YAML of this document alone. */
+  /** YAML of this document alone */
   readonly source: string;
-  /** Number of the document in the text, from 1, and its first line. */
+  /** Number of the document in the text, from 1, and its first line */
   readonly document: number;
   readonly line: number;
 }
@@ -66,15 +66,15 @@ export interface SigmaRule extends SigmaHead {
   readonly kind: 'rule';
   readonly logsource: LogSource;
   readonly detection: Detection;
-  /** Fields that the author wants to see with a match. */
+  /** Fields that the author wants to display with a match */
   readonly fields: readonly string[];
 }
 
-/** Narrows rules: they match only where its condition holds too. */
+/** A filter, which narrows rules: they match only if its condition holds too */
 export interface SigmaFilter extends SigmaHead {
   readonly kind: 'filter';
   readonly logsource: LogSource;
-  /** Ids or names; `any` for all rules of the log source. */
+  /** Ids or names of rules; `any` for all rules of the log source */
   readonly rules: readonly string[] | 'any';
   readonly detection: Detection;
 }
@@ -97,38 +97,38 @@ export type Comparison = (typeof comparisons)[number];
 export interface SigmaCorrelation extends SigmaHead {
   readonly kind: 'correlation';
   readonly type: CorrelationType;
-  /** Ids or names of rules or other correlations; for `temporal_ordered` in the order in which they must match. */
+  /** Ids or names of rules or other correlations; for `temporal_ordered`, in the order in which they must match */
   readonly rules: readonly string[];
   readonly groupBy: readonly string[];
   readonly timespanMs: number;
-  /** All must hold of the count or value. */
+  /** Bounds of the count or value, all of which must hold */
   readonly bounds: readonly { readonly is: Comparison; readonly value: number }[];
-  /** Of temporal correlations: which of the rules must have matched, where it says more than how many. */
+  /** Condition of a temporal correlation over the rules that must have matched, if it has more than a count */
   readonly condition: Condition | undefined;
-  /** What is counted or measured; empty for event counts and temporal ones. */
+  /** Fields whose values are counted or measured; empty for event counts and temporal correlations */
   readonly fields: readonly string[];
   readonly percentile: number;
-  /** Alias → rule → field. */
+  /** Map from alias to rule to field */
   readonly aliases: ReadonlyMap<string, ReadonlyMap<string, string>>;
-  /** Whether the rules that it names give signals of their own as well. */
+  /** Whether the referenced rules emit signals of their own as well */
   readonly generate: boolean;
 }
 
 export type SigmaDocument = SigmaRule | SigmaCorrelation | SigmaFilter;
 
-/** What is wrong with a document, and where. */
+/** An error of a document, with its location */
 export interface SigmaError {
   /** Number of the document in the text, from 1. */
   readonly document: number;
   /** Line in the text, from 1. */
   readonly line: number;
-  /** Path of the field, as in `detection.selection.Image|endswith`; empty for the document as a whole. */
+  /** Path of the field, such as `detection.selection.Image|endswith`; empty for the whole document */
   readonly field: string;
   readonly message: string;
-  /** Title of the document, where it has one. */
+  /** Title of the document, if it has one */
   readonly title: string;
 }
 
-/** What is wrong and where, as one line. */
+/** Formats an error and its location as one line. */
 export const faultText = ({ line, field, message }: Pick<SigmaError, 'line' | 'field' | 'message'>): string =>
   field === '' ? `line ${line}: ${message}` : `line ${line}: ${field}: ${message}`;

@@ -1,23 +1,23 @@
-/** Risk of users, hosts, processes and addresses: what their signals add up to, each worth half after every half-life. */
+/** Risk of users, hosts, processes and addresses: the sum of their signals, each of which decays by its half-life */
 
 import type { Reading } from '../../queries/reading.ts';
 import type { SignalSeverity } from '../../schemas/signals.ts';
 
 export interface RiskQuestion {
-  /** Scores are of this time. */
+  /** Time of the scores */
   readonly atMs: number;
   readonly days: number;
   readonly halfLifeHours: number;
   readonly type?: string | undefined;
   /** `user ann`. */
   readonly entity?: string | undefined;
-  /** Signals that count nothing, by their ids. */
+  /** Ids of signals that are excluded from the scores */
   readonly without: readonly string[];
-  /** Signals that are told of each entity, those first that add most. */
+  /** Number of signals to return for each entity, those with the largest contribution first */
   readonly shares: number;
 }
 
-/** Behind which entity a page begins. */
+/** The entity after which a page begins */
 export interface RiskPosition {
   readonly score: number;
   readonly entity: string;
@@ -57,7 +57,7 @@ interface Row {
   readonly top: readonly Share[];
 }
 
-/** Entities by their score, the highest first. Signals that an exception covers count nothing. */
+/** Returns entities by score, the highest first. Signals that an exception covers do not count. */
 export const readEntityRisk = async (
   { columns }: Pick<Reading, 'columns'>,
   { atMs, days, halfLifeHours, type, entity, without, shares }: RiskQuestion,

@@ -1,32 +1,32 @@
-/** An event as rules look at it: its values by name, however deep they lie and whatever wrote it. */
+/** An event as rules read it: its values by name, at any depth and from any source */
 import type { FieldTable } from './fields/table.ts';
 import { foldName } from './fields/table.ts';
 import { lowered } from './pattern.ts';
 
-/** Where a value lies in events, by folded names. */
+/** Position of a value in events, with its folded names */
 export interface Place {
   readonly names: readonly string[];
 }
 
-/** A value of an event. Several of one name are a chain. */
+/** A value of an event. Values of the same name form a linked list. */
 export interface Leaf extends Place {
   readonly text: string;
-  /** In lower case. */
+  /** The value in lower case */
   readonly low: string;
-  /** JSON's null: the field is there and has no value. */
+  /** Whether the value is JSON `null`: the field exists and has no value */
   readonly isNull: boolean;
-  /** Where it lies, as the event names it. */
+  /** Path of the value in the event */
   readonly path: string;
   next: Leaf | undefined;
 }
 
 /**
- * Which values the event that was begun last has by which names. A map for each event would take as long as making its values: here a name
- * has a number, and by that what it was seen in last.
+ * Maps names to values of the current event. To build a map for each event takes as long as to parse its values.
+ * Instead, each name has a number that indexes the event in which the name last occurred.
  */
 class NameTable {
   readonly #numbers = new Map<string, number>();
-  /** The event that has a value of the name, and where among its values that lies. */
+  /** The last event that has a value of the name, and the index of the value in that event */
   readonly #events: number[] = [];
   readonly #places: number[] = [];
   #event = 0;
@@ -52,7 +52,7 @@ class NameTable {
     return number;
   }
 
-  /** Where among the values of the event that was begun last the first of a name lies; -1 where it has none. */
+  /** Returns the index of the first value of a name in the current event; -1 if it has none. */
   place(number: number): number {
     return this.#events[number] === this.#event ? (this.#places[number] as number) : -1;
   }
@@ -63,15 +63,15 @@ class NameTable {
   }
 }
 
-/** A place in events, known once for all that have it. */
+/** A position in events, shared by all events that have it */
 interface PathNode extends Place {
   readonly path: string;
-  /** Of its names. */
+  /** Numbers of the names */
   readonly numbers: readonly number[];
   readonly children: Map<string, PathNode>;
 }
 
-/** The places of events that are made one after the other. */
+/** Positions shared by consecutive events */
 interface Places {
   readonly top: PathNode;
   readonly names: NameTable;
@@ -79,10 +79,10 @@ interface Places {
 
 const maxPaths = 20_000;
 const maxDepth = 32;
-/** Values of one event that are looked at. */
+/** Maximum number of values of one event that are read */
 const maxLeaves = 2_000;
 
-/** Names by which places of events go. */
+/** Caches the names of value positions across events */
 export class EventPaths {
   readonly #roots: readonly string[];
   #places: Places;
@@ -95,7 +95,7 @@ export class EventPaths {
     this.#places = this.#newPlaces();
   }
 
-  /** For one event: where too many are known, the next begins anew. */
+  /** Returns the positions for one event. If the cache is too large, the next event starts with an empty one. */
   get places(): Places {
     if (this.#count > maxPaths) this.#places = this.#newPlaces();
     return this.#places;
@@ -110,7 +110,7 @@ export class EventPaths {
     return made;
   }
 
-  /** Folded names of a value by the name that an event has for it. */
+  /** Returns the folded names of a value by its name in the event. */
   namesOf(key: string): readonly string[] {
     const { names, top } = this.places;
     return this.child(names, top, key).names;
@@ -122,7 +122,10 @@ export class EventPaths {
     return { names, top: this.#node(names, '') };
   }
 
-  /** The whole path, and what is left of it below a root. What XML writers put around values and attributes is left out. */
+  /**
+   * Returns the node of a path, with the full path and the remainder below each root as names. The wrappers that XML
+   * writers add around values and attributes are omitted.
+   */
   #node(table: NameTable, path: string): PathNode {
     const whole = foldName(path);
     const plain = whole
@@ -138,7 +141,7 @@ export class EventPaths {
   }
 }
 
-/** What follows a root, in which `*` is one part of a path. */
+/** Returns the part of a path that follows a root, in which `*` matches one segment. */
 const belowRoot = (path: string, root: string): string | undefined => {
   if (!root.includes('*'))
     return path.startsWith(root) && path.length > root.length ? path.slice(root.length) : undefined;
@@ -153,7 +156,10 @@ const belowRoot = (path: string, root: string): string | undefined => {
 const nameKeys = ['Name', '@Name', 'name', 'key'];
 const valueKeys = ['#text', 'Value', 'value', 'text', '_'];
 
-/** `{"Name": "Image", "#text": "…"}`, as some write the fields of Windows events. */
+/**
+ * Returns the name and value of an object such as `{"Name": "Image", "#text": "…"}`, the form of some Windows event
+ * fields.
+ */
 const namedValue = (value: object): readonly [string, unknown] | undefined => {
   const keys = Object.keys(value);
   if (keys.length !== 2) return undefined;
@@ -169,7 +175,7 @@ export class SigmaEvent {
   readonly #names: NameTable;
   readonly #top: PathNode;
   readonly #event: number;
-  /** The first values of names, once another event was begun. */
+  /** First values by name, built once another event has started */
   #byName: Map<string, Leaf> | undefined;
   readonly leaves: Leaf[] = [];
 
@@ -181,26 +187,26 @@ export class SigmaEvent {
     this.#event = names.begin();
   }
 
-  /** The first of a chain of values of a folded name. */
+  /** Returns the first value of a folded name; further values are linked from it. */
   get(name: string): Leaf | undefined {
     if (!this.#isLast()) return this.#ownNames().get(name);
     const number = this.#names.numberOf(name);
     return number === undefined ? undefined : this.#at(number);
   }
 
-  /** Adds what an object holds, as the source logs it. */
+  /** Adds the fields of an object as the source logs it. */
   addObject(value: object): this {
     this.#walk(value, this.#top, 0);
     return this;
   }
 
-  /** Adds one value by its name, in which dots part names. */
+  /** Adds one value by its name, in which dots separate segments. */
   add(name: string, value: unknown): this {
     this.#walk(value, this.#child(this.#top, name), 0);
     return this;
   }
 
-  /** Adds one value by its name, unless there is one of that name. */
+  /** Adds one value by its name, unless the event has a value of that name. */
   addIfAbsent(name: string, value: unknown): void {
     const node = this.#child(this.#top, name);
     if (node.names.length === 0 || this.#first(node, 0) === undefined) this.#walk(value, node, 0);
@@ -235,7 +241,7 @@ export class SigmaEvent {
     const leaf: Leaf = { text, low: lowered(text), isNull, path, names, next: undefined };
     for (let at = 0; at < names.length; at++) {
       const first = this.#first(node, at);
-      // Of one place: a list. Another place of the same name is hidden by the first.
+      // Values of the same position form a list. A different position with the same name is hidden by the first.
       if (first !== undefined) {
         if (at === 0 && first.path === path) chain(first, leaf);
       } else if (this.#byName === undefined) this.#names.put(numbers[at] as number, this.leaves.length);
@@ -244,7 +250,7 @@ export class SigmaEvent {
     this.leaves.push(leaf);
   }
 
-  /** The first value of one of the names of a place. */
+  /** Returns the first value of one of the names of a position. */
   #first({ names, numbers }: PathNode, at: number): Leaf | undefined {
     return this.#isLast() ? this.#at(numbers[at] as number) : this.#ownNames().get(names[at] as string);
   }
@@ -258,7 +264,7 @@ export class SigmaEvent {
     return place < 0 ? undefined : this.leaves[place];
   }
 
-  /** A map of its own, as another event has taken its place. */
+  /** Returns a map of this event's own, for use after another event has replaced it in the shared table. */
   #ownNames(): Map<string, Leaf> {
     if (this.#byName !== undefined) return this.#byName;
     const byName = new Map<string, Leaf>();

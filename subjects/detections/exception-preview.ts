@@ -1,4 +1,4 @@
-/** What an exception would have covered, had it been there: past signals, by the records that they were found in. */
+/** Previews an exception: the past signals that it would have covered, evaluated on their records */
 
 import { readLogs } from '../../queries/logs/pages.ts';
 import type { Range } from '../../queries/range.ts';
@@ -11,7 +11,7 @@ import { exceptionKey, type StoredRule, type ToDeploy } from './deployed.ts';
 import { type RuleRun, RuleThreads } from './rule-threads.ts';
 import { eventsOf, type StoredSignal, selectedSignal } from './stored-signals.ts';
 
-/** Signals that are looked at, the newest. */
+/** Maximum number of signals that are evaluated, the newest first */
 export const maxPreviewed = 2_000;
 const recordsAtOnce = 500;
 
@@ -22,14 +22,20 @@ export interface PreviewedRule {
   readonly ruleTitle: string;
   readonly kind: DetectionSignal['kind'];
   readonly signals: number;
-  /** Of the rule itself: signals that the exception covers. Of a correlation: signals in whose records some are covered. */
+  /**
+   * For the rule itself: signals that the exception covers. For a correlation: signals with at least one covered
+   * record.
+   */
   readonly covered: number;
-  /** Signals whose records are no longer stored. */
+  /** Signals whose records are no longer stored */
   readonly unknown: number;
   readonly examples: readonly StoredSignal[];
 }
 
-/** A rule's signals of a range that no exception covers, and those of correlations that saw its records; the newest first. */
+/**
+ * Returns a rule's signals of a range that no exception covers, and those of correlations that include its records, the
+ * newest first.
+ */
 const signalsAbout = async (
   { columns }: Pick<Reading, 'columns'>,
   ruleId: string,
@@ -47,7 +53,7 @@ const signalsAbout = async (
 
 const placeOfRecord = /^(\d{1,20})-(\d{1,10})-(\d{1,20})-(\d{1,10})$/;
 
-/** Stored records by their ids. */
+/** Returns stored records by id. */
 const recordsOf = async (
   { columns }: Pick<Reading, 'columns'>,
   ids: readonly string[],
@@ -66,7 +72,8 @@ const recordsOf = async (
 };
 
 /**
- * What the one exception of a deployed rule would have covered, the rule first. Records that are no longer stored are not known.
+ * Returns how many past signals the single exception of a deployed rule would have covered, the rule first. Signals
+ * whose records are no longer stored count as unknown.
  */
 export const previewException = async (
   reading: Reading,

@@ -1,6 +1,7 @@
 /**
- * Pairs in a text: `type=EXECVE argc=2 a0="cat"`. A key is a whole run of letters, digits, `_`, `.` and `-` that begins with a letter or
- * `_`. A value is what is quoted, else what follows until a space, quote, comma or semicolon.
+ * Parses key-value pairs from a text such as `type=EXECVE argc=2 a0="cat"`. A key is a maximal run of letters, digits,
+ * `_`, `.` and `-` that begins with a letter or `_`. A value is either quoted or ends at a space, quote, comma or
+ * semicolon.
  */
 
 const minPairs = 2;
@@ -11,11 +12,11 @@ const [space, doubleQuote, singleQuote, comma, semicolon, backslash] = [32, 34, 
 const isLetter = (code: number): boolean => (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
 const beginsKey = (code: number): boolean => isLetter(code) || code === 95;
 const isDigit = (code: number): boolean => code >= 48 && code <= 57;
-/** Whether keys have such a character. */
+/** Returns whether a character may occur in a key. */
 export const isOfKey = (code: number): boolean => beginsKey(code) || isDigit(code) || code === 45 || code === 46;
 const isLineEnd = (code: number): boolean => code === 10 || code === 13 || code === 0x2028 || code === 0x2029;
 
-/** Where the key begins that ends before a position; -1 where there is none behind `past`. */
+/** Returns the start of the key that ends before a position; -1 if there is none after `past`. */
 const startOfKey = (text: string, end: number, past: number): number => {
   let start = end;
   while (start > 0 && end - start <= maxKey && isOfKey(text.charCodeAt(start - 1))) start--;
@@ -23,7 +24,7 @@ const startOfKey = (text: string, end: number, past: number): number => {
   return start >= past && length > 0 && length <= maxKey && beginsKey(text.charCodeAt(start)) ? start : -1;
 };
 
-/** Where the quoted text ends that begins at a position; -1 where it has no end. */
+/** Returns the end of the quoted text that begins at a position; -1 if it is unterminated. */
 const endOfQuoted = (text: string, from: number, quote: number): number => {
   if (quote === singleQuote) return text.indexOf("'", from);
   for (let at = from; at < text.length; at++) {
@@ -34,9 +35,9 @@ const endOfQuoted = (text: string, from: number, quote: number): number => {
   return -1;
 };
 
-/** Spaces beyond ASCII are many. */
+/** A regular expression, because there are many non-ASCII spaces */
 const plain = /[^\s"',;]*/y;
-/** Whether a character of ASCII ends a value that is not quoted. */
+/** Returns whether an ASCII character ends an unquoted value. */
 export const endsPlain = (code: number): boolean =>
   code === space ||
   (code >= 9 && code <= 13) ||
@@ -58,7 +59,7 @@ const endOfPlain = (text: string, from: number): number => {
 
 const unescaped = (text: string): string => (text.includes('\\') ? text.replaceAll(/\\(["\\])/g, '$1') : text);
 
-/** The value that begins at a position, and where the text goes on behind it. */
+/** Returns the value that begins at a position, and the position after it. */
 const valueAt = (text: string, from: number): { readonly value: string; readonly past: number } => {
   const quote = text.charCodeAt(from);
   const close = quote === doubleQuote || quote === singleQuote ? endOfQuoted(text, from + 1, quote) : -1;
@@ -70,7 +71,7 @@ const valueAt = (text: string, from: number): { readonly value: string; readonly
   return { value: quote === doubleQuote ? unescaped(quoted) : quoted, past: close + 1 };
 };
 
-/** The pairs of a text that has at least two; of a key the first. */
+/** Returns the pairs of a text that has at least two pairs. The first pair of a key wins. */
 export const keyValues = (text: string): Map<string, string> | undefined => {
   const pairs = new Map<string, string>();
   let past = 0;

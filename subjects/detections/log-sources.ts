@@ -1,14 +1,14 @@
-/** Which log source an event is of, by the tables; and which rules that leaves. */
+/** Determines the log source of an event from the field tables, and the rules that apply to it */
 import type { LogSource } from './documents.ts';
 import type { Leaf, SigmaEvent } from './event.ts';
 import { type EventCondition, type EventSource, type FieldTable, foldName } from './fields/table.ts';
 
-/** What is known of an event. A part that is not known may be anything. */
+/** Known log source of an event. An unknown part may be anything. */
 export interface EventKind {
   readonly key: string;
   readonly products: ReadonlySet<string>;
   readonly services: ReadonlySet<string>;
-  /** Undefined where nothing is known about categories. */
+  /** `undefined` if the categories are unknown */
   readonly categories: ReadonlySet<string> | undefined;
 }
 
@@ -18,7 +18,7 @@ interface TestedValues {
   readonly prefixes: readonly string[];
 }
 
-/** What is asked of values at a place of events, and under which name. */
+/** Tests for the values at a position of events, by name */
 interface PlaceTests {
   readonly place: number;
   readonly tests: readonly { readonly name: string; readonly of: TestedValues }[];
@@ -42,7 +42,7 @@ const hasValue = (event: SigmaEvent, { names, values }: EventCondition): boolean
 
 const noTests: PlaceTests = { place: 0, tests: [] };
 
-/** Which of the values that are asked for a value is. */
+/** Returns which of the tested values a value matches. */
 const partOf = ({ values, prefixes }: TestedValues, low: string): string => {
   const prefix = prefixes.findIndex((each) => low.startsWith(each));
   return `${values.get(low) ?? '+'}${prefix < 0 ? '' : `p${prefix}`}`;
@@ -50,9 +50,9 @@ const partOf = ({ values, prefixes }: TestedValues, low: string): string => {
 
 export class LogSources {
   readonly #sources: readonly EventSource[];
-  /** What is asked of the values of a name. */
+  /** Tested values by name */
   readonly #byName = new Map<string, TestedValues[]>();
-  /** By the names of a place: events share them. */
+  /** Tests by the names of a position, which events share */
   readonly #places = new WeakMap<readonly string[], PlaceTests>();
   #lastPlace = 0;
   readonly #kinds = new Map<string, EventKind>();
@@ -79,17 +79,17 @@ export class LogSources {
     }
   }
 
-  /** Whether the answer may depend on values of a folded name. */
+  /** Returns whether the result may depend on values of a folded name. */
   tests(name: string): boolean {
     return this.#byName.has(name);
   }
 
-  /** All folded names of which that holds. */
+  /** Returns all folded names on which the result may depend. */
   get testedNames(): Iterable<string> {
     return this.#byName.keys();
   }
 
-  /** What the tables know of an event. Equal kinds are the same object. */
+  /** Returns the log source of an event as far as the tables define it. Equal kinds are the same object. */
   kindOf(event: SigmaEvent): EventKind {
     const signature = this.#signature(event);
     const known = this.#kinds.get(signature);
@@ -102,7 +102,10 @@ export class LogSources {
     return kind;
   }
 
-  /** All that the answer depends on: where the event has values that are asked for, and which of the values asked for they are. */
+  /**
+   * Returns a key of everything on which the result depends: the positions of tested values, and the tests that they
+   * match.
+   */
   #signature(event: SigmaEvent): string {
     let signature = '';
     const { leaves } = event;
@@ -147,7 +150,7 @@ const categoriesBy = ({ categories }: EventSource, event: SigmaEvent): readonly 
   return categories?.by[leaf?.low ?? ''] ?? [];
 };
 
-/** Whether an event of a kind may be what a rule's log source names. What is not known of an event may be anything. */
+/** Returns whether an event of a kind may belong to the log source of a rule. Unknown parts match anything. */
 export const mayBe = (
   { products, services, categories }: EventKind,
   { product, category, service }: LogSource,
@@ -157,7 +160,7 @@ export const mayBe = (
   return service === undefined || services.size === 0 || services.has(service);
 };
 
-/** How much of what a rule's log source names is known of a kind of events, where they may be of it. */
+/** Returns how much of a rule's log source is known for a kind of event that may belong to it. */
 export const knownOf = (
   { products, services, categories }: EventKind,
   { product, category, service }: LogSource,

@@ -1,4 +1,4 @@
-/** Modifiers of fields: which there are, which go together, and what they make of values. */
+/** Field modifiers: supported modifiers, valid combinations, and their effect on values */
 import type { SelectionItem, SigmaValue } from './documents.ts';
 import { networkOf } from './network.ts';
 import {
@@ -21,7 +21,7 @@ const places = ['contains', 'startswith', 'endswith'] as const;
 export type Place = (typeof places)[number];
 const encodings = ['base64', 'base64offset', 'utf16le', 'utf16be', 'utf16', 'wide'] as const;
 const flags = ['i', 'm', 's'] as const;
-/** Also by their long names. */
+/** Flags by their long names */
 const longNames: Readonly<Record<string, string>> = { ignorecase: 'i', multiline: 'm', dotall: 's' };
 
 const all: readonly string[] = [
@@ -35,14 +35,14 @@ const all: readonly string[] = [
 
 export const modifierOf = (modifier: string): string => longNames[modifier] ?? modifier;
 
-/** Which of these modifiers it has; the first, where there are several. */
+/** Returns which of the given modifiers is present; the first if there are several. */
 export const among = <Name extends string>(modifiers: readonly string[], names: readonly Name[]): Name | undefined =>
   names.find((name) => modifiers.includes(name));
 export const placeOf = (modifiers: readonly string[]): Place | undefined => among(modifiers, places);
 export const orderOf = (modifiers: readonly string[]): Order | undefined => among(modifiers, orders);
 export const timePartOf = (modifiers: readonly string[]): TimePart | undefined => among(modifiers, timeParts);
 
-/** What each modifier cannot stand beside. */
+/** Modifiers that cannot be combined */
 const exclusive: readonly (readonly string[])[] = [
   [...places, ...orders, 're', 'cidr', 'exists'],
   ['re', 'cidr', 'exists', 'fieldref', 'windash'],
@@ -56,7 +56,10 @@ const maxPermutations = 4;
 const dashes = ['-', '/', '–', '—', '―'];
 const dash = /\B[-/–—―]\b/g;
 
-/** A value with all its dashes exchanged for each other. Where there are very many, all of them for the same one. */
+/**
+ * Returns variants of a value with each dash replaced by each kind of dash. With very many dashes, all of them are
+ * replaced by the same kind.
+ */
 export const withDashes = (text: string): string[] => {
   const found = [...text.matchAll(dash)];
   if (found.length > maxPermutations) return [text, ...dashes.map((each) => text.replaceAll(dash, each))];
@@ -68,7 +71,10 @@ export const withDashes = (text: string): string[] => {
 
 const utf16be = (text: string): Buffer => Buffer.from(text, 'utf16le').swap16();
 
-/** Base64 of a text at each of the three places in which it may begin within another: what does not depend on its neighbours. */
+/**
+ * Returns the Base64 of a text at each of the three byte alignments. The characters that depend on neighboring bytes
+ * are omitted.
+ */
 const base64Offsets = (bytes: Buffer): string[] =>
   [0, 1, 2].map((offset) => {
     const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
@@ -91,7 +97,7 @@ const encoded = (pattern: Pattern, modifiers: readonly string[]): Pattern[] => {
   return [plainPattern(bytes.toString(modifiers.includes('base64') ? 'base64' : 'latin1'))];
 };
 
-/** The patterns that a text of a rule stands for. */
+/** Returns the patterns of a rule's text after its modifiers are applied. */
 export const patternsOf = (text: string, modifiers: readonly string[]): Pattern[] => {
   const place = placeOf(modifiers);
   const put = place === undefined ? undefined : { contains, startswith: startsWith, endswith: endsWith }[place];
@@ -109,7 +115,7 @@ const regexError = (value: string, modifiers: readonly string[]): string | undef
   return typeof regex === 'string' ? `"${value}" is no regular expression: ${regex}` : undefined;
 };
 
-/** What is wrong with one value under these modifiers. */
+/** Returns the error of a value under these modifiers. */
 const valueError = (value: SigmaValue, modifiers: readonly string[]): string | undefined => {
   const has = (name: string): boolean => modifiers.includes(name);
   const isNumeric = orderOf(modifiers) !== undefined || timePartOf(modifiers) !== undefined;
@@ -123,7 +129,7 @@ const valueError = (value: SigmaValue, modifiers: readonly string[]): string | u
   return undefined;
 };
 
-/** What is wrong with an item of a selection; `undefined` for one that can be compiled. */
+/** Returns the error of a selection item; `undefined` if it can be compiled. */
 export const itemError = ({ modifiers: given, values, field }: SelectionItem): string | undefined => {
   const modifiers = given.map(modifierOf);
   const unknown = modifiers.find((each) => !all.includes(each));

@@ -1,4 +1,4 @@
-/** Rules that correlations and filters name. */
+/** Rules that correlations and filters reference */
 import { documentsIn } from '../../runtime/documents-in.ts';
 import type { TenantDocuments } from '../../schemas/ports/documents.ts';
 import { detectionRules } from '../../schemas/resources/detection-rule.ts';
@@ -8,7 +8,7 @@ import type { SigmaDocument } from './documents.ts';
 const namedBy = (document: SigmaDocument): readonly string[] =>
   document.kind === 'rule' || document.rules === 'any' ? [] : document.rules;
 
-/** Answers, for each document, the rules that it names and that neither are enabled nor stand beside it. */
+/** Returns, for each document, the referenced rules that are neither enabled nor in the same set of documents. */
 export const missingRules = async (
   documents: readonly SigmaDocument[],
   others: readonly SigmaDocument[],

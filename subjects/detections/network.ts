@@ -1,7 +1,9 @@
-/** Networks of IPv4 and IPv6 addresses. */
+/** IPv4 and IPv6 networks */
 import ipaddr from 'ipaddr.js';
 
-/** Whether an address lies in the network that a text such as `10.0.0.0/8` names; `undefined` for a text that names none. */
+/**
+ * Returns a test for whether an address is in a network such as `10.0.0.0/8`; `undefined` if the text is not a network.
+ */
 export const networkOf = (text: string): ((address: string) => boolean) | undefined => {
   try {
     const network: [ipaddr.IPv4 | ipaddr.IPv6, number] = text.includes('/')
@@ -9,7 +11,7 @@ export const networkOf = (text: string): ((address: string) => boolean) | undefi
       : [ipaddr.parse(text), ipaddr.parse(text).kind() === 'ipv4' ? 32 : 128];
     const kind = network[0].kind();
     return (address) => {
-      // A look that costs less than reading what is no address.
+      // A cheap check before parsing text that is not an address.
       if (!/^[0-9a-f:.]{2,45}$/i.test(address) || !ipaddr.isValid(address)) return false;
       const parsed = kind === 'ipv4' ? ipaddr.process(address) : ipaddr.parse(address);
       return parsed.kind() === kind && parsed.match(network);

@@ -1,12 +1,12 @@
-/** Texts with wildcards: `*` is any run of characters, `?` is one. */
+/** Patterns with wildcards: `*` matches any number of characters, `?` matches one */
 
-/** A character, or a wildcard. */
+/** A character or a wildcard */
 const any = Symbol('*');
 const one = Symbol('?');
 type Token = string | typeof any | typeof one;
 export type Pattern = readonly Token[];
 
-/** Reads Sigma's escapes: a backslash takes the meaning from `*`, `?` and a backslash, and is itself before anything else. */
+/** Parses Sigma's escapes: a backslash escapes `*`, `?` and a backslash, and is literal before any other character. */
 export const patternOf = (text: string): Pattern => {
   const tokens: Token[] = [];
   for (let at = 0; at < text.length; at++) {
@@ -22,14 +22,14 @@ export const patternOf = (text: string): Pattern => {
   return tokens;
 };
 
-/** The same text without wildcards. */
+/** Returns a pattern of the text without wildcards. */
 export const plainPattern = (text: string): Pattern => [
   ...Array.from({ length: text.length }, (_, at) => text[at] as string),
 ];
 
 export const hasWildcards = (pattern: Pattern): boolean => pattern.some((token) => typeof token !== 'string');
 
-/** Text of a pattern that has no wildcards. */
+/** Returns the text of a pattern that has no wildcards. */
 export const textOfPattern = (pattern: Pattern): string =>
   pattern.filter((token) => typeof token === 'string').join('');
 
@@ -37,7 +37,7 @@ export const startsWith = (pattern: Pattern): Pattern => (pattern.at(-1) === any
 export const endsWith = (pattern: Pattern): Pattern => (pattern[0] === any ? pattern : [any, ...pattern]);
 export const contains = (pattern: Pattern): Pattern => startsWith(endsWith(pattern));
 
-/** What stands between the `*`: each a text in which `null` characters stand for `?`. */
+/** Text between two `*`, in which `null` represents `?` */
 type Piece = readonly (string | null)[];
 
 const piecesOf = (pattern: Pattern): Piece[] => {
@@ -49,10 +49,10 @@ const piecesOf = (pattern: Pattern): Piece[] => {
   return pieces;
 };
 
-/** As Sigma compares texts: in lower case. */
+/** Folds a text as Sigma compares it: in lower case. */
 export const lowered = (text: string): string => text.toLowerCase();
 
-/** Texts that must occur, in lower case, wherever the pattern matches; the longest first. */
+/** Returns texts in lower case that must occur in every match of the pattern, the longest first. */
 export const literalsOf = (pattern: Pattern): string[] => {
   const runs: string[] = [''];
   for (const token of pattern) {
@@ -99,8 +99,8 @@ const general = (pieces: readonly Piece[]): ((text: string) => boolean) => {
 };
 
 /**
- * Whether a whole text fits. `fold` is applied to the pattern; texts come as it makes them. Takes time in proportion to the text's
- * length, with `?` times that of the pattern.
+ * Returns a test for whether a full text matches. `fold` is applied to the pattern; the caller folds the texts. Takes
+ * time linear in the text's length; with `?`, multiplied by the length of the pattern.
  */
 export const patternTest = (pattern: Pattern, fold: (text: string) => string): ((text: string) => boolean) => {
   const pieces = piecesOf(pattern.map((token) => (typeof token === 'string' ? fold(token) : token)));

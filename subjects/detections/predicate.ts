@@ -1,9 +1,9 @@
-/** Trees of rules as functions of the event at hand. */
+/** Compiles rule trees to predicates over the current event */
 import type { Leaf, SigmaEvent } from './event.ts';
 import type { ItemTest, RuleTree } from './tree.ts';
 import { leafTest, leafTests } from './value-tests.ts';
 
-/** The event that is looked at, with what was found in it. */
+/** The current event, with a cache of its field lookups */
 export class EventView {
   #event: SigmaEvent | undefined;
   #round = 0;
@@ -12,7 +12,7 @@ export class EventView {
   readonly #slots = new Map<string, number>();
   readonly other = (names: readonly string[]): Leaf | undefined => this.#find(names);
 
-  /** A number for a list of names; lists that are the same have the same one. */
+  /** Returns the slot of a list of names; equal lists share a slot. */
   slotOf(names: readonly string[]): number {
     const key = names.join('\n');
     const slot = this.#slots.get(key) ?? this.#slots.size;
@@ -25,7 +25,7 @@ export class EventView {
     this.#round++;
   }
 
-  /** What the event has under the first of the names that it knows. */
+  /** Returns the value of the event under the first of the names that it has. */
   leaf(slot: number, names: readonly string[]): Leaf | undefined {
     if (this.#rounds[slot] === this.#round) return this.#found[slot];
     const found = this.#find(names);
@@ -79,7 +79,7 @@ const itemPredicate = (item: ItemTest, view: EventView): Predicate => {
   };
 };
 
-/** What a tree costs, in comparisons: those that cost less are asked first. */
+/** Returns the cost of a tree in comparisons; cheaper trees are evaluated first. */
 export const costOf = (tree: RuleTree): number => {
   switch (tree.is) {
     case 'and':
@@ -97,7 +97,7 @@ export const costOf = (tree: RuleTree): number => {
   }
 };
 
-/** The tree as a function of the event that is looked at. */
+/** Returns a predicate of the tree over the current event. */
 export const predicateOf = (tree: RuleTree, view: EventView): Predicate => {
   if (tree.is === 'item') return itemPredicate(tree, view);
   if (tree.is === 'not') {
@@ -118,22 +118,22 @@ export const predicateOf = (tree: RuleTree, view: EventView): Predicate => {
   };
 };
 
-/** A field that matched, and why. */
+/** A field that matched, with the condition */
 export interface MatchedField {
-  /** As the rule names it; empty for keywords. */
+  /** Name of the field in the rule; empty for keywords */
   readonly field: string;
-  /** Where the event has it. */
+  /** Path of the field in the event */
   readonly path: string;
   readonly value: string;
   readonly selection: string;
-  /** What the rule asked, as it writes it: `endswith \cmd.exe`. */
+  /** Condition as the rule states it: `endswith \cmd.exe` */
   readonly condition: string;
 }
 
 const maxShown = 500;
 const shown = (text: string): string => (text.length > maxShown ? `${text.slice(0, maxShown)}…` : text);
 
-/** What a rule asked of a field, as it writes it. */
+/** Formats a test of a field as the rule states it. */
 const testText = ({ modifiers }: ItemTest, valueText: string): string =>
   shown(modifiers === '' ? valueText : `${modifiers} ${valueText}`);
 
@@ -167,7 +167,7 @@ const chainOf = (first: Leaf | undefined): Leaf[] => {
   return leaves;
 };
 
-/** Fields by which the event that is looked at matched; not those that a `not` asked for. */
+/** Returns the fields by which the current event matched, without those under a `not`. */
 export const matchedFields = (tree: RuleTree, view: EventView): MatchedField[] => {
   if (tree.is === 'not') return [];
   if (tree.is === 'item') return matchedItem(tree, view);

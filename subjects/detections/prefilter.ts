@@ -1,4 +1,7 @@
-/** Records that no rule can match, told from their bytes: nearly all are, and making events of them is most of what rules cost. */
+/**
+ * Rejects records that no rule can match, based on their bytes. Most records are rejected, and the conversion of
+ * records to events is the largest cost of rules.
+ */
 import { isRun } from '../../schemas/is-run.ts';
 import { textOf, textOfValue } from '../../schemas/otlp/any-value.ts';
 import type { WireCursor } from '../../schemas/protobuf/cursor.ts';
@@ -13,20 +16,20 @@ import { resourceOf } from './record-event.ts';
 import type { Met } from './rule-index.ts';
 import type { Interest, PrefilterResult, RuleSet } from './rule-set.ts';
 
-/** Resources of which is kept what they are to rules, by all their characters; and names of attributes. */
+/** Maximum number of cached characters of resources with their prefilter results, and of attribute names */
 const maxResourceCharacters = 500_000;
 const maxNames = 4_096;
 const maxKinds = 256;
-/** Names are found by some of their bytes first. */
+/** Number of slots of the hash table of names, which is indexed by some of their bytes */
 const nameSlots = 512;
 const [tab, carriageReturn, space, bracket, brace, backslash, equals] = [9, 13, 32, 91, 123, 92, 61];
 const [doubleQuote, singleQuote] = [34, 39];
 
-/** Whether a byte may be of a key in a text; and whether it ends a value there, or may: what is beyond ASCII. */
+/** Whether a byte may occur in a key, and whether it ends or may end a value; non-ASCII bytes may end one */
 const ofKey = Uint8Array.from({ length: 256 }, (_, byte) => (isOfKey(byte) ? 1 : 0));
 const endsValue = Uint8Array.from({ length: 256 }, (_, byte) => (byte > 127 || endsPlain(byte) ? 1 : 0));
 
-/** The first byte of a text that is no space. */
+/** Returns the position of the first non-space byte of a text. */
 const firstByte = (bytes: Uint8Array, from: number, to: number): number => {
   let at = from;
   for (; at < to; at++) {
@@ -36,7 +39,10 @@ const firstByte = (bytes: Uint8Array, from: number, to: number): number => {
   return space;
 };
 
-/** Past the value that begins at a position, or farther: where a quoted one ends, or what a character beyond ASCII is, is not asked. */
+/**
+ * Returns a position at or after the end of the value that begins at a position. Ends of quoted values and non-ASCII
+ * characters are not examined.
+ */
 const pastValue = (bytes: Uint8Array, from: number, to: number): number => {
   const first = bytes[from];
   if (first === doubleQuote || first === singleQuote) return to;
@@ -45,21 +51,21 @@ const pastValue = (bytes: Uint8Array, from: number, to: number): number => {
   return (bytes[at] as number) > 127 ? to : at;
 };
 
-/** A name that records have for values, and what these are to rules. */
+/** A name of values in records, and the relevance of those values to rules */
 interface Name extends Place {
   readonly bytes: Uint8Array;
-  /** More than can be told here. */
+  /** Whether the value affects rules in a way that the prefilter cannot decide */
   readonly affectsMore: boolean;
-  /** Folded names under which whole values are looked for. */
+  /** Folded names under which exact values are looked up */
   readonly valueNames: readonly string[];
-  /** Texts are looked for in them that are not looked for in all values. */
+  /** Whether texts are searched in these values that are not searched in all values */
   readonly hasTexts: boolean;
 }
 
 const isName = ({ bytes: nameBytes }: Name, bytes: Uint8Array, from: number, to: number): boolean =>
   nameBytes.length === to - from && isRun(bytes, from, nameBytes);
 
-/** Names of values, with what they are to the rules for one kind of events. */
+/** Names of values with their relevance to the rules for one kind of event */
 class Names {
   readonly #interest: Interest;
   readonly #known = new Map<string, Name>();
@@ -99,18 +105,18 @@ class Names {
   }
 }
 
-/** Looks at records of one kind, for what rules ask of them. */
+/** Scans records of one kind for values and texts that the rules require */
 class RecordProbe implements Glance {
   readonly interest: Interest;
   readonly #names: Names;
   readonly #ofBody: Name;
   readonly #result: { readonly kind: EventKind; candidates: readonly number[] };
-  /** Of the value that comes next. */
+  /** Name of the next value */
   #name: Name;
-  /** Which values of a body's `key=value` were looked at last. */
+  /** Range of the `key=value` values that were scanned last */
   #scannedFrom = 0;
   #scannedUntil = 0;
-  /** Names of the values that were met, where they are asked for. */
+  /** Positions of the values found, if they are requested */
   #places: Place[] | undefined;
 
   constructor(kind: EventKind, interest: Interest) {
@@ -121,7 +127,7 @@ class RecordProbe implements Glance {
     this.#name = this.#ofBody;
   }
 
-  /** What the bytes of a record of a resource tell; undefined where they do not tell enough. */
+  /** Returns the prefilter result of a record of a resource; `undefined` if the bytes are not sufficient to decide. */
   prefilter(record: LogRecord, { met: ofResource }: PrefilteredResource): PrefilterResult | undefined {
     const { index } = this.interest;
     index.begin(ofResource);
@@ -130,7 +136,7 @@ class RecordProbe implements Glance {
     return isWhole ? this.#result : undefined;
   }
 
-  /** Names of the values of a dull record, as its event would have them. */
+  /** Returns the positions of the values of a rejected record, as its event would have them. */
   placesOf(record: LogRecord, { places }: PrefilteredResource): Place[] {
     const ofAttributes: Place[] = [];
     this.#places = ofAttributes;
@@ -175,7 +181,7 @@ class RecordProbe implements Glance {
     return !this.#ofBody.affectsMore;
   }
 
-  /** A body that is JSON, or whose values are written otherwise than they are, is left to the event. */
+  /** Scans a body. Returns false for JSON and escaped values, which require the event. */
   #bodyText(bytes: Uint8Array, from: number, to: number): boolean {
     const { valueNames, hasTexts } = this.#ofBody;
     const { index } = this.interest;
@@ -192,35 +198,41 @@ class RecordProbe implements Glance {
     return index.hasShortKeys ? this.#allPairs(bytes, from, to) : this.#pairs(bytes, from, to);
   }
 
-  /** Looks for texts, all or those that are looked for anywhere. */
+  /** Searches for texts: either all of them or those that apply to any value. */
   #scanBytes(bytes: Uint8Array, from: number, to: number, forAll: boolean): void {
     this.#scanWide(this.interest.index.bytes(bytes, from, to, forAll), bytes, from, to, forAll);
   }
 
-  /** Lower case of a character beyond ASCII may have letters of it, and texts of rules may have such characters. */
+  /**
+   * Handles non-ASCII characters: their lower case may contain ASCII letters, and texts of rules may contain non-ASCII
+   * characters.
+   */
   #scanWide(kinds: number, bytes: Uint8Array, from: number, to: number, forAll: boolean): void {
     if (met.wide(kinds)) this.interest.index.text(lowered(textOf(bytes, from, to)), forAll);
   }
 
-  /** Looks at the `key=value` of a body whose keys were found among its texts; false where values by some keys matter. */
+  /**
+   * Scans the `key=value` pairs of a body whose keys were found among its texts. Returns false if the values of some
+   * keys matter.
+   */
   #pairs(bytes: Uint8Array, from: number, to: number): boolean {
     const { keyEnds } = this.interest.index;
     for (let number = 0; number < keyEnds.length; number++) {
       const at = (keyEnds[number] as number) - 1;
-      // A part that names leave out: of which key can't be told from where it ends.
+      // The key ends with a segment that names omit, so its start cannot be derived from its end.
       if (bytes[at] !== equals) return this.#allPairs(bytes, from, to);
       if (!this.#pair(bytes, from, at, to)) return false;
     }
     return true;
   }
 
-  /** The same of all keys. */
+  /** Scans all `key=value` pairs, for all keys. */
   #allPairs(bytes: Uint8Array, from: number, to: number): boolean {
     for (let at = from; at < to; at++) if (bytes[at] === equals && !this.#pair(bytes, from, at, to)) return false;
     return true;
   }
 
-  /** Looks at the key before `=`, if one is there, and the value behind it. */
+  /** Scans the key before `=`, if there is one, and the value after it. */
   #pair(bytes: Uint8Array, from: number, at: number, to: number): boolean {
     let key = at;
     while (key > from && ofKey[bytes[key - 1] as number] === 1) key--;
@@ -231,7 +243,7 @@ class RecordProbe implements Glance {
     return true;
   }
 
-  /** A value that lies in another one, as of `a=b=c`, was looked at with it. */
+  /** A value inside another one, as in `a=b=c`, was scanned with the outer value. */
   #valueOfPair(bytes: Uint8Array, from: number, to: number): void {
     if (from >= this.#scannedFrom && from < this.#scannedUntil) return;
     this.#scannedFrom = from;
@@ -240,20 +252,20 @@ class RecordProbe implements Glance {
   }
 }
 
-/** A resource of which records may be dull. */
+/** A resource whose records the prefilter may reject */
 interface PrefilteredResource {
   readonly probe: RecordProbe;
-  /** What its records have in any case. */
+  /** Literals that all records of the resource contain */
   readonly met: Met;
-  /** Of its values. */
+  /** Positions of the resource's values */
   readonly places: readonly Place[];
 }
 
-/** The records of one set of rules, one after the other. */
+/** Prefilter of the records of one rule set, processed in sequence */
 class RecordPrefilter {
   readonly #set: RuleSet;
   readonly #probes = new Map<EventKind, RecordProbe | undefined>();
-  /** By their bytes; undefined where the resource alone may make a rule match. */
+  /** Resources by their bytes; `undefined` if the resource alone may make a rule match */
   readonly #resources = new Map<string, PrefilteredResource | undefined>();
   #characters = 0;
   #wire: string | undefined;
@@ -271,7 +283,7 @@ class RecordPrefilter {
     return resource?.probe.prefilter(record, resource);
   }
 
-  /** Of the record that was found to be dull just now. */
+  /** Returns the positions of the record that was just rejected. */
   placesOf(record: LogRecord): readonly Place[] {
     const resource = this.#resource;
     return resource === undefined ? [] : resource.probe.placesOf(record, resource);
@@ -317,12 +329,13 @@ const recordPrefilterOf = (set: RuleSet): RecordPrefilter => {
 };
 
 /**
- * What the bytes of a record tell of the event that would be made of it: its kind, and the few rules of a set that it may match. A record
- * without any is dull. Undefined where they do not tell enough. What it answers is valid until it is asked again.
+ * Prefilters a record by its bytes: returns the kind of its event and the few rules of the set that may match it. A
+ * record without candidates is rejected. Returns `undefined` if the bytes are not sufficient to decide. The result is
+ * valid until the next call.
  */
 export const prefilterRecord = (set: RuleSet, record: LogRecord): PrefilterResult | undefined =>
   recordPrefilterOf(set).prefilter(record);
 
-/** Names of the values of the record that was found to be dull just now, as its event would have them. */
+/** Returns the positions of the values of the record that was just rejected, as its event would have them. */
 export const prefilteredPlacesOf = (set: RuleSet, record: LogRecord): readonly Place[] =>
   recordPrefilterOf(set).placesOf(record);

@@ -1,4 +1,4 @@
-/** Reads Sigma's YAML: many documents in a text, each a rule, a correlation or a filter. */
+/** Parses Sigma YAML: each document of a text is a rule, a correlation or a filter */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import { inWorker, type Reader } from '../../queries/worker.ts';
@@ -23,7 +23,7 @@ import {
 import { itemError } from './modifiers.ts';
 import { YamlDocument, type YamlMap } from './yaml.ts';
 
-/** Documents that could be read, and what is wrong with the others. A document with an error is not among the first. */
+/** Parsed documents, and the errors of the others. A document with an error is not among the parsed documents. */
 export interface ReadRules {
   readonly documents: readonly SigmaDocument[];
   readonly errors: readonly SigmaError[];
@@ -129,7 +129,7 @@ const selectionOf = (detection: YamlMap, name: string): Selection => {
   return { is: 'any', parts: list.map(partOf) };
 };
 
-/** Values that the conditions of a document ask for. One that is asked twice is compared twice. */
+/** Maximum number of values in the conditions of a document. A value that occurs twice counts twice. */
 const maxValues = 50_000;
 
 const conditionsOf = (detection: YamlMap, names: readonly string[]): Condition[] => {
@@ -185,7 +185,7 @@ const filterOf = (root: YamlMap, head: SigmaHead): SigmaFilter | undefined => {
   return { ...head, kind: 'filter', logsource, rules, detection: detectionOf(filter, ['rules']) };
 };
 
-/** Characters of one document. The largest public rules, lists of hashes, have some 300,000. */
+/** Maximum number of characters of one document. The largest public rules, lists of hashes, have about 300,000. */
 export const maxRuleCharacters = 1_048_576;
 
 const tooLarge = ({ text, line }: DocumentText, document: number): SigmaError => ({
@@ -193,7 +193,7 @@ const tooLarge = ({ text, line }: DocumentText, document: number): SigmaError =>
   line,
   field: '',
   message: `this document has ${text.length} characters: it may have ${maxRuleCharacters} at most`,
-  // It is not parsed: the title is what it is called by all the same.
+  // The document is not parsed, but the error still shows its title.
   title: /^title:[ \t]*(\S.{0,255})/m.exec(text.slice(0, 10_000))?.[1]?.trim() ?? '',
 });
 
@@ -205,7 +205,7 @@ const tooMany = ({ line }: DocumentText, document: number): SigmaError => ({
   message: `a text may hold ${maxDocuments} documents: from this line on it was not read`,
 });
 
-/** Reads one document of a text, by its text, the line at which it begins, and its number. */
+/** Parses one document of a text, given its text, its first line and its number. */
 export const readDocument = (text: string, line: number, document: number): ReadRules => {
   const part: DocumentText = { text, line };
   if (document > maxDocuments) return { documents: [], errors: [tooMany(part, document)] };
@@ -231,16 +231,19 @@ const joined = (all: readonly ReadRules[]): ReadRules => ({
   errors: all.flatMap(({ errors }) => errors),
 });
 
-/** Reads all documents of a text. What is wrong is in `errors`; nothing is thrown. */
+/** Parses all documents of a text. Errors are returned in `errors`; nothing is thrown. */
 export const readRules = (text: string): ReadRules =>
   joined(splitDocuments(text).map((part, index) => readDocument(part.text, part.line, index + 1)));
 
-/** Others have a turn when reading has kept the thread for so long: a document takes about a millisecond. */
+/** Time slice after which parsing yields to the event loop, in milliseconds. A document takes about 1 ms. */
 const timeSliceMs = 5;
 
 const readDocumentInWorker = inWorker(import.meta.url, readDocument);
 
-/** Reads texts one after the other, however many documents they hold, and lets others run in between and beside long documents. */
+/**
+ * Parses texts in sequence, with any number of documents each. Yields to the event loop between documents and parses
+ * long documents in a worker.
+ */
 export const readRulesInWorker = async (reader: Reader, texts: readonly string[]): Promise<ReadRules[]> => {
   const all: ReadRules[] = [];
   let sinceMs = performance.now();

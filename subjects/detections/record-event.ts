@@ -1,12 +1,12 @@
-/** Log records as events: JSON in the body or in attributes, flat or nested, or key=value text. */
+/** Converts log records to events: JSON in the body or in attributes, flat or nested, or key=value text */
 import type { Attribute } from '../../schemas/records/attributes.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import type { SigmaEvent } from './event.ts';
 import { keyValues } from './key-values.ts';
 
-/** What there is to a record, whether it passes by or was stored. */
+/** Values of a record, either streamed or stored */
 export interface RecordValues {
-  /** A text, or what JSON holds. */
+  /** A text or a JSON value */
   readonly body: unknown;
   readonly attributes: Iterable<readonly [key: string, value: unknown]>;
   readonly resource: Iterable<readonly [key: string, value: unknown]>;
@@ -37,7 +37,7 @@ const addBody = (event: SigmaEvent, body: unknown): void => {
   if (text !== '') event.add('body', text);
 };
 
-/** Fills an event. Of several values of one name, that of the body comes first, then attributes, then the resource. */
+/** Fills an event. For values of the same name, the order is the body, the attributes, then the resource. */
 export const fillEvent = (event: SigmaEvent, { body, attributes, resource }: RecordValues): SigmaEvent => {
   addBody(event, body);
   for (const [key, value] of attributes) event.addIfAbsent(key, value);
@@ -53,9 +53,9 @@ const attributeValue = ({ text, type }: Attribute): unknown => {
 const valuesOf = (attributes: readonly Attribute[]): RecordValues['attributes'] =>
   attributes.map((attribute) => [attribute.key, attributeValue(attribute)] as const);
 
-/** By the attributes of a resource, which its records share. */
+/** Cached by the attributes of a resource, which its records share */
 const resources = new WeakMap<LogRecord['resourceAttributes'], RecordValues['resource']>();
-/** What the resource of a record holds. */
+/** Returns the values of a record's resource. */
 export const resourceOf = ({ resourceAttributes }: LogRecord): RecordValues['resource'] => {
   const known = resources.get(resourceAttributes);
   if (known !== undefined) return known;
@@ -64,7 +64,7 @@ export const resourceOf = ({ resourceAttributes }: LogRecord): RecordValues['res
   return made;
 };
 
-/** What a record that passes by holds. */
+/** Returns the values of a streamed record. */
 export const valuesOfRecord = (record: LogRecord): RecordValues => ({
   body: record.body,
   attributes: valuesOf(record.attributes),

@@ -1,13 +1,13 @@
 /**
- * The part of regular expressions that most rules use, as a tree: enough to know which texts must occur, how much work JavaScript's
- * own expressions do at most, and how to write one for them that means what RE2 means.
+ * Parses the subset of regular expressions that most rules use to a tree. The tree determines required literals and the
+ * maximum work of JavaScript's engine, and provides an equivalent of the RE2 expression in JavaScript syntax.
  */
 
 export type RegexNode =
   | { readonly is: 'character'; readonly text: string }
-  /** A class, a dot or an escape such as `\d`, in JavaScript's syntax. */
+  /** A class, a dot or an escape such as `\d`, in JavaScript syntax */
   | { readonly is: 'class'; readonly source: string }
-  /** Takes no character. */
+  /** Matches no characters */
   | { readonly is: 'anchor'; readonly source: string }
   | { readonly is: 'sequence' | 'choice'; readonly parts: readonly RegexNode[] }
   | {
@@ -24,13 +24,13 @@ export interface RegexFlags {
   readonly dotAll: boolean;
 }
 
-/** Thrown for what this part of the syntax does not have. */
+/** Thrown for unsupported syntax */
 class Unknown extends Error {}
 
 const classEscapes: Readonly<Record<string, string>> = {
   d: '0-9',
   w: '0-9A-Za-z_',
-  // RE2's, which has fewer than JavaScript's.
+  // RE2's whitespace class, which has fewer characters than JavaScript's.
   s: '\\t\\n\\f\\r ',
 };
 const controls: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', f: '\f', v: '\v' };
@@ -135,7 +135,7 @@ class RegexReader {
     }
     const inner = this.#choice(depth + 1);
     if (this.#text[this.#at++] !== ')') throw new Unknown();
-    // Kept apart from what stands beside it, as a quantifier behind it is of the whole.
+    // A separate node, so that a following quantifier applies to the complete group.
     return { is: 'sequence', parts: [inner] };
   }
 
@@ -187,7 +187,7 @@ class RegexReader {
   }
 }
 
-/** The tree of an expression; `undefined` where it uses more than this part of the syntax. */
+/** Returns the tree of an expression; `undefined` if it uses unsupported syntax. */
 export const regexTree = (source: string, flags: RegexFlags): RegexNode | undefined => {
   try {
     return new RegexReader(source, flags).read();
@@ -197,7 +197,7 @@ export const regexTree = (source: string, flags: RegexFlags): RegexNode | undefi
   }
 };
 
-/** The expression in JavaScript's syntax. */
+/** Returns the expression in JavaScript syntax. */
 export const javaScriptOf = (node: RegexNode): string => {
   switch (node.is) {
     case 'character':
@@ -216,7 +216,7 @@ export const javaScriptOf = (node: RegexNode): string => {
   }
 };
 
-/** Ways in which a backtracking search can go through: `factor` times the text's length to the power of `degree`. */
+/** Number of paths of a backtracking search: `factor` times the text's length to the power of `degree` */
 export interface Ways {
   readonly factor: number;
   readonly degree: number;
@@ -250,7 +250,7 @@ export const waysOf = (node: RegexNode): Ways => {
   }
 };
 
-/** Sets of texts in lower case: of each set some must occur wherever the expression matches. */
+/** Returns sets of texts in lower case; every match contains at least one text of each set. */
 export const neededTexts = (node: RegexNode): string[][] => {
   const sets: string[][] = [];
   let run = '';
@@ -272,7 +272,7 @@ export const neededTexts = (node: RegexNode): string[][] => {
   return sets;
 };
 
-/** The set whose shortest text is longest. */
+/** Returns the set whose shortest text is the longest. */
 export const bestSet = (sets: readonly string[][]): string[] | undefined => {
   const minLength = (set: readonly string[]): number => Math.min(...set.map(({ length }) => length));
   return sets.reduce<string[] | undefined>(

@@ -1,6 +1,6 @@
 /**
- * Regular expressions in linear time. RE2 in JavaScript takes microseconds a character. Where an expression and a text are such that
- * JavaScript's own cannot take many steps, they are asked; else RE2 is.
+ * Regular expressions in linear time. RE2 in JavaScript takes microseconds per character. JavaScript's own engine is
+ * used where the number of its steps is bounded for the expression and text; otherwise RE2 is used.
  */
 import { RE2JS } from 're2js';
 import { regexOf as linearRegexOf } from '../../queries/search/regex.ts';
@@ -8,24 +8,27 @@ import { javaScriptOf, neededTexts, type RegexFlags, type RegexNode, regexTree, 
 
 export interface SigmaRegex {
   readonly source: string;
-  /** Whether any part of the text matches. */
+  /** Returns whether any part of the text matches. */
   test(text: string): boolean;
-  /** Sets of texts in lower case: of each set some must occur wherever it matches. */
+  /** Sets of texts in lower case; every match contains at least one text of each set */
   readonly needed: readonly (readonly string[])[];
-  /** What asking RE2 of one character costs, beside a character that is compared. */
+  /** Cost of RE2 per character, relative to the comparison of a character */
   readonly weight: number;
 }
 
-/** Characters that expressions have looked at since the process began, those of RE2 many times: work that depends on nothing but the input. */
+/**
+ * Number of characters that expressions have examined since the process started; RE2 characters are weighted. Depends
+ * on the input alone.
+ */
 export const regexWork = { characters: 0 };
 const linearWeight = 20;
-/** More than a search may have, as the engine is never asked: public rules ask for `.{1000,}`. */
+/** Maximum size of a compiled program. Larger than the limit for searches, because public rules contain `.{1000,}`. */
 const maxInstructions = 4_000;
 
-/** Steps that JavaScript's own may take at most: about a millisecond. */
+/** Maximum number of steps of JavaScript's engine: about 1 ms */
 const maxSteps = 500_000;
 
-/** `.*` at the ends says nothing of whether some part matches. */
+/** `.*` at the ends does not affect whether some part matches. */
 const trimmed = (source: string): string => {
   let end = source.length;
   for (;;) {
@@ -40,9 +43,11 @@ const beginsWithAnchor = (node: RegexNode): boolean =>
   (node.is === 'anchor' && node.source === '^') ||
   (node.is === 'sequence' && node.parts[0] !== undefined && beginsWithAnchor(node.parts[0]));
 
-/** Compiles an expression with the flags among the modifiers; what is wrong with it is the answer if it is none. */
+/**
+ * Compiles an expression with the flags among the modifiers; returns the error message if the expression is invalid.
+ */
 export const regexOf = (written: string, modifiers: readonly string[]): SigmaRegex | string => {
-  // Flags at the start are Sigma's of old.
+  // Flags at the start are an older Sigma syntax.
   const [, inline = '', source = written] = /^\(\?([ims]+)\)(.*)$/s.exec(written) ?? [];
   const has = (flag: string): boolean => modifiers.includes(flag) || inline.includes(flag);
   const flags: RegexFlags = { ignoresCase: has('i'), multiline: has('m'), dotAll: has('s') };

@@ -1,20 +1,23 @@
-/** What must be in an event for a rule to match: by these, rules are found that need to be looked at. */
+/** Derives literals that an event must contain for a rule to match, by which candidate rules are found */
 import { hasWildcards, literalsOf, lowered, textOfPattern } from './pattern.ts';
 import type { ItemTest, RuleTree, ValueTest } from './tree.ts';
 
-/** A text in a value, or a whole value, of a field under one of these names; a text without names is looked for in all values. */
+/**
+ * A required text in a value, or a full value, of a field under one of these names. A text without names is searched in
+ * all values.
+ */
 export type RequiredLiteral =
   | { readonly is: 'text'; readonly names: readonly string[]; readonly text: string }
   | { readonly is: 'value'; readonly names: readonly string[]; readonly value: string };
 
-/** Some of these must be there. */
+/** Literals of which at least one must be present */
 export type Clause = readonly RequiredLiteral[];
 
-/** Shorter texts are in most events. */
+/** Minimum length of a required text; shorter texts occur in most events */
 export const minTextLength = 3;
 const maxLiterals = 5_000;
 
-/** As a value is looked up: numbers in the one way in which JavaScript writes them. */
+/** Returns the lookup key of a value: numbers in JavaScript's canonical form. */
 export const valueKey = (low: string): string => {
   const first = low.charCodeAt(0);
   const isNumeral = low.length < 24 && ((first >= 48 && first <= 57) || first === 43 || first === 45 || first === 46);
@@ -46,7 +49,7 @@ const ofTest = (test: ValueTest, names: readonly string[]): Clause | undefined =
   }
 };
 
-/** How much a clause tells: of the witness that tells least. */
+/** Returns the selectivity of a clause, which is that of its least selective literal. */
 const worthOf = (clause: Clause): number =>
   Math.min(...clause.map((each) => (each.is === 'value' ? 6 + each.value.length / 4 : each.text.length))) -
   Math.log2(clause.length);
@@ -65,7 +68,7 @@ const ofItem = ({ values, names, differs }: ItemTest): Clause[] => {
   return clause.length > maxLiterals ? [] : [clause];
 };
 
-/** Clauses that all hold wherever the tree does. None says nothing of events that match. */
+/** Returns clauses that hold for every event that the tree matches. An empty result means that no clause is known. */
 export const clausesOf = (tree: RuleTree): Clause[] => {
   switch (tree.is) {
     case 'item':
@@ -83,6 +86,6 @@ export const clausesOf = (tree: RuleTree): Clause[] => {
   }
 };
 
-/** The clauses that tell most, at most as many as asked. */
+/** Returns the most selective clauses, at most `maxClauses`. */
 export const bestClauses = (clauses: readonly Clause[], maxClauses: number): Clause[] =>
   clauses.toSorted((left, right) => worthOf(right) - worthOf(left)).slice(0, maxClauses);

@@ -1,4 +1,4 @@
-/** What new rules find in what was stored before they were there. */
+/** Runs new rules over records that were stored before the rules were deployed */
 
 import { rangeOf } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
@@ -13,12 +13,12 @@ import { toDeployOf } from './rule-tests.ts';
 import type { RuleRun } from './rule-threads.ts';
 
 const huntedMs = 86_400_000;
-/** By then the stream asks a rule that was deployed. */
+/** Delay after which the stream evaluates a deployed rule, in milliseconds */
 const liveWithinMs = 10_000;
 const maxRecords = 500_000;
 const maxSignals = 10_000;
 
-/** A hunt of rules that are deployed now: over the last day. */
+/** Returns a hunt over the last day for rules that are deployed now. */
 export const newHunt = (ruleIds: readonly string[], nowMs: number): RetroHunt => ({
   ruleIds,
   fromMs: nowMs - huntedMs,
@@ -30,7 +30,10 @@ export const newHunt = (ruleIds: readonly string[], nowMs: number): RetroHunt =>
   message: '',
 });
 
-/** The hunted rules that are still enabled, with filters and correlations; a correlation may name any rule. */
+/**
+ * Returns the rules of the hunt that are still enabled, with filters and correlations. A correlation may reference any
+ * rule.
+ */
 const rulesFor = async (own: Pick<TenantDocuments, 'collection'>, ids: ReadonlySet<string>): Promise<StoredRule[]> => {
   const enabled: StoredRule[] = [];
   for await (const rule of documentsIn(own.collection(detectionRules), { filter: { enabled: true } }))
@@ -39,7 +42,10 @@ const rulesFor = async (own: Pick<TenantDocuments, 'collection'>, ids: ReadonlyS
   return enabled.filter(({ id, kind }) => needsAll || kind !== 'rule' || ids.has(id));
 };
 
-/** Runs a hunt. Signals that the stream gave for the same records have the same ids. What it found until its time was over is answered. */
+/**
+ * Runs a hunt. Signals have the same ids as those that the stream emitted for the same records. If the time budget
+ * ends, the signals found so far are returned.
+ */
 export const hunt = async (
   { ruleIds, fromMs, toMs }: RetroHunt,
   {
@@ -56,7 +62,7 @@ export const hunt = async (
   const rangeText = { from: String(Math.max(fromMs, retainedFromMs)), to: String(toMs) };
   const range = rangeOf(rangeText, { caller: reading, signal: 'logs', nowMs });
   const question = { filter: { scope: 'account' as const }, range, limit: maxRecords };
-  /** By id: one that is told again is the same, with all that it hid. */
+  /** By id: a signal that is emitted again replaces the earlier one and includes all signals that it suppressed. */
   const signals = new Map<string, DetectionSignal>();
   let records = 0;
   const toDeploy = await toDeployOf(rules, own);

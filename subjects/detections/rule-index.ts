@@ -1,53 +1,53 @@
-/** Rules by what must be in an event for them to match. */
+/** Index of rules by the literals that an event must contain for them to match */
 
 import { TextIndex } from '../../schemas/text-index.ts';
 import type { Leaf, SigmaEvent } from './event.ts';
 import { bestClauses, type Clause, minTextLength, type RequiredLiteral, valueKey } from './required-literals.ts';
 
-/** Clauses of a rule that are looked for: a bit each. */
+/** Maximum number of indexed clauses per rule, one bit each */
 const maxClauses = 6;
 
-/** Whether a text may lie within that of a number or a boolean. */
+/** Returns whether a text may occur in the text of a number or a boolean. */
 const isOfScalar = (text: string): boolean =>
   /^(?:-?\d*(?:\.\d*)?(?:e[+-]?\d*)?|\+\d+)$/.test(text) ||
   ['-infinity', 'nan', 'true', 'false'].some((scalar) => scalar.includes(text));
 
-/** What keys of `key=value` are made of, in lower case. */
+/** Characters of keys of `key=value` pairs, in lower case */
 const ofKeys = /^[\w.-]+$/;
-/** Parts of keys that names leave out. */
+/** Key segments that names omit */
 const leftOut = ['.value', '._attributes'].flatMap((part) => [`${part}.`, `${part}=`]);
 
-/** Which rules a witness is for, and in which of their clauses. */
+/** The rules to which a literal belongs, and the clauses in them */
 interface Posting {
   readonly rules: number[];
-  /** It is the end of a key in a body, and what follows it. */
+  /** Whether the literal is the end of a key in a body, with the character that follows */
   isKey: boolean;
   readonly clauses: number[];
-  /** The event in which it was seen last. */
+  /** The event in which the literal last occurred */
   round: number;
 }
 
-/** What was found in an event; of no use to another index. */
+/** Literals found in an event; valid for this index only */
 export type Met = readonly Posting[];
 const nothingMet: Met = [];
 
 export class RuleIndex {
-  /** Rules that may match any event. */
+  /** Rules that may match any event */
   readonly always: readonly number[];
   readonly #requiredBits: Uint8Array;
   readonly #seen: Uint8Array;
   readonly #touched: number[] = [];
   readonly #postings: Posting[] = [];
   readonly #values = new Map<string, Map<string, Posting>>();
-  /** Folded names of values in which texts are looked for. */
+  /** Folded names of values in which texts are searched */
   readonly #textNames = new Set<string>();
-  /** All texts, and those that are looked for in all values; keys are among both. */
+  /** All texts, and those that are searched in all values; both include keys */
   readonly #texts: TextIndex;
   readonly #anywhere: TextIndex;
-  /** Whether texts are looked for in all values; and whether some of them may lie within that of a number or a boolean. */
+  /** Whether texts are searched in all values, and whether some of them may occur in a number or a boolean */
   readonly hasTextsAnywhere: boolean;
   readonly hasScalarTexts: boolean;
-  /** Whether names of interest are so short that no text is looked for in their place. */
+  /** Whether relevant names are too short to be searched as texts */
   readonly hasShortKeys: boolean;
   readonly #found: number[] = [];
   readonly #foundText = (id: number): void => this.#meet(this.#postings[id] as Posting);
@@ -59,7 +59,7 @@ export class RuleIndex {
   readonly #keyEnds: number[] = [];
   #round = 0;
 
-  /** `rules` are clauses by the rule's number; `telling` are folded names that matter wherever they are. */
+  /** `rules` are the clauses by rule number; `decisiveNames` are folded names that matter at any position. */
   constructor(rules: readonly (readonly Clause[])[], decisiveNames: Iterable<string> = []) {
     const texts = new Map<string, number>();
     const always: number[] = [];
@@ -92,17 +92,17 @@ export class RuleIndex {
     this.#anywhere = new TextIndex(new Map([...texts].filter(([text]) => anywhere.has(text))));
   }
 
-  /** Whether whole values of a folded name are looked for. */
+  /** Returns whether exact values of a folded name are looked up. */
   hasValuesOf(name: string): boolean {
     return this.#values.has(name);
   }
 
-  /** Whether texts are looked for in values of a folded name that are not in all. */
+  /** Returns whether texts are searched in values of a folded name that are not searched in all values. */
   hasTextsOf(name: string): boolean {
     return this.#textNames.has(name);
   }
 
-  /** What a record of some resource has in any case. */
+  /** Returns the literals that every record of a resource contains. */
   metBy({ leaves }: SigmaEvent): Met {
     const met: Posting[] = [];
     for (const { low, names } of leaves) {
@@ -115,14 +115,14 @@ export class RuleIndex {
     return met;
   }
 
-  /** Begins to look at an event value by value, as `candidates` does at once; `end` ends it. */
+  /** Starts to process an event value by value, as `candidates` does in one call; `end` finishes the event. */
   begin(met: Met): void {
     this.#round++;
     this.#found.length = 0;
     for (let at = 0; at < met.length; at++) this.#meet(met[at] as Posting);
   }
 
-  /** A value, in lower case, by its folded names. */
+  /** Adds a value, in lower case, with its folded names. */
   value(names: readonly string[], low: string): void {
     for (let at = 0; at < names.length; at++) {
       const posting = this.#postingOf(names[at] as string, low);
@@ -130,35 +130,41 @@ export class RuleIndex {
     }
   }
 
-  /** The ASCII of a text in UTF-8, for all texts or for those that are looked for anywhere; answers what was met in it, as `TextIndex` does. */
+  /**
+   * Searches the ASCII characters of a UTF-8 text for all texts or for those of any value. Returns flags of the
+   * matches, as `TextIndex` does.
+   */
   bytes(bytes: Uint8Array, from: number, to: number, forAll: boolean): number {
     return (forAll ? this.#texts : this.#anywhere).scanBytes(bytes, from, to, this.#foundText);
   }
 
-  /** The same of a body, of which it tells where keys are (`keyEnds`). */
+  /** Searches a body in the same way, and records the ends of keys in `keyEnds`. */
   body(bytes: Uint8Array, from: number, to: number, forAll: boolean): number {
     this.#keyEnds.length = 0;
     return (forAll ? this.#texts : this.#anywhere).scanBytes(bytes, from, to, this.#foundInBody);
   }
 
-  /** Where keys of interest end in the last body, perhaps several times: behind their `=`, or behind a part that names leave out. */
+  /** Ends of relevant keys in the last body, possibly repeated: after their `=`, or after a segment that names omit. */
   get keyEnds(): readonly number[] {
     return this.#keyEnds;
   }
 
-  /** A text in lower case, for the same texts. */
+  /** Searches a text in lower case for the same texts. */
   text(low: string, forAll: boolean): void {
     (forAll ? this.#texts : this.#anywhere).scan(low, this.#foundText);
   }
 
-  /** Ends a look, and tells the rules that the event may match, beside those that may match any; valid until the next look. */
+  /**
+   * Finishes an event. Returns the rules that it may match, without those that may match any event; valid until the
+   * next event.
+   */
   end(): readonly number[] {
     for (let at = 0; at < this.#touched.length; at++) this.#seen[this.#touched[at] as number] = 0;
     this.#touched.length = 0;
     return this.#found;
   }
 
-  /** Numbers of the rules that an event may match; valid until the next call. */
+  /** Returns the numbers of the rules that an event may match; valid until the next call. */
   candidates({ leaves }: SigmaEvent): readonly number[] {
     this.begin(nothingMet);
     for (let at = 0; at < leaves.length; at++) {
@@ -171,7 +177,7 @@ export class RuleIndex {
     return this.#found;
   }
 
-  /** What is looked for in a value of these names. */
+  /** Returns the texts to search in a value of these names. */
   #textsIn(names: readonly string[]): TextIndex | undefined {
     for (let at = 0; at < names.length; at++) if (this.#textNames.has(names[at] as string)) return this.#texts;
     return this.hasTextsAnywhere ? this.#anywhere : undefined;

@@ -1,4 +1,4 @@
-/** Rules that are ready to run: one pass over an event answers all that it matches. */
+/** Compiled rules: one pass over an event returns all matches */
 import type { LogSource, SigmaCorrelation, SigmaDocument, SigmaFilter, SigmaRule } from './documents.ts';
 import { EventPaths, SigmaEvent } from './event.ts';
 import type { FieldTable } from './fields/table.ts';
@@ -10,22 +10,22 @@ import { RuleIndex } from './rule-index.ts';
 import { detectionTree, itemsOf, placeholdersOf } from './rule-tree.ts';
 import type { RuleTree } from './tree.ts';
 
-/** A document as it is deployed. */
+/** A deployed document */
 export interface DeployedRule {
-  /** What signals name it by. */
+  /** Id that signals reference */
   readonly id: string;
   readonly version: number;
   readonly document: SigmaDocument;
-  /** Records of unknown log sources are asked as if they were of its own. */
+  /** Whether records of unknown log sources are treated as those of the rule's log source */
   readonly anySource?: boolean;
 }
 
 export interface CompileOptions {
-  /** What placeholders (`%admins%`) stand for. */
+  /** Values of placeholders such as `%admins%` */
   readonly placeholders?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** A rule and an event that it matches. */
+/** A rule and the event that it matches */
 export interface Match {
   readonly ruleId: string;
   readonly version: number;
@@ -33,18 +33,21 @@ export interface Match {
   readonly fields: readonly MatchedField[];
 }
 
-/** Looks on while rules are asked. */
+/** Observes the evaluation of rules */
 export interface Watch {
-  /** Rules that are not asked. */
+  /** Returns whether a rule is switched off. */
   isOff(ruleId: string, version: number): boolean;
-  /** What asking a rule took: about so many characters that were looked at. The same event and rule always take the same. */
+  /**
+   * Reports the cost of an evaluation, in approximate characters examined. The cost of an event and rule is
+   * deterministic.
+   */
   spent(ruleId: string, version: number, characters: number): void;
-  /** Which kind an event is of, before rules are asked. */
+  /** Reports the kind of an event, before rules are evaluated. */
   saw(kind: EventKind, event: SigmaEvent): void;
 }
 const watchNothing: Watch = { isOff: () => false, spent: () => {}, saw: () => {} };
 
-/** A rule that is ready to be run. */
+/** A compiled rule */
 interface Compiled {
   readonly id: string;
   readonly version: number;
@@ -52,45 +55,48 @@ interface Compiled {
   readonly tree: RuleTree;
   readonly clauses: readonly Clause[];
   readonly predicate: Predicate;
-  /** What asking it takes, without its expressions, in characters. */
+  /** Cost of an evaluation without its regular expressions, in characters */
   readonly cost: number;
-  /** Names of all fields that it names. */
+  /** Names of all fields that the rule references */
   readonly names: readonly string[];
   readonly anySource: boolean;
 }
 
-/** A rule for events of some kind. */
+/** A rule for events of one kind */
 interface CandidateRule {
   readonly compiled: Compiled;
-  /** Not all of its log source is known of such events: one that matches must have a field that the rule names. */
+  /**
+   * Whether part of the log source is unknown for these events. A matching event must then have a field that the rule
+   * names.
+   */
   readonly needsField: boolean;
 }
 
-/** Rules that an event of some kind may match, by number. */
+/** Rules that an event of one kind may match, by number */
 interface Group {
   readonly rules: readonly CandidateRule[];
   readonly index: RuleIndex;
 }
 
-/** What is known of an event before it is made. */
+/** Result of the prefilter, before the event is built */
 export interface PrefilterResult {
   readonly kind: EventKind;
-  /** Numbers of the rules, among those for its kind, that it may match. */
+  /** Numbers of the rules of its kind that it may match */
   readonly candidates: readonly number[];
 }
 
-/** What makes rules worth asking: values of some names, and texts wherever they are. */
+/** Conditions under which rules must be evaluated: values of some names, and texts anywhere */
 export interface Interest {
   readonly index: RuleIndex;
-  /** Whether an event has a field that lets a rule be asked which has nothing else to be found by. */
+  /** Returns whether an event has a field that enables a rule without required literals. */
   isAlways(event: SigmaEvent): boolean;
-  /** Folded names of a value, by the name that the event has for it. */
+  /** Returns the folded names of a value by its name in the event. */
   namesOf(key: string): readonly string[];
-  /** Whether a value of a folded name may tell the kind, or let a rule match that has nothing else to be found by. */
+  /** Returns whether a value of a folded name may determine the kind, or enable a rule without required literals. */
   affectsRules(name: string): boolean;
 }
 
-/** Kinds of events for which an index is kept. */
+/** Maximum number of kinds of events with a cached index */
 const maxGroups = 256;
 
 const isNamed = (names: readonly string[], { id, document }: DeployedRule): boolean =>
@@ -131,7 +137,7 @@ export class RuleSet {
   readonly #view = new EventView();
   readonly #rules: readonly Compiled[];
   readonly #groups = new Map<string, Group>();
-  /** The correlations among the documents. */
+  /** The correlations among the documents */
   readonly correlations: readonly (DeployedRule & { readonly document: SigmaCorrelation })[];
 
   constructor(deployed: readonly DeployedRule[], tables: readonly FieldTable[], options: CompileOptions = {}) {
@@ -149,7 +155,7 @@ export class RuleSet {
         .filter(
           ({ rules, logsource }) => covers(logsource, document.logsource) && (rules === 'any' || isNamed(rules, each)),
         )
-        // A filter asks for fields as the rule that it narrows does.
+        // A filter uses the same field names as the rule that it narrows.
         .map(({ detection }) =>
           detectionTree(detection, { logsource: document.logsource, tables, placeholders: options.placeholders ?? {} }),
         );
@@ -171,27 +177,29 @@ export class RuleSet {
     });
   }
 
-  /** How many rules it holds. */
+  /** Number of rules */
   get size(): number {
     return this.#rules.length;
   }
 
-  /** An event without values, to be filled. */
+  /** Returns an empty event to fill. */
   newEvent(): SigmaEvent {
     return new SigmaEvent(this.#paths);
   }
 
-  /** An event as its source logs it. */
+  /** Returns an event from an object as its source logs it. */
   eventOf(object: object): SigmaEvent {
     return this.newEvent().addObject(object);
   }
 
-  /** What the tables know of where an event comes from. */
+  /** Returns the log source of an event as far as the tables define it. */
   kindOf(event: SigmaEvent): EventKind {
     return this.#sources.kindOf(event);
   }
 
-  /** What an event of a kind has, at the least, if a rule may match it. Undefined where a rule may match any. */
+  /**
+   * Returns the minimum that an event of a kind has if a rule may match it; `undefined` if a rule may match any event.
+   */
   interestIn(kind: EventKind): Interest | undefined {
     const { rules, index } = this.#group(kind);
     const always = index.always.map((number) => rules[number] as CandidateRule);
@@ -205,7 +213,7 @@ export class RuleSet {
     };
   }
 
-  /** All rules that an event matches, in their order. What is told of it already is not looked for again. */
+  /** Returns all rules that an event matches, in their order. A prefilter result is reused. */
   match(given: SigmaEvent | object, watch: Watch = watchNothing, prefiltered?: PrefilterResult): Match[] {
     const event = given instanceof SigmaEvent ? given : this.eventOf(given);
     const kind = prefiltered?.kind ?? this.#sources.kindOf(event);
@@ -232,13 +240,13 @@ export class RuleSet {
       });
   }
 
-  /** How many rules are looked at for an event, of those that may be about it. For measurements. */
+  /** Returns how many rules are evaluated for an event, of those that may apply to it. For measurements. */
   candidates(event: SigmaEvent): { readonly checked: number; readonly of: number } {
     const { rules, index } = this.#group(this.#sources.kindOf(event));
     return { checked: index.candidates(event).length, of: rules.length };
   }
 
-  /** The text of the first value that an event has under a field of a rule. */
+  /** Returns the text of the first value of an event under a field of a rule. */
   valueOf(event: SigmaEvent, names: readonly string[]): string | undefined {
     this.#view.at(event);
     const leaf = this.#view.other(names);
@@ -252,7 +260,7 @@ export class RuleSet {
       const { logsource } = compiled.rule;
       if (!mayBe(kind, logsource)) return [];
       const known = compiled.anySource ? 'all' : knownOf(kind, logsource);
-      // Of keywords alone, everything that is written is text: at least something of where it comes from must be known.
+      // Keyword-only rules could match any text, so at least part of the log source must be known.
       if (known === 'none' && compiled.names.length === 0) return [];
       return [{ compiled, needsField: known !== 'all' && compiled.names.length > 0 }];
     });
@@ -266,19 +274,19 @@ export class RuleSet {
   }
 }
 
-/** What a rule needs to be able to match. */
+/** Data that a rule needs to be able to match */
 export interface Needs {
   readonly logsource: LogSource;
-  /** Each field with the names under which events may have it. */
+  /** Fields, each with the names that events may use for it */
   readonly fields: readonly { readonly field: string; readonly names: readonly string[] }[];
   readonly placeholders: readonly string[];
-  /** What asking it costs, in comparisons of a value. */
+  /** Cost of an evaluation, in value comparisons */
   readonly cost: number;
-  /** It matches an event without any value. */
+  /** Whether the rule matches an event without values */
   readonly matchesNothing: boolean;
 }
 
-/** Which log source, fields and placeholders a rule or filter asks for. */
+/** Returns the log source, fields and placeholders that a rule or filter needs. */
 export const needsOf = (rule: SigmaRule | SigmaFilter, tables: readonly FieldTable[]): Needs => {
   const { tree } = treeOf(rule, tables, {});
   const fields = new Map(itemsOf(tree).map(({ field, names }) => [field, names]));
@@ -292,7 +300,10 @@ export const needsOf = (rule: SigmaRule | SigmaFilter, tables: readonly FieldTab
   };
 };
 
-/** Makes documents ready to run over events. Filters narrow the rules beside them; correlations are kept for what keeps windows. */
+/**
+ * Compiles documents to a rule set. Filters narrow the rules of the same set; correlations are passed to the component
+ * that manages windows.
+ */
 export const compile = (
   rules: readonly DeployedRule[],
   tables: readonly FieldTable[],

@@ -1,4 +1,4 @@
-/** Events that a rule must match, or must not: they are run before it is saved. */
+/** Test events that a rule must or must not match; they run before the rule is saved */
 import { z } from 'zod';
 import { documentsIn } from '../../runtime/documents-in.ts';
 import type { CollectionDefinition, Filter, Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
@@ -12,7 +12,7 @@ import { type EventMatch, RuleThreads } from './rule-threads.ts';
 const isWrapped = (event: Readonly<Record<string, unknown>>): boolean =>
   Object.keys(event).length === 2 && typeof event['name'] === 'string' && typeof event['event'] === 'object';
 
-/** An event as its source logs it. */
+/** An event as its source logs it */
 export const TestEvent = z
   .record(z.string(), z.unknown())
   .refine((event) => !isWrapped(event), 'is an event in { name, event }: give the event itself, as its source logs it')
@@ -24,10 +24,10 @@ export const RuleTests = z.strictObject({
 });
 export type RuleTests = z.output<typeof RuleTests>;
 
-/** The organization with whose filters, tables and placeholders a rule is tested. */
+/** The organization whose filters, tables and placeholders apply to the test */
 type TestedIn = Pick<TenantDocuments, 'collection' | 'tenantId'>;
 
-/** All of a collection. */
+/** Returns all documents of a collection. */
 const allOf = async <Fields extends object>(
   own: Pick<TenantDocuments, 'collection'>,
   definition: CollectionDefinition<Fields>,
@@ -38,13 +38,13 @@ const allOf = async <Fields extends object>(
   return found;
 };
 
-/** The platform's tables of fields with the organization's own. */
+/** Returns the built-in field tables and those of the organization. */
 export const ownTables = async (own: Pick<TenantDocuments, 'collection'>): Promise<readonly FieldTable[]> =>
   withOwnTables((await allOf(own, detectionFields)).map(ownTable));
 
 const testedId = 'tested';
 
-/** Rules to run, with the organization's tables and placeholders. */
+/** Returns rules to deploy, with the tables and placeholders of the organization. */
 export const toDeployOf = async (
   rules: readonly StoredRule[],
   own: Pick<TenantDocuments, 'collection'>,
@@ -54,8 +54,8 @@ export const toDeployOf = async (
 };
 
 /**
- * One rule to run, with the organization's filters, tables and placeholders; a correlation with all rules that are enabled, as any of
- * them may be one that it names.
+ * Returns one rule to deploy, with the filters, tables and placeholders of the organization. A correlation is returned
+ * with all enabled rules, because it may reference any of them.
  */
 export const toDeployOfRule = async (rule: StoredRule, own: Pick<TenantDocuments, 'collection'>): Promise<ToDeploy> => {
   const filter = rule.kind === 'correlation' ? { enabled: true } : { kind: 'filter', enabled: true };
@@ -64,17 +64,20 @@ export const toDeployOfRule = async (rule: StoredRule, own: Pick<TenantDocuments
   return toDeployOf([...siblings, { ...rule, enabled: true }], own);
 };
 
-/** Others than those of look backs: people wait for a test of some events. */
+/** Separate from the threads of retro hunts, because users wait for the test of a few events */
 const testThreads = new RuleThreads();
 const testBudgetMs = 10_000;
 
-/** A rule to test, as it would be stored. */
+/** A rule to test, as it would be stored */
 export interface TestedRule {
   readonly document: SigmaDocument;
   readonly anySource: boolean;
 }
 
-/** What a rule matches of some events. Correlations look at several records over time, and match no event by itself. */
+/**
+ * Returns the matches of a rule in the given events. Correlations evaluate several records over time and match no
+ * single event.
+ */
 export const matchesOf = async (
   { document, anySource }: TestedRule,
   events: readonly Readonly<Record<string, unknown>>[],
@@ -103,11 +106,11 @@ export const matchesOf = async (
   return matches.map((of) => of.find(({ ruleId }) => ruleId === tested.id));
 };
 
-/** Why a rule that would match an event, were its log source known, does not. */
+/** Returns why a rule does not match an event that it would match if the log source were known. */
 const unknownSource =
   'the rule does not match this event: of its log source nothing is known of the event, and the event has no field that the rule names; say in a table of fields which events are of it, or set anySource';
 
-/** Tests that fail, with their path below `tests` and what happened instead. */
+/** Returns failed tests, with their path below `tests` and the actual result. */
 export const failedTests = async (
   rule: TestedRule,
   { mustMatch, mustNotMatch }: RuleTests,

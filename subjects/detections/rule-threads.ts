@@ -1,4 +1,7 @@
-/** Threads that run rules over records that were stored or made up. How long a rule takes over a record has no bound, and nobody else waits. */
+/**
+ * Threads that run rules over stored records or test events. The duration of a rule per record has no bound, and other
+ * requests must not wait.
+ */
 import { QueryError } from '../../queries/errors.ts';
 import { type Budget, BudgetThreads, type SendRequest } from '../../queries/limits/budget-threads.ts';
 import type { DetectionSignal } from '../../schemas/signals.ts';
@@ -7,7 +10,7 @@ import type { DetectedRecord } from './detect.ts';
 import type { RecordValues } from './record-event.ts';
 import type { Match } from './rule-set.ts';
 
-/** What the main thread asks of a thread. */
+/** A request of the main thread to a worker thread */
 export type RuleRequest = { readonly id: number } & (
   | { readonly deploy: ToDeploy; readonly nowMs: number }
   | { readonly records: readonly DetectedRecord[] }
@@ -15,7 +18,7 @@ export type RuleRequest = { readonly id: number } & (
   | { readonly events: readonly RecordValues[] }
 );
 
-/** A match, without the rule. */
+/** A match without the rule */
 export type EventMatch = Pick<Match, 'ruleId' | 'fields'>;
 
 export interface RuleReply {
@@ -24,13 +27,13 @@ export interface RuleReply {
   readonly matches?: readonly (readonly EventMatch[])[];
 }
 
-/** Rules that run in a thread. Everything rejects with `RulesTimeoutError` once the time is over. */
+/** Rules that run in a worker thread. All calls reject with `RulesTimeoutError` after the time limit. */
 export interface RunningRules {
-  /** Signals that the stream gives for records, which come in the order of their times. */
+  /** Returns the signals that the stream emits for records, given in time order. */
   signalsOf(records: readonly DetectedRecord[]): Promise<readonly DetectionSignal[]>;
-  /** Signals of windows that were waiting for their end. */
+  /** Returns the signals of windows that were still open. */
   end(): Promise<readonly DetectionSignal[]>;
-  /** What each event matches by itself. */
+  /** Returns the matches of each event by itself. */
   matchesOf(events: readonly RecordValues[]): Promise<readonly (readonly EventMatch[])[]>;
 }
 
@@ -52,11 +55,11 @@ const tooLarge = (): QueryError =>
   );
 
 export interface RuleRun extends Budget {
-  /** When exceptions are looked at. */
+  /** Time at which exceptions are checked for expiry */
   readonly nowMs: number;
 }
 
-/** Threads of one purpose. They start when they are needed. */
+/** Worker threads of one purpose, started on demand */
 export class RuleThreads {
   readonly #threads = new BudgetThreads<RuleReply>({
     name: 'rules',
@@ -65,7 +68,10 @@ export class RuleThreads {
     works: 'runs of detection rules',
   });
 
-  /** Deploys rules in a thread for the time of `work`. What an abort or the budget ends is ended at once. */
+  /**
+   * Deploys rules in a worker thread for the duration of `work`. An abort or an exceeded budget terminates the thread
+   * immediately.
+   */
   run<Result>(
     toDeploy: ToDeploy,
     { nowMs, ...budget }: RuleRun,

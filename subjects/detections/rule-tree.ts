@@ -1,4 +1,4 @@
-/** A detection as a tree over fields of events. */
+/** Builds a tree over event fields from a detection */
 import type { Condition, Detection, LogSource, Selection, SelectionItem, SigmaValue } from './documents.ts';
 import { type FieldTable, fieldNames } from './fields/table.ts';
 import { modifierOf, orderOf, patternsOf, placeOf, timePartOf } from './modifiers.ts';
@@ -10,7 +10,7 @@ import type { ExpectedValue, ItemTest, RuleTree, ValueTest } from './tree.ts';
 export interface TreeOptions {
   readonly logsource: LogSource;
   readonly tables: readonly FieldTable[];
-  /** What placeholders stand for, by their names without the percent signs. */
+  /** Values of placeholders, by name without the percent signs */
   readonly placeholders: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -19,7 +19,7 @@ const placeholder = /%([A-Za-z0-9_.-]+)%/g;
 const itemsOfSelection = (selection: Selection): readonly SelectionItem[] =>
   selection.is === 'any' ? selection.parts.flatMap(itemsOfSelection) : selection.items;
 
-/** Names of the placeholders that a detection has. */
+/** Returns the names of the placeholders of a detection. */
 export const placeholdersOf = ({ selections }: Detection): string[] => {
   const names = [...selections.values()]
     .flatMap(itemsOfSelection)
@@ -31,7 +31,7 @@ export const placeholdersOf = ({ selections }: Detection): string[] => {
 
 const maxExpanded = 10_000;
 
-/** A value with its placeholders replaced by each of what they stand for; none where one stands for nothing. */
+/** Returns a value with its placeholders replaced by each of their values; empty if a placeholder has no values. */
 const expanded = (text: string, placeholders: TreeOptions['placeholders']): string[] => {
   let texts = [text];
   for (const [whole, name = ''] of text.matchAll(placeholder)) {
@@ -50,7 +50,7 @@ const textTests = (value: string, modifiers: readonly string[], isKeyword: boole
   }));
 };
 
-/** A test of what is no text; `undefined` for what is one. */
+/** Returns a test of a non-text value; `undefined` for a text. */
 const otherTest = (
   value: SigmaValue,
   field: string,
@@ -78,7 +78,7 @@ const otherTest = (
 
 const regexTest = (text: string, modifiers: readonly string[]): ValueTest => {
   const regex = regexOf(text, modifiers);
-  // Reading the rule has refused it.
+  // The parser of the rule has already rejected this.
   if (typeof regex === 'string') throw new TypeError(regex);
   return { is: 'regex', regex };
 };
@@ -110,7 +110,7 @@ const itemTest = (item: SelectionItem, selection: string, options: TreeOptions):
       testsOf(value, item, modifiers, options).map((each): ExpectedValue => ({ test: each, shown: String(value) })),
     ),
   });
-  // Several texts may be made of one value, of which any will do: each value is asked for by itself.
+  // One value may expand to several texts, any of which may match. With `all`, each value has its own test.
   return all ? { is: 'and', parts: item.values.map((value) => test([value])) } : test(item.values);
 };
 
@@ -124,7 +124,7 @@ const flat = (is: 'and' | 'or', parts: readonly RuleTree[]): RuleTree => {
   return all.length === 1 ? (all[0] as RuleTree) : { is, parts: all };
 };
 
-/** What a condition over named parts says. */
+/** Returns the tree of a condition over named parts. */
 export const conditionTree = (condition: Condition, partOf: (name: string) => RuleTree): RuleTree => {
   switch (condition.is) {
     case 'and':
@@ -142,7 +142,7 @@ export const conditionTree = (condition: Condition, partOf: (name: string) => Ru
   }
 };
 
-/** The tree of a detection. */
+/** Returns the tree of a detection. */
 export const detectionTree = ({ selections, conditions }: Detection, options: TreeOptions): RuleTree => {
   const made = new Map<string, RuleTree>();
   const partOf = (name: string): RuleTree => {
@@ -163,7 +163,7 @@ export const detectionTree = ({ selections, conditions }: Detection, options: Tr
 const simple = (tree: RuleTree): RuleTree =>
   tree.is === 'and' || tree.is === 'or' ? flat(tree.is, tree.parts.map(simple)) : tree;
 
-/** All items of a tree. */
+/** Returns all items of a tree. */
 export const itemsOf = (tree: RuleTree): ItemTest[] => {
   if (tree.is === 'item') return [tree];
   return tree.is === 'not' ? itemsOf(tree.part) : tree.parts.flatMap(itemsOf);

@@ -1,4 +1,4 @@
-/** Runs deployed rules over records in a thread of its own, for `rule-threads.ts`. */
+/** Runs deployed rules over records in a worker thread, for `rule-threads.ts` */
 import { parentPort } from 'node:worker_threads';
 import { Backtest } from './backtest.ts';
 import { type Deployment, deploymentOf } from './deployed.ts';

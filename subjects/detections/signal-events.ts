@@ -1,4 +1,4 @@
-/** Signals as events of the feed: read where they landed, so that each is there once. */
+/** Security signals as events of the feed, read from the store so that each occurs once */
 
 import { formatTime } from '../../queries/time.ts';
 import type { FeedEvent } from '../events/events.ts';
@@ -14,7 +14,7 @@ const severities = {
 
 const listed = (values: readonly string[]): string => values.join(', ').slice(0, 512);
 
-/** Entities by their type: `user` is `ann`, or `ann, bob`. */
+/** Returns entities by type: `user` is `ann`, or `ann, bob`. */
 const entitiesByType = (entities: readonly string[]): Record<string, string> => {
   const type = (entity: string): string => entity.slice(0, entity.indexOf(' '));
   const value = (entity: string): string => entity.slice(entity.indexOf(' ') + 1);
@@ -23,7 +23,7 @@ const entitiesByType = (entities: readonly string[]): Record<string, string> => 
   );
 };
 
-/** The tags are what alerts are routed by: rule, severity, tactic and who it is about. */
+/** Converts a signal to an event. Alerts are routed by its tags: rule, severity, tactic and entities. */
 export const signalEvent = (signal: StoredSignal): FeedEvent => {
   const { id, ms, severity, tactics, techniques, entities } = signal;
   return {

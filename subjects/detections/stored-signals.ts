@@ -1,4 +1,4 @@
-/** Signals as they landed. */
+/** Stored security signals */
 
 import { z } from 'zod';
 import type { Reading } from '../../queries/reading.ts';
@@ -17,10 +17,10 @@ export interface StoredSignal {
   readonly rule_title: string;
   readonly severity: SignalSeverity;
   readonly risk_score: number;
-  /** JSON of `SignalEvent[]`. */
+  /** JSON of `SignalEvent[]` */
   readonly events: string;
   readonly event_count: number;
-  /** `user ann`: type and value. */
+  /** Entities as type and value: `user ann` */
   readonly entities: readonly string[];
   readonly tactics: readonly string[];
   readonly techniques: readonly string[];
@@ -35,21 +35,21 @@ export interface SignalFilter {
   readonly entity?: string | undefined;
   readonly technique?: string | undefined;
   readonly projectId?: string | undefined;
-  /** Of the first record. */
+  /** Service of the first record */
   readonly service?: string | undefined;
-  /** Those that an exception covers as well. */
+  /** Whether to include signals that an exception covers */
   readonly withSuppressed: boolean;
-  /** Only these, or all but these. */
+  /** Restricts the result to these ids, or excludes them */
   readonly ids?: { readonly are: 'only' | 'none'; readonly of: readonly string[] } | undefined;
 }
 
 const columnsOfSignal = `id, toString(toUnixTimestamp64Milli(time)) AS ms, kind, project_id AS project, rule_id, rule_version, rule_title, severity,
   risk_score, events, event_count, entities, tactics, techniques, group_by, suppressed_by`;
 
-/** What stands before further conditions on signals. */
+/** Start of a query on signals, to which conditions are appended */
 export const selectedSignal = `SELECT ${columnsOfSignal} FROM signals WHERE tenant_id = {tenant:String}`;
 
-/** Conditions that a filter may have, each with the parameter of its name. */
+/** Conditions of a filter, by the name of their parameter */
 const conditions = {
   ruleId: 'rule_id = {ruleId:String}',
   severities: 'severity IN {severities:Array(String)}',
@@ -59,7 +59,9 @@ const conditions = {
   service: "JSONExtractString(events, 1, 'service') = {service:String}",
 } as const;
 
-/** A page of signals, the newest first. One that landed again is there once, with all that it counts. */
+/**
+ * Returns a page of signals, the newest first. A signal that was stored several times occurs once, with its full count.
+ */
 export const readSignals = (
   { columns }: Columns,
   { withSuppressed, ids, ...filter }: SignalFilter,
@@ -87,7 +89,7 @@ export const readSignals = (
   );
 };
 
-/** A signal by its id; undefined where there is none. */
+/** Returns a signal by its id; `undefined` if there is none. */
 export const readSignal = async ({ columns }: Columns, id: string): Promise<StoredSignal | undefined> => {
   const [found] = await columns.query<StoredSignal>(
     `${selectedSignal} AND id = {id:String} ORDER BY time, event_count DESC LIMIT 1`,
@@ -109,11 +111,14 @@ export const toSignalEventView = ({ fields, ...event }: SignalEvent): z.output<t
 /** Records that the rule matched, with the fields and the condition that each met. */
 export const eventsOf = ({ events }: StoredSignal): SignalEvent[] => JSON.parse(events) as SignalEvent[];
 
-/** Signals that suppression hid after this one. Suppression is of rules alone, and a rule's own signal is of one record. */
+/**
+ * Returns how many signals suppression hid after this one. Only rules have suppression, and a rule's signal has one
+ * record.
+ */
 export const hiddenBy = ({ kind, event_count: count }: Pick<StoredSignal, 'kind' | 'event_count'>): number =>
   kind === 'rule' ? Math.max(0, count - 1) : 0;
 
-/** How many signals the suppression of each of these rules hid since a time. */
+/** Returns how many signals suppression hid for each of these rules since a time. */
 export const countHidden = async (
   { columns }: Columns,
   rules: readonly string[],
@@ -135,7 +140,7 @@ export const countHidden = async (
   ]);
 };
 
-/** How often each rule, technique and tactic was met in a range. */
+/** Returns the number of signals per rule, technique and tactic in a range. */
 export const countSignals = async (
   { columns }: Columns,
   page: Pick<HistoryPage, 'range'>,

@@ -1,10 +1,13 @@
-/** Rules that were switched off because they took too much, as the stream told of them. */
+/** Rules that the stream switched off because of their cost, as it reported them */
 import type { Reading } from '../../queries/reading.ts';
 
 export interface SwitchedOff {
-  /** Time of the record with which it took too much, ISO-8601: the first, where several partitions switched it off. */
+  /**
+   * Time of the record at which the rule exceeded its cost limit, ISO-8601; the earliest if several partitions switched
+   * it off
+   */
   readonly at: string;
-  /** Partitions that no longer ask it. */
+  /** Number of partitions that no longer evaluate the rule */
   readonly partitions: number;
 }
 
@@ -15,7 +18,7 @@ interface Row {
   readonly partitions: string;
 }
 
-/** By rule, of those versions that are given. Another version is asked again. */
+/** Returns switched-off rules for the given versions. A new version is evaluated again. */
 export const readSwitchedOff = async (
   { columns }: Pick<Reading, 'columns'>,
   rules: readonly { readonly id: string; readonly version: number }[],

@@ -1,4 +1,4 @@
-/** Which telemetry a rule needs, and whether an organization sends it. */
+/** Telemetry that a rule needs, and whether an organization sends it */
 import { z } from 'zod';
 import type { Reading } from '../../queries/reading.ts';
 import { topics } from '../../schemas/topics.ts';
@@ -10,26 +10,29 @@ import { type EventKind, knownOf, mayBe } from './log-sources.ts';
 export const defaultTelemetryDays = 30;
 
 export const RuleTelemetry = z.strictObject({
-  isSeen: z.boolean().nullable().describe('Whether the organization sends it; null: not known, for the reason given'),
+  isSeen: z
+    .boolean()
+    .nullable()
+    .describe('Whether the organization sends this telemetry; `null` if unknown, with the reason'),
   reason: z.string().nullable(),
-  lastSeen: z.iso.date().nullable().describe('Day on which records of it were received last'),
-  missingFields: z.array(z.string()).describe('Fields of the rule that no such record had'),
+  lastSeen: z.iso.date().nullable().describe('Day on which records of this log source were last received'),
+  missingFields: z.array(z.string()).describe('Fields of the rule that none of these records had'),
 });
 export type RuleTelemetry = z.output<typeof RuleTelemetry>;
 
-/** Records of one log source, as they came in some days. */
+/** Records of one log source in the last days */
 interface SeenSource {
   readonly kind: EventKind;
   readonly names: ReadonlySet<string>;
   readonly lastDay: string;
 }
 
-/** What an organization sent in some days. */
+/** Telemetry that an organization sent in the last days */
 export interface Telemetry {
   readonly days: number;
-  /** By log source; empty where no rule was enabled, since nothing is then looked at. */
+  /** By log source; empty if no rule was enabled, because records are not classified in that case */
   readonly sources: readonly SeenSource[];
-  /** Days on which attributes came last, by the names that rules may have for them. For where no source is known. */
+  /** Last day of each attribute, by the names that rules may use for it; for unknown log sources */
   readonly attributes: ReadonlyMap<string, string>;
 }
 
@@ -56,7 +59,10 @@ const sourceOf = ({ products, services, categories, knows, last, names }: Source
   lastDay: last,
 });
 
-/** What came in the last days: by log source as detections saw it, and attributes as they were counted where they landed. */
+/**
+ * Returns the telemetry of the last days: log sources as classified by detections, and attributes as counted at
+ * ingestion.
+ */
 export const readTelemetry = async (
   { columns, nowMs }: Pick<Reading, 'columns' | 'nowMs'>,
   days: number,
@@ -88,7 +94,7 @@ export const readTelemetry = async (
 const itemsOf = (selection: Selection): readonly SelectionItem[] =>
   selection.is === 'any' ? selection.parts.flatMap(itemsOf) : selection.items;
 
-/** Fields that a rule or filter asks for, each with the names under which events may have it. */
+/** Returns the fields of a rule or filter, each with the names that events may use for it. */
 export const ruleFields = (
   { detection, logsource }: SigmaRule | SigmaFilter,
   tables: readonly FieldTable[],
@@ -99,7 +105,7 @@ export const ruleFields = (
     .map((field) => ({ field, names: fieldNames(field, logsource, tables) }));
 };
 
-/** Tables that say how events have the fields of a rule. */
+/** Returns the tables that map the fields of a rule to events. */
 export const tablesFor = (logsource: LogSource, tables: readonly FieldTable[]): string[] =>
   tables.filter((table) => isFor(table, logsource)).map(({ name }) => name);
 
@@ -112,7 +118,7 @@ const unknown = (reason: string): RuleTelemetry => ({ isSeen: null, reason, last
 
 type Fields = ReturnType<typeof ruleFields>;
 
-/** Where detections looked at nothing, attributes alone are known: what bodies hold is not. */
+/** Without detections, only attributes are known; the content of bodies is not. */
 const byAttributes = (fields: Fields, { attributes, days }: Telemetry): RuleTelemetry => {
   const found = fields.map(({ names }) => names.map((name) => attributes.get(name)).find((day) => day !== undefined));
   const last = found.filter((day) => day !== undefined).toSorted()[0];
@@ -123,7 +129,7 @@ const byAttributes = (fields: Fields, { attributes, days }: Telemetry): RuleTele
   );
 };
 
-/** Whether what a document needs was sent. */
+/** Returns whether the telemetry that a document needs was received. */
 export const telemetryOf = (
   document: SigmaDocument,
   tables: readonly FieldTable[],

@@ -1,13 +1,13 @@
-/** What a rule asks of an event, once its modifiers, placeholders and fields are understood. The matcher and the index read this. */
+/** Tree of a rule's tests after modifiers, placeholders and fields are resolved; input of the matcher and the index */
 import type { Comparison } from './documents.ts';
 import type { Order, Place, TimePart } from './modifiers.ts';
 import type { Pattern } from './pattern.ts';
 import type { SigmaRegex } from './regex.ts';
 
-/** A test of one value. */
+/** A test of one value */
 export type ValueTest =
   | { readonly is: 'pattern'; readonly pattern: Pattern; readonly cased: boolean }
-  /** Equal as a number, whatever way it is written. */
+  /** Numeric equality, in any notation */
   | { readonly is: 'number'; readonly value: number }
   | { readonly is: 'order'; readonly order: Order | Comparison; readonly value: number }
   | { readonly is: 'time'; readonly part: TimePart; readonly order: Order | Comparison; readonly value: number }
@@ -15,7 +15,7 @@ export type ValueTest =
   | { readonly is: 'network'; readonly has: (address: string) => boolean }
   | { readonly is: 'null' }
   | { readonly is: 'exists'; readonly exists: boolean }
-  /** Compared with another field of the event. */
+  /** Compares the value with another field of the event */
   | {
       readonly is: 'field';
       readonly names: readonly string[];
@@ -23,25 +23,25 @@ export type ValueTest =
       readonly cased: boolean;
     };
 
-/** A test with the text of the rule that it was made of, for people. */
+/** A test with the text of the rule from which it was built, for display */
 export interface ExpectedValue {
   readonly test: ValueTest;
   readonly shown: string;
 }
 
-/** A field, or all values of an event, and what is asked of them. */
+/** A field, or all values of an event, with its tests */
 export interface ItemTest {
   readonly is: 'item';
-  /** As the rule names it; empty for keywords. */
+  /** Name of the field in the rule; empty for keywords */
   readonly field: string;
-  /** Names under which events have it, folded, in the order in which they are looked for. None for keywords. */
+  /** Folded names of the field in events, in lookup order; empty for keywords */
   readonly names: readonly string[];
   readonly modifiers: string;
   readonly selection: string;
   readonly values: readonly ExpectedValue[];
-  /** All of what is wanted, or any. */
+  /** Whether all expected values must match, or any */
   readonly all: boolean;
-  /** It exists, and no value of it is wanted. */
+  /** Whether the field must exist and match none of the expected values */
   readonly differs: boolean;
 }
 

@@ -1,14 +1,14 @@
-/** Tests of values, ready to run. */
+/** Compiled tests of values */
 import type { Leaf } from './event.ts';
 import type { Place, TimePart } from './modifiers.ts';
 import { hasWildcards, lowered, patternTest, textOfPattern } from './pattern.ts';
 import type { ItemTest, ValueTest } from './tree.ts';
 
-/** A value that was looked up. */
+/** A test of a resolved value */
 export type LeafTest = (leaf: Leaf, other: (names: readonly string[]) => Leaf | undefined) => boolean;
 
 const numberText = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
-/** NaN for a text that is no number. */
+/** Returns the number of a text; `NaN` if it is not a number. */
 export const numberOf = (text: string): number => (numberText.test(text) ? Number(text) : Number.NaN);
 
 const same = (text: string): string => text;
@@ -33,14 +33,17 @@ const compare = (order: string, one: number, other: number): boolean => {
 const written = /^(\d{4})[-/](\d\d)[-/](\d\d)(?:[T ](\d\d):(\d\d))?/;
 const dayMs = 86_400_000;
 
-/** The week of ISO 8601 that a day is in. */
+/** Returns the ISO 8601 week of a day. */
 const weekOf = (year: number, month: number, day: number): number => {
   const date = Date.UTC(year, month - 1, day);
   const thursday = date + (3 - ((new Date(date).getUTCDay() + 6) % 7)) * dayMs;
   return Math.floor((thursday - Date.UTC(new Date(thursday).getUTCFullYear(), 0, 1)) / dayMs / 7) + 1;
 };
 
-/** A part of a time as it is written, without a shift of zones; of a number as seconds, milliseconds or more since the epoch. */
+/**
+ * Returns a part of a time as written, without time zone conversion. A number is read as seconds, milliseconds,
+ * microseconds or nanoseconds since the epoch.
+ */
 export const timePart = (text: string, part: TimePart): number => {
   let date = written.exec(text);
   if (date === null) {
@@ -60,7 +63,7 @@ const patternLeafTest = ({ pattern, cased }: Extract<ValueTest, { is: 'pattern' 
   }
   const fits = patternTest(pattern, lowered);
   const number = hasWildcards(pattern) ? Number.NaN : numberOf(textOfPattern(pattern));
-  // As rules quote numbers: 5 finds 5.0 as well.
+  // Rules may quote numbers: 5 also matches 5.0.
   return Number.isNaN(number) || String(number) !== textOfPattern(pattern)
     ? ({ low }) => fits(low)
     : ({ low }) => fits(low) || (low.includes('.') && numberOf(low) === number);
@@ -89,7 +92,7 @@ const fieldLeafTest =
     return false;
   };
 
-/** A test of one value that is not null. */
+/** Returns a test of one value that is not null. */
 export const leafTest = (test: ValueTest): LeafTest => {
   switch (test.is) {
     case 'pattern':
@@ -111,7 +114,7 @@ export const leafTest = (test: ValueTest): LeafTest => {
   }
 };
 
-/** Tests of an item as one: texts that values must equal are looked up together. */
+/** Returns one test for all values of an item. Texts for equality are looked up in one set. */
 export const leafTests = ({ values }: ItemTest): LeafTest => {
   const equal = new Set<string>();
   const rest: LeafTest[] = [];

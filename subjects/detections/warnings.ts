@@ -1,4 +1,4 @@
-/** What is probably not meant in a document that can be read and run. */
+/** Warnings about probable mistakes in valid documents */
 import { attackTagsOf, techniqueStatusOf } from '../attack/matrix.ts';
 import { termsOf } from './condition.ts';
 import type { Detection, SigmaDocument } from './documents.ts';
@@ -26,7 +26,7 @@ const unusedSelections = ({ selections, conditions }: Detection): string[] => {
     .map((name) => `detection.${name}: no condition asks for this selection`);
 };
 
-/** A sentence for each, with the field first. */
+/** Returns one sentence per warning, which begins with the field. */
 export const warningsOf = (document: SigmaDocument, tables: readonly FieldTable[]): string[] => {
   const warnings = attackTagsOf(document.tags).techniques.flatMap(techniqueWarning);
   if (document.kind === 'correlation') return warnings;

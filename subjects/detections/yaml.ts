@@ -1,13 +1,13 @@
-/** YAML documents with the lines of their parts. */
+/** YAML documents with the line numbers of their nodes */
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap } from 'yaml';
 import { readYaml, YamlError, type YamlText } from '../../queries/yaml.ts';
 import type { DocumentText } from '../../queries/yaml-documents.ts';
 import type { SigmaError, SigmaValue } from './documents.ts';
 
-/** The name of a field; undefined for a key that is a list or a map. */
+/** Returns the name of a field; `undefined` for a key that is a list or a map. */
 const nameOf = ({ key }: Pair): string | undefined => (isScalar(key) ? String(key.value ?? '') : undefined);
 
-/** A map of a document, read field by field; what is wrong goes to `errors`. */
+/** A map of a document with typed access to fields; errors are added to `errors` */
 export class YamlMap {
   readonly #map: YAMLMap;
   readonly #pairs = new Map<string, Pair>();
@@ -20,7 +20,7 @@ export class YamlMap {
     this.path = path;
     for (const pair of map.items) {
       const name = nameOf(pair);
-      // Of 1 and '1', which are two keys of YAML, the first counts.
+      // For 1 and '1', which are different YAML keys, the first counts.
       if (name !== undefined && !this.#pairs.has(name)) this.#pairs.set(name, pair);
     }
   }
@@ -33,7 +33,7 @@ export class YamlMap {
     return this.#of.resolved(this.#pairs.get(key)?.value as Node | undefined);
   }
 
-  /** Line of a field, or of the map where it has none of that name. */
+  /** Returns the line of a field; the line of the map if it has no field of that name. */
   line(key: string): number {
     return this.#of.line((this.#pairs.get(key)?.key as Node | undefined) ?? this.#map);
   }
@@ -47,7 +47,7 @@ export class YamlMap {
     return this.path === '' ? key : `${this.path}.${key}`;
   }
 
-  /** A text; numbers, booleans and dates as they are written. Empty without it. */
+  /** Returns a text; numbers, booleans and dates as written. Empty if the field is missing. */
   text(key: string): string {
     const node = this.node(key);
     if (node === undefined || (isScalar(node) && node.value === null)) return '';
@@ -56,7 +56,7 @@ export class YamlMap {
     return '';
   }
 
-  /** Texts of a list, or the only one. */
+  /** Returns the texts of a list, or a single text as a list. */
   texts(key: string): string[] {
     const node = this.node(key);
     if (node === undefined || (isScalar(node) && node.value === null)) return [];
@@ -74,23 +74,23 @@ export class YamlMap {
     return undefined;
   }
 
-  /** Whether so many more values are still few enough. */
+  /** Returns whether the given number of further values is within the limit. */
   hasRoom(values: number): boolean {
     return this.#of.hasRoom(values);
   }
 
-  /** A map inside of a list of this one, by its node. */
+  /** Returns a map inside a list of this map, by its node. */
   inner(node: Node, path: string): YamlMap | undefined {
     return isMap(node) ? new YamlMap(this.#of, node, path) : undefined;
   }
 
-  /** Nodes of a list; `undefined` for what is no list. */
+  /** Returns the nodes of a list; `undefined` if the field is not a list. */
   list(key: string): Node[] | undefined {
     const node = this.node(key);
     return isSeq(node) ? node.items.map((item) => this.#of.resolved(item as Node) as Node) : undefined;
   }
 
-  /** A scalar as a value; `undefined` for a list or map. */
+  /** Returns the value of a scalar; `undefined` for a list or map. */
   value(node: Node | undefined): SigmaValue | undefined {
     if (!isScalar(node)) return undefined;
     const { value, source } = node;
@@ -101,10 +101,10 @@ export class YamlMap {
   }
 }
 
-/** Values of one document, with those that aliases repeat. */
+/** Maximum number of values of one document, including those repeated by aliases */
 const maxValues = 50_000;
 
-/** A parsed document. */
+/** A parsed document */
 export class YamlDocument {
   readonly #yaml: YamlText | undefined;
   readonly #firstLine: number;
@@ -125,7 +125,7 @@ export class YamlDocument {
     }
   }
 
-  /** The map that the document is, unless it is none or no YAML. */
+  /** Returns the root map; `undefined` if the document is not a map or not YAML. */
   root(): YamlMap | undefined {
     if (this.#yaml === undefined) return undefined;
     const { contents } = this.#yaml;
@@ -134,7 +134,7 @@ export class YamlDocument {
     return undefined;
   }
 
-  /** Counts values; fails where there are more than a rule can need, as aliases can make them. */
+  /** Counts values. Returns false if there are more than the limit, which aliases can cause. */
   hasRoom(values: number): boolean {
     this.#values += values;
     return this.#values <= maxValues;

@@ -1,4 +1,4 @@
-/** Occurrences to be counted: whole hours from `error_hours`, what is left from the occurrences themselves. */
+/** Counts occurrences of errors: full hours from `error_hours`, the remainder from the occurrences */
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { ErrorScope } from './scope.ts';
@@ -12,7 +12,7 @@ const byTime = (one: bigint, other: bigint): number => (one < other ? -1 : 1);
 const instant = (ns: bigint): string => `fromUnixTimestamp64Nano(toInt64(${ns}), 'UTC')`;
 const hourOf = (ns: bigint): string => `toDateTime(${ns / 1_000_000_000n}, 'UTC')`;
 
-/** From when on `error_hours` knows all that was received; undefined where it knows nothing of the organization. */
+/** Returns the time from which `error_hours` is complete; `undefined` if it has no rows of the organization. */
 const completeFrom = async ({ columns }: Reading): Promise<number | undefined> => {
   const [row] = await columns.query<{ first: string; rows: string }>(
     'SELECT toString(toUnixTimestamp(min(received_hour))) AS first, toString(count()) AS rows FROM error_hours WHERE tenant_id = {tenant:String}',
@@ -27,9 +27,10 @@ const rawOf = (condition: string): string =>
     FROM error_occurrences WHERE ${condition}`;
 
 /**
- * SQL of a table of occurrences in the range of the scope, some of them counted together: `fingerprint`, `source`, `service`, `environment`, `occurrences`,
- * `not_handled`, `met_by` (users), `first_seen` and `last_seen`, which lie in one hour. Takes the parameters of the scope; `more` is one more condition;
- * with `stepMs` no row lies in several steps of it.
+ * Returns SQL of a table of occurrences in the range of the scope, some of them aggregated: `fingerprint`, `source`,
+ * `service`, `environment`, `occurrences`, `not_handled`, `met_by` (users), `first_seen` and `last_seen`, which are in
+ * the same hour. Uses the parameters of the scope; `more` is an additional condition. With `stepMs`, no row spans
+ * several steps.
  */
 export const countedOccurrences = async (
   reading: Reading,
@@ -43,7 +44,7 @@ export const countedOccurrences = async (
   const complete = await completeFrom(reading);
   const landed = Math.floor(scope.landedBy / hourMs) * hourMs;
   if (complete === undefined || complete >= landed) return raw;
-  // Where a source is kept for less than the range, its hours begin later.
+  // If the retention of a source is shorter than the range, its hours begin later.
   const sources = scope.sources.map(({ name, from: begin }) => ({
     name,
     hour: [ceiling(begin), end].sort(byTime)[0] ?? end,
@@ -59,12 +60,12 @@ export const countedOccurrences = async (
       `SELECT ${columnsOfBoth}, occurrences, unhandled AS not_handled, users AS met_by, first_seen, last_seen FROM error_hours
         WHERE ${scope.filters}${more} AND hour >= ${hourOf(first)} AND hour < ${hourOf(end)} AND ${ofSource(({ hour }) => `hour >= ${hourOf(hour)}`)}
           AND received_hour >= toDateTime(${complete / 1000}, 'UTC') AND received_hour < toDateTime(${landed / 1000}, 'UTC')`,
-      // What happened before the first whole hour and after the last one …
+      // Occurrences before the first full hour and after the last one …
       rawOf(
         `${scope.condition}${more} AND ${inBetween} AND timestamp < ${instant(last)} AND ${ofSource(({ hour }) => `timestamp < ${instant(hour)}`)}`,
       ),
       rawOf(`${scope.condition}${more} AND ${inBetween} AND timestamp >= ${instant(end)}`),
-      // … and what came in an hour of reception that is not over, or was not counted.
+      // … and those received in an hour that has not ended or is not aggregated.
       rawOf(`${scope.condition}${more} AND received_at >= ${received(landed)}`),
       rawOf(`${scope.condition}${more} AND received_at < ${received(complete)}`),
     ].join('\nUNION ALL ')})`;

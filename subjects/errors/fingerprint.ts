@@ -1,6 +1,7 @@
 /**
- * What makes two errors one group. A fingerprint is a hash of components, which are kept beside it: they are the explanation. Components
- * are a function of what was recorded alone. What changes them for errors of most kinds changes `version`, and with it every id.
+ * Fingerprints group errors. A fingerprint is a hash of components, which are stored with it as the explanation.
+ * Components are a function of the recorded error alone. A change that affects errors of most kinds changes `version`,
+ * and with it every id.
  */
 import { hash } from 'node:crypto';
 import type { Frame, Language } from './frame.ts';
@@ -10,50 +11,50 @@ import { cutStack, readStack, type Stack } from './stack.ts';
 
 export const version = 1;
 
-/** Frames that are compared: those nearest to where it was raised. Browsers keep as few as ten. */
+/** Maximum number of compared frames, those nearest to the raise site. Browsers record as few as ten. */
 const maxFrames = 6;
 
-/** One thing that is compared, with its text. */
+/** A compared component with its text */
 export type Component = readonly [name: 'type' | 'cause' | 'frame' | 'message' | 'operation' | 'service', text: string];
 
-/** What was recorded of an error. */
+/** A recorded error */
 export interface Recorded {
-  /** As the sender gave it; empty without one. */
+  /** Type as sent; empty if there is none */
   readonly type: string;
   readonly message: string;
-  /** Empty without one. At most what `cutStack` keeps counts. */
+  /** Stack trace; empty if there is none. Limited by `cutStack`. */
   readonly stack: string;
-  /** Of a span that failed without an exception: what it did, without values. */
+  /** Operation of a span that failed without an exception, without values */
   readonly operation?: string | undefined;
-  /** A component where nothing else says which program it is. */
+  /** Component if nothing else identifies the program */
   readonly service?: string;
 }
 
 export interface Fingerprint {
-  /** `f1-` and 16 hexadecimal digits. */
+  /** `f1-` and 16 hexadecimal digits */
   readonly id: string;
   readonly components: readonly Component[];
   readonly language: Language | undefined;
-  /** The frame to look at first, `module function`; without frames, the operation. */
+  /** Frame to examine first, as `module function`; without frames, the operation */
   readonly culprit: string;
-  /** The type without its package, as two recordings of one exception have in common. */
+  /** Type without its package, which two recordings of one exception share */
   readonly shortType: string;
 }
 
 const shortOf = (type: string): string =>
   type.slice(Math.max(...['.', ':', '\\', '/'].map((mark) => type.lastIndexOf(mark))) + 1);
 
-/** Types without the numbers of anonymous classes. */
+/** Returns a type without the numbers of anonymous classes. */
 const typeName = (type: string, language: Language | undefined): string => {
   const plain = type.replace(/\$\d+/g, '$').replace(/`\d+/g, '').trim().slice(0, 200);
-  // Recorded with its module or without, by who records it.
+  // Recorders differ in whether they include the module.
   return language === 'python' || language === 'javascript' ? shortOf(plain) : plain;
 };
 
 const textOf = ({ name: { module, function: called } }: Frame): string =>
   called === '' ? module : module === '' ? called : `${module} ${called}`;
 
-/** What a panic ran afterwards lies above it. */
+/** Frames above a panic ran after it. */
 const belowPanic = (frames: readonly Frame[]): readonly Frame[] => {
   const at = frames.findLastIndex(
     ({ language, function: called }) => language === 'go' && /^(?:runtime\.go)?panic$/.test(called),
@@ -62,8 +63,8 @@ const belowPanic = (frames: readonly Frame[]): readonly Frame[] => {
 };
 
 /**
- * Frames that are compared. Those without a function are left out where others have one, since runtimes disagree about them; a function
- * that calls itself, also through one other, counts once.
+ * Returns the frames that are compared. Frames without a function are omitted if others have one, because runtimes
+ * disagree about them. A function that calls itself, also through one other function, counts once.
  */
 const comparedOf = (frames: readonly Frame[]): string[] => {
   const isNamed = frames.some(({ name }) => name.function !== '');
@@ -80,34 +81,37 @@ const comparedOf = (frames: readonly Frame[]): string[] => {
   return texts.slice(0, maxFrames);
 };
 
-/** The frames of the innermost cause that has some of the program itself; else those of libraries. */
+/** Returns the frames of the innermost cause that has frames of the program itself; otherwise those of libraries. */
 const framesOf = ({ chain }: Stack): readonly Frame[] => {
   const read = chain.map(({ frames }) => belowPanic(frames).filter(({ name }) => !name.isGlue));
   const own = read.map((frames) => frames.filter(({ name }) => name.isInApp));
   return own.findLast((frames) => frames.length > 0) ?? read.findLast((frames) => frames.length > 0) ?? [];
 };
 
-/** Stacks that tell nothing but a file: those of minified code. */
+/** Returns whether frames contain only a file, as those of minified code do. */
 const isUninformative = (frames: readonly Frame[]): boolean =>
   frames.every(({ language, name }) => language === 'javascript' && name.function === '');
 
-/** Modules that programs of all kinds have: Go's package `main`, a file of a usual name at the root or in a usual folder of an image. */
+/**
+ * Modules that occur in all kinds of programs: Go's package `main`, or a file with a common name at the root or in a
+ * common directory of an image
+ */
 const ofAnyProgram =
   /^(?:main|Main|App|Application|Program|(?:(?:api|app|build|code|dist|function|server|src|srv|task|workspace)\/)?(?:__main__|app|handler|index|lambda_function|main|server|wsgi)\.\w{1,4})$/;
 
-/** Whether nothing that is compared says which program it is. */
+/** Returns whether no compared component identifies the program. */
 const isOfAnyProgram = (compared: readonly string[]): boolean =>
   compared.every((text) => ofAnyProgram.test(text.split(' ', 1)[0] ?? ''));
 
 const idOf = (components: readonly Component[]): string =>
   `f${version}-${hash('sha256', JSON.stringify(components), 'hex').slice(0, 16)}`;
 
-/** What of a stack is compared. */
+/** Compared parts of a stack */
 interface Compared {
-  /** No other has it. */
+  /** Unique number */
   readonly number: number;
   readonly language: Language | undefined;
-  /** Of the chain. */
+  /** Types of the cause chain */
   readonly types: readonly string[];
   readonly frames: readonly string[];
   readonly isUninformative: boolean;
@@ -149,7 +153,9 @@ const made = (
 const stacks = new Remembered<Compared>(2 ** 20);
 const fingerprints = new Remembered<Fingerprint>(2 ** 20);
 
-/** The fingerprint of an error: its types and frames; without frames, its types and its message without values. */
+/**
+ * Returns the fingerprint of an error: its types and frames; without frames, its types and its message without values.
+ */
 export const fingerprintOf = ({ type, message, stack, operation = '', service = '' }: Recorded): Fingerprint => {
   const cut = cutStack(stack);
   const compared = stacks.of(cut, () => comparedIn(cut));

@@ -1,4 +1,4 @@
-/** One group of errors: its last occurrence, what its occurrences have in common, and why they are one group. */
+/** One error group: its last occurrence, what its occurrences have in common, and why they form one group */
 import { z } from 'zod';
 import type { Reading } from '../../queries/reading.ts';
 import { errorTags } from '../../schemas/error-occurrences.ts';
@@ -10,40 +10,43 @@ import { errorScope, includedScope } from './scope.ts';
 const maxValues = 10;
 
 const Component = z.strictObject({
-  name: z.string().describe('type, cause, frame, message, operation or service'),
-  text: z.string().describe('As it is compared: without numbers, values and what differs between builds'),
+  name: z.string().describe('`type`, `cause`, `frame`, `message`, `operation` or `service`'),
+  text: z.string().describe('Text as it is compared: without numbers, values and differences between builds'),
 });
 
 const Member = z.strictObject({
   fingerprint: z.string(),
-  components: z.array(Component).describe('All occurrences of the fingerprint have exactly these'),
-  mergedBy: z.string().nullable().describe('Null for the fingerprint that the group is called by'),
+  components: z.array(Component).describe('Components that all occurrences of the fingerprint share exactly'),
+  mergedBy: z
+    .string()
+    .nullable()
+    .describe('User who merged the fingerprint; `null` for the fingerprint that is the id of the group'),
   mergedAt: z.string().nullable(),
 });
 
 const Explanation = z.strictObject({
-  version: z.int().describe('Of the rules by which the fingerprint was made'),
+  version: z.int().describe('Version of the rules that produced the fingerprint'),
   summary: z.string(),
-  shared: z.array(Component).describe('What all fingerprints of the group have in common'),
+  shared: z.array(Component).describe('Components that all fingerprints of the group share'),
   members: z.array(Member),
 });
 
 const Tag = z.strictObject({
   name: z.string(),
-  count: z.int().describe('Occurrences of the range that have it'),
-  values: z.array(z.strictObject({ value: z.string(), count: z.int() })).describe('The most frequent ones, 10 at most'),
+  count: z.int().describe('Occurrences in the range that have this value'),
+  values: z.array(z.strictObject({ value: z.string(), count: z.int() })).describe('Most frequent values, at most 10'),
 });
 
 export const OneErrorGroup = z.strictObject({
   ...ErrorGroup.shape,
-  newest: ReadOccurrence.describe('The last occurrence of any time that is kept'),
-  tags: z.array(Tag).describe('release, environment, and attributes of occurrences and their resources'),
+  newest: ReadOccurrence.describe('Last occurrence within the retention'),
+  tags: z.array(Tag).describe('Release, environment, and attributes of occurrences and their resources'),
   explanation: Explanation,
 });
 export type OneErrorGroup = z.output<typeof OneErrorGroup>;
 type Component = z.output<typeof Component>;
 
-/** Top values of each tag among the occurrences of a range. */
+/** Returns the top values of each tag among the occurrences of a range. */
 const tagsOf = async (
   reading: Reading,
   { range, filter, landedBy }: Pick<GroupsQuestion, 'range' | 'filter' | 'landedBy'>,
@@ -119,7 +122,7 @@ const explanationOf = async (reading: Reading, groupId: string, merges: Merges, 
   };
 };
 
-/** A group with all that is known of it; undefined where the range has no occurrence of it. */
+/** Returns a group with its details; `undefined` if it has no occurrence in the range. */
 export const describeErrorGroup = async (
   reading: Reading,
   id: string,

@@ -1,4 +1,4 @@
-/** Groups of errors of a range. */
+/** Error groups of a range */
 
 import { z } from 'zod';
 import type { Range } from '../../queries/range.ts';
@@ -19,44 +19,47 @@ const trendSteps = 30;
 const maxNames = 50;
 const hourMs = 3_600_000;
 
-/** What a group shows of how it stands. */
+/** Fields of the status of an error group */
 export const ErrorStatusFields = z.strictObject({
   status: z
     .enum(errorGroupStatuses)
     .describe(
-      'As it is now: what happens again after it was resolved, or ignored for a while, is unresolved by itself',
+      'Current status. A resolved or temporarily ignored group becomes unresolved automatically when the error occurs again.',
     ),
-  isRegressed: z.boolean().describe('It was resolved, and happened again'),
-  regressedAt: z.string().nullable().describe('The first time that it happened again'),
+  isRegressed: z.boolean().describe('Whether the error occurred again after it was resolved'),
+  regressedAt: z.string().nullable().describe('Time of the first occurrence after the resolution'),
   assigneeId: z.string().nullable(),
 });
 
 export const ErrorGroup = z.strictObject({
-  id: z.string().describe('Fingerprint that the group is called by: its version and a hash of its components'),
+  id: z.string().describe('Fingerprint that identifies the group: its version and a hash of its components'),
   type: z.string().nullable(),
-  message: z.string().describe('Of the last occurrence'),
+  message: z.string().describe('Message of the last occurrence'),
   culprit: z
     .string()
     .nullable()
-    .describe('The frame to look at first; of a span that failed without an exception, what it did'),
-  count: z.int().describe('Occurrences of the range that the filters leave'),
-  users: z.union([z.int(), Unknown]).describe('Distinct user.id or enduser.id among them'),
-  unhandled: z.int().describe('Of them, those that say that nothing handled the exception'),
-  firstSeen: z.string().describe('Of any time that is kept'),
-  lastSeen: z.string().describe('Of any time'),
-  firstSeenInRange: z.string().nullable().describe('Null where the range has none'),
+    .describe('Frame to examine first; the operation for a span that failed without an exception'),
+  count: z.int().describe('Occurrences in the range that match the filters'),
+  users: z.union([z.int(), Unknown]).describe('Distinct `user.id` or `enduser.id` values among the occurrences'),
+  unhandled: z.int().describe('Occurrences whose exception was recorded as unhandled'),
+  firstSeen: z.string().describe('Time of the first occurrence within the retention'),
+  lastSeen: z.string().describe('Time of the last occurrence, also outside the range'),
+  firstSeenInRange: z
+    .string()
+    .nullable()
+    .describe('Time of the first occurrence in the range; `null` if there is none'),
   lastSeenInRange: z.string().nullable(),
-  services: z.array(z.string()).describe('Those with the most occurrences first, at most 50'),
+  services: z.array(z.string()).describe('Services with the most occurrences first, at most 50'),
   environments: z.array(z.string()),
-  sources: z.array(z.enum(errorSources)).describe('What occurrences were found in'),
+  sources: z.array(z.enum(errorSources)).describe('Data sources in which occurrences were found'),
   ...ErrorStatusFields.shape,
-  isNew: z.boolean().describe('First seen within the range'),
+  isNew: z.boolean().describe('Whether the group was first seen within the range'),
   trend: z.strictObject({ from: z.string(), stepSeconds: z.int(), counts: z.array(z.int()) }),
-  fingerprints: z.array(z.string()).describe('Its own, and those that were merged into it'),
+  fingerprints: z.array(z.string()).describe("The group's own fingerprint, and those that were merged into it"),
 });
 export type ErrorGroup = z.output<typeof ErrorGroup>;
 
-/** SQL of what a list is sorted by; whole numbers. Of a range it is frozen by when the list began. */
+/** SQL expressions by sort order, as integers. A list of a range is frozen at the time of its first page. */
 const sortedBy = { lastSeen: 'last', firstSeen: 'first_ever', count: 'total', users: 'users' } as const;
 export const errorSorts = sortsOf(Object.keys(sortedBy) as (keyof typeof sortedBy)[]);
 export type ErrorSort = (typeof errorSorts)[number];
@@ -64,7 +67,7 @@ export type ErrorSort = (typeof errorSorts)[number];
 export interface GroupsQuestion {
   readonly range: Range;
   readonly filter: ErrorFilter & { readonly status?: ErrorStatus | undefined; readonly search?: string | undefined };
-  /** When the list began, epoch milliseconds: what lands later is not on its pages. */
+  /** Time at which the list began, epoch milliseconds; data that is ingested later is not on its pages */
   readonly landedBy: number;
   readonly sort: ErrorSort;
   readonly limit: number;
@@ -90,7 +93,7 @@ interface Row {
 
 const ns = (column: string): string => `toUnixTimestamp64Nano(${column})`;
 
-/** Figures of each group in the range, and what is known of it at any time. */
+/** Statistics of each group in the range, and its data of any time */
 const groupsSql = (
   { group }: Merges['sql'],
   occurrences: string,
@@ -114,7 +117,7 @@ ${join} JOIN (
   ) GROUP BY id
 ) AS known ON counted.id = known.id`;
 
-/** Words that must all occur in the type, message or culprit. */
+/** Words that must all occur in the type, message or culprit */
 const searchSql = (search: string | undefined, known: IncludedScope): { sql: string; parameters: QueryParameters } => {
   const words = (search ?? '').split(/\s+/).filter((word) => word !== '');
   if (words.length === 0) return { sql: '', parameters: {} };
@@ -145,12 +148,12 @@ const statusSql = (
 
 export interface GroupsPage {
   readonly items: ErrorGroup[];
-  /** Where the next page begins after; undefined on the last one. */
+  /** Position after which the next page begins; `undefined` on the last page */
   readonly more: { readonly value: string; readonly id: string } | undefined;
   readonly partial: readonly Incompleteness[];
 }
 
-/** Groups with an occurrence in the range, in the order that is asked for. */
+/** Returns groups with an occurrence in the range, in the requested order. */
 export const readErrorGroups = async (
   reading: Reading,
   question: GroupsQuestion,
@@ -193,7 +196,7 @@ interface Known {
   readonly states: ErrorGroupStatuses;
 }
 
-/** One group, by its id or that of a fingerprint of it. Undefined where there is none. */
+/** Returns one group, by its id or that of one of its fingerprints; `undefined` if there is none. */
 export const readErrorGroup = async (
   reading: Reading,
   id: string,
@@ -263,7 +266,7 @@ const shownGroups = async (
   });
 };
 
-/** Counts by time of each group. */
+/** Returns the counts of each group over time. */
 const trendsOf = async (
   reading: Reading,
   merges: Merges,
@@ -273,7 +276,7 @@ const trendsOf = async (
 ): Promise<(id: string) => ErrorGroup['trend']> => {
   const { from, to } = range;
   const minStepMs = stepOf(range, trendSteps);
-  // Whole hours are counted already.
+  // Full hours are already aggregated.
   const stepMs = minStepMs > hourMs ? Math.ceil(minStepMs / hourMs) * hourMs : minStepMs;
   const occurrences = await countedOccurrences(reading, range, scope, stepMs);
   const rows = await reading.columns.query<{ id: string; at: string; total: string }>(
@@ -291,7 +294,7 @@ const trendsOf = async (
   });
 };
 
-/** When a group was first seen, of any time; undefined where there is none. */
+/** Returns when a group was first seen, at any time; `undefined` if it does not exist. */
 export const groupKnown = async (
   reading: Reading,
   id: string,

@@ -1,5 +1,6 @@
 /**
- * Reads single lines of stacks. Lines are at most `maxLine` characters long, so that no expression here takes long, whatever stands in one.
+ * Parses single lines of stacks. Lines have at most `maxLine` characters, which bounds the time of every expression
+ * here.
  */
 import type { Language, Line } from './frame.ts';
 
@@ -19,7 +20,7 @@ const lineOf = (
   column: column === undefined ? undefined : Number(column),
 });
 
-/** Where the parenthesis opens that the last character closes, or -1. */
+/** Returns the index of the parenthesis that matches a final closing one, or -1. */
 const openingOf = (text: string): number => {
   if (!text.endsWith(')')) return -1;
   let depth = 0;
@@ -33,18 +34,18 @@ const openingOf = (text: string): number => {
 
 const position = /^(.*?)(?::(\d{1,9}))?(?::(\d{1,9}))?$/;
 
-/** `file:12:5` of JavaScript, or what stands for one. */
+/** Parses the location of a JavaScript frame, `file:12:5` or a placeholder. */
 const placed = (name: string, place: string): Line => {
   const [, file = '', line, column] = position.exec(place) ?? [];
   return lineOf('javascript', name, place.startsWith('eval at ') ? '<eval>' : file, line, column);
 };
 
 const javaPlace = /^(?:Native Method|Unknown Source|<generated>|[^\s:()]+\.[a-z]\w*(?::(\d{1,9}))?)$/i;
-/** What logging libraries put behind a frame of Java: the jar that a class came from. */
+/** Jar of the class, which logging libraries append to a Java frame */
 const packaging = / ~?\[[^[\]]*\]$/;
 const dotnetLineNumber = /:line (\d{1,9})$/;
 
-/** `at …`: JavaScript in V8, Java, .NET, and PHP as OpenTelemetry writes it. */
+/** Parses `at …`: JavaScript in V8, Java, .NET, and PHP as OpenTelemetry writes it. */
 const atLine = (text: string): Line | undefined => {
   if (!text.startsWith('at ')) return undefined;
   const rest = text.slice(3).replace(packaging, '');
@@ -74,7 +75,7 @@ const dotnetLine = (call: string, file: string | undefined, line: string | undef
   return name.includes('.') ? lineOf('dotnet', name, file ?? '', line) : undefined;
 };
 
-/** `name@file:1:2`: Firefox and Safari. */
+/** Parses `name@file:1:2`: Firefox and Safari. */
 const atSignLine = (text: string): Line | undefined => {
   const at = text.lastIndexOf('@');
   if (at < 0) return undefined;
@@ -101,12 +102,12 @@ const numberedLine = (text: string): Line | undefined => {
   const dart = dartPlace.exec(text);
   if (dart !== null) return lineOf('dart', dart[1] ?? '', dart[2] ?? '', dart[3], dart[4]);
   const native = nativePlace.exec(text);
-  // Without a place, arguments or an address it is any text behind a number.
+  // Without a location, arguments or an address, this may be any text after a number.
   if (native === null || (native[2] === undefined && !/\(|0x/.test(text))) return undefined;
   return lineOf('native', native[1] ?? '', native[2] ?? '', native[3]);
 };
 
-/** `1: shop::reserve` of Rust, `1# shop::reserve at x.cpp:1` of Boost. */
+/** Parses `1: shop::reserve` of Rust and `1# shop::reserve at x.cpp:1` of Boost. */
 const countedLine = (text: string): Line | undefined => {
   const boost = boostPlace.exec(text);
   if (boost !== null) return lineOf('native', boost[1] ?? '', boost[2] ?? '', boost[3]);
@@ -124,7 +125,7 @@ const rubyLine = (text: string): Line | undefined => {
   return ruby === null ? undefined : lineOf('ruby', ruby[3] ?? '', ruby[1] ?? '', ruby[2]);
 };
 
-/** A frame that one line alone says. */
+/** Parses a frame that is contained in a single line. */
 export const readLine = (text: string): Line | undefined => {
   if (text.startsWith('#')) return numberedLine(text);
   if (text.startsWith('at ')) return atLine(text);
@@ -134,7 +135,7 @@ export const readLine = (text: string): Line | undefined => {
 
 const pythonPlace = /^File "([^"]{0,500})", line (\d{1,9})(?:, in (.{1,300}))?$/;
 
-/** `File "x.py", line 1, in f`. */
+/** Parses `File "x.py", line 1, in f`. */
 export const readPython = (text: string): Line | undefined => {
   const python = text.startsWith('File "') ? pythonPlace.exec(text) : null;
   return python === null ? undefined : lineOf('python', python[3] ?? '', python[1] ?? '', python[2]);
@@ -142,7 +143,7 @@ export const readPython = (text: string): Line | undefined => {
 
 const goPlace = /^(\S.{0,500}\.(?:go|s)):(\d{1,9})(?: \+0x[0-9a-f]{1,16})?$/;
 
-/** A frame of Go: its call, and below it the file. */
+/** Parses a Go frame: its call, and the file on the next line. */
 export const readGo = (call: string, place: string): Line | undefined => {
   const go = goPlace.exec(place);
   if (go === null) return undefined;
@@ -152,7 +153,7 @@ export const readGo = (call: string, place: string): Line | undefined => {
 
 const rustAt = /^at (.{1,500}?)(?::(\d{1,9}))?(?::(\d{1,9}))?$/;
 
-/** The file of a frame of Rust stands below it. */
+/** Adds the file of a Rust frame, which is on the next line. */
 export const withRustPlace = (frame: Line, text: string): Line | undefined => {
   const place = frame.language === 'rust' && frame.file === '' ? rustAt.exec(text) : null;
   return place === null ? undefined : lineOf('rust', frame.function, place[1] ?? '', place[2], place[3]);

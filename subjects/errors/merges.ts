@@ -1,14 +1,14 @@
-/** Which fingerprints are one group today. */
+/** Current assignment of fingerprints to groups */
 import type { Stored } from '../../schemas/ports/documents.ts';
 import type { ErrorGroupState, ErrorMerge } from '../../schemas/resources/error-group.ts';
 
-/** What people decided, as it is stored. */
+/** Stored decisions of users */
 export interface Decisions {
   readonly states: readonly (ErrorGroupState & Stored)[];
   readonly merges: readonly (ErrorMerge & Stored)[];
 }
 
-/** Merges by fingerprint. A fingerprint that was never merged is a group of its own. */
+/** Merges by fingerprint. A fingerprint that was never merged is its own group. */
 export class Merges {
   readonly #groupOf = new Map<string, string>();
   readonly #membersOf = new Map<string, string[]>();
@@ -21,17 +21,17 @@ export class Merges {
     }
   }
 
-  /** The group that a fingerprint is of. */
+  /** Returns the group of a fingerprint. */
   groupOf(fingerprint: string): string {
     return this.#groupOf.get(fingerprint) ?? fingerprint;
   }
 
-  /** Fingerprints of a group, its own first. */
+  /** Returns the fingerprints of a group, its own first. */
   membersOf(groupId: string): string[] {
     return [groupId, ...(this.#membersOf.get(groupId) ?? []).toSorted()];
   }
 
-  /** SQL of the group of a row, with its parameters. */
+  /** Returns SQL for the group of a row, with its parameters. */
   get sql(): { readonly group: string; readonly parameters: Readonly<Record<string, readonly string[]>> } {
     if (this.#groupOf.size === 0) return { group: 'toString(fingerprint)', parameters: {} };
     return {

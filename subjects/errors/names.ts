@@ -1,4 +1,4 @@
-/** What of a frame is compared, by language. */
+/** Compared part of a frame, by language */
 
 import { upTo, withoutTrailing } from '../../schemas/text.ts';
 import { type FrameName, type Language, type Line, segmentsOf, tailOf } from './frame.ts';
@@ -13,13 +13,13 @@ const named = (module: string, name: string, isInApp: boolean, isGlue = false): 
 
 const afterLast = (text: string, separator: string): string => text.slice(text.lastIndexOf(separator) + 1);
 
-/** Without type parameters. Behind the last bracket that closes, none is looked for. */
+/** Returns a text without type parameters. The search ends at the last closing bracket. */
 const withoutBrackets = (text: string): string => {
   const end = text.lastIndexOf(']') + 1;
   return text.slice(0, end).replace(/\[[^\]]*\]/g, '') + text.slice(end);
 };
 
-/** What follows a folder in a path: `requests/api.py` of `…/site-packages/requests/api.py`. */
+/** Returns the part of a path after a directory: `requests/api.py` of `…/site-packages/requests/api.py`. */
 const behind = (path: string, folder: string): string | undefined => {
   const at = path.lastIndexOf(folder);
   return at < 0 ? undefined : path.slice(at + folder.length);
@@ -30,14 +30,17 @@ const anonymous = new Set(
 );
 const codeOf = /^(?:anonymous function|(?:global|eval|module) code)$/i;
 
-/** Names differ by browser: `Object.save`, `Cart.prototype.save`, `save`, `cart/save`, `new Cart`, `async save`. */
+/**
+ * Normalizes function names, which differ by browser: `Object.save`, `Cart.prototype.save`, `save`, `cart/save`, `new
+ * Cart`, `async save`.
+ */
 const javascriptFunction = (raw: string, isBundle: boolean): string => {
   let name = raw.replace(/^(?:async |new |get |set |bound )+/, '').replace(/ \[as [^[\]]*\]$/, '');
-  // Firefox writes before the last star by what the function was called, and ends a function without a name with <.
+  // Firefox prefixes the caller and a star, and appends < to a function without a name.
   name = afterLast(name, '*');
   if (anonymous.has(name) || codeOf.test(name) || name.endsWith('<') || name.includes('./')) return '';
   name = afterLast(afterLast(name, '/'), '.').replace(/\$\d{1,9}$/, '');
-  // Minifiers call functions otherwise in each build.
+  // Minifiers rename functions in each build.
   return anonymous.has(name) || name === '<anonymous>' || (isBundle && name.length <= 2) ? '' : name;
 };
 
@@ -67,7 +70,7 @@ const javaLibraries =
 const javaGlue =
   /^(?:(?:jdk\.internal|sun)\.reflect\.|java\.lang\.reflect\.|java\.lang\.invoke\.)|GeneratedMethodAccessor|GeneratedConstructorAccessor|\$Proxy\d|\$\$FastClass|\$\$(?:Enhancer|SpringCGLIB|_javassist)|_\$\$_|\$HibernateProxy|\$MockitoMock/;
 
-/** Without the numbers of lambdas, anonymous classes and generated ones. */
+/** Omits the numbers of lambdas, anonymous classes and generated classes. */
 const java = ({ function: method, file }: Line): FrameName => {
   const type = afterLast(file, '/');
   const isGlue = javaGlue.test(type) || method.startsWith('access$');
@@ -86,7 +89,7 @@ const dotnet = ({ function: call }: Line): FrameName => {
   const plain = withoutBrackets(call)
     .replace(/`\d+/g, '')
     .replace(/^lambda_method\d+/, 'lambda_method');
-  // The compiler's names of async methods, iterators and lambdas say which method they are of.
+  // Compiler-generated names of async methods, iterators and lambdas contain the name of the method.
   const own = /<(\w+)>[a-z]__/.exec(plain);
   const generated = plain.search(/\.<|\+<|\.MoveNext$/);
   const path = own === null || generated < 0 ? plain : `${plain.slice(0, generated)}.${own[1]}`;
@@ -190,5 +193,5 @@ const readers: Readonly<Record<Language, (line: Line) => FrameName>> = {
   rust,
 };
 
-/** What of a frame is compared. */
+/** Returns the compared part of a frame. */
 export const nameOf = (line: Line): FrameName => readers[line.language](line);

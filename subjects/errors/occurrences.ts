@@ -1,4 +1,4 @@
-/** Single occurrences of a group. */
+/** Single occurrences of an error group */
 import { z } from 'zod';
 import type { Reading } from '../../queries/reading.ts';
 import { formatTime } from '../../queries/time.ts';
@@ -9,44 +9,52 @@ import { readStack } from './stack.ts';
 
 const Frame = z.strictObject({
   function: z.string().nullable(),
-  file: z.string().nullable().describe('File, class or package, as the stack has it'),
+  file: z.string().nullable().describe('File, class or package, as written in the stack'),
   line: z.int().nullable(),
   column: z.int().nullable(),
-  isInApp: z.boolean().describe('Of the program itself, and not of a library or of the language'),
-  isCompared: z.boolean().describe('Not left out as glue: native and generated code, the machinery of throwing'),
+  isInApp: z.boolean().describe('Whether the frame belongs to the program itself, not to a library or the language'),
+  isCompared: z
+    .boolean()
+    .describe('Whether the frame is compared. Glue frames are not: native and generated code, exception machinery.'),
 });
 
 export const ErrorOccurrenceView = z.strictObject({
   id: z.string(),
-  timestamp: z.string().describe('Of the exception, or of its reception where that is earlier'),
+  timestamp: z.string().describe('Time of the exception, or of its reception if that is earlier'),
   fingerprint: z.string(),
   type: z.string().nullable(),
   message: z.string(),
   source: z.enum(errorSources),
-  handled: z.boolean().nullable().describe('exception.escaped; null where nobody says'),
+  handled: z
+    .boolean()
+    .nullable()
+    .describe('Whether the exception was handled, from `exception.escaped`; `null` if unknown'),
   service: z.string(),
   environment: z.string().nullable(),
   release: z.string().nullable(),
   projectId: z.string(),
   userId: z.string().nullable(),
   tags: z.record(z.string(), z.string()),
-  traceId: z.string().nullable().describe('`GET /api/traces/{id}`'),
+  traceId: z.string().nullable().describe('Id of the trace, for `GET /api/traces/{id}`'),
   spanId: z.string().nullable(),
-  logId: z.string().nullable().describe('`GET /api/logs/{id}`; null for an occurrence of a span'),
+  logId: z
+    .string()
+    .nullable()
+    .describe('Id of the log record, for `GET /api/logs/{id}`; `null` for an occurrence in a span'),
   stack: z.string().nullable(),
 });
 export type ErrorOccurrenceView = z.output<typeof ErrorOccurrenceView>;
 
-/** One with its stack read. */
+/** An occurrence with its parsed stack */
 export const ReadOccurrence = z.strictObject({
   ...ErrorOccurrenceView.shape,
   language: z.string().nullable(),
   chain: z
     .array(z.strictObject({ type: z.string().nullable(), frames: z.array(Frame) }))
-    .describe('The exception that was recorded, then its cause, and so on; frames begin where it was raised'),
+    .describe('The recorded exception, followed by its chain of causes; frames begin at the raise site'),
 });
 
-/** Position in the order of time, newest first. */
+/** Position in time order, newest first */
 export interface OccurrencePosition {
   readonly time: string;
   readonly partition: string;
@@ -94,7 +102,7 @@ const occurrenceOf = (row: Row): ErrorOccurrenceView => ({
   stack: orNull(row.stack),
 });
 
-/** Occurrences of fingerprints, newest first, with the position of each. */
+/** Returns occurrences of fingerprints, newest first, with the position of each. */
 export const readOccurrences = async (
   { columns }: Reading,
   { condition, parameters }: Pick<ErrorScope, 'condition' | 'parameters'>,
@@ -131,7 +139,7 @@ export const readOccurrences = async (
   });
 };
 
-/** An occurrence with its stack read. */
+/** Returns an occurrence with its parsed stack. */
 export const withStackRead = (occurrence: ErrorOccurrenceView): z.output<typeof ReadOccurrence> => {
   const { language, chain } = readStack(occurrence.stack ?? '');
   return {

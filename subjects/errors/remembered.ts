@@ -1,12 +1,12 @@
-/** What was made of texts lately. Errors come again and again, with the same stack and the same words. */
+/** Cache of values computed from texts. Errors recur with the same stack and the same words. */
 export class Remembered<Value extends object> {
   readonly #maxCharacters: number;
   #characters = 0;
-  /** When the newer ones are too many, the older ones are forgotten: what is asked for stays. */
+  /** When the newer generation is full, the older one is evicted; entries in use move to the newer one. */
   #newer = new Map<string, Value>();
   #older = new Map<string, Value>();
 
-  /** Of texts of so many characters, and of as many that were asked for longer ago. */
+  /** Each of the two generations holds texts of up to `maxCharacters` characters. */
   constructor(maxCharacters: number) {
     this.#maxCharacters = maxCharacters;
   }

@@ -1,4 +1,4 @@
-/** Which occurrences a question is about: what the plan includes and keeps, the range and the filters. */
+/** Scope of an error query: the plan with its retention, the range and the filters */
 import { z } from 'zod';
 import { requireEntitlement } from '../../queries/entitlement.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
@@ -9,11 +9,11 @@ import { formatTime } from '../../queries/time.ts';
 import type { QueryParameters } from '../../schemas/ports/columns.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 
-/** Parameters that choose occurrences. */
+/** Query parameters that select occurrences */
 export const errorFilterParameters = {
-  service: z.string().min(1).max(512).optional().describe('service.name of the resource'),
-  environment: z.string().max(512).optional().describe('deployment.environment.name of the resource'),
-  release: z.string().max(512).optional().describe('service.version of the resource'),
+  service: z.string().min(1).max(512).optional().describe('`service.name` of the resource'),
+  environment: z.string().max(512).optional().describe('`deployment.environment.name` of the resource'),
+  release: z.string().max(512).optional().describe('`service.version` of the resource'),
 };
 
 export interface ErrorFilter extends ProjectScope {
@@ -26,24 +26,27 @@ const sources = { logs: 'log', traces: 'span' } as const;
 type SourceSignal = keyof typeof sources;
 const dayNs = 86_400_000_000_000n;
 
-/** Signals of which the plan includes occurrences, the one that is kept longest first. */
+/** Returns the telemetry signals whose occurrences the plan includes, the one with the longest retention first. */
 const includedOf = ({ plan }: Reading): SourceSignal[] =>
   (Object.keys(sources) as SourceSignal[])
     .filter((signal) => plan.entitlements.includes(signal))
     .sort((one, other) => plan.retentionDays[other] - plan.retentionDays[one]);
 
-/** The signal by which a range is checked. Throws `UPGRADE_REQUIRED` where the plan includes neither logs nor traces. */
+/**
+ * Returns the telemetry signal against which a range is checked. Throws `UPGRADE_REQUIRED` if the plan includes neither
+ * logs nor traces.
+ */
 const checkedSignal = (reading: Reading): Signal => {
   const [signal] = includedOf(reading);
   if (signal === undefined) requireEntitlement(reading, 'traces');
   return signal ?? 'traces';
 };
 
-/** The range that is asked for, within what the plan keeps of logs or traces. */
+/** Returns the requested range, limited by the retention of logs or traces. */
 export const errorRange = (query: Parameters<typeof rangeOf>[0], reading: Reading): Range =>
   rangeOf(query, { caller: reading, signal: checkedSignal(reading), nowMs: reading.nowMs });
 
-/** The same of a range that a cursor holds. */
+/** Checks a range from a cursor in the same way. */
 export const recheckRange = (range: Range, reading: Reading): void =>
   refuseBeyondRetention(range, {
     caller: reading,
@@ -52,28 +55,31 @@ export const recheckRange = (range: Range, reading: Reading): void =>
     wasListed: true,
   });
 
-/** When what is kept of a signal begins. */
+/** Returns the start of the retention of a telemetry signal. */
 const retentionStartOf = ({ plan, nowMs }: Reading, signal: SourceSignal): bigint =>
   BigInt(Math.trunc(nowMs)) * 1_000_000n - BigInt(plan.retentionDays[signal]) * dayNs;
 
-/** SQL of what the plan includes. */
+/** SQL condition for the data that the plan includes */
 export interface IncludedScope {
   readonly condition: string;
   readonly parameters: QueryParameters;
   readonly partial: readonly Incompleteness[];
 }
 
-/** SQL of a range of occurrences. */
+/** SQL condition for occurrences in a range */
 export interface ErrorScope extends IncludedScope {
-  /** The part of the condition that is not about times. */
+  /** Part of the condition without times */
   readonly filters: string;
-  /** Sources of occurrences, each with the time from which on it is read. */
+  /** Sources of occurrences, each with its start time */
   readonly sources: readonly { readonly name: string; readonly from: bigint }[];
   /** Epoch milliseconds. */
   readonly landedBy: number;
 }
 
-/** What the plan lets be read, of any time, within the projects that are asked for. Serves `error_groups` as well. */
+/**
+ * Returns the condition for data of any time that the plan includes, within the requested projects. Also applies to
+ * `error_groups`.
+ */
 export const includedScope = (reading: Reading, filter: ProjectScope): IncludedScope => {
   checkedSignal(reading);
   return {
@@ -83,7 +89,10 @@ export const includedScope = (reading: Reading, filter: ProjectScope): IncludedS
   };
 };
 
-/** Occurrences of a range that match the filters. `landedBy`: only those received until then, epoch milliseconds. */
+/**
+ * Returns the condition for occurrences of a range that match the filters. `landedBy` excludes those received after
+ * that time, epoch milliseconds.
+ */
 export const errorScope = (
   reading: Reading,
   { from, to }: Range,

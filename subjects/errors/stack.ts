@@ -1,29 +1,32 @@
-/** Reads stacks: lines into frames, and chains of causes. Time is linear in the text, which is cut before it is read. */
+/** Parses stacks to frames and chains of causes. Time is linear in the text, which is truncated first. */
 import type { Frame, Language, Line } from './frame.ts';
 import { maxLine, readGo, readLine, readPython, withRustPlace } from './line.ts';
 import { nameOf } from './names.ts';
 
-/** One exception of a chain. */
+/** One exception of a chain */
 export interface Raised {
-  /** Empty where the stack does not say it. */
+  /** Type of the exception; empty if the stack does not contain it */
   readonly type: string;
-  /** Where it was raised comes first. */
+  /** Frames, the raise site first */
   readonly frames: readonly Frame[];
 }
 
 export interface Stack {
-  /** Undefined without a frame. */
+  /** `undefined` if there are no frames */
   readonly language: Language | undefined;
-  /** The exception that was recorded, then its cause, and so on. */
+  /** The recorded exception, followed by its causes */
   readonly chain: readonly Raised[];
 }
 
-/** Characters of a stack that are kept and read. Some languages say at the end what others say at the beginning. */
+/**
+ * Maximum number of characters of a stack that are stored and parsed. Some languages write last what others write
+ * first, so the start and end remain.
+ */
 export const maxStack = 16_384;
 const maxLines = 600;
 const maxChain = 8;
 
-/** A stack as it is kept: where it is too long, without its middle. */
+/** Truncates a stack for storage by removing its middle. */
 export const cutStack = (text: string): string =>
   text.length <= maxStack
     ? text
@@ -35,20 +38,20 @@ interface Section {
 }
 
 const typeBefore = /^([A-Za-z_$][\w$.\\:/*-]{0,200}?)(?::\s|:?$)/;
-/** The type of `Type: message`. */
+/** Returns the type of `Type: message`. */
 const typeOf = (text: string): string => typeBefore.exec(text)?.[1] ?? '';
 
 const causedBy = /^(?:Caused by:|\[cause\]:|Next) ?/;
 const arrow = /---> ?(?:\(Inner Exception #\d+\) ?)?/;
-/** The first line of an exception of Ruby. */
+/** First line of a Ruby exception */
 const rubyHeader = /\(([A-Z][\w:]{0,200})\)$/;
 
 class Reader {
   readonly #sections: Section[] = [{ type: '', lines: [] }];
-  /** .NET writes the types of a chain first, the innermost last, and then the frames of the innermost. */
+  /** .NET writes the types of a chain first, the innermost last, followed by the frames of the innermost. */
   #dotnetTypes: string[] = [];
   #isPython = false;
-  /** The innermost cause is written first. */
+  /** Whether the innermost cause is written first */
   #isInnermostFirst = false;
   #isSuppressed = false;
   #goroutines = 0;
@@ -83,7 +86,7 @@ class Reader {
   }
 
   #cause(line: string, raw: string): void {
-    // Causes of what was suppressed are indented like it.
+    // Causes of a suppressed exception are indented like it.
     if (this.#isSuppressed && /^\s/.test(raw)) return;
     this.#isSuppressed = false;
     if (line.startsWith('Next ')) this.#isInnermostFirst = true;
@@ -117,7 +120,7 @@ class Reader {
     const last = this.#last;
     const found = readPython(line);
     if (found !== undefined) last.lines.push(found);
-    // What was being handled says where the program was, not why it failed.
+    // The exception being handled shows the program's location, not the cause of the failure.
     else if (line.startsWith('During handling of the above exception')) this.#sections.length = 1;
     else if (last.type === '' && last.lines.length > 0 && /^(?: {0,2}[|+] )?[A-Za-z_]/.test(raw))
       last.type = typeOf(line);
@@ -128,17 +131,17 @@ class Reader {
     if (this.#isPython || this.#isInnermostFirst) read.reverse();
     const chain = read.slice(0, maxChain).map(({ type, lines }, at): Raised => {
       const frames = lines.map((line) => ({ ...line, name: nameOf(line) }));
-      // Python writes where an exception was raised last.
+      // Python writes the raise site last.
       return { type: this.#dotnetTypes[at] || type, frames: this.#isPython ? frames.reverse() : frames };
     });
     return { language: chain.find(({ frames }) => frames.length > 0)?.frames[0]?.language, chain };
   }
 }
 
-/** Looking for a stack in a text and comparing it read the same one. */
+/** Detection and comparison of a stack parse the same text, so the last result is cached. */
 let last: { readonly text: string; readonly stack: Stack } | undefined;
 
-/** Reads a stack; of what is no stack the chain has no frames. */
+/** Parses a stack; for other texts the chain has no frames. */
 export const readStack = (text: string): Stack => {
   const cut = cutStack(text);
   if (last?.text !== cut) last = { text: cut, stack: new Reader().read(cut) };

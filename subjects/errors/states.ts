@@ -1,4 +1,7 @@
-/** Whether a group is open: a function of what people decided and of what happened since. Nothing runs for it, so nothing can be missed. */
+/**
+ * Status of a group, derived from user decisions and later occurrences. No background job is involved, so no transition
+ * can be missed.
+ */
 
 import type { Reading } from '../../queries/reading.ts';
 import { formatTime } from '../../queries/time.ts';
@@ -7,13 +10,13 @@ import type { ErrorGroupState, ErrorStatus } from '../../schemas/resources/error
 import type { Decisions, Merges } from './merges.ts';
 import { includedScope } from './scope.ts';
 
-/** How a group stands now. */
+/** Current status of an error group */
 export interface ErrorGroupStatus {
   readonly status: ErrorStatus;
-  /** It was resolved, and happened again. */
+  /** Whether the error occurred again after it was resolved */
   readonly isRegressed: boolean;
   readonly regressedAt: string | null;
-  /** It was ignored, and that is over. */
+  /** Whether the group was ignored and that period has ended */
   readonly isIgnoredNoMore: boolean;
   readonly decided: (ErrorGroupState & Stored) | undefined;
 }
@@ -26,7 +29,7 @@ const open: ErrorGroupStatus = {
   decided: undefined,
 };
 
-/** Where a group happened last, by service and version. */
+/** Last occurrence of a group, by service and version */
 interface Place {
   readonly service: string;
   readonly release: string;
@@ -35,7 +38,7 @@ interface Place {
 
 const nsOf = (iso: string): bigint => BigInt(Date.parse(iso)) * 1_000_000n;
 
-/** When each version of a service was first seen. */
+/** First occurrence of each version of a service */
 export class Releases {
   readonly #first = new Map<string, bigint>();
 
@@ -43,12 +46,15 @@ export class Releases {
     for (const { service, release, first } of rows) this.#first.set(`${service}\n${release}`, BigInt(first));
   }
 
-  /** Whether a version was first seen after a time. */
+  /** Returns whether a version was first seen after a time. */
   isAfter(service: string, release: string, ns: bigint): boolean {
     return release !== '' && (this.#first.get(`${service}\n${release}`) ?? -1n) > ns;
   }
 
-  /** Whether a version is that one, or was first seen in the service no earlier. One that never came is after all. */
+  /**
+   * Returns whether a version equals another one or was first seen in the service no earlier. A version that was never
+   * seen is after all others.
+   */
   isNotOlder(service: string, release: string, than: string): boolean {
     if (release === than) return true;
     const [own, other] = [release, than].map((each) => this.#first.get(`${service}\n${each}`));
@@ -56,7 +62,7 @@ export class Releases {
   }
 }
 
-/** Whether an occurrence there reopens what is resolved, if it is later. One that names no version does. */
+/** Returns whether a later occurrence reopens a resolved group. An occurrence without a version always does. */
 const reopens = (
   { resolvedIn, changedAt }: Pick<ErrorGroupState, 'resolvedIn' | 'changedAt'>,
   { service, release }: Pick<Place, 'service' | 'release'>,
@@ -68,7 +74,7 @@ const reopens = (
     : releases.isAfter(service, release, nsOf(changedAt));
 };
 
-/** The status of a decision, by where the group happened last and how often since. */
+/** Returns the status of a decision, given the group's last occurrences and their number since. */
 export const resolveGroupStatus = (
   decided: ErrorGroupState & Stored,
   {
@@ -93,7 +99,7 @@ export const resolveGroupStatus = (
   return { ...open, status: isOver ? 'unresolved' : 'ignored', isIgnoredNoMore: isOver, decided };
 };
 
-/** Where groups happened last. */
+/** Returns the last occurrences of groups. */
 const placesOf = async (reading: Reading, merges: Merges, ids: readonly string[]): Promise<Map<string, Place[]>> => {
   const { condition, parameters } = includedScope(reading, {});
   const rows = await reading.columns.query<{ id: string; service: string; release: string; last: string }>(
@@ -124,7 +130,7 @@ interface Changed {
   readonly changedAt: string;
 }
 
-/** SQL of occurrences of groups that are later than what was decided about each; `id` is the group. */
+/** Returns SQL of occurrences after the decision about each group; `id` is the group. */
 const laterThan = (reading: Reading, merges: Merges, changed: readonly Changed[]) => {
   const { condition, parameters } = includedScope(reading, {});
   const earliestMs = Math.min(...changed.map(({ changedAt }) => Date.parse(changedAt)));
@@ -142,7 +148,7 @@ const laterThan = (reading: Reading, merges: Merges, changed: readonly Changed[]
   };
 };
 
-/** How often groups happened since what was decided about each. */
+/** Returns the number of occurrences since the decision about each group. */
 const sinceOf = async (reading: Reading, merges: Merges, changed: readonly Changed[]): Promise<Map<string, number>> => {
   if (changed.length === 0) return new Map();
   const { condition, parameters } = laterThan(reading, merges, changed);
@@ -153,7 +159,7 @@ const sinceOf = async (reading: Reading, merges: Merges, changed: readonly Chang
   return new Map(rows.map(({ id, total }) => [id, Number(total)]));
 };
 
-/** How groups stand that somebody decided about; others are open. */
+/** Statuses of groups with a decision; all other groups are unresolved */
 export class ErrorGroupStatuses {
   readonly #byId: ReadonlyMap<string, Omit<ErrorGroupStatus, 'regressedAt'>>;
   readonly #places: ReadonlyMap<string, readonly Place[]>;
@@ -216,19 +222,19 @@ export class ErrorGroupStatuses {
     return new ErrorGroupStatuses(reading, merges, byId, places, releases);
   }
 
-  /** Groups that somebody closed, and that are. */
+  /** Returns the groups that a user closed and that are still closed. */
   idsWith(status: Exclude<ErrorStatus, 'unresolved'>): string[] {
     return [...this.#byId].filter(([, groupStatus]) => groupStatus.status === status).map(([id]) => id);
   }
 
-  /** Each group's standing; of those that happened again, when. */
+  /** Returns the status of each group; for regressed groups, also the time. */
   async of(ids: readonly string[]): Promise<ReadonlyMap<string, ErrorGroupStatus>> {
     const regressed = ids.filter((id) => this.#byId.get(id)?.isRegressed === true);
     const at = await this.#regressedAt(regressed);
     return new Map(ids.map((id) => [id, { ...(this.#byId.get(id) ?? open), regressedAt: at.get(id) ?? null }]));
   }
 
-  /** The first occurrence of each that reopened it. */
+  /** Returns the first occurrence that reopened each group. */
   async #regressedAt(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (ids.length === 0) return new Map();
     const decided = ids.flatMap((id) => this.#byId.get(id)?.decided ?? []);

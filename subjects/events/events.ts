@@ -1,4 +1,4 @@
-/** Events that landed, the newest first. */
+/** Stored events, the newest first */
 import { z } from 'zod';
 import { type ProjectScope, projectScopeValues } from '../../queries/project-scope.ts';
 import { type Range, rangeOf } from '../../queries/range.ts';
@@ -8,7 +8,10 @@ import { eventKinds, eventSeverities, type PlatformEvent } from '../../schemas/e
 import { Actor } from '../../schemas/resources/audit-record.ts';
 import { signals } from '../../schemas/telemetry-signals.ts';
 
-/** Kinds of the feed: `config` is a change of configuration, from the audit log; `file` a change of a file that no baseline approves. */
+/**
+ * Kinds of feed events: `config` is a configuration change from the audit log; `file` is a file change that no baseline
+ * approves
+ */
 export const feedKinds = [...eventKinds, 'config', 'file'] as const;
 
 export const FeedEvent = z.strictObject({
@@ -24,18 +27,20 @@ export const FeedEvent = z.strictObject({
   tags: z.record(z.string(), z.string()),
   link: z.string(),
   actor: Actor.describe('Type and id; names and addresses are in the audit log'),
-  details: z.record(z.string(), z.unknown()).describe('What only events of the kind have'),
+  details: z.record(z.string(), z.unknown()).describe('Fields specific to the kind of event'),
 });
 export type FeedEvent = z.output<typeof FeedEvent>;
 
-/** Which events are read. */
+/** Filter of events */
 export interface EventFilter extends ProjectScope {
   readonly range: Range;
   readonly kinds: readonly string[];
   readonly service?: string | undefined;
 }
 
-/** Events are kept as long as the signal that is kept longest, whatever the plan includes of it. */
+/**
+ * Returns the range of events, which have the longest retention of all telemetry signals, whatever the plan includes.
+ */
 export const eventsRange = (
   query: { from?: string | undefined; to?: string | undefined },
   { plan, nowMs }: Reading,
@@ -47,7 +52,7 @@ export const eventsRange = (
   return rangeOf(query, { caller, signal: 'logs', nowMs });
 };
 
-/** Where a page of events begins: behind this one. */
+/** Position after which a page of events begins */
 export interface EventPosition {
   /** Milliseconds. */
   readonly time: string;
@@ -75,7 +80,10 @@ interface Row {
 const selected =
   'SELECT id, kind, toString(toUnixTimestamp64Milli(time)) AS ms, severity, title, text, project_id AS project, service, environment, tags, link, actor_type, actor_id, details FROM events WHERE tenant_id = {tenant:String}';
 
-/** Events of a range, the newest first; each id of a kind once. Those of the whole organization belong to every project. */
+/**
+ * Returns events of a range, the newest first, without duplicate ids per kind. Events of the organization belong to
+ * every project.
+ */
 export const readEvents = async (
   { columns }: Pick<Reading, 'columns'>,
   { range, kinds, service, ...scope }: EventFilter,
@@ -106,7 +114,7 @@ export const readEvents = async (
   return rows.map(eventOf);
 };
 
-/** The event of an id; undefined until it has landed. */
+/** Returns an event by id; `undefined` until it is stored. */
 export const findEvent = async (
   { columns }: Pick<Reading, 'columns'>,
   kind: string,
@@ -128,7 +136,7 @@ const eventOf = ({ ms, project, actor_type, actor_id, details, tags, ...row }: R
   details: JSON.parse(details) as Record<string, unknown>,
 });
 
-/** An event as the feed will show it. */
+/** Returns an event in the form of the feed. */
 export const shownEvent = ({ tenantId: _, at, ...event }: PlatformEvent): FeedEvent => ({
   ...event,
   time: formatTime(BigInt(Date.parse(at)) * 1_000_000n),

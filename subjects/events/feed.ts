@@ -1,25 +1,25 @@
-/** Events of several sources as one feed. */
+/** Merges events of several sources into one feed */
 import type { FeedEvent } from './events.ts';
 
-/** An event, and where the next page of its source begins once it was shown. */
+/** An event, with the position of its source after it */
 export interface Placed {
   readonly event: FeedEvent;
   readonly position: unknown;
 }
 
-/** A source of events, in an order of its own that goes back in time. */
+/** A source of events in its own order, backward in time */
 export interface EventSource {
   readonly name: string;
-  /** The next events behind a position. */
+  /** Returns the next events after a position. */
   next(limit: number, after: unknown): Promise<readonly Placed[]>;
 }
 
-/** Behind which event of each source a page begins. */
+/** Position of each source after which a page begins */
 export type FeedPositions = Readonly<Record<string, unknown>>;
 
 /**
- * A page of all sources, the newest first. Each source has its own position, so that a page neither skips nor repeats whatever lands in
- * between, and however the clocks of sources differ.
+ * Returns a page of all sources, the newest first. Each source has its own position, so a page neither skips nor
+ * repeats events. New data and clock differences between sources do not matter.
  */
 export const feedPage = async (
   sources: readonly EventSource[],

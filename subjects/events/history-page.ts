@@ -1,4 +1,4 @@
-/** Pages of what happened and landed with a time in milliseconds, the newest first. */
+/** Pages of stored history entries with a time in milliseconds, the newest first */
 import {
   cursorParameter,
   decodeCursor,
@@ -14,18 +14,18 @@ import type { Reading } from '../../queries/reading.ts';
 import { eventsRange } from './events.ts';
 
 export const historyParameters = {
-  from: rangeParameters.from.describe('Default: now-24h'),
+  from: rangeParameters.from.describe('Start of the range; default: `now-24h`'),
   to: rangeParameters.to,
   limit: rangeParameters.limit,
   cursor: cursorParameter,
 };
 
-/** A page. Nanoseconds. */
+/** A page with its range in nanoseconds */
 export interface HistoryPage {
   readonly range: Range;
-  /** One row more than was asked for: whether there is another page. */
+  /** Number of rows to read: one more than the page, to detect a next page */
   readonly limit: number;
-  /** Behind this one, in milliseconds. */
+  /** Position after which the page begins, in milliseconds */
   readonly after?: { readonly ms: string; readonly id: string } | undefined;
 }
 
@@ -36,7 +36,7 @@ interface PageQuery {
   readonly cursor?: string | undefined;
 }
 
-/** The page that is asked for: the range lies in the cursor too. */
+/** Returns the requested page; a cursor also contains the range. */
 export const historyPageOf = (kind: string, query: PageQuery, reading: Reading): HistoryPage => {
   const { limit, cursor } = query;
   if (cursor === undefined)
@@ -45,7 +45,7 @@ export const historyPageOf = (kind: string, query: PageQuery, reading: Reading):
   return { range: { from: BigInt(from), to: BigInt(to) }, limit: limit + 1, after: { ms, id: textIn(id) } };
 };
 
-/** Of one row more than was asked for: the page, and where the next one begins. */
+/** Returns the page without the extra row, and the position of the next page. */
 export const cutHistoryPage = <Row extends { readonly ms: string }>(
   kind: string,
   rows: readonly Row[],
@@ -60,7 +60,10 @@ export const cutHistoryPage = <Row extends { readonly ms: string }>(
   };
 };
 
-/** SQL of the page's rows, of a table with the column `time`, and its parameters; rows are to be ordered by time and id, both descending. */
+/**
+ * Returns the SQL condition of the page's rows, for a table with the column `time`, and its parameters. The caller must
+ * order rows by time and id, both descending.
+ */
 export const historyCondition = ({ range, after }: HistoryPage, id: string) => ({
   sql: `time >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND time <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
     ${after === undefined ? '' : `AND (time, ${id}) < (fromUnixTimestamp64Milli({afterMs:Int64}, 'UTC'), {afterId:String})`}`,

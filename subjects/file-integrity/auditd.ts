@@ -1,4 +1,4 @@
-/** Events of auditd: several records of one serial number (SYSCALL, CWD, PATH), in one body or in several. */
+/** Assembles auditd events: several records of one serial number (SYSCALL, CWD, PATH), in one or several bodies */
 import { z } from 'zod';
 import { keyValues } from '../detections/key-values.ts';
 import { isAbsolute, modeOf, type ReadChange, timeIn, timeOr } from './read.ts';
@@ -7,12 +7,12 @@ import { effectOf } from './syscalls.ts';
 const line = /\btype=(SYSCALL|CWD|PATH|PROCTITLE|EOE) msg=audit\((\d+\.\d+):(\d+)\):/;
 const node = /\bnode=(\S+)/;
 
-/** A record of auditd. */
+/** An auditd record */
 export interface AuditLine {
   readonly type: 'SYSCALL' | 'CWD' | 'PATH' | 'PROCTITLE' | 'EOE';
-  /** Of the event, on its host. */
+  /** Serial number of the event, per host */
   readonly serial: string;
-  /** Empty where it names none. */
+  /** Host; empty if the record has none */
   readonly host: string;
   readonly timeMs: number;
   readonly pairs: ReadonlyMap<string, string>;
@@ -20,7 +20,7 @@ export interface AuditLine {
 
 const maxLines = 500;
 
-/** The records of auditd that a text holds. */
+/** Returns the auditd records in a text. */
 export const auditLines = (body: string, recordMs: number): AuditLine[] => {
   if (!body.includes('msg=audit(')) return [];
   const found: AuditLine[] = [];
@@ -33,7 +33,7 @@ export const auditLines = (body: string, recordMs: number): AuditLine[] => {
       serial: `${seconds}:${serial}`,
       host: node.exec(each)?.[1] ?? '',
       timeMs: timeOr(timeIn(seconds), recordMs),
-      // What auditd translates for people stands behind a separator that is no space.
+      // The fields that auditd adds in translated form follow a separator that is not a space.
       pairs: keyValues(each.slice(match.index).trimEnd().replace('\x1d', ' ')) ?? new Map(),
     });
   }
@@ -50,7 +50,7 @@ const Path = z.strictObject({
   group: z.string(),
 });
 
-/** What is known of an event so far. */
+/** Data of an event received so far */
 export const AuditEvent = z.strictObject({
   timeMs: z.number(),
   projectId: z.string(),
@@ -81,7 +81,7 @@ const first = (pairs: ReadonlyMap<string, string>, names: readonly string[]): st
   return '';
 };
 
-/** auditd writes texts with spaces or control characters in hexadecimal. */
+/** Decodes the hexadecimal form that auditd uses for texts with spaces or control characters. */
 const plain = (text: string): string => {
   if (!/^(?:[0-9A-F]{2})+$/.test(text)) return text;
   const decoded = Buffer.from(text, 'hex').toString('utf8');
@@ -99,7 +99,7 @@ const callOf = ({ pairs }: AuditLine): NonNullable<AuditEvent['call']> => ({
 
 const maxPaths = 64;
 
-/** The event with one record more. */
+/** Returns the event with one more record. */
 export const withLine = (event: AuditEvent, given: AuditLine, recordId: string): AuditEvent => {
   const { type, pairs } = given;
   if (type === 'SYSCALL') return { ...event, call: callOf(given) };
@@ -118,7 +118,7 @@ export const withLine = (event: AuditEvent, given: AuditLine, recordId: string):
   return { ...event, paths: [...event.paths, path] };
 };
 
-/** Whether all that belongs to it has come. */
+/** Returns whether all records of the event have arrived. */
 export const isWhole = ({ call, paths, isOver }: AuditEvent): boolean =>
   call !== null && (isOver || (call.items > 0 && paths.length >= call.items));
 
@@ -132,7 +132,7 @@ const resolved = (name: string, cwd: string): string => {
   return `/${parts.join('/')}`;
 };
 
-/** Changes that an event tells of. Calls that failed, and paths of which nothing says what was done to them, tell of none. */
+/** Returns the file changes of an event. Failed calls, and paths without a known operation, yield no changes. */
 export const changesOf = ({
   call,
   paths,

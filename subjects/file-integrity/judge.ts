@@ -1,4 +1,4 @@
-/** Whether a change was approved, is explained by something else that happened, or neither. Pure. */
+/** Decides whether a change is approved, explained by another event, or neither. A pure function. */
 import type { FileState } from '../../schemas/file-changes.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import type { ApprovedState, FileBaseline } from '../../schemas/resources/file-baseline.ts';
@@ -15,16 +15,16 @@ export interface Judgement {
   readonly verdict: Verdict;
   /** For people. */
   readonly reason: string;
-  /** The baseline that decided; null where none did. */
+  /** The deciding baseline; `null` if there was none */
   readonly baselineId: string | null;
 }
 
 export type KnownBaseline = FileBaseline & Stored;
 
-/** What is held against a change. */
+/** Evidence against which a change is judged */
 export interface Evidence {
   readonly baselines: readonly KnownBaseline[];
-  /** States of a file in a baseline; undefined for a file that it does not know. */
+  /** Returns the states of a file in a baseline; `undefined` if the file is not in it. */
   statesOf(baselineId: string, path: string): readonly ApprovedState[] | undefined;
   readonly packages: readonly StoredPackage[];
   readonly deployments: readonly Deployment[];
@@ -36,7 +36,7 @@ export interface Evidence {
 const hashes = ['sha256', 'sha1', 'md5'] as const;
 const metadata = ['mode', 'owner', 'group'] as const;
 
-/** Why a state is not the approved one; undefined where it is. */
+/** Returns how a state differs from the approved one; `undefined` if it does not. */
 const differs = (after: FileState, approved: ApprovedState, isMetadata: boolean): string | undefined => {
   const compared = hashes.filter((name) => after[name] !== undefined && approved[name] !== undefined);
   const other = compared.find((name) => after[name] !== approved[name]);
@@ -51,7 +51,7 @@ const differs = (after: FileState, approved: ApprovedState, isMetadata: boolean)
   return isComparable ? undefined : 'knows attributes that the record does not show';
 };
 
-/** Why a change did not lead to an approved state; undefined where it did. */
+/** Returns why a change did not lead to an approved state; `undefined` if it did. */
 const against = (
   { action, path, path_before: from, after }: StoredChange,
   { id, name }: KnownBaseline,
@@ -71,7 +71,7 @@ const against = (
   return reasons.includes(undefined) ? undefined : `${baselineText} ${reasons[0]}`;
 };
 
-/** Where packages put files. */
+/** Directories in which packages install files */
 const packageFolders = [
   '/usr',
   '/bin',
@@ -89,7 +89,7 @@ const packageFolders = [
   'C:\\Program Files (x86)',
 ];
 const notOfPackages = ['/usr/local', '/etc/passwd', '/etc/shadow', '/etc/sudoers', '/etc/sudoers.d', '/etc/ssh'];
-/** What deploying a service leaves alone. */
+/** Directories that a deployment of a service does not change */
 const notOfDeployments = [
   '/bin',
   '/sbin',
@@ -109,11 +109,11 @@ const notOfDeployments = [
   '/root',
 ];
 
-/** Programs that packages run to set themselves up. */
+/** Programs that packages run during installation */
 const helpers =
   /^(?:sh|dash|bash|perl|python[\d.]*|cp|mv|ln|rm|tar|install|chmod|chown|ldconfig|depmod|mandb|sed|gzip|systemctl|deb-systemd-\S+|update-\S+|systemd-\S+|user(?:add|mod|del)|group(?:add|mod|del)|adduser|addgroup)$/;
 
-/** Without the folders: what stands in a folder that is named like a helper is none. */
+/** Returns the file name without directories, because a program in a directory named like a helper is not a helper. */
 const fileName = (path: string): string => path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
 
 const within = (ms: string | number, atMs: number, windowMs: number): boolean =>
@@ -126,7 +126,7 @@ const formatTimeDifference = (ms: number, atMs: number): string => {
   return `${seconds} s ${ms <= atMs ? 'before' : 'after'}`;
 };
 
-/** What explains a change; undefined where nothing does. */
+/** Returns the explanation of a change; `undefined` if there is none. */
 const explained = (
   change: StoredChange,
   { packages, deployments, services, windowMs }: Evidence,
@@ -165,7 +165,10 @@ const explained = (
 
 const scopeKey = ({ hosts, paths }: FileBaseline): string => JSON.stringify([[...hosts].sort(), [...paths].sort()]);
 
-/** Until when an approved baseline holds: until it is retired, or another of the same files is approved. */
+/**
+ * Returns the end of an approved baseline's validity: until it is retired, or another baseline of the same files is
+ * approved.
+ */
 const heldUntil = (baseline: KnownBaseline, all: readonly KnownBaseline[]): number => {
   const own = baseline.approvedAt ?? '';
   const next = all
@@ -175,13 +178,13 @@ const heldUntil = (baseline: KnownBaseline, all: readonly KnownBaseline[]): numb
   return Math.min(Number.POSITIVE_INFINITY, ...next, ...retired);
 };
 
-/** Approved baselines that a file of a host is of, the last approved first. */
+/** Returns approved baselines that apply to a file of a host, the most recently approved first. */
 export const baselinesOf = (baselines: readonly KnownBaseline[], { host, path, ms }: StoredChange): KnownBaseline[] =>
   baselines
     .filter((each) => each.approvedAt !== null && covers(each, host, path) && Number(ms) < heldUntil(each, baselines))
     .toSorted((one, other) => ((one.approvedAt ?? '') < (other.approvedAt ?? '') ? 1 : -1));
 
-/** Why nothing is known: what is missing. */
+/** Returns why no verdict is possible: the missing data. */
 const unknownOf = (change: StoredChange, baselines: readonly KnownBaseline[]): string => {
   if (!isAbsolute(change.path)) return 'the record tells a path without its folder';
   const approved = baselines.filter(({ approvedAt, retiredAt }) => approvedAt !== null && retiredAt === null);

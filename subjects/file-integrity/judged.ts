@@ -1,4 +1,4 @@
-/** Changes with what became of them: baselines, packages and deployments are read for a page at a time. */
+/** Changes with their verdicts; baselines, packages and deployments are read per page */
 
 import { findRangeProblem, type Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
@@ -19,14 +19,14 @@ export interface JudgedChange {
 export interface Judging {
   readonly reading: Reading;
   readonly own: TenantDocuments;
-  /** How far apart a change and what explains it may be. */
+  /** Maximum time between a change and its explanation */
   readonly windowMs: number;
 }
 
-/** Unless it is asked for otherwise. */
+/** Default of the window, in seconds */
 export const defaultWindowSeconds = 600;
 
-/** Files of baselines, each read once. */
+/** Files of baselines, each read only once */
 class BaselineFiles {
   readonly #own: TenantDocuments;
   readonly #known = new Map<string, ReadonlyMap<string, readonly ApprovedState[]>>();
@@ -62,7 +62,7 @@ const deploymentsIn = async (reading: Reading, range: Range): Promise<readonly D
 
 const none = { packages: [], deployments: [], services: new Set<string>() };
 
-/** What may explain changes. */
+/** Returns possible explanations of changes. */
 const explanations = async (
   { reading, windowMs }: Judging,
   changes: readonly StoredChange[],
@@ -82,7 +82,7 @@ const explanations = async (
   return { packages, deployments, services };
 };
 
-/** All baselines that were ever approved. */
+/** Returns all baselines that were ever approved. */
 const approvedBaselines = async (own: TenantDocuments): Promise<KnownBaseline[]> => {
   const found: KnownBaseline[] = [];
   for await (const each of documentsIn(own.collection(fileBaselines), { filter: { approvedAt: { $ne: null } } }))
@@ -92,7 +92,7 @@ const approvedBaselines = async (own: TenantDocuments): Promise<KnownBaseline[]>
 
 const pageSize = 500;
 
-/** Changes with their judgements, the newest first, a page at a time, until there are no more. */
+/** Yields changes with their verdicts, the newest first, page by page until the end. */
 export async function* judgedChanges(
   judging: Judging,
   filter: ChangeFilter,

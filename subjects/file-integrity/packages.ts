@@ -1,4 +1,4 @@
-/** Package managers' lines, and the names of their programs. */
+/** Parses log lines of package managers and recognizes their programs */
 import type { PackageAction, PackageChange } from '../../schemas/file-changes.ts';
 import { timeIn, timeOr } from './read.ts';
 
@@ -6,7 +6,7 @@ type ReadPackage = Pick<PackageChange, 'manager' | 'action' | 'package' | 'versi
 
 interface PackageLine {
   readonly manager: string;
-  /** Groups: `time` where the line has a whole one, `action`, `name`, `version`. */
+  /** Groups: `time` if the line has a full timestamp, `action`, `name`, `version` */
   readonly form: RegExp;
 }
 
@@ -27,7 +27,7 @@ const words: Readonly<Record<string, PackageAction>> = {
   purge: 'removed',
 };
 
-/** A name, a hyphen and what begins with a digit: `openssl-libs-1:3.0.7-25.el9.x86_64`. */
+/** A name, a hyphen, and a part that begins with a digit: `openssl-libs-1:3.0.7-25.el9.x86_64` */
 const nevra = String.raw`(?:\d+:)?(?<name>[\w.+-]+?)-(?<version>(?:\d+:)?\d[^\s-]*-[^\s]+)`;
 
 const lines: readonly PackageLine[] = [
@@ -57,13 +57,13 @@ const lines: readonly PackageLine[] = [
   },
 ];
 
-/** `Upgrade: nginx:amd64 (1.18.0, 1.20.1), curl:amd64 (7.1, 7.2)` in the history of apt. */
+/** `Upgrade: nginx:amd64 (1.18.0, 1.20.1), curl:amd64 (7.1, 7.2)` in the history of apt */
 const aptLine = /^(Install|Upgrade|Remove|Purge|Reinstall|Downgrade): (.+)$/;
 const aptPackage = /^([\w.+-]+)(?::[\w-]+)? \(([^)]*)/;
-/** `type=SOFTWARE_UPDATE … sw="nginx-1.20.1-1.el9" sw_type=rpm …` of auditd; `msg=` holds its own pairs. */
+/** `type=SOFTWARE_UPDATE … sw="nginx-1.20.1-1.el9" sw_type=rpm …` of auditd; `msg=` contains its own pairs */
 const auditLine = /type=SOFTWARE_UPDATE msg=audit\((\d+\.\d+):\d+\)/;
 const auditPackage = /\bsw="?([^\s"=]+)"? sw_type=(\w+)/;
-/** A name, a version and a release: the name may have hyphens of its own. */
+/** A name, a version and a release; the name may contain hyphens */
 const nameAndVersion = /^([\w.+:-]+)-([^-]+-[^-]+)$/;
 const auditAction = /\bop=(\w+)/;
 
@@ -79,7 +79,7 @@ const apt = (line: string, recordMs: number): ReadPackage[] => {
   });
 };
 
-/** Longer ones are of something else; the history of apt alone has all packages in one. */
+/** Maximum line length; longer lines have other content. Only the history of apt lists all packages in one line. */
 const maxLineLength = 1_024;
 
 const packagesOfLine = (line: string, recordMs: number): ReadPackage[] => {
@@ -97,14 +97,14 @@ const packagesOfLine = (line: string, recordMs: number): ReadPackage[] => {
   for (const { manager, form } of lines) {
     const { action = '', name = '', version = '' } = form.exec(line)?.groups ?? {};
     const mappedAction = words[action.toLowerCase()];
-    // Times of these logs have no zone: the record's own time is surer.
+    // Times of these logs have no time zone, so the time of the record is more reliable.
     if (mappedAction !== undefined)
       return [{ manager, action: mappedAction, package: name, version: version.slice(0, 256), timeMs: recordMs }];
   }
   return [];
 };
 
-/** Packages that a text tells of, line by line. */
+/** Returns the package changes in a text, line by line. */
 export const packagesIn = (body: string, recordMs: number): ReadPackage[] => {
   const found: ReadPackage[] = [];
   for (const line of body.split('\n')) {
@@ -114,7 +114,7 @@ export const packagesIn = (body: string, recordMs: number): ReadPackage[] => {
   return found.slice(0, maxPackages);
 };
 
-/** Programs that change files because somebody installs, upgrades or removes a package. */
+/** Programs that change files as part of a package installation, upgrade or removal */
 const programs = new Set(
   [
     'dpkg',
@@ -141,7 +141,7 @@ const programs = new Set(
   ].map((name) => name.toLowerCase()),
 );
 
-/** The package manager that a program is; undefined for any other. */
+/** Returns the package manager of a program; `undefined` for any other. */
 export const managerOf = (process: string): string | undefined => {
   const name =
     process

@@ -1,14 +1,14 @@
-/** Reads changes of files from records, by the tables of `shapes.ts`. */
+/** Parses file changes from records, by the tables of `shapes.ts` */
 import type { FileAction, FileChange, FileState } from '../../schemas/file-changes.ts';
 import { EventPaths, SigmaEvent } from '../detections/event.ts';
 import { foldName } from '../detections/fields/table.ts';
 import { fillEvent, type RecordValues } from '../detections/record-event.ts';
 import { type ActionWords, type FileShape, fileShapes } from './shapes.ts';
 
-/** A change, without what its record is. */
+/** A change without the fields of its record */
 export type ReadChange = Omit<FileChange, 'tenantId' | 'projectId' | 'id' | 'recordId' | 'service'>;
 
-/** Windows, its registry, and everything else. */
+/** Absolute paths: Windows, its registry, and Unix */
 const absolute = /^(?:\/|[A-Za-z]:[\\/]|\\\\|HKEY_|\[x\d\d\] )/;
 export const isAbsolute = (path: string): boolean => absolute.test(path);
 
@@ -17,7 +17,7 @@ const cut = (text: string): string =>
   text.length <= maxTextLength ? text : text.slice(0, maxTextLength).toWellFormed();
 const nothing = new Set(['', '-', '<NA>', '(null)', 'null', 'N/A']);
 
-/** `rw-r--r--` and `0100644` are `0644`. What is no mode of Unix stays as it is. */
+/** Normalizes a mode: `rw-r--r--` and `0100644` become `0644`. A text that is not a Unix mode is returned unchanged. */
 export const modeOf = (text: string): string => {
   const permissions = /^[-dlbcps]?((?:[r-][w-][xsStT-]){3})[.+@]?$/.exec(text)?.[1];
   if (permissions === undefined) {
@@ -37,7 +37,7 @@ const hash = (digits: number) => (text: string) => {
   const low = text.toLowerCase();
   return low.length === digits && /^[0-9a-f]+$/.test(low) ? low : '';
 };
-/** How a value is written, whoever told it; empty for what is none. */
+/** Normalizes values across sources; empty for an invalid value */
 const written: Readonly<Record<keyof FileState, (text: string) => string>> = {
   sha256: hash(64),
   sha1: hash(40),
@@ -77,7 +77,7 @@ const actionOf = (shape: FileShape, get: Get, changed: readonly string[]): FileA
   return action;
 };
 
-/** A time as sources write it, in milliseconds; undefined for what is none. */
+/** Returns a time in milliseconds from the formats of the sources; `undefined` if it is invalid. */
 export const timeIn = (text: string): number | undefined => {
   if (text === '') return undefined;
   const ms = /^\d{9,11}(?:\.\d+)?$/.test(text)
@@ -86,10 +86,13 @@ export const timeIn = (text: string): number | undefined => {
   return Number.isFinite(ms) && ms > 0 ? ms : undefined;
 };
 
-/** A source's clock that is so far ahead of its record, or behind it, is not believed. */
+/**
+ * Maximum time by which a source's clock may be ahead of its record; times outside of this limit or `behindMs` are
+ * ignored
+ */
 const aheadMs = 5 * 60_000;
 const behindMs = 24 * 3_600_000;
-/** When it happened, as the source says, unless that is far from when it was logged. */
+/** Returns the time that the source reports, unless it is far from the time of the record. */
 export const timeOr = (reportedMs: number | undefined, recordMs: number): number =>
   reportedMs === undefined || reportedMs > recordMs + aheadMs || reportedMs < recordMs - behindMs
     ? Math.floor(recordMs)
@@ -157,7 +160,7 @@ const maxHeadLength = 256;
 const objectIn = (body: unknown): Record<string, unknown> | undefined => {
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Record<string, unknown>;
   if (typeof body !== 'string') return undefined;
-  // Behind what syslog writes before it.
+  // The JSON follows the syslog header.
   const from = body.slice(0, maxHeadLength).search(/\{\s*"/);
   if (from < 0 || !body.trimEnd().endsWith('}')) return undefined;
   try {
@@ -167,10 +170,10 @@ const objectIn = (body: unknown): Record<string, unknown> | undefined => {
   }
 };
 
-/** Rows that one result of osquery holds in its batch form. */
+/** Maximum number of rows of one osquery result in its batch format */
 const maxRows = 1_000;
 
-/** What osquery adds in one result, each row as if it were logged alone. */
+/** Returns the added rows of an osquery result, each as if it were logged individually. */
 const rowsIn = (body: Record<string, unknown> | undefined): object[] => {
   const results = body?.['diffResults'] as { added?: unknown } | undefined;
   const rows = results?.added ?? body?.['snapshot'];
@@ -182,7 +185,7 @@ const rowsIn = (body: Record<string, unknown> | undefined): object[] => {
     .map((columns) => ({ ...head, columns }));
 };
 
-/** Changes that a record tells of; none for a record that is about something else. */
+/** Returns the changes in a record; empty if the record has other content. */
 export const changesIn = ({ body, attributes, resource }: RecordValues, recordMs: number): ReadChange[] => {
   const object = objectIn(body);
   const rows = rowsIn(object);

@@ -1,17 +1,17 @@
-/** Which files of which hosts a baseline is about. */
+/** Hosts and files to which a baseline applies */
 import { withoutTrailing } from '../../schemas/text.ts';
 
 export interface FileScope {
-  /** Names, in which `*` stands for any text; empty is every host. */
+  /** Host names, in which `*` matches any text; empty for all hosts */
   readonly hosts: readonly string[];
-  /** Files at and below these. */
+  /** Paths; files at and below them are included */
   readonly paths: readonly string[];
 }
 
-/** Of a name with asterisks, a regular expression of RE2. */
+/** Returns an RE2 expression for a host name with asterisks. */
 const hostPattern = (host: string): string => `^${host.replace(/[\\^$.+?()[\]{}|]/g, '\\$&').replaceAll('*', '.*')}$`;
 
-/** Without what a folder's name may end with, so that `/etc/` is `/etc` and `/` is everything. */
+/** Returns a directory without trailing separators: `/etc/` becomes `/etc`, and `/` includes all files. */
 export const folderOf = (path: string): string => withoutTrailing(path, '/\\');
 
 export const isBelow = (path: string, folder: string): boolean => {
@@ -21,7 +21,7 @@ export const isBelow = (path: string, folder: string): boolean => {
   return next === undefined || next === '/' || next === '\\';
 };
 
-/** In linear time, however many asterisks there are. */
+/** Takes linear time for any number of asterisks. */
 const matches = (pattern: string, host: string): boolean => {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();
@@ -42,7 +42,7 @@ export const coversHost = ({ hosts }: FileScope, host: string): boolean =>
 export const covers = (scope: FileScope, host: string, path: string): boolean =>
   scope.paths.some((each) => isBelow(path, each)) && coversHost(scope, host);
 
-/** SQL of rows with `host` and a path that a scope is about, and its parameters. */
+/** Returns the SQL condition for rows with `host` and a path in the scope, and its parameters. */
 export const scopeCondition = ({ hosts, paths }: FileScope, path = 'path') => ({
   sql: `${hosts.length === 0 ? '' : '(host IN {hosts:Array(String)} OR arrayExists(pattern -> match(host, pattern), {hostPatterns:Array(String)})) AND '}arrayExists(folder -> ${path} = folder OR startsWith(${path}, concat(folder, '/')) OR startsWith(${path}, concat(folder, '\\\\')), {folders:Array(String)})`,
   values: {

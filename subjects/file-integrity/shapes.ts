@@ -1,23 +1,26 @@
-/** How sources tell of changes of files. Tables, no code: a new source is an entry. */
+/** Formats in which sources report file changes. The formats are tables without code; a new source is an entry. */
 import type { FileAction, FileState, fileSources } from '../../schemas/file-changes.ts';
 
-/** What a source's word for an action means; the first that matches counts. */
+/** Maps a source's action words to actions; the first match counts */
 export type ActionWords = readonly (readonly [words: RegExp, action: FileAction])[];
 
-/** Names of a value in events, in the order in which they are looked for. */
+/** Names of a value in events, in lookup order */
 type Names = readonly string[];
 
 export interface FileShape {
   readonly source: (typeof fileSources)[number];
-  /** Each must be there, under one of its names. */
+  /** Required values, each under one of its names */
   readonly needs: readonly Names[];
-  /** Below which events have their fields, beside the top. */
+  /** Paths, in addition to the top level, that contain the fields of events */
   readonly roots: Names;
   readonly action: Names;
   readonly words: ActionWords;
-  /** What decides where the action opens a file: it may have been opened to be read. The first name that is there counts. */
+  /**
+   * Determines how a file was opened if the action opens it, because it may have been opened to be read. The first name
+   * that exists counts.
+   */
   readonly opened?: readonly { readonly names: Names; readonly words: ActionWords }[];
-  /** A change of nothing but these attributes leaves the content alone. */
+  /** A change of only these attributes does not change the content */
   readonly metadata?: Names;
   readonly path: Names;
   readonly pathBefore: Names;
@@ -27,13 +30,13 @@ export interface FileShape {
   readonly processId: Names;
   readonly rule: Names;
   readonly changed: Names;
-  /** When it happened: seconds since the epoch, or a time as ISO writes it. Without one it is the record's. */
+  /** Time of the change: seconds since the epoch or ISO 8601. Defaults to the time of the record. */
   readonly time: Names;
   readonly before: Readonly<Partial<Record<keyof FileState, Names>>>;
   readonly after: Readonly<Partial<Record<keyof FileState, Names>>>;
 }
 
-/** Words of system calls and of most others. Opening is decided by how. */
+/** Words of system calls and of most other sources. For opened files, the mode decides. */
 const defaultWords: ActionWords = [
   [/attrib|chmod|chown|xattr|permission|metadata|owner|utime/i, 'attributes-changed'],
   [/renam|mov(?:e|ed)\b|moved[_-]?to/i, 'renamed'],
@@ -124,7 +127,7 @@ export const fileShapes: readonly FileShape[] = [
     },
   },
   {
-    // process_file_events: the operation is a system call.
+    // `process_file_events`: the operation is a system call.
     source: 'osquery',
     needs: [['columns.operation'], ['columns.executable']],
     roots: ['osquery', 'osquery.result', '_source'],
@@ -182,7 +185,7 @@ export const fileShapes: readonly FileShape[] = [
     after: { mode: ['evt.arg.mode'] },
   },
   {
-    // Attributes of the semantic conventions, and the Elastic Common Schema, which has the same names.
+    // Attributes of the semantic conventions and of the Elastic Common Schema, which uses the same names.
     source: 'opentelemetry',
     needs: [['file.path'], ['event.action', 'file.action', 'event.name', 'event.type']],
     roots: ['attributes'],
@@ -220,7 +223,7 @@ export const fileShapes: readonly FileShape[] = [
   },
 ];
 
-/** Attributes of which a record has one if its attributes tell of a change. */
+/** Attributes of which a record with a change in its attributes has at least one */
 export const changeAttributes: Names = [
   'file.path',
   'syscheck.path',
@@ -231,7 +234,7 @@ export const changeAttributes: Names = [
   'fd.name',
 ];
 
-/** What is in a body that may tell of a change of a file or a package: a text, and what is around it where that is not all. */
+/** Texts in a body that may describe a change of a file or package, with the context that the text requires */
 const changePatterns: readonly (readonly [text: string, form?: string])[] = [
   ...['syscheck', 'target_path', '"executable"', 'fd.name', 'fs.path', 'evt.type', 'file_integrity', '"file.path"'].map(
     (text) => [text] as const,
@@ -247,12 +250,12 @@ const changePatterns: readonly (readonly [text: string, form?: string])[] = [
   ['[ALPM] '],
 ];
 
-/** Texts of which a body has one if it tells of a change. */
+/** Texts of which a body with a change contains at least one */
 export const changeTexts: readonly string[] = changePatterns.map(([text]) => text);
 
 const changeBodyPattern = new RegExp(
   changePatterns.map(([text, form]) => form ?? text.replaceAll(/[.[\]]/g, String.raw`\$&`)).join('|'),
 );
 
-/** Whether a body may tell of a change: most that have one of the texts do not. */
+/** Returns whether a body may describe a change. Most bodies with one of the texts do not. */
 export const mayDescribeChange = (body: string): boolean => changeBodyPattern.test(body);

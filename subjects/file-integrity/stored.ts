@@ -1,4 +1,4 @@
-/** Changes of files and packages as they landed. */
+/** Stored changes of files and packages */
 
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
@@ -33,13 +33,13 @@ export interface StoredChange {
 export interface ChangeFilter extends ProjectScope {
   readonly service?: string | undefined;
   readonly host?: string | undefined;
-  /** Files at and below it. */
+  /** Path; files at and below it are included */
   readonly path?: string | undefined;
   readonly actions?: readonly string[] | undefined;
   readonly source?: string | undefined;
   readonly user?: string | undefined;
   readonly process?: string | undefined;
-  /** Of the file before or after. */
+  /** Hash of the file before or after the change */
   readonly hash?: string | undefined;
 }
 
@@ -70,7 +70,7 @@ const filtered = (filter: ChangeFilter) => {
   };
 };
 
-/** A page of changes, the newest first. One that landed twice is there once. */
+/** Returns a page of changes, the newest first. A change that was stored twice occurs once. */
 export const readChanges = ({ columns }: Columns, filter: ChangeFilter, page: HistoryPage): Promise<StoredChange[]> => {
   const { sql, values } = historyCondition(page, 'id');
   const { sql: more, values: others } = filtered(filter);
@@ -90,7 +90,7 @@ export interface ChangeCounts {
   readonly bySource: Readonly<Record<string, number>>;
 }
 
-/** How many changes a range has. */
+/** Returns the number of changes in a range. */
 export const countChanges = async ({ columns }: Columns, filter: ChangeFilter, range: Range): Promise<ChangeCounts> => {
   const { sql, values } = historyCondition({ range, limit: 0 }, 'id');
   const { sql: more, values: others } = filtered(filter);
@@ -120,7 +120,7 @@ export const countChanges = async ({ columns }: Columns, filter: ChangeFilter, r
 
 const maxRows = 100_000;
 
-/** Files as they were last seen in a range, in the order of their paths; undefined where there are more than can be read. */
+/** Returns files in their last state of a range, in path order; `undefined` if there are more than the limit. */
 export const readFiles = async (
   { columns }: Columns,
   scope: FileScope,
@@ -184,7 +184,7 @@ export interface StoredPackage {
 
 const maxPackages = 20_000;
 
-/** What package managers did on hosts in a range. */
+/** Returns the package changes on hosts in a range. */
 export const readPackages = (
   { columns }: Columns,
   hosts: readonly string[],
@@ -200,7 +200,7 @@ export const readPackages = (
   );
 };
 
-/** Services that run, or ran, on hosts: `host service`. */
+/** Returns services that run, or ran, on hosts, as `host service`. */
 export const readServicesOf = async ({ columns }: Columns, hosts: readonly string[]): Promise<ReadonlySet<string>> => {
   const rows = await columns.query<{ host: string; of: string }>(
     `SELECT DISTINCT attributes['host.name'] AS host, service AS of FROM resources

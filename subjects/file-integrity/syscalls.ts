@@ -1,6 +1,6 @@
-/** System calls that change files, by the number that auditd writes on each architecture. */
+/** System calls that change files, by the number that auditd writes for each architecture */
 
-/** What a call does to the file that it names and that is there already. */
+/** Effect of a call on an existing file that it names */
 export type CallEffect = 'opens' | 'changed' | 'attributes-changed' | 'links';
 
 const effects: Readonly<Record<CallEffect, readonly string[]>> = {
@@ -11,7 +11,7 @@ const effects: Readonly<Record<CallEffect, readonly string[]>> = {
     ...['setxattr', 'lsetxattr', 'fsetxattr', 'removexattr', 'lremovexattr', 'fremovexattr'],
     ...['utime', 'utimes', 'futimesat', 'utimensat'],
   ],
-  // What they create, remove or rename is told by the paths themselves.
+  // The path records contain the created, removed or renamed files.
   links: [
     ...['rename', 'renameat', 'renameat2', 'unlink', 'unlinkat', 'rmdir', 'mkdir', 'mkdirat', 'mknod', 'mknodat'],
     ...['link', 'linkat', 'symlink', 'symlinkat'],
@@ -24,7 +24,7 @@ const effectByName: ReadonlyMap<string, CallEffect> = new Map(
   ),
 );
 
-/** Architectures as `arch=` writes them: x86_64 and aarch64. */
+/** Architectures in the form of `arch=`: x86_64 and aarch64 */
 const numbers: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   c000003e: {
     open: 2,
@@ -99,12 +99,12 @@ const nameByNumber: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** Which argument, from 0, has the flags of a call that opens. */
+/** Index of the argument, from 0, with the flags of a call that opens a file */
 const flagsAt: Readonly<Record<string, number>> = { open: 1, openat: 2 };
-/** O_WRONLY, O_RDWR, O_CREAT and O_TRUNC, which are the same on both architectures. */
+/** `O_WRONLY`, `O_RDWR`, `O_CREAT` and `O_TRUNC`, which are the same on both architectures */
 const writing = 0o1 | 0o2 | 0o100 | 0o1000;
 
-/** What a record SYSCALL tells to have been done to a file that was there; undefined for a call that leaves files alone. */
+/** Returns the effect of a SYSCALL record on an existing file; `undefined` for a call that does not change files. */
 export const effectOf = (
   pairs: ReadonlyMap<string, string>,
 ): 'changed' | 'attributes-changed' | 'read' | 'links' | undefined => {
@@ -116,7 +116,7 @@ export const effectOf = (
   const effect = effectByName.get(name);
   if (effect !== 'opens') return effect;
   const at = flagsAt[name];
-  // The flags of openat2 lie in memory, which is not told.
+  // The flags of `openat2` are in memory and not in the record.
   if (at === undefined) return 'changed';
   return (Number.parseInt(pairs.get(`a${at}`) ?? '0', 16) & writing) === 0 ? 'read' : 'changed';
 };

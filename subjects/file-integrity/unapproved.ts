@@ -1,4 +1,4 @@
-/** Changes of files that no baseline approves and nothing explains, as events of the feed. */
+/** Unapproved file changes without an explanation, as events of the feed */
 
 import { formatTime } from '../../queries/time.ts';
 import { fileBaselines } from '../../schemas/resources/file-baseline.ts';
@@ -45,14 +45,17 @@ const eventOf = ({ change, judgement }: JudgedChange): FileEvent => {
 
 const maxChecked = 5_000;
 
-/** The newest unapproved changes behind a position. `isWhole` is false where there may be more than were looked at. */
+/**
+ * Returns the newest unapproved changes after a position. `isComplete` is false if more changes may exist than were
+ * checked.
+ */
 export const unapprovedChanges = async (
   { reading, own }: Omit<Judging, 'windowMs'>,
   filter: ChangeFilter,
   { limit, ...page }: HistoryPage,
 ): Promise<{ readonly found: readonly FileEvent[]; readonly isComplete: boolean }> => {
   const found: FileEvent[] = [];
-  // Without a baseline nothing is unapproved.
+  // Without a baseline, no change is unapproved.
   if ((await own.collection(fileBaselines).count({ approvedAt: { $ne: null } })) === 0)
     return { found, isComplete: true };
   let checkedCount = 0;

@@ -1,4 +1,4 @@
-/** When the alerts of an incident have all ended. */
+/** Determines when all alerts of an incident have ended */
 import type { AlertState } from '../../schemas/alerts.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 
@@ -7,7 +7,7 @@ export interface LastTransition {
   readonly atMs: number;
 }
 
-/** What each alert became last, as far as that has landed; tests are not among it. */
+/** Returns the last stored transition of each alert, without tests. */
 export const readLastTransitions = async (
   { query }: Pick<TenantColumns, 'query'>,
   alertIds: readonly string[],
@@ -22,7 +22,7 @@ export const readLastTransitions = async (
   return new Map(rows.map(({ alert, state, ms }) => [alert, { to: state, atMs: Number(ms) }]));
 };
 
-/** When the last of them ended; undefined while one goes on, is unknown, or has told nothing that landed. */
+/** Returns when the last alert ended; `undefined` while an alert is active, unknown, or without a stored transition. */
 export const endedMsOf = (
   alertIds: readonly string[],
   last: ReadonlyMap<string, LastTransition>,

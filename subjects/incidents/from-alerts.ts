@@ -1,4 +1,7 @@
-/** What an incident becomes when its group of alerts is told of: pure, so that what is told again changes nothing. */
+/**
+ * Determines how an incident changes when its group of alerts sends a notification. Pure, so a repeated notification
+ * changes nothing.
+ */
 import { hashOf } from '../../runtime/hash-of.ts';
 import { type AlertSeverity, alertSeverities } from '../../schemas/alerts.ts';
 import type { Notification, NotifiedAlert } from '../../schemas/notifications.ts';
@@ -11,7 +14,7 @@ const maxAlerts = 1000;
 const maxServices = 100;
 const maxRules = 100;
 
-/** The group that a notification is about. */
+/** Returns the group of a notification. */
 export const groupIdOf = ({ receiver, groupKey }: Pick<Notification, 'receiver' | 'groupKey'>): string =>
   hashOf(receiver, groupKey);
 
@@ -23,7 +26,7 @@ const firstMs = (alerts: readonly NotifiedAlert[]): number =>
 
 const rankOf = (severity: string | undefined): number => alertSeverities.indexOf(severity as AlertSeverity);
 
-/** The highest that an alert has; `least` where none has a higher one. */
+/** Returns the highest severity of the alerts, at least `minSeverity`. */
 const severest = (alerts: readonly NotifiedAlert[], minSeverity: AlertSeverity): AlertSeverity =>
   alerts.reduce<AlertSeverity>((highest, { labels: { severity } }) => {
     const rank = rankOf(severity);
@@ -33,7 +36,7 @@ const severest = (alerts: readonly NotifiedAlert[], minSeverity: AlertSeverity):
 const serviceOf = ({ labels }: NotifiedAlert): string =>
   (labels['service'] ?? labels['service.name'] ?? labels['service_name'] ?? '').slice(0, 256);
 
-/** With alerts that it did not have; as it is where it has them all. */
+/** Returns the incident with the new alerts added; unchanged if it has all of them. */
 const withAlerts = (incident: Incident, alerts: readonly NotifiedAlert[]): Incident => {
   const known = new Set(incident.alertIds);
   const others = alerts.filter(({ alertId }) => !known.has(alertId));
@@ -57,8 +60,8 @@ const titleOf = ({ commonLabels, groupLabels }: Notification): string => {
 };
 
 /**
- * A new incident of all that fires. Its id follows from the group, the first alert that opens it and the incident that the
- * group had before, so what is told again opens no other.
+ * Returns a new incident with all firing alerts. Its id is derived from the group, the first alert that opens it, and
+ * the group's previous incident, so a repeated notification opens no second incident.
  */
 const opened = (
   notification: Notification,
@@ -87,8 +90,9 @@ const opened = (
 };
 
 /**
- * What is to be written: a new incident, the one that its group had last with more alerts or reopened, or nothing.
- * Alerts of the incident that began to fire before it was resolved do not open it again. The policy says until when it is reopened.
+ * Returns the incident to write, or nothing. The incident is new, or is the last one of its group with more alerts or
+ * reopened. Alerts that began to fire before the incident was resolved do not reopen it. The policy specifies the
+ * period for reopening.
  */
 export const planIncidentChange = (
   latest: (Incident & Stored) | undefined,
@@ -98,7 +102,7 @@ export const planIncidentChange = (
   const firing = firingOf(notification);
   if (firing.length === 0) return undefined;
   if (latest === undefined) return { opens: opened(notification, firing) };
-  // What the bus brings again from before.
+  // A redelivered notification that is older than the incident.
   if (notification.atMs < Date.parse(latest.openedAt)) return undefined;
   const { resolvedAt } = latest;
   if (resolvedAt === null) {

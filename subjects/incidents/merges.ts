@@ -1,4 +1,4 @@
-/** Which incidents may be one: they go on at the same time, and their services are the same or call each other. */
+/** Suggests incidents to merge: they are open at the same time, and their services are the same or call each other */
 import { z } from 'zod';
 import { alertSeverities } from '../../schemas/alerts.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
@@ -10,19 +10,23 @@ export const MergeSuggestion = z.strictObject({
   title: z.string(),
   severity: z.enum(alertSeverities),
   openedAt: z.iso.datetime(),
-  services: z.array(z.string()).describe('That both are about'),
+  services: z.array(z.string()).describe('Services that both incidents affect'),
   calls: z
     .array(z.strictObject({ client: z.string(), server: z.string(), requests: z.int(), errors: z.int() }))
-    .describe('Of services of the one to services of the other, around the time when the later one was opened'),
+    .describe(
+      'Calls from services of one incident to services of the other, around the time when the later one was opened',
+    ),
 });
 export type MergeSuggestion = z.output<typeof MergeSuggestion>;
 
-/** Incidents that were opened further apart are not suggested. */
+/** Maximum time between the openings of suggested incidents, in milliseconds */
 export const mergeableWithinMs = 3_600_000;
 
 type Known = Incident & Stored;
 
-/** Those that go on and were opened at nearly the same time; none where it has ended itself, or names no service. */
+/**
+ * Returns open incidents that were opened at nearly the same time; empty if the incident has ended or names no service.
+ */
 export const mergeable = (incident: Known, others: readonly Known[]): Known[] => {
   const goesOn = ({ status }: Known): boolean => status === 'open' || status === 'acknowledged';
   if (!goesOn(incident) || incident.services.length === 0) return [];
@@ -30,7 +34,7 @@ export const mergeable = (incident: Known, others: readonly Known[]): Known[] =>
   return others.filter((other) => other.id !== incident.id && goesOn(other) && distance(other) <= mergeableWithinMs);
 };
 
-/** What speaks for each; those with the most failing calls first, then those of one service. */
+/** Returns suggestions with their evidence, ordered by the number of failing calls, then by shared services. */
 export const suggestedMerges = (
   incident: Known,
   others: readonly Known[],

@@ -1,16 +1,16 @@
-/** Figures of many incidents: each counts those that the list of the same filters shows. */
+/** Metrics of incidents; each counts the incidents that the list returns for the same filters */
 import type { Incident } from '../../schemas/resources/incident.ts';
 
 export interface Durations {
-  /** How many it is of. */
+  /** Number of incidents */
   readonly count: number;
-  /** Seconds; null where there are none. */
+  /** Seconds; `null` if there are no incidents */
   readonly median: number | null;
   readonly mean: number | null;
   readonly p90: number | null;
 }
 
-/** The value below which a share of sorted values lies, between two of them in proportion. */
+/** Returns a quantile of sorted values, with linear interpolation. */
 const quantile = (sorted: readonly number[], share: number): number | null => {
   const place = (sorted.length - 1) * share;
   const [low, high] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];
@@ -42,7 +42,10 @@ export interface Figures {
 const secondsFrom = (from: string, to: string | null): number[] =>
   to === null ? [] : [(Date.parse(to) - Date.parse(from)) / 1000];
 
-/** Merged incidents are counted, and are in no time: the incident that went on instead is. */
+/**
+ * Computes metrics of incidents. Merged incidents are counted but excluded from times; the incident into which they
+ * were merged is included.
+ */
 export const figuresOf = (incidents: readonly Incident[]): Figures => {
   const of = (status: Incident['status']): number => incidents.filter((each) => each.status === status).length;
   const own = incidents.filter(({ status }) => status !== 'merged');
@@ -60,7 +63,7 @@ export const figuresOf = (incidents: readonly Incident[]): Figures => {
   };
 };
 
-/** Figures by each value of a key; an incident with several values counts under each. */
+/** Computes metrics by each value of a key; an incident with several values counts under each. */
 export const figuresBy = (
   incidents: readonly Incident[],
   keysOf: (incident: Incident) => readonly string[],

@@ -1,9 +1,9 @@
-/** A postmortem: the facts of an incident, and what people made of them, as Markdown. */
+/** Postmortem of an incident as Markdown: its facts and the parts that users wrote */
 import type { Stored } from '../../schemas/ports/documents.ts';
 import type { Incident, Postmortem } from '../../schemas/resources/incident.ts';
 import type { TimelineEntry } from './timeline.ts';
 
-/** Text of others cannot begin markup: what means something in Markdown is written with a backslash. */
+/** Escapes text from other sources, so that it cannot start Markdown markup. */
 const plain = (text: string): string => text.replace(/[\\`*_{}[\]<>()#+\-.!|~&]/g, '\\$&').replace(/\s+/g, ' ');
 
 const spanOf = (from: string, to: string | null): string => {
@@ -19,7 +19,7 @@ const section = (title: string, text: string): string[] => [
   '',
 ];
 
-/** People's own parts are Markdown already; everything else is written as plain text. */
+/** User-written parts are already Markdown; everything else is escaped as plain text. */
 export const postmortemMarkdown = (
   incident: Incident & Stored,
   { impact, causes, actions }: Postmortem,

@@ -1,7 +1,7 @@
-/** The states of an incident, as a pure function: what an action makes of one, and which actions are impossible. */
+/** The state machine of an incident as a pure function: the effect of an action, and which actions are impossible */
 import type { Incident, IncidentState, IncidentTimes } from '../../schemas/resources/incident.ts';
 
-/** From which states a state can be reached. */
+/** States from which each state can be reached */
 const reachedFrom: Readonly<Record<IncidentState, readonly IncidentState[]>> = {
   open: ['resolved'],
   acknowledged: ['open'],
@@ -9,7 +9,7 @@ const reachedFrom: Readonly<Record<IncidentState, readonly IncidentState[]>> = {
   merged: ['open', 'acknowledged'],
 };
 
-/** What is written of an incident that nobody has touched. */
+/** Initial fields of an incident without any user action */
 export const untouched = {
   firstAcknowledgedAt: null,
   acknowledgedAt: null,
@@ -21,19 +21,19 @@ export const untouched = {
   escalatesAt: null,
 } as const satisfies Partial<IncidentTimes>;
 
-/** Who moves an incident, and when. */
+/** User who changes the state of an incident, and the time */
 export interface Move {
   readonly by: string;
   readonly at: string;
 }
 
-/** Whether an incident can come into a state; to stay in its state is always possible. */
+/** Returns whether an incident can change to a state; its current state is always allowed. */
 export const canBecome = (from: IncidentState, to: IncidentState): boolean =>
   from === to || reachedFrom[to].includes(from);
 
 /**
- * An incident in another state, with the times that follow. One that is there already comes back as it is, so a
- * repeated action changes nothing. `undefined` where the action is impossible.
+ * Returns an incident in another state, with the resulting times. An incident that is already in the state is returned
+ * unchanged, so a repeated action changes nothing. Returns `undefined` if the action is impossible.
  */
 export const moved = <One extends Incident>(incident: One, to: IncidentState, { by, at }: Move): One | undefined => {
   if (incident.status === to) return incident;
@@ -48,7 +48,7 @@ export const moved = <One extends Incident>(incident: One, to: IncidentState, { 
   return to === 'resolved' ? { ...next, resolvedAt: at, resolvedBy: by } : next;
 };
 
-/** An incident whose acknowledgement holds no more: it is open again, and as old as it was. */
+/** Returns an incident whose acknowledgement has expired: it is open again, with its original opening time. */
 export const unacknowledged = (incident: Incident): Incident => ({
   ...incident,
   status: 'open',

@@ -1,4 +1,4 @@
-/** The timeline of an incident: what several sources tell, in one order. */
+/** Timeline of an incident: entries of several sources in one order */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { Actor, type AuditRecord } from '../../schemas/resources/audit-record.ts';
@@ -22,23 +22,23 @@ export const timelineKinds = [
 export const TimelineEntry = z.strictObject({
   at: z.iso.datetime(),
   kind: z.enum(timelineKinds),
-  id: z.string().describe('Unique among the entries of its kind'),
+  id: z.string().describe('Id, unique among the entries of its kind'),
   title: z.string(),
   text: z.string(),
-  actor: Actor.nullable().describe('Who did it; null where nobody did'),
+  actor: Actor.nullable().describe('User who performed the action; `null` if there is none'),
   service: z.string(),
 });
 export type TimelineEntry = z.output<typeof TimelineEntry>;
 
-/** Entries of one source are told in this many characters at most. */
+/** Maximum number of characters of the entries of one source */
 const maxTextLength = 2000;
 const cut = (text: string): string => text.slice(0, maxTextLength).toWellFormed();
 
-/** Sorts by time, then by kind and id, so that the order is one. */
+/** Returns a key that sorts by time, then by kind and id, for a deterministic order. */
 export const placeOf = ({ at, kind, id }: Pick<TimelineEntry, 'at' | 'kind' | 'id'>): string =>
   `${at} ${timelineKinds.indexOf(kind)} ${id}`;
 
-/** Entries in their one order, each once. */
+/** Returns the entries in their defined order, without duplicates. */
 export const inOrder = (entries: readonly TimelineEntry[]): TimelineEntry[] =>
   [...new Map(entries.map((entry) => [placeOf(entry), entry])).entries()]
     .sort(([one], [other]) => (one < other ? -1 : 1))
@@ -66,7 +66,7 @@ export const transitionEntry = (row: PastTransition): TimelineEntry => ({
 
 const skippedAs = { 'outside-hours': 'it is outside its hours', 'nobody-on-call': 'it reaches nobody' };
 
-/** Whom a page is for: a channel, a person by mail to the account, or a person by a contact. */
+/** Returns the recipient of a page: a channel, a user by the account's email, or a user by a contact. */
 export const calledOf = ({ name, contact }: NonNullable<EscalationAction['to']>): string =>
   contact === undefined ? name : `${name} by ${contact}`;
 
@@ -85,14 +85,14 @@ const formatActionTitle = ({ kind, step, reason, to }: EscalationAction): string
   }
 };
 
-/** Of a page that was queued, or why a step paged nobody. */
+/** Returns the entry of a queued page, or of a step that paged nobody. */
 export const toActionEntry = (action: EscalationAction & { readonly id: string }): TimelineEntry => {
   const { id, at, round, step } = action;
   const text = step === null ? `round ${round + 1}` : `step ${step + 1}, round ${round + 1}`;
   return { at, kind: 'page', id, title: cut(formatActionTitle(action)), text, actor: null, service: '' };
 };
 
-/** Of what became of a page. */
+/** Returns the entry of a page's delivery result. */
 export const deliveryEntry = ({ id, attempt, ms, state, answer }: PageStep, name: string): TimelineEntry => ({
   at: new Date(Number(ms)).toISOString(),
   kind: 'delivery',
@@ -103,7 +103,7 @@ export const deliveryEntry = ({ id, attempt, ms, state, answer }: PageStep, name
   text: cut(answer),
 });
 
-/** Of a deployment, or of a change of configuration. */
+/** Returns the entry of a deployment or configuration change. */
 export const eventEntry = (event: FeedEvent): TimelineEntry => ({
   at: new Date(event.time).toISOString(),
   kind: event.kind === 'deployment' ? 'deployment' : 'config',
@@ -116,7 +116,7 @@ export const eventEntry = (event: FeedEvent): TimelineEntry => ({
 
 const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** Of what somebody changed about the incident itself, as the audit log has it. */
+/** Returns the entry of a change to the incident itself, from the audit log. */
 export const recordEntry = ({ id, at, action, actor, details }: AuditRecord & { id: string }): TimelineEntry => {
   const changes = details?.changes ?? [];
   const isAcknowledged = changes.some(({ path, after }) => path === 'status' && after === 'acknowledged');
@@ -134,13 +134,13 @@ export const recordEntry = ({ id, at, action, actor, details }: AuditRecord & { 
   };
 };
 
-/** A timeline as it is kept for good: its text, and the hash of that. */
+/** Returns a timeline for permanent storage: its text and the hash of that text. */
 export const frozen = (entries: readonly TimelineEntry[]): { readonly content: string; readonly sha256: string } => {
   const content = JSON.stringify(entries);
   return { content, sha256: createHash('sha256').update(content).digest('hex') };
 };
 
-/** The entries of a frozen timeline, and whether its text still has the hash. */
+/** Returns the entries of a stored timeline, and whether its text still matches the hash. */
 export const thawed = (
   content: string,
   sha256: string,

@@ -1,4 +1,4 @@
-/** What each series of a query says in a range or step, as numbers: one statement over points alone, which knows series by their ids. */
+/** Values of each series of a query in a range or step, from one statement over points, which reference series by id */
 
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
 import { type Block, blocksOf, numbersIn } from '../../queries/promql/fetch/native-blocks.ts';
@@ -7,34 +7,37 @@ import type { Reading } from '../../queries/reading.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { hostSeenSinceMs } from './known-series.ts';
 
-/** What series are asked. */
+/** A query for series */
 export interface CellQuery extends ProjectScope {
   readonly metrics: readonly string[];
-  /** Those of them of which increases and rates are asked: their points are put in order, which takes longest. */
+  /** Metrics for which increases and rates are requested. Their points must be sorted, which takes the most time. */
   readonly counters: readonly string[];
-  /** Labels that are kept apart. */
+  /** Labels to group by */
   readonly labels: readonly string[];
   readonly range: Range;
-  /** Values by step; without it the latest in the range. */
+  /** Step in milliseconds; without it, the latest values of the range */
   readonly stepMs?: number;
-  /** SQL about columns of `series`, with its parameters: which series. */
+  /** SQL condition on columns of `series`, with its parameters, that selects series */
   readonly series?: { readonly sql: string; readonly parameters: Readonly<Record<string, string>> };
 }
 
-/** A row for each series and step. */
+/** Rows by series and step */
 export interface StepRows {
   readonly ids: readonly bigint[];
-  /** Start of the step; 0 without steps. */
+  /** Start of the step; 0 without steps */
   readonly bucketMs: Float64Array;
-  /** The latest value; by step the mean. */
+  /** Latest value; with steps, the mean */
   readonly level: Float64Array;
   readonly peak: Float64Array;
   readonly atMs: Float64Array;
-  /** Increase between its points, told as deltas or as a total, and the time between them; 0 of metrics that are no counters. */
+  /**
+   * Increase between the points, from deltas or a cumulative total, and the time between the points; 0 for metrics that
+   * are not counters
+   */
   readonly asDelta: Float64Array;
   readonly asCumulative: Float64Array;
   readonly coveredMs: Float64Array;
-  /** Whether there were more than can be read at once. */
+  /** Whether the result was truncated at the limit */
   readonly isCut: boolean;
 }
 
@@ -45,7 +48,7 @@ const hourMs = 3_600_000;
 const milliseconds = (column: string): string => `toUnixTimestamp64Milli(${column})`;
 const listOf = (metrics: readonly string[]): string => metrics.map(quote).join(', ');
 
-/** Ids of the series that a query means, where it means some of its metrics' series alone; undefined where it means all. */
+/** Returns the ids of the series of a query if it selects a part of its metrics' series; `undefined` for all series. */
 const chosenIds = async (reading: Reading, query: CellQuery): Promise<readonly string[] | undefined> => {
   const { metrics, series } = query;
   if (series === undefined) return undefined;
@@ -69,7 +72,7 @@ const within = (query: CellQuery, metrics: readonly string[], ids: readonly stri
 const figures = (increases: string, step: number | undefined): string =>
   `SELECT series_id AS id, toFloat64(bucket) AS bucketMs, ${step === undefined ? 'argMax(value, at)' : 'avgIf(value, isFinite(value))'} AS level,
       maxIf(value, isFinite(value)) AS peak, toFloat64(max(at)) AS atMs, ${increases}`;
-// The last point may say that there is no value, and remote-write ends a series with NaN.
+// The last point may be a no-value marker, and remote-write ends a series with NaN.
 const hasValue = 'HAVING bitAnd(argMax(flags, at), 1) = 0 AND isFinite(level)';
 
 const statement = (query: CellQuery, ids: readonly string[] | undefined): string => {
@@ -84,7 +87,7 @@ const statement = (query: CellQuery, ids: readonly string[] | undefined): string
   const pair = 'before_at != 0 AND isFinite(value) AND isFinite(before)';
   const increases = `sumIf(value, ${pair}) AS asDelta, sumIf(if(value < before, value, value - before), ${pair}) AS asCumulative,
       toFloat64(sumIf(at - before_at, ${pair})) AS coveredMs`;
-  // The first point of a series in the range only says where its increase begins.
+  // The first point of a series in the range only defines the start of its increase.
   const ofCounters = `${figures(increases, step)}
     FROM (SELECT series_id, flags, value, ${at} AS at, ${bucket} AS bucket, lagInFrame(value) OVER earlier AS before, lagInFrame(${at}) OVER earlier AS before_at
       ${within(query, counters, ids)}
@@ -99,13 +102,14 @@ const parametersOf = (query: CellQuery): Record<string, string> => {
   return {
     from: String(from),
     to: String(to),
-    // Points are received after their time; parts of what came long before are left out by it, unlike by the time, which the key has last.
+    // Points are received after their time. This condition prunes parts of earlier data, unlike the time, which is last
+    // in the key.
     received: String(fromMs - hourMs / 2),
     ...projectScopeValues(query),
   };
 };
 
-/** What the series of a query say. */
+/** Returns the values of the series of a query. */
 export const readStepRows = async (reading: Reading, query: CellQuery): Promise<StepRows> => {
   const chosen = await chosenIds(reading, query);
   const isNone = chosen?.length === 0;

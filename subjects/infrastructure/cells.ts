@@ -1,6 +1,7 @@
 /**
- * What series say of things (hosts, pods, disks): the latest value of each, or values by step, summed over the series that differ
- * only in labels that were not asked for. Tables and series of both groups read through this, so their numbers agree.
+ * Values of infrastructure series (hosts, pods, disks): the latest value of each, or values by step. Series that differ
+ * only in labels that were not requested are summed. Tables and series of both groups use this module, so their numbers
+ * agree.
  */
 import type { Attributes } from '../../queries/attributes.ts';
 import type { Reading } from '../../queries/reading.ts';
@@ -8,46 +9,49 @@ import { resourcesOf } from '../../queries/resources.ts';
 import { type CellQuery, readStepRows, type StepRows } from './cell-points.ts';
 import { type KnownGroups, knownSeries, type SeriesGroup } from './known-series.ts';
 
-/** Series of one metric and resource with equal labels, as far as labels were asked for. */
+/** Series of one metric and resource with equal requested labels */
 export interface Cell {
   readonly metric: string;
-  /** Attributes of the resource; empty for remote-write. */
+  /** Attributes of the resource; empty for remote-write */
   readonly resource: Attributes;
   readonly resourceId: string;
-  /** Labels that were asked for and are there. */
+  /** Requested labels that exist */
   readonly labels: Readonly<Record<string, string>>;
-  /** How many series were summed. */
+  /** Number of summed series */
   readonly series: number;
-  /** The latest values, summed; by step: the means. */
+  /** Sum of the latest values; with steps, of the means */
   readonly level: number;
-  /** Increase a second, resets counted, summed; `undefined` where no series has two points. */
+  /** Sum of the increases per second, with resets accounted for; `undefined` if no series has two points */
   readonly rate: number | undefined;
-  /** Increase in the range or step, resets counted, summed. */
+  /** Sum of the increases in the range or step, with resets accounted for */
   readonly increase: number;
-  /** The largest values of each, summed. */
+  /** Sum of the maximum values of each series */
   readonly peak: number;
-  /** Time of the latest point. */
+  /** Time of the latest point */
   readonly atMs: number;
-  /** Start of the step; 0 without steps. */
+  /** Start of the step; 0 without steps */
   readonly bucketMs: number;
 }
 
 export interface Cells {
   readonly cells: readonly Cell[];
-  /** Whether there were more than can be read at once. */
+  /** Whether the result was truncated at the limit */
   readonly isCut: boolean;
 }
 
 const maxCells = 300_000;
-/** Of series that differ in other labels alone, those that ended this long before the newest have been replaced: the container restarted. */
+/**
+ * Among series that differ in other labels alone, those that ended this long before the newest were replaced, because
+ * the container restarted. Milliseconds.
+ */
 const replacedMs = 150_000;
 
-/** Rows of what the series of a group said, by start of the step. */
+/** Rows of the series of a group, by start of the step */
 interface Group extends SeriesGroup {
   readonly rows: Map<number, number[]>;
 }
 
-/** Cells of these metrics in the range, by metric, resource, labels and step. */
+/** Returns the cells of metrics in the range, by metric, resource, labels and step. */
 export const readCells = async (reading: Reading, query: CellQuery): Promise<Cells> => {
   if (query.metrics.length === 0) return { cells: [], isCut: false };
   const stepRows = await readStepRows(reading, query);
@@ -67,7 +71,7 @@ export const readCells = async (reading: Reading, query: CellQuery): Promise<Cel
   return { cells: cells.slice(0, maxCells), isCut: stepRows.isCut || cells.length > maxCells };
 };
 
-/** Groups in order, with the rows of each. */
+/** Returns groups in order, with the rows of each. */
 const groupsOf = (stepRows: StepRows, { series, groups }: KnownGroups): readonly Group[] => {
   const found = new Map<SeriesGroup, Map<number, number[]>>();
   for (const [row, id] of stepRows.ids.entries()) {
@@ -94,7 +98,7 @@ const withoutReplaced = ({ atMs }: StepRows, rows: readonly number[]): readonly 
   return rows.filter((row) => (atMs[row] ?? 0) >= newest - replacedMs);
 };
 
-/** The sum over its series. */
+/** Returns the sum over the series of a group. */
 const cellOf = (
   { metric, resourceId, labels }: Group,
   resource: Attributes,

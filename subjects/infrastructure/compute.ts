@@ -1,4 +1,4 @@
-/** What computes: hosts and containers, and how many of each by provider, region and type. */
+/** Compute resources: hosts and containers, and their number by provider, region and type */
 import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
@@ -20,17 +20,17 @@ export const Compute = z.strictObject({
   zone: KnownText,
   type: KnownText.describe('Machine type of an instance; image of a container'),
   account: KnownText,
-  host: KnownText.describe('Where a container runs'),
+  host: KnownText.describe('Host of a container'),
   state: z.enum(['active', 'silent']),
   lastSeen: KnownText,
-  cpuCores: Known.describe('Processors in use'),
-  memory: Known.describe('Bytes in use'),
+  cpuCores: Known.describe('Used processor cores'),
+  memory: Known.describe('Used bytes'),
 });
 export type Compute = z.output<typeof Compute>;
 
 export const ComputeGroup = z.strictObject({
   kind: z.enum(['instance', 'container']),
-  provider: z.string().nullable().describe('null where it is not known'),
+  provider: z.string().nullable().describe('Cloud provider; `null` if unknown'),
   region: z.string().nullable(),
   type: z.string().nullable(),
   count: z.int(),
@@ -52,7 +52,7 @@ const labels: readonly string[] = [
 const metrics = metricsOf(containerSources);
 const counters = countersOf(containerSources);
 
-/** Hosts, and containers that sent points in the last minutes of a range. */
+/** Returns hosts, and containers that sent points in the last minutes of a range. */
 export const readCompute = async (
   reading: Reading,
   range: Range,
@@ -88,7 +88,9 @@ const instanceOf = (host: Host): Compute => ({
   memory: host.memory.used,
 });
 
-/** A container by its place in a pod, which outlives restarts, else by its own id or name. */
+/**
+ * Identifies a container by its position in a pod, which is stable across restarts; otherwise by its own id or name.
+ */
 const containerKey = ({ resource, labels: own, metric }: Cell): string | undefined => {
   const name = resource['k8s.container.name'] ?? own['container'] ?? own['container_name'];
   const pod = resource['k8s.pod.name'] ?? own['pod'] ?? own['pod_name'];
@@ -136,7 +138,7 @@ const containerOf = (id: string, all: readonly Cell[]): Compute => {
   };
 };
 
-/** How many there are of each kind, provider, region and type, most first. */
+/** Returns the number of each kind, provider, region and type, in descending order. */
 export const computeGroups = (items: readonly Compute[]): z.output<typeof ComputeGroup>[] =>
   [
     ...Map.groupBy(items, ({ kind, provider, region, type }) =>

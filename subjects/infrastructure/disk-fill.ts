@@ -1,20 +1,20 @@
 /**
- * When a disk will be full: a robust line through what was used (`queries/forecast/line.ts`). Where history or trend do not tell, the answer
- * says why. No input or output.
+ * Predicts when a disk is full, with a robust line through past usage (`queries/forecast/line.ts`). If the history or
+ * trend is insufficient, the result contains the reason. No I/O.
  */
 import { z } from 'zod';
 import { robustLine, thinned } from '../../queries/forecast/line.ts';
 
 export const DaysUntilFull = z.strictObject({
   value: z.number().nullable(),
-  low: z.number().nullable().describe('Lower end of an interval that should hold the day 9 times of 10'),
-  high: z.number().nullable().describe('Upper end; null where it may never be full'),
-  reason: z.string().nullable().describe('Why there is no value; null if there is one'),
-  bytesPerDay: z.number().nullable().describe('Growth; null where history is too short'),
+  low: z.number().nullable().describe('Lower end of the 90% prediction interval'),
+  high: z.number().nullable().describe('Upper end of the interval; `null` if the disk may never be full'),
+  reason: z.string().nullable().describe('Why there is no value; `null` if there is one'),
+  bytesPerDay: z.number().nullable().describe('Growth; `null` if the history is too short'),
 });
 export type DaysUntilFull = z.output<typeof DaysUntilFull>;
 
-/** Bytes used at a time. */
+/** Used bytes at a time */
 export interface UsedAt {
   readonly atMs: number;
   readonly used: number;
@@ -23,7 +23,7 @@ export interface UsedAt {
 const dayMs = 86_400_000;
 const minPoints = 24;
 const minSpanMs = 2 * dayMs;
-/** So many times the history is as far as it tells. */
+/** Maximum prediction horizon, as a multiple of the history's length */
 const reach = 10;
 
 const without = (reason: string, bytesPerDay: number | null = null): DaysUntilFull => ({
@@ -41,7 +41,7 @@ const sizeOf = (bytes: number): string => {
 };
 const daysOf = (ms: number): string => (ms / dayMs).toFixed(1);
 
-/** When what is used reaches the ceiling. `ceiling`: bytes that can be used at all; `undefined` where nothing tells. */
+/** Predicts when usage reaches the ceiling. `ceiling` is the number of usable bytes; `undefined` if unknown. */
 export const daysUntilFull = (
   history: readonly UsedAt[],
   { ceiling, used }: { readonly ceiling: number | undefined; readonly used: number },

@@ -1,4 +1,4 @@
-/** Disks of hosts and volumes of pods: what is used, read and written, and when they are full. */
+/** Disks of hosts and volumes of pods: usage, reads and writes, and when they are full */
 import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
@@ -16,27 +16,29 @@ import { filesystemMetrics, hostLabels, hostSources, volumeSources } from './nam
 
 export const Disk = z.strictObject({
   id: z.string(),
-  kind: z.enum(['filesystem', 'volume']).describe('volume: of a pod, as the kubelet tells'),
-  host: KnownText.describe('Id of the host; of a shared filesystem the first that mounts it'),
-  hosts: z.int().describe('How many hosts mount it'),
+  kind: z
+    .enum(['filesystem', 'volume'])
+    .describe('`filesystem` of a host, or `volume` of a pod as reported by the kubelet'),
+  host: KnownText.describe('Id of the host; for a shared filesystem, the first that mounts it'),
+  hosts: z.int().describe('Number of hosts that mount the filesystem'),
   device: z.string(),
-  type: KnownText.describe('Of the filesystem'),
+  type: KnownText.describe('Type of the filesystem'),
   mountpoints: z.array(z.string()),
   aliases: z.array(z.string()).describe('Other device names of the same disk'),
   isReadOnly: z.boolean(),
-  namespace: KnownText.describe('Of the pod of a volume'),
+  namespace: KnownText.describe('Namespace of the pod of a volume'),
   pod: KnownText,
   claim: KnownText.describe('Persistent volume claim'),
-  used: Known.describe('Bytes'),
-  total: Known.describe('Bytes that can be used: without what is reserved for root'),
-  utilization: Known.describe('0 to 1'),
-  read: Known.describe('Bytes a second'),
-  write: Known.describe('Bytes a second'),
+  used: Known.describe('Used bytes'),
+  total: Known.describe('Usable bytes, without the space reserved for root'),
+  utilization: Known.describe('Used share, between 0 and 1'),
+  read: Known.describe('Read rate in bytes per second'),
+  write: Known.describe('Write rate in bytes per second'),
   daysUntilFull: DaysUntilFull,
 });
 export type Disk = z.output<typeof Disk>;
 
-/** A disk, and what its history is found by. */
+/** A disk, with the identifiers of its history */
 export interface FoundDisk {
   readonly disk: Disk;
   readonly cells: readonly Cell[];
@@ -46,14 +48,14 @@ export interface FoundDisk {
 const volumeLabels = ['persistentvolumeclaim', 'namespace', 'k8s.volume.name'] as const;
 const volumeMetrics = metricsOf(volumeSources);
 const labels = [...new Set([...hostLabels, ...volumeLabels])];
-/** Names of scraped hosts. */
+/** Metric with the names of scraped hosts */
 const nodeNames = 'node_uname_info';
 const ioMetrics = metricsOf({ read: hostSources.diskRead, write: hostSources.diskWrite });
 const noIo =
   'no disk bytes of this device came in the last 10 minutes: the hostmetrics receiver with the scraper disk, or node_exporter, sends them';
 const notRead: DaysUntilFull = { value: null, low: null, high: null, reason: 'not read yet', bytesPerDay: null };
 
-/** Disks at the end of a range, without when they are full. */
+/** Returns disks at the end of a range, without predictions. */
 export const readDisks = async (
   reading: Reading,
   range: Range,
@@ -105,7 +107,7 @@ const filesystemOf = (hostKey: string, { cells }: HostParts, found: Filesystem):
   };
 };
 
-/** A filesystem of the network once, however many hosts mount it. */
+/** Deduplicates network filesystems that several hosts mount. */
 const oncePerShare = (disks: readonly FoundDisk[]): FoundDisk[] =>
   [...Map.groupBy(disks, ({ disk }) => disk.id).values()].flatMap((same) => {
     const [first] = same;
@@ -114,7 +116,10 @@ const oncePerShare = (disks: readonly FoundDisk[]): FoundDisk[] =>
     return [{ ...first, disk: { ...first.disk, hosts: same.length, mountpoints } }];
   });
 
-/** What identifies a volume: the claim, which outlives pods and may be mounted by several, else pod and name. Without claim and type nothing says that it is a disk of its own. */
+/**
+ * Returns the identifier of a volume: the claim, which outlives pods and may be mounted by several, otherwise pod and
+ * name. Without claim and type, the volume may not be a disk of its own.
+ */
 const volumeKey = ({ resource, labels: own }: Cell): string | undefined => {
   const namespace = resource['k8s.namespace.name'] ?? own['namespace'] ?? '';
   const claim = resource['k8s.persistentvolumeclaim.name'] ?? own['persistentvolumeclaim'];
@@ -125,7 +130,10 @@ const volumeKey = ({ resource, labels: own }: Cell): string | undefined => {
   return JSON.stringify([namespace, resource['k8s.pod.uid'] ?? '', name]);
 };
 
-/** Volumes that are a directory of the node, or its memory: their bytes are the node's. The kubelet tells of them as of any other. */
+/**
+ * Volume types that are a directory of the node, or its memory. Their bytes belong to the node, but the kubelet reports
+ * them like other volumes.
+ */
 const ofNode: ReadonlySet<string> = new Set([
   ...['configMap', 'secret', 'downwardAPI', 'projected', 'emptyDir', 'hostPath', 'local', 'image'],
 ]);
@@ -169,7 +177,7 @@ const volumesOf = (cells: readonly Cell[]): FoundDisk[] =>
     ];
   });
 
-/** Of several mounts of one volume, what each metric told last. */
+/** Returns the latest value of each metric, for several mounts of one volume. */
 const newest = (cells: readonly Cell[]): Cell[] =>
   [...Map.groupBy(cells, ({ metric }) => metric).values()].map((own) =>
     own.reduce((one, other) => (other.atMs > one.atMs ? other : one)),
@@ -178,7 +186,7 @@ const newest = (cells: readonly Cell[]): Cell[] =>
 const hourMs = 3_600_000;
 const dayNs = 86_400_000_000_000n;
 
-/** The series that these cells came from, by their resources and, for remote-write, their instances. */
+/** Returns the series of these cells, by their resources and, for remote-write, their instances. */
 const seriesOf = (cells: readonly Cell[]): NonNullable<CellQuery['series']> => {
   const ids = [...new Set(cells.map(({ resourceId }) => resourceId).filter((id) => id !== '0'))];
   const texts = (key: string): string[] => [...new Set(cells.flatMap(({ labels: own }) => own[key] ?? []))];
@@ -190,7 +198,7 @@ const seriesOf = (cells: readonly Cell[]): NonNullable<CellQuery['series']> => {
   return { sql: conditions.length === 0 ? 'false' : conditions.join(' OR '), parameters: {} };
 };
 
-/** The same disks with when they are full, from the hours of so many days before the end of the range. */
+/** Returns the disks with predictions, from the hours of the given days before the end of the range. */
 export const withDaysUntilFull = async (
   reading: Reading,
   range: Range,
@@ -217,7 +225,10 @@ export const withDaysUntilFull = async (
   }));
 };
 
-/** Bytes used by the hour, by id of the disk; each hour is told apart as the present is, so that mounts and aliases count once. */
+/**
+ * Returns the used bytes per hour, by id of the disk. Each hour is evaluated like the current state, so mounts and
+ * aliases count once.
+ */
 const historiesOf = (cells: readonly Cell[]): ReadonlyMap<string, UsedAt[]> => {
   const histories = new Map<string, UsedAt[]>();
   const add = (id: string, atMs: number, used: number): void => {

@@ -1,4 +1,7 @@
-/** Disks of a host from what is told of its filesystems: pseudo filesystems left out, and each counted once however often it is mounted. */
+/**
+ * Derives disks of a host from its filesystem metrics. Omits pseudo filesystems, and counts a filesystem with several
+ * mounts once.
+ */
 import type { Cell } from './cells.ts';
 import { type CellsByMetric, firstOf, type Source, totalOf, valuesOf } from './figures.ts';
 import {
@@ -10,12 +13,12 @@ import {
   nodeFilesystemSources,
 } from './names.ts';
 
-/** A disk with the places where it is mounted. Bytes; `free` is what anybody may still fill. */
+/** A disk with its mount points. Bytes; `free` is available to unprivileged users. */
 export interface Disk {
   readonly device: string;
   readonly type: string;
   readonly mountpoints: readonly string[];
-  /** Other names under which the same bytes are told. */
+  /** Other device names that report the same bytes */
   readonly aliases: readonly string[];
   readonly used: number;
   readonly free: number;
@@ -45,7 +48,7 @@ const networkTypes =
   /^(nfs\d?|cifs|smb\d?|smbfs|ceph|glusterfs|fuse\.(glusterfs|sshfs|s3fs|ceph)|afs|lustre|beegfs|ocfs2|gfs2)$/i;
 
 export const isPseudo = (type: string): boolean => pseudoTypes.has(type.toLowerCase());
-/** Whether several hosts may tell of the same disk. */
+/** Returns whether several hosts may report the same disk. */
 export const isShared = (type: string): boolean => networkTypes.test(type);
 
 interface Mount {
@@ -57,7 +60,10 @@ interface Mount {
   readonly isReadOnly: boolean;
 }
 
-/** Bytes by place, from either form: by state (OpenTelemetry), or size, free and available (node_exporter). */
+/**
+ * Returns bytes by mount point, from either form: by state (OpenTelemetry), or size, free and available
+ * (node_exporter).
+ */
 const mountsOf = (cells: CellsByMetric): Mount[] => {
   const places = new Map<string, { cell: Cell; bytes: Map<string, number> }>();
   const add = (cell: Cell, name: string, value: number): void => {
@@ -91,7 +97,7 @@ const mountsOf = (cells: CellsByMetric): Mount[] => {
   return mounts.length > 0 ? mounts : nodeFilesystemOf(cells);
 };
 
-/** Where only the kubelet tells: the one that it keeps pods on. */
+/** Returns the filesystem that stores pods, for nodes that only the kubelet reports. */
 const nodeFilesystemOf = (cells: CellsByMetric): Mount[] => {
   const capacity = totalOf(cells, nodeFilesystemSources.capacity);
   const free = totalOf(cells, nodeFilesystemSources.available);
@@ -99,10 +105,13 @@ const nodeFilesystemOf = (cells: CellsByMetric): Mount[] => {
   return [{ device: 'nodefs', type: '', mountpoint: '', used: capacity - free, free, isReadOnly: false }];
 };
 
-/** What a device's name says: two of different kinds may be two names of one disk, two of one kind are two disks. */
+/**
+ * Returns the kind of a device's name. Two names of different kinds may be aliases of one disk; two names of one kind
+ * are two disks.
+ */
 const nameKind = (device: string): string => /^\/dev\/(root|dm-|mapper\/|disk\/by-)/.exec(device)?.[1] ?? 'plain';
 
-/** What is one disk: a device, or a ZFS pool, whose datasets share what is free. */
+/** Returns the key of a disk: a device, or a ZFS pool, whose datasets share the free space. */
 const diskKey = ({ device, type, mountpoint }: Mount): string => {
   if (type === 'zfs') return device.split('/')[0] ?? device;
   return device === '' ? `at ${mountpoint}` : device;
@@ -122,7 +131,7 @@ const diskOf = (device: string, mounts: readonly Mount[]): Disk => {
   };
 };
 
-/** One disk of two names with the very same bytes used and free, such as /dev/root and /dev/vda1. */
+/** Merges two names of a disk that have equal used and free bytes, such as /dev/root and /dev/vda1. */
 const merged = (one: Disk, other: Disk): Disk => ({
   ...one,
   mountpoints: [...new Set([...one.mountpoints, ...other.mountpoints])].toSorted(),
@@ -136,7 +145,7 @@ const isSame = (one: Disk, other: Disk): boolean =>
   one.free === other.free &&
   nameKind(one.device) !== nameKind(other.device);
 
-/** Disks of one host: mounts of one device are one disk, and so are two names of one device. */
+/** Returns the disks of one host. Mounts of one device are one disk, and so are two names of one device. */
 export const disksOf = (cells: CellsByMetric): Disk[] => {
   const mounts = mountsOf(cells).filter(({ type, used, free }) => !isPseudo(type) && used + free > 0);
   const disks: Disk[] = [];
@@ -150,7 +159,7 @@ export const disksOf = (cells: CellsByMetric): Disk[] => {
   return disks;
 };
 
-/** Bytes on all disks of a host that it may write; `undefined` where none is told of. */
+/** Returns the bytes of all writable disks of a host; `undefined` if there are none. */
 export const disksOfHost = (cells: CellsByMetric): { readonly used: number; readonly total: number } | undefined => {
   const own = disksOf(cells).filter(({ type }) => !isShared(type));
   if (own.length === 0) return undefined;
@@ -160,13 +169,16 @@ export const disksOfHost = (cells: CellsByMetric): { readonly used: number; read
   };
 };
 
-/** The disk that a partition is of: sda1 → sda, nvme0n1p2 → nvme0n1. */
+/** Returns the disk of a partition: sda1 → sda, nvme0n1p2 → nvme0n1. */
 const diskOfPartition = (device: string): string | undefined =>
   /^((?:nvme\d+n\d+|mmcblk\d+))p\d+$/.exec(device)?.[1] ?? /^((?:s|h|v|xv)d[a-z]+)\d+$/.exec(device)?.[1];
-/** Made of other devices, or of memory: what is read of them is read elsewhere too. */
+/** Devices built from other devices or memory, whose reads are also counted there */
 const isMadeUp = /^(dm-\d+|md\d+|loop\d+|ram\d+|zram\d+|sr\d+|fd\d+|bcache\d+|drbd\d+)$/;
 
-/** Bytes a second over the disks of a host, each byte once: neither partitions nor what is built of disks that are there too. */
+/**
+ * Returns bytes per second over the disks of a host without double counting: excludes partitions, and devices built
+ * from disks that are also present.
+ */
 export const ioOf = (cells: CellsByMetric, sources: readonly Source[]): number | undefined => {
   const values = firstOf(cells, sources);
   const devices = new Set(values?.map(({ cell }) => deviceOf(cell.labels)));
@@ -179,7 +191,7 @@ export const ioOf = (cells: CellsByMetric, sources: readonly Source[]): number |
   return counted?.reduce((sum, { value }) => sum + value, 0);
 };
 
-/** The same of the device of one filesystem, or of the disk that it is a partition of. */
+/** Returns the rate for the device of one filesystem, or for the disk of its partition. */
 export const ioOfDevice = (cells: CellsByMetric, sources: readonly Source[], device: string): number | undefined => {
   const name = device.replace(/^\/dev\//, '');
   const values = firstOf(cells, sources) ?? [];

@@ -1,8 +1,8 @@
-/** Which host a series, resource or label set speaks of. */
+/** Identifies the host of a series, resource or label set */
 import type { Attributes } from '../../queries/attributes.ts';
 import type { Cell } from './cells.ts';
 
-/** A host is known by its id, else by its name. */
+/** Identity of a host: its id, otherwise its name */
 export interface HostIdentity {
   readonly id: string | undefined;
   readonly name: string | undefined;
@@ -11,13 +11,16 @@ export interface HostIdentity {
 const textOf = (value: unknown): string | undefined =>
   value === undefined || value === null || value === '' ? undefined : String(value);
 
-/** `10.0.0.7:9100` → `10.0.0.7`; `[::1]:9100` → `::1`. */
+/** Removes the port: `10.0.0.7:9100` → `10.0.0.7`; `[::1]:9100` → `::1`. */
 const withoutPort = (instance: string): string => {
   const match = /^\[(.+)\](?::\d+)?$/.exec(instance) ?? /^([^:]+):\d+$/.exec(instance);
   return match?.[1] ?? instance;
 };
 
-/** By `host.id`, `host.name`, the node's name, or, of scraped metrics, the name that node_exporter told for the instance, else the instance. */
+/**
+ * Returns the identity by `host.id`, `host.name` or the node's name. For scraped metrics, uses the name that
+ * node_exporter reports for the instance, otherwise the instance.
+ */
 export const hostIdentityOf = (
   resource: Attributes,
   labels: Readonly<Record<string, string>>,
@@ -36,11 +39,11 @@ export const hostIdentityOf = (
 const names = (nodeNames: ReadonlyMap<string, string>, address: string | undefined): string | undefined =>
   address === undefined ? undefined : nodeNames.get(address);
 
-/** The scraped address of a series. */
+/** Returns the scraped address of a series. */
 const instanceOf = (resource: Attributes, labels: Readonly<Record<string, string>>): string | undefined =>
   textOf(labels['instance']) ?? textOf(resource['service.instance.id']);
 
-/** Names that node_exporter tells for addresses. */
+/** Returns the host names that node_exporter reports for addresses. */
 export const nodeNamesOf = (
   cells: readonly Pick<Cell, 'metric' | 'resource' | 'labels'>[],
 ): ReadonlyMap<string, string> => {
@@ -49,18 +52,18 @@ export const nodeNamesOf = (
     const instance = metric === 'node_uname_info' ? instanceOf(resource, labels) : undefined;
     if (instance === undefined || labels['nodename'] === undefined) continue;
     names.set(instance, labels['nodename']);
-    // What else is scraped at the address is on that host.
+    // Other targets at the same address are on the same host.
     names.set(withoutPort(instance), labels['nodename']);
   }
   return names;
 };
 
-/** For series of hosts whose sender names none. */
+/** Name for host series whose sender sets no host name */
 export const unnamedHost = 'unnamed';
 
 /**
- * The key of each host. A name alone stands for the host with an id and that name, as long as there is one of them: two hosts of one name in two
- * networks stay apart.
+ * Returns the key of each host. A name alone maps to the host with an id and that name if exactly one exists; hosts
+ * with equal names in two networks remain separate.
  */
 export const hostKeys = (identities: Iterable<HostIdentity>): ((identity: HostIdentity) => string) => {
   const idsByName = new Map<string, Set<string>>();

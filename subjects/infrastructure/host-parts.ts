@@ -1,16 +1,16 @@
-/** Cells and signs of each host, whatever its senders call it. */
+/** Groups cells and activity traces by host, across senders */
 import type { Cell } from './cells.ts';
 import { type HostIdentity, hostIdentityOf, hostKeys, nodeNamesOf } from './host-identity.ts';
 import type { HostTrace } from './host-signs.ts';
 
-/** What was found of one host. */
+/** Data found for one host */
 export interface HostParts {
   readonly identity: HostIdentity;
   readonly traces: HostTrace[];
   readonly cells: Map<string, Cell[]>;
 }
 
-/** Hosts by key. */
+/** Groups hosts by key. */
 export const groupedByHost = (cells: readonly Cell[], traces: readonly HostTrace[] = []): Map<string, HostParts> => {
   const names = nodeNamesOf([...cells, ...traces.map((trace) => ({ ...trace, metric: 'node_uname_info' }))]);
   const identified = cells.map((cell) => ({ cell, identity: hostIdentityOf(cell.resource, cell.labels, names) }));
@@ -20,7 +20,7 @@ export const groupedByHost = (cells: readonly Cell[], traces: readonly HostTrace
   const hostAt = (identity: HostIdentity): HostParts => {
     const key = keyOf(identity);
     const host = hosts.get(key) ?? { identity, traces: [], cells: new Map() };
-    // A name is better than none.
+    // An identity with a name is preferred.
     const better = host.identity.name === undefined && identity.name !== undefined ? { ...host, identity } : host;
     hosts.set(key, better);
     return better;

@@ -1,4 +1,4 @@
-/** Figures of one host over time, computed as those of the list are. */
+/** Metrics of one host over time, computed like those of the list */
 import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
@@ -43,7 +43,7 @@ const lines: Readonly<Record<(typeof hostSeriesNames)[number], readonly Line[]>>
 
 export const HostSeries = z.strictObject({ series: z.array(Series), stepMs: z.int() });
 
-/** The series of one host; a step without points has none. */
+/** Returns the series of one host; a step without points is omitted. */
 export const readHostSeries = async (
   reading: Reading,
   range: Range,
@@ -67,7 +67,8 @@ export const readHostSeries = async (
     range,
     stepMs,
     series: {
-      // Of scraped hosts the instance is the name with or without a port, or one that node_exporter told the name of.
+      // For scraped hosts, the instance is the name with or without a port, or an instance whose name node_exporter
+      // reports.
       sql: `series.resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND (${named.join(' OR ')}))
         OR replaceRegexpOne(series.attributes['instance'], ':[0-9]+$', '') IN (${texts})
         OR series.attributes['instance'] IN (SELECT attributes['instance'] FROM series WHERE tenant_id = {tenant:String} AND metric = 'node_uname_info' AND attributes['nodename'] IN (${texts}))`,

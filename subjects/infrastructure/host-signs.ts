@@ -1,4 +1,4 @@
-/** Which hosts were there lately, and when each of their signals came last. */
+/** Recently active hosts, and the last time of each telemetry signal */
 
 import type { Attributes } from '../../queries/attributes.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
@@ -9,20 +9,23 @@ import { quote } from '../../schemas/tables/literal.ts';
 import { hostSeenSinceMs } from './known-series.ts';
 import { hostSignMetrics } from './names.ts';
 
-/** Series or records of a host that came lately. */
+/** Recent series or records of a host */
 export interface HostTrace {
   readonly resource: Attributes;
   readonly resourceId: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Whether it sends metrics of hosts. */
+  /** Whether the host sends host metrics */
   readonly hasMetrics: boolean;
-  /** Last metric point, where it was asked for. */
+  /** Time of the last metric point, if requested */
   readonly lastMs: number | undefined;
   readonly intervalMs: number | undefined;
 }
 
 const maxHosts = 20_000;
-/** A point is looked for in what was received from so long before the range on: senders' clocks may run ahead. */
+/**
+ * Points are searched in data received from this long before the range, because clocks of senders may be ahead.
+ * Nanoseconds.
+ */
 const aheadNs = 2n * 3_600_000_000_000n;
 const labelNames = ['instance', 'nodename', 'node'] as const;
 
@@ -34,7 +37,7 @@ interface SeriesRow {
   readonly first: string;
 }
 
-/** Resources and scraped instances. */
+/** Resources and scraped instances of senders */
 export interface Senders {
   readonly resourceIds: readonly string[];
   readonly instances: readonly string[];
@@ -42,7 +45,10 @@ export interface Senders {
 
 const seenSince = ({ from }: Range): string => String(hostSeenSinceMs(Number(from / 1_000_000n)));
 
-/** Hosts with metrics in the range, and the last point of each, but for senders that are known to be there: a day of points is much to read. */
+/**
+ * Returns hosts with metrics in the range, and the last point of each. Senders that are known to be active are
+ * excluded, because a day of points is expensive to read.
+ */
 export const readMetricSigns = async (
   reading: Reading,
   range: Range,
@@ -94,7 +100,10 @@ interface EntityRow {
   readonly resource: string;
 }
 
-/** Hosts that any resource named in the range, a resource of each; those of containers speak of the container. */
+/**
+ * Returns hosts that any resource in the range names, with one resource each. Resources of containers describe the
+ * container.
+ */
 export const readNamedHosts = async (reading: Reading, range: Range): Promise<HostTrace[]> => {
   const rows = await reading.columns.query<EntityRow>(
     `SELECT toString(argMax(resource_id, last_seen)) AS resource FROM entities
@@ -133,8 +142,9 @@ interface LastRow {
 const counts = { logs: 'logs', traces: 'spans' } as const;
 
 /**
- * When the last record of a signal came from each of these hosts (`host.id` or `host.name`); without those that sent none. It is known by
- * the minute: where both signals came in it, it is the time of the later one.
+ * Returns the time of the last record of each telemetry signal for these hosts (`host.id` or `host.name`), without
+ * hosts that sent none. The resolution is one minute: if both signals arrived in the same minute, the time is that of
+ * the later one.
  */
 export const readLastRecords = async (
   reading: Reading,

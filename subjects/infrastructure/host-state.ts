@@ -1,28 +1,34 @@
-/** Whether a host is still heard of, and why it is thought so. No input or output: what is known goes in, a verdict comes out. */
+/** Determines whether a host is still reporting, with the reason. A pure function without I/O. */
 
-/** When the last record of a signal came, in epoch milliseconds; `undefined`: none in the time that was looked at; a text: why it was not looked for. */
+/**
+ * Time of the last record of a telemetry signal, in epoch milliseconds; `undefined` if there is none in the searched
+ * period; a text is the reason why it was not searched
+ */
 export type LastSeen = number | undefined | string;
 
 export interface HostSigns {
-  /** Time at which the state is asked for. */
+  /** Time of the evaluation */
   readonly atMs: number;
   readonly metrics: LastSeen;
-  /** How far apart its metric points usually are. */
+  /** Typical interval of the host's metric points */
   readonly intervalMs: number | undefined;
   readonly logs: LastSeen;
   readonly traces: LastSeen;
-  /** The Kubernetes node that it is, and whether its cluster's metrics still name that node; `undefined` where it is none or the cluster says nothing. */
+  /**
+   * Whether the cluster's metrics still include the host's Kubernetes node; `undefined` if the host is not a node or
+   * the cluster sends no metrics
+   */
   readonly isStillNode: boolean | undefined;
 }
 
 export interface HostState {
   readonly state: 'active' | 'silent';
   readonly reason: string;
-  /** Whether it was stopped on purpose, where something says so. */
+  /** Whether the host was stopped on purpose, if known */
   readonly wasStopped: { readonly value: boolean | null; readonly reason: string | null };
 }
 
-/** Silence is longer than this, and than three of its usual intervals. */
+/** Minimum silence in milliseconds; a host is also silent only after three typical intervals */
 export const minSilenceMs = 300_000;
 
 const spanOf = (ms: number): string => {

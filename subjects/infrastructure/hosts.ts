@@ -1,4 +1,4 @@
-/** Hosts: what they are, what they use, and whether they are still heard of. */
+/** Hosts: their properties, usage, and reporting state */
 import { z } from 'zod';
 import type { Attributes } from '../../queries/attributes.ts';
 import type { ProjectScope } from '../../queries/project-scope.ts';
@@ -34,15 +34,15 @@ import {
 } from './names.ts';
 
 const State = z.enum(['active', 'silent']);
-const share = Known.describe('0 to 1');
+const share = Known.describe('Share between 0 and 1');
 const bytes = Known.describe('Bytes');
-const rate = Known.describe('Bytes a second');
+const rate = Known.describe('Bytes per second');
 
 export const Host = z.strictObject({
-  id: z.string().describe('host.id, else the name'),
+  id: z.string().describe('`host.id`, otherwise the name'),
   name: KnownText,
   state: State,
-  reason: z.string().describe('Which signals came when'),
+  reason: z.string().describe('Times of the telemetry signals on which the state is based'),
   wasStopped: z
     .strictObject({ value: z.boolean().nullable(), reason: z.string().nullable() })
     .describe('Whether a silent host was stopped on purpose'),
@@ -58,32 +58,36 @@ export const Host = z.strictObject({
   }),
   kubernetesNode: KnownText,
   cpu: z.strictObject({
-    utilization: share.describe('0 to 1: the time that its processors were neither idle nor waiting for disks'),
-    cores: Known.describe('Processors in use'),
+    utilization: share.describe(
+      'Share of processor time, between 0 and 1, that was neither idle nor waiting for disks',
+    ),
+    cores: Known.describe('Used processor cores'),
     logicalCpus: Known,
   }),
   memory: z.strictObject({ used: bytes, total: bytes, utilization: share }),
   disk: z.strictObject({
-    used: bytes.describe('Bytes on all its disks, each counted once'),
+    used: bytes.describe('Bytes on all disks of the host, each counted once'),
     total: bytes,
     utilization: share,
     read: rate,
     write: rate,
   }),
-  network: z.strictObject({ receive: rate, transmit: rate }).describe('Without loopback and virtual interfaces'),
+  network: z
+    .strictObject({ receive: rate, transmit: rate })
+    .describe('Network rates without loopback and virtual interfaces'),
   load: z.strictObject({ m1: Known, m5: Known, m15: Known }),
   uptimeSeconds: Known,
 });
 export type Host = z.output<typeof Host>;
 
-/** Figures are of the last minutes before the end of the range. */
+/** Period before the end of the range from which values are computed, in nanoseconds */
 export const recentNs = 600_000_000_000n;
-/** Hosts that went silent this long before the end of the range are listed too. */
+/** Hosts that became silent within this period before the end of the range are also listed. Nanoseconds. */
 const lookbackNs = 86_400_000_000_000n;
 
 export const recent = ({ to }: Range): Range => ({ from: to - recentNs, to });
 
-/** Hosts of a range, or those with one id, else of one name. */
+/** Returns the hosts of a range, or those with a given id, otherwise with a given name. */
 export const readHosts = async (
   reading: Reading,
   range: Range,
@@ -110,7 +114,7 @@ export const readHosts = async (
   const items = found.flatMap(([key, host]) => {
     const metrics = lastMetricOf(host);
     const seen = { metrics, logs: last.logs(key, host), traces: last.traces(key, host) };
-    // A host of another project, or one whose records are older than what was looked at.
+    // A host of another project, or one whose records are older than the searched period.
     if (Object.values(seen).every((each) => typeof each !== 'number')) return [];
     const intervals = host.traces.flatMap(({ intervalMs }) => (intervalMs === undefined ? [] : [intervalMs]));
     const state = hostStateOf({
@@ -124,7 +128,7 @@ export const readHosts = async (
   return { items, isCut };
 };
 
-/** Senders with a point so lately that nobody asks since when they are silent. */
+/** Returns senders whose last point is so recent that their silence need not be checked. */
 const sendersOf = (cells: readonly Cell[], { to }: Range): Senders => {
   const fresh = cells.filter(({ atMs }) => Number(to / 1_000_000n) - atMs < minSilenceMs);
   return {
@@ -141,7 +145,7 @@ const lastMetricOf = ({ traces, cells }: HostParts): number | undefined => {
   return times.length === 0 ? undefined : times.reduce((one, other) => Math.max(one, other));
 };
 
-/** Clusters whose metrics name nodes now, and which. */
+/** Returns clusters with current node metrics, and their nodes. */
 const nodesOf = (cells: readonly Cell[]): ReadonlySet<string> =>
   new Set(
     cells
@@ -151,7 +155,7 @@ const nodesOf = (cells: readonly Cell[]): ReadonlySet<string> =>
 
 const isStillNode = ({ traces, cells }: HostParts, nodes: ReadonlySet<string>): boolean | undefined => {
   const name = attributeOf({ traces, cells }, 'k8s.node.name');
-  // Only a cluster that names other nodes says that this one is gone.
+  // Only a cluster that reports other nodes shows that this node was deleted.
   return name === undefined || nodes.size === 0 ? undefined : nodes.has(String(name));
 };
 
@@ -162,7 +166,7 @@ const hostsCalled = (all: readonly FoundHost[], called: string): FoundHost[] => 
   return byId.length > 0 ? byId : all.filter(([, { identity }]) => identity.name === called);
 };
 
-/** When records came last. */
+/** Returns the times of the last records. */
 const lastRecords = async (reading: Reading, found: readonly FoundHost[], range: Range, scope: ProjectScope) => {
   const names = [...new Set(found.flatMap(([key, { identity }]) => [key, identity.name ?? key]))];
   const read = async (signal: 'logs' | 'traces') => {
@@ -178,7 +182,7 @@ const lastRecords = async (reading: Reading, found: readonly FoundHost[], range:
   return { logs, traces };
 };
 
-/** The first resource of a host that has the attribute. */
+/** Returns the attribute of the first resource of a host that has it. */
 const attributeOf = ({ traces, cells }: Pick<HostParts, 'traces' | 'cells'>, key: string): unknown => {
   const resources: readonly Attributes[] = [
     ...[...cells.values()].flat().map(({ resource }) => resource),
@@ -234,13 +238,13 @@ const hostOf = (
   };
 };
 
-/** Seconds since it started, at the time of the point that tells it. */
+/** Returns the uptime in seconds, at the time of the point that reports it. */
 const uptimeOf = (cells: CellsByMetric): number | undefined => {
   const [boot] = hostSources.bootTime.flatMap(({ metric }) => cells.get(metric) ?? []);
   return totalOf(cells, hostSources.uptime) ?? (boot && boot.atMs / 1000 - boot.level / boot.series);
 };
 
-/** What a host uses, from its cells. */
+/** Returns the resource usage of a host, from its cells. */
 export const hostFigures = (cells: CellsByMetric): Pick<Host, 'cpu' | 'memory' | 'disk' | 'network' | 'load'> => {
   const disks = disksOfHost(cells);
   const used = figure(disks?.used, notSent('filesystem sizes', hostReceiver('filesystem')));
@@ -273,7 +277,9 @@ const rateMissing = (cells: CellsByMetric, sources: readonly Source[], scraper: 
 const rateOf = (cells: CellsByMetric, sources: readonly Source[], scraper: string): Known =>
   figureOf(cells, sources, rateMissing(cells, sources, scraper));
 
-/** Time not idle of all time, by any spelling of the modes; and how many processors that is. */
+/**
+ * Returns non-idle time as a share of all time, for all names of the modes, and the equivalent number of processors.
+ */
 const cpuOf = (cells: CellsByMetric): { utilization: Known; cores: Known } => {
   const reason = missing(cells, hostSources.cpu, notSent('processor time', hostReceiver('cpu')));
   const modes = firstOf(cells, hostSources.cpu);
@@ -300,14 +306,14 @@ const cpuOf = (cells: CellsByMetric): { utilization: Known; cores: Known } => {
 const logicalCpusOf = (cells: CellsByMetric): Known => {
   const reportedCpus = totalOf(cells, hostSources.logicalCpus);
   if (reportedCpus !== undefined) return known(reportedCpus);
-  // A series for each processor and mode.
+  // There is one series per processor and mode.
   const counts = hostSources.cpu.flatMap(({ metric }) => (cells.get(metric) ?? []).map(({ series }) => series));
   return counts.length > 0
     ? known(Math.max(...counts))
     : unknown(notSent('system.cpu.logical.count', hostReceiver('cpu')));
 };
 
-/** What is used of what there is. Where only states are told, those that are parts of the whole add up to it. */
+/** Returns used and total memory. If only states are reported, the total is the sum of the disjoint ones. */
 const memoryOf = (cells: CellsByMetric): Host['memory'] => {
   const reason = notSent('memory', hostReceiver('memory'));
   const limit = totalOf(cells, hostSources.memoryLimit);

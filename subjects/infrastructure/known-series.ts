@@ -1,4 +1,4 @@
-/** What series are, by id, kept in memory: an id is a hash of metric, resource, labels and kind, so that what it names never changes. */
+/** In-memory cache of series by id. An id is a hash of metric, resource, labels and kind, so entries never change. */
 
 import { RowCache } from '../../queries/row-cache.ts';
 import { seenSinceMs } from '../../queries/series-seen.ts';
@@ -8,11 +8,11 @@ import { seriesRowEveryMs } from '../../schemas/tables/metrics.ts';
 
 export interface KnownSeries {
   readonly metric: string;
-  /** Id of its resource; 0 for remote-write. */
+  /** Id of the resource; 0 for remote-write */
   readonly resourceId: string;
-  /** Whether its points say what came since the one before. */
+  /** Whether points have delta temporality */
   readonly isDelta: boolean;
-  /** Names of its labels, and their values in the same order. */
+  /** Label names, and their values in the same order */
   readonly keys: readonly string[];
   readonly values: readonly string[];
 }
@@ -28,19 +28,19 @@ interface Row {
 
 type ById = ReadonlyMap<bigint, KnownSeries>;
 
-/** Series that differ only in labels that nobody asks for: they make one cell. */
+/** Series that differ only in labels that were not requested; they form one cell */
 export interface SeriesGroup {
   readonly metric: string;
   readonly resourceId: string;
-  /** Labels that are asked for and are there. */
+  /** Requested labels that exist */
   readonly labels: Readonly<Record<string, string>>;
-  /** What groups are sorted by: metric, resource and labels. */
+  /** Sort key of groups: metric, resource and labels */
   readonly place: string;
-  /** Where it stands among all groups that are known. */
+  /** Position among all known groups */
   order: number;
 }
 
-/** Groups of all series that were asked for by the same labels. */
+/** Groups of all series for the same list of requested labels */
 class SeriesGroups {
   readonly #places: ReadonlyMap<string, number>;
   readonly #byPlace = new Map<string, SeriesGroup>();
@@ -62,7 +62,7 @@ class SeriesGroups {
     return group;
   }
 
-  /** Numbers all groups in order. */
+  /** Assigns positions to all groups in order. */
   order(): void {
     if (this.#areOrdered) return;
     const sorted = [...this.#byPlace.values()].sort((one, other) => (one.place < other.place ? -1 : 1));
@@ -71,7 +71,7 @@ class SeriesGroups {
   }
 }
 
-/** As lists of all labels that were asked for would be sorted, of which a label that is missing is empty and comes first. */
+/** Sorts like lists of all requested labels, in which a missing label is empty and is first. */
 const groupOf = (
   { metric, resourceId, keys, values }: KnownSeries,
   places: ReadonlyMap<string, number>,
@@ -91,35 +91,40 @@ const groupOf = (
   };
 };
 
-/** What is kept of one organization. */
+/** Cache of one organization */
 interface TenantSeriesCache {
   readonly series: Map<bigint, KnownSeries>;
-  /** By the list of labels, which is the same object whenever the same is asked. */
+  /** Groups by the list of labels, which is the same object for equal requests */
   readonly groups: WeakMap<readonly string[], SeriesGroups>;
-  /** How many there were when it was put there. */
+  /** Number of entries when it was stored */
   readonly size: number;
 }
 
-/** Series that are kept, of all organizations together and of one. */
+/** Maximum number of cached series, of all organizations and of one */
 const maxCacheSize = 120_000;
 const maxPerTenant = 60_000;
-/** Beyond that number, all series of the metrics that were seen lately are read rather than these by their ids. */
+/** Maximum number of ids in a query. With more ids, all recently seen series of the metrics are read instead. */
 const maxIds = 1000;
-/** The earliest row of a host's series that has points since a time: its clock may be off by as much as rows are apart. */
+/**
+ * Returns the time of the earliest row of a host's series that has points since a time. The host's clock may be off by
+ * the interval of rows.
+ */
 export const hostSeenSinceMs = (fromMs: number): number => seenSinceMs(fromMs - seriesRowEveryMs);
 
 const seriesCache = new RowCache<TenantSeriesCache>(maxCacheSize, ({ size }) => size + 1);
 const all = 'series';
 const nothing = (): TenantSeriesCache => ({ series: new Map(), groups: new WeakMap(), size: 0 });
 
-/** What is known of the series that were asked for. */
+/** Known series of a request, with their groups */
 export interface KnownGroups {
   readonly series: ById;
   /** By labels. */
   readonly groups: SeriesGroups;
 }
 
-/** Series of these metrics that have points since a time, by their ids; those whose row has not landed yet are left out. */
+/**
+ * Returns series of these metrics that have points since a time, by id. Series whose row is not stored yet are omitted.
+ */
 export const knownSeries = async (
   columns: TenantColumns,
   ids: readonly bigint[],
@@ -132,7 +137,7 @@ export const knownSeries = async (
   const before = seriesCache.of(columns).get(all) ?? nothing();
   const missing = new Set(ids.filter((id) => !before.series.has(id)));
   const read = missing.size === 0 ? new Map() : await readSeries(columns, missing, { metrics, fromMs });
-  // What is gone meanwhile is among what was there before.
+  // Expired series are among those that were cached before.
   const isFull = before.series.size + read.size > maxPerTenant;
   const now = isFull ? nothing() : before;
   if (isFull) for (const id of ids) copyOf(before.series, now.series, id);
@@ -182,7 +187,7 @@ const readSeries = async (
   );
 };
 
-/** The same value for the same key, so that it is in memory once: many series have the same labels. */
+/** Returns one shared value per key to save memory, because many series have the same labels. */
 const once = <Value>(known: Map<string, Value>, key: string, value: Value): Value => {
   const before = known.get(key);
   if (before !== undefined) return before;

@@ -1,19 +1,20 @@
 /**
- * What metrics of hosts, processes, disks and containers are called: OpenTelemetry's names of today (semantic conventions 1.38), those that
- * collectors send (contrib 0.155: `hostmetrics`, `docker_stats`, `kubeletstats`) or sent, and those of node_exporter and cAdvisor, which come
- * through remote-write or the `prometheus` receiver. In each list the names of today stand first.
+ * Metric names of hosts, processes, disks and containers. They are the current OpenTelemetry names (semantic
+ * conventions 1.38), current and former names of collectors (contrib 0.155: `hostmetrics`, `docker_stats`,
+ * `kubeletstats`), and those of node_exporter and cAdvisor through remote-write or the `prometheus` receiver. In each
+ * list, current names are first.
  */
 import { countersOf, level, metricsOf, rate, type Source } from './figures.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** The first label that is there. */
+/** Returns the first label that exists. */
 const first = (labels: Labels, keys: readonly string[]): string => {
   for (const key of keys) if (labels[key] !== undefined) return labels[key];
   return '';
 };
 
-/** Names of one label, today's first. */
+/** Names of each label, the current one first */
 const labelKeys = {
   cpuMode: ['cpu.mode', 'system.cpu.state', 'process.cpu.state', 'state', 'mode'],
   memoryState: ['system.memory.state', 'state'],
@@ -37,7 +38,7 @@ export const filesystemTypeOf = (labels: Labels): string => first(labels, labelK
 const disk = (direction: string) => (labels: Labels) =>
   first(labels, labelKeys.diskDirection).toLowerCase() === direction;
 
-/** Interfaces whose bytes are counted at another one too, or never leave the host. */
+/** Interfaces whose bytes are also counted at another interface, or never leave the host */
 const isVirtual =
   /^(lo\d*|veth.*|docker\d+|br-.*|cni\d+|cali.*|flannel.*|cilium.*|lxc.*|virbr.*|dummy\d+|kube-ipvs\d+|nodelocaldns)$/;
 const network = (direction: string) => (labels: Labels) =>
@@ -46,13 +47,13 @@ const physical = (labels: Labels) => !isVirtual.test(interfaceOf(labels));
 
 const state = (value: string) => (labels: Labels) => memoryStateOf(labels) === value;
 
-/** Time by mode counts as busy but for these. */
+/** Modes whose time does not count as busy */
 export const idleModes: readonly string[] = ['idle', 'iowait', 'wait'];
 
 export const hostSources = {
   /** By mode. */
   cpu: [rate('system.cpu.time'), level('system.cpu.utilization'), rate('node_cpu_seconds_total'), rate('node_cpu')],
-  /** In cores, where only that is told. */
+  /** In cores, for senders that report nothing else. */
   cpuCores: [
     level('k8s.node.cpu.usage'),
     // Former name of the kubelet receiver for the same number of cores.
@@ -99,7 +100,7 @@ export const hostSources = {
   bootTime: [level('node_boot_time_seconds'), level('node_boot_time')],
 } as const satisfies Record<string, readonly Source[]>;
 
-/** Bytes of filesystems: by state, or as size, free and available. */
+/** Bytes of filesystems: by state, or as size, free and available */
 export const filesystemSources = {
   byState: [level('system.filesystem.usage')],
   size: [level('node_filesystem_size_bytes'), level('node_filesystem_size')],
@@ -107,13 +108,13 @@ export const filesystemSources = {
   available: [level('node_filesystem_avail_bytes'), level('node_filesystem_avail')],
 } as const satisfies Record<string, readonly Source[]>;
 
-/** The filesystem of a node, as the kubelet tells of it. */
+/** Filesystem of a node as reported by the kubelet */
 export const nodeFilesystemSources = {
   capacity: [level('k8s.node.filesystem.capacity')],
   available: [level('k8s.node.filesystem.available')],
 } as const satisfies Record<string, readonly Source[]>;
 
-/** Volumes of pods, by the kubelet. */
+/** Volumes of pods as reported by the kubelet */
 export const volumeSources = {
   capacity: [
     level('k8s.pod.volume.capacity'),
@@ -128,7 +129,7 @@ export const volumeSources = {
 } as const satisfies Record<string, readonly Source[]>;
 
 export const processSources = {
-  /** Seconds a second: cores. */
+  /** Seconds per second, which equals cores. */
   cpu: [rate('process.cpu.time'), rate('process_cpu_seconds_total')],
   memory: [
     level('process.memory.usage'),
@@ -151,7 +152,7 @@ export const processSources = {
   write: [rate('process.disk.io', { where: disk('write') })],
 } as const satisfies Record<string, readonly Source[]>;
 
-/** The one cgroup of a container that is no pause container, in cAdvisor's labels. */
+/** Returns whether cAdvisor labels belong to the cgroup of a container other than a pause container. */
 const isContainer = (labels: Labels): boolean => {
   const name = labels['container'] ?? labels['container_name'] ?? labels['name'] ?? '';
   return name !== '' && name !== 'POD';
@@ -162,7 +163,7 @@ export const containerSources = {
   cpu: [
     level('container.cpu.usage'),
     rate('container.cpu.time'),
-    // Of `docker_stats`, in nanoseconds.
+    // From `docker_stats`, in nanoseconds.
     rate('container.cpu.usage.total', { scale: 1e-9 }),
     rate('container_cpu_usage_seconds_total', { where: isContainer }),
   ],
@@ -188,7 +189,7 @@ export const containerSources = {
   ],
 } as const satisfies Record<string, readonly Source[]>;
 
-/** Metrics by which a host is known to be there; few series each, so that its last point is found cheaply. */
+/** Metrics that show that a host is active; they have few series each, so the last point is cheap to find */
 export const hostSignMetrics: readonly string[] = [
   'system.memory.usage',
   'system.cpu.load_average.1m',

@@ -1,4 +1,7 @@
-/** Lists of things as they are at the end of a range: searched, sorted and paged, with a cursor that holds the range. */
+/**
+ * Lists of infrastructure items at the end of a range: searched, sorted and paged, with a cursor that contains the
+ * range
+ */
 import { z } from 'zod';
 import { cursorParameter, decodeCursor, encodeCursor, integer, someText } from '../../queries/cursor.ts';
 import { invalid } from '../../queries/errors.ts';
@@ -10,16 +13,19 @@ import { sortOf, sortsOf, sortText } from '../../queries/sort.ts';
 import { type Position, positionIn, positionPart, sortedPage } from '../../queries/sorted-page.ts';
 import { formatTime } from '../../queries/time.ts';
 
-/** What a thing is sorted by; `null` stands last in either order. */
+/** Sort key of an item; `null` is last in either order */
 export type SortKey = string | number | null;
 export type Sorts<Item> = Readonly<Record<string, (item: Item) => SortKey>>;
 
-/** Query parameters of such a list, which can be sorted by these names; the first is the default, a figure with the largest first. */
+/**
+ * Returns query parameters of a list that can be sorted by these names. The first name is the default; numeric values
+ * sort in descending order.
+ */
 export const listParameters = <Name extends string>(names: readonly [Name, ...Name[]]) => ({
   ...rangeParameters,
   cursor: cursorParameter,
   ...projectScopeParameters,
-  search: z.string().max(512).optional().describe('A part of the name or of what else identifies it, in any case'),
+  search: z.string().max(512).optional().describe('Case-insensitive substring of the name or another identifier'),
   sort: z
     .enum(sortsOf(names))
     .default((names[0] === 'name' ? 'name' : `-${names[0]}`) as never)
@@ -37,14 +43,14 @@ export interface ListQuery {
   readonly sort: string;
 }
 
-/** The form of the answer. */
+/** Returns the schema of the response. */
 export const listOf = <Item extends z.ZodType>(item: Item) =>
   z.strictObject({
     from: z.string(),
-    to: z.string().describe('The figures are those of this time'),
+    to: z.string().describe('Time of the values'),
     items: z.array(item),
     nextCursor: z.string().nullable(),
-    partial: z.array(Incompleteness).describe('Empty when the answer is complete'),
+    partial: z.array(Incompleteness).describe('Missing parts of the result; empty if it is complete'),
   });
 
 interface Page {
@@ -52,7 +58,7 @@ interface Page {
   readonly after: Position | undefined;
 }
 
-/** Range and place of the page that is asked for; checks the entitlement to metrics and their retention. */
+/** Returns the range and position of the requested page; checks the entitlement to metrics and their retention. */
 export const parsePage = (kind: string, query: ListQuery, reading: Reading): Page => {
   const { nowMs } = reading;
   if (query.cursor === undefined)
@@ -63,10 +69,10 @@ export const parsePage = (kind: string, query: ListQuery, reading: Reading): Pag
   return { range, after: positionIn(position) };
 };
 
-/** What a list asks of its things: for each parameter that chooses, what it is compared with. */
+/** Filters of a list: for each query parameter, the value of the item to compare */
 export type Filters<Item, Query> = { readonly [Name in keyof Query]?: (item: Item) => string | null };
 
-/** Whether a thing has what is asked for; a parameter that is not given is no condition. */
+/** Returns whether an item matches the filters; an omitted parameter is no condition. */
 export const matching =
   <Item, Query extends object>(query: Query, filters: Filters<Item, Query>): ((item: Item) => boolean) =>
   (item) =>
@@ -78,7 +84,7 @@ export const matching =
 interface Listing<Item> {
   readonly sorts: Sorts<Item>;
   readonly id: (item: Item) => string;
-  /** What is searched. */
+  /** Texts to search */
   readonly texts: (item: Item) => readonly (string | null | undefined)[];
 }
 
@@ -87,7 +93,7 @@ interface Found<Item> {
   readonly isCut: boolean;
 }
 
-/** Reads the things of the range that is asked for, chooses among them, and answers one page. */
+/** Reads the items of the requested range, applies the filters, and returns one page. */
 export const listPage = async <Item, Query extends ListQuery>(
   kind: string,
   query: Query,
@@ -106,7 +112,7 @@ export const listPage = async <Item, Query extends ListQuery>(
   return pageOf(kind, query, page, { ...found, items: found.items.filter(matching(query, filters)) }, listing);
 };
 
-/** One page of these things, of which `isCut` says whether more than can be read are there. */
+/** Returns one page of these items; `isCut` is true if there are more than the limit. */
 export const pageOf = <Item>(
   kind: string,
   query: ListQuery,

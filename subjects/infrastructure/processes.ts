@@ -1,4 +1,4 @@
-/** Processes by what they use. */
+/** Processes by resource usage */
 import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
@@ -21,21 +21,21 @@ import { recent } from './hosts.ts';
 import { processSources } from './names.ts';
 
 export const Process = z.strictObject({
-  id: z.string().describe('Host and process id; of scraped processes job and instance'),
+  id: z.string().describe('Host and process id; for scraped processes, job and instance'),
   pid: KnownText,
   parentPid: KnownText,
   name: KnownText,
-  command: KnownText.describe('Command line, else command'),
+  command: KnownText.describe('Command line, otherwise command'),
   owner: KnownText,
   host: KnownText,
   service: KnownText,
-  cpuCores: Known.describe('Processors in use'),
+  cpuCores: Known.describe('Used processor cores'),
   memory: Known.describe('Bytes in physical memory'),
-  virtualMemory: Known.describe('Bytes'),
+  virtualMemory: Known.describe('Virtual memory in bytes'),
   threads: Known,
   openFiles: Known,
-  read: Known.describe('Bytes a second'),
-  write: Known.describe('Bytes a second'),
+  read: Known.describe('Read rate in bytes per second'),
+  write: Known.describe('Write rate in bytes per second'),
   lastSeen: z.string(),
 });
 export type Process = z.output<typeof Process>;
@@ -46,7 +46,7 @@ const counters = countersOf(processSources);
 const by = "the collector's hostmetrics receiver with the scraper process sends it";
 const detected = 'the sender does not say';
 
-/** Processes that sent points in the last minutes of a range. */
+/** Returns processes that sent points in the last minutes of a range. */
 export const readProcesses = async (
   reading: Reading,
   range: Range,
@@ -76,7 +76,7 @@ export const readProcesses = async (
   };
 };
 
-/** A process of a host; without its number the program that sent, which is one. */
+/** Returns the id of a process of a host; without a process id, the id of the sending program. */
 const idOf = ({ resource, labels: own, resourceId }: Cell, host: string): string => {
   const pid = resource['process.pid'];
   if (pid !== undefined) return `${host}/${pid}`;
@@ -85,7 +85,7 @@ const idOf = ({ resource, labels: own, resourceId }: Cell, host: string): string
 };
 
 const processOf = (id: string, host: string, all: readonly Cell[]): Process => {
-  // A process id is given again: what came last counts.
+  // Operating systems reuse process ids, so the latest process counts.
   const newest = all.reduce((one, other) => (other.atMs > one.atMs ? other : one));
   const own = all.filter(({ resourceId }) => resourceId === newest.resourceId);
   const cells: CellsByMetric = Map.groupBy(own, ({ metric }) => metric);

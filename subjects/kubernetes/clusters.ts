@@ -1,4 +1,4 @@
-/** Clusters and their namespaces: what is in them, what is requested and used. */
+/** Clusters and their namespaces: contents, resource requests and usage */
 import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
@@ -12,7 +12,9 @@ import { attributeOf, byMetric, chosenLabel, type PlacedCell, podsOf, readPlaced
 import { type Pod, podMetrics, podOf } from './pods.ts';
 import { overPods, workloadMetrics, workloadsOf } from './workloads.ts';
 
-const Phases = z.record(z.string(), z.int()).describe('Pods by phase; Unknown is also where no phase is told');
+const Phases = z
+  .record(z.string(), z.int())
+  .describe('Pods by phase; `Unknown` includes pods without a reported phase');
 
 export const Cluster = z.strictObject({
   id: z.string(),
@@ -20,14 +22,14 @@ export const Cluster = z.strictObject({
   uid: KnownText,
   nodes: z.strictObject({
     count: z.int(),
-    ready: Known.describe('Of those that tell it'),
-    unknown: z.int().describe('Nodes of which it is not known whether they are ready'),
+    ready: Known.describe('Number of ready nodes among those that report readiness'),
+    unknown: z.int().describe('Number of nodes with unknown readiness'),
   }),
   namespaces: z.int(),
   workloads: z.strictObject({ count: z.int(), degraded: z.int() }),
   pods: Phases,
   restarts: Known,
-  cpu: z.strictObject({ allocatable: Known, requested: Known, used: Known }).describe('Processors'),
+  cpu: z.strictObject({ allocatable: Known, requested: Known, used: Known }).describe('Processor cores'),
   memory: z.strictObject({ allocatable: Known, requested: Known, used: Known }).describe('Bytes'),
   lastSeen: z.string(),
 });
@@ -37,11 +39,11 @@ export const Namespace = z.strictObject({
   id: z.string().describe('Cluster and name'),
   name: z.string(),
   cluster: KnownText,
-  phase: KnownText.describe('Active or Terminating'),
+  phase: KnownText.describe('`Active` or `Terminating`'),
   workloads: z.strictObject({ count: z.int(), degraded: z.int() }),
   pods: Phases,
   restarts: Known,
-  cpu: z.strictObject({ requested: Known, used: Known }).describe('Processors'),
+  cpu: z.strictObject({ requested: Known, used: Known }).describe('Processor cores'),
   memory: z.strictObject({ requested: Known, used: Known }).describe('Bytes'),
   lastSeen: z.string(),
 });
@@ -66,11 +68,11 @@ const noRequest = (kind: string): string =>
   `no ${kind} request came in the last 10 minutes: the k8s_cluster receiver or kube-state-metrics tells it`;
 const noCluster = 'the sender gives no k8s.cluster.name: set it with the resource or resourcedetection processor';
 
-/** Series of nodes, pods, containers and workloads; those of processes that merely run in a pod are none. */
+/** Returns series of nodes, pods, containers and workloads, without those of processes that only run in a pod. */
 const isOfCluster = ({ place }: PlacedCell): boolean =>
   place.cluster !== '' || place.namespace !== '' || place.node !== '' || place.pod !== '';
 
-/** What pods, containers and workloads use together. */
+/** Returns the total usage of pods, containers and workloads. */
 const insideOf = (cells: readonly PlacedCell[]) => {
   const parts = [
     ...podsOf(
@@ -91,7 +93,7 @@ const insideOf = (cells: readonly PlacedCell[]) => {
   };
 };
 
-/** Clusters at the end of a range. */
+/** Returns clusters at the end of a range. */
 export const readClusters = async (
   reading: Reading,
   range: Range,
@@ -145,7 +147,7 @@ const clusterOf = (id: string, cells: readonly PlacedCell[]): Cluster => {
   };
 };
 
-/** Namespaces at the end of a range. */
+/** Returns namespaces at the end of a range. */
 export const readNamespaces = async (
   reading: Reading,
   range: Range,

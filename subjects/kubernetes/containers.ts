@@ -1,4 +1,4 @@
-/** Containers of pods: use against request and limit, how they ended, and whether memory ran out. */
+/** Containers of pods: usage relative to request and limit, termination, and out-of-memory kills */
 import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
@@ -49,13 +49,13 @@ export const Container = z.strictObject({
   podUid: KnownText,
   node: KnownText,
   image: KnownText,
-  state: KnownText.describe('running, waiting or terminated'),
-  reason: KnownText.describe('Why it waits or has ended'),
+  state: KnownText.describe('`running`, `waiting` or `terminated`'),
+  reason: KnownText.describe('Why the container waits or has ended'),
   ready: z.strictObject({ value: z.boolean().nullable(), reason: z.string().nullable() }),
   restarts: KnownSchema,
   lastTermination: z.strictObject({ reason: KnownText, exitCode: KnownSchema }),
-  cpu: Use.describe('Processors'),
-  throttled: KnownSchema.describe('Share of its periods in which it had to wait for its CPU limit'),
+  cpu: Use.describe('Processor cores'),
+  throttled: KnownSchema.describe('Share of its periods in which the container was throttled by its CPU limit'),
   memory: Use.describe('Bytes; use is the working set'),
   oom: OomVerdict,
   lastSeen: z.string(),
@@ -64,17 +64,17 @@ export type Container = z.output<typeof Container>;
 
 export const containerMetrics = metricsOf(containerSources);
 
-/** What happened to containers in a range, by pod and name. */
+/** Events of containers in a range, by pod and name */
 interface Happened {
   readonly kills: ReadonlyMap<string, number>;
   readonly peaks: ReadonlyMap<string, number>;
-  /** Events by node, or why they were not read. */
+  /** Events by node, or `undefined` if they were not read */
   readonly nodeEvents: ReadonlyMap<string, number> | undefined;
 }
 
 export const containerKey = (pod: string, name: string): string => `${pod}/${name}`;
 
-/** Containers at the end of a range, or those of one pod. */
+/** Returns containers at the end of a range, or those of one pod. */
 export const readContainers = async (
   reading: Reading,
   range: Range,
@@ -87,7 +87,10 @@ export const readContainers = async (
   return { isCut, items: [...pods.values()].flatMap((pod) => containersOf(pod, happened, reportedMetrics)) };
 };
 
-/** What happened in the whole range, to these series alone where some are given: kills that cgroups counted, most memory used, and events of nodes. */
+/**
+ * Returns what happened in the full range, optionally for given series: kills counted by cgroups, peak memory, and
+ * events of nodes.
+ */
 export const readHappened = async (
   reading: Reading,
   range: Range,
@@ -106,13 +109,16 @@ export const readHappened = async (
     if (place.container === '' || place.container === 'POD') continue;
     const key = containerKey(keyOf(place), place.container);
     if (oomCounters.includes(metric)) kills.set(key, (kills.get(key) ?? 0) + increase);
-    // Several senders tell of the same memory: the first source that the figures take counts.
+    // Several senders report the same memory; the first source that the values use counts.
     else if (metric === memory[0] || !peaks.has(key)) peaks.set(key, Math.max(peaks.get(key) ?? 0, peak));
   }
   return { kills, peaks, nodeEvents };
 };
 
-/** Which facts any container of these series is told of: a request that one lacks is then one that is not set. */
+/**
+ * Returns the metrics that any container of these series reports. A request that a container lacks among them is not
+ * set.
+ */
 export const reportedMetricsOf = (cells: readonly { readonly metric: string }[]): ReadonlySet<string> =>
   new Set(cells.map(({ metric }) => metric));
 
@@ -157,7 +163,7 @@ const throttledOf = (cells: CellsByMetric): Known => {
   return periods > 0 ? figure(throttled / periods, '') : unknown('it has no CPU limit, or did not run');
 };
 
-/** Containers of a pod. */
+/** Returns the containers of a pod. */
 export const containersOf = (pod: PodParts, happened: Happened, reportedMetrics: ReadonlySet<string>): Container[] =>
   pod.containers.map((parts) => containerOf(pod, parts, happened, reportedMetrics));
 

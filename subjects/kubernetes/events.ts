@@ -1,7 +1,7 @@
 /**
- * Events of clusters, which come as log records in two forms: the collector's `k8sobjects` receiver sends the whole object as the body (watched ones
- * inside of `object`, pulled ones as they are, of either API version), and its `k8s_events` receiver sends the message, with the rest in attributes of
- * record and resource.
+ * Kubernetes events, which arrive as log records in two forms. The collector's `k8sobjects` receiver sends the full
+ * object as the body: watched objects inside `object`, pulled objects unwrapped, of either API version. Its
+ * `k8s_events` receiver sends the message, with the other fields in attributes of record and resource.
  */
 import { z } from 'zod';
 import { requireEntitlement } from '../../queries/entitlement.ts';
@@ -15,18 +15,18 @@ import { quote } from '../../schemas/tables/literal.ts';
 import { attributeEquals, bodyHasAllWords } from '../../schemas/tables/search.ts';
 
 export const KubernetesEvent = z.strictObject({
-  id: z.string().describe('Id of the log record that told of it'),
-  timestamp: z.string().describe('When it was told'),
-  eventTime: z.string().nullable().describe('When it happened last, as the cluster writes it'),
-  type: z.string().nullable().describe('Normal or Warning'),
+  id: z.string().describe('Id of the log record that contains the event'),
+  timestamp: z.string().describe('Time of the log record'),
+  eventTime: z.string().nullable().describe('Time of the last occurrence, as the cluster writes it'),
+  type: z.string().nullable().describe('`Normal` or `Warning`'),
   reason: z.string().nullable(),
   message: z.string(),
-  count: z.int().nullable().describe('How often it happened so far'),
-  action: z.string().nullable().describe('What was done; of watched events ADDED, MODIFIED or DELETED'),
+  count: z.int().nullable().describe('Number of occurrences so far'),
+  action: z.string().nullable().describe('Action; for watched events `ADDED`, `MODIFIED` or `DELETED`'),
   cluster: z.string().nullable(),
   namespace: z.string().nullable(),
-  node: z.string().nullable().describe('Where it happened'),
-  source: z.string().nullable().describe('What told of it in the cluster'),
+  node: z.string().nullable().describe('Node of the event'),
+  source: z.string().nullable().describe('Component that reported the event'),
   object: z.strictObject({
     kind: z.string().nullable(),
     name: z.string().nullable(),
@@ -38,10 +38,10 @@ export type KubernetesEvent = z.output<typeof KubernetesEvent>;
 
 export const eventParameters = {
   namespace: z.string().max(256).optional(),
-  kind: z.string().max(256).optional().describe('Of the object, such as Pod'),
-  name: z.string().max(512).optional().describe('Of the object'),
-  uid: z.string().max(256).optional().describe('Of the object'),
-  reason: z.string().max(256).optional().describe('Such as BackOff'),
+  kind: z.string().max(256).optional().describe('Kind of the object, such as `Pod`'),
+  name: z.string().max(512).optional().describe('Name of the object'),
+  uid: z.string().max(256).optional().describe('UID of the object'),
+  reason: z.string().max(256).optional().describe('Reason, such as `BackOff`'),
   type: z.enum(['Normal', 'Warning']).optional(),
 };
 
@@ -60,10 +60,10 @@ const inBody = attributeEquals("'k8s.resource.name'", "'events'");
 const inAttributes = resourcesWith(
   "(attributes['k8s.object.kind'] != '' OR mapContains(attributes, 'k8s.event.source'))",
 );
-/** A collector tells that a pull is over in a record of its own. */
+/** A collector reports the end of a pull in a separate record, which is not an event. */
 const isEvent = `((${inBody} AND JSONExtractString(body, 'type') != 'PullEnd') OR (${inAttributes} AND attributes['k8s.event.uid'] != ''))`;
 
-/** A field of the event in the body, whether the object is wrapped or not. */
+/** Returns a field of the event in the body, for wrapped and unwrapped objects. */
 const bodyField = (...path: readonly string[]): string => {
   const names = path.map((name) => `'${name}'`).join(', ');
   return `coalesce(nullIf(JSONExtractString(body, 'object', ${names}), ''), JSONExtractString(body, ${names}))`;
@@ -71,11 +71,11 @@ const bodyField = (...path: readonly string[]): string => {
 const objectField = (name: string): string =>
   `coalesce(nullIf(${bodyField('involvedObject', name)}, ''), ${bodyField('regarding', name)})`;
 
-// Of a watched object, `type` beside it says what was done to it.
+// For a watched object, the `type` next to it is the watch operation.
 const typeInBody =
   "if(JSONHas(body, 'object'), JSONExtractString(body, 'object', 'type'), JSONExtractString(body, 'type'))";
 
-/** SQL of each filter in either form. */
+/** SQL of each filter in either form */
 const filters: Readonly<
   Record<Exclude<keyof EventFilter, keyof ProjectScope>, readonly [body: string, attributes: string]>
 > = {
@@ -89,7 +89,7 @@ const filters: Readonly<
   reason: [`${bodyField('reason')} = {reason:String}`, "attributes['k8s.event.reason'] = {reason:String}"],
   type: [`${typeInBody} = {type:String}`, 'severity_text = {type:String}'],
 };
-/** Values whose words are those of the body, since JSON escapes nothing of them. */
+/** Returns whether a value has the same words in JSON, because nothing in it is escaped. */
 const isUnescapedText = (value: string): boolean => /^[ !#-[\]-~]*$/.test(value) && /[0-9A-Za-z]/.test(value);
 const wordy: ReadonlySet<string> = new Set(['name', 'uid', 'reason']);
 
@@ -98,7 +98,7 @@ const conditionOf = (filter: EventFilter): { sql: string; parameters: Record<str
     const value = filter[name as keyof typeof filters];
     if (value === undefined) return [];
     const sql = `if(body_type = 'j', ${body}, ${attributes})`;
-    // A body without the words of the value is not read as JSON.
+    // A body without the words of the value is not parsed as JSON.
     const hasWords = wordy.has(name) && isUnescapedText(value);
     return [{ name, value, sql: hasWords ? `(body_type != 'j' OR ${bodyHasAllWords(value)}) AND ${sql}` : sql }];
   });
@@ -112,7 +112,7 @@ const conditionOf = (filter: EventFilter): { sql: string; parameters: Record<str
   };
 };
 
-/** A page of events, newest first. Checks the entitlement to logs. */
+/** Returns a page of events, newest first. Checks the entitlement to logs. */
 export const readEvents = async (
   reading: Reading,
   range: Range,
@@ -125,15 +125,15 @@ export const readEvents = async (
   return { items: page.found.map(eventOf), more: page.more };
 };
 
-/** Reasons by which nodes tell that memory ran out: of the node problem detector, and of the kubelet. */
+/** Reasons with which nodes report out-of-memory events: the node problem detector and the kubelet */
 const memoryReasons = ['OOMKilling', 'SystemOOM'] as const;
 const maxNodeEvents = 2000;
 const memoryReasonsList = memoryReasons.map(quote).join(', ');
-/** By their words first, of which there are indexes: few bodies are then read as JSON. */
+/** The words have indexes and are checked first, so few bodies are parsed as JSON. */
 const isOfMemory = `(${memoryReasons.map((reason) => `${bodyHasAllWords(reason)} OR ${attributeEquals("'k8s.event.reason'", quote(reason))}`).join(' OR ')})
   AND if(body_type = 'j', ${bodyField('reason')}, attributes['k8s.event.reason']) IN (${memoryReasonsList})`;
 
-/** How often each node told in a range that memory ran out. */
+/** Returns how often each node reported out of memory in a range. */
 export const countNodeMemoryEvents = async (
   reading: Reading,
   range: Range,
@@ -167,7 +167,7 @@ type Tree = Readonly<Record<string, unknown>>;
 const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value);
 const treeOf = (value: unknown): Tree => (isTree(value) ? value : {});
 
-/** An event from a record of either form. */
+/** Returns an event from a record of either form. */
 export const eventOf = (found: Pick<FoundLog, 'record' | 'severityText'>): KubernetesEvent =>
   isTree(found.record.body) ? ofBody(found.record, found.record.body) : ofAttributes(found);
 

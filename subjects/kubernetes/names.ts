@@ -1,7 +1,7 @@
 /**
- * What metrics of Kubernetes are called: OpenTelemetry's names of today (semantic conventions 1.38 to 1.43) and former ones, those that the collector's
- * receivers send (contrib 0.155: `k8s_cluster`, `kubeletstats`), and those of kube-state-metrics (2, and 1 where it differed) and cAdvisor. In each
- * list the names of today stand first.
+ * Metric names of Kubernetes. They are current OpenTelemetry names (semantic conventions 1.38 to 1.43) and former ones,
+ * those of the collector's receivers (contrib 0.155: `k8s_cluster`, `kubeletstats`), and those of kube-state-metrics
+ * (2, and 1 where it differed) and cAdvisor. In each list, current names are first.
  */
 import { countersOf, level, rate, type Source } from '../infrastructure/figures.ts';
 
@@ -65,7 +65,7 @@ export const containerSources = {
     level('kube_pod_container_status_restarts_total'),
   ],
   ready: [level('k8s.container.ready'), level('kube_pod_container_status_ready')],
-  /** 1 for the reason that holds. */
+  /** 1 for the active reason. */
   statusReason: [
     level('k8s.container.status.reason'),
     level('kube_pod_container_status_waiting_reason'),
@@ -84,13 +84,13 @@ export const containerSources = {
   ],
 } as const satisfies Record<string, readonly Source[]>;
 
-/** Processes that the kernel killed in the cgroup of a container. */
+/** Number of processes that the kernel killed in the cgroup of a container */
 export const oomCounters: readonly string[] = ['container_oom_events_total'];
 
 export const podSources = {
   cpu: [level('k8s.pod.cpu.usage'), level('k8s.pod.cpu.utilization'), rate('k8s.pod.cpu.time')],
   memory: [level('k8s.pod.memory.working_set'), level('k8s.pod.memory.usage')],
-  /** The phase as a number, and as the label of a 1. */
+  /** The phase as a number, and as the label of a series with value 1. */
   phaseNumber: [level('k8s.pod.phase')],
   phase: [level('k8s.pod.status.phase'), level('kube_pod_status_phase')],
   reason: [level('k8s.pod.status.reason'), level('kube_pod_status_reason')],
@@ -98,7 +98,7 @@ export const podSources = {
   about: [level('kube_pod_info')],
 } as const satisfies Record<string, readonly Source[]>;
 
-/** Values of `k8s.pod.phase`. */
+/** Values of `k8s.pod.phase` */
 export const phases: readonly string[] = ['', 'Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
 
 export const nodeSources = {
@@ -125,7 +125,7 @@ export const nodeSources = {
     level('kube_node_status_allocatable', { where: resourceIs('pods') }),
     level('kube_node_status_allocatable_pods'),
   ],
-  /** A metric for each condition: 1 true, 0 false, -1 unknown. */
+  /** One metric per condition: 1 true, 0 false, -1 unknown. */
   conditionNumbers: [
     level('k8s.node.condition_ready'),
     level('k8s.node.condition_memory_pressure'),
@@ -134,7 +134,7 @@ export const nodeSources = {
     level('k8s.node.condition_network_unavailable'),
     level('k8s.node.condition'),
   ],
-  /** 1 for the status that a condition has. */
+  /** 1 for the current status of a condition. */
   conditions: [level('k8s.node.condition.status'), level('kube_node_status_condition')],
   about: [level('kube_node_info')],
 } as const satisfies Record<string, readonly Source[]>;
@@ -157,7 +157,7 @@ export const workloadKinds = ['Deployment', 'StatefulSet', 'DaemonSet', 'Job', '
 export type WorkloadKind = (typeof workloadKinds)[number];
 
 interface WorkloadNames {
-  /** Where the name is: attribute of the resource, label of kube-state-metrics. */
+  /** Source of the name: attribute of the resource, label of kube-state-metrics */
   readonly attribute: string;
   readonly label: string;
   readonly sources: Readonly<
@@ -165,7 +165,7 @@ interface WorkloadNames {
   >;
 }
 
-/** Names of today and former ones: `k8s.deployment.pod.desired`, `.desired_pods`, `.desired`. */
+/** Returns current and former names: `k8s.deployment.pod.desired`, `.desired_pods`, `.desired`. */
 const named = (prefix: string, today: string, ...former: readonly string[]): Source[] =>
   [today, ...former].map((name) => level(`k8s.${prefix}.${name}`));
 
@@ -250,12 +250,12 @@ export const workloads: Readonly<Record<WorkloadKind, WorkloadNames>> = {
   },
 };
 
-/** Metrics of which increases a second are asked. */
+/** Metrics whose rates are requested */
 export const kubernetesCounters: readonly string[] = [
   ...new Set([containerSources, podSources, nodeSources].flatMap(countersOf)),
 ];
 
-/** Labels that places and states are read from. */
+/** Labels from which positions and states are read */
 export const kubernetesLabels: readonly string[] = [
   ...[
     'cluster',

@@ -1,4 +1,4 @@
-/** Nodes of clusters: conditions, what they can hold, what is requested of it and used. */
+/** Nodes of clusters: conditions, capacity, resource requests and usage */
 import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
@@ -23,9 +23,9 @@ import { phaseOf } from './pods.ts';
 
 const Share = z.strictObject({
   allocatable: Known,
-  requested: Known.describe('By containers of pods that have not ended'),
+  requested: Known.describe('Requested by containers of pods that have not ended'),
   used: Known,
-  allocatableUtilization: Known.describe('Use as a share of what is allocatable'),
+  allocatableUtilization: Known.describe('Use as a share of the allocatable amount'),
 });
 
 export const Node = z.strictObject({
@@ -35,9 +35,9 @@ export const Node = z.strictObject({
   ready: z.strictObject({ value: z.boolean().nullable(), reason: z.string().nullable() }),
   conditions: z.array(z.strictObject({ type: z.string(), status: z.enum(['true', 'false', 'unknown']) })),
   kubeletVersion: KnownText,
-  cpu: Share.describe('Processors'),
+  cpu: Share.describe('Processor cores'),
   memory: Share.describe('Bytes'),
-  pods: z.strictObject({ running: z.int().describe('Pods on it that have not ended'), allocatable: Known }),
+  pods: z.strictObject({ running: z.int().describe('Pods on the node that have not ended'), allocatable: Known }),
   lastSeen: z.string(),
 });
 export type Node = z.output<typeof Node>;
@@ -48,7 +48,7 @@ export const nodeMetrics = [
   ...new Set([...metricsOf(nodeSources), ...metricsOf({ cpuRequest, memoryRequest, phase, phaseNumber, about })]),
 ];
 
-/** Nodes at the end of a range. */
+/** Returns nodes at the end of a range. */
 export const readNodes = async (
   reading: Reading,
   range: Range,
@@ -58,10 +58,10 @@ export const readNodes = async (
   return { items: nodesOf(cells), isCut };
 };
 
-/** Whether a pod holds what it requests. */
+/** Returns whether a pod still occupies its requested resources. */
 export const isLive = (pod: PodParts): boolean => !['Succeeded', 'Failed'].includes(phaseOf(pod) ?? '');
 
-/** What containers of pods request together; `undefined` where none is told. */
+/** Returns the total requests of the containers of pods; `undefined` if no container reports a request. */
 export const requestedBy = (pods: readonly PodParts[], kind: 'cpu' | 'memory'): number | undefined => {
   const sources = containerSources[`${kind}Request`];
   const parts = pods
@@ -72,7 +72,7 @@ export const requestedBy = (pods: readonly PodParts[], kind: 'cpu' | 'memory'): 
 
 const isOfNode = ({ metric }: PlacedCell): boolean => metric.startsWith('k8s.node.') || metric.startsWith('kube_node_');
 
-/** Nodes that these series speak of. */
+/** Returns the nodes of these series. */
 export const nodesOf = (cells: readonly PlacedCell[]): Node[] => {
   const pods = [...podsOf(cells.filter((cell) => !isOfNode(cell))).values()];
   const podsByNode = Map.groupBy(pods, ({ place }) => `${place.cluster}/${place.node}`);
@@ -144,7 +144,7 @@ const statusOf = (text: string | undefined): Condition['status'] => {
   return status === 'true' || status === 'false' ? status : 'unknown';
 };
 
-/** From a metric of each condition: 1, 0 and -1. */
+/** Returns conditions from one metric per condition: 1, 0 and -1. */
 const numbered = (cells: CellsByMetric): Condition[] =>
   nodeSources.conditionNumbers.flatMap((source) =>
     valuesOf(cells, source).flatMap(({ cell, value }): Condition[] => {
@@ -153,7 +153,7 @@ const numbered = (cells: CellsByMetric): Condition[] =>
     }),
   );
 
-/** From a series of each condition and status, of which one is 1. */
+/** Returns conditions from one series per condition and status, of which one is 1. */
 const labelled = (cells: CellsByMetric): Condition[] =>
   nodeSources.conditions.flatMap((source) =>
     valuesOf(cells, source).flatMap(({ cell: { labels }, value }): Condition[] => {
@@ -163,13 +163,13 @@ const labelled = (cells: CellsByMetric): Condition[] =>
     }),
   );
 
-/** Conditions by name, each once. */
+/** Returns conditions by name, without duplicates. */
 const conditionsOf = (cells: CellsByMetric): Condition[] => {
   const found = new Map([...numbered(cells), ...labelled(cells)].map((condition) => [condition.type, condition]));
   return [...found.values()].toSorted((one, other) => (one.type < other.type ? -1 : 1));
 };
 
-/** The sum of a figure over nodes; unknown where one of them is. */
+/** Returns the sum of a value over nodes; unknown if it is unknown for a node. */
 export const overNodes = (nodes: readonly Node[], read: (node: Node) => Known): Known => {
   if (nodes.length === 0) return unknown('no node is told of');
   const nodeWithoutValue = nodes.find((node) => read(node).value === null);

@@ -1,4 +1,7 @@
-/** Pods, containers, nodes and workloads that series speak of, from the attributes of collectors and the labels of kube-state-metrics and cAdvisor. */
+/**
+ * Pods, containers, nodes and workloads of series, from the attributes of collectors and the labels of
+ * kube-state-metrics and cAdvisor
+ */
 
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
@@ -10,7 +13,7 @@ import { valuesOf } from '../infrastructure/figures.ts';
 import { recent } from '../infrastructure/hosts.ts';
 import { kubernetesCounters, kubernetesLabels, oomCounters } from './names.ts';
 
-/** Where in a cluster something is; empty where the sender does not say. */
+/** Position in a cluster; empty fields are not reported */
 export interface Place {
   readonly cluster: string;
   readonly namespace: string;
@@ -30,8 +33,8 @@ const textOf = (...values: readonly unknown[]): string => {
 };
 
 /**
- * Metrics of kube-state-metrics speak of the kind in their names; other labels of place are those of the scraped program itself. Where these took
- * the names, the metric's own labels lie under `exported_`.
+ * Metrics of kube-state-metrics contain the kind of the object in their names. Other position labels are those of the
+ * scraped program itself. If these use the names, the metric's own labels have the prefix `exported_`.
  */
 const speaksOf = (metric: string) => {
   const isOfState = metric.startsWith('kube_');
@@ -68,10 +71,10 @@ const placeOf = ({ metric, resource, labels }: Cell): Place => {
   };
 };
 
-/** Cells of a metric this long before the cluster's newest are of things that are no more. */
+/** Cells of a metric that are older than the cluster's newest by this time belong to deleted objects. Milliseconds. */
 const staleAfterMs = 200_000;
 
-/** Cells of these metrics at the end of a range, without those of things that are no more. */
+/** Returns the cells of these metrics at the end of a range, without those of deleted objects. */
 export const readPlaced = async (
   reading: Reading,
   range: Range,
@@ -92,7 +95,7 @@ export const readPlaced = async (
   return { isCut, cells: placed.filter((cell) => cell.atMs >= (newest.get(key(cell)) ?? 0) - staleAfterMs) };
 };
 
-/** Cells of a whole range rather than of its end: for what happened in it, to some series or to all. */
+/** Returns the cells of a full range instead of its end, for some or all series. */
 export const readPlacedOf = async (
   reading: Reading,
   range: Range,
@@ -111,15 +114,15 @@ export const readPlacedOf = async (
   return cells.map((cell) => ({ ...cell, place: placeOf(cell) }));
 };
 
-/** A container of a pod, with what its series say. */
+/** A container of a pod, with the values of its series */
 export interface ContainerParts {
   readonly name: string;
   readonly cells: CellsByMetric;
 }
 
-/** A pod with what its series say. */
+/** A pod with the values of its series */
 export interface PodParts {
-  /** Its uid, else cluster, namespace and name. */
+  /** UID, otherwise cluster, namespace and name */
   readonly key: string;
   readonly place: Place;
   readonly cells: CellsByMetric;
@@ -129,7 +132,7 @@ export interface PodParts {
 
 const nameKey = ({ cluster, namespace, pod }: Place): string => `${cluster}/${namespace}/${pod}`;
 
-/** The newest uid of each name: cAdvisor names pods without their uids, and a name is given again. */
+/** Returns the newest UID of each name. cAdvisor names pods without UIDs, and names are reused. */
 const uidsByName = (cells: readonly PlacedCell[]): ReadonlyMap<string, { uid: string; atMs: number }> => {
   const uids = new Map<string, { uid: string; atMs: number }>();
   for (const { place, atMs } of cells) {
@@ -140,7 +143,7 @@ const uidsByName = (cells: readonly PlacedCell[]): ReadonlyMap<string, { uid: st
   return uids;
 };
 
-/** A key for the pod of a cell: its uid, else the newest uid of its name, else its name. */
+/** Returns a key for the pod of a cell: its UID, otherwise the newest UID of its name, otherwise its name. */
 export const podKeys = (cells: readonly PlacedCell[]): ((place: Place) => string) => {
   const uids = uidsByName(cells);
   return (place) => {
@@ -149,7 +152,7 @@ export const podKeys = (cells: readonly PlacedCell[]): ((place: Place) => string
   };
 };
 
-/** Pods by key. */
+/** Returns pods by key. */
 export const podsOf = (cells: readonly PlacedCell[]): Map<string, PodParts> => {
   const keyOf = podKeys(cells);
   const ofPods = cells.filter(({ place }) => place.pod !== '' || place.podUid !== '');
@@ -170,7 +173,7 @@ export const podsOf = (cells: readonly PlacedCell[]): Map<string, PodParts> => {
   return pods;
 };
 
-/** What each sender knows of a place, together. */
+/** Merges the position fields of all senders. */
 const mergedPlace = (cells: readonly PlacedCell[]): Place => {
   const first = (field: keyof Place): string => cells.find(({ place }) => place[field] !== '')?.place[field] ?? '';
   return {
@@ -183,7 +186,10 @@ const mergedPlace = (cells: readonly PlacedCell[]): Place => {
   };
 };
 
-/** Cells by metric, of each metric those of the resource that was heard last: attributes of a resource change, and a restart makes a new one. */
+/**
+ * Returns cells by metric, for each metric those of the most recent resource. Attributes of a resource change, and a
+ * restart creates a new resource.
+ */
 export const byMetric = <C extends Cell>(cells: readonly C[]): ReadonlyMap<string, readonly C[]> =>
   new Map(
     [...Map.groupBy(cells, ({ metric }) => metric)].map(([metric, own]) => {
@@ -192,7 +198,7 @@ export const byMetric = <C extends Cell>(cells: readonly C[]): ReadonlyMap<strin
     }),
   );
 
-/** The label of the cell that is 1, where a metric has one cell for each value that is possible. */
+/** Returns the label of the cell with value 1, for a metric with one cell per possible value. */
 export const chosenLabel = (
   cells: CellsByMetric,
   sources: readonly Source[],
@@ -206,7 +212,7 @@ export const chosenLabel = (
   return undefined;
 };
 
-/** The first attribute of a name among resources of cells, those heard last first. */
+/** Returns the first attribute of a name among the resources of cells, the most recent first. */
 export const attributeOf = (cells: CellsByMetric, ...names: readonly string[]): unknown => {
   let [found, foundMs]: [unknown, number] = [undefined, Number.NEGATIVE_INFINITY];
   for (const own of cells.values())

@@ -1,31 +1,32 @@
 /**
- * Whether the kernel killed a process of a container for want of memory. Kubernetes alone cannot tell: it names the end of a container's first
- * process only (kubernetes#69676), and exit code 137 says no more than SIGKILL, which a failed liveness probe sends as well (kubernetes#100483). So the
- * verdict goes by everything that is known. No input or output.
+ * Determines whether the kernel killed a process of a container because it ran out of memory. Kubernetes alone is not
+ * sufficient: it reports only the end of a container's first process (kubernetes#69676). Exit code 137 only means
+ * SIGKILL, which a failed liveness probe also sends (kubernetes#100483). The verdict therefore uses all available
+ * signs. A pure function without I/O.
  */
 import { z } from 'zod';
 
 export const OomVerdict = z.strictObject({
   verdict: z.enum(['yes', 'likely', 'no', 'unknown']),
-  reasons: z.array(z.string()).describe('What it goes by, and what would tell more'),
+  reasons: z.array(z.string()).describe('Reasons for the verdict, and data that would make it more certain'),
 });
 export type OomVerdict = z.output<typeof OomVerdict>;
 
-/** What is known of a container; `undefined` where nothing tells. */
+/** Known facts about a container; `undefined` if unknown */
 export interface OomSigns {
-  /** Reason of the last termination. */
+  /** Reason of the last termination */
   readonly lastReason?: string | undefined;
-  /** Of the last termination. */
+  /** Exit code of the last termination */
   readonly exitCode?: number | undefined;
-  /** Why it waits or has ended now. */
+  /** Current reason why the container waits or has ended */
   readonly currentReason?: string | undefined;
-  /** Restarts that are counted of it. */
+  /** Number of restarts of the container */
   readonly restarts?: number | undefined;
-  /** Processes that the kernel killed in its cgroup in the range. */
+  /** Number of processes that the kernel killed in its cgroup in the range */
   readonly cgroupKills?: number | undefined;
-  /** Events of its node about memory that ran out, in the range. */
+  /** Number of out-of-memory events of its node in the range */
   readonly nodeEvents?: number | undefined;
-  /** Most memory used of its limit in the range. */
+  /** Peak memory use as a share of its limit in the range */
   readonly peakShare?: number | undefined;
 }
 
@@ -45,7 +46,7 @@ const alive = 'the container never ended';
 const noneCounted = 'the kernel counted none in its cgroup in the range';
 const others = `of its other processes ${counterHint}`;
 
-/** The first that holds decides. */
+/** Rules, of which the first that matches decides */
 const rules: readonly Rule[] = [
   [
     ({ lastReason, currentReason }) => lastReason === 'OOMKilled' || currentReason === 'OOMKilled',
@@ -109,7 +110,10 @@ const verdict = (value: OomVerdict['verdict'], ...reasons: string[]): OomVerdict
 
 const near = (share: number): string => `it used up to ${percent(share)} of its memory limit`;
 
-/** Where the end says too little: memory near the limit, or a node without memory, make it likely. */
+/**
+ * If the termination is inconclusive, memory near the limit or a node without memory makes an out-of-memory kill
+ * likely.
+ */
 const bySigns = ({ nodeEvents, peakShare }: OomSigns, reason: string): OomVerdict => {
   const isNear = peakShare !== undefined && peakShare >= nearLimit;
   const isNodeOut = nodeEvents !== undefined && nodeEvents > 0;

@@ -1,4 +1,4 @@
-/** One pod with its containers, events and newest log records. */
+/** One pod with its containers, events and newest log records */
 import { z } from 'zod';
 import { readPage } from '../../queries/logs/pages.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
@@ -21,14 +21,14 @@ export const OnePod = z.strictObject({
   events: z.union([
     z.strictObject({
       items: z.array(KubernetesEvent),
-      more: z.string().nullable().describe('Path of the list that has more; null where these are all'),
+      more: z.string().nullable().describe('Path of the full list; `null` if all items are included'),
     }),
     Missing,
   ]),
   logs: z.union([
     z.strictObject({
-      items: z.array(LogRecord).describe('The newest of the range'),
-      more: z.string().nullable().describe('Path of the list that has more; null where these are all'),
+      items: z.array(LogRecord).describe('Newest log records of the range'),
+      more: z.string().nullable().describe('Path of the full list; `null` if all items are included'),
     }),
     Missing,
   ]),
@@ -37,7 +37,7 @@ export type OnePod = z.output<typeof OnePod>;
 
 const firstPage = 50;
 
-/** One pod at the end of a range; `undefined` where no series speaks of it. */
+/** Returns one pod at the end of a range; `undefined` if no series belongs to it. */
 export const readPod = async (
   reading: Reading,
   range: Range,
@@ -55,7 +55,7 @@ export const readPod = async (
   return { ...podOf(pod), containers: containersOf(pod, happened, reportedMetricsOf(cells)), events, logs };
 };
 
-/** Series that may be of a pod, under any resource that it had. */
+/** Returns series that may belong to a pod, under any of its resources. */
 const seriesOf = ({ pod, podUid }: Place): NonNullable<CellQuery['series']> => {
   const matchers = [
     ...(pod === '' ? [] : [['pod', ['k8s.pod.name'], ['pod', 'exported_pod', 'pod_name']] as const]),

@@ -1,4 +1,4 @@
-/** Pods: phase, restarts, how their containers ended, where they run and what they belong to. */
+/** Pods: phase, restarts, terminations of containers, node and owner */
 import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
@@ -13,7 +13,7 @@ import { attributeOf, chosenLabel, type PodParts, podsOf, readPlaced } from './o
 const LastTermination = z.strictObject({ container: z.string(), reason: z.string() });
 
 export const Pod = z.strictObject({
-  id: z.string().describe('Its uid, else cluster, namespace and name'),
+  id: z.string().describe('UID, otherwise cluster, namespace and name'),
   name: KnownText,
   uid: KnownText,
   cluster: KnownText,
@@ -22,24 +22,24 @@ export const Pod = z.strictObject({
   owner: z.strictObject({
     kind: KnownText,
     name: KnownText,
-    isDerived: z.boolean().describe("Whether a Deployment was told by its ReplicaSet's name"),
+    isDerived: z.boolean().describe('Whether the Deployment was derived from the name of its ReplicaSet'),
   }),
-  phase: KnownText.describe('Pending, Running, Succeeded, Failed or Unknown'),
-  reason: KnownText.describe('Why it is in the phase, such as Evicted'),
+  phase: KnownText.describe('`Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`'),
+  reason: KnownText.describe('Reason for the phase, such as `Evicted`'),
   ready: z
     .strictObject({ ready: Known, containers: z.int() })
-    .describe('Containers that are ready, and all that are told of'),
-  restarts: Known.describe('Of all its containers'),
-  lastTerminations: z.array(LastTermination).describe('Of containers that ended, why'),
-  cpu: Known.describe('Processors in use'),
-  memory: Known.describe('Bytes in use: the working set'),
+    .describe('Number of ready containers and of all reported containers'),
+  restarts: Known.describe('Restarts of all containers of the pod'),
+  lastTerminations: z.array(LastTermination).describe('Reasons of terminated containers'),
+  cpu: Known.describe('Used processor cores'),
+  memory: Known.describe('Used bytes: the working set'),
   lastSeen: z.string(),
 });
 export type Pod = z.output<typeof Pod>;
 
 export const podMetrics = [...new Set([...metricsOf(podSources), ...containerMetrics])];
 
-/** Pods at the end of a range. */
+/** Returns pods at the end of a range. */
 export const readPods = async (
   reading: Reading,
   range: Range,
@@ -49,7 +49,7 @@ export const readPods = async (
   return { isCut, items: [...podsOf(cells).values()].map(podOf) };
 };
 
-/** The phase that any sender tells. */
+/** Returns the phase that any sender reports. */
 export const phaseOf = ({ cells }: PodParts): string | undefined => {
   const reportedPhase = chosenLabel(cells, podSources.phase, ['k8s.pod.status.phase', 'phase']);
   if (reportedPhase !== undefined) return reportedPhase;
@@ -66,10 +66,10 @@ const ownerAttributes = [
   ['ReplicaSet', 'k8s.replicaset.name'],
 ] as const;
 
-/** Ends of the names that a Deployment gives to its ReplicaSets: letters and digits that spell no words. */
+/** Suffixes of ReplicaSet names of a Deployment, from letters and digits that form no words */
 const hashed = /^(.+)-[bcdfghjklmnpqrstvwxz2456789]{5,10}$/;
 
-/** What a pod belongs to: by attributes that the k8sattributes processor sets, else by kube-state-metrics. */
+/** Returns the owner of a pod: from attributes of the k8sattributes processor, otherwise from kube-state-metrics. */
 export const ownerOf = (pod: PodParts): { kind: string; name: string; isDerived: boolean } | undefined => {
   const all = new Map([...pod.cells, ...pod.containers.flatMap(({ cells }) => [...cells])]);
   const attributeOwner = ownerAttributes.flatMap(([kind, key]) => {
@@ -96,7 +96,7 @@ const notReportedReason = 'no sender says';
 const missingReason = (what: string): string =>
   `no ${what} came in the last 10 minutes: the k8s_cluster receiver or kube-state-metrics tells it`;
 
-/** Containers' sum, where the pod itself has no such figure. */
+/** Returns the sum over containers if the pod itself does not report the value. */
 const usedBy = (pod: PodParts, kind: 'cpu' | 'memory'): Known => {
   const own = totalOf(pod.cells, podSources[kind]);
   if (own !== undefined) return known(own);

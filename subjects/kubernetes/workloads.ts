@@ -1,4 +1,4 @@
-/** Deployments, stateful sets, daemon sets, jobs and cron jobs: what is wanted of them and what is there. */
+/** Deployments, stateful sets, daemon sets, jobs and cron jobs: desired and actual state */
 import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
@@ -17,26 +17,26 @@ export const Workload = z.strictObject({
   name: z.string(),
   cluster: KnownText,
   namespace: KnownText,
-  desired: Known.describe('Pods; of a daemon set nodes; of a job completions'),
-  ready: Known.describe('Of a job those that succeeded'),
+  desired: Known.describe('Desired pods; for a daemon set, nodes; for a job, completions'),
+  ready: Known.describe('Ready pods; for a job, succeeded pods'),
   available: Known,
-  updated: Known.describe('Of the present version'),
-  active: Known.describe('Pods of a job that run; jobs of a cron job'),
-  failed: Known.describe('Pods of a job'),
+  updated: Known.describe('Pods of the current version'),
+  active: Known.describe('Running pods of a job; active jobs of a cron job'),
+  failed: Known.describe('Failed pods of a job'),
   state: z
     .enum(['ready', 'degraded', 'unknown'])
-    .describe('degraded: less ready than desired, or a job with failed pods'),
-  pods: z.int().describe('Pods that are known to belong to it and have not ended'),
-  restarts: Known.describe('Of its pods'),
-  cpu: Known.describe('Processors in use by its pods'),
-  memory: Known.describe('Bytes in use by its pods'),
+    .describe('`degraded` if fewer pods are ready than desired, or a job has failed pods'),
+  pods: z.int().describe('Pods that are known to belong to the workload and have not ended'),
+  restarts: Known.describe("Restarts of the workload's pods"),
+  cpu: Known.describe("Processor cores used by the workload's pods"),
+  memory: Known.describe("Bytes used by the workload's pods"),
   lastSeen: z.string(),
 });
 export type Workload = z.output<typeof Workload>;
 
 export const workloadMetrics = [...new Set(Object.values(workloads).flatMap(({ sources }) => metricsOf(sources)))];
 
-/** Workloads at the end of a range. */
+/** Returns workloads at the end of a range. */
 export const readWorkloads = async (
   reading: Reading,
   range: Range,
@@ -62,7 +62,7 @@ const idOf = (
   name: string,
 ) => `${cluster}/${namespace}/${kind}/${name}`;
 
-/** Workloads that these series speak of, with the use of the pods that belong to each. */
+/** Returns the workloads of these series, with the usage of their pods. */
 export const workloadsOf = (cells: readonly PlacedCell[]): Workload[] => {
   const named = cells.flatMap((cell): Named[] => {
     const kind = kindByMetric.get(cell.metric);
@@ -132,7 +132,7 @@ const stateOf = (
   return there < desired.value ? 'degraded' : 'ready';
 };
 
-/** The sum over pods of what is known; unknown where nothing is. */
+/** Returns the sum of known values over pods; unknown if no value is known. */
 export const overPods = (pods: readonly Pod[], read: (pod: Pod) => Known): Known => {
   if (pods.length === 0)
     return unknown('no pod is known to belong to it: the k8sattributes processor or kube-state-metrics tells owners');

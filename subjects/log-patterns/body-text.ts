@@ -1,31 +1,34 @@
-/** What is looked at of a body, as codes of characters: bytes of the wire need not become a string, unless its words or values are asked for. */
+/**
+ * Scanned part of a log body, as character codes. Bytes of the wire format are only converted to a string if its words
+ * or values are requested.
+ */
 import { textOf } from '../../schemas/otlp/any-value.ts';
 import { isKey } from './keyed.ts';
 import { BEYOND, characters } from './spans.ts';
 
-/** Characters looked at. */
+/** Maximum number of scanned characters */
 const MAX_LENGTH = 4096;
-/** Codes behind them: nothing looks further than the longest method of HTTP. */
+/** Number of codes after them; the longest lookahead is the longest HTTP method. */
 const MARGIN = 16;
 
 const { SPACE, LETTER, DIGIT, JOINT, classes } = characters;
 const nothing: Uint8Array = new Uint8Array(0);
 
-/** Where a long text is cut: behind a whole word, unless that is very long. */
+/** Returns where a long text is cut: after a complete word, unless that word is very long. */
 const endOfWhole = (codes: Uint16Array): number => {
   for (let end = MAX_LENGTH; end > MAX_LENGTH / 2; end--)
     if (((classes[codes[end - 1] as number] as number) & (LETTER | DIGIT | JOINT)) === 0) return end;
   return MAX_LENGTH;
 };
 
-/** The place after a key and its equals sign; 0 where none begins here. */
+/** Returns the position after a key and its equals sign; 0 if there is no key at this position. */
 const afterKey = (bytes: Uint8Array, from: number, to: number): number => {
   let at = from;
   while (at < to && isKey(bytes[at] as number)) at++;
   return at > from && at < to && bytes[at] === 61 ? at + 1 : 0;
 };
 
-/** What begins like this may be a JSON object or logfmt, which has two keys at least. */
+/** Returns whether a body may be a JSON object or logfmt, which has at least two keys. */
 const mayBeKeyed = (bytes: Uint8Array, from: number, to: number): boolean => {
   if (from < to && bytes[from] === 123) return true;
   let at = afterKey(bytes, from, to);
@@ -37,11 +40,11 @@ const mayBeKeyed = (bytes: Uint8Array, from: number, to: number): boolean => {
 
 export class BodyText {
   readonly codes = new Uint16Array(MAX_LENGTH + MARGIN);
-  /** Where the first line with something in it begins and ends. */
+  /** Start and end of the first non-empty line. */
   start = 0;
   end = 0;
   readonly #memory = Buffer.from(this.codes.buffer);
-  /** The same codes, two in one. */
+  /** View of the same codes, two per element */
   readonly #pairs = new Int32Array(this.codes.buffer);
   #viewed = nothing;
   #view = new DataView(nothing.buffer);
@@ -49,7 +52,7 @@ export class BodyText {
   #bytes = nothing;
   #from = 0;
 
-  /** Up to the end of that line at least. */
+  /** Returns the text up to at least the end of the line. */
   get text(): string {
     this.#text ??= textOf(this.#bytes, this.#from, this.#from + this.end);
     return this.#text;
@@ -58,7 +61,7 @@ export class BodyText {
   read(text: string): void {
     const { codes } = this;
     this.#memory.write(text, 0, 2 * MAX_LENGTH, 'utf16le');
-    // Cut first, so that nothing looks further.
+    // Cut first, so that nothing reads further.
     const length = text.length > MAX_LENGTH ? endOfWhole(codes) : text.length;
     this.#text = text.length > length ? text.slice(0, length) : text;
     this.#bytes = nothing;
@@ -68,7 +71,10 @@ export class BodyText {
     this.#ends(start, line < 0 ? length : line, length);
   }
 
-  /** Reads the line from bytes; false, and nothing read, where a string must be: of other characters than ASCII, and what may be written by keys. */
+  /**
+   * Reads the line from bytes. Returns false without reading if a string is required: for non-ASCII characters, and for
+   * a body that may be JSON or logfmt.
+   */
   readBytes(bytes: Uint8Array, from: number, to: number): boolean {
     if (mayBeKeyed(bytes, from, to)) return false;
     const { codes } = this;
@@ -87,7 +93,7 @@ export class BodyText {
       codes[end] = code;
       if (code === 10) break;
     }
-    // The end of the line stays, as in a string.
+    // The line break remains, as in a string.
     let read = Math.min(end + 1, length);
     if (end === MAX_LENGTH && to - from > MAX_LENGTH) read = end = endOfWhole(codes);
     this.#text = undefined;
@@ -97,7 +103,10 @@ export class BodyText {
     return true;
   }
 
-  /** Takes up four characters at a time, and answers how many: up to an end of a line and to what is no ASCII. */
+  /**
+   * Copies four characters at a time, up to a line break or a non-ASCII character, and returns the number of
+   * characters.
+   */
   #plainWords(bytes: Uint8Array, from: number, length: number): number {
     if (bytes !== this.#viewed) {
       this.#viewed = bytes;

@@ -1,9 +1,9 @@
 /**
- * About how many different values there were: HyperLogLog. A sketch is text, one character a register, so that it is held, saved and sent as it is.
- * Shards' sketches go together without counting a value twice.
+ * Estimates the number of distinct values with HyperLogLog. A sketch is text, one character per register, so it is
+ * stored and sent unchanged. Sketches of shards merge without double counting.
  */
 
-/** The standard error is 1.04 / √128: 9 %. */
+/** Number of registers; the standard error is 1.04 / √128: 9% */
 const REGISTERS = 128;
 const INDEX_BITS = 7;
 const ZERO = 48;
@@ -17,18 +17,18 @@ const hashOf = (codes: Uint16Array, from: number, to: number): number => {
   return (hash ^ (hash >>> 16)) >>> 0;
 };
 
-/** The sketch with one more value: codes of characters between two places. */
+/** Returns the sketch with one more value, given as character codes between two positions. */
 export const sketchWith = (sketch: string, codes: Uint16Array, from: number, to: number): string => {
   const hash = hashOf(codes, from, to);
   const register = hash >>> (32 - INDEX_BITS);
   const rank = Math.min(Math.clz32(hash << INDEX_BITS), 32 - INDEX_BITS) + 1;
   if (sketch.charCodeAt(register) - ZERO >= rank) return sketch;
   const text = sketch.slice(0, register) + String.fromCharCode(ZERO + rank) + sketch.slice(register + 1);
-  // In one piece: a string that was put together holds on to its parts.
+  // A flat copy, because a concatenated string retains its parts.
   return Buffer.from(text, 'latin1').toString('latin1');
 };
 
-/** A sketch of some values. */
+/** Returns a sketch of values. */
 export const sketchOf = (values: Iterable<string>): string => {
   let sketch = nothing;
   for (const value of values)
@@ -41,11 +41,11 @@ export const sketchOf = (values: Iterable<string>): string => {
   return sketch;
 };
 
-/** A sketch of the values of both. */
+/** Returns the union of two sketches. */
 export const mergeSketches = (one: string, other: string): string =>
   String.fromCharCode(...Array.from(one, (_, at) => Math.max(one.charCodeAt(at), other.charCodeAt(at))));
 
-/** About how many different values a sketch has seen. */
+/** Returns the approximate number of distinct values of a sketch. */
 export const aboutHowMany = (sketch: string): number => {
   let sum = 0;
   let empty = 0;
@@ -55,7 +55,7 @@ export const aboutHowMany = (sketch: string): number => {
     if (rank === 0) empty++;
   }
   const estimate = ((0.7213 / (1 + 1.079 / REGISTERS)) * REGISTERS ** 2) / sum;
-  // Few values leave registers empty, and their number says more.
+  // With few values, some registers are empty, and their number is a better estimate.
   const isFew = estimate <= 2.5 * REGISTERS && empty > 0;
   return Math.round(isFew ? REGISTERS * Math.log(REGISTERS / empty) : estimate);
 };

@@ -1,13 +1,22 @@
-/** Patterns of one structure against each other and against bodies: which one a body is of, and what became of an id. */
+/**
+ * Compares patterns of one structure with each other and with bodies: the pattern of a body, and the current id of a
+ * former pattern
+ */
 import { ANY } from './tokens.ts';
 
-/** How a pattern covers bodies: of each place the hash of its word, `VARIABLE` or `ANY`. One id may have several forms, as members found them. */
+/**
+ * Coverage of a pattern: for each position the hash of its word, `VARIABLE` or `ANY`. One id may have several forms, as
+ * consumer group members found them.
+ */
 export interface Form {
   readonly id: string;
   readonly places: readonly number[];
 }
 
-/** Whether `outer` takes everything of `inner`, another form or a body of the same structure: words and variables are the same, or `outer` takes any. */
+/**
+ * Returns whether `outer` covers `inner`, another form or a body of the same structure. At each position, words and
+ * variables are equal, or `outer` accepts any.
+ */
 export const covers = (outer: ArrayLike<number>, inner: ArrayLike<number>): boolean => {
   if (outer.length > inner.length) return false;
   for (let place = 0; place < outer.length; place++)
@@ -21,16 +30,16 @@ interface Ranked extends Form {
   readonly width: number;
 }
 
-/** The narrowest first; the order of ids decides between equals, so that every reader decides alike. */
+/** The narrowest first. Ids decide between equals, so that every reader decides identically. */
 const inOrder = (one: Ranked, two: Ranked): number => one.width - two.width || (one.id < two.id ? -1 : 1);
 
 /**
- * The forms of one service and structure. A pattern that another one covers was merged into it, or would have been had one member seen
- * all bodies: its id is an alias. What is no alias survives.
+ * Forms of one service and structure. A pattern that another one covers was merged into it, or would have been if one
+ * member had seen all bodies; its id is an alias. All other patterns survive.
  */
 export class Forms {
   readonly #all: readonly Ranked[];
-  /** Forms that no other covers, the narrowest first. */
+  /** Forms that no other form covers, the narrowest first */
   readonly #surviving: readonly Ranked[];
   readonly #ids: ReadonlySet<string>;
 
@@ -43,12 +52,12 @@ export class Forms {
     this.#ids = new Set(this.#surviving.map(({ id }) => id));
   }
 
-  /** The id of the pattern that a body is of; `undefined` where no form covers it. */
+  /** Returns the id of the pattern of a body; `undefined` if no form covers it. */
   match(hashes: ArrayLike<number>): string | undefined {
     return this.#surviving.find(({ places }) => covers(places, hashes))?.id;
   }
 
-  /** The id under which an id is read today: itself, or that of the pattern that covers it. */
+  /** Returns the current id of a pattern: the id itself, or that of the pattern that covers it. */
   resolve(id: string): string {
     if (this.#ids.has(id)) return id;
     const own = this.#all.filter((form) => form.id === id);

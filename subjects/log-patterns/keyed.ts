@@ -1,10 +1,10 @@
-/** Reads JSON objects and logfmt: the message is what tells patterns apart, besides the names of the keys. */
+/** Parses JSON objects and logfmt. The message and the names of the keys distinguish patterns. */
 
 const MAX_HASHES = 10_000;
 const hashes = new Map<string, number>();
 const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 
-/** What the hash of a key begins with, and what each of its characters makes of it. Numbers within keys do not tell bodies apart: each is as `0`. */
+/** Initial value and step of the hash of a key. Numbers in keys do not distinguish bodies: each is hashed as `0`. */
 const SEED = 17;
 const mixed = (hash: number, code: number, before: number): number => {
   if (!isDigit(code)) return Math.imul(hash ^ code, 0x01000193);
@@ -27,20 +27,20 @@ export const keyHash = (name: string): number => {
 const messageKeys = new Set(['message', 'msg', 'body', 'log', 'text', 'event', 'MESSAGE', '@message']);
 const messageHashes = new Set([...messageKeys].map(keyHash));
 const MAX_FIELDS = 64;
-/** `JSON.stringify` overflows the stack on values that `JSON.parse` reads, and how deep ones depends on the caller. */
+/** `JSON.stringify` overflows the stack on values that `JSON.parse` accepts, at a depth that depends on the caller. */
 const MAX_DEPTH = 64;
 const TOO_DEEP = '…';
 
-/** A key's name and its value. */
+/** Name and value of a key */
 export type Field = readonly [name: string, value: string];
 
-/** Where the fields of logfmt lie, and the hashes of their keys: most are never asked for as texts. */
+/** Positions of logfmt fields, and the hashes of their keys. Most fields are never read as text. */
 export class Pairs {
   #body = '';
-  /** Of each: where its key begins and ends, and its value. */
+  /** For each field: start and end of the key, and of the value */
   readonly #places = new Int32Array(4 * MAX_FIELDS);
   #count = 0;
-  /** The sum of the hashes of the keys. */
+  /** Sum of the hashes of the keys */
   hashes = 0;
 
   begin(body: string): void {
@@ -68,18 +68,18 @@ export class Pairs {
   }
 }
 
-/** A body that is written by keys. */
+/** A body that consists of keys and values */
 export interface Keyed {
   form: 'text' | 'json' | 'logfmt';
-  /** Of JSON: each key's name and value, but the message's. */
+  /** For JSON: name and value of each key except the message */
   readonly ofJson: Field[];
-  /** The same of logfmt. */
+  /** For logfmt: positions of the fields */
   readonly pairs: Pairs;
-  /** The key of the message; empty where there is none. */
+  /** Key of the message; empty if there is none */
   message: string;
 }
 
-/** The message of a JSON object, or `undefined` where the body is none. */
+/** Returns the message of a JSON object; `undefined` if the body is not one. */
 export const readJson = (body: string, into: Keyed): string | undefined => {
   if (body.charCodeAt(0) !== 123 || body.length > 65_536) return undefined;
   let value: unknown;
@@ -122,13 +122,16 @@ export const isKey = (code: number): boolean =>
   code === 46 ||
   code === 45;
 
-/** By the codes of characters of ASCII. */
+/** Indexed by ASCII code */
 const ofKeys = Uint8Array.from({ length: 128 }, (_, code) => (isKey(code) ? 1 : 0));
 
-/** The message of the body that is read, and its key; empty where there is none. And the hash of the key that was read last. */
+/** Key and message of the current body, empty if there are none, and the hash of the last key */
 const found = { key: '', message: '', hash: 0 };
 
-/** The message of a body that is nothing but `key=value` and `key="value"`, at least two; `undefined` where it is not. */
+/**
+ * Returns the message of a body that consists of at least two `key=value` or `key="value"` pairs; `undefined` for other
+ * bodies.
+ */
 export const readLogfmt = (body: string, into: Keyed): string | undefined => {
   if (body.length > 65_536) return undefined;
   let index = 0;
@@ -148,7 +151,7 @@ export const readLogfmt = (body: string, into: Keyed): string | undefined => {
   return found.message;
 };
 
-/** Leaves the hash of the key that begins there. */
+/** Stores the hash of the key that begins at `start`. */
 const endOfKey = (body: string, start: number): number => {
   let hash = SEED;
   let code = 0;
@@ -163,7 +166,7 @@ const endOfKey = (body: string, start: number): number => {
   return end;
 };
 
-/** Reads one pair; the index after it, or -1 where there is none. */
+/** Reads one pair. Returns the index after it, or -1 if there is none. */
 const readPair = (body: string, start: number, pairs: Pairs): number => {
   const equals = endOfKey(body, start);
   const { hash } = found;
@@ -186,7 +189,7 @@ const endOfBare = (body: string, from: number): number => {
   return index;
 };
 
-/** The closing quote; past the end where there is none. */
+/** Returns the index of the closing quote; past the end if there is none. */
 const endOfQuoted = (body: string, from: number): number => {
   let index = from;
   while (index < body.length && body.charCodeAt(index) !== 34) index += body.charCodeAt(index) === 92 ? 2 : 1;

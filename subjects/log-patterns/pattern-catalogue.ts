@@ -1,10 +1,10 @@
-/** What is known of the patterns of some services: which ids survive, and what the others became. */
+/** Catalogue of the patterns of services: surviving ids, and the aliases of others */
 
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { type Form, Forms } from './forms.ts';
 import { ANY } from './tokens.ts';
 
-/** Patterns that are looked at; of more, those seen last. */
+/** Maximum number of patterns that are read, the most recent first */
 const maxPatterns = 50_000;
 
 interface Row extends Form {
@@ -17,29 +17,29 @@ interface Row extends Form {
 export interface KnownPattern {
   readonly id: string;
   readonly template: string;
-  /** Of it and of those that became aliases of it; epoch milliseconds. */
+  /** First time of the pattern and its aliases; epoch milliseconds */
   readonly firstSeenMs: number;
-  /** Ids that are aliases of it. */
+  /** Ids that are aliases of the pattern */
   readonly aliases: ReadonlySet<string>;
 }
 
 const keyOf = (service: string, id: string): string => `${id} ${service}`;
 
 export class Catalogue {
-  /** By service and id, every id. */
+  /** Surviving ids, by service and any id */
   readonly #survivors = new Map<string, string>();
   readonly #known = new Map<string, { id: string; template: string; firstSeenMs: number; aliases: Set<string> }>();
   readonly #services = new Map<string, number>();
 
   constructor(rows: readonly Row[]) {
     for (const bucket of Map.groupBy(rows, ({ service, structure }) => keyOf(service, String(structure))).values()) {
-      // Where nothing is wide, no pattern covers another.
+      // If no pattern is wide, none covers another.
       const forms = bucket.some(({ places }) => places.length > 0) ? new Forms(bucket) : undefined;
       for (const row of bucket) this.#add(row, forms?.resolve(row.id) ?? row.id);
     }
   }
 
-  /** The id that an id of a service is read under today. */
+  /** Returns the current id for an id of a service. */
   resolve(service: string, id: string): string {
     return this.#survivors.get(keyOf(service, id)) ?? id;
   }
@@ -48,7 +48,7 @@ export class Catalogue {
     return this.#known.get(keyOf(service, id));
   }
 
-  /** When the first pattern of a service was seen; epoch milliseconds. */
+  /** Returns when the first pattern of a service was seen; epoch milliseconds. */
   firstSeenMs(service: string): number | undefined {
     return this.#services.get(service);
   }
@@ -66,7 +66,7 @@ export class Catalogue {
   }
 }
 
-/** The patterns of the named services, of all without. */
+/** Returns the patterns of the given services, or of all services. */
 export const catalogueOf = async (columns: TenantColumns, services?: readonly string[]): Promise<Catalogue> => {
   const ofServices = services === undefined ? '' : ' AND service IN {services:Array(String)}';
   const rows = await columns.query<Row>(

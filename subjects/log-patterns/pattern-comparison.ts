@@ -1,4 +1,4 @@
-/** The log patterns of two ranges against each other. */
+/** Comparison of the log patterns of two ranges */
 import { z } from 'zod';
 import type { Range } from '../../queries/range.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
@@ -6,13 +6,13 @@ import { catalogueOf } from './pattern-catalogue.ts';
 import { type CountFilter, countsOf } from './pattern-counts.ts';
 import { PatternTotals } from './patterns.ts';
 
-/** Standard errors by which two shares differ, and how many times one is the other, that make a change. */
+/** Minimum number of standard errors between two shares, and minimum ratio, for a change */
 const minErrors = 4;
 const minRatio = 1.5;
 
 const Side = z.strictObject({
   count: z.int(),
-  share: z.number().describe('Of all records of the range that the filters leave, 0 to 1'),
+  share: z.number().describe('Share of all records of the range that match the filters, between 0 and 1'),
 });
 
 export const ComparedPattern = z.strictObject({
@@ -25,7 +25,7 @@ export const ComparedPattern = z.strictObject({
     .enum(['new', 'gone', 'more', 'fewer', 'same'])
     .nullable()
     .describe(
-      'new: none in the baseline; gone: none in the range; more, fewer: the shares differ by 4 standard errors and one is 1.5 times the other; null where a range has no records at all',
+      '`new`: no record in the baseline; `gone`: no record in the range; `more`, `fewer`: the shares differ by 4 standard errors and a factor of at least 1.5; `null` if a range has no records',
     ),
 });
 export type ComparedPattern = z.output<typeof ComparedPattern>;
@@ -36,8 +36,8 @@ interface Sides {
 }
 
 /**
- * What became of a pattern with `counts` of `totals` records. Shares are compared, and not counts, so that more traffic is no change: with
- * p the share of both together, they differ when |p₁ − p₂| ≥ 4 · √(p (1 − p) (1/n₁ + 1/n₂)).
+ * Returns the change of a pattern with `counts` of `totals` records. Compares shares instead of counts, so that more
+ * traffic is no change. With the combined share p, shares differ if |p₁ − p₂| ≥ 4 · √(p (1 − p) (1/n₁ + 1/n₂)).
  */
 export const changeOf = (counts: Sides, totals: Sides): ComparedPattern['change'] => {
   if (totals.now === 0 || totals.before === 0) return null;
@@ -52,7 +52,7 @@ export const changeOf = (counts: Sides, totals: Sides): ComparedPattern['change'
   return now > before ? 'more' : 'fewer';
 };
 
-/** Patterns of either range: those whose shares differ most first. */
+/** Returns the patterns of both ranges, ordered by the difference of their shares. */
 export const comparePatterns = async (
   columns: TenantColumns,
   { range, baseline }: { readonly range: Range; readonly baseline: Range },

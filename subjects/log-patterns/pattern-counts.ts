@@ -1,4 +1,4 @@
-/** Counts of log patterns by minute, as they are stored: under the ids that patterns had then. */
+/** Counts of log patterns per minute, as stored: under the ids at that time */
 
 import { projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
@@ -9,26 +9,26 @@ import { earlierDays } from './pattern-verdicts.ts';
 export const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const dayMs = 86_400_000;
-/** Services and ids of one answer. */
+/** Maximum number of services and ids in one result */
 const maxRows = 200_000;
 
-/** Which counts are asked for. */
+/** Filter of counts */
 export interface CountFilter {
   readonly service?: string | undefined;
   readonly severity?: SeverityLevel | undefined;
   readonly projectId?: string | undefined;
   readonly scope?: 'account' | undefined;
-  /** Ids that patterns have or had; all without. */
+  /** Current or former ids; without it, all patterns */
   readonly ids?: readonly string[];
 }
 
-/** Whole minutes; the second one belongs to it. */
+/** Range of full minutes, end inclusive */
 interface Minutes {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** The minutes that a range touches. */
+/** Returns the minutes that a range overlaps. */
 const minutesOf = ({ from, to }: Range): Minutes => ({
   fromMs: Math.floor(Number(from / 1_000_000n) / minuteMs) * minuteMs,
   toMs: Math.floor(Number(to / 1_000_000n) / minuteMs) * minuteMs,
@@ -64,7 +64,7 @@ export interface CountRow {
 const read = async <Row>(columns: TenantColumns, sql: string, filter: CountFilter): Promise<Row[]> =>
   columns.query<Row>(`${sql} LIMIT ${maxRows}`, parametersOf(filter), { maxResultRows: maxRows });
 
-/** Records of a range by service, id and severity. */
+/** Returns the records of a range by service, id and severity. */
 export const countsOf = async (columns: TenantColumns, range: Range, filter: CountFilter): Promise<CountRow[]> => {
   const rows = await read<{ service: string; id: string; severity: SeverityLevel; n: string; a: number; z: number }>(
     columns,
@@ -83,21 +83,21 @@ export const countsOf = async (columns: TenantColumns, range: Range, filter: Cou
   }));
 };
 
-/** Records of a service and id over time. */
+/** Records of a service and id over time */
 export interface SeriesRow {
   readonly service: string;
   readonly id: string;
-  /** By step, of those that have any. */
+  /** Number of records by step; empty steps are omitted */
   readonly steps: ReadonlyMap<number, number>;
 }
 
-/** Steps of whole minutes, so that a range has at most so many, and one more. */
+/** Returns a step of full minutes that divides a range into at most `maxSteps` + 1 steps. */
 export const stepOf = (range: Range, maxSteps: number): number => {
   const { fromMs, toMs } = minutesOf(range);
   return Math.max(1, Math.ceil((toMs + minuteMs - fromMs) / maxSteps / minuteMs)) * minuteMs;
 };
 
-/** Records of some ids by step, each under the time at which it begins. */
+/** Returns the records of ids by step, keyed by the start of the step. */
 export const seriesOf = async (
   columns: TenantColumns,
   range: Range,
@@ -119,27 +119,27 @@ export const seriesOf = async (
   }));
 };
 
-/** The hour that is compared: the last whole one of a range, of which the counts are there. */
+/** Returns the compared hour: the last full hour of a range whose counts are available. */
 export const hourOf = (range: Range, nowMs: number): Minutes => {
   const endMs = Math.floor(Math.min(Number(range.to / 1_000_000n), nowMs - 2 * minuteMs) / minuteMs) * minuteMs;
   return { fromMs: endMs - hourMs, toMs: endMs - minuteMs };
 };
 
-/** Records of an hour and of the same hour one, two … days before, of what is kept. */
+/** Records of an hour and of the same hour one, two … days before, within the retention */
 export interface HourCounts {
-  /** By service and id. */
+  /** By service and id */
   readonly rows: readonly {
     readonly service: string;
     readonly id: string;
     readonly counts: readonly number[];
-    /** The last minute with a record, in any of the hours. */
+    /** Last minute with a record, in any of the hours */
     readonly lastMs: number;
   }[];
-  /** Of all patterns of a service. */
+  /** Records of all patterns of a service */
   readonly sent: ReadonlyMap<string, readonly number[]>;
 }
 
-/** Counts of an hour and of the same hour of earlier days, as far back as `keptMs`. */
+/** Returns the counts of an hour and of the same hour of earlier days, within the retention. */
 export const hoursOf = async (
   columns: TenantColumns,
   hour: Minutes,
@@ -154,7 +154,7 @@ export const hoursOf = async (
   const select = (group: string, where: CountFilter): string =>
     `SELECT ${group}, sumForEach(arrayMap(d -> if(d = ${day}, count, 0), range(${days.length}))) AS n, toUnixTimestamp(max(minute)) AS z
     FROM log_pattern_counts WHERE ${conditionOf(where)} AND (${windows.join(' OR ')}) GROUP BY ${group}`;
-  // Whether a service sent logs does not depend on which patterns are asked for, nor on severities.
+  // Whether a service sent logs does not depend on the requested patterns or severities.
   const { ids: _ids, severity: _severity, ...ofServices } = filter;
   const [rows, sent] = await Promise.all([
     read<{ service: string; pattern_id: string; n: string[]; z: number }>(

@@ -1,6 +1,9 @@
 const digits = Buffer.alloc(8);
 
-/** 64 bits of a template in which every variable is `<*>`, as 16 hexadecimal digits: the same in every process. */
+/**
+ * Returns the id of a template in which every variable is `<*>`: a 64-bit hash as 16 hexadecimal digits, the same in
+ * every process.
+ */
 export const patternIdOf = (template: string): string => {
   let low = 0x811c9dc5;
   let high = 0x9747b28c;
@@ -15,6 +18,6 @@ export const patternIdOf = (template: string): string => {
   return digits.toString('hex');
 };
 
-/** Where lines go that found no place among the patterns. */
+/** Template of lines that have no pattern */
 export const OTHER_TEMPLATE = '<other>';
 export const OTHER_ID: string = patternIdOf(OTHER_TEMPLATE);

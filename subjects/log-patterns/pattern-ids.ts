@@ -1,6 +1,7 @@
 /**
- * Which pattern a log record is of. No id is stored with records: bodies are matched against the patterns that are known of their
- * service when they are read (`test/bench/README.md` has what both cost), so that what is shown is always a pattern that survives.
+ * Assigns log records to patterns. Records have no stored id: bodies are matched against the known patterns of their
+ * service when they are read (`test/bench/README.md` has the costs of both). The result is therefore always a surviving
+ * pattern.
  */
 
 import { RowCache } from '../../queries/row-cache.ts';
@@ -9,15 +10,15 @@ import { type Form, Forms } from './forms.ts';
 import { OTHER_ID } from './pattern-id.ts';
 import { Tokens } from './tokens.ts';
 
-/** Patterns of one service and structure that are matched against, the last seen first. */
+/** Maximum number of patterns of one service and structure that are matched, the most recent first */
 const maxForms = 2_000;
-/** The structure under which `other` is kept. */
+/** Structure of the pattern `other` */
 const noStructure = 0;
 
 interface FormRow extends Form {
   readonly service: string;
   readonly structure: number;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch */
   readonly seen: string;
 }
 
@@ -32,21 +33,23 @@ const readBody = (body: string): Read => {
   return { structure: tokens.structure, hashes: tokens.hashes.slice(0, tokens.count) };
 };
 
-/** Patterns of one service and structure, as they were read. */
+/** Cached patterns of one service and structure */
 interface KnownForms {
   readonly forms: Forms | undefined;
   readonly readAtMs: number;
 }
 
 const known = new RowCache<KnownForms>(10_000);
-/** Patterns are merged into wider ones seldom, and the former ids stay good: they are aliases. */
+/**
+ * Time to live of cached patterns. Patterns are rarely merged into wider ones, and former ids remain valid as aliases.
+ */
 const goodMs = 60_000;
-/** A body that none covers may be of one that has landed meanwhile. */
+/** Time to live for a body without a match, whose pattern may have been stored in the meantime */
 const goodWithoutMatchMs = 2_000;
 
 const bucketOf = (service: string, structure: number): string => `${structure} ${service}`;
 
-/** Those last seen of one service and structure, where each server gave its own. */
+/** Returns the most recent rows of a service and structure, from the results of all servers. */
 const lastSeen = (rows: readonly FormRow[]): readonly FormRow[] => {
   if (rows.length <= maxForms) return rows;
   const seen = rows.toSorted((one, two) => Number(two.seen) - Number(one.seen) || (one.id < two.id ? -1 : 1));
@@ -54,7 +57,7 @@ const lastSeen = (rows: readonly FormRow[]): readonly FormRow[] => {
   return seen.filter((row) => forms.get(`${row.id} ${row.places}`) === row).slice(0, maxForms);
 };
 
-/** The known patterns of some structures, by service. */
+/** Returns the known patterns of structures, by service. */
 export const formsOf = async (
   columns: TenantColumns,
   services: Iterable<string>,
@@ -72,8 +75,8 @@ export const formsOf = async (
 };
 
 /**
- * The pattern of each body. `other` where the service has more forms than patterns are kept and none covers the body; `null` where none
- * is known yet.
+ * Returns the pattern of each body: `other` if the service has more forms than the limit and none covers the body;
+ * `null` if no pattern is known yet.
  */
 export const patternIdsOf = async (
   columns: TenantColumns,

@@ -1,4 +1,4 @@
-/** Log records of one pattern: exactly those that are shown with its id. */
+/** Log records of one pattern: exactly those that are displayed with its id */
 
 import { type LogPage, type LogPageRequest, readLogsOfRange } from '../../queries/logs/pages.ts';
 import type { FoundLog } from '../../queries/signals/log-record.ts';
@@ -7,10 +7,13 @@ import { bodyHasAllWords, jsonBodyHasAll } from '../../schemas/tables/search.ts'
 import { OTHER_ID } from './pattern-id.ts';
 import { formsOf } from './pattern-ids.ts';
 
-/** Words that a body is looked for by; the longest are the rarest. */
+/** Maximum number of words in the search for a body; the longest are the rarest */
 const maxWords = 8;
 const maxWordLength = 64;
-/** Records that are looked at for one page. Where fewer of them are of the pattern than the page holds, the page is short and there is a next one. */
+/**
+ * Maximum number of records that are read for one page. If fewer of them match the pattern than the page can contain,
+ * the page is short and there is a next page.
+ */
 const maxRecordsRead = 20_000;
 const minBatchSize = 100;
 const maxBatchSize = 2_000;
@@ -18,8 +21,8 @@ const maxBatchSize = 2_000;
 const mask = /<(?:\*|[a-z]+)>/g;
 
 /**
- * SQL that is true for every body of a template, and for few others: its words. What digits are within is left out, as templates show
- * keys with their digits masked; so are words that may be cut.
+ * Returns SQL that is true for every body of a template and for few others, based on its words. Words with digits are
+ * omitted, because templates show keys with masked digits; so are words that may be cut.
  */
 const mayHaveTemplate = (template: string): string => {
   const isJson = template.startsWith('{');
@@ -31,7 +34,7 @@ const mayHaveTemplate = (template: string): string => {
   return rarest.length === 0 ? 'true' : bodyHasAllWords(rarest.join(' '));
 };
 
-/** A pattern that survives: who has it, and its template; `asked` may have been an alias. */
+/** A surviving pattern with its services and template; the requested id may have been an alias */
 export interface SurvivingPattern {
   readonly id: string;
   readonly template: string;
@@ -43,7 +46,10 @@ interface PlaceRow {
   readonly structure: number;
 }
 
-/** The pattern of an id: itself where it survives in any service, else the one that most services merged it into. */
+/**
+ * Returns the pattern of an id: itself if it survives in any service, otherwise the one into which most services merged
+ * it.
+ */
 export const survivingPattern = async (columns: TenantColumns, id: string): Promise<SurvivingPattern | undefined> => {
   const rows = await columns.query<PlaceRow>(
     `SELECT service, structure FROM log_patterns WHERE tenant_id = {tenant:String} AND pattern_id = {id:String}
@@ -77,8 +83,8 @@ const mostFrequent = (ids: readonly string[]): string => {
 };
 
 /**
- * Records of a pattern that satisfy a condition, up to `limit`. Its words find what may be of it; of these, the records are taken that are
- * shown with its id.
+ * Returns records of a pattern that match a condition, up to `limit`. Its words find candidates, of which those
+ * displayed with its id are returned.
  */
 export const readLogsOfPattern = async (
   columns: TenantColumns,

@@ -1,44 +1,48 @@
-/** Whether a pattern is new, gone or spiking: its last hour against the same hour of earlier days. */
+/** Determines whether a pattern is new, gone or spiking: compares its last hour with the same hour of earlier days */
 import { z } from 'zod';
 
-/** Earlier days that are looked at, and how many of them the services must have sent logs on. */
+/** Number of earlier days, and minimum number of them on which the services must have sent logs */
 export const earlierDays = 7;
 const minDays = 3;
-/** Deviations above the median, and how many times the median, that make a spike. */
+/** Minimum deviations above the median, and minimum multiple of the median, for a spike */
 const deviations = 5;
 const times = 2;
-/** Median above which an hour without a single record is no chance: exp(-7) is less than a thousandth. */
+/** Minimum median for which an hour without records is significant: exp(-7) is less than 0.001 */
 const minMedianForGone = 7;
 
 export const Verdict = z.strictObject({
   isNew: z
     .boolean()
     .nullable()
-    .describe('First seen within the range, by services that sent logs before; null where none of them did'),
+    .describe(
+      'Whether the pattern was first seen within the range, by services that sent logs before; `null` if none did',
+    ),
   isGone: z
     .boolean()
     .nullable()
     .describe(
-      'No record in the hour, and usually 7 or more; null where there are fewer than 3 earlier days to compare with',
+      'Whether the hour has no record although the median is at least 7; `null` with fewer than 3 earlier days',
     ),
   isSpiking: z
     .boolean()
     .nullable()
     .describe(
-      'More records in the hour than the median of the same hour of earlier days by 5 deviations, and at least twice as many; null where there are fewer than 3 such days',
+      'Whether the records exceed the median of the same hour of earlier days by 5 deviations and are at least twice the median; `null` with fewer than 3 earlier days',
     ),
   hour: z.strictObject({
     from: z.string(),
-    to: z.string().describe('Two minutes before now at the latest: counts come after their minute'),
+    to: z
+      .string()
+      .describe('End of the hour, at most two minutes before now, because counts arrive after their minute'),
     count: z.int(),
-    days: z.int().describe('Earlier days, of 7, on which the services sent logs in this hour'),
-    median: z.number().nullable().describe('Of the same hour of these days'),
+    days: z.int().describe('Number of the 7 earlier days on which the services sent logs in this hour'),
+    median: z.number().nullable().describe('Median of the same hour of these days'),
     deviation: z
       .number()
       .nullable()
-      .describe('1.4826 times the median absolute deviation, at least the square root of the median and 1'),
+      .describe('1.4826 times the median absolute deviation, at least the square root of the median, and at least 1'),
   }),
-  reason: z.string().nullable().describe('Why something is null'),
+  reason: z.string().nullable().describe('Why a field is `null`'),
 });
 export type Verdict = z.output<typeof Verdict>;
 
@@ -49,16 +53,19 @@ const median = (values: readonly number[]): number => {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? 0) + upper) / 2;
 };
 
-/** Records of an hour, and of the same hour one, two … days before; `undefined` for days on which the services sent no logs then. */
+/**
+ * Records of an hour, and of the same hour one, two … days before; `undefined` for days on which the services sent no
+ * logs at that hour
+ */
 export interface Hours {
   readonly count: number;
   readonly earlier: readonly (number | undefined)[];
 }
 
 /**
- * Compares an hour with the same hour of earlier days. With the median m and s = max(1.4826 · MAD, √m, 1), a count x is a spike when
- * x ≥ m + 5 s and x ≥ 2 m: the MAD is not moved by one odd day, and √m is what chance alone does to counts. With m ≥ 7, no record at
- * all is no chance. Fewer than three days say nothing: `null`.
+ * Compares an hour with the same hour of earlier days. Let m be the median and s = max(1.4826 · MAD, √m, 1). A count x
+ * is a spike if x ≥ m + 5 s and x ≥ 2 m. The MAD is robust against one unusual day, and √m is the random deviation of
+ * counts. With m ≥ 7, an hour without records is significant. With fewer than three days, the result is `null`.
  */
 export const compareHours = ({ count, earlier }: Hours) => {
   const days = earlier.filter((each) => each !== undefined);

@@ -1,4 +1,4 @@
-/** One log pattern: what the list says of it, its history, what its variables took, and records of it. */
+/** One log pattern: its list entry, history, values of variables, and records */
 import { z } from 'zod';
 import { projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
 import { LogRecord } from '../../queries/signals/log-record.ts';
@@ -13,33 +13,36 @@ const historySteps = 120;
 const maxSamples = 5;
 const maxValues = 10;
 
-/** What values a variable took, of the bodies that were looked at in all shards. */
+/** Values of a variable, from the sampled bodies of all shards */
 const PatternParameter = ParameterValues.omit({ top: true, distinct: true }).extend({
   distinct: z
-    .strictObject({ count: z.int(), isEstimate: z.boolean().describe('Within a tenth as a rule; else exact') })
-    .describe(
-      'How many different values were among those that were looked at; of long values the first 48 characters count',
-    ),
+    .strictObject({
+      count: z.int(),
+      isEstimate: z.boolean().describe('Whether the count is an estimate, typically within 10%; otherwise it is exact'),
+    })
+    .describe('Number of distinct values in the sample; only the first 48 characters of long values count'),
   top: z
     .array(
       z.strictObject({
         value: z.string(),
-        minCount: z.int().describe('How often it came among those that were looked at; it may have come more often'),
+        minCount: z.int().describe('Minimum number of occurrences in the sample'),
       }),
     )
-    .describe('Frequent values, the most frequent first; none where all are rare, as those of identifiers are'),
+    .describe('Frequent values, in descending order; empty if all values are rare, such as identifiers'),
 });
 type PatternParameter = z.output<typeof PatternParameter>;
 
 export const OneLogPattern = LogPattern.extend({
-  requestedId: z.string().describe('The id in the request'),
-  isAlias: z.boolean().describe('Whether that id is an alias: the answer is about the pattern that it was merged into'),
+  requestedId: z.string().describe('Id in the request'),
+  isAlias: z
+    .boolean()
+    .describe('Whether the requested id is an alias; the response describes the pattern into which it was merged'),
   parameters: z
     .array(PatternParameter)
     .describe(
-      'What its variables took since it was first seen, of a part of the bodies: `1`, `2` … are the variables of the template, others are keys',
+      'Values of variables since the pattern was first seen, from a sample of bodies: `1`, `2` … are the variables of the template, others are keys',
     ),
-  samples: z.array(LogRecord).describe('The latest records of the range'),
+  samples: z.array(LogRecord).describe('Latest records of the range'),
 });
 type OneLogPattern = z.output<typeof OneLogPattern>;
 
@@ -50,7 +53,7 @@ const extreme = (of: (...numbers: number[]) => number, numbers: readonly (number
   return known.length === 0 ? null : of(...known);
 };
 
-/** Adds up what shards saw of one variable. */
+/** Merges the values of one variable over shards. */
 const parameterOf = (name: string, shards: readonly ParameterValues[]): PatternParameter => {
   const minCounts = new Map<string, number>();
   for (const [value, minCount] of shards.flatMap(({ top }) => top))
@@ -80,13 +83,13 @@ const parameterOf = (name: string, shards: readonly ParameterValues[]): PatternP
   };
 };
 
-/** Variables of the text in their order, then keys. */
+/** Merges variables over shards: those of the text in order, then keys. */
 const merged = (shards: readonly ParameterValues[][]): PatternParameter[] =>
   [...Map.groupBy(shards.flat(), ({ name }) => name)]
     .map(([name, seen]) => parameterOf(name, seen))
     .sort((one, two) => placeOf(one) - placeOf(two) || (one.name < two.name ? -1 : 1));
 
-/** What each shard said last: a wider form of a pattern took up what was counted of the narrower ones. */
+/** Returns the last report of each shard. A wider form of a pattern includes the counts of the narrower ones. */
 const parametersOf = async (
   columns: TenantColumns,
   id: string,
@@ -100,7 +103,7 @@ const parametersOf = async (
   return merged(rows.map(({ said }) => JSON.parse(said) as ParameterValues[]));
 };
 
-/** What is known of a pattern by one of its ids; `undefined` where there is none. */
+/** Returns a pattern by one of its ids; `undefined` if there is none. */
 export const readPattern = async (
   columns: TenantColumns,
   requestedId: string,
@@ -112,7 +115,7 @@ export const readPattern = async (
   const { filter, range } = question;
   const totals = await totalsOf(columns, question);
   const total = totals.byId.get(id) ?? unseen(totals, surviving);
-  // Nothing of what was asked for ever had it: it is another service's.
+  // No requested service ever had the pattern; it belongs to another service.
   if (!Number.isFinite(total.firstMs)) return undefined;
   const [[described], parameters, samples] = await Promise.all([
     describePatterns(columns, totals, [total], question, historySteps),
@@ -136,7 +139,7 @@ export const readPattern = async (
   return { ...described, requestedId: requestedId, isAlias: requestedId !== id, parameters, samples: records };
 };
 
-/** One without a record in the range. */
+/** Returns a pattern without records in the range. */
 const unseen = (totals: PatternTotals, { id, services }: { id: string; services: readonly string[] }) => {
   const empty = new PatternTotals(totals.catalogue, totals.sent);
   const [total] = services.map((service) => empty.of(service, id));

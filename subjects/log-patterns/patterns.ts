@@ -1,4 +1,4 @@
-/** Log patterns of a range: counts under the ids of today, with what is known of each. */
+/** Log patterns of a range: counts under current ids, with the details of each */
 import { z } from 'zod';
 import type { Range } from '../../queries/range.ts';
 import { formatTime } from '../../queries/time.ts';
@@ -22,9 +22,9 @@ const trendSteps = 30;
 const maxServices = 50;
 
 const PatternTrend = z.strictObject({
-  from: z.string().describe('When the first step begins'),
+  from: z.string().describe('Start of the first step'),
   stepSeconds: z.int(),
-  counts: z.array(z.int()).describe('Records of each step'),
+  counts: z.array(z.int()).describe('Number of records in each step'),
 });
 type PatternTrend = z.output<typeof PatternTrend>;
 
@@ -33,54 +33,52 @@ export const LogPattern = z.strictObject({
   template: z
     .string()
     .nullable()
-    .describe(
-      '`<number>`, `<path>` … stand for variables, `<*>` for whatever stands there; null while it is not known',
-    ),
-  count: z.int().describe('Records of the range'),
-  share: z.number().describe('Of all records of the range that the filters leave, 0 to 1'),
-  firstSeen: z.string().describe('Of any time, not of the range alone'),
-  lastSeen: z.string().nullable().describe('The minute of the last record that was counted'),
-  services: z.array(z.string()).describe('Those with the most records first, at most 50'),
+    .describe('Template, in which `<number>`, `<path>` … are variables and `<*>` is any text; `null` if not known yet'),
+  count: z.int().describe('Number of records in the range'),
+  share: z.number().describe('Share of all records of the range that match the filters, between 0 and 1'),
+  firstSeen: z.string().describe('Time of the first record, also outside the range'),
+  lastSeen: z.string().nullable().describe('Minute of the last counted record'),
+  services: z.array(z.string()).describe('Services with the most records first, at most 50'),
   severities: z.partialRecord(z.enum(severityLevels), z.int()),
   trend: PatternTrend,
-  sample: z.string().nullable().describe('A body'),
-  aliases: z.array(z.string()).describe('Ids of patterns that were merged into it'),
+  sample: z.string().nullable().describe('An example body'),
+  aliases: z.array(z.string()).describe('Ids of patterns that were merged into this one'),
   ...Verdict.shape,
 });
 export type LogPattern = z.output<typeof LogPattern>;
 
-/** What is asked of the patterns of a range. */
+/** A query for the patterns of a range */
 export interface PatternsQuestion {
   readonly range: Range;
   readonly filter: CountFilter;
   readonly nowMs: number;
-  /** Nothing before it may be read; epoch milliseconds. */
+  /** Start of the retention; epoch milliseconds */
   readonly retainedFromMs: number;
 }
 
-/** One pattern of a range, before what only a page needs. */
+/** One pattern of a range, without the details of a page */
 export interface PatternTotal {
   readonly id: string;
   readonly template: string | null;
   count: number;
   firstMs: number;
   lastMs: number | undefined;
-  /** Records of each service. */
+  /** Number of records by service */
   readonly services: Map<string, number>;
   readonly severities: Partial<Record<SeverityLevel, number>>;
-  /** Its own id and those that count as it. */
+  /** Id of the pattern and those of its aliases */
   readonly ids: Set<string>;
-  /** Records of the hour that is compared, and of the same hour of earlier days. */
+  /** Records of the compared hour, and of the same hour of earlier days */
   readonly hours: number[];
 }
 
-/** The patterns of a range by the id under which they are read today. */
+/** Patterns of a range by current id */
 export class PatternTotals {
   readonly byId = new Map<string, PatternTotal>();
   readonly catalogue: Catalogue;
-  /** Records of all. */
+  /** Total number of records */
   count = 0;
-  /** What services sent in the hours that are compared. */
+  /** Records that services sent in the compared hours */
   readonly sent: HourCounts['sent'];
 
   constructor(catalogue: Catalogue, sent: HourCounts['sent']) {
@@ -88,7 +86,7 @@ export class PatternTotals {
     this.sent = sent;
   }
 
-  /** The pattern that counts of a service under an id belong to. */
+  /** Returns the pattern to which the counts of a service and id belong. */
   of(service: string, id: string): PatternTotal {
     const survivor = this.catalogue.resolve(service, id);
     const known = this.catalogue.of(service, survivor);
@@ -116,7 +114,7 @@ export class PatternTotals {
   }
 }
 
-/** Counts the patterns of a range. Those that are gone are there with a count of 0. */
+/** Counts the patterns of a range. Gone patterns are included with a count of 0. */
 export const totalsOf = async (
   columns: TenantColumns,
   { range, filter, nowMs, retainedFromMs: retainedSinceMs }: PatternsQuestion,
@@ -145,13 +143,13 @@ export const totalsOf = async (
   return totals;
 };
 
-/** A pattern without records in the range stays when that is worth a word. */
+/** Retains a pattern without records in the range if its absence is significant. */
 const retainIfGone = (totals: PatternTotals, total: PatternTotal): void => {
   if (compareHours(hoursFor(totals, total)).isGone === true) total.firstMs = Math.min(total.firstMs, total.lastMs ?? 0);
   else totals.byId.delete(total.id);
 };
 
-/** A day is known when one of the pattern's services sent logs in its hour. */
+/** A day counts if one of the pattern's services sent logs in its hour. */
 const hoursFor = ({ sent }: PatternTotals, { hours: [count = 0, ...earlier], services }: PatternTotal): Hours => {
   const days = Math.max(0, ...[...services.keys()].map((service) => sent.get(service)?.length ?? 0));
   const known = Array.from({ length: Math.max(0, days - 1) }, (_, index) =>
@@ -164,7 +162,7 @@ const hoursFor = ({ sent }: PatternTotals, { hours: [count = 0, ...earlier], ser
 
 const isoOf = (ms: number): string => formatTime(BigInt(ms) * 1_000_000n);
 
-/** Whether it is new, gone or spiking. */
+/** Returns whether a pattern is new, gone or spiking. */
 export const verdictOf = (totals: PatternTotals, total: PatternTotal, { range, nowMs }: PatternsQuestion): Verdict => {
   const { services, firstMs } = total;
   const fromMs = Number(range.from / 1_000_000n);
@@ -188,7 +186,7 @@ export const verdictOf = (totals: PatternTotals, total: PatternTotal, { range, n
   };
 };
 
-/** Fills in what is shown of some patterns. */
+/** Adds the displayed details of patterns. */
 export const describePatterns = async (
   columns: TenantColumns,
   totals: PatternTotals,

@@ -1,6 +1,7 @@
 /**
- * Characters of log bodies, and where values end whose form shows what they are. Each function is given the codes of a text and where to look, and
- * goes on from there once. Behind the text stand codes that are letters (`BEYOND`), so that looking a little further is safe.
+ * Character classes of log bodies, and ends of values that are recognized by their form. Each function scans forward
+ * once from a position in the codes of a text. The text is followed by codes that count as letters (`BEYOND`), so a
+ * short lookahead is safe.
  */
 
 import { WordSet } from './word-set.ts';
@@ -11,7 +12,7 @@ const DIGIT = 4;
 /** Punctuation within words: `. / - _ @ …` */
 const JOINT = 8;
 const HEXADECIMAL = 16;
-/** Beside `JOINT`: `@` and `?`. */
+/** In addition to `JOINT`: `@` and `?`. */
 const AT = 32;
 const QUERY = 64;
 
@@ -26,14 +27,14 @@ for (let code = 0; code < 128; code++) {
 }
 classes[63] = JOINT | QUERY;
 classes[64] = JOINT | AT;
-/** What a character may be, as bits, and the bits of each; those of no word have none. */
+/** Character classes as bits, and the bits of each character; characters outside words have none */
 export const characters = { SPACE, LETTER, DIGIT, JOINT, HEXADECIMAL, AT, QUERY, classes } as const;
-/** Stands behind a text. No character has this code. */
+/** Code after the end of a text; no character has this code */
 export const BEYOND = 0xffff;
 
 const classAt = (codes: Uint16Array, index: number): number => classes[codes[index] as number] as number;
 
-/** Months, days and halves of a day, where a time stands beside them. */
+/** Months, weekdays and day halves, which are part of a time next to them */
 const calendar = new WordSet('jan feb mar apr may jun jul aug sep oct nov dec mon tue wed thu fri sat sun'.split(' '));
 const units = new WordSet(
   (
@@ -41,28 +42,28 @@ const units = new WordSet(
     'byte bytes kbytes mbytes nanoseconds microseconds millisecond milliseconds second seconds minute minutes hour hours day days'
   ).split(' '),
 );
-/** Letters of the longest unit. */
+/** Maximum number of letters of a unit */
 const MAX_UNIT = 12;
 const missing = new WordSet('null nil none undefined'.split(' '));
 const methods = new WordSet('get post put patch delete head options connect trace'.split(' '));
 
-/** Whether a word stands at a place, as it is. */
+/** Returns whether a word occurs at a position, case-sensitively. */
 export const isWordAt = (codes: Uint16Array, at: number, word: string): boolean => {
   if (at < 0) return false;
   for (let index = 0; index < word.length; index++) if (codes[at + index] !== word.charCodeAt(index)) return false;
   return true;
 };
 
-/** `( [ { <` and quotes. */
+/** Returns whether a character is one of `( [ { <` or a quote. */
 export const opens = (code: number): boolean =>
   code === 40 || code === 91 || code === 123 || code === 60 || code === 34 || code === 39;
-/** `) ] } >` */
+/** Returns whether a character is one of `) ] } >`. */
 export const closes = (code: number): boolean => code === 41 || code === 93 || code === 125 || code === 62;
-/** Blanks, quotes and closing brackets. */
+/** Returns whether a character is a blank, quote or closing bracket. */
 const endsUrl = (code: number): boolean =>
   code <= 32 || code === 34 || code === 39 || code === 62 || code === 93 || code === 41;
 
-/** Whether a character stands within a list: blanks stand behind commas alone, so that prose is none. */
+/** Returns whether a character may occur in a list. Blanks only follow commas, so prose is not a list. */
 const isInList = (codes: Uint16Array, at: number, code: number): boolean =>
   code === 32 ? codes[at - 1] === 44 : classes[code] !== 0;
 
@@ -87,13 +88,13 @@ const squareList: ListForm = { end: 93, separator: 44, minItems: 1 };
 const roundList: ListForm = { end: 41, separator: 44, minItems: 1 };
 const paddedList: ListForm = { end: 41, separator: 32, minItems: 3 };
 
-/** The index of the bracket that closes `[a, b, c]`, `(a, b)` or `( a b )`; 0 where it is no list of words. */
+/** Returns the index of the closing bracket of `[a, b, c]`, `(a, b)` or `( a b )`; 0 if it is not a list of words. */
 export const listEnd = (codes: Uint16Array, open: number, to: number): number => {
   if (codes[open] === 91) return closeOf(codes, open, to, squareList);
   return closeOf(codes, open, to, codes[open + 1] === 32 ? paddedList : roundList);
 };
 
-/** The index after a range of numbers in brackets, as in `node-[0-31,40]`; 0 where it is none. */
+/** Returns the index after a range of numbers in brackets, as in `node-[0-31,40]`; 0 if there is none. */
 export const rangeEnd = (codes: Uint16Array, open: number, to: number): number => {
   let between = 0;
   let index = open + 1;
@@ -105,7 +106,7 @@ export const rangeEnd = (codes: Uint16Array, open: number, to: number): number =
   return between > 0 && classAt(codes, open + 1) & DIGIT && codes[index] === 93 ? index + 1 : 0;
 };
 
-/** The index after a MAC or IPv6 address whose first colon is known; 0 where it is neither. */
+/** Returns the index after a MAC or IPv6 address with a known first colon; 0 if it is neither. */
 export const addressEnd = (codes: Uint16Array, from: number, colon: number, to: number): number => {
   let index = colon;
   let colons = 0;
@@ -124,7 +125,7 @@ export const addressEnd = (codes: Uint16Array, from: number, colon: number, to: 
   return isWhole && !(index < to && classAt(codes, index) & LETTER) ? index : 0;
 };
 
-/** The index after an object (`Name{…}`) whose bracket is known; 0 where it does not end soon. */
+/** Returns the index after an object (`Name{…}`) with a known bracket; 0 if its end is too far. */
 export const objectEnd = (codes: Uint16Array, open: number, to: number): number => {
   let depth = 0;
   for (let index = open; index < to && index < open + 256; index++) {
@@ -135,7 +136,10 @@ export const objectEnd = (codes: Uint16Array, open: number, to: number): number 
   return 0;
 };
 
-/** Where the word of a numbered one ends, as in `core.2275`: only letters and `_` before the dot, only digits behind it; else 0. */
+/**
+ * Returns the end of the word in a numbered word such as `core.2275`: only letters and `_` before the dot, only digits
+ * after it; otherwise 0.
+ */
 export const stemEnd = (codes: Uint16Array, from: number, to: number): number => {
   let index = from;
   while (index < to && (classAt(codes, index) & LETTER || codes[index] === 95)) index++;
@@ -145,18 +149,18 @@ export const stemEnd = (codes: Uint16Array, from: number, to: number): number =>
   return stem;
 };
 
-/** Whether a word says that there is no value. */
+/** Returns whether a word denotes a missing value. */
 export const isMissing = (codes: Uint16Array, from: number, to: number): boolean =>
   to - from < 10 && missing.has(codes, from, to);
 
-/** Up to where a URL or a path with a query ends. */
+/** Returns the end of a URL or a path with a query. */
 export const urlEnd = (codes: Uint16Array, from: number, to: number): number => {
   let index = from;
   while (index < to && !endsUrl(codes[index] as number)) index++;
   return index;
 };
 
-/** The end of a unit after a number: `10 ms` and `3 KB` are one value. */
+/** Returns the end of a unit after a number: `10 ms` and `3 KB` are one value. */
 export const unitEnd = (codes: Uint16Array, end: number, to: number): number => {
   if (codes[end] !== 32 || !units.begins(codes[end + 1] as number)) return end;
   let index = end + 1;
@@ -168,7 +172,7 @@ export const unitEnd = (codes: Uint16Array, end: number, to: number): number => 
 
 const isCapital = (code: number): boolean => code >= 65 && code <= 90;
 
-/** Whether a name before a port stands here: small letters, and a dot within. */
+/** Returns whether a host name before a port begins here: lowercase letters with a dot inside. */
 export const isHost = (codes: Uint16Array, from: number, to: number): boolean => {
   let dots = 0;
   for (let index = from; index < to; index++) {
@@ -179,7 +183,10 @@ export const isHost = (codes: Uint16Array, from: number, to: number): boolean =>
   return dots > 0 && codes[from] !== 46 && codes[to - 1] !== 46;
 };
 
-/** Names of hosts, packages and classes are values; names of errors and of events in capitals say what happened. */
+/**
+ * Returns whether a text is a name that counts as a value: hosts, packages and classes. Names of errors and uppercase
+ * event names describe the event and do not count.
+ */
 export const isName = (codes: Uint16Array, from: number, to: number): boolean => {
   let index = to;
   let capitals = true;
@@ -192,7 +199,7 @@ export const isName = (codes: Uint16Array, from: number, to: number): boolean =>
   return !(capitals || isWordAt(codes, to - 9, 'Exception') || isWordAt(codes, to - 5, 'Error'));
 };
 
-/** Whether a name of a month or day ends here: a digit or another such name follows. */
+/** Returns whether the name of a month or day ends here, followed by a digit or another name of this kind. */
 export const isDate = (codes: Uint16Array, end: number, to: number): boolean => {
   if (!calendar.has(codes, end - 3, end)) return false;
   let index = end;
@@ -201,7 +208,7 @@ export const isDate = (codes: Uint16Array, end: number, to: number): boolean => 
   return classAt(codes, index) === (DIGIT | HEXADECIMAL) || calendar.has(codes, index, index + 3);
 };
 
-/** Whether a method of HTTP stands here, as in `"GET /path HTTP/1.1"`. */
+/** Returns whether an HTTP method begins here, as in `"GET /path HTTP/1.1"`. */
 export const isRequest = (codes: Uint16Array, from: number): boolean => {
   let index = from;
   while (index < from + 8 && isCapital(codes[index] as number)) index++;

@@ -1,10 +1,11 @@
 /**
- * Cuts a log body into words and variables, in one pass and without backtracking.
+ * Splits a log body into words and variables, in one pass and without backtracking.
  *
- * A variable is what its form alone shows to be a value: anything with a digit (numbers, hexadecimal, UUIDs, addresses, times), URLs, paths,
- * names with dots or an at sign, quoted text. What tells statements apart are their words in their order: values come and go between them (an
- * address with or without its name, `2451 bytes (2.39 KB)`, a list of any length). So all variables between two words are one variable, with
- * the punctuation around them, and punctuation alone tells nothing.
+ * A variable is recognized by its form alone: anything with a digit (numbers, hexadecimal, UUIDs, addresses, times),
+ * URLs, paths, names with dots or an at sign, quoted text. The words and their order distinguish log statements; values
+ * between them may be absent or present (an address with or without its name, `2451 bytes (2.39 KB)`, a list of any
+ * length). All variables between two words therefore form one variable, with the punctuation around them. Punctuation
+ * alone is not significant.
  */
 
 import { BodyText } from './body-text.ts';
@@ -28,7 +29,7 @@ import {
   urlEnd,
 } from './spans.ts';
 
-/** What a variable looks like. The first variable of a list names the list. */
+/** Form of a variable. The first variable of a list determines the kind of the list. */
 export type VariableKind =
   | 'number'
   | 'hex'
@@ -72,14 +73,14 @@ const VALUE = 11;
 
 export const kindOf = (code: number): VariableKind => kinds[code] ?? 'value';
 
-/** The hash of every variable; words never have it. */
+/** Hash of every variable; no word has it */
 export const VARIABLE = 0;
-/** The hash of a place of a pattern where words and variables may stand. */
+/** Hash of a position of a pattern that accepts both words and variables */
 export const ANY = 1;
-/** Words and variables kept of one body; what follows does not tell patterns apart. */
+/** Maximum number of words and variables of one body; the remainder does not distinguish patterns */
 export const MAX_TOKENS = 96;
 
-// What is read for every character is this module's own: imported names take a quarter longer.
+// Local copies for the inner loop: access to imported names takes 25% longer.
 const { SPACE, LETTER, DIGIT, JOINT, HEXADECIMAL, AT, QUERY, classes } = characters;
 const classAt = (codes: Uint16Array, index: number): number => classes[codes[index] as number] as number;
 
@@ -89,7 +90,7 @@ const scramble = (hash: number): number => {
   return once ^ (once >>> 13);
 };
 
-/** Of dots and slashes: what is added to count them both in one number. */
+/** Increment for slashes, which counts dots and slashes in one number */
 const SLASH = 0x2000;
 const counted = new Uint16Array(128);
 counted[46] = 1;
@@ -97,24 +98,24 @@ counted[47] = counted[92] = SLASH;
 const dotsIn = (counts: number): number => counts & (SLASH - 1);
 const slashesIn = (counts: number): number => counts >>> 13;
 
-/** The hash of a run of no characters. */
+/** Hash of an empty run of characters */
 const SEED = 0x811c9dc5 | 0;
 
-/** The hash of a word, which is none of those that stand for other things. */
+/** Returns the hash of a word, which differs from the reserved hashes. */
 const ofWord = (hash: number): number => (hash === VARIABLE || hash === ANY ? 2 : hash);
 
-/** A body that may lie on the wire as text. */
+/** A body that may be text in the wire format */
 export interface WireBody {
   readonly body: string;
-  /** Shows the bytes of a body that is text, and says what `look` says; false where it is none. */
+  /** Passes the bytes of a text body to `inspect` and returns its result; false if the body is not text. */
   inspectBody(inspect: (bytes: Uint8Array, from: number, to: number) => boolean): boolean;
 }
 
-/** The tokens of one body. One instance is used again and again: `read` overwrites it. */
+/** Tokens of one body. An instance is reused: `read` overwrites it. */
 export class Tokens implements Keyed {
-  /** How many there are. */
+  /** Number of tokens */
   count = 0;
-  /** Of each token: `VARIABLE` or the hash of the word. */
+  /** For each token: `VARIABLE` or the hash of the word */
   readonly hashes = new Int32Array(MAX_TOKENS);
   readonly starts = new Int32Array(MAX_TOKENS);
   readonly ends = new Int32Array(MAX_TOKENS);
@@ -123,37 +124,42 @@ export class Tokens implements Keyed {
   readonly ofJson: Field[] = [];
   readonly pairs = new Pairs();
   message = '';
-  /** The same for bodies with the same words at the same places. */
+  /** Equal for bodies with the same words at the same positions */
   shape = 0;
-  /** The same for bodies with the same count of tokens. */
+  /** Equal for bodies with the same number of tokens */
   structure = 0;
 
   readonly #body = new BodyText();
-  /** Codes of the characters that `starts` and `ends` are places of. */
+  /** Character codes to which `starts` and `ends` refer */
   readonly codes = this.#body.codes;
-  /** Of the line that is read. */
+  /** End of the current line */
   #end = 0;
-  /** Hash of the punctuation before the first token: what tells bodies without a word apart. */
+  /** Hash of the punctuation before the first token, which distinguishes bodies without words */
   #marks = 0;
-  /** Brackets and quotes since the last token, those that are open within it, and those that were closed behind it but stand open before it. */
+  /**
+   * Brackets and quotes since the last token, those opened within the token, and those closed after it but opened
+   * before
+   */
   #opened = 0;
   #within = 0;
   #closed = 0;
   #noDouble = false;
   #noSingle = false;
-  /** Whether the next quote closes a request that is read. */
+  /** Whether the next quote closes an HTTP request */
   #inRequest = false;
-  /** Of the run that was read last: its characters' classes, whether all are hexadecimal, and how many dots and slashes it has. */
+  /**
+   * Properties of the last run: its character classes, whether all are hexadecimal, and its number of dots and slashes
+   */
   #seen = 0;
   #hex = false;
   #counts = 0;
-  /** Of a word: the end and the hash up to its last letter. */
+  /** For a word: end and hash up to its last letter */
   #last = 0;
   #hash = 0;
 
-  /** Reads a body: by its keys where it is a JSON object or logfmt, else as text. */
+  /** Reads a body: by its keys if it is a JSON object or logfmt, otherwise as text. */
   read(body: string | WireBody): void {
-    // Setting a length takes longer than much of what follows.
+    // Setting the length is slower than many of the following steps.
     if (this.ofJson.length > 0) this.ofJson.length = 0;
     this.form = 'text';
     this.message = '';
@@ -183,7 +189,7 @@ export class Tokens implements Keyed {
     this.#inRequest = false;
   }
 
-  /** What is written by keys, but the message. */
+  /** Returns the fields of a JSON or logfmt body, except the message. */
   get fields(): readonly Field[] {
     return this.form === 'logfmt' ? this.pairs.fields() : this.ofJson;
   }
@@ -192,31 +198,31 @@ export class Tokens implements Keyed {
     return this.#body.text.slice(this.starts[index], this.ends[index]);
   }
 
-  /** What stands before token `index`, or after the last one. */
+  /** Returns the text before token `index`, or after the last token. */
   gap(index: number): string {
-    // What comes after the last token that fits is not looked at.
+    // Text after the last token within the limit is ignored.
     if (index === MAX_TOKENS) return '';
     const { text } = this.#body;
     const from = index === 0 ? 0 : (this.ends[index - 1] as number);
     const end = Math.min(index < this.count ? this.#shownTo(index, from) : this.#end, from + 64);
-    // Most are one space, or nothing.
+    // Most gaps are one space, or empty.
     if (end <= from) return '';
     const first = text.charCodeAt(from);
     if (end === from + 1 && first < 128) return first === 32 || (first > 8 && first < 14) ? ' ' : text.charAt(from);
     return text.slice(from, end).replace(/\s+/g, ' ');
   }
 
-  /** Where what stands between `from` and a token ends. "<1" is a number, so that its sign is none of the punctuation. */
+  /** Returns the end of the text between `from` and a token. "<1" is a number, so its sign is not punctuation. */
   #shownTo(index: number, from: number): number {
     const start = this.starts[index] as number;
     return this.hashes[index] === VARIABLE && start > from && this.codes[start - 1] === 60 ? start - 1 : start;
   }
 
-  /** The whole text, with `mark` for each variable. */
+  /** Returns the full text, with `mark` for each variable. */
   masked(mark: string): string {
     const { text } = this.#body;
     let masked = '';
-    /** Where what stands as it is begins that is not yet taken. */
+    /** Start of the literal text that is not copied yet. */
     let run = 0;
     for (let index = 0; index < this.count; index++) {
       const before = index === 0 ? 0 : (this.ends[index - 1] as number);
@@ -234,7 +240,7 @@ export class Tokens implements Keyed {
     return masked + text.slice(run, last) + this.gap(this.count);
   }
 
-  /** Whether a gap is shown as it stands, whatever token is behind it. */
+  /** Returns whether a gap is displayed unchanged, whatever token follows. */
   #isPlain(from: number, to: number): boolean {
     const length = to - from;
     if (length < 0 || length > 64) return false;
@@ -257,7 +263,7 @@ export class Tokens implements Keyed {
       shape = scramble(mix(shape, hash));
       other = Math.imul(other ^ hash, 0x85ebca6b) ^ (other >>> 13);
     }
-    // A sum, so that the order of keys makes no difference.
+    // A sum, so that the order of keys is not significant.
     let keys = this.form.length;
     if (this.form === 'logfmt') keys = (keys + this.pairs.hashes) | 0;
     for (const [name] of this.ofJson) keys = (keys + keyHash(name)) | 0;
@@ -282,7 +288,7 @@ export class Tokens implements Keyed {
     }
   }
 
-  /** A run that begins with letters: most words are nothing else. */
+  /** Reads a run that begins with letters; most words consist of nothing else. */
   #readLetters(from: number, to: number): number {
     const codes = this.codes;
     let index = from;
@@ -319,7 +325,7 @@ export class Tokens implements Keyed {
     return index + 1;
   }
 
-  /** The index after a value that begins with this punctuation; 0 where it is none. */
+  /** Returns the index after a value that begins with this punctuation; 0 if there is none. */
   #span(index: number, to: number, code: number): number {
     const codes = this.codes;
     if (code === 34 || code === 39) return this.#quoted(index, to, code);
@@ -333,7 +339,7 @@ export class Tokens implements Keyed {
     return end > 0 ? this.#variable(index, end, ADDRESS) : 0;
   }
 
-  /** The index of the end of a list; 0 where it is none. */
+  /** Returns the index of the end of a list; 0 if there is none. */
   #list(open: number, to: number): number {
     const close = listEnd(this.codes, open, to);
     if (close === 0) return 0;
@@ -346,7 +352,10 @@ export class Tokens implements Keyed {
     if (this.count === 0) this.#marks = mix(this.#marks, code);
   }
 
-  /** A bracket or quote closes before `end`: what was opened since a variable, or within it, is part of it. */
+  /**
+   * Handles a bracket or quote that closes before `end`. If it was opened after or within a variable, it is part of
+   * that variable.
+   */
   #close(end: number): void {
     if (this.#opened > 0) {
       this.#opened--;
@@ -360,7 +369,7 @@ export class Tokens implements Keyed {
     if (last >= 0 && this.hashes[last] === VARIABLE) this.ends[last] = end;
   }
 
-  /** The index after quoted text, or 0 where it is only punctuation. */
+  /** Returns the index after quoted text; 0 if the quote is only punctuation. */
   #quoted(index: number, to: number, code: number): number {
     const codes = this.codes;
     if (this.#closesRequest(code) || (code === 34 ? this.#noDouble : this.#noSingle)) return 0;
@@ -393,7 +402,7 @@ export class Tokens implements Keyed {
     return closes;
   }
 
-  /** A run with punctuation in it, which may begin with letters up to `start`, whose hash is told. */
+  /** Reads a run with punctuation, which may begin with letters up to `start`, with the hash `lettersHash`. */
   #word(from: number, start: number, to: number, lettersHash: number): number {
     const codes = this.codes;
     let index = start;
@@ -408,7 +417,7 @@ export class Tokens implements Keyed {
       kind = classes[code] as number;
       if ((kind & (LETTER | JOINT)) === 0) break;
       seen |= kind;
-      // Two dots lead from a name to its value: `enable...0`.
+      // Two dots separate a name from its value: `enable...0`.
       if (code === 46 && codes[index + 1] === 46) break;
       hash = mix(hash, code);
       if (kind & JOINT) counts += counted[code] as number;
@@ -426,7 +435,10 @@ export class Tokens implements Keyed {
     return this.#ended(from, index, to);
   }
 
-  /** A run with a digit at `start`: no word. What it has before is in the fields, and the classes that all of it have in common are told. */
+  /**
+   * Reads a run with a digit at `start`, which is not a word. The part before it is in the fields; `before` contains
+   * the common character classes.
+   */
   #value(from: number, start: number, to: number, before: number): number {
     const codes = this.codes;
     let index = start;
@@ -450,7 +462,7 @@ export class Tokens implements Keyed {
     return this.#bracketed(from, index, to) || this.#numbered(from, index) || this.#digits(from, index, to);
   }
 
-  /** The index after a value that goes on behind a colon or bracket at `end`; 0 where none does. */
+  /** Returns the index after a value that continues after a colon or bracket at `end`; 0 if it does not. */
   #bracketed(from: number, end: number, to: number): number {
     const code = this.codes[end] as number;
     if (code === 58) return this.#colon(from, end, to);
@@ -458,7 +470,7 @@ export class Tokens implements Keyed {
     return after > 0 ? this.#variable(from, after, ID) : 0;
   }
 
-  /** A run without a digit. */
+  /** Handles a run without a digit. */
   #ended(from: number, end: number, to: number): number {
     if ((this.#seen & LETTER) === 0) return this.#joints(from, to);
     const after = this.#bracketed(from, end, to);
@@ -467,7 +479,7 @@ export class Tokens implements Keyed {
     return named || this.#plain(from, end, to) || this.#literal(from, end);
   }
 
-  /** E-mail, paths, names with dots, long hexadecimal; 0 where it is none of them. */
+  /** Recognizes email addresses, paths, names with dots, and long hexadecimal numbers; returns 0 for others. */
   #named(from: number, end: number, to: number): number {
     const last = this.#last;
     const dots = dotsIn(this.#counts);
@@ -479,7 +491,7 @@ export class Tokens implements Keyed {
     return 0;
   }
 
-  /** Whether an at sign stands in the run, but at its beginning. */
+  /** Returns whether the run contains an at sign after its beginning. */
   #hasAt(from: number, end: number): boolean {
     if ((this.#seen & AT) === 0) return false;
     let index = from + 1;
@@ -487,13 +499,13 @@ export class Tokens implements Keyed {
     return index < end;
   }
 
-  /** Names of months and days in dates, and what an equals sign assigns; 0 where it is neither. */
+  /** Recognizes names of months and days in dates, and values after an equals sign; returns 0 for others. */
   #plain(from: number, end: number, to: number): number {
     if (end - from === 3 && isDate(this.codes, end, to)) return this.#variable(from, end, TIME);
     return from > 0 && this.codes[from - 1] === 61 ? this.#assigned(from, end, to) : 0;
   }
 
-  /** The end of a missing value or of an object (`Name{…}`) after an equals sign; 0 where it is neither. */
+  /** Returns the end of a missing value or of an object (`Name{…}`) after an equals sign; 0 for others. */
   #assigned(from: number, end: number, to: number): number {
     const codes = this.codes;
     if (isMissing(codes, from, end)) return this.#variable(from, end, VALUE);
@@ -501,7 +513,7 @@ export class Tokens implements Keyed {
     return after > 0 ? this.#variable(from, after, VALUE) : 0;
   }
 
-  /** `...`, `-->`, `***`: punctuation, which may also hold the place of a value in a list. */
+  /** Reads `...`, `-->` or `***`: punctuation, which may also be a placeholder of a value in a list. */
   #joints(from: number, to: number): number {
     const codes = this.codes;
     let stars = 0;
@@ -512,7 +524,9 @@ export class Tokens implements Keyed {
     return index;
   }
 
-  /** URLs, drives, hosts with ports and addresses in hexadecimal, which contain colons; 0 where it is none of them. */
+  /**
+   * Recognizes URLs, drives, hosts with ports and hexadecimal addresses, which contain colons; returns 0 for others.
+   */
   #colon(from: number, colon: number, to: number): number {
     const codes = this.codes;
     const next = codes[colon + 1];
@@ -524,7 +538,7 @@ export class Tokens implements Keyed {
     return after > 0 ? this.#variable(from, after, ADDRESS) : 0;
   }
 
-  /** Up to where URLs and paths of drives end. */
+  /** Returns the end of a URL or a path with a drive. */
   #url(from: number, colon: number, to: number, kind: number): number {
     const codes = this.codes;
     let index = urlEnd(codes, colon + 1, to);
@@ -532,12 +546,12 @@ export class Tokens implements Keyed {
     return this.#variable(from, index, kind);
   }
 
-  /** A path, with its query. */
+  /** Reads a path with its query. */
   #path(from: number, end: number, to: number): number {
     return this.#variable(from, this.#seen & QUERY ? urlEnd(this.codes, end, to) : end, PATH);
   }
 
-  /** The index of the number of a numbered word, as in `core.2275`, which is read next; 0 where it is none. */
+  /** Returns the index of the number in a numbered word such as `core.2275`, which is read next; 0 if there is none. */
   #numbered(from: number, end: number): number {
     const codes = this.codes;
     if (dotsIn(this.#counts) !== 1 || !(this.#seen & LETTER)) return 0;
@@ -585,7 +599,7 @@ export class Tokens implements Keyed {
 
   #literal(from: number, end: number): number {
     const last = this.#last;
-    // A list of values with the same word behind each is as one of them.
+    // A list of values that are each followed by the same word counts as one of them.
     if (this.#repeats(this.#hash)) {
       this.count -= 2;
       this.ends[this.count - 1] = this.ends[this.count + 1] as number;
@@ -594,7 +608,7 @@ export class Tokens implements Keyed {
     return end;
   }
 
-  /** Whether a word and a variable stand before the last token, which are the same as the last one and this. */
+  /** Returns whether the word and variable before the last token equal the last token and this one. */
   #repeats(hash: number): boolean {
     const { count, hashes } = this;
     if (count < 3 || hashes[count - 2] !== hash) return false;
@@ -612,11 +626,11 @@ export class Tokens implements Keyed {
     this.count = count + 1;
   }
 
-  /** Adds a variable, or lets the one before it grow. Returns `to`. */
+  /** Adds a variable, or extends the preceding one. Returns `to`. */
   #variable(from: number, to: number, kind: number): number {
     const before = this.count - 1;
     if (before < 0 || this.hashes[before] !== VARIABLE) {
-      // So is a list of values with the same word before each.
+      // The same applies to a list of values that are each preceded by the same word.
       if (this.#repeats(VARIABLE)) {
         this.count--;
         this.ends[this.count - 1] = to;

@@ -1,21 +1,21 @@
-/** Words that are looked for among the characters of a body whatever their case, without cutting any out: a tree of letters. */
+/** Case-insensitive search for words in the characters of a body, without substrings: a trie */
 
-/** `a` to `z` and `µ`; 0 is none of them. */
+/** Number of letters: `a` to `z` and `µ`; 0 represents all other characters */
 const LETTERS = 28;
 const MICRO = 27;
 const letterCodes = new Uint8Array(128);
 for (let letter = 1; letter < MICRO; letter++) letterCodes[letter + 64] = letterCodes[letter + 96] = letter;
 
-/** The number of a letter. The sign of Kelvin is a capital `k`, as `toLowerCase` has it. */
+/** Returns the number of a letter. The Kelvin sign is an uppercase `k`, as in `toLowerCase`. */
 const letterCodeOf = (code: number): number => {
   if (code < 128) return letterCodes[code] as number;
   return code === 0xb5 ? MICRO : code === 0x212a ? 11 : 0;
 };
 
 export class WordSet {
-  /** By node and letter the next node; 0 where no word goes on like that. */
+  /** Next node by node and letter; 0 if no word continues with the letter */
   readonly #next: Uint16Array;
-  /** By node, whether a word ends there. */
+  /** Whether a word ends, by node */
   readonly #ends: Uint8Array;
 
   constructor(words: readonly string[]) {
@@ -42,7 +42,7 @@ export class WordSet {
     return this.#ends[node] === 1;
   }
 
-  /** Whether some word begins with a character. */
+  /** Returns whether a word begins with a character. */
   begins(code: number): boolean {
     return this.#next[letterCodeOf(code)] !== 0;
   }

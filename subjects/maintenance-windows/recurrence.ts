@@ -1,31 +1,31 @@
-/** When a window recurs: the part of RFC 5545's `RRULE` that maintenance needs, on the wall clock of a time zone. */
+/** Recurrence of maintenance windows: the required subset of RFC 5545's `RRULE`, on the wall clock of a time zone */
 import { wallClockOf, wallTimeOf } from '../../runtime/wall-clock.ts';
 
 const dayMs = 86_400_000;
 const weekdays = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
 const frequencies = ['DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY'] as const;
 
-/** A weekday, and which of a month: 2 is the second, -1 the last, 0 each. */
+/** A weekday and its position in the month: 2 is the second, -1 the last, 0 each */
 interface ByDay {
   readonly weekday: number;
   readonly ordinal: number;
 }
 
-/** A rule as it was read. */
+/** A parsed recurrence rule */
 export interface Recurrence {
   readonly frequency: (typeof frequencies)[number];
   readonly interval: number;
   readonly count?: number;
-  /** The last begin, as an instant, or on the wall clock where the rule names no zone. */
+  /** Last possible start, as an instant, or on the wall clock if the rule specifies no zone */
   readonly until?: { readonly ms: number; readonly isWall: boolean };
   readonly byDay: readonly ByDay[];
   readonly byMonthDay: readonly number[];
   readonly byMonth: readonly number[];
-  /** First day of a week, 0 for Sunday. */
+  /** First day of the week, 0 for Sunday */
   readonly weekStart: number;
 }
 
-/** A rule that cannot be read; the message names the part. */
+/** Thrown for an invalid rule; the message names the part */
 export class RecurrenceError extends Error {
   override readonly name = 'RecurrenceError';
 }
@@ -84,7 +84,7 @@ const refuse = (rule: Recurrence): void => {
   }
 };
 
-/** Reads `FREQ=WEEKLY;BYDAY=SU`. Throws `RecurrenceError` for parts that are unknown or contradict each other. */
+/** Parses `FREQ=WEEKLY;BYDAY=SU`. Throws `RecurrenceError` for unknown or contradictory parts. */
 export const recurrenceOf = (text: string): Recurrence => {
   let read: Partial<Recurrence> = {};
   const seen = new Set<string>();
@@ -122,7 +122,7 @@ const monthOf = (index: number): Month => {
 /** Days are counted from 1970-01-01, a Thursday. */
 const weekdayAt = (day: number): number => (day + 4) % 7;
 
-/** Whether a day of a month is one of the rule's; what the rule leaves open is that of the first day. */
+/** Returns whether a day of a month matches the rule; parts that the rule omits default to those of the first day. */
 const isDayOf = ({ byDay, byMonthDay }: Recurrence, first: number, day: number, { days }: Month): boolean => {
   const { date } = dateOf(day);
   const isByDay = ({ weekday, ordinal }: ByDay): boolean =>
@@ -148,7 +148,7 @@ const monthsOfYear = ({ byMonth, byMonthDay }: Recurrence, first: number): reado
   return byMonthDay.length > 0 ? Array.from({ length: 12 }, (_, month) => month) : [dateOf(first).month];
 };
 
-/** The days of the rule's period with that number, in order. */
+/** Returns the days of the rule's period with the given number, in order. */
 const daysOf = (rule: Recurrence, first: number, period: number): number[] => {
   const { frequency, interval, byDay, byMonth, byMonthDay, weekStart } = rule;
   const { year, month } = dateOf(first);
@@ -172,19 +172,19 @@ const daysOf = (rule: Recurrence, first: number, period: number): number[] => {
   return isInMonth(day) && isMonthDay && (byDay.length === 0 || isWeekday(day)) ? [day] : [];
 };
 
-/** Lengths of the shortest periods, to find one near a day. */
+/** Lengths of the shortest periods, to find a period near a day */
 const minDays = { DAILY: 1, WEEKLY: 7, MONTHLY: 28, YEARLY: 365 };
 const maxDays = { DAILY: 1, WEEKLY: 7, MONTHLY: 31, YEARLY: 366 };
 
-/** Where and how long a window is. */
+/** Start, duration and time zone of a recurring window */
 export interface RecurringWindow {
-  /** First day and the time of the day, on the wall clock, such as `2026-01-04T22:00`. */
+  /** First day and time of day on the wall clock, such as `2026-01-04T22:00` */
   readonly startsAt: string;
   readonly timeZone: string;
   readonly durationMs: number;
 }
 
-/** Begins in time order, from a period on up to another, until the rule ends. */
+/** Yields starts in time order, between two periods, until the rule ends. */
 function* beginsOf(
   rule: Recurrence,
   { startsAt, timeZone }: RecurringWindow,
@@ -210,8 +210,8 @@ function* beginsOf(
 }
 
 /**
- * When a window holds within a range. A begin that the clocks leave out takes the offset before the change;
- * one that comes twice is the first. `durationMs` is elapsed time.
+ * Returns the occurrences of a window within a range. A start in a skipped hour uses the offset before the change; a
+ * start in a repeated hour is the first. `durationMs` is elapsed time.
  */
 export const occurrencesOf = (
   rule: Recurrence,
@@ -221,10 +221,10 @@ export const occurrencesOf = (
   const { frequency, interval, count } = rule;
   const startMs = wallTimeOf(window.startsAt) ?? 0;
   const periodsIn = (ms: number, days: number): number => ms / dayMs / (days * interval);
-  // Offsets of a day and periods that are cut at their begin are within three periods.
+  // Offsets within a day and periods that are cut at their start differ by at most three periods.
   const near = Math.floor(periodsIn(range.fromMs - window.durationMs - startMs, maxDays[frequency])) - 3;
   const periods = {
-    // What has a count is counted from its begin.
+    // A rule with a count is evaluated from its start.
     from: count === undefined ? Math.max(0, near) : 0,
     to: Math.ceil(periodsIn(range.toMs - startMs, minDays[frequency])) + 2,
   };

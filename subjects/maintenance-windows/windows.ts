@@ -1,4 +1,4 @@
-/** When a maintenance window holds. */
+/** Active times of maintenance windows */
 import { wallClockOf, wallTimeOf } from '../../runtime/wall-clock.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import type { MaintenanceWindow } from '../../schemas/resources/maintenance-window.ts';
@@ -7,7 +7,7 @@ import { occurrencesOf, recurrenceOf } from './recurrence.ts';
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
-/** One time in which a window holds; the end is not in it. */
+/** One occurrence of a window; the end is exclusive */
 export interface Occurrence {
   readonly fromMs: number;
   readonly toMs: number;
@@ -15,7 +15,7 @@ export interface Occurrence {
 
 type Times = Pick<MaintenanceWindow, 'startsAt' | 'timeZone' | 'durationMinutes' | 'recurrence'>;
 
-/** The times of a window that lie in a range, or reach into it. */
+/** Returns the occurrences of a window that overlap a range. */
 export const timesOf = (
   { startsAt, timeZone, durationMinutes, recurrence }: Times,
   range: { readonly fromMs: number; readonly toMs: number },
@@ -28,10 +28,10 @@ export const timesOf = (
 };
 
 const maxUpcoming = 5;
-/** How far ahead times are looked for. */
+/** Maximum time ahead in which occurrences are searched */
 const aheadMs = 366 * dayMs;
 
-/** The time of a window that holds now, and the next ones within a year, five at most. */
+/** Returns the current occurrence of a window and the next ones within a year, at most five. */
 export const nextTimesOf = (window: Times, nowMs: number): readonly Occurrence[] =>
   timesOf(window, { fromMs: nowMs, toMs: nowMs + aheadMs }).slice(0, maxUpcoming);
 
@@ -42,11 +42,14 @@ interface Known {
   readonly times: readonly Occurrence[];
 }
 
-/** Remembers the times of windows for the day around: a rule with a count is counted from its first day. */
+/**
+ * Caches the occurrences of windows for the surrounding day, because a rule with a count is evaluated from its first
+ * day
+ */
 export class WindowTimes {
   readonly #known = new Map<string, Known>();
 
-  /** Whether a window holds at a time. */
+  /** Returns whether a window is active at a time. */
   holds(window: MaintenanceWindow & Stored, atMs: number): boolean {
     const { id, version } = window;
     let known = this.#known.get(id);
@@ -58,7 +61,7 @@ export class WindowTimes {
     return known.times.some(({ fromMs, toMs }) => atMs >= fromMs && atMs < toMs);
   }
 
-  /** Forgets those that are there no more. */
+  /** Evicts windows that no longer exist. */
   retainOnly(windows: ReadonlyMap<string, unknown>): void {
     for (const id of this.#known.keys()) if (!windows.has(id)) this.#known.delete(id);
   }

@@ -1,4 +1,4 @@
-/** What lies behind an address, as resources tell. */
+/** Resources by network address */
 import type { Reading } from '../../queries/reading.ts';
 import type { FlowView } from './flow.ts';
 
@@ -17,7 +17,10 @@ interface Row {
 const maxResources = 50_000;
 const owners = ['deployment', 'statefulset', 'daemonset', 'cronjob', 'job', 'replicaset', 'pod'];
 
-/** Addresses that resources name as theirs: `host.ip` of hosts, `k8s.pod.ip` of pods. Of several the one that was seen last has it. */
+/**
+ * Returns addresses that resources report as theirs: `host.ip` of hosts, `k8s.pod.ip` of pods. If several report an
+ * address, the most recent one counts.
+ */
 export const readAddresses = async ({ columns }: Reading): Promise<Hosts> => {
   const rows = await columns.query<Row>(
     `SELECT attributes['host.name'] AS host, attributes['host.ip'] AS host_ips, attributes['k8s.pod.ip'] AS pod_ip, attributes['k8s.namespace.name'] AS namespace,
@@ -39,7 +42,7 @@ export const readAddresses = async ({ columns }: Reading): Promise<Hosts> => {
   return hosts;
 };
 
-/** `host.ip` is an array, which lands as JSON. */
+/** `host.ip` is an array, which is stored as JSON. */
 const addressesOf = (text: string): readonly string[] => {
   try {
     const parsed: unknown = JSON.parse(text);

@@ -1,4 +1,4 @@
-/** Names that were looked up, and how it went: from spans and metrics of those who ask, and from metrics of CoreDNS. */
+/** DNS lookups by name and their results: from spans and metrics of clients, and from metrics of CoreDNS */
 import { z } from 'zod';
 import type { Answer } from '../../queries/answer.ts';
 import { presentMetrics } from '../../queries/metrics/present.ts';
@@ -9,29 +9,29 @@ import { answerOnly, type QueryRequest, queryOf } from '../../queries/run.ts';
 import { Known, known, unknown } from '../../queries/unknown.ts';
 
 export const DnsName = z.strictObject({
-  name: z.string().describe('dns.question.name'),
+  name: z.string().describe('`dns.question.name`'),
   seenBy: z.enum(['spans', 'metrics']),
   lookups: z.number(),
-  failures: z.number().describe('Lookups with an error, NXDOMAIN included where the sender calls it one'),
-  failureRate: z.number().describe('0 to 1'),
-  errors: z.record(z.string(), z.number()).describe('error.type → failures'),
-  p50: Known.describe('Nanoseconds'),
-  p95: Known.describe('Nanoseconds'),
+  failures: z.number().describe('Lookups with an error, including NXDOMAIN if the sender reports it as an error'),
+  failureRate: z.number().describe('Share of failures, between 0 and 1'),
+  errors: z.record(z.string(), z.number()).describe('Number of failures by `error.type`'),
+  p50: Known.describe('Median in nanoseconds'),
+  p95: Known.describe('95th percentile in nanoseconds'),
 });
 export type DnsName = z.output<typeof DnsName>;
 
 export const DnsServer = z.strictObject({
-  server: z.string().describe('As CoreDNS names it'),
+  server: z.string().describe('Server name as reported by CoreDNS'),
   responses: z.number(),
-  failures: z.number().describe('SERVFAIL and REFUSED; a name that does not exist is an answer'),
-  codes: z.record(z.string(), z.number()).describe('Response code → responses'),
-  p50: Known.describe('Nanoseconds'),
-  p95: Known.describe('Nanoseconds'),
+  failures: z.number().describe('Responses with SERVFAIL or REFUSED; NXDOMAIN is not a failure'),
+  codes: z.record(z.string(), z.number()).describe('Number of responses by response code'),
+  p50: Known.describe('Median in nanoseconds'),
+  p95: Known.describe('95th percentile in nanoseconds'),
 });
 export type DnsServer = z.output<typeof DnsServer>;
 
 export interface Dns {
-  /** Most lookups first. */
+  /** Names with the most lookups first */
   readonly names: DnsName[];
   readonly servers: DnsServer[];
   readonly partial: Incompleteness[];
@@ -117,20 +117,20 @@ const namesOfSpans = async (runQuery: RunQuery): Promise<DnsName[]> => {
   }));
 };
 
-/** Second column → last column of the rows with this in the first. */
+/** Returns a map from the second to the last column, for rows with `first` in the first column. */
 const countsOf = ({ rows }: Answer, first: string): Record<string, number> =>
   Object.fromEntries(rows.filter(([name]) => name === first).map((row) => [String(row[1]), Number(row.at(-1))]));
 
 const knownOr = (value: unknown, reason: string, factor = 1): Known =>
   typeof value === 'number' ? known(value * factor) : unknown(reason);
 
-/** Value of each group of a table with one label. */
+/** Returns the value of each group of a table with one label. */
 const byFirst = ({ rows }: Answer): ReadonlyMap<string, unknown> =>
   new Map(rows.map((row) => [String(row[0]), row.at(-1)]));
 
 const secondNs = 1e9;
 
-/** Lookups by name and error, and quantiles by name, of a histogram in seconds. */
+/** Returns lookups by name and error, and quantiles by name, from a histogram in seconds. */
 const namesOfMetrics = async (runQuery: RunQuery): Promise<DnsName[]> => {
   const base = { kind: 'metric', metric: lookupMetric, across: 'sum' } as const;
   const [counts, p50, p95] = await Promise.all([

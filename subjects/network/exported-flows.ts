@@ -1,4 +1,7 @@
-/** Flows by the records that routers and switches export (NetFlow, sFlow, IPFIX), as the collector's netflow receiver writes them to logs. */
+/**
+ * Flows from records that routers and switches export (NetFlow, sFlow, IPFIX), as the collector's netflow receiver
+ * writes them to logs
+ */
 
 import { type Range, refuseBeyondRetention } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
@@ -24,8 +27,8 @@ const number = (keys: readonly string[]): string => `toFloat64OrZero(${firstAttr
 const rate = `greatest(1, ${number(['network.flow.sampling_rate', 'flow.sampling_rate'])})`;
 
 /**
- * A flow that several exporters saw on its way counts as the one that saw the most of it: first by the whole key of a connection, then by
- * what is asked. Counts are those of the sample times its rate.
+ * A flow that several exporters saw counts as reported by the exporter with the largest count: first per full
+ * connection key, then per requested grouping. Counts are those of the sample multiplied by its rate.
  */
 const statement = (
   isProject: boolean,
@@ -72,7 +75,7 @@ const ofHost = (address: string, view: FlowView, hosts: Hosts): FlowEnd => {
   return name === undefined || name === '' ? endOf('address', address) : endOf(view, name);
 };
 
-/** Flows of the view: what lies behind several addresses is one end. */
+/** Returns the flows of the view; several addresses of one endpoint are merged. */
 const joined = (rows: readonly Row[], view: FlowView, hosts: Hosts, seconds: number): Flow[] => {
   const found = new Map<string, Flow>();
   for (const row of rows) {

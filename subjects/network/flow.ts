@@ -1,36 +1,38 @@
-/** Traffic between two ends. A flow goes one way. */
+/** Traffic between two endpoints. A flow has one direction. */
 import { z } from 'zod';
 import { Incompleteness } from '../../queries/result.ts';
 import { Known, unknown } from '../../queries/unknown.ts';
 
-/** What the two ends of a flow are told apart by. */
+/** Grouping of the endpoints of a flow */
 export const flowViews = ['workload', 'host', 'zone', 'address'] as const;
 export type FlowView = (typeof flowViews)[number];
 
 const FlowEnd = z.strictObject({
-  id: z.string().describe('Kind and name: the same in every answer'),
+  id: z.string().describe('Kind and name; stable across responses'),
   kind: z
     .enum([...flowViews, 'unknown'])
-    .describe('address where nothing tells what is behind it; unknown where the observer says nothing of this end'),
-  name: z.string().describe('namespace/workload, host, zone or address; empty for unknown'),
+    .describe(
+      '`address` if the resource behind it is unknown; `unknown` if the observer does not report this endpoint',
+    ),
+  name: z.string().describe('`namespace/workload`, host, zone or address; empty for `unknown`'),
 });
 export type FlowEnd = z.output<typeof FlowEnd>;
 
 export const Flow = z.strictObject({
   source: FlowEnd,
   destination: FlowEnd,
-  transport: z.string().describe('tcp, udp …; empty where the view does not tell flows apart by it'),
-  destinationPort: z.int().nullable().describe('Null where the view does not tell flows apart by it'),
+  transport: z.string().describe('`tcp`, `udp` …; empty if the view does not group by it'),
+  destinationPort: z.int().nullable().describe('Destination port; `null` if the view does not group by it'),
   bytes: z.number(),
   packets: Known,
   bytesPerSecond: z.number(),
   seenBy: z
     .enum(['ebpf', 'exporter'])
-    .describe('ebpf: metrics of an agent on the hosts; exporter: flow records of a router or switch'),
+    .describe('`ebpf`: metrics of an agent on the hosts; `exporter`: flow records of a router or switch'),
   isCountedOnce: z
     .strictObject({ value: z.boolean().nullable(), reason: z.string().nullable() })
     .describe(
-      'Whether what both ends reported surely counts once; null with the reason where observers do not say on which side they looked',
+      'Whether traffic that both endpoints report is counted once; `null` with the reason if observers do not report their side',
     ),
 });
 export type Flow = z.output<typeof Flow>;
@@ -40,7 +42,7 @@ export interface FlowQuery {
   readonly projectId?: string | undefined;
 }
 
-export const FlowsPartial = z.array(Incompleteness).describe('Empty when the answer is complete');
+export const FlowsPartial = z.array(Incompleteness).describe('Missing parts of the result; empty if it is complete');
 
 export const endOf = (kind: FlowView, name: string): FlowEnd =>
   name === '' ? { id: 'unknown', kind: 'unknown', name: '' } : { id: `${kind}:${name}`, kind, name };

@@ -1,4 +1,7 @@
-/** Flows of a range, from those who saw them pass: eBPF agents and routers. What several saw counts once (README). */
+/**
+ * Flows of a range from observers of traffic: eBPF agents and routers. Traffic that several observers saw counts once
+ * (README).
+ */
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
@@ -7,18 +10,18 @@ import type { Flow, FlowQuery } from './flow.ts';
 import { readMetricFlows } from './metric-flows.ts';
 
 export interface Flows {
-  /** By bytes, the most first. */
+  /** Flows by bytes, in descending order */
   readonly flows: readonly Flow[];
   readonly partial: readonly Incompleteness[];
-  /** Why there are none; null if there are. */
+  /** Why there are no flows; `null` if there are some */
   readonly reason: string | null;
 }
 
-/** A stable order: bytes, then who. */
+/** Returns a stable sort key: bytes, then endpoints. */
 export const flowKey = ({ source, destination, transport, destinationPort, seenBy }: Flow): string =>
   JSON.stringify([source.id, destination.id, transport, destinationPort, seenBy]);
 
-/** Every flow of a range, of both sources. */
+/** Returns all flows of a range from both sources. */
 export const readFlows = async (reading: Reading, query: FlowQuery, range: Range): Promise<Flows> => {
   const { entitlements } = reading.plan;
   const [metrics, exported] = await Promise.all([

@@ -1,4 +1,4 @@
-/** Flows by the counters of eBPF agents: OBI's, and Beyla's before it, over OTLP and by Prometheus. */
+/** Flows from counters of eBPF agents: OBI, and its predecessor Beyla, over OTLP and Prometheus */
 import { presentMetrics } from '../../queries/metrics/present.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
@@ -6,7 +6,7 @@ import type { Incompleteness, Result } from '../../queries/result.ts';
 import { answerOnly, queryOf } from '../../queries/run.ts';
 import { endOf, type Flow, type FlowQuery, type FlowView, noPackets } from './flow.ts';
 
-/** Names of the counter, and whether its labels are written as Prometheus writes them. */
+/** Names of the counter, and whether its labels use the Prometheus form */
 const metrics = [
   ['obi.network.flow.bytes', false],
   ['obi_network_flow_bytes_total', true],
@@ -14,7 +14,7 @@ const metrics = [
   ['beyla_network_flow_bytes_total', true],
 ] as const;
 
-/** Labels that tell the ends apart: of the source, then of the destination, the last one naming it within the others. */
+/** Labels of the endpoints: source, then destination; the last label is the name within the others */
 const endLabels: Readonly<Record<FlowView, readonly [source: readonly string[], destination: readonly string[]]>> = {
   workload: [
     ['k8s.src.namespace', 'k8s.src.owner.name'],
@@ -24,7 +24,7 @@ const endLabels: Readonly<Record<FlowView, readonly [source: readonly string[], 
   zone: [['src.zone'], ['dst.zone']],
   address: [['src.address'], ['dst.address']],
 };
-/** On which side of the flow the agent looked: it left (egress) or came in (ingress). */
+/** Side on which the agent observed the flow: egress or ingress */
 const sideLabel = 'iface.direction';
 const addressLabels = ['transport', 'dst.port'];
 
@@ -39,7 +39,7 @@ const present = async (reading: Reading, range: Range): Promise<(typeof metrics)
   return metrics.filter(([name]) => found.has(name));
 };
 
-/** What one flow was seen to carry, by the side on which it was seen. */
+/** Observed traffic of one flow, by the side of the observation */
 interface Sides {
   readonly source: readonly string[];
   readonly destination: readonly string[];
@@ -104,7 +104,7 @@ const sideOf = (label: string): 'egress' | 'ingress' | 'unspecified' =>
 const doubtful =
   'its observers do not say on which side they looked, so that what both ends reported counts twice: add iface.direction to the attributes of the flow metric';
 
-/** Both sides saw the same bytes: the one that saw more has it. */
+/** Both sides observe the same bytes, so the larger count is used. */
 const flowOf = (sides: Sides, view: FlowView, seconds: number): Flow => {
   const bytes = Math.max(sides.egress, sides.ingress) + sides.unspecified;
   return {

@@ -1,4 +1,4 @@
-/** Who exchanges data with whom: flows as nodes and edges. */
+/** Network topology: flows as nodes and edges */
 import { z } from 'zod';
 import { type Flow, FlowsPartial } from './flow.ts';
 
@@ -10,25 +10,31 @@ export const Topology = z.strictObject({
       id: z.string(),
       kind: z.string(),
       name: z.string(),
-      bytesOut: bytes.describe('Of the edges that are shown'),
-      bytesIn: bytes.describe('Of the edges that are shown'),
+      bytesOut: bytes.describe('Bytes sent over the returned edges'),
+      bytesIn: bytes.describe('Bytes received over the returned edges'),
     }),
   ),
   edges: z.array(
     z.strictObject({
-      source: z.string().describe('Id of a node'),
-      destination: z.string().describe('Id of a node'),
+      source: z.string().describe('Id of the source node'),
+      destination: z.string().describe('Id of the destination node'),
       bytes,
       bytesPerSecond: z.number(),
-      isCountedOnce: z.boolean().nullable().describe('Null where what both ends reported may count twice'),
+      isCountedOnce: z
+        .boolean()
+        .nullable()
+        .describe('Whether traffic is counted once; `null` if traffic that both endpoints report may count twice'),
     }),
   ),
   partial: FlowsPartial,
-  reason: z.string().nullable().describe('Why there are no flows; null if there are'),
+  reason: z.string().nullable().describe('Why there are no flows; `null` if there are some'),
 });
 export type Topology = z.output<typeof Topology>;
 
-/** The edges with the most bytes, and their nodes. Bytes out of all nodes are bytes into all of them. */
+/**
+ * Returns the edges with the most bytes, and their nodes. Total bytes out of all nodes equal total bytes into all
+ * nodes.
+ */
 export const topologyOf = (flows: readonly Flow[], limit: number): Pick<Topology, 'nodes' | 'edges' | 'partial'> => {
   const edges = new Map<string, Topology['edges'][number]>();
   const nodes = new Map<string, Topology['nodes'][number]>();
@@ -64,7 +70,7 @@ export const topologyOf = (flows: readonly Flow[], limit: number): Pick<Topology
   };
 };
 
-/** Routers and agents may have seen the same traffic: of the two, the one that saw more has it. */
+/** Routers and agents may observe the same traffic, so the larger count of the two is used. */
 const edgeOf = (flows: readonly Flow[]): Topology['edges'][number] => {
   const of = (seenBy: Flow['seenBy']) => flows.filter((flow) => flow.seenBy === seenBy);
   const sum = (some: readonly Flow[], key: 'bytes' | 'bytesPerSecond') =>

@@ -1,11 +1,11 @@
-/** A type of notification channel as its author writes it: one file, and one line in `registry.ts`. */
+/** Definition of a notification channel type: one file, and one line in `registry.ts` */
 
 import type { z } from 'zod';
 import { retryAfterMs } from '../../runtime/retry-after.ts';
 import type { Mail } from '../../schemas/ports/mail.ts';
 import type { ChannelMessage } from './message.ts';
 
-/** One request of a delivery. */
+/** One request of a delivery */
 export interface ChannelRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -18,53 +18,58 @@ export interface ChannelAnswer {
   readonly body: string;
 }
 
-/** `delivered`: the other side said that it has it. `retry`: it may have it later. `failed`: it never will. */
+/**
+ * Result of a request. `delivered`: the service confirmed the delivery. `retry`: a later attempt may succeed. `failed`:
+ * no attempt can succeed.
+ */
 export interface Verdict {
   readonly outcome: 'delivered' | 'retry' | 'failed';
-  /** What the other side asks to wait. */
+  /** Delay that the service requests */
   readonly retryAfterMs?: number;
 }
 
 interface Described {
-  /** As it stands in a channel's `settings.type`. */
+  /** Value of `settings.type` of a channel */
   readonly type: string;
   readonly name: string;
   readonly summary: string;
-  /** Secret fields of the settings, each with the fields that say where it goes. */
+  /** Secret fields of the settings, each with the fields that determine its destination */
   readonly secrets: Readonly<Record<string, readonly string[]>>;
-  /** What fires opens an incident there, which only an end closes. */
+  /** Set if a firing alert opens an incident in the service, which only a resolution closes */
   readonly opens?: 'incidents';
 }
 
 interface HttpChannel<Settings> {
-  /** Requests that are sent one after the other; each must be delivered before the next. */
+  /** Returns requests to send in sequence; each must be delivered before the next. */
   requests(message: ChannelMessage, settings: Settings): readonly ChannelRequest[];
-  /** Judges an answer. `byStatus` unless told otherwise. */
+  /** Evaluates a response; default: `byStatus`. */
   judge?(answer: ChannelAnswer): Verdict;
 }
 
 interface MailChannel<Settings> {
-  /** Mails that are sent one after the other. */
+  /** Returns mails to send in sequence. */
   mails(message: ChannelMessage, settings: Settings): readonly Mail[];
 }
 
-/** A type of channel with its author's types closed over, so that the registry is a plain array. */
+/** A channel type with its generic parameters erased, so that the registry is a plain array */
 export type ChannelType = Described & {
-  /** A strict object with `type`. */
+  /** A strict object with `type` */
   readonly settings: z.ZodObject;
 } & (HttpChannel<Readonly<Record<string, unknown>>> | MailChannel<Readonly<Record<string, unknown>>>);
 
-/** Declares a type of channel. */
+/** Defines a channel type. */
 export const defineChannelType = <Settings extends z.ZodObject>(
   definition: Described & { readonly settings: Settings } & (
       | HttpChannel<z.output<Settings>>
       | MailChannel<z.output<Settings>>
     ),
 ): ChannelType & { readonly settings: Settings } =>
-  // It is given settings of its own schema only.
+  // The type only receives settings of its own schema.
   definition as unknown as ChannelType & { readonly settings: Settings };
 
-/** Most services: 2xx has it; 408, 425, 429 and 5xx may later; all else is refused for good. */
+/**
+ * Returns the verdict for most services: 2xx is delivered; 408, 425, 429 and 5xx are retried; all others have failed.
+ */
 export const byStatus = ({ status, headers }: ChannelAnswer): Verdict => {
   if (status >= 200 && status < 300) return { outcome: 'delivered' };
   if ([408, 425, 429].includes(status) || status >= 500) {
@@ -74,7 +79,7 @@ export const byStatus = ({ status, headers }: ChannelAnswer): Verdict => {
   return { outcome: 'failed' };
 };
 
-/** The fields of a JSON answer; none where it is no object. */
+/** Returns the fields of a JSON response; empty if it is not an object. */
 export const answerFields = ({ body }: ChannelAnswer): Readonly<Record<string, unknown>> => {
   try {
     const value: unknown = JSON.parse(body);
@@ -84,7 +89,7 @@ export const answerFields = ({ body }: ChannelAnswer): Readonly<Record<string, u
   }
 };
 
-/** As `byStatus`, but a 2xx counts only where `says` finds that the other side has it. */
+/** Returns a verdict like `byStatus`, but a 2xx only counts if the predicate confirms the delivery. */
 export const byAnswer =
   (isAccepted: (answer: ChannelAnswer) => boolean) =>
   (answer: ChannelAnswer): Verdict => {

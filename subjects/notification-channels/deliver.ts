@@ -1,4 +1,4 @@
-/** One attempt to tell a channel something. */
+/** Performs one delivery attempt to a channel */
 
 import { type Outbound, OutboundError } from '../../runtime/outbound.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
@@ -8,7 +8,7 @@ import type { Mailer } from '../../schemas/ports/mail.ts';
 import { byStatus, type ChannelAnswer, type ChannelType, type Verdict } from './definition.ts';
 import type { ChannelMessage } from './message.ts';
 
-/** The purposes under which secrets are sealed: the types of the resources. */
+/** Purposes for which secrets are sealed: the resource types */
 type SecretPurpose = 'notification-channel' | 'contact';
 
 export interface DeliveryPorts {
@@ -17,18 +17,18 @@ export interface DeliveryPorts {
   readonly clock: Clock;
 }
 
-/** What came of an attempt. */
+/** Result of an attempt */
 export interface Attempted extends Verdict {
-  /** Null where there was no answer. */
+  /** Status code; `null` if there was no response */
   readonly statusCode: number | null;
-  /** Begin of the answer, or why there was none. */
+  /** Start of the response, or the reason why there was none */
   readonly answer: string;
   readonly latencyMs: number;
 }
 
 const maxAnswerLength = 500;
 
-/** Settings whose secrets can be used; `undefined` when one cannot be opened, as it was sealed with another key. */
+/** Returns settings with opened secrets; `undefined` if a secret was sealed with another key. */
 export const openSettings = (
   settings: Readonly<Record<string, unknown>>,
   { secrets }: Pick<ChannelType, 'secrets'>,
@@ -94,7 +94,7 @@ const sendMails = async (
   return { outcome: 'delivered', statusCode: null, answer: `the mail server took ${mails.length} mails` };
 };
 
-/** Tells a channel once. Never rejects for what the other side does. */
+/** Sends one notification to a channel. Never rejects because of the service's behavior. */
 export const deliver = async (
   type: ChannelType,
   delivery: { readonly message: ChannelMessage; readonly settings: Readonly<Record<string, unknown>> },

@@ -1,4 +1,4 @@
-/** A notification as channels tell it: Alertmanager's payload, and a title and a text for people. */
+/** The content that channels send for a notification: Alertmanager's payload, and a title and text for people */
 import type { Notification, NotifiedAlert } from '../../schemas/notifications.ts';
 import { externalUrlOf, type Payload, payloadOf } from './payload.ts';
 import { markdownEscaped, readableDuration, readableTime } from './readable.ts';
@@ -9,31 +9,31 @@ interface Texts {
   readonly text: string;
 }
 
-/** What a channel tells. */
+/** Content that a channel sends */
 export interface ChannelMessage extends Texts {
-  /** Equal in every attempt. */
+  /** Id, equal in every attempt */
   readonly id: string;
-  /** Equal for every notification of a group: what services join by. */
+  /** Group key, equal for every notification of a group; services deduplicate by it */
   readonly groupKey: string;
-  /** Title and text where Markdown is read: what telemetry says is escaped, what the template says is not. */
+  /** Title and text for Markdown: telemetry is escaped, the template is not */
   readonly markdown: Texts;
   readonly isTest: boolean;
   readonly status: 'firing' | 'resolved';
-  /** All alerts ended before anything was told of them. */
+  /** Whether all alerts ended before the first notification about them */
   readonly isOverAtFirst: boolean;
-  /** Of a page: somebody sees to the incident, which goes on. */
+  /** For a page: whether somebody acknowledged the incident, which is still open */
   readonly isAcknowledged: boolean;
   readonly severity: string;
-  /** Of the rule, or of what its alerts have in common. */
+  /** Name of the rule, or the common name of its alerts */
   readonly name: string;
-  /** The services that the alerts are about; empty for none. */
+  /** Services of the alerts; empty if there are none */
   readonly service: string;
-  /** Labels that make the group, but for those that are told elsewhere. */
+  /** Group labels, except those shown elsewhere */
   readonly groupText: string;
-  /** Value and threshold of the worst alert: `2.5 s, above 1 s`; empty where there is none. */
+  /** Value and threshold of the worst alert: `2.5 s, above 1 s`; empty if there is none */
   readonly measured: string;
   readonly link: string;
-  /** Of a page of a person: where a POST of the token says that they see to it. */
+  /** For a page of a person: URL to which a POST with the token acknowledges the incident */
   readonly acknowledge?: { readonly postUrl: string; readonly token: string } | undefined;
   readonly atMs: number;
   readonly payload: Payload;
@@ -80,7 +80,7 @@ const labelsText = (labels: Labels, excludedLabels: readonly string[] = ['alertn
     .map(([name, value]) => `${name}=${value}`)
     .join(', ');
 
-/** `p95 2.5 s, above 1 s`. */
+/** Formats a measurement: `p95 2.5 s, above 1 s`. */
 const measuredOf = ({ held, value }: Pick<NotifiedAlert, 'held' | 'value'>): string => {
   const known = held?.text ? [held.measure ?? '', held.text].join(' ').trim() : '';
   const shown = known || (value === null ? '' : `value ${value}`);
@@ -106,7 +106,7 @@ interface Given {
   readonly timeZone: string;
 }
 
-/** What templates may name of an alert. */
+/** Returns the values of an alert that templates can reference. */
 const alertValues = (
   { reason, atMs }: Notification,
   alert: NotifiedAlert,
@@ -118,7 +118,7 @@ const alertValues = (
   const firing = reason === 'repeated' ? 'Still firing' : 'Firing';
   return {
     ...payloadAlert,
-    // As text: 0 is a value, and numbers of 0 are taken for nothing.
+    // As text, because the number 0 counts as absent.
     value: value === null ? '' : String(value),
     endsAt: endsAtMs === undefined ? '' : payloadAlert?.endsAt,
     statusText: isOver ? 'Resolved' : firing,
@@ -132,7 +132,7 @@ const alertValues = (
     startedText: readableTime(startsAtMs, timeZone),
     endedText: endsAtMs === undefined ? '' : readableTime(endsAtMs, timeZone),
     runbook: annotations['runbook_url'] ?? '',
-    // Of a synthetic check; a path of this installation.
+    // Path in this installation, set for synthetic checks.
     runs: annotations['runs']?.startsWith('/') === true ? `${externalUrl}${annotations['runs']}` : '',
   };
 };
@@ -152,7 +152,7 @@ const factsOf = (notification: Notification): Facts => {
   };
 };
 
-/** What templates may name. */
+/** Returns the values that templates can reference. */
 const valuesOf = (notification: Notification, facts: Facts, { payload, link, timeZone }: Given): object => ({
   ...payload,
   ...facts,
@@ -166,7 +166,7 @@ const valuesOf = (notification: Notification, facts: Facts, { payload, link, tim
   ),
 });
 
-/** By what a person says that they see to an incident: a page with a button, and what the button does. */
+/** Acknowledge link of an incident: a page with a button, and the action of the button */
 export interface AcknowledgeLink {
   readonly pageUrl: string;
   readonly postUrl: string;
@@ -175,17 +175,17 @@ export interface AcknowledgeLink {
 
 export interface MessageOptions {
   readonly templates?: Partial<MessageTemplates>;
-  /** Empty where the installation has none: then there are no links. */
+  /** Public URL; empty if the installation has none, in which case there are no links */
   readonly publicUrl: string;
-  /** That is listened on. */
+  /** Address on which the server listens */
   readonly address?: string | undefined;
-  /** In which times are told. */
+  /** Time zone of displayed times */
   readonly timeZone?: string | undefined;
-  /** Of a page of a person: where they say that they see to it. */
+  /** For a page of a person: link to acknowledge it */
   readonly acknowledge?: AcknowledgeLink | undefined;
 }
 
-/** Renders it. Throws `TemplateError`. */
+/** Renders a message. Throws `TemplateError`. */
 export const messageOf = (
   notification: Notification,
   { templates = {}, publicUrl, address = '', timeZone = 'UTC', acknowledge: acknowledging }: MessageOptions,

@@ -1,10 +1,13 @@
-/** Alertmanager's payload of a notification, for receivers that were made for it. */
+/** Alertmanager's payload of a notification, for compatible receivers */
 import { hostname } from 'node:os';
 import type { Notification } from '../../schemas/notifications.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Alertmanager's payload, version 4, and what it has not: `isTest`, the value of each alert and why it is told. */
+/**
+ * Alertmanager's payload, version 4, with additional fields: `isTest`, the value of each alert and the reason for the
+ * notification
+ */
 export interface Payload {
   readonly version: '4';
   readonly groupKey: string;
@@ -20,7 +23,7 @@ export interface Payload {
     readonly labels: Labels;
     readonly annotations: Labels;
     readonly startsAt: string;
-    /** As Alertmanager writes it: the year 1 for none. */
+    /** End of the alert; as in Alertmanager, the year 1 if there is none */
     readonly endsAt: string;
     readonly generatorURL: string;
     readonly fingerprint: string;
@@ -35,7 +38,10 @@ const offset = 0xcbf29ce484222325n;
 const prime = 0x100000001b3n;
 const separator = Buffer.of(255);
 
-/** What Alertmanager calls labels by: FNV-1a of 64 bits over sorted names and values, each with the byte 255 behind it. */
+/**
+ * Returns Alertmanager's fingerprint of labels: 64-bit FNV-1a over sorted names and values, each followed by the byte
+ * 255.
+ */
 export const fingerprintOf = (labels: Labels): string => {
   const names = Object.keys(labels).sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));
   let hash = offset;
@@ -45,7 +51,7 @@ export const fingerprintOf = (labels: Labels): string => {
   return hash.toString(16).padStart(16, '0');
 };
 
-/** The address that receivers are told: the public one, or, as Alertmanager says it, this host and the port that is listened on. */
+/** Returns the URL for receivers: the public URL, or, as in Alertmanager, this host and the listening port. */
 export const externalUrlOf = (publicUrl: string, address: string): string => {
   if (publicUrl !== '' || address === '') return publicUrl;
   return `http://${hostname()}:${address.slice(address.lastIndexOf(':') + 1)}`;
@@ -54,7 +60,7 @@ export const externalUrlOf = (publicUrl: string, address: string): string => {
 const never = '0001-01-01T00:00:00Z';
 const timeOf = (ms: number | undefined): string => (ms === undefined ? never : new Date(ms).toISOString());
 
-/** `externalUrl` is empty where there is none. */
+/** Returns the payload; `externalUrl` is empty if there is none. */
 export const payloadOf = (notification: Notification, externalUrl: string): Payload => ({
   version: '4',
   groupKey: notification.groupKey,

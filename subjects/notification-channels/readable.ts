@@ -1,4 +1,4 @@
-/** Times, durations and text of others as people read them in a message. */
+/** Formats times, durations and external text for messages */
 
 const sizes = [
   ['d', 86_400],
@@ -7,13 +7,13 @@ const sizes = [
   ['s', 1],
 ] as const;
 
-/** The two largest parts of a duration: `3 h 5 min`, `12 min`, `40 s`. */
+/** Returns the two largest parts of a duration: `3 h 5 min`, `12 min`, `40 s`. */
 export const readableDuration = (ms: number): string => {
   let seconds = Math.max(0, Math.round(ms / 1000));
   const first = sizes.findIndex(([, size]) => seconds >= size);
   if (first < 0) return '0 s';
   const parts: string[] = [];
-  // Seconds beside minutes tell nothing.
+  // Seconds are not significant next to minutes.
   for (const [unit, size] of sizes.slice(first, first + (first >= 2 ? 1 : 2))) {
     const count = Math.floor(seconds / size);
     seconds -= count * size;
@@ -22,7 +22,7 @@ export const readableDuration = (ms: number): string => {
   return parts.join(' ');
 };
 
-/** `2026-11-24 03:50:50 UTC`, `2026-11-24 04:50:50 UTC+1`. */
+/** Formats a time: `2026-11-24 03:50:50 UTC`, `2026-11-24 04:50:50 UTC+1`. */
 export const readableTime = (ms: number, timeZone: string): string => {
   const two = '2-digit';
   const parts = new Intl.DateTimeFormat('en-GB', {
@@ -43,24 +43,26 @@ export const readableTime = (ms: number, timeZone: string): string => {
   return `${of('year')}-${of('month')}-${of('day')} ${of('hour')}:${of('minute')}:${of('second')} ${zone}`;
 };
 
-/** A web address whose signs mean nothing in Markdown. */
+/** Returns a URL without characters that are special in Markdown. */
 const plainUrl = (text: string): string =>
   text.replaceAll(
     /[\\`*_~|<>[\](){}]/g,
     (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
   );
 
-/** Spaces within a line: where an expression may go on over lines, each of many empty ones is looked at anew from every other. */
+/**
+ * Spaces within a line. An expression that may continue over lines would rescan a run of empty lines from each of them.
+ */
 const indent = String.raw`[^\S\n\r\u2028\u2029]*`;
 const listSign = new RegExp(`^(${indent})([-+])`, 'gm');
 const listNumber = new RegExp(String.raw`^(${indent}\d+)\.(?=\s|$)`, 'gm');
 
-/** Text as Markdown that shows it as it is, in Teams and Discord. What is a web address stays one. */
+/** Escapes text so that Markdown in Teams and Discord displays it unchanged. URLs remain links. */
 export const markdownEscaped = (text: string): string =>
   /^https?:\/\/\S+$/.test(text)
     ? plainUrl(text)
     : text
         .replaceAll(/[\\`*_~|<>[\](){}#&]/g, (sign) => `\\${sign}`)
-        // What makes a list at the begin of a line.
+        // List markers at the start of a line.
         .replaceAll(listSign, '$1\\$2')
         .replaceAll(listNumber, '$1\\.');

@@ -1,4 +1,7 @@
-/** The types of notification channels: one line each. Settings, secrets, the list of types and the contract suite follow. */
+/**
+ * Registry of notification channel types: one line each. Settings, secrets, the list of types and the contract suite
+ * are derived from it.
+ */
 import { z } from 'zod';
 import type { ChannelType } from './definition.ts';
 import { discord } from './types/discord.ts';
@@ -21,14 +24,14 @@ type Settings<Types> = {
   -readonly [Index in keyof Types]: Types[Index] extends { settings: infer Each } ? Each : never;
 };
 
-/** The settings of a channel of any type. */
+/** Settings of a channel of any type */
 export const ChannelSettings = z.discriminatedUnion(
   'type',
   declared.map(({ settings }) => settings) as unknown as Settings<typeof declared>,
 );
 export type ChannelSettings = z.output<typeof ChannelSettings>;
 
-/** Throws for a type that there is not: settings are checked when they are stored. */
+/** Returns a channel type. Throws for an unknown type, because settings are validated when they are stored. */
 export const channelTypeOf = (type: string): ChannelType => {
   const found = channelTypes.find((each) => each.type === type);
   if (found === undefined) throw new TypeError(`there is no notification channel of type ${type}`);

@@ -1,7 +1,7 @@
-/** Fields that settings of several types of channel share. */
+/** Settings fields that several channel types share */
 import { z } from 'zod';
 
-/** An address that requests go to. Networks are checked when it is connected to. */
+/** URL for requests. The egress policy is enforced on connection. */
 export const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http or https address' })
   .max(2048)
@@ -10,7 +10,7 @@ export const httpUrl = z
     return url !== undefined && url.username === '' && url.password === '';
   }, 'must not contain a user name');
 
-/** A secret that goes into a header or a path. */
+/** A secret for a header or a path */
 export const token = z
   .string()
   .min(1)

@@ -1,6 +1,9 @@
-/** Templates of notifications: `{{path}}`, `{{#path}}…{{/path}}` for lists and what is there, `{{^path}}…{{/path}}` for what is not. */
+/**
+ * Notification templates: `{{path}}`, `{{#path}}…{{/path}}` for lists and present values, `{{^path}}…{{/path}}` for
+ * absent values
+ */
 
-/** A template that cannot be read. The message is for people. */
+/** Thrown for an invalid template. The message is for people. */
 export class TemplateError extends Error {
   override name = 'TemplateError';
 }
@@ -11,17 +14,17 @@ type Node =
   | { readonly kind: 'section'; readonly path: string; readonly inverted: boolean; readonly nodes: Node[] };
 
 export interface Template {
-  /** The text for these values, cut at `most` characters. `quote` is applied to each value. */
+  /** Renders the text for these values, truncated at `maxLength` characters. `quote` is applied to each value. */
   render(values: object, maxLength?: number, quote?: (value: string) => string): string;
 }
 
 const defaultMaxLength = 20_000;
 const deepest = 8;
-/** What may be a tag holds no brace, so that each character is looked at once. */
+/** A possible tag contains no brace, so each character is scanned once */
 const braced = /\{\{([^{}]*)\}\}/g;
 const tag = /^([#^/]?)\s*([\w.-]+)$/;
 
-/** Nodes as tags open and close sections. */
+/** Builds nodes as tags open and close sections */
 class Reader {
   readonly root: Node[] = [];
   readonly #open: { readonly path: string; readonly nodes: Node[] }[] = [];
@@ -84,7 +87,7 @@ const own = (value: unknown, name: string): unknown =>
 
 const at = (value: unknown, path: string): unknown => {
   if (path === '.') return value;
-  // Names of labels may hold dots: the rest of the path is tried as one name.
+  // Label names may contain dots, so the remaining path is first tried as one name.
   const direct = own(value, path);
   if (direct !== undefined) return direct;
   const dot = path.indexOf('.');
@@ -112,7 +115,7 @@ const textOf = (value: unknown): string => {
     .join(', ');
 };
 
-/** Writes until there is enough. */
+/** Writes output until the limit is reached */
 class Writer {
   readonly #maxLength: number;
   readonly #quote: (value: string) => string;
@@ -151,13 +154,13 @@ class Writer {
   }
 }
 
-/** At most so many characters, and a sign where some were left out. Never cuts a character in two. */
+/** Truncates a text to a number of characters, with a sign if text was removed. Never splits a character. */
 export const cut = (text: string, maxLength: number): string => {
   if (text.length <= maxLength) return text;
   return `${text.slice(0, maxLength - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 };
 
-/** Reads a template. Throws `TemplateError`. */
+/** Parses a template. Throws `TemplateError`. */
 export const parseTemplate = (text: string): Template => {
   const nodes = parse(text);
   return {

@@ -1,18 +1,18 @@
-/** When a person was away, from what the audit log says of them: pure. */
+/** Derives the absences of a person from the audit log; a pure function */
 import type { AuditRecord } from '../../schemas/resources/audit-record.ts';
 import type { Absence } from './shifts.ts';
 
-/** What is read of a record. */
+/** Used fields of an audit record */
 export type MemberRecord = Pick<AuditRecord, 'at' | 'action' | 'details'>;
 
-/** How a membership is now; undefined where there is none. */
+/** Current state of a membership; `undefined` if there is none */
 export interface MembershipNow {
   readonly disabled?: boolean | undefined;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
 
-/** What a record says of a person: from then on they are away, or there again. */
+/** Returns whether a person is absent or present after an audit record. */
 const presenceOf = ({ action, details }: MemberRecord): Absence['reason'] | 'present' | undefined => {
   if (action === 'user.remove') return 'left';
   if (action === 'user.join') return 'present';
@@ -21,7 +21,7 @@ const presenceOf = ({ action, details }: MemberRecord): Absence['reason'] | 'pre
   return String(change.after) === 'true' ? 'unreachable' : 'present';
 };
 
-/** How it stands: what records lack, the membership tells. */
+/** Returns the current absence. The membership supplies what the records lack. */
 const currentAbsence = (
   open: Absence | undefined,
   membership: MembershipNow | undefined,
@@ -34,7 +34,7 @@ const currentAbsence = (
   return { ...open, toMs: Date.parse(open.reason === 'left' ? createdAt : updatedAt) };
 };
 
-/** Absences of a person, those that are over too. Records are the oldest first. */
+/** Returns the absences of a person, including past ones. Records must be in ascending time order. */
 export const absencesOf = (
   records: readonly MemberRecord[],
   membership: MembershipNow | undefined,

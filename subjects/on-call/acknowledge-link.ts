@@ -1,15 +1,15 @@
-/** The link in a page by which the person who is paged says that they see to the incident. */
+/** Link in a page with which the recipient acknowledges the incident */
 import { hash, randomBytes } from 'node:crypto';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { oneTimeTokens, oneTimeTokensTenant } from '../../schemas/resources/one-time-token.ts';
 import { withoutTrailing } from '../../schemas/text.ts';
 
-/** The operation that acknowledges: a POST of `{ token }`. */
+/** Path of the operation that acknowledges: a POST of `{ token }` */
 export const acknowledgePath = '/auth/acknowledge-incident';
 
 const lifetimeMs = 7 * 86_400_000;
 
-/** A new link of a person for an incident. Its token is in the message and nowhere else; each message has its own. */
+/** Creates a link for a person and an incident. Its token is only in the message; each message has its own token. */
 export const acknowledgeLink = async (
   documents: Pick<Documents, 'of'>,
   page: { readonly tenantId: string; readonly incidentId: string; readonly personId: string },

@@ -1,34 +1,37 @@
-/** Shifts as iCalendar (RFC 5545). Times are UTC, which needs no definition of a time zone. */
+/** Shifts as iCalendar (RFC 5545). Times are in UTC, which requires no time zone definition. */
 import { createHash } from 'node:crypto';
 import ical, { ICalCalendarMethod } from 'ical-generator';
 import type { Piece } from './pieces.ts';
 import type { OnCall } from './shifts.ts';
 
-/** A name on one line: a lone carriage return in it would begin a line of the calendar. */
+/** Returns a name on one line, because a carriage return in it would start a new line of the calendar. */
 const line = (text: string): string => text.replace(/\p{Cc}+/gu, ' ');
 
-/** What a calendar says besides shifts. */
+/** Options of a calendar */
 export interface CalendarOf {
   readonly name: string;
-  /** When it was made; clients show it as the last change. */
+  /** Creation time, which clients display as the last change */
   readonly madeMs: number;
-  /** Only shifts of this person. */
+  /** Restricts the calendar to shifts of this user */
   readonly userId?: string;
-  /** What a person is called. */
+  /** Returns the display name of a user. */
   nameOf(userId: string): string;
 }
 
-/** Who is on call in a schedule. */
+/** Shifts of a schedule */
 export interface ScheduleShifts {
   readonly scheduleId: string;
   readonly name: string;
   readonly pieces: readonly Piece<OnCall>[];
 }
 
-/** How often clients that heed it ask again. */
+/** Refresh interval for clients that support it */
 const refreshSeconds = 3600;
 
-/** One event a shift. Its id stays the same as long as the shift begins when it does and is of the same people. */
+/**
+ * Returns a calendar with one event per shift. The event's id is stable as long as the shift has the same start and
+ * people.
+ */
 export const shiftsCalendar = (schedules: readonly ScheduleShifts[], about: CalendarOf): string => {
   const calendar = ical({
     name: line(about.name),

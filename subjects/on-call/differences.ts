@@ -1,9 +1,9 @@
-/** Who would be on call differently by another form of a schedule. */
+/** Differences in on-call shifts between two versions of a schedule */
 import type { OnCallVersion } from '../../schemas/resources/on-call-schedule.ts';
 import { cut, readerOf } from './pieces.ts';
 import { type Absences, piecesOf } from './shifts.ts';
 
-/** A time in which others would be on call; times are ISO-8601 in UTC. */
+/** A period in which other people would be on call; times are ISO-8601 in UTC */
 export interface OnCallDifference {
   readonly from: string;
   readonly to: string;
@@ -15,7 +15,7 @@ type Form = Omit<OnCallVersion, 'since'>;
 const iso = (ms: number): string => new Date(ms).toISOString();
 const textOf = (userIds: readonly string[]): string => JSON.stringify([...userIds].sort());
 
-/** Times of a range in which two forms of a schedule have different people on call. */
+/** Returns the periods of a range in which two versions of a schedule have different people on call. */
 export const differencesBetween = (
   before: Form,
   after: Form,

@@ -1,20 +1,22 @@
-/** Escalation of an incident: a pure function of policy, state, people and time gives the next state and the pages. */
+/** Escalation of an incident: a pure function of policy, state, people and time returns the next state and the pages */
 import type { Escalation, PageReceiver } from '../../schemas/resources/escalation.ts';
 import type { EscalationPolicy } from '../../schemas/resources/escalation-policy.ts';
 import { holdsAt } from '../alerts/routing/times.ts';
 
 const minuteMs = 60_000;
 
-/** One page to send. Its id follows from the incident, round, step and whom it is for, so a repeat sends nothing. */
+/**
+ * A page to send. Its id is derived from the incident, round, step and recipient, so a repeated page is not sent again.
+ */
 export interface Page {
   readonly id: string;
   readonly round: number;
-  /** `null` for the owners, who are paged when no step reaches anybody. */
+  /** Step of the policy; `null` for the owners, who are paged if no step reaches anybody */
   readonly step: number | null;
   readonly to: PageReceiver;
 }
 
-/** What the timeline says of a step that paged nobody, and of what came of it. */
+/** Timeline note of a step that paged nobody, and of the consequence */
 export interface EscalationNote {
   readonly kind: 'step-skipped' | 'owners-paged' | 'acknowledgement-timed-out' | 'nobody-reached';
   readonly round: number;
@@ -22,11 +24,11 @@ export interface EscalationNote {
   readonly reason?: 'outside-hours' | 'nobody-on-call';
 }
 
-/** The people, as they are at the time. */
+/** The people at a given time */
 export interface People {
-  /** Who is on call in a schedule; nobody for one that is not there. */
+  /** Returns the users who are on call in a schedule; empty for a schedule that does not exist. */
   onCall(scheduleId: string): readonly string[];
-  /** Whether a person, or a channel, can be sent a page. */
+  /** Returns whether a page can be sent to a person or channel. */
   canReach(to: Page['to']): boolean;
   /** User ids. */
   readonly owners: readonly string[];
@@ -38,7 +40,7 @@ export interface Escalated {
   readonly notes: readonly EscalationNote[];
 }
 
-/** The escalation of an incident that has just opened. */
+/** Returns the escalation of an incident that has just opened. */
 export const opened = (policy: EscalationPolicy, openedMs: number): Escalation => ({
   status: 'open',
   round: 0,
@@ -50,7 +52,7 @@ export const opened = (policy: EscalationPolicy, openedMs: number): Escalation =
 
 type Step = EscalationPolicy['steps'][number];
 
-/** Whom a step reaches, each once. */
+/** Returns the recipients that a step reaches, without duplicates. */
 const reachedBy = ({ targets }: Step, people: People): Page['to'][] => {
   const all = targets.flatMap(({ kind, id }): Page['to'][] =>
     kind === 'schedule' ? people.onCall(id).map((userId) => ({ kind: 'person', id: userId })) : [{ kind, id }],
@@ -62,7 +64,7 @@ const reachedBy = ({ targets }: Step, people: People): Page['to'][] => {
 const isInHours = ({ hours }: Step, nowMs: number): boolean =>
   hours.length === 0 || hours.some((each) => holdsAt(each, nowMs));
 
-/** What comes after a step, and when: the next step, the first of another round, or nothing. */
+/** Returns what follows a step, and when: the next step, the first step of another round, or nothing. */
 const next = (
   { steps, repeat, repeatAfterMinutes }: EscalationPolicy,
   { round, step }: Pick<Escalation, 'round' | 'step'>,
@@ -81,7 +83,7 @@ const pageOf = (incidentId: string, round: number, step: number | null, to: Page
   to,
 });
 
-/** Pages the owners, once no step has reached anybody. */
+/** Pages the owners after no step has reached anybody. */
 const toOwners = (incidentId: string, round: number, people: People): Pick<Escalated, 'pages' | 'notes'> => {
   const pages = people.owners
     .map((id) => ({ kind: 'person' as const, id }))
@@ -90,14 +92,14 @@ const toOwners = (incidentId: string, round: number, people: People): Pick<Escal
   return { pages, notes: [{ kind: pages.length > 0 ? 'owners-paged' : 'nobody-reached', round }] };
 };
 
-/** What a call of `escalate` is about. */
+/** Input of `escalate` */
 export interface Moment {
   readonly incidentId: string;
   readonly people: People;
   readonly nowMs: number;
 }
 
-/** Runs the step that is due. One that reaches nobody is skipped at once, so the next of the round runs now. */
+/** Runs the due step. A step that reaches nobody is skipped immediately, so the next step of the round runs. */
 const run = (policy: EscalationPolicy, from: Escalation, { incidentId, people, nowMs }: Moment): Escalated => {
   const { round } = from;
   const notes: EscalationNote[] = [];
@@ -117,7 +119,7 @@ const run = (policy: EscalationPolicy, from: Escalation, { incidentId, people, n
   return { state, pages: last.pages, notes: [...notes, ...last.notes] };
 };
 
-/** What is to be done now: nothing before it is due, and nothing once the incident has ended. */
+/** Returns the actions that are due: none before the due time, and none after the incident has ended. */
 export const escalate = (policy: EscalationPolicy, state: Escalation, moment: Moment): Escalated => {
   const { nowMs } = moment;
   const nothing = { state, pages: [], notes: [] };
@@ -135,13 +137,13 @@ export const escalate = (policy: EscalationPolicy, state: Escalation, moment: Mo
   return run(policy, state, moment);
 };
 
-/** What would be done at one time of a preview, and the people of that time. */
+/** Result of one time of a preview, with the people at that time */
 interface Previewed<Known extends People> extends Omit<Escalated, 'state'> {
   readonly atMs: number;
   readonly people: Known;
 }
 
-/** Who would be paged when, if nobody acknowledged. `peopleAt` says who is there at each step's time. */
+/** Returns who would be paged when, if nobody acknowledges. `peopleAt` returns the people at the time of each step. */
 export const previewOf = async <Known extends People>(
   policy: EscalationPolicy,
   openedMs: number,

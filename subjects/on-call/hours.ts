@@ -1,17 +1,17 @@
-/** What a person carries: hours on call, of these at night and on weekends. */
+/** On-call hours of a person, including those at night and on weekends */
 import type { TimeInterval } from '../../schemas/resources/alert-routing.ts';
 import { holdsAt } from '../alerts/routing/times.ts';
 import { type Piece, readerOf } from './pieces.ts';
 import { holdingOf } from './restrictions.ts';
 import type { OnCall } from './shifts.ts';
 
-/** Hours of one person over a range. An hour of a Saturday night is in all three. */
+/** Hours of one person in a range. An hour of a Saturday night counts in all three fields. */
 export interface PersonHours {
   readonly userId: string;
   readonly hours: number;
-  /** From 22:00 to 06:00 on the wall clock of the schedule. */
+  /** Hours from 22:00 to 06:00 on the wall clock of the schedule */
   readonly nightHours: number;
-  /** Saturdays and Sundays on the wall clock of the schedule. */
+  /** Hours on Saturdays and Sundays on the wall clock of the schedule */
   readonly weekendHours: number;
 }
 
@@ -23,7 +23,7 @@ const nights: Omit<TimeInterval, 'location'> = {
 };
 const weekends: Omit<TimeInterval, 'location'> = { weekdays: ['saturday', 'sunday'] };
 
-/** Whether it is night on the wall clock of a time zone. */
+/** Returns whether it is night on the wall clock of a time zone. */
 export const isNightAt = (atMs: number, timeZone: string): boolean => holdsAt({ ...nights, location: timeZone }, atMs);
 
 /** Milliseconds. */
@@ -33,7 +33,7 @@ interface Sum {
   readonly weekend: number;
 }
 
-/** Hours by person, by user id. Pieces are those of `piecesOf`. */
+/** Returns the hours by user id. Pieces are those of `piecesOf`. */
 export const hoursByPerson = (pieces: readonly Piece<OnCall>[], timeZone: string): PersonHours[] => {
   const fromMs = pieces[0]?.fromMs ?? 0;
   const toMs = pieces.at(-1)?.toMs ?? fromMs;

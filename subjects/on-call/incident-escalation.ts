@@ -1,15 +1,15 @@
-/** The escalation of an incident as it is stored: what a look at it makes of it. */
+/** Evaluates the stored escalation of an incident */
 import type { Stored } from '../../schemas/ports/documents.ts';
 import type { Escalation } from '../../schemas/resources/escalation.ts';
 import type { EscalationPolicy } from '../../schemas/resources/escalation-policy.ts';
 import type { Incident } from '../../schemas/resources/incident.ts';
 import { type Escalated, escalate, opened, type People } from './escalation.ts';
 
-/** When an incident opened, or was reopened last. */
+/** Returns when an incident was opened, or last reopened. */
 export const sinceOf = ({ openedAt, reopenedAt }: Pick<Incident, 'openedAt' | 'reopenedAt'>): string =>
   reopenedAt ?? openedAt;
 
-/** What is escalated. What is escalated anew has another key, so that its pages have other ids. */
+/** Returns the key of an escalation. A restarted escalation has another key, so that its pages have other ids. */
 export const keyOf = (incident: Incident & Stored): string =>
   JSON.stringify([incident.id, sinceOf(incident), incident.escalationPolicyId]);
 
@@ -21,16 +21,16 @@ const dueOf = ({ status, dueMs, acknowledgedMs }: Escalation, policy: Escalation
     : acknowledgedMs + minutes * 60_000;
 };
 
-/** What came of a look. */
+/** Result of an evaluation */
 export interface EscalationCheck extends Escalated {
   readonly key: string;
-  /** When to look again; null for never. */
+  /** Time of the next evaluation; `null` if there is none */
   readonly escalatesAt: string | null;
-  /** The acknowledgement holds no more. */
+  /** Whether the acknowledgement has expired */
   readonly isTimedOut: boolean;
 }
 
-/** Looks at the escalation of an incident. The incident says whether somebody sees to it, and since when. */
+/** Evaluates the escalation of an incident, which contains whether and since when it is acknowledged. */
 export const checkEscalation = (
   incident: Incident & Stored,
   known: { readonly key: string; readonly state: Escalation } | undefined,
@@ -39,7 +39,7 @@ export const checkEscalation = (
   const key = keyOf(incident);
   const { status, acknowledgedAt, escalationPolicyId } = incident;
   const before = known?.key === key ? known.state : opened(policy, Date.parse(sinceOf(incident)));
-  // Nobody is paged for it.
+  // Without a policy, nobody is paged.
   if (escalationPolicyId === null)
     return { key, state: { ...before, status }, pages: [], notes: [], escalatesAt: null, isTimedOut: false };
   const acknowledgedMs = status === 'acknowledged' && acknowledgedAt !== null ? Date.parse(acknowledgedAt) : null;

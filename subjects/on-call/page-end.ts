@@ -1,4 +1,4 @@
-/** What tells a service where a page opened something that somebody sees to the incident, or that it is over. */
+/** Notifies services in which pages opened an item that the incident was acknowledged or resolved */
 import { hashOf } from '../../runtime/hash-of.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import type { Escalation, PageOpening } from '../../schemas/resources/escalation.ts';
@@ -7,22 +7,27 @@ import type { PendingDelivery } from '../../schemas/resources/notification-deliv
 import type { EscalationCheck } from './incident-escalation.ts';
 import { labelsOf, openingLane, type Paging, pageGroupOf } from './page.ts';
 
-/** What is told of an incident: that somebody sees to it, or that it is over, or to be opened anew. */
+/** End notification: acknowledged, or resolved. Items that must be opened again are resolved first. */
 type PageEndKind = 'acknowledged' | 'resolved';
 
-/** What is to be told where pages opened something, by what a look found; undefined for nothing. */
+/**
+ * Returns the notification to send to services in which pages opened an item, based on an evaluation; `undefined` if
+ * there is none.
+ */
 export const decidePageEnd = (
   { status }: Pick<Incident, 'status'>,
   known: { readonly key: string; readonly state: Escalation } | undefined,
   { key, isTimedOut }: Pick<EscalationCheck, 'key' | 'isTimedOut'>,
 ): PageEndKind | undefined => {
-  // What stays open there would take the next page for the same.
+  // If the item remained open, the service would deduplicate the next page into it.
   if (isTimedOut || (status === 'open' && known !== undefined && known.key !== key)) return 'resolved';
   if (status === 'open') return undefined;
   return status === 'acknowledged' ? 'acknowledged' : 'resolved';
 };
 
-/** It as it waits to be sent: behind the pages of the incident, and before those that are queued at the same time. */
+/**
+ * Returns the queued notification, ordered after the pages of the incident, and before pages queued at the same time.
+ */
 export const endOf = (
   incident: Incident & Stored,
   { channelId, userId }: PageOpening,

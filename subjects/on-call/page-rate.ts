@@ -1,21 +1,21 @@
-/** How many pages a person is sent: ten in five minutes, then one that counts the rest. */
+/** Rate limit of pages per person: ten in five minutes, then one page with the number of the others */
 import type { PageRate } from '../../schemas/resources/notification-delivery.ts';
 
 const maxPages = 10;
 const withinMs = 5 * 60_000;
-/** Pages that are counted in one: more are counted as if they were the last. */
+/** Maximum number of pages counted in one summary page; further pages count as the last one */
 const maxCounted = 1000;
 
-/** What is done with a page now. */
+/** Decision about a page */
 export type PageDecision =
   | { readonly kind: 'send'; readonly rest: NonNullable<PageRate['rest']>['counted'] }
   | { readonly kind: 'wait'; readonly untilMs: number }
   | { readonly kind: 'counted'; readonly inId: string };
 
-/** What a person who was sent nothing of late is kept as. */
+/** State of a person who received no recent pages */
 export const noPages: PageRate = { sent: [], rest: null };
 
-/** Whose turn it is: pure, and the same for a page that asks again. */
+/** Decides about a page. Pure, and idempotent for a page that is evaluated again. */
 export const decidePage = (
   { sent: all, rest }: PageRate,
   { id, title }: { readonly id: string; readonly title: string },
@@ -25,7 +25,7 @@ export const decidePage = (
   const isRest = rest?.id === id;
   const counted = isRest ? rest.counted : [];
   if (sent.some((one) => one.id === id)) return { rate: { sent, rest }, decision: { kind: 'send', rest: counted } };
-  // One that has not been sent long after it was due is not there any more.
+  // A summary page that was not sent long after its due time no longer exists.
   if (rest !== null && !isRest && !rest.isSent && nowMs < rest.dueMs + withinMs) {
     const others = rest.counted.filter((one) => one.id !== id).slice(0, maxCounted - 1);
     return {
@@ -42,7 +42,7 @@ export const decidePage = (
   return { rate: { sent, rest: { id, dueMs, isSent: false, counted } }, decision: { kind: 'wait', untilMs: dueMs } };
 };
 
-/** A page that is withdrawn waits no more, unless others are counted in it: then it is sent for them. */
+/** Removes a withdrawn page, unless it counts other pages; in that case it is still sent. */
 export const withdrawn = (rate: PageRate, id: string): PageRate | undefined => {
   const { rest } = rate;
   if (rest?.id !== id || rest.isSent) return rate;

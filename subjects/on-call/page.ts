@@ -1,4 +1,4 @@
-/** A page as the ledger of deliveries sends it. */
+/** Converts a page to an entry of the delivery ledger */
 import { hashOf } from '../../runtime/hash-of.ts';
 import type { Notification } from '../../schemas/notifications.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
@@ -9,12 +9,12 @@ import type { Page } from './escalation.ts';
 import { sinceOf } from './incident-escalation.ts';
 import type { PageContact } from './people.ts';
 
-/** What deliveries of pages of an incident are grouped by. */
+/** Returns the group of deliveries of pages of an incident. */
 export const pageGroupOf = (incidentId: string): string => `incident/${incidentId}`;
 
 const maxSummaryLength = 1000;
 
-/** What ids of deliveries say for a contact that is mail to the account. */
+/** Part of a delivery id for a contact that is the account's email */
 const accountMail = 'account-mail';
 
 /** Who pages. */
@@ -24,17 +24,17 @@ export interface Paging {
   readonly nowMs: number;
 }
 
-/** What an incident is told with. */
+/** Returns the labels of an incident in notifications. */
 export const labelsOf = ({ title, severity, services }: Incident): Record<string, string> => ({
   alertname: title,
   severity,
   ...(services.length > 0 && { service: services.join(', ').slice(0, 256) }),
 });
 
-/** In it, what is told of an incident where pages open something goes one after the other. */
+/** Returns the lane that serializes notifications of an incident to a channel in which pages open an item. */
 export const openingLane = (channelId: string, incidentId: string): string => `${channelId}/${pageGroupOf(incidentId)}`;
 
-/** The channel or the contact that is told; empty for mail to the account. */
+/** Returns the id of the channel or contact; empty for the account's email. */
 const channelOf = (to: Page['to'], contact: PageContact | undefined): string =>
   to.kind === 'channel' ? to.id : (contact?.id ?? '');
 
@@ -71,7 +71,7 @@ const notificationOf = (
         labels,
         startsAtMs: sinceMs,
         value: null,
-        // Where a message has room for little, the link behind it counts more.
+        // In short messages, the link after the summary is more important.
         annotations: summary === '' ? {} : { summary: cut(summary, maxSummaryLength) },
         reason: `${by}, escalation policy ${policyName}`,
       },
@@ -81,8 +81,8 @@ const notificationOf = (
 };
 
 /**
- * A page as it waits to be sent, to a channel or to one contact of a person. Its id follows from the page and the contact, so the
- * same page is one delivery.
+ * Returns a queued page for a channel or one contact of a person. Its id is derived from the page and the contact, so
+ * the same page is delivered once.
  */
 export const deliveryOf = (
   incident: Incident & Stored,
@@ -100,7 +100,7 @@ export const deliveryOf = (
     attempts: 0,
     endedAt: null,
     dueAt: atOf(paging.nowMs + (contact?.afterMinutes ?? 0) * 60_000),
-    // Pages of a person do not wait for each other, unless an end must not overtake them.
+    // Pages of a person do not wait for each other, unless an end notification must not overtake them.
     lane: to.kind === 'channel' || contact?.opens ? openingLane(channelId, incident.id) : `person ${to.id}/${id}`,
     notification: notificationOf(incident, { ...page, id, contact }, paging),
   };

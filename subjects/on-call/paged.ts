@@ -1,24 +1,27 @@
-/** Pages as people had them: each once, however many contacts told of it; and how many each person had, of these at night. */
+/**
+ * Pages per person: each once, even if several contacts delivered it, and the number per person, including those at
+ * night
+ */
 import type { EscalationAction } from '../../schemas/resources/escalation.ts';
 import { isNightAt } from './hours.ts';
 
-/** A page of one person, or of a channel. */
+/** A page of one person or channel */
 export interface Paged {
-  /** That of its first delivery. */
+  /** Id of the page's first delivery */
   readonly id: string;
   readonly incidentId: string;
   /** ISO-8601. */
   readonly at: string;
   readonly to: { readonly kind: 'person' | 'channel'; readonly id: string; readonly name: string };
   readonly round: number;
-  /** `null` for pages of the owners. */
+  /** Step of the policy; `null` for pages of the owners */
   readonly step: number | null;
-  /** What the person calls the contacts that were told; none for mail to the account. */
+  /** Names of the contacts that were notified; empty for the account's email */
   readonly contacts: readonly string[];
   readonly isAtNight: boolean;
 }
 
-/** Pages, in the order of what escalation did. Nights are those of the time zone. */
+/** Returns pages in the order of the escalation actions. Nights are those of the time zone. */
 export const pagedBy = (
   actions: readonly (EscalationAction & { readonly id: string })[],
   timeZone: string,
@@ -46,7 +49,7 @@ export const pagedFigures = (pages: readonly Paged[]): PagedFigures => ({
   atNight: pages.filter(({ isAtNight }) => isAtNight).length,
 });
 
-/** Of each person who was paged, those with the most pages first. */
+/** Returns figures for each paged person, those with the most pages first. */
 export const pagedByPerson = (pages: readonly Paged[]): (PagedFigures & { readonly userId: string })[] =>
   [
     ...Map.groupBy(

@@ -1,4 +1,4 @@
-/** Who can be paged by a policy at a time, read for the pure function of escalation. */
+/** Recipients that a policy can page at a time, as input of the pure escalation function */
 import { documentsIn } from '../../runtime/documents-in.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { contacts } from '../../schemas/resources/contact.ts';
@@ -11,23 +11,23 @@ import { channelTypeOf } from '../notification-channels/registry.ts';
 import type { People } from './escalation.ts';
 import { readOnCall } from './reading.ts';
 
-/** People of a time, with the name of each whom a page may be for. */
+/** People at a time, with the name of each possible recipient */
 export interface NamedPeople extends People {
   nameOf(to: PageReceiver): string;
-  /** By what a person is paged, the first first. */
+  /** Returns the contacts with which a person is paged, in order. */
   contactsOf(userId: string): readonly PageContact[];
-  /** Whether a page opens something at a channel. */
+  /** Returns whether a page opens an item at a channel. */
   opensAt(channelId: string): boolean;
 }
 
-/** By what a person is paged. */
+/** A contact with which a person is paged */
 export interface PageContact {
-  /** Of the contact; `null` is mail to the account. */
+  /** Id of the contact; `null` for the account's email */
   readonly id: string | null;
   readonly name: string;
-  /** How long after the page it is told. */
+  /** Delay of the contact after the page, in minutes */
   readonly afterMinutes: number;
-  /** A page opens something there, which only an end closes. */
+  /** Whether a page opens an item in the service, which only an end notification closes */
   readonly opens: boolean;
 }
 
@@ -40,15 +40,15 @@ const keyOf = ({ kind, id }: PageReceiver): string => `${kind} ${id}`;
 
 type Reading = Pick<Documents, 'of'>;
 
-/** A user of an organization. */
+/** A user of an organization */
 export interface Member {
   readonly name: string;
   readonly email: string;
-  /** Neither disabled in the organization nor as a whole. */
+  /** Whether the user is disabled neither in the organization nor globally */
   readonly isActive: boolean;
 }
 
-/** A user of an organization; undefined where the id is of none, or of one who left. */
+/** Returns a user of an organization; `undefined` if the id does not exist or the user has left. */
 export const readMember = async (documents: Reading, tenantId: string, userId: string): Promise<Member | undefined> => {
   const membership = await documents.of(tenantId).collection(memberships).find(userId);
   const user = await documents.of(usersTenant).collection(users).find(userId);
@@ -57,12 +57,12 @@ export const readMember = async (documents: Reading, tenantId: string, userId: s
   return { name: user.name || user.email, email: user.email, isActive };
 };
 
-/** More than one person may have. */
+/** Upper bound, larger than the number of contacts that a person may have */
 const maxContacts = 100;
 
 /**
- * By what a person is paged: the contacts that their preferences list, in order; all of theirs where none is listed that
- * can be told; mail to the account where they have none.
+ * Returns the contacts with which a person is paged: those in their preferences, in order. If none of these can be
+ * used, returns all of their contacts; if there are none, the account's email.
  */
 export const readContacts = async (
   documents: Reading,
@@ -84,13 +84,13 @@ export const readContacts = async (
   return all.length === 0 ? [accountMail] : all.map((contact) => ({ ...contact, afterMinutes: 0 }));
 };
 
-/** A channel that can be sent a page. */
+/** Returns a channel to which pages can be sent. */
 const readChannel = async (documents: Reading, tenantId: string, id: string) => {
   const channel = await documents.of(tenantId).collection(notificationChannels).find(id);
   return channel?.enabled === true ? channel : undefined;
 };
 
-/** The name of a person who can be sent a page; undefined where they cannot. */
+/** Returns the name of a person to whom pages can be sent; `undefined` for others. */
 const nameOf = async (documents: Reading, tenantId: string, id: string): Promise<string | undefined> => {
   const member = await readMember(documents, tenantId, id);
   return member?.isActive ? member.name : undefined;
@@ -103,7 +103,10 @@ const ownersOf = async (documents: Reading, tenantId: string): Promise<string[]>
   return owners.sort();
 };
 
-/** Reads who can be paged by a policy at a time. Whether somebody can be reached is told as it is now. */
+/**
+ * Returns the recipients that a policy can page at a time. Whether a recipient can be reached reflects the current
+ * state.
+ */
 export const readPeople = async (
   documents: Reading,
   tenantId: string,
@@ -145,7 +148,7 @@ export const readPeople = async (
   };
 };
 
-/** What people are called, those who left too. */
+/** Returns the names of people, including those who left. */
 export const readNames = async (
   documents: Reading,
   userIds: Iterable<string>,

@@ -1,4 +1,4 @@
-/** Time cut into pieces: sorted, none overlapping another, each with what holds in it. */
+/** Sorted, disjoint pieces of time, each with the value that is valid in it */
 
 export interface Piece<T> {
   readonly fromMs: number;
@@ -7,7 +7,7 @@ export interface Piece<T> {
   readonly value: T;
 }
 
-/** Reads what holds at times that only grow; `undefined` between pieces. */
+/** Returns a reader of values at ascending times; it returns `undefined` between pieces. */
 export const readerOf = <T>(pieces: readonly Piece<T>[]): ((atMs: number) => T | undefined) => {
   let next = 0;
   return (atMs) => {
@@ -17,7 +17,7 @@ export const readerOf = <T>(pieces: readonly Piece<T>[]): ((atMs: number) => T |
   };
 };
 
-/** Cuts a range at these times, and asks once for each piece between two cuts. Neighbours that are the same become one. */
+/** Cuts a range at these times, and evaluates each piece once. Adjacent pieces with equal values are merged. */
 export const cut = <T>(
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
   cuts: Iterable<number>,

@@ -1,4 +1,4 @@
-/** Schedules, their versions and policies of an organization, as they are stored; who is on call by them. */
+/** Stored schedules, their versions and policies of an organization, and who is on call */
 import { documentsIn } from '../../runtime/documents-in.ts';
 import type { Filter, Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
@@ -11,7 +11,7 @@ import { type Absence, type Absences, type OnCall, onCallAt, piecesOf } from './
 
 type Own = Pick<TenantDocuments, 'collection'>;
 
-/** Who is named by a version: in layers and in overrides. */
+/** Returns the users in the layers and overrides of a version. */
 export const peopleOf = ({
   layers,
   overrides,
@@ -29,7 +29,7 @@ const overlapping = (fromMs: number, toMs: number): Filter => ({
   since: { $lt: iso(toMs) },
 });
 
-/** Versions of a schedule that were, are or will be in force in a range, the oldest first. */
+/** Returns the versions of a schedule that were, are or will be in force in a range, the oldest first. */
 export const readVersions = async (
   own: Own,
   scheduleId: string,
@@ -42,7 +42,7 @@ export const readVersions = async (
   return found;
 };
 
-/** Versions of all schedules that are in force at a time, those of deleted schedules too. */
+/** Returns the versions of all schedules that are in force at a time, including those of deleted schedules. */
 const versionsAt = async (own: Own, atMs: number): Promise<StoredOnCallVersion[]> => {
   const found: StoredOnCallVersion[] = [];
   const filter = overlapping(atMs, atMs + 1);
@@ -50,7 +50,7 @@ const versionsAt = async (own: Own, atMs: number): Promise<StoredOnCallVersion[]
   return found;
 };
 
-/** Records of a member that are looked at, the newest of them. */
+/** Maximum number of audit records of a member that are read, the newest first */
 const maxRecords = 500;
 
 const readAbsencesOf = async (
@@ -59,7 +59,7 @@ const readAbsencesOf = async (
   { nowMs, sinceMs }: { readonly nowMs: number; readonly sinceMs: number },
 ): Promise<readonly Absence[]> => {
   const membership = await own.collection(memberships).find(userId);
-  // What is over is of no matter to what comes.
+  // Past absences do not affect the future.
   if (sinceMs >= nowMs && membership !== undefined && membership.disabled !== true) return [];
   const filter = { 'resource.id': userId, 'resource.type': 'user' };
   const { items } = await own.collection(auditRecords).list({ filter, sort: { sequence: -1 }, limit: maxRecords });
@@ -67,8 +67,8 @@ const readAbsencesOf = async (
 };
 
 /**
- * When they were away: had left the organization, or were kept out of it, as the audit log says. Absences that were over
- * before `sinceMs` may be left out.
+ * Returns the periods in which users had left the organization or were disabled, from the audit log. Absences that
+ * ended before `sinceMs` may be omitted.
  */
 export const readAbsences = async (
   own: Own,
@@ -83,7 +83,7 @@ export const readAbsences = async (
   return absences;
 };
 
-/** Who is on call in a schedule over a range, piece by piece, and all whom its versions name. */
+/** Returns who is on call in a schedule over a range, as pieces, and all users of its versions. */
 export const readPieces = async (
   own: Own,
   scheduleId: string,
@@ -95,14 +95,14 @@ export const readPieces = async (
   return { pieces: piecesOf(versions, absences, { fromMs, toMs }), people };
 };
 
-/** Who is on call in a schedule at a time. */
+/** Users who are on call in a schedule at a time */
 export interface ScheduleOnCall extends OnCall {
   readonly scheduleId: string;
-  /** Name of the schedule. */
+  /** Name of the schedule */
   readonly name: string;
 }
 
-/** Who is on call at a time in these schedules, or in all that there were; by name. */
+/** Returns who is on call at a time in the given schedules, or in all schedules at that time, ordered by name. */
 export const readOnCall = async (
   own: Own,
   {
@@ -121,7 +121,7 @@ export const readOnCall = async (
     .sort((one, other) => (one.name < other.name ? -1 : 1));
 };
 
-/** What holds for an incident without a policy, or whose policy is gone: no step names anybody, so the owners are paged. */
+/** Policy of an incident without a policy or with a deleted one: no step has recipients, so the owners are paged */
 const ownersOnly: EscalationPolicy = {
   name: 'owners',
   steps: [],
@@ -132,10 +132,10 @@ const ownersOnly: EscalationPolicy = {
   reopenWithinMinutes: 30,
 };
 
-/** A policy of the organization; `undefined` where there is none with that id. */
+/** Returns a policy of the organization; `undefined` if the id does not exist. */
 export const readEscalationPolicy = (own: Own, id: string): Promise<(EscalationPolicy & Stored) | undefined> =>
   own.collection(escalationPolicies).find(id);
 
-/** The policy of an incident; the owners and the usual times where there is none. */
+/** Returns the policy of an incident; without one, a policy with the owners and default times. */
 export const readPolicyOrOwners = async (own: Own, id: string | null): Promise<EscalationPolicy> =>
   (id === null ? undefined : await readEscalationPolicy(own, id)) ?? ownersOnly;

@@ -1,4 +1,4 @@
-/** When time intervals of routing hold, over a range. */
+/** Periods in which time intervals of alert routing are active */
 import { wallClockOf } from '../../runtime/wall-clock.ts';
 import { type TimeInterval, timeRanges } from '../../schemas/resources/alert-routing.ts';
 import { holdsAt } from '../alerts/routing/times.ts';
@@ -6,7 +6,7 @@ import { cut, type Piece } from './pieces.ts';
 
 const dayMs = 86_400_000;
 
-/** Where an interval may begin or end to hold: midnights, its own times, and changes of the clocks. */
+/** Returns times at which an interval may begin or end: midnights, its own times, and clock changes. */
 const edgesOf = ({ times = [], location }: TimeInterval, fromMs: number, toMs: number): number[] => {
   const clock = wallClockOf(location);
   const minutes = new Set([0]);
@@ -21,7 +21,7 @@ const edgesOf = ({ times = [], location }: TimeInterval, fromMs: number, toMs: n
   return edges;
 };
 
-/** Pieces of a range in which one of the intervals holds, and in which none does. */
+/** Returns the pieces of a range in which at least one interval is active, and those in which no interval is. */
 export const holdingOf = (intervals: readonly TimeInterval[], fromMs: number, toMs: number): Piece<boolean>[] =>
   cut(
     { fromMs, toMs },

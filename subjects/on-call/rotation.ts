@@ -1,17 +1,17 @@
-/** The turns of a layer: when one hands over to the next. */
+/** Rotation periods of a layer, separated by handovers */
 import { monthsLater, type WallClock, wallTimeOf } from '../../runtime/wall-clock.ts';
 import type { Layer } from '../../schemas/resources/on-call-schedule.ts';
 import type { Piece } from './pieces.ts';
 
 const hourMs = 3_600_000;
 const unitMs = { hours: hourMs, days: 24 * hourMs, weeks: 7 * 24 * hourMs };
-/** No change of the clocks is larger: Samoa left out a whole day. */
+/** Larger than any clock change; Samoa skipped a full day */
 const largestChangeMs = 26 * hourMs;
 
 interface HandOvers {
-  /** When that turn begins; the first is 0. */
+  /** Returns the start of a rotation period; the first is 0. */
   handOver(rotationIndex: number): number;
-  /** A turn near an instant; the right one is not further off than `margin`. */
+  /** Returns a rotation period near an instant, within `margin` of the correct one. */
   near(atMs: number): number;
   readonly margin: number;
 }
@@ -45,9 +45,9 @@ const handOversOf = ({ startsAt, rotation }: Layer, clock: WallClock): HandOvers
 };
 
 /**
- * The turns between two instants; the value is the turn's number. They tile the time since the first hand-over.
- * At an instant the turn is the last one that has been handed over. So where a change of the clocks brings
- * hand-overs together or swaps them, a turn in between is left out.
+ * Returns the rotation periods between two instants, with their numbers as values. They cover the time since the first
+ * handover without gaps. The current period at an instant is the last one that was handed over. If a clock change moves
+ * handovers to the same time or reverses them, a period in between is omitted.
  */
 export const rotationPeriodsOf = (layer: Layer, clock: WallClock, fromMs: number, toMs: number): Piece<number>[] => {
   const { handOver, near, margin } = handOversOf(layer, clock);

@@ -1,15 +1,15 @@
-/** Shifts as they are answered: who from when to when, where nobody is and why, and what each person carries. */
+/** Response of the shifts operation: who is on call when, gaps with their reason, and hours per person */
 import type { OnCallVersion } from '../../schemas/resources/on-call-schedule.ts';
 import { hoursByPerson, type PersonHours } from './hours.ts';
 import { type Absences, type GapReason, piecesOf } from './shifts.ts';
 
-/** Times are ISO-8601 in UTC. */
+/** Shifts response; times are ISO-8601 in UTC */
 export interface ShiftsAnswer {
   readonly items: readonly {
     readonly from: string;
     readonly to: string;
     readonly userIds: readonly string[];
-    /** `null` for an override of all layers. */
+    /** Name of the layer; `null` for an override of all layers */
     readonly layer: string | null;
     readonly overrideId: string | null;
   }[];
@@ -17,12 +17,15 @@ export interface ShiftsAnswer {
   readonly people: readonly PersonHours[];
 }
 
-/** The longest range that is answered. */
+/** Maximum length of the range */
 export const maxRangeMs = 400 * 86_400_000;
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** Items and gaps tile the range. Hours of nights and weekends are those of the newest version's time zone. */
+/**
+ * Returns items and gaps, which cover the range without overlap. Night and weekend hours use the time zone of the
+ * newest version.
+ */
 export const shiftsAnswer = (
   versions: readonly OnCallVersion[],
   absences: Absences,

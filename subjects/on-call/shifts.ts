@@ -1,29 +1,29 @@
-/** Who is, was or will be on call: one pure function of a schedule's versions, its people and a range of time. */
+/** Past, current and future shifts: one pure function of a schedule's versions, its people and a range */
 import { wallClockOf } from '../../runtime/wall-clock.ts';
 import type { Layer, OnCallVersion, Override } from '../../schemas/resources/on-call-schedule.ts';
 import { cut, type Piece, readerOf } from './pieces.ts';
 import { holdingOf } from './restrictions.ts';
 import { rotationPeriodsOf } from './rotation.ts';
 
-/** Why nobody is on call. Where layers have different reasons, the first of this list is told. */
+/** Reasons why nobody is on call. If layers have different reasons, the first of this list is returned. */
 export const gapReasons = ['unreachable', 'left', 'restricted', 'no-one'] as const;
 export type GapReason = (typeof gapReasons)[number];
 
-/** A time in which a person is not on call, whatever a schedule says. */
+/** A period in which a person cannot be on call, regardless of the schedule */
 export interface Absence {
   readonly reason: 'left' | 'unreachable';
   readonly fromMs: number;
-  /** For good, if absent. */
+  /** End of the absence; omitted if it is permanent */
   readonly toMs?: number;
 }
 
-/** Absences by user id. An absence has a begin, so that who left today was on call yesterday. */
+/** Absences by user id. An absence has a start, so a user who left today was on call yesterday. */
 export type Absences = ReadonlyMap<string, readonly Absence[]>;
 
-/** People on call, or why there are none. */
+/** People on call, or the reason why there are none */
 export interface OnCall {
   readonly userIds: readonly string[];
-  /** Name of the layer; `undefined` for an override of all layers. */
+  /** Name of the layer; `undefined` for an override of all layers */
   readonly layer?: string;
   readonly overrideId?: string;
   readonly reason?: GapReason;
@@ -38,7 +38,7 @@ const gap = (reason: GapReason): OnCall => ({ userIds: [], reason });
 const graver = (one: OnCall, other: OnCall): OnCall =>
   gapReasons.indexOf(one.reason ?? 'no-one') <= gapReasons.indexOf(other.reason ?? 'no-one') ? one : other;
 
-/** Whether two say the same, so that pieces that follow each other are one shift. */
+/** Returns whether two values are equal, so that adjacent pieces form one shift. */
 const isSame = (one: OnCall, other: OnCall): boolean =>
   one.layer === other.layer &&
   one.overrideId === other.overrideId &&
@@ -48,7 +48,7 @@ const isSame = (one: OnCall, other: OnCall): boolean =>
 
 const edgesOf = (pieces: readonly Piece<unknown>[]): number[] => pieces.flatMap(({ fromMs, toMs }) => [fromMs, toMs]);
 
-/** Those of them who are there at that time, or why none is. */
+/** Returns the users who are present at a time, or the reason why nobody is. */
 const presentAt = (userIds: readonly string[], absences: Absences, atMs: number, of: Partial<OnCall>): OnCall => {
   let none = gap('no-one');
   const present = userIds.filter((userId) => {
@@ -63,7 +63,7 @@ const presentAt = (userIds: readonly string[], absences: Absences, atMs: number,
 
 type Reader = (atMs: number) => OnCall;
 
-/** The first of them that has somebody, else the gravest reason. */
+/** Returns the first reader's value that has users, otherwise the most severe reason. */
 const firstOf = (readers: readonly Reader[]): Reader => {
   return (atMs) => {
     let none = gap('no-one');
@@ -76,7 +76,7 @@ const firstOf = (readers: readonly Reader[]): Reader => {
   };
 };
 
-/** Later overrides first. */
+/** Returns readers of overrides, later ones first. */
 const overridden = (overrides: readonly Override[], absences: Absences): Reader[] =>
   overrides.toReversed().map(({ id, from, to, userIds, layer }) => {
     const [fromMs, toMs] = [Date.parse(from), Date.parse(to)];
@@ -84,7 +84,7 @@ const overridden = (overrides: readonly Override[], absences: Absences): Reader[
     return (atMs) => (atMs >= fromMs && atMs < toMs ? presentAt(userIds, absences, atMs, of) : gap('no-one'));
   });
 
-/** What a layer says by itself, its overrides left out; readers are asked at times that only grow. */
+/** Returns a reader of a layer's rotation without overrides; times must be ascending. */
 const rotating = (
   layer: Layer,
   timeZone: string,
@@ -108,7 +108,7 @@ const rotating = (
   return { edges: [...edgesOf(rotationPeriods), ...edgesOf(held)], read };
 };
 
-/** What one version of a schedule says over a range. */
+/** Returns the pieces of one version of a schedule over a range. */
 const versionPieces = (version: OnCallVersion, absences: Absences, range: Range): Piece<OnCall>[] => {
   const { layers, overrides, timeZone } = version;
   const relevant = overrides.filter(({ from, to }) => Date.parse(from) < range.toMs && Date.parse(to) > range.fromMs);
@@ -132,7 +132,7 @@ const versionPieces = (version: OnCallVersion, absences: Absences, range: Range)
   return cut(range, edges, firstOf([...ofAll, ...readers]), isSame);
 };
 
-/** Who is on call over a range, piece by piece, without a hole: where nobody is, a piece says why. */
+/** Returns who is on call over a range, as pieces without gaps; a piece without users contains the reason. */
 export const piecesOf = (
   versions: readonly OnCallVersion[],
   absences: Absences,
@@ -155,6 +155,6 @@ export const piecesOf = (
   return pieces;
 };
 
-/** Who is on call at an instant. */
+/** Returns who is on call at an instant. */
 export const onCallAt = (versions: readonly OnCallVersion[], absences: Absences, atMs: number): OnCall =>
   piecesOf(versions, absences, { fromMs: atMs, toMs: atMs + 1 })[0]?.value ?? gap('no-one');

@@ -1,11 +1,15 @@
-/** Keeps the versions of schedules: each is in force from its write to the next, so no change rewrites what was. */
+/**
+ * Stores the versions of schedules. Each is in force from its write to the next one, so no change rewrites the past.
+ */
 import type { Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { type OnCallSchedule, onCallVersions } from '../../schemas/resources/on-call-schedule.ts';
 
-/** The later of two times in ISO-8601. Clocks of two processes may differ, and versions follow each other all the same. */
+/**
+ * Returns the later of two ISO-8601 times. Clocks of two processes may differ, but versions must have ascending times.
+ */
 const later = (one: string, other: string): string => (one > other ? one : other);
 
-/** Keeps what a write made of a schedule. `after` is absent for one that was deleted. */
+/** Stores the version that results from a write to a schedule. `after` is `undefined` for a deletion. */
 export const saveOnCallVersion = async (
   documents: Pick<TenantDocuments, 'collection'>,
   { before, after }: { readonly before?: OnCallSchedule & Stored; readonly after?: OnCallSchedule & Stored },
@@ -16,7 +20,7 @@ export const saveOnCallVersion = async (
   const [last] = items;
   let since = after?.updatedAt ?? '';
   if (last !== undefined) {
-    // The store says the time; it is not known before a write.
+    // The store assigns the time, which is not known before a write.
     if (after === undefined) since = (await versions.update(last.id, { scheduleId })).updatedAt;
     since = later(since, last.since);
     await versions.update(last.id, { until: since });

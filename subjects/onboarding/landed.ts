@@ -1,10 +1,13 @@
-/** When records landed for an organization: the first of each signal ever, and the last of a project lately. */
+/**
+ * Ingestion times of an organization: the first record of each telemetry signal, and the last recent record of a
+ * project
+ */
 
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { anyRow } from '../../schemas/tables/any-row.ts';
 import { type Signal, signals } from '../../schemas/telemetry-signals.ts';
 
-/** When the last record of each signal landed. */
+/** Time at which the last record of each telemetry signal was ingested */
 export type Landed = Readonly<Record<Signal, string | null>>;
 
 const tables: Readonly<Record<Signal, readonly string[]>> = {
@@ -13,14 +16,17 @@ const tables: Readonly<Record<Signal, readonly string[]>> = {
   traces: ['spans'],
 };
 
-/** What rules write of alerts is not received: it says nothing of senders. */
+/** Excludes series that alert rules write, because they do not come from senders */
 const conditions: Readonly<Record<Signal, string>> = {
   logs: '',
   metrics: " AND metric NOT IN ('ALERTS', 'ALERTS_FOR_STATE')",
   traces: '',
 };
 
-/** When records of a project last landed, by signal, since a time. Reads the partitions of that time only. */
+/**
+ * Returns when records of a project were last ingested since a time, by telemetry signal. Reads only the partitions of
+ * that period.
+ */
 export const lastLanded = async (
   columns: TenantColumns,
   { projectId, sinceMs }: { readonly projectId: string; readonly sinceMs: number },
@@ -42,8 +48,8 @@ export const lastLanded = async (
 };
 
 /**
- * When the first record of a signal landed that is still kept; undefined where none is. One row is looked for first, which is cheap; the
- * times are read only of tables that have one.
+ * Returns when the first stored record of a telemetry signal was ingested; `undefined` if there is none. A cheap query
+ * checks for a row first, so that times are only read from tables with rows.
  */
 export const firstLanded = async (columns: TenantColumns, signal: Signal): Promise<string | undefined> => {
   const own = `tenant_id = {tenant:String}${conditions[signal]}`;

@@ -1,4 +1,4 @@
-/** What of a range needs attention, the same of each kind that a person would look for first. Each item names the query that shows it. */
+/** Items of a range that need attention, several of each kind. Each item names the query that shows it. */
 import { z } from 'zod';
 import { anomalyText } from '../../queries/anomalies/anomaly-text.ts';
 import { findRangeProblem } from '../../queries/range.ts';
@@ -38,21 +38,21 @@ const Item = z.strictObject({
   kind: z
     .enum(kinds)
     .describe(
-      'platform: an alert that the platform raises about itself, as it stands now; incident: one that goes on, those first that nobody sees to; service-errors: a larger share of requests fails than in the range before, which chance does not explain; slow-service: a larger share of requests is slow than in the range before, which chance does not explain; deployment: one of the 10 newest of the range after which requests are worse; new-error: a group first seen in the range; silent-host: nothing comes from a host any more; full-disk: 90 % are in use; log-pattern: far more records than in the same hour of other days; slo-burning: an objective that spends its error budget too fast, as its alerts stand now; check-failing: a synthetic check that is down or degraded, or that one location fails, as its alerts stand now; anomaly: one that a detector found and that lasts; detector: one that cannot score the steps of its series, or not in time',
+      '`platform`: a current alert of the platform about itself; `incident`: an open incident, unacknowledged ones first; `service-errors`: a significantly larger share of requests fails than in the previous range; `slow-service`: a significantly larger share of requests is slow than in the previous range; `deployment`: one of the 10 newest deployments of the range after which requests are worse; `new-error`: a group first seen in the range; `silent-host`: a host that stopped sending data; `full-disk`: 90% are used; `log-pattern`: far more records than in the same hour of other days; `slo-burning`: an SLO that consumes its error budget too fast, by the current state of its alerts; `check-failing`: a synthetic check that is down or degraded, or fails in one location, by the current state of its alerts; `anomaly`: an open anomaly of a detector; `detector`: a detector that cannot score its series, or not in time',
     ),
   name: z.string(),
   reason: z.string(),
-  value: z.number().nullable().describe('What the items of a kind are sorted by, the worst first'),
-  unit: z.string().describe('UCUM'),
-  detail: z.string().describe('The query that shows it'),
+  value: z.number().nullable().describe('Value by which items of a kind are sorted, the worst first'),
+  unit: z.string().describe('UCUM unit'),
+  detail: z.string().describe('Query that shows the item'),
 });
 type Item = z.output<typeof Item>;
 
 export const Attention = z.strictObject({
-  items: z.array(Item).describe('At most 5 of each kind'),
+  items: z.array(Item).describe('At most 5 items of each kind'),
   unknown: z
     .array(z.strictObject({ kind: z.enum(searched), reason: z.string() }))
-    .describe('Kinds that could not be looked for'),
+    .describe('Kinds that could not be evaluated'),
 });
 export type Attention = z.output<typeof Attention>;
 
@@ -60,10 +60,10 @@ export interface AttentionQuestion extends OverviewQuestion {
   readonly previous: OverviewQuestion['minutes'];
   readonly decisions: Decisions;
   readonly platformAlerts: readonly ActivePlatformAlert[];
-  /** Those that go on. */
+  /** Open incidents */
   readonly incidents: readonly Incident[];
   readonly managedRules: FindManagedRules;
-  /** Those that are behind or failed. */
+  /** Detectors that are late or have failed */
   readonly detectors: readonly Detector[];
 }
 
@@ -137,7 +137,7 @@ const worseDeployments = async (reading: Reading, question: AttentionQuestion): 
   );
 };
 
-/** An error without a message is told by where it happened. */
+/** An error without a message is identified by its location. */
 const titleOf = ({ type, message, culprit }: ErrorGroup): string =>
   [type, message || culprit].filter(Boolean).join(': ').slice(0, 200);
 
@@ -229,7 +229,7 @@ const spikingPatterns = async ({ columns, plan, nowMs }: Reading, question: Atte
   });
 };
 
-/** Objectives belong to the organization, and to no project. */
+/** SLOs belong to the organization, not to a project. */
 const burningSlos = async (
   reading: Reading,
   { projectId, scope, managedRules }: AttentionQuestion,
@@ -265,7 +265,7 @@ const checksThatFail = async (reading: Reading, question: AttentionQuestion): Pr
     );
 };
 
-/** Those that last now, where the plan has them. */
+/** Returns open anomalies, if the plan includes them. */
 const openAnomalies = async (reading: Reading, question: AttentionQuestion): Promise<Item[]> => {
   if (!reading.plan.entitlements.includes('ai')) return [];
   return (await readOpenAnomalies(reading, question, maxPerKind)).map(
@@ -280,7 +280,7 @@ const openAnomalies = async (reading: Reading, question: AttentionQuestion): Pro
   );
 };
 
-/** A detector that cannot score, and why. */
+/** A detector that cannot score, with the reason */
 export interface Detector {
   readonly id: string;
   readonly name: string;
@@ -307,7 +307,7 @@ const ofPlatform = ({ ruleName, reason }: ActivePlatformAlert): Item => ({
 
 type Incident = Pick<StoredIncident, 'title' | 'severity' | 'status' | 'openedAt'> & { readonly id: string };
 
-/** Those that nobody sees to come first, then by severity, then the oldest. */
+/** Unacknowledged incidents first, then by severity, then the oldest. */
 const urgency = ({ status, severity, openedAt }: Incident): string =>
   `${status === 'open' ? 0 : 1} ${alertSeverities.length - alertSeverities.indexOf(severity)} ${openedAt}`;
 
@@ -339,13 +339,13 @@ const checks: Readonly<
   'silent-host': ['metrics', silentHosts],
   'full-disk': ['metrics', fullDisks],
   'log-pattern': ['logs', spikingPatterns],
-  // It reads what was evaluated; what objectives are measured from is not read.
+  // Reads alert states only, not the data from which SLOs are measured.
   'slo-burning': ['logs', burningSlos],
   'check-failing': ['logs', checksThatFail],
   anomaly: ['logs', openAnomalies],
 };
 
-/** Looks for each kind; the worst of each come first, and what makes all answers doubtful before them. */
+/** Evaluates each kind. The worst items of each are first, after items that make all results unreliable. */
 export const readAttention = async (reading: Reading, question: AttentionQuestion): Promise<Attention> => {
   const range = { from: question.minutes.from, to: question.minutes.to - 1n };
   const found = await Promise.all(

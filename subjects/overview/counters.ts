@@ -1,4 +1,4 @@
-/** Counters over all signals for a range. Each equals what the query of its own gives, named in `detail`. */
+/** Counters over all telemetry signals for a range. Each equals the result of the query in `detail`. */
 import { z } from 'zod';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
 import { findRangeProblem, type Range } from '../../queries/range.ts';
@@ -17,14 +17,14 @@ type Value = z.output<typeof Value>;
 
 const Counter = z.strictObject({
   value: Value,
-  previous: Value.describe('Of the range of the same length just before'),
-  change: Value.describe('(value - previous) / previous'),
-  unit: z.string().describe('UCUM'),
-  detail: z.string().describe('The query that gives the same number'),
+  previous: Value.describe('Value of the preceding range of the same length'),
+  change: Value.describe('Relative change: (value - previous) / previous'),
+  unit: z.string().describe('UCUM unit'),
+  detail: z.string().describe('Query that returns the same number'),
 });
 type Counter = z.output<typeof Counter>;
 
-/** The counters: unit, and where the number is found in detail. */
+/** Counters: unit, and the query with the same number */
 const declared = {
   logs: ['{record}', 'count of GET /api/logs/aggregate'],
   errorLogs: ['{record}', 'count of GET /api/logs/aggregate?search=severity:>=error'],
@@ -52,7 +52,7 @@ const unknown = (reason: string): Value => ({ value: null, reason });
 
 type Figures = Record<Name, Value>;
 
-/** Asks each part for its counters; a part that cannot be read gives the reason in place of each. */
+/** Reads the counters of each part; if a part cannot be read, each of its counters contains the reason. */
 const counted = async <Part extends Name>(
   names: readonly Part[],
   reason: string | undefined,
@@ -63,7 +63,7 @@ const counted = async <Part extends Name>(
     : (Object.fromEntries(names.map((name) => [name, unknown(reason)])) as Record<Part, Value>);
 
 export interface OverviewQuestion extends ProjectScope {
-  /** Whole minutes; `to` does not belong to them. */
+  /** Full minutes; `to` is exclusive */
   readonly minutes: Range;
 }
 
@@ -178,13 +178,16 @@ const changeOf = (value: Value, previous: Value): Value => {
   return previous === 0 ? unknown('there was nothing before') : (value - previous) / previous;
 };
 
-/** The counters of some minutes, beside those of as many just before; `last` is the time of the newest record or span among them. */
+/**
+ * Returns the counters of a range and of the preceding range of equal length; `last` is the time of the newest record
+ * or span in them.
+ */
 export const readCounters = async (
   reading: Reading,
   question: OverviewQuestion,
 ): Promise<{ readonly counters: Counters; readonly previous: Range; readonly last: string | undefined }> => {
   const { from, to } = question.minutes;
-  // Whole minutes too, where the range ends now.
+  // Full minutes also if the range ends now.
   const length = ((to - from + 59_999_999_999n) / 60_000_000_000n) * 60_000_000_000n;
   const previous = { from: from - length, to: from };
   const [now, before] = await Promise.all([

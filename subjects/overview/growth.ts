@@ -1,19 +1,19 @@
-/** Requests of a time, and how many of them failed. */
+/** Number of requests in a range, and of failed requests */
 interface Counts {
   readonly all: number;
   readonly failed: number;
 }
 
-/** Of as many ranges that are alike, fewer than one in a thousand is said to have grown. */
+/** Minimum deviations for a significant growth; the false positive rate is less than 1 in 1,000 ranges */
 const minDeviations = 3.1;
-/** What a handful of requests does says nothing. */
+/** Minimum number of failed requests for a result */
 const minFailed = 5;
 
-/** Whether a larger share fails than before, and chance does not explain it: the test of two shares, one-sided. */
+/** Returns whether the share of failures grew significantly: a one-sided test of two proportions. */
 export const grew = (before: Counts, now: Counts): boolean => {
   if (now.failed < minFailed || before.all === 0 || now.all === 0) return false;
   const pooled = (before.failed + now.failed) / (before.all + now.all);
   const deviation = Math.sqrt(pooled * (1 - pooled) * (1 / before.all + 1 / now.all));
-  // Where all fail in both, nothing grew.
+  // If all requests fail in both ranges, nothing grew.
   return deviation > 0 && (now.failed / now.all - before.failed / before.all) / deviation >= minDeviations;
 };

@@ -1,14 +1,17 @@
-/** Objectives and synthetic checks whose alert rules fire. */
+/** SLOs and synthetic checks with firing alert rules */
 import type { Reading } from '../../queries/reading.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import type { StoredAlertRule } from '../../schemas/resources/alert-rule.ts';
 import { type ActiveAlert, readAlerts } from '../alerts/history.ts';
 
-/** A rule that an objective or a check has made. Its alerts land with the labels of their groups: those of the rule are here. */
+/**
+ * A rule that an SLO or a check manages. Its alerts are stored with the labels of their groups; the labels of the rule
+ * are here.
+ */
 export type ManagedRule = Pick<StoredAlertRule, 'managedBy'> &
   Pick<Stored, 'id'> & { readonly labels: Readonly<Record<string, string>> };
 
-/** Of the rules with these ids, those that are managed. */
+/** Returns the managed rules among those with the given ids. */
 export type FindManagedRules = (ids: readonly string[]) => Promise<readonly ManagedRule[]>;
 
 export interface ManagedAlert extends ActiveAlert {
@@ -17,7 +20,7 @@ export interface ManagedAlert extends ActiveAlert {
 
 type ManagedReading = Pick<Reading, 'columns' | 'nowMs'>;
 
-/** Alerts that were not evaluated for so long say nothing of now. */
+/** Maximum age of an alert evaluation that counts as current */
 const alertsKnownMs = 10 * 60_000;
 const maxAlerts = 1000;
 
@@ -32,7 +35,7 @@ const firingAlerts = async (reading: ManagedReading, find: FindManagedRules): Pr
   });
 };
 
-/** The worst alert of each objective whose budget burns, by its id. */
+/** Returns the worst alert of each SLO with a high burn rate, by SLO id. */
 export const burningObjectives = async (
   reading: ManagedReading,
   find: FindManagedRules,
@@ -41,7 +44,7 @@ export const burningObjectives = async (
     managedBy && 'sloId' in managedBy && labels['burn'] !== undefined ? managedBy.sloId : undefined,
   );
 
-/** The worst alert of each check, by its id. */
+/** Returns the worst alert of each check, by check id. */
 export const failingChecks = async (
   reading: ManagedReading,
   find: FindManagedRules,

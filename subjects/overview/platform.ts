@@ -1,4 +1,4 @@
-/** What of the platform itself stands still or is late: then answers may be older than they look. */
+/** Stalled or late parts of the platform itself, because of which results may be outdated */
 import { z } from 'zod';
 import { Unknown } from '../../queries/result.ts';
 import type { GroupStatus } from '../../schemas/ports/group-status.ts';
@@ -14,16 +14,16 @@ export const PlatformState = z.strictObject({
   alerts: z
     .array(Item)
     .describe(
-      'What the organization is told: rules that are not evaluated, records and detections that are late, notification channels that fail',
+      'Alerts for the organization: rules that are not evaluated, late records and detections, failing notification channels',
     ),
   groups: z
     .union([z.array(Item), Unknown])
-    .describe('Consumer groups of the whole installation that stand still, fall behind or have no member'),
+    .describe('Consumer groups of the installation that are stalled, lag or have no member'),
 });
 
 const isoOf = (ms: number | null | undefined): string | null => (ms == null ? null : new Date(ms).toISOString());
 
-/** Empty where all is well. */
+/** Returns the problems of the platform; empty if there are none. */
 export const platformState = (
   alerts: readonly ActivePlatformAlert[],
   groups: readonly GroupStatus[],

@@ -1,4 +1,4 @@
-/** What the overview counts, over time. */
+/** Counters of the overview over time */
 import { type Answer, seriesAnswer } from '../../queries/answer.ts';
 import { findRangeProblem } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
@@ -30,7 +30,9 @@ interface Step {
 }
 const nothing: Step = { logs: 0, errorLogs: 0, spans: 0, counted: nothingCounted };
 
-/** One series for each counter. Signals that cannot be read are left out, and the answer says so. */
+/**
+ * Returns one series for each counter. Telemetry signals that cannot be read are omitted and reported in the result.
+ */
 export const readOverviewSeries = async (
   reading: Reading,
   question: OverviewQuestion & { readonly stepMs: number },

@@ -1,4 +1,4 @@
-/** Puts marks together to what is asked, whatever of: figures, conditions, groups, order and times. */
+/** Combines marks into a draft, independent of the data source: measures, conditions, groups, order and times */
 import { existing, negated, oneOf } from './conditions.ts';
 import type { Condition, Figure, Mark, Noun } from './marks.ts';
 import type { TimePart } from './times.ts';
@@ -8,26 +8,26 @@ export interface NamedField {
   readonly isNumber: boolean;
 }
 
-/** What a question asks, before it is a query. */
+/** A question's structure before it is converted to a query */
 export interface Draft {
   readonly nouns: Set<Noun>;
   readonly conditions: Condition[];
   readonly figures: Figure[];
   readonly groupBy: string[];
-  /** Fields of which no word says what they are there for. */
+  /** Fields without a word that states their role */
   readonly loose: NamedField[];
   readonly distinct: string[];
   readonly times: TimePart[];
-  /** Words that say how: `count`, `share`, `most`. */
+  /** Words for the kind of aggregation: `count`, `share`, `most` */
   readonly ways: Set<Mark['is']>;
   limit: number | undefined;
   stepMs: number | undefined;
 }
 
-/** What is not understood, for people. */
+/** Thrown for a question that is not understood; the message is for people */
 export class Unclear extends Error {}
 
-/** Where in the marks it is, and what stands before. */
+/** Position in the marks, with the preceding words */
 interface Place {
   readonly marks: readonly Mark[];
   at: number;
@@ -50,7 +50,7 @@ const draftOf = (): Draft => ({
 
 const meaningful = ({ is }: Mark): boolean => is !== 'noise';
 
-/** What the marks ask together. Throws `Unclear` where they contradict each other. */
+/** Combines marks into a draft. Throws `Unclear` if they contradict each other. */
 export const assemble = (all: readonly Mark[]): Draft => {
   const draft = draftOf();
   const place: Place = { marks: all.filter(meaningful), at: 0, isNegated: false, joins: undefined };
@@ -84,7 +84,7 @@ const applyMark = (mark: Mark, draft: Draft, place: Place): void => {
       addGroups(mark, draft, place);
       return;
     case 'all':
-      // "Across all hosts" is one figure of all.
+      // "Across all hosts" is one value over all hosts.
       if (place.marks[place.at]?.is === 'field') place.at += 1;
       return;
     case 'figure':
@@ -128,7 +128,7 @@ const applyMark = (mark: Mark, draft: Draft, place: Place): void => {
 
 const compareText = 'it has a number, but not of what: write such as "duration above 500 ms" or "status 500"';
 
-/** `status 500 or 503`. */
+/** Returns whether a value is another status, as in `status 500 or 503`. */
 const isOtherStatus = ({ value }: { readonly value: number }, { conditions }: Draft, { joins }: Place): boolean => {
   const last = conditions.at(-1);
   if (joins === undefined || last?.isPart !== true || last.value === undefined || value < 100 || value > 599)
@@ -139,7 +139,10 @@ const isOtherStatus = ({ value }: { readonly value: number }, { conditions }: Dr
   return true;
 };
 
-/** "Requests and errors", "errors and latency": two things are asked for, of which a query with both would be neither. */
+/**
+ * Rejects "requests and errors" or "errors and latency": these are two questions, and a query with both conditions
+ * would answer neither.
+ */
 const refuseTwo = (mark: Mark, { marks, at, joins }: Place): void => {
   const before = marks[at - 3];
   const isPart = (one: Mark | undefined): boolean => one?.is === 'condition' && one.condition.isPart === true;
@@ -148,7 +151,10 @@ const refuseTwo = (mark: Mark, { marks, at, joins }: Place): void => {
     throw new Unclear('it asks for two things with "and": ask for one at a time');
 };
 
-/** "5xx errors", "failed with 404", "failed requests of cart with status 404": those with such a status, whatever their spans say. */
+/**
+ * Returns whether a status implies the condition, as in "5xx errors", "failed with 404", "failed requests of cart with
+ * status 404". The status then applies regardless of the span status.
+ */
 const isImpliedByStatus = (condition: Condition, marks: readonly Mark[]): boolean =>
   condition.search === 'status:error' &&
   marks.some(
@@ -163,7 +169,7 @@ const addCondition = (condition: Condition, draft: Draft, place: Place): void =>
   refuseTwo({ is: 'condition', condition }, place);
   if (isImpliedByStatus(condition, place.marks)) return;
   const before = place.marks[place.at - 2];
-  // "Latency above 2 s" is what is compared, and no figure.
+  // In "latency above 2 s", latency is a compared field, not a measure.
   if (condition.field === 'duration' && before?.is === 'noun' && before.noun === 'latency')
     draft.nouns.delete('latency');
   const last = draft.conditions.at(-1);
@@ -185,7 +191,10 @@ const addCondition = (condition: Condition, draft: Draft, place: Place): void =>
   push(added, draft);
 };
 
-/** Adds a condition. That there is a value says nothing beside which one it is; of two values a record has one. */
+/**
+ * Adds a condition. A condition that a value exists is redundant next to a specific value. A record has only one of two
+ * values.
+ */
 const push = (added: Condition, { conditions }: Draft): void => {
   const same = conditions.filter(({ field }) => field === added.field);
   if (same.length > 0 && isExistence(added)) return;
@@ -198,7 +207,7 @@ const push = (added: Condition, { conditions }: Draft): void => {
 
 const isExistence = ({ search }: Condition): boolean => search.endsWith(':*');
 
-/** `the payment service`: the field behind its value says nothing more. */
+/** In `the payment service`, the field after its value adds no information. */
 const addField = ({ field, isNumber }: NamedField, draft: Draft, place: Place): void => {
   if (place.isNegated) {
     // "Without branch".
@@ -215,7 +224,7 @@ const addField = ({ field, isNumber }: NamedField, draft: Draft, place: Place): 
     }
   }
   const isListed = place.joins !== undefined && place.marks[place.at - 3]?.is === 'field';
-  // "List all services": those that there are.
+  // "List all services" groups by the existing services.
   if (before?.is === 'list' && !isNumber) draft.groupBy.push(field);
   else if (isListed && draft.groupBy.length > 0) draft.groupBy.push(field);
   else draft.loose.push({ field, isNumber });
@@ -228,7 +237,10 @@ const refuseOpenGroup = (mark: Mark, next: Mark | undefined): void => {
 
 const isJoin = (mark: Mark | undefined): boolean => mark?.is === 'and' || mark?.is === 'or';
 
-/** `by service and route`. What is no field behind "by" is the order of a list: "top 5 by count". */
+/**
+ * Adds groups, as in `by service and route`. If the word after "by" is not a field, it is the order of a list: "top 5
+ * by count".
+ */
 const addGroups = (
   mark: Extract<Mark, { readonly is: 'group' }> | { readonly is: 'which' },
   draft: Draft,
@@ -240,7 +252,7 @@ const addGroups = (
     return;
   }
   if (mark.is === 'which') {
-    // "What duration" asks for a figure, and by none.
+    // "What duration" requests a measure, not a group.
     if (next.isNumber) return;
     draft.ways.add('which');
   }
@@ -253,7 +265,7 @@ const addGroups = (
   }
 };
 
-/** "Error rate" is a share, and no rate. */
+/** "Error rate" is a share, not a rate. */
 const addFigure = (figure: Figure, draft: Draft, place: Place): void => {
   refuseTwo({ is: 'figure', figure }, place);
   const before = place.marks[place.at - 2];

@@ -1,22 +1,24 @@
-/** What a tenant has that a question can name. */
+/** Names of a tenant's data that a question can reference */
 
-/** A field, attribute or label, named as in the search language. */
+/** A field, attribute or label, named as in the search language */
 export interface KnownField {
   readonly name: string;
   readonly isNumber: boolean;
-  /** The most frequent ones, as texts. */
+  /** Most frequent values, as text */
   readonly values: readonly string[];
-  /** Whether these are all. */
+  /** Whether `values` is complete */
   readonly hasAllValues: boolean;
 }
 
-/** What records of a signal have. */
+/** Fields of the records of a telemetry signal */
 export interface KnownRecords {
   readonly services: readonly string[];
   readonly fields: readonly KnownField[];
 }
 
-/** How a metric can be asked: `counter` grows, `gauge` goes up and down, `histogram` and `summary` hold distributions. */
+/**
+ * Kind of a metric: a `counter` increases, a `gauge` goes up and down, `histogram` and `summary` contain distributions
+ */
 export type MetricKind = 'counter' | 'gauge' | 'histogram' | 'summary';
 
 export interface KnownMetric {

@@ -1,4 +1,4 @@
-/** Fields with what they are compared with: "payment method is not card", "duration above 500 ms", "slower than 2 s". */
+/** Parses fields with comparisons: "payment method is not card", "duration above 500 ms", "slower than 2 s" */
 import type { KnownField } from './catalogue.ts';
 import { compared, containing, equal, isUnit, type Quantity } from './conditions.ts';
 import type { Lexicon, Target } from './lexicon.ts';
@@ -9,20 +9,20 @@ import { numberIn } from './quantities.ts';
 import type { Vocabulary } from './vocabulary.ts';
 import type { Word } from './words.ts';
 
-/** An operator, and how many words come before what it compares with. */
+/** An operator, and the number of words before its operand */
 interface Behind {
   readonly operator: Operator;
   readonly words: number;
-  /** Whether the question says an operator: a value behind a field alone must be one that is known. */
+  /** Whether the question contains an operator. Otherwise, the value after a field must be a known value. */
   readonly isExplicit: boolean;
 }
 
-/** Values that are words of the language, and few: any other one is looked for as it is. */
+/** Fields with few values, which are words of the language; any other value is matched verbatim */
 const ownWords: ReadonlySet<string> = new Set(['severity', 'kind', 'status']);
-/** Where all values that are known have a digit, a word without one is none: "meters are online". */
+/** If all known values contain a digit, a word without a digit is not a value: "meters are online". */
 const isUnlike = (text: string, { values }: KnownField): boolean =>
   values.length > 0 && values.every((value) => /\d/.test(value)) && !/\d/.test(text);
-/** What has a digit and is no number is an id, but for percentiles. */
+/** A word with a digit that is not a number or percentile is an id. */
 const isLikeId = (text: string): boolean =>
   /^[\w-]{3,128}$/.test(text) && /\d/.test(text) && /[a-z-]/i.test(text) && !/^p\d/.test(text);
 
@@ -42,7 +42,7 @@ export class ComparisonReader {
     this.#target = target;
   }
 
-  /** The comparison that begins at a word: one mark for each field that the words may name. */
+  /** Returns the comparison that begins at a word, with one mark for each field that the words may name. */
   at(at: number): Found | undefined {
     const named = this.#lexicon.fieldAt(this.#words, at);
     if (named === undefined) return this.#before(at) ?? this.#duration(at);
@@ -55,12 +55,12 @@ export class ComparisonReader {
       : { words: Math.max(...found.map(({ words }) => words)), marks: found.flatMap(({ marks }) => marks) };
   }
 
-  /** "Status between 400 and 499": statuses that are numbers are those of HTTP. */
+  /** Returns HTTP status fields for "status between 400 and 499", because numeric statuses are HTTP statuses. */
   #statusCodes(): KnownField[] {
     return this.#lexicon.fields.filter(({ name }) => statusField.test(name));
   }
 
-  /** "More than 7 nights": the field stands behind its quantity. */
+  /** Parses "more than 7 nights", in which the field follows its quantity. */
   #before(at: number): Found | undefined {
     const operatorMatch = operatorAt(this.#words, at);
     if (operatorMatch === undefined || !['above', 'below', 'from', 'upto'].includes(operatorMatch.operator))
@@ -77,7 +77,7 @@ export class ComparisonReader {
     return marks.length === 0 ? undefined : { words: operatorMatch.words + 1 + named.words, marks };
   }
 
-  /** "Slower than 500 ms", "above 2 s": of spans, whose duration it is. */
+  /** Parses "slower than 500 ms" and "above 2 s", which refer to the duration of spans. */
   #duration(at: number): Found | undefined {
     const duration = this.#target.of === 'traces' ? this.#lexicon.field('duration') : undefined;
     if (duration === undefined) return undefined;
@@ -94,7 +94,7 @@ export class ComparisonReader {
     if (operatorMatch === undefined) return this.#valueOf(at, field, { operator: 'is', words, isExplicit: false });
     const behind: Behind = { operator: operatorMatch.operator, words: words + operatorMatch.words, isExplicit: true };
     const place = at + operatorMatch.words;
-    // "Voltage is under 200": the operator behind "is" says more.
+    // In "voltage is under 200", the operator after "is" is more specific.
     const further = operatorMatch.operator === 'is' ? operatorAt(this.#words, place) : undefined;
     if (further !== undefined && further.operator !== 'is' && further.operator !== 'not')
       return this.#behind(place, field, behind.words);
@@ -104,7 +104,10 @@ export class ComparisonReader {
     return word && one(behind.words + 1, { is: 'condition', condition: containing(word.inside, field.name) });
   }
 
-  /** The value behind a field: one that is there, or, where an operator says so and not all are known, any. */
+  /**
+   * Returns the value after a field: a known value, or any value if there is an operator and the known values are
+   * incomplete.
+   */
   #valueOf(at: number, field: KnownField, behind: Behind): Found | undefined {
     const isNegated = behind.operator === 'not';
     const known = this.#lexicon.valueAt(this.#words, at, field.name);
@@ -121,7 +124,7 @@ export class ComparisonReader {
       : one(behind.words + 1, equality(field, word.inside, isNegated));
   }
 
-  /** Whether a word that is no known value is one nevertheless. */
+  /** Returns whether a word may be a value although it is not a known one. */
   #mayBeValue(word: Word, at: number, field: KnownField, isExplicit: boolean): boolean {
     if (word.is !== 'word') return isExplicit && word.is === 'quoted';
     if (field.hasAllValues && !ownWords.has(field.name)) return false;

@@ -1,10 +1,10 @@
-/** Conditions of the search language, written. */
+/** Formats conditions of the search language */
 import { parseDuration } from '../../queries/time.ts';
 import type { KnownField } from './catalogue.ts';
 import type { Condition, Operator } from './marks.ts';
 
 const bareName = /^[A-Za-z_@$][\w.@$/-]*$/;
-/** What needs no quotes. Quotes make a number a text. */
+/** Values that need no quotes. A quoted number is a text. */
 const bareValue = /^\w[\w.-]*$/;
 const capitals: ReadonlySet<string> = new Set(['AND', 'OR', 'NOT', 'TO']);
 
@@ -19,13 +19,13 @@ export const equal = (field: string, value: string): Condition => ({
   value,
 });
 export const existing = (field: string): Condition => ({ search: `${writtenName(field)}:*`, field });
-/** Words of a text, in their order; of a field, anywhere in its value. */
+/** Returns a condition for the words of a text in order; for a field, anywhere in its value. */
 export const containing = (text: string, field?: string): Condition =>
   field === undefined || field === 'body'
     ? { search: quoted(text), field: 'body' }
     : { search: `${writtenName(field)}:/(?i)${escaped(text)}/`, field };
 
-/** A text as a regular expression between slashes finds it: slashes and spaces would end that. */
+/** Escapes a text for a regular expression between slashes, in which slashes and spaces are delimiters. */
 const escaped = (text: string): string =>
   text.replace(/[^\p{L}\p{N}_]/gu, (character) =>
     character === ' ' ? '\\s' : `\\x{${character.codePointAt(0)?.toString(16)}}`,
@@ -36,7 +36,10 @@ export const negated = ({ search, field }: Condition): Condition => ({
   field,
 });
 
-/** Several values of one field, each of which will do: that of a severity or a status is one, so that "and" between two is "or", too. */
+/**
+ * Merges several values of one field into an alternative. A record has one severity and status, so "and" between two
+ * values also means "or".
+ */
 export const oneOf = (one: Condition, other: Condition, joined: 'or' | 'and' | undefined): Condition | undefined => {
   if (one.field !== other.field) return undefined;
   if (one.search === other.search) return one;
@@ -101,10 +104,10 @@ const sizeUnits: Readonly<Record<string, number>> = {
   million: 1e6,
 };
 
-/** Whether a word is a unit that quantities come in. */
+/** Returns whether a word is a unit of quantities. */
 export const isUnit = (word: string): boolean => Object.hasOwn(timeUnits, word) || Object.hasOwn(sizeUnits, word);
 
-/** A quantity as a field has it; undefined where its unit says nothing of that field. */
+/** Returns a quantity in the unit of a field; `undefined` if its unit does not apply to that field. */
 const quantityOf = ({ value, unit }: Quantity, isDuration: boolean): string | undefined => {
   if (isDuration) {
     const text = Object.hasOwn(timeUnits, unit) ? `${value}${timeUnits[unit]}` : undefined;
@@ -114,14 +117,14 @@ const quantityOf = ({ value, unit }: Quantity, isDuration: boolean): string | un
   return Object.hasOwn(sizeUnits, unit) ? String(value * (sizeUnits[unit] ?? 1)) : undefined;
 };
 
-/** A comparison with a quantity, or two for `between`; undefined where the unit does not fit. */
+/** Returns a comparison with a quantity, or two for `between`; `undefined` if the unit does not apply. */
 export const compared = (
   field: KnownField,
   operator: Operator,
   quantities: readonly Quantity[],
 ): Condition | undefined => {
   const isDuration = field.name === 'duration' && field.isNumber;
-  // "Between 100 and 500 ms": the unit of the second is that of both.
+  // In "between 100 and 500 ms", the unit of the second number applies to both.
   const unit = quantities.at(-1)?.unit ?? '';
   const texts = quantities.map((each) => quantityOf({ ...each, unit: each.unit || unit }, isDuration));
   if (texts.includes(undefined)) return undefined;

@@ -1,4 +1,4 @@
-/** Why a query finds nothing: which of its conditions leaves nothing, asked by leaving out one at a time. */
+/** Determines which condition makes a query's result empty, by omitting one condition at a time */
 
 import type { Answer } from '../../queries/answer.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
@@ -10,12 +10,12 @@ import type { ReadSignal } from '../../queries/signals/index.ts';
 import { searchText } from './search-text.ts';
 import type { Interpretation } from './understanding.ts';
 
-/** Each condition is one query more. */
+/** Maximum number of conditions; each requires one more query */
 const maxConditions = 8;
 
 const isNothing = (value: unknown): boolean => value === null || value === 0;
 
-/** Whether an answer has no value: no rows, or figures that all are 0 or missing. */
+/** Returns whether a result has no value: no rows, or only values that are 0 or missing. */
 export const isEmpty = (
   { form, series, rows, columns }: Pick<Result, 'form' | 'series' | 'rows' | 'columns'>,
   query: Pick<Query, 'kind'>,
@@ -26,7 +26,7 @@ export const isEmpty = (
   return rows.every((row) => figures.every((index) => isNothing(row[index])));
 };
 
-/** What is counted to see whether anything is left: as little as shows it. */
+/** Returns the cheapest count query that shows whether records remain. */
 const counted = (query: Query, conditions: readonly string[]): Query | undefined => {
   const search = conditions.length === 0 ? {} : { search: conditions.join(' ') };
   switch (query.kind) {
@@ -48,7 +48,7 @@ const counted = (query: Query, conditions: readonly string[]): Query | undefined
   }
 };
 
-/** Sentences about the conditions of a query that found nothing; undefined where it has none. */
+/** Returns sentences about the conditions of a query with an empty result; `undefined` if it has no conditions. */
 export const excludingIn = async (
   { query: request, range, conditions }: Interpretation,
   reading: QueryReading,

@@ -1,10 +1,13 @@
-/** The highest, the lowest and the longest: figures where nothing says of what there is most. */
+/** Superlatives such as "highest", "lowest" and "longest" without a ranked field */
 import type { Draft } from './assemble.ts';
 
-/** What a draft asks once such words are figures or orders. */
+/** Returns a draft in which superlatives are converted to measures or orders. */
 export const withExtremes = (draft: Draft): Draft => withLongest(withExtreme(draft));
 
-/** "The highest latency" is one value, and "the highest latency by route" one of each, where nothing says of what there is most. */
+/**
+ * "The highest latency" is one value, and "the highest latency by route" one value per route, unless a ranked item is
+ * named.
+ */
 const withExtreme = (draft: Draft): Draft => {
   const { ways, nouns, figures, groupBy, loose, limit } = draft;
   const isOfField = nouns.has('latency') || loose.some(({ isNumber }) => isNumber);
@@ -19,7 +22,7 @@ const withExtreme = (draft: Draft): Draft => {
 export const hasRecordNoun = (nouns: Draft['nouns']): boolean =>
   (['requests', 'calls', 'spans', 'traces'] as const).some((noun) => nouns.has(noun));
 
-/** "The longest requests" are those that took longest. */
+/** "The longest requests" are those with the longest duration. */
 const withLongest = (draft: Draft): Draft => {
   const { ways, nouns, figures, groupBy, loose } = draft;
   const isOfOthers = groupBy.length > 0 || loose.some(({ field }) => field !== 'duration');

@@ -1,4 +1,4 @@
-/** What of a catalogue fits a question, for somebody who cannot be shown all of it. */
+/** Selects the part of a catalogue that is relevant to a question, for a consumer with limited input */
 import type { Catalogue, KnownField } from './catalogue.ts';
 
 const maxFields = 40;
@@ -6,7 +6,7 @@ const maxMetrics = 60;
 const maxServices = 50;
 const valuesEach = 5;
 const maxValueLength = 60;
-/** Of all of it, as JSON. */
+/** Maximum number of characters of the result as JSON */
 const maxCharacters = 16_000;
 
 interface FittingField {
@@ -21,7 +21,7 @@ export interface Fitting {
   readonly metrics: readonly { readonly name: string; readonly kind: string; readonly unit: string }[];
 }
 
-/** Words and parts of words of three letters and more. */
+/** Returns words and parts of words with at least three letters. */
 const wordsOf = (text: string): Set<string> =>
   new Set(
     text
@@ -30,7 +30,7 @@ const wordsOf = (text: string): Set<string> =>
       .filter((word) => word.length > 2),
   );
 
-/** Those that share most words with the question come first, others in their order; at most so many. */
+/** Returns at most `maxItems` items: those that share the most words with the question first, others in their order. */
 const bestOf = <Named>(
   all: readonly Named[],
   textOf: (named: Named) => string,
@@ -43,7 +43,10 @@ const bestOf = <Named>(
     .slice(0, maxItems)
     .map(({ named }) => named);
 
-/** Names with some of their values, which are cut: all of it is what senders wrote. Above so many characters there is half of each list. */
+/**
+ * Returns names with some of their values, truncated because senders control them. If the result exceeds the limit,
+ * each list is halved.
+ */
 export const fittingOf = (question: string, { logs, traces, metrics }: Catalogue): Fitting => {
   const words = wordsOf(question);
   const within = (part: number): Fitting => {

@@ -1,4 +1,4 @@
-/** What a word of a question became, for people. */
+/** Formats how a word of a question was interpreted */
 import { timeText } from '../../queries/time-text.ts';
 import type { Target } from './lexicon.ts';
 import type { Mark, Noun } from './marks.ts';
@@ -65,13 +65,13 @@ const lengths: readonly (readonly [ms: number, unit: string])[] = [
   ] as const),
 ];
 
-/** `5 minutes`, `1 hour`. */
+/** Formats a duration: `5 minutes`, `1 hour`. */
 export const lengthText = (ms: number): string => {
   const [size, unit] = lengths.find(([each]) => ms >= each && ms % each === 0) ?? [1, 'millisecond'];
   return `${ms / size} ${unit}${ms === size ? '' : 's'}`;
 };
 
-/** A time in a zone, to the minute where it is one. */
+/** Formats a time in a time zone, without seconds if they are 0. */
 export const momentText = (ns: bigint, timeZone: string): string => {
   const ms = Number(ns / 1_000_000n);
   const isMinute = ms % 60_000 === 0;

@@ -1,19 +1,19 @@
-/** The most frequent values of everything that records have, by one statement over part of them. */
+/** Most frequent values of all fields of records, from one statement over a sample */
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { rangeValues, withinRange } from '../../queries/records.ts';
 import { seriesSeen, seriesSeenValues } from '../../queries/series-seen.ts';
 import { recordsOf, type SearchSignal } from '../../queries/signals/index.ts';
 
-/** Records that are read for their values. */
+/** Maximum number of sampled records */
 export const maxRecords = 100_000;
-/** Of each name, and of all names together. */
+/** Maximum number of values of each name, and of all names */
 export const maxValues = 50;
 const maxTotalValues = 5_000;
-/** Longer values are no words of a question. */
+/** Maximum length of a value; longer values do not occur in questions */
 const maxValueLength = 100;
 
-/** Values by name, the most frequent first. */
+/** Values by name, the most frequent first */
 export type Values = ReadonlyMap<string, readonly string[]>;
 
 interface Row {
@@ -30,7 +30,7 @@ const byName = (rows: readonly Row[]): Values => {
 const chosen = `length(value) BETWEEN 1 AND ${maxValueLength}`;
 const limited = `ORDER BY n DESC, name, value LIMIT ${maxValues} BY name LIMIT ${maxTotalValues}`;
 
-/** Values of attributes of records, and of `service`, and of the columns that are named. */
+/** Returns the values of record attributes, of `service`, and of the given columns. */
 export const valuesOfRecords = async (
   { columns }: Pick<Reading, 'columns'>,
   { signal, range, fields }: { signal: SearchSignal; range: Range; fields: Readonly<Record<string, string>> },
@@ -47,7 +47,7 @@ export const valuesOfRecords = async (
   return byName(rows);
 };
 
-/** Values of attributes of resources. */
+/** Returns the values of resource attributes. */
 export const valuesOfResources = async ({ columns }: Pick<Reading, 'columns'>, sinceMs: number): Promise<Values> => {
   const rows = await columns.query<Row>(
     `SELECT name, value, count() AS n FROM resources ARRAY JOIN mapKeys(attributes) AS name, mapValues(attributes) AS value
@@ -57,7 +57,10 @@ export const valuesOfResources = async ({ columns }: Pick<Reading, 'columns'>, s
   return byName(rows);
 };
 
-/** Labels of a metric's series and attributes of their resources, with their values. A series' own label goes before its resource's attribute. */
+/**
+ * Returns the labels of a metric's series and the attributes of their resources, with their values. A label of the
+ * series has precedence over an attribute of its resource.
+ */
 export const valuesOfLabels = async (
   { columns }: Pick<Reading, 'columns'>,
   metric: string,

@@ -1,4 +1,4 @@
-/** Questions that no query answers: what they ask for, and which operation does. */
+/** Questions that no query answers: their intent, and the operation that serves it */
 import type { Refusal } from './understanding.ts';
 import type { Word } from './words.ts';
 
@@ -95,7 +95,7 @@ const polite: ReadonlySet<string> = new Set([
   'let',
   "let's",
 ]);
-/** Behind these a verb begins an order of its own: "show the logs and delete them". */
+/** Words after which a verb begins a command: "show the logs and delete them". */
 const joining: ReadonlySet<string> = new Set(['and', 'then', 'please', ';', ',']);
 
 const isOrder = (words: readonly Word[]): boolean => {
@@ -106,7 +106,10 @@ const isOrder = (words: readonly Word[]): boolean => {
   );
 };
 
-/** Why a question is none for a query, if it is; `isKnown` are words of names and values, which are no intent. */
+/**
+ * Returns why a question cannot be answered by a query, if that is the case. `isKnown` identifies words of names and
+ * values, which express no intent.
+ */
 export const intentOf = (all: readonly Word[], isKnown: (word: string) => boolean): Refusal | undefined => {
   const words = all.filter(({ is }) => is !== 'quoted' && is !== 'condition');
   if (isOrder(words)) return { ...change, nearest: [] };

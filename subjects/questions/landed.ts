@@ -1,4 +1,4 @@
-/** Reads what a tenant has that a question can name, of the last week, and keeps it for a minute. */
+/** Reads the catalogue of a tenant's names for questions from the last week, and caches it for one minute */
 import { type CataloguedField, countedTotals, fieldCatalogue, hoursOf } from '../../queries/fields/catalogue.ts';
 import { type Range, retentionDaysOf } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
@@ -28,7 +28,7 @@ interface CachedCatalogue {
 }
 const catalogueCache = new RowCache<CachedCatalogue>(100);
 
-/** Everything but labels of metrics, which are read of those that a question names (`labelledMetrics`). */
+/** Returns the catalogue without labels of metrics, which `labelledMetrics` reads for the metrics in a question. */
 export const landedCatalogue = (reading: Reading): Promise<Catalogue> => {
   const { entitlements } = reading.plan;
   const rows = catalogueCache.of(reading.columns);
@@ -36,7 +36,7 @@ export const landedCatalogue = (reading: Reading): Promise<Catalogue> => {
   const before = rows.get(key);
   if (before !== undefined && performance.now() - before.atMs < cacheTtlMs) return before.catalogue;
   const catalogue = readCatalogue(reading);
-  // What failed is read again by the next question.
+  // The next question retries after a failure.
   catalogue.catch(() => rows.set(key, { atMs: Number.NEGATIVE_INFINITY, catalogue }));
   rows.set(key, { atMs: performance.now(), catalogue });
   return catalogue;
@@ -51,7 +51,7 @@ const readCatalogue = async (reading: Reading): Promise<Catalogue> => {
   return { logs, traces, metrics };
 };
 
-/** The last week, or what the plan keeps of it. */
+/** Returns the last week, limited by the plan's retention. */
 const weekOf = ({ nowMs, plan }: Reading, signal: SearchSignal | 'metrics'): Range => {
   const to = BigInt(Math.trunc(nowMs)) * 1_000_000n;
   const days = BigInt(Math.max(1, Math.min(7, retentionDaysOf(plan, signal))));
@@ -86,7 +86,7 @@ const recordsIn = async (reading: Reading, signal: SearchSignal): Promise<KnownR
   };
 };
 
-/** A range that has so few records that those which are read are a fair part of it; whether they are all of a week. */
+/** Returns a range with few enough records that a sample is representative, and whether it covers the full week. */
 const readable = async (
   reading: Reading,
   signal: SearchSignal,
@@ -116,7 +116,10 @@ interface Known {
 
 const numeric = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 
-/** A catalogued attribute as searches spell it, without a prefix where that means the same. Fields that all records have are known already. */
+/**
+ * Returns a catalogued attribute in the spelling of searches, without a prefix if that is unambiguous. Fields that all
+ * records have are already known.
+ */
 const knownOf = (
   { kind, key, name, types }: CataloguedField,
   signal: SearchSignal,
@@ -129,7 +132,7 @@ const knownOf = (
   const values = (kind === 'resource' ? known.resources : known.own).get(key) ?? [];
   const isTyped = types[0]?.type === 'integer' || types[0]?.type === 'double';
   const isNumber = isTyped || (values.length > 0 && values.every((value) => numeric.test(value)));
-  // Numbers that are often the same are found by comparing, and not by being said.
+  // Numbers with few distinct values are matched by comparison, not by mention.
   return fieldOf(isPlain ? key : name, values, known.isComplete && values.length > 0, isNumber);
 };
 
@@ -152,7 +155,7 @@ const metricsIn = async (reading: Reading): Promise<readonly KnownMetric[]> => {
   const names = new Set(rows.map(({ name }) => name));
   return rows.flatMap((row) => {
     const base = row.name.replace(/_(?:bucket|count|sum)$/, '');
-    // A classic histogram is asked for by its name without what its series end with.
+    // A classic histogram is named without the suffix of its series.
     if (base !== row.name && names.has(`${base}_bucket`))
       return row.name.endsWith('_bucket') ? [metricOf(row, base)] : [];
     return [metricOf(row, row.name)];
@@ -174,7 +177,7 @@ const metricOf = (row: MetricRow, name: string): KnownMetric => ({
   services: row.service_names.filter((service) => service !== ''),
 });
 
-/** These metrics with their labels, by name. */
+/** Returns the given metrics with their labels, by name. */
 export const labelledMetrics = async (
   named: readonly KnownMetric[],
   reading: Reading,

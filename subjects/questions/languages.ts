@@ -1,4 +1,4 @@
-/** Questions that are PromQL or a search already. */
+/** Recognizes questions that are already PromQL or a search */
 
 import { QueryError } from '../../queries/errors.ts';
 import { expressionProblem } from '../../queries/promql/index.ts';
@@ -7,27 +7,27 @@ import { parseSearch } from '../../queries/search/parse.ts';
 import type { Search } from '../../queries/search/tree.ts';
 import type { Lexicon } from './lexicon.ts';
 
-/** What only PromQL has: a call, a matcher, a range behind a name, a comparison or arithmetic. */
+/** Syntax that only PromQL has: a call, a matcher, a range after a name, a comparison or arithmetic */
 const promqlPattern = /^[^"]{0,512}[\w:}\])]\s?(?:\(|\{|\[\d)/;
 const maxPromqlLength = 4_096;
 
-/** An expression of PromQL; undefined where a text is none. */
+/** Returns a PromQL query; `undefined` if the text is not PromQL. */
 export const promqlIn = (text: string): QueryRequest | undefined => {
   const expression = text.trim();
   if (expression.length > maxPromqlLength || !promqlPattern.test(expression)) return undefined;
   return expressionProblem(expression) === undefined ? { kind: 'promql', expression } : undefined;
 };
 
-/** A condition, perhaps in parentheses, or an operator. */
+/** A condition, possibly in parentheses, or an operator */
 const piece = /^[(-]{0,8}(?:(?:AND|OR|NOT)\)*$|[A-Za-z_@$][\w.@$/-]*:.)/;
 
-/** Whether a text is a search: conditions and operators, and nothing else. */
+/** Returns whether a text is a search: only conditions and operators. */
 export const isSearch = (text: string): boolean => {
   const pieces = withoutSpaces(text.trim()).split(/\s+/);
   return pieces.every((each) => piece.test(each)) && pieces.some((each) => each.includes(':'));
 };
 
-/** Spaces in quotes, parentheses and brackets do not end a piece. */
+/** Spaces in quotes, parentheses and brackets do not separate pieces. */
 const withoutSpaces = (text: string): string => {
   let depth = 0;
   let isQuoted = false;
@@ -41,7 +41,7 @@ const withoutSpaces = (text: string): string => {
     .join('');
 };
 
-/** The names that a search asks for; undefined where it is none of this signal. */
+/** Returns the field names of a search; `undefined` if it is not a search of this telemetry signal. */
 const namesIn = (search: Search): string[] => {
   switch (search.is) {
     case 'and':
@@ -60,7 +60,10 @@ const namesIn = (search: Search): string[] => {
   }
 };
 
-/** The records of a signal that a search finds; undefined where it is none of this signal, or names what its records lack. */
+/**
+ * Returns a search query of a telemetry signal; `undefined` if it is not valid for the signal, or names fields that its
+ * records lack.
+ */
 export const searchOf = (text: string, signal: 'logs' | 'traces', lexicon: Lexicon): QueryRequest | undefined => {
   const search = text.trim();
   try {

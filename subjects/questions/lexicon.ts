@@ -1,4 +1,4 @@
-/** Names and values of one signal or metric by the words that say them. */
+/** Index of names and values of one telemetry signal or metric by words */
 
 import { signals } from '../../queries/signals/index.ts';
 import type { Field } from '../../schemas/fields.ts';
@@ -6,10 +6,10 @@ import type { Catalogue, KnownField, KnownMetric, KnownRecords } from './catalog
 import { genericWords } from './vocabulary.ts';
 import { partsOf, stemOf, type Word } from './words.ts';
 
-/** What a question may be about. */
+/** Target of a question */
 export type Target = { readonly of: 'logs' | 'traces' } | { readonly of: 'metrics'; readonly metric: KnownMetric };
 
-/** What some words may name: several where it is not certain which. */
+/** Candidates for the meaning of words; several if ambiguous */
 export interface Named<Value> {
   readonly words: number;
   readonly options: readonly Value[];
@@ -20,13 +20,13 @@ export interface NamedValue {
   readonly value: string;
 }
 
-/** Fields that every record has and that can be asked for by name. `timestamp` and such are what ranges are for. */
+/** Fields that every record has and that questions can name. `timestamp` and similar fields are expressed as ranges. */
 const ownFields: Readonly<Record<'logs' | 'traces', readonly string[]>> = {
   logs: ['service', 'severity', 'body', 'traceId', 'spanId', 'eventName', 'scope.name'],
   traces: ['service', 'name', 'kind', 'status', 'duration', 'statusMessage', 'traceId', 'spanId', 'scope.name'],
 };
 
-/** Other words for the last word of a name. */
+/** Synonyms of the last word of a name */
 const synonyms: Readonly<Record<string, readonly string[]>> = {
   service: ['service name'],
   route: ['endpoint', 'path', 'url'],
@@ -41,22 +41,22 @@ const synonyms: Readonly<Record<string, readonly string[]>> = {
   'exception type': ['exception class', 'error type', 'error class'],
 };
 
-/** Words at the end of a name that people leave out: `host.name` is the host, `user.id` the user. */
+/** Final words of a name that people omit: `host.name` is the host, `user.id` the user */
 const endings: ReadonlySet<string> = new Set(['name', 'id', 'code', 'type', 'number', 'uid']);
 const maxWords = 6;
 const maxOptions = 4;
 
-/** Of these endings the name without them is surer: a meter is its id before its type. */
+/** Final words without which the name is more certain: a meter is identified by its id rather than its type */
 const identifying: ReadonlySet<string> = new Set(['name', 'id', 'uid']);
 
-/** The forms in which people say a name, the surest first. */
+/** Returns the spoken forms of a name, the most certain first. */
 const formsOf = (name: string): (readonly [form: string, rank: number])[] => {
   const parts = partsOf(name);
   const forms: [string, number][] = [[parts.join(' '), 0]];
   const trimmed = endings.has(parts.at(-1) ?? '') ? parts.slice(0, -1) : undefined;
   if (trimmed !== undefined && trimmed.length > 0)
     forms.push([trimmed.join(' '), identifying.has(parts.at(-1) ?? '') ? 1 : 1.5]);
-  // What instruments say of themselves is meant by its whole name alone.
+  // SDK metadata only matches its full name.
   for (let from = 1; from < parts.length && !/^(?:telemetry|otel)\./.test(name); from++) {
     forms.push([parts.slice(from).join(' '), 2]);
     if (trimmed !== undefined && from < trimmed.length) forms.push([trimmed.slice(from).join(' '), 3]);
@@ -70,7 +70,7 @@ const formsOf = (name: string): (readonly [form: string, rank: number])[] => {
 interface Form {
   readonly rank: number;
   readonly fields: KnownField[];
-  /** Less sure ones, too. */
+  /** Includes less certain fields. */
   readonly all: Set<KnownField>;
 }
 
@@ -87,9 +87,9 @@ export class Lexicon {
     }
   }
 
-  /** A surer form of one name hides less sure ones of others. */
+  /** A more certain form of one name hides less certain forms of others. */
   #addForm(form: string, formRank: number, field: KnownField): void {
-    // "Version" is that of a service, where others end so, too.
+    // "Version" means the version of a service, although other names end with it as well.
     const rank = field.name.startsWith('service.') ? Math.min(formRank, 1) : formRank;
     const known = this.#forms.get(form);
     const all = known?.all ?? new Set();
@@ -109,7 +109,7 @@ export class Lexicon {
     return this.fields.find((each) => each.name === name);
   }
 
-  /** The field that the words at a place name, by most words. */
+  /** Returns the field that the most words at a position name. */
   fieldAt(words: readonly Word[], at: number): Named<KnownField> | undefined {
     const parts: string[] = [];
     let found: Named<KnownField> | undefined;
@@ -125,7 +125,7 @@ export class Lexicon {
     return found;
   }
 
-  /** Whether the words at a place may name a field, surely or not: how many words do. */
+  /** Returns the number of words at a position that may name a field, with any certainty. */
   mayName(words: readonly Word[], at: number, field: string): number {
     const parts: string[] = [];
     let found = 0;
@@ -137,7 +137,10 @@ export class Lexicon {
     return found;
   }
 
-  /** The values that the words at a place are, by most words. A value in the case in which it was written goes before others, a service before other values. */
+  /**
+   * Returns the values that the most words at a position match. A value with the same case has precedence, and a
+   * service has precedence over other values.
+   */
   valueAt(words: readonly Word[], at: number, field?: string): Named<NamedValue> | undefined {
     let found: Named<NamedValue> | undefined;
     let phraseText = '';
@@ -158,20 +161,20 @@ export class Lexicon {
     return this.#values.get(text.toLowerCase()) ?? [];
   }
 
-  /** Kinds and statuses are words of the language: alone they say nothing of these fields. */
+  /** Kinds and statuses are words of the language; alone, they do not refer to these fields. */
   #bareValues(text: string): readonly NamedValue[] {
     const all = this.#valuesOf(text).filter(({ field }) => field !== 'kind' && field !== 'status');
     const services = all.filter(({ field }) => field === 'service');
     const chosen = services.length > 0 ? services : all;
     const exact = chosen.filter(({ value }) => value === text);
     if (exact.length > 0 || chosen.length > 0) return exact.length > 0 ? exact : chosen;
-    // "From households" are those of the value household.
+    // "From households" matches the value household.
     const one = stemOf(text);
     const isPlural = one !== text.toLowerCase() && /^\p{L}{5,64}$/u.test(text);
     return isPlural ? this.#bareValues(one).filter(({ field }) => !ownNames.has(field)) : [];
   }
 
-  /** Single words of names and values. */
+  /** Yields single words of names and values. */
   *words(): Iterable<string> {
     for (const form of this.#forms.keys()) yield* form.split(' ');
     for (const value of this.#values.keys()) {
@@ -181,7 +184,10 @@ export class Lexicon {
   }
 }
 
-/** Words of the language name values of these in every form; a service is called what it is called. */
+/**
+ * Fields without matching of plurals: the language covers all forms of severities, and a service only matches its exact
+ * name
+ */
 const ownNames: ReadonlySet<string> = new Set(['service', 'severity']);
 
 const textField = (name: string, values: readonly string[] = [], hasAllValues = false): KnownField => ({
@@ -191,7 +197,7 @@ const textField = (name: string, values: readonly string[] = [], hasAllValues = 
   hasAllValues,
 });
 
-/** OpenTelemetry's, as searches name them. */
+/** OpenTelemetry severities, as searches name them */
 const severities = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
 
 const ownOf = (of: 'logs' | 'traces', services: readonly string[]): KnownField[] =>
@@ -202,7 +208,7 @@ const ownOf = (of: 'logs' | 'traces', services: readonly string[]): KnownField[]
     return { ...textField(name, values), isNumber: field?.type === 'duration' };
   });
 
-/** The names that a question about a target may use. */
+/** Returns the names that a question about a target may use. */
 export const lexiconOf = (target: Target, catalogue: Catalogue): Lexicon => {
   if (target.of === 'metrics') {
     const { labels, services } = target.metric;
@@ -214,14 +220,14 @@ export const lexiconOf = (target: Target, catalogue: Catalogue): Lexicon => {
   return made;
 };
 
-/** What was made of records that are asked of again. */
+/** Cache of lexicons for repeated questions */
 const lexiconCache = {
   logs: new WeakMap<KnownRecords, Lexicon>(),
   traces: new WeakMap<KnownRecords, Lexicon>(),
 } as const;
 
 const recordsLexicon = (of: 'logs' | 'traces', { services, fields }: KnownRecords): Lexicon => {
-  // A name of a span of one word says as much by itself as any word.
+  // A span name of a single word is as ambiguous as any other word.
   const spanNames = fields.find(({ name }) => name === 'name')?.values.filter((value) => value.includes(' ')) ?? [];
   const own = ownOf(of, services).map((field) =>
     field.name === 'name' ? { ...field, values: [...field.values, ...spanNames] } : field,

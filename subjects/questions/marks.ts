@@ -1,16 +1,16 @@
-/** What words of a question say, before it is known how they belong together. */
+/** Meanings of the words of a question, before they are combined */
 import type { Measure } from '../../queries/query.ts';
 import type { TimePart } from './times.ts';
 
-/** A condition of the search language about one field. */
+/** A condition of the search language on one field */
 export interface Condition {
   readonly search: string;
   readonly field: string;
-  /** Of an equality: several of one field, with "or" between them, are one condition. */
+  /** Value of an equality; several values of one field with "or" form one condition */
   readonly value?: string;
-  /** Whether it makes the part of a share: errors of requests. */
+  /** Whether the condition defines the numerator of a share, such as errors of requests */
   readonly isPart?: true;
-  /** Whether it says whom something comes from, who may have asked for it or answered it. */
+  /** Whether the condition names the origin of a request, which may be its client or server */
   readonly isFrom?: true;
 }
 
@@ -19,17 +19,17 @@ export type Figure = Pick<Measure, 'function' | 'percentile'>;
 export type Operator = 'is' | 'not' | 'above' | 'below' | 'from' | 'upto' | 'between' | 'contains';
 
 export type Mark =
-  /** Has no part in the query. */
+  /** Has no effect on the query */
   | { readonly is: 'noise' }
   | { readonly is: 'noun'; readonly noun: Noun }
-  /** `isLongest`: a figure of what takes time, or the things themselves, the longest first. */
+  /** `isLongest`: a measure of a duration, or the items themselves, the longest first. */
   | { readonly is: 'figure'; readonly figure: Figure; readonly isLongest?: true }
   | { readonly is: 'count' | 'distinct' | 'share' | 'total' | 'current' | 'exists' }
-  /** `isEach`: "per", behind which there is what it is by, and no order of a list. */
+  /** `isEach`: "per", which is followed by a group and not by the order of a list. */
   | { readonly is: 'group'; readonly isEach?: true }
   | { readonly is: 'which' }
   | { readonly is: 'all' | 'list' | 'or' | 'and' | 'not' | 'overTime' | 'slowest' | 'fastest' | 'when' }
-  /** `isExtreme`: "highest" is of a value, or the order of a list; "most" is the order of a list. */
+  /** `isExtreme`: "highest" refers to a value or to the order of a list; "most" refers to the order of a list. */
   | { readonly is: 'most' | 'least'; readonly isExtreme?: true }
   | { readonly is: 'throughput' | 'newest' | 'oldest' | 'extreme' | 'longest' | 'sent' }
   | { readonly is: 'limit'; readonly limit: number }
@@ -42,13 +42,13 @@ export type Mark =
   | { readonly is: 'time'; readonly time: TimePart }
   | { readonly is: 'unknown' };
 
-/** Some words and what they say; several marks where they have several meanings. */
+/** Words with their meanings; several marks if ambiguous */
 export interface Marked {
   readonly text: string;
   readonly marks: readonly Mark[];
 }
 
-/** Marks that some words may be: several where they have several meanings. */
+/** Possible marks of words; several if ambiguous */
 export interface Found {
   readonly words: number;
   readonly marks: readonly Mark[];

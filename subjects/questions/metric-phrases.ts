@@ -1,9 +1,9 @@
-/** Which metrics a question names. */
+/** Finds the metrics that a question names */
 import type { KnownMetric } from './catalogue.ts';
 import { genericWords } from './vocabulary.ts';
 import { partsOf, type Word } from './words.ts';
 
-/** Some words of a question, and the metrics that they may name. */
+/** Words of a question, and the metrics that they may name */
 export interface MetricPhrase {
   readonly at: number;
   readonly words: number;
@@ -11,7 +11,7 @@ export interface MetricPhrase {
 }
 
 const maxWords = 8;
-/** Words between those of a name: "tickets that were sold", "messages in the queue". */
+/** Words that may occur between those of a name: "tickets that were sold", "messages in the queue" */
 const between: ReadonlySet<string> = new Set([
   'of',
   'in',
@@ -34,7 +34,7 @@ const between: ReadonlySet<string> = new Set([
   'they',
 ]);
 
-/** One word for those that mean the same in names of metrics. */
+/** Canonical form of words that are synonyms in metric names */
 const canonical: Readonly<Record<string, string>> = {
   utilization: 'usage',
   utilisation: 'usage',
@@ -48,11 +48,11 @@ const canonical: Readonly<Record<string, string>> = {
 };
 const wordOf = (part: string): string => {
   const word = canonical[part] ?? part;
-  // "Delivered" is what was delivered: "did we deliver".
+  // "Delivered" also matches "did we deliver".
   return word.length > 6 && word.endsWith('ed') ? word.slice(0, -2) : word;
 };
 
-/** Endings that tell a unit or a form, and not what is measured. */
+/** Suffixes that denote a unit or form, not the measured quantity */
 const units: ReadonlySet<string> = new Set([
   'total',
   'second',
@@ -73,7 +73,7 @@ interface Measured {
 
 const wordsIn = ({ is, text }: Word): string[] => (is === 'word' ? partsOf(text).map(wordOf) : []);
 
-/** Metrics by the words of their names. */
+/** Index of metrics by the words of their names */
 export class MetricIndex {
   readonly #byWord = new Map<string, Measured[]>();
   readonly #byName = new Map<string, KnownMetric>();
@@ -92,13 +92,13 @@ export class MetricIndex {
     }
   }
 
-  /** As names have them, and as they are looked for. */
+  /** Yields words as they occur in names, and as they are matched. */
   *words(): Iterable<string> {
     yield* this.#byWord.keys();
     for (const name of this.#byName.keys()) yield* partsOf(name);
   }
 
-  /** The phrase of the question that names a metric by most words; undefined where none does. */
+  /** Returns the phrase of the question that names a metric with the most words; `undefined` if there is none. */
   phraseIn(words: readonly Word[]): MetricPhrase | undefined {
     const narrowed = new Map<string, readonly Measured[]>();
     let best: (MetricPhrase & { readonly parts: number }) | undefined;
@@ -109,7 +109,7 @@ export class MetricIndex {
     return best;
   }
 
-  /** `known` is what was narrowed for one question: the same words again cost nothing. */
+  /** `known` caches the candidates of one question, so that repeated words cost nothing. */
   #phraseAt(
     words: readonly Word[],
     at: number,
@@ -143,13 +143,16 @@ export class MetricIndex {
   }
 }
 
-/** Those that are called so; else those that end so; else those that have all of the words. Words that say little name none by themselves. */
+/**
+ * Returns metrics with exactly the name; otherwise those that end with it; otherwise those with all of the words.
+ * Generic words alone name no metric.
+ */
 const surest = (
   all: readonly Measured[],
   queryParts: ReadonlySet<string>,
   written: ReadonlySet<string>,
 ): KnownMetric[] => {
-  // Those whose names have the very words go before those that have others for them.
+  // Names with the exact words have precedence over those with synonyms.
   const literal = all.filter(
     ({ metric }) => partsOf(metric.name).filter((part) => written.has(part)).length === written.size,
   );

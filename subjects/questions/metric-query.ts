@@ -1,4 +1,4 @@
-/** What a draft asks of a metric, as queries. */
+/** Converts a draft on a metric to queries */
 import type { MetricQuery } from '../../queries/query.ts';
 import { type Draft, Unclear } from './assemble.ts';
 import type { KnownMetric } from './catalogue.ts';
@@ -7,7 +7,9 @@ import type { Meaning } from './records-query.ts';
 
 type Way = Pick<MetricQuery, 'overTime' | 'across'> & { readonly quantile?: number };
 
-/** Ways of one figure. A mean of histograms is of all that was observed, which is what `sum` of them means. */
+/**
+ * Aggregations of one measure. The mean of histograms is over all observations, which is the meaning of their `sum`.
+ */
 type Ways = Readonly<
   Partial<Record<Figure['function'] | 'none' | 'count' | 'total' | 'current' | 'currentCount', Way>>
 >;
@@ -50,7 +52,7 @@ const ways: Readonly<Record<KnownMetric['kind'], Ways>> = {
 
 const defaultGroupLimit = 10;
 
-/** The queries that a draft may mean of a metric. */
+/** Returns the queries that a draft on a metric may mean. */
 export const metricMeanings = (draft: Draft, metric: KnownMetric): Meaning[] => {
   const extreme = extremeOf(draft);
   refuseOther(draft, metric, extreme);
@@ -78,7 +80,10 @@ export const metricMeanings = (draft: Draft, metric: KnownMetric): Meaning[] => 
 
 type Extreme = 'max' | 'min' | undefined;
 
-/** "The highest level" is one value, and "the highest level by branch" one of each; "most by branch" is an order. */
+/**
+ * "The highest level" is one value, and "the highest level by branch" one value per branch; "most by branch" is an
+ * order.
+ */
 const extremeOf = ({ figures, groupBy, loose, limit, ways: draftWays }: Draft): Extreme => {
   if (figures.length + loose.length > 0 || limit !== undefined || draftWays.has('which')) return undefined;
   if (groupBy.length > 0 && !draftWays.has('extreme')) return undefined;

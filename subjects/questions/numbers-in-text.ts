@@ -1,4 +1,4 @@
-/** Words with numbers in them: steps, percentiles, limits, statuses. */
+/** Parses words with numbers: steps, percentiles, limits, statuses */
 import { isUnit } from './conditions.ts';
 import type { Lexicon } from './lexicon.ts';
 import { type Found, type Mark, one } from './marks.ts';
@@ -18,7 +18,7 @@ const adverbs: ReadonlyMap<string, string> = new Map([
 const stepFound = (words: number, stepMs: number): Found | undefined =>
   Number.isSafeInteger(stepMs) && stepMs >= 1000 ? one(words, { is: 'step', stepMs }) : undefined;
 
-/** `per minute`, `every 5 minutes`, `hourly`, `by day`. A second is what rates are by. */
+/** Parses `per minute`, `every 5 minutes`, `hourly`, `by day`. A second is the unit of rates instead. */
 export const stepAt = (words: readonly Word[], at: number): Found | undefined => {
   const adverb = adverbs.get(lowerAt(words, at));
   if (adverb !== undefined) return stepFound(1, unitMs(adverb) ?? 0);
@@ -38,7 +38,7 @@ export const stepAt = (words: readonly Word[], at: number): Found | undefined =>
 
 const intervalWord = /^(?:interval|step|bucket|increment|resolution|granularity|window)$/;
 
-/** `in 5 minute intervals`, `5-minute buckets`. */
+/** Parses `in 5 minute intervals`, `5-minute buckets`. */
 const intervalsAt = (words: readonly Word[], at: number): Found | undefined => {
   const before = ['in', 'at', 'with', 'by', 'using'].includes(lowerAt(words, at)) ? 1 : 0;
   const [, digits, unit] = /^(\d{1,4})-?([a-z]+)?$/.exec(lowerAt(words, at + before)) ?? [];
@@ -49,7 +49,7 @@ const intervalsAt = (words: readonly Word[], at: number): Found | undefined => {
   return ms === undefined ? undefined : stepFound(place + 1 - at, Number(digits) * ms);
 };
 
-/** How many words say that something is by a unit: `per`, `in each`. */
+/** Returns the number of words that introduce a unit: `per`, `in each`. */
 const eachAt = (words: readonly Word[], at: number): number => {
   const lower = lowerAt(words, at);
   if (['per', 'by', 'every', 'each', 'a', 'an'].includes(lower)) return 1;
@@ -59,7 +59,7 @@ const eachAt = (words: readonly Word[], at: number): number => {
 const unitNamed = (word: Word | undefined): number | undefined =>
   word !== undefined && word.stem.length >= 3 ? unitMs(word.stem) : undefined;
 
-/** `p95`, `95th percentile`, `percentile 95`. */
+/** Parses `p95`, `95th percentile`, `percentile 95`. */
 export const percentileAt = (words: readonly Word[], at: number): Found | undefined => {
   const figure = (length: number, percentile: string): Found =>
     one(length, { is: 'figure', figure: { function: 'percentile', percentile: Number(percentile) } });
@@ -73,7 +73,7 @@ export const percentileAt = (words: readonly Word[], at: number): Found | undefi
 };
 
 const orders = /^(?:top|bottom|slowest|fastest|latest|last|newest|oldest|first)$/;
-/** Behind a number these are an order; before it they are of what the number says: "the most 503". */
+/** After a number, these words are an order; before it, they refer to the number: "the most 503". */
 const ordersBehind = /^(?:busiest|highest|lowest|most|least|noisiest)$/;
 const listing: ReadonlySet<string> = new Set([
   'show',
@@ -89,7 +89,7 @@ const listing: ReadonlySet<string> = new Set([
 const maxLimit = 10_000;
 const maxGroups = 1_000;
 
-/** `top 5`, `5 slowest`, `latest 20`, `show 10 logs`: the number, beside the word that says of what. */
+/** Parses `top 5`, `5 slowest`, `latest 20`, `show 10 logs`: the number, next to the word that it limits. */
 export const limitAt = (
   words: readonly Word[],
   at: number,
@@ -102,7 +102,7 @@ export const limitAt = (
   const isFollowedByNoun = [behind, words[at + 2]?.stem ?? ''].some((stem) => vocabulary.get(stem)?.is === 'noun');
   const isListed =
     listing.has(before) && (isFollowedByNoun || vocabulary.get(behind)?.is === 'condition') && !isUnit(behind);
-  // "Which three routes": several of what can be grouped by.
+  // "Which three routes": several values of a group.
   const isPlural = words[at + 1]?.lower !== behind && number.value <= maxGroups;
   const isGroups = isPlural && lexicon.fieldAt(words, at + 1) !== undefined;
   return orders.test(before) || orders.test(behind) || ordersBehind.test(behind) || isListed || isGroups
@@ -113,10 +113,10 @@ export const limitAt = (
 const statusWords: ReadonlySet<string> = new Set(['status', 'statuses', 'http', 'code']);
 const statusCodeContext =
   /^(?:returned|return|returning|response|error|answered|with|got|gave|code|was|were|many|most)$/;
-/** Fields that hold statuses of HTTP. */
+/** Fields that contain HTTP statuses */
 export const statusField = /(?:^|\.)status_?code$/i;
 
-/** `5xx`, `status 500`, `404s`, `HTTP 503`: of the fields that hold statuses of HTTP. */
+/** Parses `5xx`, `status 500`, `404s`, `HTTP 503` as conditions on HTTP status fields. */
 export const statusAt = (words: readonly Word[], at: number, lexicon: Lexicon): Found | undefined => {
   let place = at;
   while (place < at + 3 && statusWords.has(lowerAt(words, place))) place++;
@@ -137,7 +137,7 @@ export const statusAt = (words: readonly Word[], at: number, lexicon: Lexicon): 
   return { words: place + 1 - at, marks };
 };
 
-/** A number by itself is a status where it says so: "404s", "404 responses", "returned 500". */
+/** Returns whether a number alone is a status: "404s", "404 responses", "returned 500". */
 const isStatusAlone = (words: readonly Word[], at: number): boolean =>
   lowerAt(words, at).endsWith('s') ||
   statusCodeContext.test(lowerAt(words, ['a', 'an'].includes(lowerAt(words, at - 1)) ? at - 2 : at - 1)) ||

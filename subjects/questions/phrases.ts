@@ -1,4 +1,4 @@
-/** Phrases of the language at places of a question, the longest first. */
+/** Matches phrases of the language at positions of a question, the longest first */
 import type { Mark, Operator } from './marks.ts';
 import { operators, type Vocabulary } from './vocabulary.ts';
 import type { Word } from './words.ts';

@@ -1,11 +1,11 @@
-/** Numbers and lengths of time as they are said. */
+/** Parses numbers and durations in words */
 import type { Word } from './words.ts';
 
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
 
-/** Units as they are said, in milliseconds. */
+/** Spoken units, in milliseconds */
 export const units: ReadonlyMap<string, number> = new Map(
   Object.entries({
     millisecond: 1,
@@ -46,7 +46,7 @@ export const numerals: ReadonlyMap<string, number> = new Map([
   }),
 ]);
 
-/** A number with the unit that stands at it: `15`, `five`, `500ms`, `1.5h`, `80%`. */
+/** Returns a number with its attached unit: `15`, `five`, `500ms`, `1.5h`, `80%`. */
 export const numberIn = (word: Word | undefined): { readonly value: number; readonly unit: string } | undefined => {
   if (word?.is !== 'word') return undefined;
   const named = numerals.get(word.lower);

@@ -1,16 +1,16 @@
-/** One range from all that a question says about time. */
+/** Combines all time expressions of a question into one range */
 import type { Range } from '../../queries/range.ts';
 import { wallClockOf } from '../../runtime/wall-clock.ts';
 import { dayMs } from './quantities.ts';
 import type { Now, TimePart } from './times.ts';
 
-/** A range, or why there is none, for people. */
+/** A range, or the reason why there is none, for people */
 export type ParsedRange = { readonly range: Range } | { readonly problem: string };
 
 const msNs = 1_000_000n;
 const momentProblem = 'a moment is no range: say from when to when, such as "between 15:00 and 15:30"';
 
-/** The range that the parts say together; undefined where they say nothing. */
+/** Returns the range of the combined parts; `undefined` if there are none. */
 export const resolveRange = (parts: readonly TimePart[], { nowMs, timeZone }: Now): ParsedRange | undefined => {
   if (parts.length === 0) return undefined;
   if (parts.some(({ is }) => is === 'moment')) return { problem: momentProblem };
@@ -48,7 +48,7 @@ const within = (
   return [from + clock.from, clock.to === undefined ? to : from + clock.to];
 };
 
-/** Both ends of a range belong to it: what ends at an hour ends a nanosecond before. */
+/** Both ends of a range are inclusive, so a range until an hour ends one nanosecond before it. */
 const rangeFrom = (fromMs: number, toMs: number, nowMs: number): ParsedRange => {
   const from = BigInt(Math.trunc(fromMs)) * msNs;
   const to = BigInt(Math.trunc(toMs)) * msNs - (toMs < nowMs ? 1n : 0n);

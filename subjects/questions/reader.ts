@@ -1,4 +1,7 @@
-/** Reads the words of a question as what they say of one target: each word becomes part of a mark, those that say nothing known too. */
+/**
+ * Converts the words of a question to marks for one target. Each word becomes part of a mark, including words without
+ * meaning.
+ */
 
 import { ComparisonReader } from './comparisons.ts';
 import { containing, equal, existing } from './conditions.ts';
@@ -11,7 +14,7 @@ import { type Now, TimeReader } from './times.ts';
 import { type Vocabulary, vocabularies } from './vocabulary.ts';
 import { partsOf, type Word } from './words.ts';
 
-/** A part of the question that names the metric. */
+/** Part of the question that names the metric */
 export interface Phrase {
   readonly at: number;
   readonly words: number;
@@ -39,7 +42,7 @@ export class QuestionReader {
     this.#comparisons = new ComparisonReader(words, { lexicon, vocabulary: this.#vocabulary, target });
   }
 
-  /** All words, in marks, which show them as they were `written` before typing errors were corrected. */
+  /** Returns marks for all words. They contain the words as `written`, before spelling corrections. */
   read(written: readonly Word[] = this.#words): Marked[] {
     const marked: Marked[] = [];
     for (let at = 0; at < this.#words.length; ) {
@@ -77,7 +80,7 @@ export class QuestionReader {
     );
   }
 
-  /** `service:cart`, as the search language has it. */
+  /** Parses `service:cart`, a condition in the search language. */
   #writtenCondition({ text }: Word): Found {
     const search = text.startsWith('-') ? `NOT ${text.slice(1)}` : text;
     const field = text.slice(text.startsWith('-') ? 1 : 0, text.indexOf(':'));
@@ -92,7 +95,7 @@ export class QuestionReader {
     return timeMatch && one(timeMatch.words, { is: 'time', time: timeMatch.value });
   }
 
-  /** `containing "out of stock"`: one word needs no quotes. */
+  /** Parses `containing "out of stock"`; one word needs no quotes. */
   #containing(at: number): Found | undefined {
     const operator = operatorAt(this.#words, at);
     const word = operator?.operator === 'contains' ? this.#words[at + operator.words] : undefined;
@@ -100,7 +103,7 @@ export class QuestionReader {
     return one(operator.words + 1, { is: 'condition', condition: containing(word.inside) });
   }
 
-  /** "Mean time", "redis time": what spans take. */
+  /** Matches "mean time" and "redis time": the duration of spans. */
   #matchDuration(at: number): Found | undefined {
     const before = at > 0 ? phraseAt(this.#words.slice(0, at), at - 1, this.#vocabulary)?.mark.is : undefined;
     const isFigure = before === 'figure' || before === 'total' || percentileAt(this.#words, at - 1)?.words === 1;
@@ -112,7 +115,7 @@ export class QuestionReader {
       : undefined;
   }
 
-  /** `4bf92f3577b34da6a3ce929d0e0e4736`, "trace 4bf92f…": an id of a trace is like nothing else. */
+  /** Parses `4bf92f3577b34da6a3ce929d0e0e4736` and "trace 4bf92f…": the form of a trace id is unambiguous. */
   #trace(at: number): Found | undefined {
     const before = this.#words[at]?.stem === 'trace' ? 1 : 0;
     const id = this.#words[at + before]?.lower ?? '';
@@ -121,7 +124,10 @@ export class QuestionReader {
       : undefined;
   }
 
-  /** Things that records are of where they have a field: exceptions, queries of a database. "By exception" is by that field. */
+  /**
+   * Matches nouns of records that have a certain field: exceptions, database queries. "By exception" groups by that
+   * field.
+   */
   #matchEntityNoun(at: number): Found | undefined {
     const name = entityFields.get(this.#words[at]?.stem ?? '')?.find((each) => this.#lexicon.field(each) !== undefined);
     if (name === undefined || (this.#lexicon.fieldAt(this.#words, at)?.words ?? 0) > 1) return undefined;
@@ -134,7 +140,10 @@ export class QuestionReader {
       : one(1, { is: 'condition', condition: existing(name) });
   }
 
-  /** What is longest: a value, a field, or a phrase of the language, which of one length is meant rather than a name. */
+  /**
+   * Returns the longest match: a value, a field, or a phrase of the language. For equal lengths, the phrase has
+   * precedence over a name.
+   */
   #nameOrPhrase(at: number): Found | undefined {
     const before = this.#valueBeforeField(at);
     if (before !== undefined) return before;
@@ -154,13 +163,16 @@ export class QuestionReader {
     return noun.length + marks.length === 0 ? undefined : { words, marks: [...noun, ...marks] };
   }
 
-  /** "From gates", "by gates" say whom something comes from. */
+  /** "From gates" and "by gates" name an origin. */
   #toCondition({ field, value }: NamedValue, at: number): Condition {
     const before = this.#words[at - 1]?.lower ?? '';
     return { ...equal(field, value), ...(before === 'from' || before === 'by' ? { isFrom: true as const } : {}) };
   }
 
-  /** "Rejected readings" with a field `reading.status`, "sports articles" with `article.id`: what the value beside it is said of. */
+  /**
+   * Returns whether a noun describes the value next to it: "rejected readings" with a field `reading.status`, "sports
+   * articles" with `article.id`.
+   */
   #isNounOfValue(at: number): boolean {
     const stem = this.#words[at]?.stem;
     if (!this.#lexicon.fields.some(({ name }) => /[._]/.test(name) && partsOf(name)[0] === stem)) return false;
@@ -172,7 +184,7 @@ export class QuestionReader {
     );
   }
 
-  /** Whether words that are a name and a phrase of the language are the name. */
+  /** Returns whether words that match both a name and a phrase of the language mean the name. */
   #isName(
     at: number,
     {
@@ -183,9 +195,10 @@ export class QuestionReader {
   ): boolean {
     const word = this.#words[at] as Word;
     if (word.is === 'quoted' || /[._/-]/.test(word.text)) return true;
-    // What says nothing else is a name where something is called so.
+    // Noise words are a name if a field has that name.
     if (phraseKind === 'noise' && field !== undefined && word.lower.length > 3) return true;
-    // "Requests of search", "the slowest search": a service behind these is no order to search, which begins a question.
+    // "Requests of search", "the slowest search": in these positions, a service name is not the verb "search", which
+    // begins a question.
     const before = this.#words[at - 1]?.lower ?? '';
     const isOrder = at === 0 || requestWords.has(before);
     const isBehind = (phraseKind === 'noise' && ofSomething.has(before)) || (phraseKind === 'list' && !isOrder);
@@ -193,14 +206,14 @@ export class QuestionReader {
     return /^[A-Z]{2,}/.test(word.text) && value?.options.some((each) => each.value === word.text) === true;
   }
 
-  /** "First class", "gold tier": a value that its field stands behind, whatever the word says else. */
+  /** Matches "first class" and "gold tier": a value followed by its field, whatever else the word means. */
   #valueBeforeField(at: number): Found | undefined {
     const value = this.#lexicon.valueAt(this.#words, at);
     if (value === undefined) return undefined;
     const behind = at + value.words;
     const named = value.options.map((each) => this.#lexicon.mayName(this.#words, behind, each.field));
     const words = Math.max(...named);
-    // Another field that more words name is meant by them.
+    // Another field that more words name has precedence.
     if (words === 0 || (this.#lexicon.fieldAt(this.#words, behind)?.words ?? 0) > words) return undefined;
     const matchingValues = value.options.filter((_each, index) => named[index] === words);
     return {
@@ -235,7 +248,7 @@ const ofSomething: ReadonlySet<string> = new Set([
   'at',
   'to',
 ]);
-/** Behind these a verb is an order. */
+/** Words after which a verb is a request */
 const requestWords: ReadonlySet<string> = new Set([
   'please',
   'to',
@@ -254,5 +267,5 @@ const entityFields: ReadonlyMap<string, readonly string[]> = new Map([
   ...['database', 'db', 'sql', 'query'].map((stem) => [stem, databases] as const),
 ]);
 
-/** Numbers by themselves are no values. */
+/** Numbers alone are not values. */
 const isBareValue = (word: Word): boolean => word.is === 'quoted' || !/^-?[\d.]+$/.test(word.text);

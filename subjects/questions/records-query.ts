@@ -1,4 +1,4 @@
-/** What a draft asks of log records or spans, as queries. */
+/** Converts a draft on log records or spans to queries */
 import { defaultName } from '../../queries/aggregate/measures.ts';
 import type { Measure } from '../../queries/query.ts';
 import type { QueryRequest } from '../../queries/run.ts';
@@ -10,7 +10,7 @@ import { hasRecordNoun, withExtremes } from './extremes.ts';
 import type { Condition, Figure } from './marks.ts';
 import { refuseIncomplete } from './unmatched-words.ts';
 
-/** A query, and the conditions of which its search is made. */
+/** A query, and the conditions of its search */
 export interface Meaning {
   readonly query: QueryRequest;
   readonly conditions: readonly string[];
@@ -25,10 +25,13 @@ const served: Condition = { search: 'kind:server', field: 'kind' };
 const called: Condition = { search: 'kind:client', field: 'kind' };
 const root: Condition = { search: 'NOT parentSpanId:*', field: 'parentSpanId' };
 
-/** Fields of work that a service asks of others: their spans are none of requests that it serves. */
+/** Fields of outgoing calls of a service; their spans are not requests that it serves */
 const clientFields = /^(?:kind|db\.|messaging\.|peer\.|server\.)/;
 
-/** The queries that a draft may mean, the likeliest first. `hasServerSpans`: whether spans say which are requests. */
+/**
+ * Returns the queries that a draft may mean, the most likely first. `hasServerSpans` is whether span kinds identify
+ * requests.
+ */
 export const recordMeanings = (initialDraft: Draft, signal: Signal, hasServerSpans: boolean): Meaning[] => {
   refuseIncomplete(initialDraft);
   const draft = withExtremes(initialDraft);
@@ -40,27 +43,27 @@ export const recordMeanings = (initialDraft: Draft, signal: Signal, hasServerSpa
   });
 };
 
-/** Conditions that the noun itself makes; two where it has two meanings. */
+/** Returns the conditions that the noun implies; two alternatives if it is ambiguous. */
 const nounConditions = (draft: Draft, hasServerSpans: boolean): Part[] => {
   const { nouns, conditions } = draft;
   const hasClientField = conditions.some(({ field }) => clientFields.test(field));
   const hasKindCondition = conditions.some(({ field }) => field === 'kind');
   if (!hasServerSpans) return [[]];
-  // Work of others is asked for by clients alone.
+  // Outgoing calls are recorded by client spans only.
   if (nouns.has('calls') && !hasKindCondition) return hasClientField ? [[called]] : [[served], [called]];
   if (nouns.has('requests') && !hasKindCondition) return requestsOf(draft);
   const isNamed = conditions.some(({ field }) => field === 'name');
   return nouns.has('latency') && !nouns.has('spans') && !hasClientField && !isNamed ? [[served]] : [[]];
 };
 
-/** What a service sends it asks of others; what comes from it is that, or what it answers. */
+/** Requests that a service sends are outgoing calls; requests from a service are those, or the ones that it serves. */
 const requestsOf = ({ conditions, groupBy, ways }: Draft): Part[] => {
   const services = conditions.filter(({ field }) => field === 'service');
   if (ways.has('sent') && (services.length > 0 || groupBy.includes('service'))) return [[called]];
   return services.some(({ isFrom }) => isFrom === true) ? [[served], [called]] : [[served]];
 };
 
-/** Figures of the query: none are rows, and several lists several meanings. */
+/** Returns the measures of the query: an empty list returns rows, and several lists are alternatives. */
 const measuresOf = (draft: Draft, signal: Signal): (readonly Measure[])[] => {
   const { figures, ways, distinct } = draft;
   const field = measuredField(draft);
@@ -74,17 +77,17 @@ const measuresOf = (draft: Draft, signal: Signal): (readonly Measure[])[] => {
   return figures.length > 0 ? [[{ function: 'rate' }]] : counted(draft);
 };
 
-/** Figures of a field: averages, percentiles, sums. */
+/** Returns measures of a field: averages, percentiles, sums. */
 const figuresOfField = (draft: Draft, signal: Signal, field: string | undefined): Measure[] => {
   const ofField = draft.figures.filter(({ function: name }) => name !== 'rate');
-  // Of a span only its duration has percentiles that need no name.
+  // For spans, only percentiles of the duration need no field name.
   const isOfSpans = signal === 'traces' && ofField.every(({ function: name }) => name === 'percentile');
   if (field === undefined && isOfSpans) return ofField.map((figure) => measured(figure, 'duration', draft));
   if (draft.ways.has('total') && field !== undefined) ofField.push({ function: 'sum' });
   return ofField.map((figure) => measured(figure, field, draft));
 };
 
-/** "Number of requests and average latency": figures of records that are asked for beside one of a field. */
+/** "Number of requests and average latency": counts of records in addition to a measure of a field. */
 const extraMeasures = ({ ways, nouns, figures }: Draft): Measure[] => [
   ...(ways.has('count') && nouns.has('latency') ? [{ function: 'count' as const }] : []),
   ...figures.filter(({ function: name }) => name === 'rate'),
@@ -97,7 +100,7 @@ const counted = (draft: Draft): (readonly Measure[])[] => {
   return [[draft.nouns.has('traces') ? { function: 'distinct', field: 'traceId' } : { function: 'count' }]];
 };
 
-/** The field that figures are of. */
+/** Returns the field of the measures. */
 const measuredField = ({ loose, nouns, ways, figures }: Draft): string | undefined => {
   const numbers = loose.filter((each) => isQuantity(each)).map(({ field }) => field);
   if (numbers.length > 1)
@@ -108,7 +111,7 @@ const measuredField = ({ loose, nouns, ways, figures }: Draft): string | undefin
   return field;
 };
 
-/** Codes and ids are numbers of which there is no mean. */
+/** Returns whether a number is a quantity; codes and ids have no meaningful mean. */
 const isQuantity = ({ field, isNumber }: NamedField): boolean =>
   isNumber && !/(?:^|[._])(?:code|id|port|number|status|version)$/i.test(field);
 
@@ -127,7 +130,7 @@ const isCounted = ({ ways, groupBy, stepMs, loose }: Draft): boolean =>
   stepMs !== undefined ||
   ['count', 'total', 'overTime', 'most', 'least'].some((way) => ways.has(way as 'count'));
 
-/** "Latency of checkout" may be a mean or what most stay below. */
+/** "Latency of checkout" may be a mean or a high percentile. */
 const numbersAlone = (field: string): (readonly Measure[])[] => [
   [{ function: 'percentile', percentile: 95, field }],
   [{ function: 'avg', field }],
@@ -178,7 +181,7 @@ const queryOf = (draft: Draft, signal: Signal, conditions: Part, measures: reado
   };
 };
 
-/** An order or a number of what is one figure, or the first of figures, would be lost. */
+/** An order or limit would have no effect on a single value or on several measures. */
 const refuseOrders = ({ ways, limit }: Draft, groupBy: readonly string[]): void => {
   if (groupBy.length === 0 && (ways.has('most') || ways.has('least') || limit !== undefined))
     throw new Unclear('it asks for an order, but not of what: name a field, such as "by service"');
@@ -186,14 +189,14 @@ const refuseOrders = ({ ways, limit }: Draft, groupBy: readonly string[]): void 
     throw new Unclear('figures have no first or last: ask for the records, or name a range');
 };
 
-/** Records without the value that is ranked are no group of it: "top 5 users" has five users. */
+/** Excludes records without the ranked field, because they form no group: "top 5 users" has five users. */
 const withGroups = (conditions: Part, groupBy: readonly string[], signal: Signal): Part => {
   const isOwn = (name: string): boolean => referenceOf(signals[signal].fields, name).kind === 'field';
   const missing = groupBy.filter((name) => !isOwn(name) && !conditions.some(({ field }) => field === name));
   return [...conditions, ...missing.map(existing)];
 };
 
-/** "The slowest requests" are spans by themselves, by how long each took. */
+/** "The slowest requests" are single spans ordered by duration. */
 const eachSpan = ({ ways, groupBy, loose, nouns }: Draft, measures: readonly Measure[]): string[] | undefined => {
   if (nouns.has('latency') && !hasRecordNoun(nouns)) return undefined;
   const isEach = (ways.has('slowest') || ways.has('fastest')) && groupBy.length + loose.length === 0;
@@ -202,7 +205,7 @@ const eachSpan = ({ ways, groupBy, loose, nouns }: Draft, measures: readonly Mea
     : undefined;
 };
 
-/** Fields that are not measured are what is asked by: "services with the most errors". */
+/** Fields that are not measured are groups: "services with the most errors". */
 const groupsOf = ({ groupBy, loose, ways, limit }: Draft, measures: readonly Measure[]): string[] => {
   const others = loose.map(({ field }) => field).filter((field) => !measures.some((each) => each.field === field));
   const isRanked =
@@ -217,7 +220,7 @@ const rowsOf = (
   signal: Signal,
   conditions: Part,
 ): Pick<Meaning, 'query' | 'conditions'> => {
-  // What a service asks of others is told by no first span.
+  // Root spans do not record the outgoing calls of a service.
   const isOfRoots =
     nouns.has('traces') && !conditions.some(({ field }) => clientFields.test(field) || field === 'traceId');
   const all = isOfRoots ? [root, ...conditions] : conditions;
@@ -233,7 +236,9 @@ const rowsOf = (
   };
 };
 
-/** What fails, else what is compared, such as a duration, else the one thing that is said of them. */
+/**
+ * Returns the numerator of a share: failures, otherwise a comparison such as a duration, otherwise the only condition.
+ */
 const partOf = ({ conditions }: Draft): Part => {
   const explicitParts = conditions.filter(({ isPart }) => isPart === true);
   const compared = conditions.filter(({ search }) => /:(?:[<>]|\[)/.test(search));
@@ -244,7 +249,7 @@ const partOf = ({ conditions }: Draft): Part => {
       : conditions;
 };
 
-/** Part of all, in per cent. What fails is the part; all else is said of both. */
+/** Returns a share in percent. Failures define the numerator; all other conditions apply to both. */
 const shareOf = (draft: Draft, signal: Signal, noun: Part, hasServerSpans: boolean): Meaning => {
   const part = partOf(draft);
   if (part.length === 0)

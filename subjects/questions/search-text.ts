@@ -1,11 +1,14 @@
-/** A search in words, from its tree. */
+/** Describes a search in words, from its tree */
 import { QueryError } from '../../queries/errors.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
 import type { Interval, Search, SearchReference, ValueTest, WordTest } from '../../queries/search/tree.ts';
 import type { ReadSignal } from '../../queries/signals/index.ts';
 import { severityNames } from '../../schemas/records/severity.ts';
 
-/** What a search finds, such as `service is cart and severity is error or above`; the search itself where it cannot be read. Empty for everything. */
+/**
+ * Describes the result of a search, such as `service is cart and severity is error or above`. Returns the search itself
+ * if it cannot be parsed; empty for a search without conditions.
+ */
 export const searchText = (search: string, signal: ReadSignal): string => {
   try {
     return textOf(parseSearch(search, signal));

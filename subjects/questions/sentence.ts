@@ -1,4 +1,4 @@
-/** Says what a query asks, from the query alone: no word of the question comes in. */
+/** Describes a query in a sentence, from the query alone and without words of the question */
 import { type AggregateQuery, type Measure, type MetricQuery, Query } from '../../queries/query.ts';
 import type { Range } from '../../queries/range.ts';
 import type { QueryRequest } from '../../queries/run.ts';
@@ -16,7 +16,7 @@ export interface SentenceInput {
 const list = (items: readonly string[]): string =>
   items.length < 2 ? (items[0] ?? '') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`;
 
-/** One sentence, which begins with what is told and ends with when. */
+/** Returns one sentence, which begins with the result and ends with the range. */
 export const sentenceOf = ({ query: request, range, stepMs, timeZone }: SentenceInput): string => {
   const query = Query.parse(request);
   const what = textOf(query);
@@ -24,7 +24,9 @@ export const sentenceOf = ({ query: request, range, stepMs, timeZone }: Sentence
   return `${what.charAt(0).toUpperCase()}${what.slice(1)}${step}, ${rangeText(range, timeZone)}.`;
 };
 
-/** Ends of ranges belong to them: one that ends a nanosecond before an hour is told as ending with it. */
+/**
+ * Ends of ranges are inclusive. A range that ends one nanosecond before an hour is displayed as ending at that hour.
+ */
 const rangeText = ({ from, to }: Range, timeZone: string): string => {
   const end = momentText(to % 1_000_000n === 999_999n ? to + 1n : to, timeZone);
   return `from ${momentText(from, timeZone)} to ${end} (${timeZone})`;
@@ -83,7 +85,7 @@ const measureText = ({ function: name, field, percentile, search }: Measure, sig
 const aggregateText = (query: Extract<Query, { kind: 'aggregate' }>): string => {
   const { signal, search, measures } = query;
   const [measure] = measures;
-  // What one figure is of besides is told with what all records are.
+  // The condition of a single measure is displayed with the conditions of all records.
   if (measure?.search !== undefined && measures.length === 1) {
     const { search: own, ...figure } = measure;
     return aggregateText({ ...query, measures: [figure], search: search === undefined ? own : `(${search}) (${own})` });

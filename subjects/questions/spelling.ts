@@ -1,25 +1,31 @@
-/** Typing errors: a word that nothing is called is read as the one known word that it is nearly. */
+/** Corrects typing errors: an unknown word is replaced by the single known word that is close to it */
 import { editDistance } from '../../schemas/edit-distance.ts';
 import { stemOf, type Word } from './words.ts';
 
 const maxShown = 3;
-/** Words are compared with so many known ones, and characters of each. */
+/** Maximum number of known words that are compared, and of their characters */
 const maxCompared = 10_000;
 const maxNameLength = 40;
-/** Words of one question that are looked for among those that are like them. */
+/** Maximum number of words of one question that are corrected */
 const maxCorrected = 12;
 
-/** One mistake in five characters, two in eight; the first character is seldom one. */
+/**
+ * Returns the maximum number of mistakes: one from four characters, two from eight. The first character is rarely
+ * wrong.
+ */
 const mistakesIn = (word: string): number => (word.length >= 8 ? 2 : word.length >= 4 ? 1 : 0);
 
-/** Distance in single mistakes: two neighbours that changed places are one. */
+/** Returns the edit distance; a transposition of two adjacent characters counts as one. */
 const distanceOf = (word: string, known: string): number => {
   const differs = [...word].findIndex((character, at) => character !== known[at]);
   const swapped = `${word.slice(0, differs)}${word[differs + 1] ?? ''}${word[differs] ?? ''}${word.slice(differs + 2)}`;
   return differs >= 0 && swapped === known ? 1 : editDistance(word, known);
 };
 
-/** Whether the difference is a character too many or too few, or two in the wrong order: another letter is another word. */
+/**
+ * Returns whether the difference is an additional or missing character, or a transposition. A substituted character
+ * makes a different word.
+ */
 const isSlip = (word: string, known: string): boolean =>
   word.length !== known.length || [...word].toSorted().join('') === [...known].toSorted().join('');
 
@@ -33,26 +39,28 @@ const nearest = (word: string, known: Iterable<string>, maxDistance: number): Ne
   let compared = 0;
   for (const each of known) {
     if (++compared > maxCompared) break;
-    // Two characters more or less are another word: customers are not customs.
+    // A difference of two characters in length is a different word: customers are not customs.
     if (Math.abs(each.length - word.length) > Math.min(maxDistance, 1) || each.length > maxNameLength) continue;
     const distance = distanceOf(word, each);
-    // Of four characters one may be missing, and none be another.
+    // In a word of four characters, one may be missing, but none substituted.
     if (distance <= maxDistance && (word.length > 4 || each.length > word.length)) found.push({ word: each, distance });
   }
   return found.sort((one, other) => one.distance - other.distance || (one.word < other.word ? -1 : 1));
 };
 
-/** The distance of a word from a name or its nearest part. A name that holds it is as good as a mistake of one character. */
+/**
+ * Returns the distance of a word from a name or its nearest part. A name that contains the word counts as one mistake.
+ */
 const likeness = (word: string, name: string, maxDistance: number): number => {
   if (word.length > 2 && name.includes(word)) return 1;
-  // The first character is seldom a mistake.
+  // The first character is rarely a mistake.
   const near = [name, ...name.split(/[._/ -]/)].filter(
     (part) => part[0] === word[0] && Math.abs(part.length - word.length) <= maxDistance,
   );
   return Math.min(Number.POSITIVE_INFINITY, ...near.map((part) => editDistance(word, part)));
 };
 
-/** At most three names that are like a word, the most alike first: what a refusal tells. */
+/** Returns at most three names that are similar to a word, the most similar first, for error messages. */
 export const namesLike = (word: string, names: Iterable<string>): string[] => {
   const lower = word.toLowerCase();
   if (lower.length > maxNameLength) return [];
@@ -69,8 +77,8 @@ export const namesLike = (word: string, names: Iterable<string>): string[] => {
 };
 
 /**
- * Words with typing errors corrected where one known word alone is nearest: of the first dozen that nothing is called. Only a slip becomes
- * one of the words that say nothing (`empty`): a word that means something would be lost.
+ * Corrects typing errors if exactly one known word is nearest, for the first twelve unknown words. Only a slip is
+ * corrected to a noise word (`empty`), because otherwise a significant word would be lost.
  */
 export const corrected = (
   words: readonly Word[],
@@ -82,7 +90,7 @@ export const corrected = (
     const isPlain = word.is === 'word' && word.text.length <= maxNameLength && /^[\p{L}-]+$/u.test(word.text);
     const isKnown = known.some((names) => names.has(word.lower) || names.has(word.stem));
     if (!isPlain || isKnown || ++compared > maxCorrected) return word;
-    // Of many words the vocabulary has the stem alone.
+    // For many words, the vocabulary contains only the stem.
     const correction =
       correctionOf(word.lower, known) ??
       (word.stem === word.lower ? undefined : correctionOf(word.stem, known, Math.min(1, mistakesIn(word.stem))));
@@ -93,7 +101,7 @@ export const corrected = (
   });
 };
 
-/** The one known word that is nearest. */
+/** Returns the single nearest known word. */
 const correctionOf = (
   word: string,
   known: readonly Iterable<string>[],

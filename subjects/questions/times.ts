@@ -1,9 +1,9 @@
-/** Times as people say them: "last hour", "yesterday between 2pm and 4pm", "since Monday", "on 3 March". */
+/** Parses time expressions: "last hour", "yesterday between 2pm and 4pm", "since Monday", "on 3 March" */
 import { type WallClock, wallClockOf } from '../../runtime/wall-clock.ts';
 import { dayMs, hourMs, minuteMs, numberIn, numerals, unitMs, units } from './quantities.ts';
 import type { Word } from './words.ts';
 
-/** A part of what a question says about time. Wall times are milliseconds as if the zone were UTC; ends do not belong to it. */
+/** A time expression of a question. Wall times are milliseconds as if the zone were UTC; ends are exclusive. */
 export type TimePart =
   | { readonly is: 'last'; readonly ms: number }
   | { readonly is: 'days'; readonly from: number; readonly to: number }
@@ -25,7 +25,7 @@ const namedIn = (names: readonly string[], word: Word | undefined): number => {
     : names.findIndex((name) => name === lower || (lower.length <= 4 && name.startsWith(lower)));
 };
 
-/** Words of times: none of them is a typing error of something else. */
+/** Words of time expressions, which are never typing errors of other words */
 export const timeWords: readonly string[] = [
   ...units.keys(),
   ...numerals.keys(),
@@ -36,13 +36,13 @@ export const timeWords: readonly string[] = [
   ),
 ];
 
-/** What is said at a place, and how many words say it. */
+/** A match at a position, and its number of words */
 export interface WordMatch<Value> {
   readonly words: number;
   readonly value: Value;
 }
 
-/** Reads times at places of a question. */
+/** Parses time expressions at positions of a question */
 export class TimeReader {
   readonly #words: readonly Word[];
   readonly #clock: WallClock;
@@ -64,7 +64,7 @@ export class TimeReader {
     return words.includes(this.#lower(at));
   }
 
-  /** The time that begins at a word. */
+  /** Returns the time expression that begins at a word. */
   at(at: number): WordMatch<TimePart> | undefined {
     const preposition = this.#is(at, 'in', 'over', 'during', 'for', 'within', 'on', 'of', 'from') ? 1 : 0;
     const own = (from: number): WordMatch<TimePart> | undefined =>
@@ -81,7 +81,7 @@ export class TimeReader {
     return behind === undefined ? undefined : { words: behind.words + 1, value: behind.value };
   }
 
-  /** `the last 15 minutes`, `past week`, `last 24h`; `last week` without an article is the one of the calendar. */
+  /** Parses `the last 15 minutes`, `past week`, `last 24h`; `last week` without an article is the calendar week. */
   #relative(at: number): WordMatch<TimePart> | undefined {
     const article = this.#is(at, 'the', 'these', 'this') ? 1 : 0;
     const place = at + article;
@@ -102,7 +102,7 @@ export class TimeReader {
     return ms === undefined ? undefined : { words: article + joined + 3, value: { is: 'last', ms: number.value * ms } };
   }
 
-  /** The week or month before this one. */
+  /** Returns the previous week or month. */
   #formerly(at: number, stem: string): WordMatch<TimePart> | undefined {
     const to = stem === 'month' ? this.#monthBegin() : this.#weekBegin();
     const from =
@@ -120,7 +120,7 @@ export class TimeReader {
     return Date.UTC(today.getUTCFullYear(), today.getUTCMonth());
   }
 
-  /** Whole days: a date, a weekday, today, this week. */
+  /** Parses full days: a date, a weekday, today, this week. */
   #days(at: number): WordMatch<TimePart> | undefined {
     const one = this.#day(at);
     if (one !== undefined) return { words: one.words, value: { is: 'days', from: one.value, to: one.value + dayMs } };
@@ -143,7 +143,7 @@ export class TimeReader {
     return span && { words: 2, value: { is: 'days', from: span[0], to: span[1] } };
   }
 
-  /** The latest Saturday and Sunday; `last weekend` is over. */
+  /** Returns the latest Saturday and Sunday; `last weekend` has ended. */
   #weekend(at: number): WordMatch<TimePart> | undefined {
     const article = this.#is(at, 'the') ? 1 : 0;
     const which = this.#is(at + article, 'last', 'past', 'this') ? 1 : 0;
@@ -154,7 +154,7 @@ export class TimeReader {
     return { words: article + which + 1, value: { is: 'days', from, to: from + 2 * dayMs } };
   }
 
-  /** `yesterday morning`, `on Monday in the afternoon`: hours of the day that is said. */
+  /** Parses `yesterday morning`, `on Monday in the afternoon`: hours of the given day. */
   #partOfDay(at: number): WordMatch<TimePart> | undefined {
     const before = this.#is(at, 'in') && this.#is(at + 1, 'the') ? 2 : 0;
     const hours = partsOfDay[this.#lower(at + before)];
@@ -163,7 +163,7 @@ export class TimeReader {
     return { words: before + 1, value: { is: 'clock', from: hours[0] * hourMs, to: hours[1] * hourMs } };
   }
 
-  /** The wall time at which a day begins. */
+  /** Returns the wall time at which a day begins. */
   #day(at: number): WordMatch<number> | undefined {
     if (this.#is(at, 'today')) return { words: 1, value: this.#today };
     if (this.#is(at, 'yesterday')) return { words: 1, value: this.#today - dayMs };
@@ -173,7 +173,7 @@ export class TimeReader {
     return this.#weekday(at) ?? this.#date(at);
   }
 
-  /** The latest such day, today included; `last Monday` is before today. */
+  /** Returns the latest day with this name, including today; `last Monday` is before today. */
   #weekday(at: number): WordMatch<number> | undefined {
     const last = this.#is(at, 'last') ? 1 : 0;
     const weekday = namedIn(weekdays, this.#words[at + last]);
@@ -182,7 +182,7 @@ export class TimeReader {
     return { words: last + 1, value: this.#today - (days === 0 && last === 1 ? 7 : days) * dayMs };
   }
 
-  /** `3 March`, `March 3rd, 2026`, `the 3rd of March`, `2026-03-03`. Without a year the latest one. */
+  /** Parses `3 March`, `March 3rd, 2026`, `the 3rd of March`, `2026-03-03`. Without a year, the latest one. */
   #date(at: number): WordMatch<number> | undefined {
     const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(this.#lower(at)) ?? [];
     if (year !== undefined) return this.#dated(1, Number(year), Number(month) - 1, Number(day));
@@ -211,7 +211,7 @@ export class TimeReader {
       : undefined;
   }
 
-  /** `2pm`, `2 pm`, `14:00`, `noon`: milliseconds of the day. */
+  /** Parses `2pm`, `2 pm`, `14:00`, `noon` to milliseconds of the day. */
   #clockTime(at: number): WordMatch<number> | undefined {
     if (this.#is(at, 'midnight')) return { words: 1, value: 0 };
     if (this.#is(at, 'noon')) return { words: 1, value: 12 * hourMs };
@@ -224,13 +224,13 @@ export class TimeReader {
       : { words: meridiem === undefined ? 1 : 2, value: hour * hourMs + Number(minutes) * minuteMs };
   }
 
-  /** An hour of the day: of 12 with a half, of 24 where minutes stand behind it. */
+  /** Returns an hour of the day: in 12-hour form with am or pm, in 24-hour form with minutes. */
   #hour(at: number, hours: number, half: string | undefined): number | undefined {
     if (half === undefined) return hours < 24 && this.#lower(at).includes(':') ? hours : undefined;
     return hours >= 1 && hours <= 12 ? (hours % 12) + (half === 'pm' ? 12 : 0) : undefined;
   }
 
-  /** `between 2pm and 4pm`, `from 14:00 to 15:30`, `from 9 to 17`, `between Monday and Wednesday`. */
+  /** Parses `between 2pm and 4pm`, `from 14:00 to 15:30`, `from 9 to 17`, `between Monday and Wednesday`. */
   #between(at: number): WordMatch<TimePart> | undefined {
     if (!this.#is(at, 'between', 'from')) return undefined;
     const days = this.#dayPair(at);
@@ -239,12 +239,12 @@ export class TimeReader {
     const first = this.#clockTime(at + 1) ?? this.#bareHour(at + 1, isJoined(at + 2));
     if (first === undefined || !isJoined(at + 1 + first.words)) return undefined;
     const place = at + 2 + first.words;
-    // "Yesterday between 6 and 10": hours by themselves are told as such by a day beside them.
+    // "Yesterday between 6 and 10": an adjacent day identifies bare numbers as hours.
     const isOfDay =
       this.#day(at - 1) !== undefined || this.#days(place + 1) !== undefined || this.#days(at - 2) !== undefined;
     const second = this.#clockTime(place) ?? this.#bareHour(place, isOfDay);
     if (second === undefined) return undefined;
-    // "Between 2 and 4pm" are both in the afternoon.
+    // In "between 2 and 4pm", both times are in the afternoon.
     const isBare = this.#clockTime(at + 1) === undefined;
     const moved =
       isBare && second.value >= 12 * hourMs && first.value < 12 * hourMs && first.value + 12 * hourMs < second.value;
@@ -271,7 +271,7 @@ export class TimeReader {
     };
   }
 
-  /** `since Monday`, `since 9am`, `since yesterday at 5pm`, `since this morning`, `after 14:00`. */
+  /** Parses `since Monday`, `since 9am`, `since yesterday at 5pm`, `since this morning`, `after 14:00`. */
   #since(at: number): WordMatch<TimePart> | undefined {
     if (!this.#is(at, 'since', 'after')) return undefined;
     const isMorning = this.#is(at + 1, 'this') && this.#is(at + 2, 'morning');
@@ -280,7 +280,7 @@ export class TimeReader {
     const preposition = day !== undefined && this.#is(behind, 'at') ? 1 : 0;
     const hour = behind + preposition;
     const next = this.#words[hour + 1];
-    // "Since 8" ends what is said, or a day stands beside it.
+    // "Since 8" is an hour at the end of a phrase, or next to a day.
     const isHour = next === undefined || this.#day(hour + 1) !== undefined || this.#is(hour + 1, 'this');
     const clock = this.#clockTime(hour) ?? this.#bareHour(hour, isHour);
     if (day === undefined && clock === undefined) return undefined;
@@ -288,7 +288,7 @@ export class TimeReader {
     return { words, value: { is: 'since', day: day?.value, clock: clock?.value ?? 0 } };
   }
 
-  /** `before 9am`, `until noon` are from the begin of the day; `at 3pm` is no range. */
+  /** Parses `before 9am` and `until noon` from the start of the day; `at 3pm` is not a range. */
   #bounded(at: number): WordMatch<TimePart> | undefined {
     if (!this.#is(at, 'before', 'until', 'till', 'at', 'around')) return undefined;
     const clock = this.#clockTime(at + 1);
@@ -297,7 +297,7 @@ export class TimeReader {
     return { words: 1 + clock.words, value };
   }
 
-  /** `2 days ago` is that day; a shorter time ago is a moment, and no range. */
+  /** Parses `2 days ago` as that day; a shorter period is a moment and not a range. */
   #ago(at: number): WordMatch<TimePart> | undefined {
     const number = numberIn(this.#words[at]);
     const own = number === undefined ? undefined : unitMs(number.unit);

@@ -1,4 +1,4 @@
-/** Reads a question over what a tenant has. Pure: the same question, names and time give the same meaning. */
+/** Interprets a question over a tenant's data. Pure: the same question, names and time have the same result. */
 import type { Range } from '../../queries/range.ts';
 import { stepOf } from '../../queries/steps.ts';
 import { assemble, Unclear } from './assemble.ts';
@@ -21,17 +21,17 @@ import { maxWords, type Word, wordsOf } from './words.ts';
 
 export interface Question extends Now {
   readonly question: string;
-  /** For a question that names no time. */
+  /** Range of a question without a time */
   readonly defaultRange: Range;
 }
 
-/** Meanings of one question that are shown. */
+/** Maximum number of meanings of one question */
 const maxMeanings = 5;
-/** Words with several meanings make at most so many readings. */
+/** Maximum number of readings from words with several meanings */
 const maxReadings = 16;
 const maxMetrics = 8;
 
-/** What one target makes of a question. */
+/** Interpretation of a question for one target */
 type Attempt =
   | { readonly interpretations: readonly Interpretation[] }
   | { readonly unknown: readonly string[]; readonly problem: string | undefined; readonly words: readonly ReadWord[] };
@@ -42,7 +42,10 @@ interface Reading {
   readonly phrase?: Phrase;
 }
 
-/** Metrics with labels, by name: those of the catalogue have none where labels are read of the metrics that a question names alone. */
+/**
+ * Metrics with labels, by name. Metrics of the catalogue have no labels if they are only read for metrics that a
+ * question names.
+ */
 export type Labelled = ReadonlyMap<string, KnownMetric>;
 
 export const understand = (input: Question, catalogue: Catalogue, labelled: Labelled = new Map()): Understanding => {
@@ -72,7 +75,7 @@ export const understand = (input: Question, catalogue: Catalogue, labelled: Labe
 
 const times: ReadonlySet<string> = new Set(timeWords);
 
-/** What is made of a catalogue once, however often it is asked of. */
+/** Values derived from a catalogue once and reused */
 interface Prepared {
   readonly records: readonly Reading[];
   readonly index: MetricIndex;
@@ -93,7 +96,7 @@ const preparedOf = (catalogue: Catalogue): Prepared => {
   return made;
 };
 
-/** The metrics that a question may name: their labels' values are worth reading. */
+/** Returns the metrics that a question may name, for which label values are then read. */
 export const metricsNamed = (question: string, catalogue: Catalogue): readonly KnownMetric[] => {
   const { index, names } = preparedOf(catalogue);
   const words = corrected(wordsOf(question, maxWords), [names, vocabularyWords, times], emptyWords);
@@ -106,7 +109,7 @@ const refused = (refusal: Refusal, words: readonly ReadWord[] = []): Understandi
   words,
 });
 
-/** A question that is a query already, in one language or for several signals. */
+/** Returns the result for a question that is already a query, in one language or for several telemetry signals. */
 const written = (question: string, range: Range, queries: readonly Interpretation['query'][]): Understanding => {
   const interpretations = queries.map((query): Interpretation => {
     const mappedTo = query.kind === 'promql' ? 'an expression of PromQL' : 'a search';
@@ -117,7 +120,7 @@ const written = (question: string, range: Range, queries: readonly Interpretatio
     : { is: 'alternatives', interpretations };
 };
 
-/** Names of a search that are looked for among those like them. */
+/** Maximum number of names of a search for which similar names are searched */
 const maxNames = 8;
 
 const inSearchLanguage = (question: string, range: Range, records: readonly Reading[]): Understanding => {
@@ -159,7 +162,7 @@ const metricReadings = (
   });
 };
 
-/** One mark for each of the words, in all ways that there are. */
+/** Returns all combinations of one mark per word. */
 const choices = (marked: readonly Marked[]): (readonly Mark[])[] => {
   let found: (readonly Mark[])[] = [[]];
   for (const { marks } of marked)
@@ -215,13 +218,13 @@ const meaningsOf = (marks: readonly Mark[], target: Target, input: Question, cat
   }));
 };
 
-/** Where spans say their kind, requests are those of servers. */
+/** If spans have a kind, requests are server spans. */
 const hasServerSpans = ({ traces }: Catalogue): boolean =>
   (traces.fields.find(({ name }) => name === 'kind')?.values ?? ['server']).includes('server');
 
 const concluded = (attempts: readonly Attempt[], readings: readonly Reading[], catalogue: Catalogue): Understanding => {
   const all = attempts.flatMap((each) => ('interpretations' in each ? each.interpretations : []));
-  // What nothing has landed of is no second meaning.
+  // A data source without records is no second meaning.
   const landed = all.filter(({ query }) => {
     const signal = 'signal' in query ? query.signal : undefined;
     return (signal !== 'logs' && signal !== 'traces') || hasLanded(catalogue[signal]);

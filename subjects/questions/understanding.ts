@@ -1,19 +1,19 @@
-/** What comes of a question. */
+/** Result of a question */
 import type { Range } from '../../queries/range.ts';
 import type { QueryRequest } from '../../queries/run.ts';
 
-/** A word or some of a question, and what they became; null where they have no part in the query. */
+/** Words of a question and their meaning; `null` if they have no effect on the query */
 export interface ReadWord {
   readonly text: string;
   readonly mappedTo: string | null;
 }
 
-/** One meaning of a question. */
+/** One meaning of a question */
 export interface Interpretation {
   readonly query: QueryRequest;
   readonly range: Range;
   readonly stepMs: number | undefined;
-  /** Parts of its search, each of which may be left out to see which one excludes all. */
+  /** Conditions of the search, each of which can be omitted to find the one that excludes all records */
   readonly conditions: readonly string[];
   readonly words: readonly ReadWord[];
 }
@@ -37,14 +37,14 @@ export interface Refusal {
   readonly code: (typeof refusalCodes)[number];
   /** For people. */
   readonly reason: string;
-  /** Names like those that are not known. */
+  /** Names similar to unknown ones */
   readonly nearest: readonly string[];
-  /** The operation that answers such a question. */
+  /** Operation that serves the question */
   readonly operation: string | null;
 }
 
 export type Understanding =
   | { readonly is: 'interpretation'; readonly interpretation: Interpretation }
-  /** Several meanings, of which the asker takes one. */
+  /** Several meanings, of which the user selects one */
   | { readonly is: 'alternatives'; readonly interpretations: readonly Interpretation[] }
   | { readonly is: 'refusal'; readonly refusal: Refusal; readonly words: readonly ReadWord[] };

@@ -1,4 +1,7 @@
-/** What a question about records does not say, or says in words that would have no part in its query: it is refused, since the answer would be to something else. */
+/**
+ * Rejects questions that lack required parts, or contain words that the query would ignore, because the result would
+ * answer a different question
+ */
 import { type Draft, Unclear } from './assemble.ts';
 
 export const refuseIncomplete = (draft: Draft): void => {
@@ -13,7 +16,7 @@ const requireSomething = ({ nouns, conditions, loose, groupBy, distinct }: Draft
     throw new Unclear('it does not say of what: name logs, requests, spans, a service, a field or a metric');
 };
 
-/** "Which services call billing": of one service there are no several, so that something else is asked for. */
+/** "Which services call billing": a single service cannot be grouped, so the question has a different meaning. */
 const refuseGroupsOfOne = ({ groupBy, conditions }: Draft): void => {
   const one = conditions.find(
     ({ field, search, value }) => value !== undefined && groupBy.includes(field) && !/^NOT |:\(/.test(search),
@@ -27,7 +30,7 @@ const refuseGroupsOfOne = ({ groupBy, conditions }: Draft): void => {
 const isRanked = ({ ways }: Draft): boolean => ways.has('most') || ways.has('least');
 const hasNumber = ({ loose }: Draft): boolean => loose.some(({ isNumber }) => isNumber);
 
-/** Words that would be lost, and what to ask instead. */
+/** Words that the query would ignore, with the suggested alternative */
 const lost: readonly (readonly [isLost: (draft: Draft) => boolean, reason: string])[] = [
   [
     ({ ways, distinct }) => ways.has('distinct') && distinct.length === 0,

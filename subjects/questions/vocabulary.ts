@@ -1,4 +1,4 @@
-/** Words that mean the same whatever a tenant has. */
+/** Words with a meaning that is independent of the tenant's data */
 import type { Mark, Noun, Operator } from './marks.ts';
 import { stemOf } from './words.ts';
 
@@ -11,7 +11,7 @@ const severityAt = (search: string): Mark => ({
   condition: { search: `severity:${search}`, field: 'severity' },
 });
 
-/** Of any signal, metrics too. */
+/** For all telemetry signals, including metrics */
 const shared: readonly (readonly [phrases: string, mark: Mark])[] = [
   [
     `a|an|the|of|in|on|for|to|from|at|is|are|was|were|be|been|being|did|do|does|done|has|had|have|having|there|me|my|our|we|us|i|you|your|
@@ -72,7 +72,7 @@ const shared: readonly (readonly [phrases: string, mark: Mark])[] = [
   ['oldest|first|earliest', { is: 'oldest' }],
 ];
 
-/** What stands between a field and its value. */
+/** Words between a field and its value */
 const comparing: readonly (readonly [phrases: string, operator: Operator])[] = [
   [
     'contain|containing|contains|contain the word|containing the word|contains the word|with the word|mention the word|contain the text|containing the text|mention|mentioning|include|including|matching|match|saying|say|with text|with the text|that say|with message',
@@ -87,7 +87,7 @@ const comparing: readonly (readonly [phrases: string, operator: Operator])[] = [
   ['between', 'between'],
 ];
 
-/** Of records that take time. */
+/** For records with a duration */
 const duration = (operator: 'above' | 'below' | 'from' | 'upto'): Mark => ({
   is: 'operator',
   operator,
@@ -176,33 +176,33 @@ const vocabularyOf = (...rows: readonly (readonly (readonly [string, Mark])[])[]
       ),
   );
 
-/** What is said first counts less than what a signal says of the same words. */
+/** Earlier entries have lower precedence than those of a telemetry signal for the same words. */
 export const vocabularies = {
   logs: vocabularyOf(shared, logs),
   traces: vocabularyOf(shared, traces),
   metrics: vocabularyOf(shared, metrics),
 } as const;
 
-/** Operators by phrase; only behind a field, and before a length of time. */
+/** Operators by phrase; only valid after a field and before a duration */
 export const operators: ReadonlyMap<string, Operator> = new Map(
   comparing.flatMap(([phrases, operator]) =>
     split(phrases).map((phrase): [string, Operator] => [phrase.split(' ').map(stemOf).join(' '), operator]),
   ),
 );
 
-/** Words of all phrases: what a typing error may have been. */
+/** Words of all phrases, as candidates for corrections */
 export const vocabularyWords: ReadonlySet<string> = new Set(
   [...Object.values(vocabularies), operators].flatMap((phrases) =>
     [...phrases.keys()].flatMap((phrase) => phrase.split(' ')),
   ),
 );
 
-/** Single words that say nothing by themselves. */
+/** Single words that have no meaning alone */
 export const emptyWords: ReadonlySet<string> = new Set(
   [...vocabularies.logs].flatMap(([phrase, { is }]) => (is === 'noise' && !phrase.includes(' ') ? [phrase] : [])),
 );
 
-/** Words in which several things are said to which a name alone does not belong: they name no metric by themselves. */
+/** Ambiguous words that are not part of one name; they do not name a metric alone */
 export const genericWords: ReadonlySet<string> = new Set(
   split(
     'request|response|error|failed|failure|duration|latency|count|total|rate|time|log|server|client|number|size|current|sum|max|min|average|usage|second|bucket|ratio|status|call|span|trace|by|service|http|name|id|type|code|message|active|limit',

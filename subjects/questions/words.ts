@@ -1,20 +1,23 @@
-/** A question in words, and names in the words that they are made of. */
+/** Splits questions into words, and names into their parts */
 
 export interface Word {
-  /** As it was written, without the punctuation behind it. */
+  /** The word as written, without trailing punctuation */
   readonly text: string;
   readonly lower: string;
-  /** In lower case and singular. */
+  /** In lower case and singular */
   readonly stem: string;
   readonly is: 'word' | 'quoted' | 'condition' | 'operator' | 'comma';
-  /** Of a quoted text, what is inside. */
+  /** Content of a quoted text */
   readonly inside: string;
 }
 
-/** Questions have some twenty words; more than this are none. */
+/** Maximum number of words; typical questions have about twenty */
 export const maxWords = 200;
 
-/** A condition of the search language, a text in quotes, an operator, a comma, or a word. Each is tried at one place alone. */
+/**
+ * A condition of the search language, a quoted text, an operator, a comma, or a word. Each is only tried at the current
+ * position.
+ */
 const pieces = {
   condition: /-?[A-Za-z_@$][\w.@$/-]{0,512}:(?:"[^"]*"|[^\s",;?!]+)/y,
   quoted: /["“”][^"“”]*["“”]/y,
@@ -31,7 +34,7 @@ const irregular: ReadonlyMap<string, string> = new Map([
   ['always', 'always'],
 ]);
 
-/** The singular, in lower case. Not always a word, but the same for all forms of one. */
+/** Returns the singular in lower case. It may not be a word, but is equal for all forms of a word. */
 export const stemOf = (text: string): string => {
   const lower = text.toLowerCase();
   const known = irregular.get(lower);
@@ -46,11 +49,11 @@ const wordOf = (is: Word['is'], text: string): Word => ({
   text,
   lower: text.toLowerCase(),
   stem: stemOf(text),
-  // "POSTs" are several of POST.
+  // "POSTs" is the plural of POST.
   inside: is === 'quoted' ? text.slice(1, -1) : /^[A-Z]{3,16}s$/.test(text) ? text.slice(0, -1) : text,
 });
 
-/** A word without what only ends a sentence or makes a possessive: `checkout's` is `checkout`. */
+/** Returns a word without final punctuation and possessive: `checkout's` becomes `checkout`. */
 const bare = (text: string): string => {
   let end = text.length;
   while (end > 0 && ".:'’*".includes(text[end - 1] as string)) end--;
@@ -58,7 +61,7 @@ const bare = (text: string): string => {
   return /['’]s$/.test(word) && word.length > 6 ? word.slice(0, -2) : word;
 };
 
-/** A word, and how much of the text it took, with what was cut off behind it. */
+/** A word, and its length in the text including the removed suffix */
 interface Piece {
   readonly word: Word;
   readonly length: number;
@@ -75,11 +78,11 @@ const pieceAt = (text: string, at: number): Piece | undefined => {
   return undefined;
 };
 
-/** What is written with a slash, and is none of a path: `requests/s`. */
+/** A rate with a slash, which is not a path: `requests/s` */
 const perUnit = /\b(requests?|reqs?|logs?|errors?|spans?|calls?)\/(s|sec|second|min|minute|h|hour|day)\b/gi;
 const unitNames: Readonly<Record<string, string>> = { s: 'second', sec: 'second', min: 'minute', h: 'hour' };
 
-/** The words of a question, at most `most`: more are left out. */
+/** Returns the words of a question, at most `limit`; further words are omitted. */
 export const wordsOf = (input: string, limit = maxWords + 1): Word[] => {
   const question = input
     .replace(perUnit, (_all, what: string, unit: string) => `${what} per ${unitNames[unit.toLowerCase()] ?? unit}`)
@@ -94,7 +97,7 @@ export const wordsOf = (input: string, limit = maxWords + 1): Word[] => {
   return words;
 };
 
-/** The stems that a name is made of: `http.request.statusCode` is `http request status code`. */
+/** Returns the stems of a name: `http.request.statusCode` becomes `http request status code`. */
 export const partsOf = (name: string): string[] =>
   name
     .slice(0, 512)

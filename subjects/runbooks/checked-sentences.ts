@@ -1,11 +1,11 @@
-/** Holds sentences that a model wrote against the passages that they cite. */
+/** Verifies sentences of a model against the passages that they cite */
 import type { FoundPassage } from './passage-index.ts';
 import type { Cited } from './sentences.ts';
 import { stemsOf } from './words.ts';
 
 export interface WrittenSentence {
   readonly text: string;
-  /** Places in the list of passages. */
+  /** Indexes in the list of passages */
   readonly sources: readonly number[];
 }
 
@@ -14,7 +14,7 @@ export interface CheckedSentences {
   readonly excluded: number;
 }
 
-/** Of the words of a sentence, the part that its passages have. */
+/** Minimum share of a sentence's words that its passages must contain */
 const fairPart = 0.6;
 const numbers = /\d+(?:[.,]\d+)*/g;
 const code = /`([^`]{1,500})`/g;
@@ -22,7 +22,10 @@ const link = /\bhttps?:|\bwww\.|\]\(|javascript:/i;
 
 const numbersIn = (text: string): Set<string> => new Set(text.match(numbers) ?? []);
 
-/** Whether the passages say it: each number and piece of code as it stands, most of its words, and no link, as links come of sources alone. */
+/**
+ * Returns whether the passages support a text: they contain each number and piece of code verbatim, and most of its
+ * words. The text must not contain links, which only come from sources.
+ */
 const isSupported = (text: string, sources: readonly string[]): boolean => {
   if (link.test(text)) return false;
   const source = sources.join('\n');
@@ -34,7 +37,7 @@ const isSupported = (text: string, sources: readonly string[]): boolean => {
   return stems.length > 0 && stems.filter((stem) => sourceStems.has(stem)).length >= fairPart * stems.length;
 };
 
-/** Those that cite passages which say them; the others are left out and counted. */
+/** Returns sentences whose cited passages support them; others are omitted and counted. */
 export const checkSentences = (
   written: readonly WrittenSentence[],
   passages: readonly FoundPassage[],

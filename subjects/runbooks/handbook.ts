@@ -1,4 +1,4 @@
-/** What comes with the platform: the READMEs of its folders. */
+/** Documentation of the platform: the READMEs of its directories */
 import { glob, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,7 +23,7 @@ const readAll = async (): Promise<readonly Book[]> => {
   );
 };
 
-/** All READMEs by path, read when they are first asked for. */
+/** Returns all READMEs by path; they are read on the first call. */
 export const handbook = (): Promise<readonly Book[]> => {
   known ??= readAll();
   return known;

@@ -1,18 +1,18 @@
-/** Reads a page of HTML as text with headings. What a browser would run or not show is left out. */
+/** Converts an HTML page to text with headings. Omits elements that a browser would execute or hide. */
 
-/** A line of text, or a heading of a level from 1 to 6. */
+/** A line of text, or a heading with a level from 1 to 6 */
 export interface Line {
   readonly level: number;
   readonly text: string;
 }
 
-/** Everything in these is left out, up to their end. */
+/** Elements that are omitted with their content */
 const skipped = new Set(
   ['script', 'style', 'template', 'noscript', 'iframe', 'object', 'embed', 'svg', 'math', 'head', 'nav'].concat([
     ...['select', 'textarea', 'button', 'form'],
   ]),
 );
-/** Their content is text up to their end, whatever it looks like. */
+/** Elements whose content is text up to the end tag */
 const raw = new Set(['script', 'style', 'textarea', 'title', 'iframe', 'noscript']);
 
 const inline = new Set(
@@ -53,7 +53,7 @@ const decoded = (text: string): string =>
 
 const tagName = /^\/?([a-zA-Z][a-zA-Z0-9-]{0,31})/;
 
-/** The index after a tag that begins at `from`: a `>` in quotes does not end it. */
+/** Returns the index after a tag that begins at `from`; a `>` in quotes does not end the tag. */
 const endOfTag = (html: string, from: number): number => {
   let quote = '';
   for (let at = from; at < html.length; at++) {
@@ -72,11 +72,11 @@ class Reader {
   #text = '';
   #level = 0;
   #isPre = false;
-  /** Elements that are left out, and in which we are. */
+  /** Name of the current omitted element */
   #skipped: string | undefined;
   #depth = 0;
   readonly #html: string;
-  /** By name, where no further end of a raw element is: it is not looked for again. */
+  /** Names of raw elements without a further end tag, which are not searched again */
   readonly #endless = new Set<string>();
 
   constructor(html: string) {
@@ -95,7 +95,7 @@ class Reader {
     return this;
   }
 
-  /** Reads what begins with `<`, and answers where it ends. */
+  /** Reads markup that begins with `<`, and returns its end. */
   #markup(open: number): number {
     const html = this.#html;
     if (html.startsWith('<!--', open)) {
@@ -184,6 +184,6 @@ class Reader {
   }
 }
 
-/** Takes time in proportion to the text. */
+/** Parses HTML in linear time. */
 export const readHtml = (html: string): { readonly title: string; readonly lines: readonly Line[] } =>
   new Reader(html).read();

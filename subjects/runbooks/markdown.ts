@@ -1,20 +1,20 @@
-/** Reads Markdown as lines and headings. Its text stays as it was written, without what HTML in it would run or hide. */
+/** Parses Markdown to lines and headings. The text is preserved, except HTML that would be executed or hidden. */
 import type { Line } from './html.ts';
 
 const heading = /^ {0,3}(#{1,6})(?![^ \t])/;
 const underline = /^ {0,3}(=+|-+)[ \t]*$/;
 const fence = /^ {0,3}(`{3,}|~{3,})/;
-/** What an underline makes a heading of: no list, quotation or table. */
+/** Line that an underline turns into a heading; not a list, quotation or table */
 const paragraph = /^ {0,3}[^\s>*+|-]/;
 
-/** What a browser would run or not show, from its begin to its end. */
+/** Markup that a browser would execute or hide, from start to end */
 const hidden = [
   ['<!--', '-->'],
   ['<script', '</script>'],
   ['<style', '</style>'],
 ] as const;
 
-/** `## Steps ##` → `Steps`. */
+/** Removes closing hashes: `## Steps ##` becomes `Steps`. */
 const withoutHashes = (text: string): string => {
   const trimmed = text.trim();
   let end = trimmed.length;
@@ -23,7 +23,7 @@ const withoutHashes = (text: string): string => {
   return end < trimmed.length && /\s/.test(trimmed[end - 1] ?? '') ? trimmed.slice(0, end).trim() : trimmed;
 };
 
-/** Takes out what stands between two marks, with them; all the rest where the second is missing. */
+/** Removes the text between two marks, including the marks; without the second mark, removes the remainder. */
 const without = (text: string, begin: string, end: string): string => {
   const lower = text.toLowerCase();
   let result = '';
@@ -37,7 +37,7 @@ const without = (text: string, begin: string, end: string): string => {
   return result + text.slice(at);
 };
 
-/** The title of a head in YAML, and the text after it. */
+/** Returns the title of a YAML front matter, and the text after it. */
 const withoutHead = (text: string): { readonly title: string; readonly rest: string } => {
   if (!text.startsWith('---\n')) return { title: '', rest: text };
   const end = text.indexOf('\n---', 3);
@@ -51,7 +51,7 @@ const withoutHead = (text: string): { readonly title: string; readonly rest: str
   return { title: titleText.replace(/^["']|["']$/g, ''), rest: after < 0 ? '' : text.slice(after + 1) };
 };
 
-/** What a line outside of code is, or makes of the line before it. */
+/** Adds a line outside of code, or turns the previous line into a heading. */
 const addLine = (lines: Line[], line: string): void => {
   const [mark = '', hashes] = heading.exec(line) ?? [];
   const [, under] = underline.exec(line) ?? [];
@@ -62,7 +62,7 @@ const addLine = (lines: Line[], line: string): void => {
   else lines.push({ level: 0, text: line });
 };
 
-/** Takes time in proportion to the text. */
+/** Parses Markdown in linear time. */
 export const readMarkdown = (text: string): { readonly title: string; readonly lines: readonly Line[] } => {
   const { title, rest } = withoutHead(text);
   const shown = hidden.reduce((left, [begin, end]) => without(left, begin, end), rest);

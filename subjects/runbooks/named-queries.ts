@@ -1,4 +1,4 @@
-/** Queries that passages name: in code, as PromQL or as a Query in JSON; of a rule, its own. */
+/** Extracts queries from passages: in code, as PromQL or as a JSON query; for a rule, its own query */
 import { Query } from '../../queries/query.ts';
 import { type QueryRequest, queryOf } from '../../queries/run.ts';
 import { promqlIn } from '../questions/languages.ts';
@@ -6,21 +6,21 @@ import type { FoundPassage } from './passage-index.ts';
 
 export interface NamedQuery {
   readonly query: Query;
-  /** Place in the list of passages. */
+  /** Index in the list of passages */
   readonly passage: number;
 }
 
 const fence = /^ {0,3}(`{3,}|~{3,})/;
 const maxSpanLength = 1_000;
 
-/** What stands between two marks of a line. */
+/** Returns the texts between two backticks of a line. */
 const spansIn = (line: string): string[] =>
   line
     .split('`')
     .slice(0, -1)
     .filter((each, index) => index % 2 === 1 && each.length <= maxSpanLength);
 
-/** What stands as code: blocks, and spans within a line. */
+/** Returns code: blocks, and spans within a line. */
 const codeIn = (text: string): string[] => {
   const found: string[] = [];
   let block: string[] | undefined;
@@ -44,11 +44,11 @@ const queryIn = (code: string): QueryRequest | undefined => {
   }
 };
 
-/** Each query once, by the first passage that names it. A command of a shell is none. */
+/** Returns each query once, with the first passage that contains it. Shell commands are excluded. */
 export const namedQueries = (found: readonly FoundPassage[], maxQueries: number): NamedQuery[] => {
   const named = new Map<string, NamedQuery>();
   for (const [passage, { book, text }] of found.entries()) {
-    // Anybody who can log can write a pattern: nothing in it is run.
+    // Anyone who can send logs can create a pattern, so no query from a pattern is run.
     const codes = book.source === 'log-pattern' || book.source === 'handbook' ? [] : codeIn(text);
     const queries = [
       ...(book.query === undefined ? [] : [book.query]),

@@ -1,4 +1,4 @@
-/** Finds passages by their words, BM25 over titles, headings and texts, and by what is told of their likeness to a question. */
+/** Finds passages by their words, with BM25 over titles, headings and texts, and by their similarity to a question */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import MiniSearch from 'minisearch';
 import type { Query } from '../../queries/query.ts';
@@ -8,29 +8,29 @@ import { stemOf, wordsOf } from './words.ts';
 export const sources = ['document', 'incident', 'rule', 'log-pattern', 'handbook'] as const;
 export type Source = (typeof sources)[number];
 
-/** What has passages: a document, an incident … */
+/** A source of passages, such as a document or incident */
 export interface Book {
   readonly source: Source;
-  /** Of the document, incident, rule or pattern; of the handbook a path. */
+  /** Id of the document, incident, rule or pattern; for the handbook, a path */
   readonly id: string;
   readonly title: string;
-  /** Where people find it; empty where nothing is known. */
+  /** URL for people; empty if unknown */
   readonly url: string;
   readonly passages: readonly Passage[];
-  /** What it asks itself, as a rule does. */
+  /** Own query, such as that of a rule */
   readonly query?: Query | undefined;
 }
 
 export interface Searching {
   readonly from: ReadonlySet<Source>;
   readonly limit: number;
-  /** How like the question what people wrote is, by its text (`writtenTexts`); undefined where that is not known. */
+  /** Returns the similarity of the question to user-written text (`writtenTexts`); `undefined` if unknown */
   readonly likeness?: (text: string) => number | undefined;
 }
 
 export interface FoundPassage {
   readonly book: Omit<Book, 'passages'>;
-  /** From 0 on, in its book. */
+  /** Index in its book, from 0 */
   readonly nth: number;
   readonly headings: readonly string[];
   readonly text: string;
@@ -38,8 +38,8 @@ export interface FoundPassage {
 }
 
 /**
- * How much a passage weighs by where it comes from. What people wrote to be followed goes before what only says the same words: the
- * texts of a rule are those of its alerts.
+ * Weights of passages by source. Instructions that people wrote have precedence over texts with the same words: texts
+ * of a rule are those of its alerts.
  */
 const weights: Readonly<Record<Source, number>> = {
   document: 1,
@@ -49,16 +49,16 @@ const weights: Readonly<Record<Source, number>> = {
   'log-pattern': 0.3,
 };
 
-/** Further words of a question are not looked for. */
+/** Maximum number of words of a question that are searched */
 const maxWords = 200;
-/** Passages that are indexed before others have a turn. */
+/** Number of passages to index before yielding to the event loop */
 const atOnce = 20;
 
-/** Of what people wrote, and not of what telemetry or rules say. */
+/** Sources that people write, unlike telemetry or rules */
 const written: ReadonlySet<Source> = new Set<Source>(['document', 'incident']);
-/** Passages that are found by their likeness alone. */
+/** Maximum number of passages that are found by similarity alone */
 const maxSimilar = 10;
-/** Of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009). */
+/** Constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009) */
 const rankOffset = 60;
 
 interface Entry {
@@ -69,7 +69,7 @@ interface Entry {
   readonly text: string;
 }
 
-/** The passages of some books. A book is known by a key, which is another one when the book has changed. */
+/** Index of the passages of books. A book is identified by a key, which changes with the book. */
 export class PassageIndex {
   readonly #books = new Map<string, Book>();
   readonly #search = new MiniSearch<Entry>({
@@ -88,7 +88,7 @@ export class PassageIndex {
     return this.#books.keys();
   }
 
-  /** Of all books. */
+  /** Number of passages of all books */
   get passages(): number {
     return this.#search.documentCount;
   }
@@ -98,7 +98,7 @@ export class PassageIndex {
     this.#books.set(key, book);
     for (const [nth, { headings, text }] of book.passages.entries()) {
       if (nth > 0 && nth % atOnce === 0) await yieldToEventLoop();
-      // It was taken out meanwhile.
+      // The book was removed in the meantime.
       if (this.#books.get(key) !== book) return;
       const { source, title } = book;
       this.#search.add({ id: `${nth} ${key}`, source, title, headings: headings.join('\n'), text });
@@ -114,7 +114,7 @@ export class PassageIndex {
     }
   }
 
-  /** What vectors are made of: the passages that people wrote, with what they stand under. */
+  /** Yields the texts from which vectors are computed: user-written passages with their headings. */
   *writtenTexts(from: ReadonlySet<Source>): Iterable<string> {
     for (const { text } of this.#written(from)) yield text;
   }
@@ -126,7 +126,10 @@ export class PassageIndex {
           yield { id: `${nth} ${key}`, text: [title, ...headings, text].join('\n') };
   }
 
-  /** Those that fit best first; of equal ones the first by their place. Without likeness scores are BM25's, else those of both ranks. */
+  /**
+   * Returns the best matches first; of equal ones, the first by position. Without similarity, scores are those of BM25,
+   * otherwise those of the combined ranks.
+   */
   search(question: string, { from, limit, likeness }: Searching): FoundPassage[] {
     const byWords = this.#byWords(question, from);
     const alike = likeness === undefined ? [] : this.#alike(from, likeness);
@@ -172,7 +175,7 @@ interface Scored {
   readonly score: number;
 }
 
-/** By reciprocal ranks: what is in both lists goes before what is as far ahead in one. */
+/** Merges lists by reciprocal rank: an entry in both lists precedes one with the same rank in a single list. */
 const merged = (lists: readonly (readonly string[])[]): readonly Scored[] => {
   const scores = new Map<string, number>();
   for (const ids of lists)

@@ -1,13 +1,13 @@
-/** Cuts a document into passages: sections under their headings, of which long ones are several. */
+/** Splits a document into passages: sections under their headings, of which long ones are split */
 import { type Line, readHtml } from './html.ts';
 import { readMarkdown } from './markdown.ts';
 
 export const formats = ['markdown', 'text', 'html'] as const;
 export type Format = (typeof formats)[number];
 
-/** A part of a document that is found, read and cited by itself. */
+/** A part of a document that is found, read and cited individually */
 export interface Passage {
-  /** From the outermost one, without the title where that is the first. */
+  /** Headings from the outermost one, without the title if that is the first */
   readonly headings: readonly string[];
   readonly text: string;
 }
@@ -17,11 +17,14 @@ export interface ReadDocument {
   readonly passages: readonly Passage[];
 }
 
-/** A longer section is several passages. */
+/** Maximum length of a passage; a longer section is split */
 const maxPassageLength = 2_000;
 const maxHeadingLength = 200;
 
-/** Where a text of more than `longest` characters is cut: after a paragraph, a line or a sentence in its second half, else where it is full. */
+/**
+ * Returns where a long text is split: after a paragraph, a line or a sentence in the second half of the limit,
+ * otherwise at the limit.
+ */
 const cutOf = (text: string): number => {
   for (const mark of ['\n\n', '\n', '. ', ' ']) {
     const at = text.lastIndexOf(mark, maxPassageLength - mark.length);
@@ -50,9 +53,12 @@ const readers: Readonly<Record<Format, (text: string) => { readonly title: strin
     text: (text) => ({ title: '', lines: text.split('\n').map((line) => ({ level: 0, text: line })) }),
   };
 
-/** The title is the one that is given, else what the document calls itself, else its first words. Takes time in proportion to the text. */
+/**
+ * Parses a document. The title is the given one, otherwise the document's own, otherwise its first words. Takes linear
+ * time.
+ */
 export const readDocument = (content: string, format: Format, given = ''): ReadDocument => {
-  // Controls say nothing, and some stores refuse them.
+  // Control characters have no meaning, and some stores reject them.
   const clean = content
     .toWellFormed()
     .replace(/\r\n?/g, '\n')
@@ -84,7 +90,7 @@ export const readDocument = (content: string, format: Format, given = ''): ReadD
     headings: headings[0] === title ? headings.slice(1) : headings,
     text: passageText,
   }));
-  // Headings alone are something to find, too.
+  // A document with headings alone can also be found.
   if (named.length === 0 && lines.length > 0 && title !== '')
     return { title, passages: [{ headings: [], text: title }] };
   return { title, passages: named };

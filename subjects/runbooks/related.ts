@@ -1,4 +1,4 @@
-/** What is found beside runbooks: resolved incidents, texts of alert rules, log patterns. */
+/** Related sources in addition to runbooks: resolved incidents, texts of alert rules, log patterns */
 import type { Reading } from '../../queries/reading.ts';
 import { hashOf } from '../../runtime/hash-of.ts';
 import type { TenantDocuments } from '../../schemas/ports/documents.ts';
@@ -8,12 +8,12 @@ import { readRule } from '../alerts/rule.ts';
 import type { Book } from './passage-index.ts';
 import { readDocument } from './passages.ts';
 
-/** Those resolved last, and those seen last; further ones are not found. */
+/** Maximum numbers; the most recently resolved or seen are searched */
 const maxIncidents = 300;
 const maxRules = 1_000;
 const maxPatterns = 500;
 
-/** A book, and a key which is another one when the book says something else. */
+/** A book, and a key that changes with its content */
 export interface KeyedBook {
   readonly key: string;
   readonly book: Book;
@@ -56,7 +56,7 @@ const readIncidents = async (documents: TenantDocuments): Promise<Book[]> => {
   });
 };
 
-/** Addresses in answers are links: nothing but the web's may be one. */
+/** URLs in responses become links, so only web URLs are allowed. */
 const linkOf = (text: string): string => (/^https?:\/\/[^\s<>"]+$/.test(text) && !text.includes('{{') ? text : '');
 
 const readRules = async (documents: TenantDocuments): Promise<Book[]> => {
@@ -88,7 +88,7 @@ const readPatterns = async ({ columns }: Reading): Promise<Book[]> => {
   });
 };
 
-/** What the reader's plan includes. */
+/** Returns the related books that the reader's plan includes. */
 export const readRelated = async (documents: TenantDocuments, reading: Reading): Promise<readonly KeyedBook[]> => {
   const found = await Promise.all([
     readIncidents(documents),

@@ -1,15 +1,15 @@
-/** The sentences of passages, and which of them say most of what is asked. */
+/** Sentences of passages, ranked by relevance to a question */
 import type { FoundPassage } from './passage-index.ts';
 import { stemsOf } from './words.ts';
 
 const segments = new Intl.Segmenter('en', { granularity: 'sentence' });
 const fence = /^ {0,3}(?:`{3,}|~{3,})/;
-/** What begins a list item, a quotation or a line of a table. */
+/** Start of a list item, a quotation or a table row */
 const mark = /^\s{0,16}(?:[-*+>|]|\d{1,3}[.)])\s+/;
 const minSentenceLength = 12;
 const maxSentenceLength = 600;
 
-/** `[words](address)` → `words`. */
+/** Removes link targets: `[words](address)` becomes `words`. */
 const withoutAddresses = (text: string): string => {
   let result = '';
   let at = 0;
@@ -24,10 +24,10 @@ const withoutAddresses = (text: string): string => {
   return result + text.slice(at);
 };
 
-/** Text as people read it: links by what they say, no emphasis. Code keeps its marks, which show where it begins and ends. */
+/** Returns readable text: link labels without targets, and no emphasis. Code retains its marks. */
 const plain = (text: string): string => withoutAddresses(text).replaceAll('**', '').replaceAll('__', '').trim();
 
-/** Blocks of prose: paragraphs and list items. Blocks of code are no sentences. */
+/** Returns blocks of prose: paragraphs and list items. Code blocks contain no sentences. */
 const blocksOf = (text: string): string[] => {
   const blocks: string[] = [];
   let open: string[] = [];
@@ -51,7 +51,7 @@ const blocksOf = (text: string): string[] => {
   return blocks;
 };
 
-/** Takes time in proportion to the text, which is a passage's. */
+/** Returns the sentences of a passage in linear time. */
 export const sentencesOf = (text: string): string[] =>
   blocksOf(text).flatMap((block) =>
     [...segments.segment(block)]
@@ -62,19 +62,19 @@ export const sentencesOf = (text: string): string[] =>
 
 export interface Cited {
   readonly text: string;
-  /** Places in the list of passages. */
+  /** Indexes in the list of passages */
   readonly passages: readonly number[];
 }
 
 export interface BestSentences {
   readonly sentences: readonly Cited[];
-  /** Why there are none. */
+  /** Why there are no sentences */
   readonly reason: string | null;
 }
 
-/** Passages that are much worse than the first say something else. */
+/** Minimum score relative to the first passage; passages with lower scores are off-topic */
 const fairScore = 0.4;
-/** Of the weight of a question's words, the part that the first passage must have. */
+/** Minimum share of the weight of a question's words that the first passage must contain */
 const fairPart = 0.25;
 const maxSentences = 6;
 const maxPerPassage = 2;
@@ -82,7 +82,7 @@ const maxPerPassage = 2;
 const stemsOfPassage = ({ book, headings, text }: FoundPassage): Set<string> =>
   stemsOf([book.title, ...headings, text].join('\n'));
 
-/** How much each stem of the question tells passages apart, by how many of those that were found have it. */
+/** Returns the weight of each stem of the question, by how few of the found passages contain it. */
 const weightsOf = (question: string, stems: readonly ReadonlySet<string>[]): ReadonlyMap<string, number> =>
   new Map(
     [...stemsOf(question)].map((stem) => {
@@ -101,7 +101,10 @@ const partOf = (weights: ReadonlyMap<string, number>, stems: ReadonlySet<string>
   return all === 0 ? 0 : has / all;
 };
 
-/** The sentences of the best passages that say most of what is asked, in the order of the passages. A sentence that stands in several cites all. */
+/**
+ * Returns the sentences of the best passages that are most relevant to the question, in passage order. A sentence that
+ * occurs in several passages cites all of them.
+ */
 export const bestSentences = (question: string, found: readonly FoundPassage[]): BestSentences => {
   const stems = found.map(stemsOfPassage);
   const weights = weightsOf(question, stems);

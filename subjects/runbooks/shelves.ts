@@ -1,4 +1,4 @@
-/** The passages of each organization in memory, as its documents stand now. */
+/** In-memory passages of each organization, in sync with its documents */
 import type { Reading } from '../../queries/reading.ts';
 import { documentsIn } from '../../runtime/documents-in.ts';
 import { KeyedMutex } from '../../runtime/keyed-mutex.ts';
@@ -14,16 +14,16 @@ import { PassageIndex, type Source, sources } from './passage-index.ts';
 import { readDocument } from './passages.ts';
 import { readRelated } from './related.ts';
 
-/** Of all organizations; those whose passages were asked for longest ago go. A passage takes some 7 KB. */
+/** Maximum number of passages of all organizations; the least recently used are evicted. A passage takes about 7 KB. */
 const defaultMaxPassages = 30_000;
-/** What is found beside runbooks may be so old. */
+/** Maximum age of related sources */
 const relatedForMs = 30_000;
 
 interface TenantIndex {
   readonly index: PassageIndex;
-  /** Of the documents that it holds. */
+  /** Revision of the indexed documents */
   revision: string | undefined;
-  /** When what stands beside them was read, by the process's clock. */
+  /** Time at which related sources were read, by the clock of the process */
   relatedAtMs: number;
 }
 
@@ -43,7 +43,10 @@ export class Shelves {
     this.#maxPassages = maxPassages;
   }
 
-  /** All that is found for an organization. Documents are those of now, whichever process wrote them; the rest is of the last half minute. */
+  /**
+   * Returns the index of an organization. Documents are current, whichever process wrote them; related sources are at
+   * most half a minute old.
+   */
   of(request: IndexRequest): Promise<PassageIndex> {
     const { tenantId } = request.documents;
     return this.#mutex.run(tenantId, async () => {
@@ -111,6 +114,6 @@ const indexRelated = async (index: PassageIndex, { documents, reading }: IndexRe
   for (const key of removedKeys) index.remove(key);
 };
 
-/** What a plan lets find. */
+/** Returns the sources that a plan includes. */
 export const sourcesOf = ({ plan }: Pick<Reading, 'plan'>): readonly Source[] =>
   sources.filter((source) => source !== 'log-pattern' || plan.entitlements.includes('logs'));

@@ -1,19 +1,24 @@
-/** Vectors of passages in memory, a byte for each number: their directions alone are compared. */
+/** In-memory vectors of passages with one byte per number, because only directions are compared */
 import { hash } from 'node:crypto';
 
 export type Vector = Int8Array;
 
-/** Of all organizations: some 40,000 vectors of 1,536 numbers. Those of organizations that asked longest ago go. */
+/**
+ * Maximum size of all organizations: about 40,000 vectors of 1,536 numbers. The least recently used organizations are
+ * evicted.
+ */
 const defaultMaxBytes = 64 * 1024 * 1024;
 
-/** Numbers as shares of the largest; undefined where they have no direction. */
+/** Returns numbers as shares of the largest; `undefined` if they have no direction. */
 export const directionOf = (numbers: readonly number[]): Vector | undefined => {
   const largest = numbers.reduce((max, number) => Math.max(max, Math.abs(number)), 0);
   if (!(largest > 0 && Number.isFinite(largest))) return undefined;
   return Int8Array.from(numbers, (number) => Math.round((number / largest) * 127));
 };
 
-/** From -1 to 1; undefined where one is not there, has no direction, or another number of numbers. */
+/**
+ * Returns the cosine from -1 to 1; `undefined` if a vector is missing, has no direction, or has a different dimension.
+ */
 export const cosine = (one: Vector, other: Vector | undefined): number | undefined => {
   if (other?.length !== one.length) return undefined;
   let dot = 0;
@@ -28,7 +33,7 @@ export const cosine = (one: Vector, other: Vector | undefined): number | undefin
   return ones * others === 0 ? undefined : dot / Math.sqrt(ones * others);
 };
 
-/** By which the vector of a text is held and kept. */
+/** Returns the key of a text's vector in the cache and the store. */
 export const vectorKey = (text: string): string => hash('sha256', text, 'base64url');
 
 export class Vectors {
@@ -50,7 +55,7 @@ export class Vectors {
     held.set(key, vector);
     for (const [other, theirs] of this.#held) {
       if (this.#bytes <= this.#maxBytes) return;
-      // Where one organization alone has more, its oldest go.
+      // If one organization alone exceeds the limit, its oldest vectors are evicted.
       for (const [oldest, { byteLength }] of theirs) {
         if (this.#bytes <= this.#maxBytes) break;
         theirs.delete(oldest);
@@ -60,7 +65,7 @@ export class Vectors {
     }
   }
 
-  /** As that which asked last. */
+  /** Marks the organization as the most recently used. */
   #of(tenantId: string): Map<string, Vector> {
     const held = this.#held.get(tenantId) ?? new Map<string, Vector>();
     this.#held.delete(tenantId);

@@ -1,7 +1,7 @@
-/** The words by which texts are found. */
+/** Words by which texts are found */
 import { stemmer } from 'stemmer';
 
-/** Words that every text has, which tell nothing of what it is about. */
+/** Words that occur in every text and do not distinguish texts */
 const filler = new Set(
   `a about above after all also an and any are as at be because been before being below but by can could did do does
   for from had has have he her here his how i if in into is it its itself just may me might more most must my no not
@@ -13,14 +13,14 @@ const filler = new Set(
 const maxWordLength = 64;
 const run = /[\p{L}\p{N}]+/gu;
 
-/** `KubePodCrashLooping` → `Kube Pod Crash Looping`, `HTTPServer` → `HTTP Server`. */
+/** Splits camel case: `KubePodCrashLooping` → `Kube Pod Crash Looping`, `HTTPServer` → `HTTP Server`. */
 const splitCamelCase = (name: string): readonly string[] =>
   name
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2')
     .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
     .split(' ');
 
-/** Words as they stand, in their order: names in camel case by their parts, and whole. Fillers are left out. */
+/** Returns words in their order; names in camel case by their parts and in full. Fillers are omitted. */
 export const wordsOf = (text: string): string[] => {
   const words: string[] = [];
   for (const [found] of text.normalize('NFKC').matchAll(run)) {
@@ -34,11 +34,11 @@ export const wordsOf = (text: string): string[] => {
   return words;
 };
 
-/** Stems of words that were seen, as texts repeat themselves: making one takes microseconds. */
+/** Cache of stems, because texts repeat words and a stem takes microseconds */
 const stems = new Map<string, string>();
 const maxStems = 50_000;
 
-/** What a word has in common with its other forms: `restarting` and `restarts` are `restart`. */
+/** Returns the common stem of a word's forms: `restarting` and `restarts` become `restart`. */
 export const stemOf = (word: string): string => {
   let stem = stems.get(word);
   if (stem === undefined) {

@@ -1,4 +1,4 @@
-/** Requests, errors and durations of calls, as SQL over a group of rows that count them, and as answers. */
+/** Requests, errors and durations of calls, as SQL over a group of count rows and as response fields */
 import { z } from 'zod';
 import { durationQuantile } from '../../schemas/tables/durations.ts';
 
@@ -13,7 +13,7 @@ export const CallDurations = z.strictObject({
 });
 type CallDurations = z.output<typeof CallDurations>;
 
-/** Quantiles of `duration_buckets`, and the longest. */
+/** SQL of the quantiles of `duration_buckets`, and the maximum */
 export const quantileColumns = `toString(max(duration_max)) AS longest, ${durationQuantile(0.5)} AS p50, ${durationQuantile(0.95)} AS p95, ${durationQuantile(0.99)} AS p99`;
 
 export interface QuantilesRow {
@@ -23,14 +23,14 @@ export interface QuantilesRow {
   readonly p99: number;
 }
 
-/** Quantiles are those of buckets: none is above the longest duration. */
+/** Returns durations. Quantiles are those of buckets, limited to the maximum duration. */
 export const durationsOf = ({ longest, p50, p95, p99 }: QuantilesRow, mean: number): CallDurations => {
   const max = Number(longest);
   const quantile = (value: number): number => Math.min(Math.round(value), max);
   return { mean, p50: quantile(p50), p95: quantile(p95), p99: quantile(p99), max };
 };
 
-/** Columns of `service_edges`, summed up over a group. */
+/** SQL of the columns of `service_edges`, summed over a group */
 export const edgeColumns = `toString(sum(requests)) AS all_requests, toString(sum(errors)) AS all_errors, toString(sum(timed)) AS all_timed,
       sum(duration_sum) / greatest(1, sum(timed)) AS mean, ${quantileColumns}`;
 
@@ -41,7 +41,7 @@ export interface EdgeFiguresRow extends QuantilesRow {
   readonly mean: number;
 }
 
-/** Figures of such a group in so many seconds; the duration is null where no call has one. */
+/** Returns the statistics of a group in a number of seconds; the duration is `null` if no call has one. */
 export const edgeFiguresOf = (row: EdgeFiguresRow, seconds: number) => {
   const [requests, errors] = [Number(row.all_requests), Number(row.all_errors)];
   return {

@@ -1,4 +1,4 @@
-/** Calls between services that are named. */
+/** Calls between given services */
 import { requireEntitlement } from '../../queries/entitlement.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
@@ -11,7 +11,9 @@ export interface ServiceCalls {
   readonly errors: number;
 }
 
-/** Of a service to another of them, in the whole minutes of a range; those with the most failing calls first. */
+/**
+ * Returns calls from one service to another in the full minutes of a range; those with the most failing calls first.
+ */
 export const readCallsBetween = async (
   reading: Reading,
   services: readonly string[],

@@ -1,31 +1,31 @@
-/** Which counts of services are read: scope, minutes, environment, and what more is asked. */
+/** Selects counts of services: scope, minutes, environment, and further conditions */
 import { z } from 'zod';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import { minutesCondition, minutesValues } from './minutes.ts';
 
-/** The name of the environment as senders of all ages give it. */
+/** Returns SQL of the environment's name, from the current or former attribute. */
 export const environmentOf = (attributes: string): string =>
   `if(${attributes}['deployment.environment.name'] != '', ${attributes}['deployment.environment.name'], ${attributes}['deployment.environment'])`;
 
-/** Parameters that choose which requests count. */
+/** Query parameters that select requests */
 export const choiceParameters = {
   environment: z
     .string()
     .min(1)
     .max(512)
     .optional()
-    .describe('Only what resources of this deployment environment sent (deployment.environment.name)'),
+    .describe('Deployment environment of the resources (`deployment.environment.name`)'),
 };
 
-/** Parameter by which another threshold than the one that is set can be tried. */
+/** Query parameter that overrides the Apdex threshold */
 export const apdexParameter = {
   apdexThresholdMs: z.coerce
     .number()
     .min(1)
     .max(3_600_000)
     .optional()
-    .describe('Threshold of the Apdex in this answer, instead of the one that is set (`/api/service-settings`)'),
+    .describe('Apdex threshold of this response, instead of the configured one (`/api/service-settings`)'),
 };
 
 export interface Choice extends ProjectScope {
@@ -34,7 +34,7 @@ export interface Choice extends ProjectScope {
   readonly service?: string | undefined;
 }
 
-/** SQL of a choice over `resource_activity`, and its parameters. */
+/** Returns SQL of a selection over `resource_activity`, and its parameters. */
 export const chosenActivity = (
   choice: Choice,
 ): { readonly where: string; readonly parameters: Record<string, string> } => {

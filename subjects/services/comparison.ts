@@ -1,13 +1,14 @@
 /**
- * Whether requests became better or worse, from counts by the minute before and after. Pure.
+ * Determines whether requests became better or worse, from counts per minute before and after. Pure.
  *
- * Requests of one minute resemble one another (a slow database slows them all), so minutes are what is compared, not requests: each is a
- * cluster, and the variance of a mean is that between its clusters, at least that of independent requests. Student's t with the
- * smaller number of minutes decides; the three questions share the error probability.
+ * Requests of one minute are correlated (a slow database slows all of them), so minutes are compared instead of
+ * requests. Each minute is a cluster, and the variance of a mean is that between its clusters, at least that of
+ * independent requests. Student's t with the smaller number of minutes decides; the three tests share the error
+ * probability.
  */
 import { type DurationBuckets, quantileOfBuckets } from '../../schemas/tables/durations.ts';
 
-/** What was counted in one minute. */
+/** Counts of one minute */
 export interface MinuteCounts {
   readonly requests: number;
   readonly errors: number;
@@ -16,9 +17,12 @@ export interface MinuteCounts {
 
 export const minRequests = 50;
 export const minMinutes = 5;
-/** How often a difference is found where there is none, at most; of all questions together. */
+/** Maximum false alarm rate of all tests combined */
 export const falseAlarms = 0.01;
-/** What is smaller matters to nobody: of the share of failed requests, of slow requests, and of the probability that a request took longer. */
+/**
+ * Smallest relevant differences: of the share of failed requests, of slow requests, and of the probability that a
+ * request took longer
+ */
 export const relevant = { errors: 0.005, tail: 0.05, latency: 0.05 } as const;
 
 export const aspects = ['errors', 'latency', 'tail'] as const;
@@ -29,18 +33,18 @@ export interface Compared {
   readonly before: number;
   readonly after: number;
   readonly difference: number;
-  /** 95 % of such intervals hold the true difference. */
+  /** 95% confidence interval of the difference */
   readonly interval: readonly [number, number];
-  /** Probability of a difference as large where there is none, for this question alone. */
+  /** Probability of an equally large difference by chance, for this test alone */
   readonly p: number;
-  /** Of the judgement: 1 - p over all questions, or the probability that the difference is too small to matter. */
+  /** Confidence in the verdict: 1 - p over all tests, or the probability that the difference is irrelevant */
   readonly confidence: number;
   readonly verdict: 'better' | 'worse' | 'no difference' | 'unknown';
 }
 
 interface Cluster {
   readonly size: number;
-  /** Sum of the scores of its requests, and of their squares. */
+  /** Sum of the scores of the requests, and of their squares */
   readonly sum: number;
   readonly squares: number;
 }
@@ -52,12 +56,15 @@ const meanOf = (clusters: readonly Cluster[]): { mean: number; variance: number;
   const count = clusters.length;
   const between = clusters.reduce((sum, cluster) => sum + (cluster.sum - cluster.size * mean) ** 2, 0) / size ** 2;
   const clustered = (between * count) / Math.max(1, count - 1);
-  // Where no score differs, one more request could: Agresti and Coull's half a request keeps the variance above 0.
+  // If no score differs, one more request could: the half request of Agresti and Coull ensures a variance above 0.
   const independent = Math.max(squares / size - mean ** 2, 0.5 / size) / size;
   return { mean, variance: Math.max(clustered, independent), size };
 };
 
-/** Compares the three aspects. Scores: failed or not; the share of the other requests that it took longer than; slower than 95 % before. */
+/**
+ * Compares the three aspects. Scores: failed or not; the share of the other requests that were faster; slower than 95%
+ * before.
+ */
 export const compare = (before: readonly MinuteCounts[], after: readonly MinuteCounts[]): readonly Compared[] => {
   const all = sumOf([...before, ...after]);
   const slow = thresholdOf(sumOf(before));
@@ -69,7 +76,7 @@ export const compare = (before: readonly MinuteCounts[], after: readonly MinuteC
   };
   return aspects.map((aspect) => {
     const [one, two] = [before.map(scores[aspect]), after.map(scores[aspect])];
-    // Ranks are of both sides together: their means differ by half of what the probability differs from one half.
+    // Ranks cover both sides, so their means differ by half of the probability's difference from 0.5.
     return judged(aspect, one, two);
   });
 };
@@ -92,13 +99,16 @@ const clusterOf = (size: number, buckets: DurationBuckets, scoreOf: (bucket: num
   return { size, sum, squares };
 };
 
-/** The bucket that 95 % of requests do not pass. */
+/** Returns the bucket of the 95th percentile. */
 const thresholdOf = (buckets: DurationBuckets): number => {
   const quantile = quantileOfBuckets(buckets, 0.95) ?? 0;
   return Math.floor(8 * Math.log2(quantile));
 };
 
-/** The share of requests that took less time than one of a bucket; half of those of its own bucket count (Mann and Whitney). */
+/**
+ * Returns the share of requests that were faster than one of a bucket; half of those in the same bucket count (Mann and
+ * Whitney).
+ */
 const ranksOf = (buckets: DurationBuckets): ((bucket: number) => number) => {
   const sorted = [...buckets].sort(([one], [other]) => one - other);
   const total = sorted.reduce((sum, [, spans]) => sum + spans, 0);
@@ -133,14 +143,17 @@ const judged = (aspect: Aspect, before: readonly Cluster[], after: readonly Clus
   return { ...shared, confidence: Math.max(0, within), verdict: within >= 0.8 ? 'no difference' : 'unknown' };
 };
 
-/** Probability that Student's t is above a value, by numbers of freedom: the incomplete beta function as a continued fraction. */
+/**
+ * Returns the probability that Student's t exceeds a value, by degrees of freedom: the incomplete beta function as a
+ * continued fraction.
+ */
 export const studentTail = (t: number, freedom: number): number => {
   if (!Number.isFinite(t)) return t > 0 ? 0 : 1;
   const half = 0.5 * incompleteBeta(freedom / (freedom + t * t), freedom / 2, 0.5);
   return t >= 0 ? half : 1 - half;
 };
 
-/** The value that t passes in 2.5 % of cases. */
+/** Returns the value that t exceeds in 2.5% of cases. */
 const studentQuantile = (freedom: number): number => {
   let [low, high] = [0, 1000];
   for (let round = 0; round < 60; round++) {

@@ -1,4 +1,4 @@
-/** Deployments: recorded ones, and those that versions tell of. */
+/** Deployments: recorded ones, and those detected from version changes */
 import { z } from 'zod';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
@@ -22,16 +22,13 @@ export const Deployment = z.strictObject({
   time: z
     .string()
     .describe(
-      'As it was recorded; else the beginning of the minute (of a longer step for long ranges) in which the version was first seen',
+      'Time as recorded; otherwise the start of the minute in which the version was first seen (of a longer step for long ranges)',
     ),
   sources: z
     .array(z.enum(deploymentSources))
-    .describe('recorded: by POST /api/deployments; detected: service.version changed'),
-  previousVersion: z.string().nullable().describe('null where it is not known'),
-  isRollback: z
-    .boolean()
-    .nullable()
-    .describe('Whether the version is older than the one before; null where that is not known'),
+    .describe('`recorded`: through `POST /api/deployments`; `detected`: `service.version` changed'),
+  previousVersion: z.string().nullable().describe('Previous version; `null` if unknown'),
+  isRollback: z.boolean().nullable().describe('Whether the version is older than the previous one; `null` if unknown'),
   commit: z.string(),
   link: z.string(),
   description: z.string(),
@@ -45,16 +42,16 @@ export interface DeploymentQuestion extends ProjectScope {
 }
 
 const maxDeployments = 5_000;
-/** Activity before a range tells what was active when it begins. */
+/** Period before a range from which the versions active at its start are read */
 const lookbackMs = 24 * 3_600_000;
-/** A version was stopped when nothing came of it for so long. */
+/** Time without telemetry after which a version counts as stopped */
 const quietMs = 5 * minuteMs;
-/** A recorded and a detected deployment of one version so far apart are one. */
+/** Maximum time between a recorded and a detected deployment of one version that are merged */
 const sameMs = 30 * minuteMs;
 
 const timeMs = (time: string): number => Number((parseTime(time, 0) ?? 0n) / 1_000_000n);
 
-/** All deployments of a range, the newest first. */
+/** Returns all deployments of a range, the newest first. */
 export const readDeployments = async (
   reading: Reading,
   question: DeploymentQuestion,
@@ -112,7 +109,7 @@ const isSame = (
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** The deployment that an event tells of. */
+/** Returns the deployment in an event. */
 export const recordedOf = ({
   id,
   service,
@@ -155,7 +152,7 @@ const detectedOf = (
   description: '',
 });
 
-/** Steps of whole minutes, few enough for one answer. */
+/** Returns a step of full minutes that is large enough for the limit of one response. */
 const stepOf = (fromMs: number, toMs: number): number =>
   Math.max(1, Math.ceil((toMs - fromMs) / minuteMs / 3_000)) * minuteMs;
 
@@ -194,7 +191,7 @@ const detect = async (
   return { detected: deploymentsIn(activity, { quiet: Math.ceil(quietMs / stepMs), end }), stepMs };
 };
 
-/** A deployment as the feed shows it. */
+/** Returns a deployment as an event of the feed. */
 export const deploymentEvent = (deployment: Deployment): FeedEvent => {
   const { id, service, version, environment, projectId, time, description, link, sources, ...rest } = deployment;
   return {
@@ -209,7 +206,7 @@ export const deploymentEvent = (deployment: Deployment): FeedEvent => {
     link,
     title: `${service} ${version}`,
     tags: {},
-    // Who recorded it is in the audit log.
+    // The audit log contains the user who recorded it.
     actor: { type: 'system', id: '' },
     details: {
       version,

@@ -1,4 +1,4 @@
-/** One service: its instances, versions, runtimes, and what they have in common. */
+/** One service: its instances, versions and runtimes, and their common attributes */
 
 import { z } from 'zod';
 import { Attributes } from '../../queries/attributes.ts';
@@ -15,8 +15,8 @@ const Sent = {
   logs: z.int(),
   spans: z.int(),
   requests: z.int(),
-  errors: z.int().describe('Requests whose status is error'),
-  firstSeen: z.string().describe('Time of the first record or span of the range'),
+  errors: z.int().describe('Requests with status error'),
+  firstSeen: z.string().describe('Time of the first record or span in the range'),
   lastSeen: z.string(),
 } as const;
 
@@ -24,10 +24,10 @@ const Instance = z.strictObject({
   id: z
     .string()
     .describe(
-      'The first of these that its resource has: service.instance.id, k8s.pod.uid, k8s.pod.name, container.id, host.name; else a number of the resource',
+      'First of these attributes that the resource has: `service.instance.id`, `k8s.pod.uid`, `k8s.pod.name`, `container.id`, `host.name`; otherwise a number of the resource',
     ),
-  version: z.string().describe('The one that it ran last'),
-  versions: z.array(z.string()).describe('All that it ran in the range, the last one first'),
+  version: z.string().describe('Last version of the instance'),
+  versions: z.array(z.string()).describe('All versions of the instance in the range, the last one first'),
   environment: z.string(),
   host: z.string(),
   pod: z.string(),
@@ -41,25 +41,25 @@ const Version = z.strictObject({
   ...Sent,
   firstReceived: z
     .union([z.string(), Unknown])
-    .describe('When the organization first received something of this version'),
+    .describe('Time at which the organization first received data of this version'),
 });
 
 export const ServiceParts = z.strictObject({
-  instances: z.array(Instance).describe('Of the range, those seen last first'),
+  instances: z.array(Instance).describe('Instances in the range, the most recent first'),
   versions: z.array(Version),
   environments: z.array(z.string()),
   runtimes: z.array(z.strictObject({ language: z.string(), name: z.string(), version: z.string() })),
   sdks: z.array(z.strictObject({ name: z.string(), version: z.string(), language: z.string() })),
-  attributes: Attributes.describe('Resource attributes that all of its instances share'),
-  endpoints: z.strictObject({ count: z.int().describe('Endpoints that were asked for something') }),
+  attributes: Attributes.describe('Resource attributes that all instances share'),
+  endpoints: z.strictObject({ count: z.int().describe('Endpoints that received requests') }),
   dependencies: z
     .strictObject({ callers: z.int(), services: z.int(), databases: z.int(), queues: z.int(), external: z.int() })
-    .describe('How many call it, and whom it calls (`/api/dependencies`)'),
+    .describe('Numbers of callers and of called services (`/api/dependencies`)'),
 });
 type ServiceParts = z.output<typeof ServiceParts>;
 type Sums = { -readonly [Name in keyof typeof Sent]: z.output<(typeof Sent)[Name]> };
 
-/** Whether the scope ever had something of a service, as far as it is kept. */
+/** Returns whether the scope contains stored data of a service. */
 export const isService = async (
   { columns }: Reading,
   choice: Choice & { readonly service: string },
@@ -114,7 +114,7 @@ const add = (one: Sums, other: Sums): Sums => ({
   lastSeen: [one.lastSeen, other.lastSeen].sort()[1] ?? '',
 });
 
-/** The parts of a service in a range. */
+/** Returns the instances, versions and runtimes of a service in a range. */
 export const readServiceParts = async (
   { columns }: Reading,
   choice: Choice & { readonly service: string },
@@ -186,7 +186,7 @@ interface Seen {
   readonly text: Text;
 }
 
-/** Resource attributes as text; `environment` under both its names. */
+/** Returns resource attributes as text; `environment` under both of its names. */
 const textsOf = (resource: Resource | undefined): Text => {
   const attribute = (key: string): string => {
     const value = resource?.attributes[key];
@@ -205,7 +205,7 @@ const instanceIdOf = ({ id, text }: Seen): string =>
 const byLastSeen = (one: { readonly lastSeen: string }, other: { readonly lastSeen: string }): number =>
   one.lastSeen < other.lastSeen ? 1 : -1;
 
-/** One instance may run several versions in turn, such as a host that is updated: it is what it was last. */
+/** An instance may run several versions in sequence, such as a host that is updated. Its version is the last one. */
 const instancesOf = (seen: readonly Seen[]): ServiceParts['instances'] => {
   const instances = new Map<string, ServiceParts['instances'][number]>();
   const latestFirst = seen.toSorted(({ sums: one }, { sums: other }) => byLastSeen(one, other));
@@ -262,7 +262,7 @@ const versionsOf = (seen: readonly Seen[], received: ReadonlyMap<string, string>
     .sort(byLastSeen);
 };
 
-/** When the organization first received something of each version of a service. */
+/** Returns when the organization first received data of each version of a service. */
 const firstReceipts = async (
   { columns }: Pick<Reading, 'columns'>,
   service: string,
@@ -275,7 +275,7 @@ const firstReceipts = async (
   return new Map(rows.map(({ version, first }) => [version, formatTime(BigInt(first) * 1_000_000n)]));
 };
 
-/** Each combination once, without those that say nothing. */
+/** Returns the combinations without duplicates and without empty ones. */
 const uniqueOf = <Item extends Readonly<Record<string, string>>>(items: readonly Item[]): Item[] => {
   const found = new Map(items.map((item) => [JSON.stringify(item), item]));
   return [...found.values()]

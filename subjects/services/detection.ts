@@ -1,13 +1,13 @@
-/** Deployments as the versions tell of them that were active when. Pure: what was seen goes in, deployments come out. */
+/** Detects deployments from the activity of versions. Pure: activity is the input, deployments are the output. */
 
-/** When a version of a service in an environment was active, in steps. */
+/** Activity of a service version in an environment, in steps */
 export interface VersionActivity {
   readonly service: string;
   readonly environment: string;
   readonly version: string;
-  /** Steps in which it sent something, ascending. */
+  /** Steps with telemetry, ascending */
   readonly steps: readonly number[];
-  /** When the organization first received something of it, epoch milliseconds. */
+  /** Time at which the organization first received data of the version, epoch milliseconds */
   readonly firstReceivedMs: number;
 }
 
@@ -16,7 +16,7 @@ export interface DetectedDeployment {
   readonly environment: string;
   readonly version: string;
   readonly previousVersion: string;
-  /** The step in which the version was first active again. */
+  /** Step in which the version became active */
   readonly step: number;
   readonly isRollback: boolean;
 }
@@ -25,17 +25,18 @@ interface Run {
   readonly version: VersionActivity;
   readonly first: number;
   readonly last: number;
-  /** Steps in which it sent something. */
+  /** Number of steps with telemetry */
   readonly active: number;
-  /** Of its version, in what is looked at. */
+  /** Whether this is the first run of the version in the examined period */
   readonly isFirst: boolean;
 }
 
 /**
- * A version that appears after another one of the same service and environment was active is a deployment. A version that comes back
- * is one (a rollback) when another was active in between and stops: a restart, more instances of a version that still runs, and a
- * canary that is taken away are none. The first version of all that is known is none: there is nothing before it.
- * `quiet`: how many steps without anything end a run; `end`: the last step that is known.
+ * Returns the deployments in the activity of versions. A version that appears after another one of the same service and
+ * environment was active is a deployment. A version that returns is one (a rollback) if another was active in between
+ * and stops. A restart, more instances of a running version, and a removed canary are not deployments. The first known
+ * version is not a deployment either. `quiet` is the number of empty steps that end a run; `end` is the last known
+ * step.
  */
 export const deploymentsIn = (
   activity: readonly VersionActivity[],
@@ -66,14 +67,14 @@ const runsOf = (version: VersionActivity, quiet: number): Run[] => {
   return runs;
 };
 
-/** A version that came back for one step only may be one that sends seldom. */
+/** Minimum active steps of a returning version; with fewer, it may be a version that rarely sends data */
 const minActive = 2;
 
 const deploymentsOf = (versions: readonly VersionActivity[], quiet: number, end: number): DetectedDeployment[] => {
   const runs = versions.flatMap((version) => runsOf(version, quiet)).sort((one, other) => one.first - other.first);
   return runs.flatMap((run): DetectedDeployment[] => {
     const { version, first } = run;
-    /** Those of other versions that were active before, the one that was active last first. */
+    /** Earlier runs of other versions, the most recently active first. */
     const before = runs
       .filter((other) => other.version !== version && other.first < first)
       .sort((one, other) => Math.min(other.last, first) - Math.min(one.last, first) || other.first - one.first);
@@ -89,7 +90,7 @@ const deploymentsOf = (versions: readonly VersionActivity[], quiet: number, end:
     };
     if (run.isFirst) return [{ ...found, isRollback: version.firstReceivedMs < previous.version.firstReceivedMs }];
     const mine = runs.filter((other) => other.version === version && other.last < first).at(-1);
-    // Nothing else was active since: it was started again.
+    // No other version was active since: this is a restart.
     if (mine !== undefined && previous.last <= mine.last) return [];
     const isReplaced = previous.last + quiet <= end && previous.last < run.last;
     const isBack = run.active >= minActive && isReplaced;

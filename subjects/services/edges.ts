@@ -1,4 +1,4 @@
-/** Who calls whom in a time range, from the table of service edges. */
+/** Calls between services in a time range, from the table of service edges */
 import { z } from 'zod';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
@@ -7,36 +7,38 @@ import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { CallDurations, type EdgeFiguresRow, edgeColumns, edgeFiguresOf } from './call-figures.ts';
 import { minutesCondition, minutesValues, secondsOf } from './minutes.ts';
 
-/** What calls or is called. */
+/** A caller or a called node */
 export const Node = z.strictObject({
-  id: z.string().describe('Kind, product and name: the same in every answer'),
+  id: z.string().describe('Kind, product and name; stable across responses'),
   kind: z
     .enum(nodeKinds)
     .describe(
-      'external: a host outside; user: called without a span of its own; unknown: its span did not come, and nothing names it',
+      '`external`: an external host; `user`: called without a span of its own; `unknown`: its span was not received and nothing identifies it',
     ),
-  name: z.string().describe('Empty for user and unknown'),
-  system: z.string().describe('Product of a database or queue, such as postgresql or kafka; else empty'),
+  name: z.string().describe('Name; empty for `user` and `unknown`'),
+  system: z.string().describe('Product of a database or queue, such as `postgresql` or `kafka`; otherwise empty'),
 });
 export type Node = z.output<typeof Node>;
 
-/** Calls from one node to another. */
+/** Calls from one node to another */
 export const Edge = z.strictObject({
   client: Node,
   server: Node,
   connection: z
     .enum(connections)
     .describe(
-      'request: a call; query: of a database; publish, receive and process: to and from a queue; message: from the service that sent to the one that processed',
+      '`request`: a call; `query`: a call to a database; `publish`, `receive` and `process`: to and from a queue; `message`: from the sending to the processing service',
     ),
-  via: z.string().describe('Queue of a message; else empty'),
-  addresses: z.array(z.string()).describe('Hosts and ports of the server, where its name does not say them; up to 20'),
+  via: z.string().describe('Queue of a message; otherwise empty'),
+  addresses: z
+    .array(z.string())
+    .describe('Hosts and ports of the server if its name does not contain them, at most 20'),
   requests: z.int(),
   errors: z.int(),
   ratePerSecond: z.number(),
-  errorRate: z.number().describe('0 to 1'),
+  errorRate: z.number().describe('Share of failed requests, between 0 and 1'),
   duration: CallDurations.nullable().describe(
-    'As the client saw it; of a message, its time in the queue. Quantiles are off by 4.4 % at most. Null where no call has one',
+    'Duration as measured by the client; for a message, its time in the queue. Quantiles have an error of at most 4.4%. `null` if no call has a duration.',
   ),
   unpaired: z
     .strictObject(
@@ -45,21 +47,14 @@ export const Edge = z.strictObject({
         z.ZodInt
       >,
     )
-    .describe(
-      'Requests of which only one span came, by reason. Calls to hosts outside are none: nobody answers there with a span',
-    ),
+    .describe('Requests with only one received span, by reason. Excludes calls to external hosts, which send no spans'),
 });
 export type Edge = z.output<typeof Edge>;
 
-/** Parameters that choose edges. */
+/** Query parameters that select edges */
 export const edgeParameters = {
-  service: z.string().min(1).max(512).optional().describe('Only edges that this service is on'),
-  environment: z
-    .string()
-    .min(1)
-    .max(512)
-    .optional()
-    .describe('Only edges that have a side in this deployment environment'),
+  service: z.string().min(1).max(512).optional().describe('Only edges of this service'),
+  environment: z.string().min(1).max(512).optional().describe('Only edges with a node in this deployment environment'),
 };
 
 export interface EdgeQuery extends ProjectScope {
@@ -81,14 +76,14 @@ interface Row extends EdgeFiguresRow {
   readonly evicted: string;
 }
 
-/** What identifies an edge, in the order in which edges are listed. */
+/** Columns that identify an edge, in list order */
 const keyColumns = ['client', 'client_kind', 'server', 'server_kind', 'connection', 'system', 'via'] as const;
 export type EdgeKey = readonly string[];
 export const keySize = keyColumns.length;
 
 /**
- * Edges of whole minutes, in the order of their key after `after`, or those with the most requests first. `isMap`: without edges
- * that tell again what others tell: of a queue, those to and from it.
+ * Returns edges of full minutes: in key order after `after`, or those with the most requests first. `isMap` excludes
+ * edges that duplicate others: for a queue, only those to and from it remain.
  */
 export const readEdges = async (
   columns: TenantColumns,
@@ -143,7 +138,7 @@ export const readEdges = async (
   return rows.map((row) => ({ edge: edgeOf(row, seconds), key: keyColumns.map((column) => row[column]) }));
 };
 
-/** The node of a name. */
+/** Returns the node of a name. */
 export const nodeOf = (kind: NodeKind, name: string, system = ''): Node => ({
   id: [kind, ...(system === '' ? [] : [system]), ...(name === '' ? [] : [name])].join(':'),
   kind,

@@ -1,4 +1,4 @@
-/** The endpoints of a service, with their figures. */
+/** Endpoints of a service, with their metrics */
 import { z } from 'zod';
 import type { Reading } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
@@ -9,11 +9,11 @@ import { secondsOf } from './minutes.ts';
 const kinds = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
 
 export const Endpoint = z.strictObject({
-  name: z.string().describe('http.route where the spans have one, else their name'),
+  name: z.string().describe('`http.route` if the spans have it, otherwise the span name'),
   kind: z
     .enum(kinds)
     .describe(
-      'Of the spans; server is asked by others, consumer reads a queue, internal and unspecified begin by themselves',
+      'Kind of the spans: `server` receives requests, `consumer` reads a queue, `internal` and `unspecified` start traces',
     ),
   figures: Figures,
 });
@@ -21,7 +21,7 @@ export type Endpoint = z.output<typeof Endpoint>;
 
 const maxEndpoints = 10_000;
 
-/** Every endpoint of a service, in the order of names. */
+/** Returns all endpoints of a service, ordered by name. */
 export const readEndpoints = async (
   { columns }: Reading,
   question: Choice & {

@@ -1,4 +1,4 @@
-/** Requests, errors, durations and Apdex of services, from counts by the minute. */
+/** Requests, errors, durations and Apdex of services, from counts per minute */
 import { z } from 'zod';
 import { Unknown } from '../../queries/result.ts';
 import type { ServiceSettings } from '../../schemas/resources/apdex-settings.ts';
@@ -14,48 +14,50 @@ const nanoseconds = z.number().describe('Nanoseconds');
 
 const Durations = z
   .strictObject({ mean: nanoseconds, p50: nanoseconds, p95: nanoseconds, p99: nanoseconds, max: nanoseconds })
-  .describe('Of all requests, failed ones too. Mean and maximum are exact, quantiles are off by 4.4 % at most');
+  .describe(
+    'Duration of all requests, including failed ones. Mean and maximum are exact; quantiles have an error of at most 4.4%',
+  );
 
 const Apdex = z
   .strictObject({
-    value: z.number().describe('(satisfied + tolerated / 2) / requests, 0 to 1'),
-    thresholdMs: z.number().describe('As it is set'),
+    value: z.number().describe('(satisfied + tolerated / 2) / requests, between 0 and 1'),
+    thresholdMs: z.number().describe('Configured threshold in milliseconds'),
     effectiveThresholdMs: z
       .number()
       .describe(
-        'At which requests were counted, exactly: durations are kept in buckets, and this is the bound next to the threshold, within 4.4 % of it',
+        'Exact threshold of the counts. Durations are stored in buckets, and this is the bucket bound closest to the configured threshold, within 4.4%',
       ),
-    satisfied: z.int().describe('Without an error and shorter than the threshold'),
-    tolerated: z.int().describe('Without an error and shorter than four times the threshold'),
-    frustrated: z.int().describe('All others'),
+    satisfied: z.int().describe('Requests without an error and shorter than the threshold'),
+    tolerated: z.int().describe('Requests without an error and shorter than four times the threshold'),
+    frustrated: z.int().describe('All other requests'),
   })
-  .describe('How satisfied those who wait are, by the duration that each request took');
+  .describe('Apdex: satisfaction of clients, from the duration of each request');
 
-/** What is known of the requests to something. */
+/** Metrics of requests */
 export const Figures = z.strictObject({
   requests: z
     .int()
-    .describe('Spans of the kinds server and consumer, and root spans of the kinds internal and unspecified'),
-  errors: z.int().describe('Of these, those whose status is error'),
+    .describe('Number of requests: spans of kind server and consumer, and root spans of kind internal and unspecified'),
+  errors: z.int().describe('Requests with status error'),
   ratePerSecond: z.number(),
-  errorRate: z.union([z.number(), Unknown]).describe('0 to 1'),
+  errorRate: z.union([z.number(), Unknown]).describe('Share of failed requests, between 0 and 1'),
   duration: z.union([Durations, Unknown]),
   apdex: z.union([Apdex, Unknown]),
 });
 export type Figures = z.output<typeof Figures>;
 
-/** What was counted of some requests. */
+/** Counts of requests */
 export interface Counted {
   readonly requests: number;
   readonly errors: number;
   readonly durationSum: number;
   readonly durationMax: number;
   readonly buckets: DurationBuckets;
-  /** Of those with an error. */
+  /** Buckets of failed requests */
   readonly errorBuckets: DurationBuckets;
 }
 
-/** Columns of `span_metrics` and `resource_activity`, summed up over a group. */
+/** SQL of the columns of `span_metrics` and `resource_activity`, summed over a group */
 export const countedColumns = `toString(sum(requests)) AS all_requests, toString(sum(errors)) AS all_errors, toFloat64(sum(duration_sum)) AS all_duration,
   toFloat64(max(duration_max)) AS longest, sumMap(duration_buckets) AS buckets, sumMap(error_buckets) AS failed_buckets`;
 
@@ -95,7 +97,7 @@ const merged = (one: DurationBuckets, other: DurationBuckets): DurationBuckets =
   return sum;
 };
 
-/** What was counted in several times together. */
+/** Returns the sum of counts. */
 export const sumOfCounted = (times: readonly Counted[]): Counted =>
   times.reduce(
     (sum, counted): Counted => ({
@@ -109,7 +111,9 @@ export const sumOfCounted = (times: readonly Counted[]): Counted =>
     nothingCounted,
   );
 
-/** The threshold of a service: what is asked for, else its own, else that of the organization. */
+/**
+ * Returns the Apdex threshold of a service: the requested one, otherwise its own, otherwise that of the organization.
+ */
 export const thresholdsOf = (settings: ServiceSettings, overrideMs?: number): ((service: string) => number) => {
   const own = new Map(settings.services.map(({ service, apdexThresholdMs }) => [service, apdexThresholdMs]));
   return (service) => overrideMs ?? own.get(service) ?? settings.apdexThresholdMs;
@@ -118,7 +122,7 @@ export const thresholdsOf = (settings: ServiceSettings, overrideMs?: number): ((
 const unknown = (reason: string): z.output<typeof Unknown> => ({ value: null, reason });
 const noRequests = unknown('there was no request');
 
-/** The figures of what was counted in so many seconds. */
+/** Returns the metrics of counts in a number of seconds. */
 export const figuresOf = (counted: Counted, seconds: number, thresholdMs: number): Figures => {
   const { requests, errors } = counted;
   return {
@@ -131,7 +135,7 @@ export const figuresOf = (counted: Counted, seconds: number, thresholdMs: number
   };
 };
 
-/** Quantiles in nanoseconds; none is above the longest duration. */
+/** Returns a quantile in nanoseconds, limited to the maximum duration. */
 export const quantileIn = ({ buckets, durationMax }: Counted, quantile: number): number | undefined => {
   const value = quantileOfBuckets(buckets, quantile);
   return value === undefined ? undefined : Math.min(Math.round(value), durationMax);

@@ -1,4 +1,4 @@
-/** The services of a range, with what they sent. */
+/** Services of a range, with the telemetry that they sent */
 import { z } from 'zod';
 import { projectScopeCondition } from '../../queries/project-scope.ts';
 import { findRangeProblem } from '../../queries/range.ts';
@@ -14,32 +14,32 @@ import { figureOf, figureSorts } from './sorting.ts';
 
 const texts = z.array(z.string());
 
-/** What a service sent in the range. */
+/** Telemetry that a service sent in the range */
 export const Sends = z.strictObject({
-  logs: z.union([z.int(), Unknown]).describe('Log records'),
+  logs: z.union([z.int(), Unknown]).describe('Number of log records'),
   spans: z.int(),
-  metrics: z.boolean().describe('Whether it has a series that was seen in the range, or up to an hour before'),
+  metrics: z.boolean().describe('Whether the service has a series that was seen in the range, or up to an hour before'),
 });
 
 export const ServiceSummary = z.strictObject({
-  name: z.string().describe('service.name of the resource; telemetry without one belongs to no service'),
-  figures: z.union([Figures, Unknown]).describe('Unknown for a service that sent no spans'),
+  name: z.string().describe('`service.name` of the resource; telemetry without it belongs to no service'),
+  figures: z.union([Figures, Unknown]).describe('Request metrics; unknown for a service without spans'),
   sends: Sends,
   lastSeen: z
     .string()
-    .describe('Time of its last record or span in the range; of one that sends metrics alone, to the hour'),
-  environments: texts.describe('At most 50; so of the others'),
-  versions: texts.describe('service.version, those seen last first'),
-  languages: texts.describe('telemetry.sdk.language'),
-  runtimes: texts.describe('process.runtime.name and version'),
+    .describe('Time of the last record or span in the range; for a service with metrics only, to the hour'),
+  environments: texts.describe('Deployment environments, at most 50; the same limit applies to the other lists'),
+  versions: texts.describe('`service.version`, the most recent first'),
+  languages: texts.describe('`telemetry.sdk.language`'),
+  runtimes: texts.describe('`process.runtime.name` and version'),
 });
 export type ServiceSummary = z.output<typeof ServiceSummary>;
 
-/** What lists of services can be sorted by. */
+/** Sort orders of service lists */
 export const serviceSorts = ['name', ...figureSorts, 'lastSeen'] as const;
 type ServiceSort = (typeof serviceSorts)[number];
 
-/** A service before what only a page needs. */
+/** A service without the details of a page */
 export const ServiceTotal = ServiceSummary.omit({
   environments: true,
   versions: true,
@@ -48,7 +48,7 @@ export const ServiceTotal = ServiceSummary.omit({
 });
 export type ServiceTotal = z.output<typeof ServiceTotal>;
 
-/** More services than an organization has; what is beyond is said. */
+/** Limit above the number of services of an organization; a truncated result is reported */
 const maxServices = 10_000;
 const maxTexts = 50;
 
@@ -65,7 +65,7 @@ export interface InventoryQuestion extends Choice {
   readonly apdexThresholdMs?: number | undefined;
 }
 
-/** Every service of the range that is asked for, in the order of names. */
+/** Returns all services of the requested range, ordered by name. */
 export const readServices = async (
   reading: Reading,
   question: InventoryQuestion,
@@ -119,7 +119,7 @@ export const readServices = async (
   return { services: [...services.values()].sort(byName).slice(0, maxServices), partial };
 };
 
-/** A service of which nothing came in the range. */
+/** Returns a service without telemetry in the range. */
 export const nothingSent = (name: string) => ({
   name,
   figures: noSpans,
@@ -132,7 +132,7 @@ const noSpans: z.output<typeof Unknown> = { value: null, reason: 'the service se
 const byName = (one: { readonly name: string }, other: { readonly name: string }): number =>
   one.name < other.name ? -1 : one.name > other.name ? 1 : 0;
 
-/** Services with series of the range, each with the time at which they were noted last (epoch milliseconds). */
+/** Returns services with series in the range, each with the time of its last series row (epoch milliseconds). */
 const sendersOfMetrics = async (
   { columns, ...reading }: Reading,
   question: Choice,
@@ -154,7 +154,7 @@ const sendersOfMetrics = async (
   return new Map(rows.map(({ service, last }) => [service, last]));
 };
 
-/** What lists of services are sorted by. */
+/** Returns the sort key of services. */
 export const sortedBy =
   (sort: ServiceSort) =>
   (service: ServiceTotal): string | number | undefined => {
@@ -163,7 +163,7 @@ export const sortedBy =
     return 'requests' in service.figures ? figureOf(service.figures, sort) : undefined;
   };
 
-/** Fills in what resources say of some services. */
+/** Adds resource details to services. */
 export const describeServices = async (
   { columns }: Reading,
   choice: Choice,
@@ -190,7 +190,7 @@ export const describeServices = async (
   return shown.map((service) => ({ ...service, ...(rowsByName.get(service.name) ?? nothing) }));
 };
 
-/** What one service sent; undefined for one that sent nothing in the range. */
+/** Returns the telemetry of one service; `undefined` if it sent none in the range. */
 export const readService = async (
   reading: Reading,
   question: InventoryQuestion & { readonly service: string },

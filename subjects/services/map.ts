@@ -1,4 +1,4 @@
-/** The service map: nodes and edges of a time range. */
+/** Service map: nodes and edges of a time range */
 import { z } from 'zod';
 import { projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
@@ -7,8 +7,8 @@ import { Edge, type EdgeQuery, Node, nodeOf, readEdges } from './edges.ts';
 import { minutesCondition, minutesValues } from './minutes.ts';
 
 const MapNode = Node.extend({
-  requests: z.int().describe('Of the edges to it'),
-  errors: z.int().describe('Of the edges to it'),
+  requests: z.int().describe('Requests over the edges to this node'),
+  errors: z.int().describe('Errors over the edges to this node'),
 });
 type MapNode = z.output<typeof MapNode>;
 
@@ -17,10 +17,10 @@ export const ServiceMap = z.strictObject({
   to: z.string(),
   nodes: z.array(MapNode),
   edges: z.array(Edge),
-  truncated: z.boolean().describe('Whether there are more edges; those with the most requests are shown'),
+  truncated: z.boolean().describe('Whether more edges exist; those with the most requests are returned'),
 });
 
-/** A map of at most `limit` edges. Services that send spans and are on no edge are nodes as well. */
+/** Returns a map of at most `limit` edges. Services that send spans but have no edges are included as nodes. */
 export const readServiceMap = async (
   columns: TenantColumns,
   query: EdgeQuery,
@@ -50,7 +50,10 @@ export const readServiceMap = async (
 
 const maxServices = 1_000;
 
-/** Services with spans in these minutes. Spans are counted without their environment: one that is asked for has only the services of its edges. */
+/**
+ * Returns services with spans in these minutes. Span counts have no environment, so with an environment only the
+ * services of its edges are returned.
+ */
 const servicesOf = async (columns: TenantColumns, query: EdgeQuery, minutes: Range): Promise<string[]> => {
   if (query.environment !== undefined) return [];
   const rows = await columns.query<{ service: string }>(

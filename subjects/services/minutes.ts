@@ -1,4 +1,4 @@
-/** Ranges of whole minutes, for tables that count by the minute. */
+/** Ranges of full minutes, for tables with counts per minute */
 import { z } from 'zod';
 import type { Range } from '../../queries/range.ts';
 import { formatTime } from '../../queries/time.ts';
@@ -6,7 +6,7 @@ import { formatTime } from '../../queries/time.ts';
 const minuteNs = 60_000_000_000n;
 export const minuteMs = 60_000;
 
-/** The whole minutes that a range touches, up to now; `to` does not belong to them. */
+/** Returns the full minutes that a range overlaps, up to now; `to` is exclusive. */
 export const minutesOf = ({ from, to }: Range, nowMs: number): { readonly from: bigint; readonly to: bigint } => {
   const first = from - (((from % minuteNs) + minuteNs) % minuteNs);
   const end = to - (((to % minuteNs) + minuteNs) % minuteNs) + minuteNs;
@@ -14,10 +14,10 @@ export const minutesOf = ({ from, to }: Range, nowMs: number): { readonly from: 
   return { from: first, to: end > now && now > first ? now : end };
 };
 
-/** The minutes as an answer states them. */
+/** Response fields of the minutes */
 export const minutesFields = {
-  from: z.string().describe('Beginning of the first minute that is counted'),
-  to: z.string().describe('End of the last one, or now; it does not belong to the range'),
+  from: z.string().describe('Start of the first counted minute'),
+  to: z.string().describe('End of the last counted minute, or now; exclusive'),
 } as const;
 
 export const minutesAnswer = ({ from, to }: Range): { from: string; to: string } => ({
@@ -25,15 +25,15 @@ export const minutesAnswer = ({ from, to }: Range): { from: string; to: string }
   to: formatTime(to),
 });
 
-/** SQL of the minutes, for tables whose key has the hour of `minute`. */
+/** SQL condition of the minutes, for tables whose key contains the hour of `minute` */
 export const minutesCondition =
   "minute >= toDateTime({from:Int64}, 'UTC') AND minute <= toDateTime({to:Int64}, 'UTC') AND toStartOfHour(minute) >= toStartOfHour(toDateTime({from:Int64}, 'UTC')) AND toStartOfHour(minute) <= toDateTime({to:Int64}, 'UTC')";
 
-/** Parameters of that SQL. */
+/** Returns the parameters of that condition. */
 export const minutesValues = ({ from, to }: Range): { from: string; to: string } => ({
   from: String(from / 1_000_000_000n),
   to: String((to - 1n) / 1_000_000_000n),
 });
 
-/** Seconds of them. */
+/** Returns the length in seconds. */
 export const secondsOf = ({ from, to }: Range): number => Number(to - from) / 1e9;

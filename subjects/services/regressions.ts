@@ -1,4 +1,4 @@
-/** What of a range became worse than before: services whose requests are slower, and deployments after which requests are worse. */
+/** Regressions in a range: services with slower requests, and deployments after which requests are worse */
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { parseTime } from '../../queries/time.ts';
@@ -9,17 +9,17 @@ import { type Counted, type CountedRow, countedColumns, countedOf, quantileIn, s
 import { minuteMs } from './minutes.ts';
 import { type Judged, judgementOf, withMargin } from './verdicts.ts';
 
-/** Steps in which a range is compared with the one before: more tell nothing more. */
+/** Maximum number of steps in a comparison of two ranges; more steps do not improve the result */
 const maxSteps = 60;
 const maxServices = 1_000;
-/** Of as many services that are alike in both ranges, fewer than one in a thousand is said to be slower. */
+/** Significance level: fewer than one in a thousand unchanged services is reported as slower */
 const chance = 0.001;
 
-/** A service of which a larger share of requests is slow than in the range before. */
+/** A service with a larger share of slow requests than in the previous range */
 export interface SlowerService {
   readonly service: string;
   readonly requests: number;
-  /** Share of the requests that took longer than 95 % of those in the range before. */
+  /** Share of requests that took longer than 95% of those in the previous range */
   readonly slowShare: number;
   /** Nanoseconds. */
   readonly p95: number;
@@ -28,7 +28,10 @@ export interface SlowerService {
 
 type Question = Omit<Choice, 'minutes'> & { readonly minutes: Range; readonly previous: Range };
 
-/** Services that became slower in a way that chance does not explain, over the steps of both ranges as verdicts are over minutes. */
+/**
+ * Returns services that became significantly slower, compared over the steps of both ranges as verdicts are over
+ * minutes.
+ */
 export const readSlowerServices = async (
   reading: Reading,
   { minutes, previous, ...choice }: Question,
@@ -71,7 +74,7 @@ const stepsByService = async ({ columns }: Reading, choice: Choice): Promise<Rea
   return byService;
 };
 
-/** Of the newest deployments of a range those that made requests worse. */
+/** Returns those of the newest deployments of a range after which requests became worse. */
 export const readWorseDeployments = async (
   reading: Reading,
   question: DeploymentQuestion,
@@ -84,7 +87,7 @@ export const readWorseDeployments = async (
     return at >= range.from && at <= range.to;
   });
   const worse: { deployment: Deployment; judged: Judged }[] = [];
-  // One after the other: they must not take all turns of the engine.
+  // In sequence, so that they do not occupy all slots of the query engine.
   for (const deployment of inRange.slice(0, maxDeployments)) {
     const { service } = deployment;
     const all = deployments.filter((other) => other.service === service);

@@ -1,4 +1,4 @@
-/** Requests, errors, durations and Apdex of a service over time. */
+/** Requests, errors, durations and Apdex of a service over time */
 import { type Answer, seriesAnswer } from '../../queries/answer.ts';
 import { invalid } from '../../queries/errors.ts';
 import type { Reading } from '../../queries/reading.ts';
@@ -18,13 +18,13 @@ import { minuteMs } from './minutes.ts';
 
 export interface SeriesQuestion extends Choice {
   readonly service: string;
-  /** Of this endpoint alone. */
+  /** Restricts the series to this endpoint */
   readonly endpoint?: string | undefined;
   readonly stepMs: number;
   readonly apdexThresholdMs: number;
 }
 
-/** One series for each figure. A step without a request has 0 requests, and no latency. */
+/** Returns one series per metric. A step without requests has 0 requests and no latency. */
 export const readServiceSeries = async ({ columns }: Reading, question: SeriesQuestion): Promise<Answer> => {
   const { service, endpoint, stepMs, minutes, apdexThresholdMs } = question;
   if (stepMs % minuteMs !== 0) throw invalid('step', 'must be whole minutes');

@@ -1,8 +1,8 @@
-/** How services are judged, as the organization set it. */
+/** Evaluation settings of services, as configured by the organization */
 import type { TenantDocuments } from '../../schemas/ports/documents.ts';
 import { ServiceSettings, serviceSettings, serviceSettingsId } from '../../schemas/resources/apdex-settings.ts';
 
-/** The stored settings, defaults where there are none. */
+/** Returns the stored settings, or defaults. */
 export const serviceSettingsOf = async (documents: TenantDocuments): Promise<ServiceSettings> => {
   const stored = await documents.collection(serviceSettings).find(serviceSettingsId);
   return ServiceSettings.strip().parse(stored ?? {});

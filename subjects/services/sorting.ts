@@ -1,11 +1,11 @@
-/** What lists of services and endpoints can be sorted by. */
+/** Sort orders of service and endpoint lists */
 import type { Figures } from './figures.ts';
 
-/** Figures that lists can be sorted by. */
+/** Metrics by which lists can be sorted */
 export const figureSorts = ['requests', 'errors', 'errorRate', 'p50', 'p95', 'p99', 'apdex'] as const;
 type FigureSort = (typeof figureSorts)[number];
 
-/** One of the figures; undefined where it is not known. */
+/** Returns one of the metrics; `undefined` if it is unknown. */
 export const figureOf = (
   { requests, errors, errorRate, duration, apdex }: Figures,
   sort: FigureSort,

@@ -1,4 +1,4 @@
-/** Whether requests became better or worse with a deployment: the hour before against the hour after. */
+/** Verdicts on deployments: compares requests of the hour before with those of the hour after */
 import { z } from 'zod';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
@@ -19,7 +19,7 @@ import {
 import { minuteMs } from './minutes.ts';
 
 const windowMs = 60 * minuteMs;
-/** Deployments so far outside of a range may end the windows of those in it. */
+/** Margin around a range in which other deployments may end the windows of its deployments */
 const marginNs = 2n * BigInt(windowMs) * 1_000_000n;
 const dayMs = 24 * 3_600_000;
 
@@ -27,27 +27,29 @@ const verdicts = ['better', 'worse', 'no difference', 'unknown'] as const;
 const Window = z.strictObject({ from: z.string(), to: z.string(), figures: Figures });
 
 export const JudgedDeployment = Deployment.extend({
-  before: z.union([Window, Unknown]).describe('The hour before, from the last other deployment on'),
+  before: z.union([Window, Unknown]).describe('Hour before the deployment, starting after the previous deployment'),
   after: z
     .union([Window, Unknown])
-    .describe('The hour after, from the minute after it on, up to the next other deployment'),
+    .describe('Hour after the deployment, starting with the next minute, up to the next deployment'),
   verdict: z
     .enum(verdicts)
     .describe(
-      `Of errors, latency (whether a request takes longer than one before) and tail (requests slower than 95 % of those before). At most ${falseAlarms * 100} % of deployments that change nothing are called better or worse`,
+      `Verdicts on \`errors\`, \`latency\` (whether a request takes longer than one before) and \`tail\` (requests slower than 95% of those before). At most ${falseAlarms * 100} % of deployments without an effect are reported as better or worse`,
     ),
-  confidence: z.union([z.number(), Unknown]).describe('0 to 1'),
-  reason: z.string().describe('Why the verdict is what it is'),
+  confidence: z.union([z.number(), Unknown]).describe('Confidence, between 0 and 1'),
+  reason: z.string().describe('Reason for the verdict'),
   aspects: z.array(
     z.strictObject({
       aspect: z.enum(aspects),
       verdict: z.enum(verdicts),
       before: z
         .number()
-        .describe('errors, tail: share of requests; latency: mean rank among all of both hours, 0 to 1'),
+        .describe(
+          '`errors`, `tail`: share of requests; `latency`: mean rank among all requests of both hours, between 0 and 1',
+        ),
       after: z.number(),
       difference: z.number(),
-      interval: z.tuple([z.number(), z.number()]).describe('95 % confidence'),
+      interval: z.tuple([z.number(), z.number()]).describe('95% confidence interval'),
       p: z.number(),
       confidence: z.number(),
     }),
@@ -55,7 +57,7 @@ export const JudgedDeployment = Deployment.extend({
 });
 export type JudgedDeployment = z.output<typeof JudgedDeployment>;
 
-/** A range with the time of which the deployments have to be known to judge those of the range. */
+/** Returns the range in which deployments must be known to evaluate those of the given range. */
 export const withMargin = ({ from, to }: Range): Range => ({ from: from - marginNs, to: to + marginNs });
 
 interface Span {
@@ -67,7 +69,7 @@ type Minutes = readonly { readonly atMs: number; readonly counted: Counted }[];
 const msOf = (time: string): number => Number((parseTime(time, 0) ?? 0n) / 1_000_000n);
 const floor = (ms: number): number => Math.floor(ms / minuteMs) * minuteMs;
 
-/** The windows of a deployment between its neighbours: `to` does not belong to them. */
+/** Returns the windows of a deployment between its neighbors; `to` is exclusive. */
 const windowsOf = (
   atMs: number,
   { others, nowMs }: { readonly others: readonly number[]; readonly nowMs: number },
@@ -89,7 +91,10 @@ interface Judgement {
   readonly judged: Judged;
 }
 
-/** What became of the service of a deployment. `all` are its deployments, also those around the range: the time of others is left out. */
+/**
+ * Returns the effect of a deployment on its service. `all` are the deployments of the service, including those around
+ * the range, whose periods are excluded.
+ */
 export const judgementOf = async (
   reading: Reading,
   choice: Omit<Choice, 'minutes'> & { readonly service: string },
@@ -114,13 +119,13 @@ export const judgementOf = async (
 
 const dayBefore = ({ fromMs, toMs }: Span): Span => ({ fromMs: fromMs - dayMs, toMs: toMs - dayMs });
 
-/** What is usual at these hours is read only where something changed. */
+/** The same hours of the previous day are only read if something changed. */
 const judgedOf = async (sides: Sides, readDayBefore: () => Promise<Sides>): Promise<Judged> => {
   const judged = verdictOf(sides, [[], []]);
   return judged.verdict === 'better' || judged.verdict === 'worse' ? verdictOf(sides, await readDayBefore()) : judged;
 };
 
-/** A deployment with what became of its service, and the figures before and after. */
+/** Returns a deployment with its verdict, and the metrics before and after. */
 export const judge = async (
   reading: Reading,
   choice: Omit<Choice, 'minutes'> & { readonly service: string },
@@ -140,7 +145,7 @@ export const judge = async (
   return { ...deployment, before, after, ...judged };
 };
 
-/** Deployments of one environment do not disturb those of another. */
+/** Deployments of one environment do not affect those of another. */
 const isSameEnvironment = (one: string, other: string): boolean => one === '' || other === '' || one === other;
 
 const rangeText = ({ fromMs, toMs }: Span) => ({ from: timeText(fromMs), to: timeText(toMs) });
@@ -173,7 +178,7 @@ const compareSides = ([before, after]: Sides): readonly Compared[] =>
 
 const words: Readonly<Record<Aspect, string>> = { errors: 'errors', latency: 'latency', tail: 'slow requests' };
 
-/** The verdict on two sides; the same hours of the day before say what is usual. */
+/** Returns the verdict on two sides; the same hours of the previous day are the baseline. */
 const verdictOf = (sides: Sides, dayBefore: Sides): Judged => {
   const [before, after] = sides;
   const nothing = { aspects: [], confidence: { value: null, reason: 'there is no verdict' } };

@@ -1,4 +1,4 @@
-/** Alert rules of an objective: those that its `alerting` says, as they are evaluated like all others. */
+/** Alert rules of an SLO, generated from its `alerting` and evaluated like all other rules */
 import { asNumber, decimal, dividedBy, fraction } from '../../queries/slos/fraction.ts';
 import { durationText, msOf } from '../alerts/durations.ts';
 import { plain } from '../alerts/plain.ts';
@@ -9,14 +9,14 @@ import type { SloPolicyFields, SloPolicyStep } from './policy.ts';
 import { objectiveOf } from './status.ts';
 
 const dayMs = 86_400_000;
-/** How long a period of a calendar is for the rules: about. */
+/** Approximate length of calendar periods for the rules, in days */
 const daysOf = { day: 1, week: 7, month: 30, quarter: 90, year: 365 } as const;
-/** Slices of an objective are measured within 12 s after they ended, and land seconds later. */
+/** Evaluation delay: slices of an SLO are measured within 12 s after they end, and stored seconds later */
 const delay = '20s';
 
 const severities = { page: 'critical', ticket: 'warning' } as const;
 
-/** The rules of burn rates that an objective has: its own, or the usual ones. What can never burn so fast is left out. */
+/** Returns the burn rate rules of an SLO: its own, or the defaults. Rates that cannot be reached are omitted. */
 const burnRulesOf = (slo: SloFields): BurnRule[] => {
   const { alerting, calendar } = slo.query;
   const windowDays = calendar === undefined ? slo.windowDays : daysOf[calendar.period];
@@ -31,7 +31,7 @@ const burnRulesOf = (slo: SloFields): BurnRule[] => {
   return (own ?? defaultBurnRules(windowDays * dayMs)).filter((rule) => isReachable(rule, objectiveOf(slo)));
 };
 
-/** Labels of routing have names of alerts. */
+/** Routing labels must be valid label names of alerts. */
 const labelsOf = (labels: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(labels)
@@ -39,7 +39,7 @@ const labelsOf = (labels: Readonly<Record<string, string>>): Record<string, stri
       .map(([name, value]) => [name.replaceAll(/[^\w.]/g, '_'), value]),
   );
 
-/** Labels that all alerts of an objective have. */
+/** Returns labels of all alerts of an SLO. */
 const labelsOfSlo = (id: string, slo: SloFields): Record<string, string> => ({
   slo: plain(slo.name),
   slo_id: id,
@@ -49,7 +49,7 @@ const labelsOfSlo = (id: string, slo: SloFields): Record<string, string> => ({
 
 const madeBy = 'Made by a service level objective, and changed through it alone.';
 
-/** Rules of burn rates. Windows are whole slices, and so no shorter than one. */
+/** Returns the burn rate rules. Windows are multiples of the slice, and at least one slice. */
 const rulesOfRates = (id: string, slo: SloFields): AlertRuleFields[] => {
   const { alerting, minimumEvents } = slo.query;
   const sliceMs = msOf(slo.query.slice);
@@ -58,7 +58,7 @@ const rulesOfRates = (id: string, slo: SloFields): AlertRuleFields[] => {
     const [long, short] = [inSlices(longMs), inSlices(shortMs)];
     const burns = `burns at ${asNumber(rate)} in ${long} and ${short}`;
     return AlertRuleFields.parse({
-      // Names of rules are unique, and those of objectives may be as long.
+      // Rule names are unique and limited in length, while SLO names may use the full length.
       name: `${slo.name.slice(0, 120)}: ${burns} (${id}, ${index + 1})`,
       alertName: `${slo.name.slice(0, 200)} burns its error budget`,
       description: madeBy,
@@ -73,16 +73,19 @@ const rulesOfRates = (id: string, slo: SloFields): AlertRuleFields[] => {
       minimumEvents,
       labels: { burn: severity, ...labelsOfSlo(id, slo), ...labelsOf(alerting.severityLabels?.[severity] ?? {}) },
       annotations: {
-        summary: `${plain(slo.name)} spends its error budget {{ $value | humanize }} times faster than it may`,
+        summary: `${plain(slo.name)} consumes its error budget {{ $value | humanize }} times faster than allowed`,
         ...labelsOf(alerting.annotations),
       },
     });
   });
 };
 
-/** The rule of a step of a policy. It is for routing, and asks for no number of events: a budget is of all that there were. */
+/**
+ * Returns the rule of a policy step. It is used for routing and requires no minimum number of events, because a budget
+ * covers all events.
+ */
 const ruleOfStep = (id: string, slo: SloFields, step: SloPolicyStep, place: number): AlertRuleFields => {
-  const { name, severity, labels, budgetRemainingBelow: budgetRemainingBelow, burnRate, window = '5m' } = step;
+  const { name, severity, labels, budgetRemainingBelow, burnRate, window = '5m' } = step;
   const isOfBudget = budgetRemainingBelow !== undefined;
   return AlertRuleFields.parse({
     name: `${slo.name.slice(0, 100)}: ${name} (${id}, policy ${place})`,
@@ -112,7 +115,7 @@ const ruleOfStep = (id: string, slo: SloFields, step: SloPolicyStep, place: numb
   });
 };
 
-/** The alert rules of an objective and its policy, by their ids. */
+/** Returns the alert rules of an SLO and its policy, by id. */
 export const alertRulesOf = (
   id: string,
   slo: SloFields,

@@ -1,4 +1,4 @@
-/** When a budget burns too fast: the rules of the SRE workbook, scaled to a window. */
+/** Burn rate rules of the SRE workbook, scaled to a window */
 
 import type { Objective } from '../../queries/slos/figures.ts';
 import { compared, decimal, dividedBy, type Fraction, fraction, minus, times } from '../../queries/slos/fraction.ts';
@@ -8,7 +8,10 @@ const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 const one = fraction(1n);
 
-/** Both windows must burn at the rate or faster. The short one ends the alert soon after the burning does. */
+/**
+ * A burn rate rule. Both windows must burn at the rate or faster; the short window ends the alert soon after the burn
+ * ends
+ */
 export interface BurnRule {
   readonly severity: 'page' | 'ticket';
   readonly longMs: number;
@@ -16,7 +19,7 @@ export interface BurnRule {
   readonly rate: Fraction;
 }
 
-/** Share of the budget that is spent in the long window at that rate. */
+/** Share of the budget that is consumed in the long window at the rate */
 const workbook = [
   { severity: 'page', share: 0.02, longMs: hourMs, shortMs: 5 * minuteMs },
   { severity: 'page', share: 0.05, longMs: 6 * hourMs, shortMs: 30 * minuteMs },
@@ -25,8 +28,8 @@ const workbook = [
 ] as const;
 
 /**
- * The rules of the SRE workbook for a window: the rate at which that share of the budget is spent in the long window.
- * Left out are rates below 1, at which a budget lasts longer than its window.
+ * Returns the rules of the SRE workbook for a window: the rate that consumes the given share of the budget in the long
+ * window. Rates below 1 are omitted, because the budget then lasts longer than its window.
  */
 export const defaultBurnRules = (windowMs: number): BurnRule[] =>
   workbook
@@ -36,6 +39,6 @@ export const defaultBurnRules = (windowMs: number): BurnRule[] =>
     }))
     .filter(({ rate }) => compared(rate, one) >= 0);
 
-/** Whether the rate can be reached at all: with a target of 90 % everything bad burns at 10. */
+/** Returns whether a rate can be reached: with a target of 90%, a full outage burns at 10. */
 export const isReachable = ({ rate }: Pick<BurnRule, 'rate'>, { target }: Pick<Objective, 'target'>): boolean =>
   compared(rate, dividedBy(one, minus(one, target))) <= 0;

@@ -1,4 +1,4 @@
-/** What a service level objective says, as one declared type: the API, imports and exports read and write it. */
+/** Schema of a service level objective, used by the API, imports and exports */
 import { z } from 'zod';
 import { Query } from '../../queries/query.ts';
 import { wallTimeOf } from '../../runtime/wall-clock.ts';
@@ -7,20 +7,23 @@ import { budgetings, calendarPeriods } from '../../schemas/slo-slices.ts';
 import { duration } from '../alerts/durations.ts';
 
 export const sloTypes = ['availability', 'latency', 'ratio', 'threshold'] as const;
-/** How a value is held against a threshold, in the words of OpenSLO. */
+/** Comparison operators of a value with a threshold, named as in OpenSLO */
 export const sloOperators = ['lt', 'lte', 'gt', 'gte'] as const;
 
 const ratioParts = ['good', 'bad', 'total'] as const;
 const thresholdParts = ['value', 'operator', 'threshold'] as const;
 
-/** Good or bad of a total; or a value that is good on one side of a threshold, where each slice with a value counts once. */
+/**
+ * Good or bad events of a total; or a value that is good on one side of a threshold, with each slice with a value
+ * counting once
+ */
 const Sli = z
   .strictObject({
-    good: Query.optional().describe('Counts what was good in a slice'),
-    bad: Query.optional().describe('Counts what was bad, where that is easier to ask'),
-    total: Query.optional().describe('Counts all: of good and bad'),
-    value: Query.optional().describe('One figure of a slice, in place of good, bad and total'),
-    operator: z.enum(sloOperators).optional().describe('gte: good is a value greater than or equal to the threshold'),
+    good: Query.optional().describe('Query that counts good events in a slice'),
+    bad: Query.optional().describe('Query that counts bad events, if that is simpler'),
+    total: Query.optional().describe('Query that counts all events, good and bad'),
+    value: Query.optional().describe('Query of one value per slice, instead of `good`, `bad` and `total`'),
+    operator: z.enum(sloOperators).optional().describe('`gte`: good is a value greater than or equal to the threshold'),
     threshold: z.number().optional(),
   })
   .superRefine((sli, context) => {
@@ -56,46 +59,50 @@ const Alerting = z.strictObject({
     .array(
       z.strictObject({
         severity: z.enum(['page', 'ticket']),
-        rate: z.number().positive().max(1_000_000).describe('How many times faster than it may the budget is spent'),
+        rate: z
+          .number()
+          .positive()
+          .max(1_000_000)
+          .describe('Burn rate: the factor by which the budget is consumed faster than allowed'),
         long: duration('2m', '30d'),
         short: duration('1m', '30d'),
       }),
     )
     .max(16)
     .optional()
-    .describe('Without it, those of the SRE workbook, scaled to the window'),
-  labels: labels(2048).default({}).describe('Of its alerts, for routing'),
+    .describe('Burn rate rules; default: those of the SRE workbook, scaled to the window'),
+  labels: labels(2048).default({}).describe('Labels of all alerts, for routing'),
   severityLabels: z
     .strictObject({ page: labels(2048).optional(), ticket: labels(2048).optional() })
     .optional()
-    .describe('Of its alerts on burn rates of one severity, over `labels`'),
+    .describe('Labels of burn rate alerts of one severity; override `labels`'),
   annotations: labels(8192).default({}),
 });
 
-/** What an objective says beyond the short form. */
+/** Fields of an SLO beyond the short form */
 export const SloQuery = z.strictObject({
-  sli: Sli.optional().describe('Without it, requests of `service` by `type`'),
+  sli: Sli.optional().describe('Indicator; default: requests of `service` by `type`'),
   budgeting: z.enum(budgetings).default('occurrences'),
-  slice: duration('1m', '1d').default('1m').describe('Whole minutes, which divide the window'),
+  slice: duration('1m', '1d').default('1m').describe('Slice of full minutes, which divides the window'),
   sliceTarget: z
     .number()
     .gt(0)
     .max(1)
     .optional()
-    .describe('Required for timeslices: from which share of good on a slice is good'),
-  calendar: Calendar.optional().describe('In place of windowDays'),
+    .describe('Minimum share of good events for a good slice; required for `timeslices`'),
+  calendar: Calendar.optional().describe('Calendar window instead of `windowDays`'),
   minimumEvents: z
     .int()
     .min(1)
     .max(1_000_000_000)
     .optional()
-    .describe('Fewer events in the long window say nothing; without it, more than one bad event is wanted'),
+    .describe('Minimum number of events in the long window; without it, more than one bad event is required'),
   excludeMaintenance: z.boolean().default(false),
   alerting: Alerting.prefault({}),
 });
 export type SloQuery = z.output<typeof SloQuery>;
 
-/** `query` as text is JSON of the same. */
+/** `query` as text is JSON of the same schema. */
 const QueryField = z
   .preprocess((value, context) => {
     if (typeof value !== 'string') return value;
@@ -108,7 +115,7 @@ const QueryField = z
   }, SloQuery)
   .prefault({});
 
-/** What callers write of an objective. */
+/** Writable fields of an SLO */
 export const SloFields = z.strictObject({
   name: z.string().min(1).max(256),
   description: z.string().max(4096).default(''),
@@ -123,7 +130,7 @@ export const SloFields = z.strictObject({
 });
 export type SloFields = z.output<typeof SloFields>;
 
-/** An objective with its id. */
+/** An SLO with its id */
 export interface KnownSlo {
   readonly id: string;
   readonly slo: SloFields;

@@ -1,4 +1,4 @@
-/** Times of maintenance that an objective leaves out. */
+/** Maintenance windows that an SLO excludes */
 import type { Window } from '../../queries/slos/windows.ts';
 import type { Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { type MaintenanceWindow, maintenanceWindows } from '../../schemas/resources/maintenance-window.ts';
@@ -6,10 +6,10 @@ import { compileMatchers } from '../alerts/routing/matching.ts';
 import { timesOf } from '../maintenance-windows/windows.ts';
 import type { KnownSlo, SloFields } from './document.ts';
 
-/** How many times an objective leaves out at most; of more, the latest. */
+/** Maximum number of excluded periods of an SLO; the latest are used */
 const maxTimes = 2000;
 
-/** Labels by which a window is about an objective: those that all its alerts have. */
+/** Returns the labels by which a window applies to an SLO: those of all its alerts. */
 const labelsOf = ({ id, slo }: KnownSlo): Record<string, string> => ({
   ...slo.query.alerting.labels,
   slo: slo.name,
@@ -17,11 +17,11 @@ const labelsOf = ({ id, slo }: KnownSlo): Record<string, string> => ({
   ...(slo.service !== '' && { service: slo.service }),
 });
 
-/** One that names projects is about their alerts, and an objective is of none. */
+/** A window with projects applies to their alerts, and an SLO belongs to no project. */
 const isAbout = (known: KnownSlo, { excludedFromSlos, matchers, projectIds }: MaintenanceWindow): boolean =>
   excludedFromSlos && projectIds.length === 0 && compileMatchers(matchers).matches(labelsOf(known));
 
-/** Times side by side and in order; those that touch are one. */
+/** Returns disjoint periods in order; adjacent ones are merged. */
 const merged = (times: readonly Window[]): Window[] => {
   const result: Window[] = [];
   for (const time of times.toSorted((one, other) => one.fromMs - other.fromMs)) {
@@ -33,7 +33,10 @@ const merged = (times: readonly Window[]): Window[] => {
   return result;
 };
 
-/** What an objective leaves out of a range: whole slices, of which a part lies in maintenance. Nothing where it does not say so. */
+/**
+ * Returns the periods that an SLO excludes from a range: full slices that overlap maintenance. Empty if the SLO does
+ * not exclude maintenance.
+ */
 export const excludedIn = (
   known: KnownSlo,
   windows: readonly MaintenanceWindow[],
@@ -49,7 +52,7 @@ export const excludedIn = (
   return merged(inSlices.filter(({ fromMs, toMs }) => fromMs < toMs)).slice(-maxTimes);
 };
 
-/** The windows of an organization that objectives leave out. */
+/** Returns the maintenance windows of an organization that SLOs exclude. */
 export const readExclusions = async (
   documents: Pick<TenantDocuments, 'collection'>,
   all: readonly Pick<SloFields, 'query'>[],

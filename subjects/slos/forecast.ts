@@ -1,45 +1,49 @@
-/** When an error budget runs out: many futures, drawn from what was. */
+/** Predicts when an error budget is exhausted, by simulating many futures from past data */
 
-/** What happened in one piece of time. Pieces have one length. */
+/** Events in one block of time; all blocks have the same length */
 export interface Block {
   readonly bad: number;
   readonly total: number;
 }
 
-/** What a forecast starts from. */
+/** Input of a forecast */
 export interface ForecastFrom {
-  /** The window so far, in time order: of a calendar from its begin, else of the last days. */
+  /** Blocks of the current window in time order: from its start for a calendar window, otherwise of the last days */
   readonly blocks: readonly Block[];
-  /** Blocks of a whole window. */
+  /** Number of blocks in a full window */
   readonly windowBlocks: number;
-  /** Share of bad that is allowed: 1 − target. */
+  /** Allowed share of bad events: 1 − target */
   readonly allowed: number;
-  /** What a budget is of: events as they come, or all slices of the window, here how many. */
+  /** Base of the budget: `events`, or the number of slices in the window */
   readonly budgetOf: 'events' | number;
-  /** Whether old blocks leave the window as new ones come. */
+  /** Whether old blocks leave the window as new ones enter */
   readonly rolling: boolean;
 }
 
-/** Blocks from now; `null` is not within the window, of a rolling one not within a window from now. */
+/**
+ * Result in blocks from now; `null` means not within the window, or for a rolling window not within one window length
+ * from now
+ */
 export type Forecast =
   | {
       readonly state: 'known';
       readonly runsOutIn: number | null;
-      /** It runs out between these in 80 of 100 cases. */
+      /** 80% interval of the exhaustion time */
       readonly interval: readonly [earliest: number | null, latest: number | null];
-      /** Share of the futures in which it runs out. */
+      /** Share of the futures in which the budget is exhausted */
       readonly breachChance: number;
     }
   | { readonly state: 'unknown'; readonly reason: string };
 
 const futures = 400;
 /**
- * Where the interval begins and ends. At 0.1 and 0.9 it held 71 to 80 of 100 simulated budgets, since a short past
- * shows fewer bursts than are to come; at these 78 to 84, and of budgets with rare large bursts 70 to 75.
+ * Quantiles of the interval. At 0.1 and 0.9, it covered 71 to 80 of 100 simulated budgets, because a short history
+ * contains fewer bursts than the future. At these quantiles, it covers 78 to 84, and 70 to 75 for budgets with rare
+ * large bursts.
  */
 const ends80 = [0.08, 0.92] as const;
 
-/** A generator of numbers from 0 to 1: the same each time, so that a forecast is a function of what it starts from. */
+/** Returns a deterministic random generator for numbers from 0 to 1, so that a forecast is a function of its input. */
 const randomOf = (seed: number): (() => number) => {
   let state = seed >>> 0;
   return () => {
@@ -51,8 +55,8 @@ const randomOf = (seed: number): (() => number) => {
 };
 
 /**
- * Draws blocks of the past. Each future weighs the past anew (the Bayesian bootstrap), because the past is itself
- * one of those that could have been: without it, intervals are too narrow.
+ * Returns a function that draws blocks from the past. Each future weights the past differently (Bayesian bootstrap),
+ * because the past itself is a random sample. Without this, intervals are too narrow.
  */
 const drawerOf = (blocks: readonly Block[], random: () => number): (() => Block) => {
   let sum = 0;
@@ -72,7 +76,7 @@ const drawerOf = (blocks: readonly Block[], random: () => number): (() => Block)
   };
 };
 
-/** Blocks until one future has spent its budget; infinity if it does not within `steps`. */
+/** Returns the number of blocks until one future exhausts its budget; infinity if it does not within `steps`. */
 const runOutOf = (from: ForecastFrom, steps: number, draw: () => Block): number => {
   const { blocks, windowBlocks, allowed, budgetOf, rolling } = from;
   let bad = 0;
@@ -88,7 +92,7 @@ const runOutOf = (from: ForecastFrom, steps: number, draw: () => Block): number 
     const next = draw();
     bad += next.bad;
     total += next.total;
-    // A window that is not yet full loses nothing.
+    // No block leaves a window that is not full yet.
     const expiredBlock = rolling ? blocks[blocks.length + step - 1 - windowBlocks] : undefined;
     if (expiredBlock !== undefined) {
       bad -= expiredBlock.bad;
@@ -101,7 +105,7 @@ const runOutOf = (from: ForecastFrom, steps: number, draw: () => Block): number 
   return Number.POSITIVE_INFINITY;
 };
 
-/** When the budget runs out, with an interval of 80 % and the chance of a breach. */
+/** Predicts when the budget is exhausted, with an 80% interval and the probability of a breach. */
 export const forecastOf = (from: ForecastFrom): Forecast => {
   const { windowBlocks, rolling } = from;
   const known = from.blocks.filter(({ total }) => total > 0);

@@ -1,7 +1,7 @@
-/** What objectives of one moment ask alike: each says what it asks about, and one statement answers all. */
+/** Combines equal queries of SLOs at one time into one statement */
 import type { Answers } from '../../queries/batch/answers.ts';
 
-/** Objectives that are due together ask within one look at what is due. */
+/** Delay in which queries of SLOs that are due in the same check are collected */
 const gatherMs = 20;
 
 interface Gathering {
@@ -12,8 +12,8 @@ interface Gathering {
 const gathering = new WeakMap<Answers, Map<string, Gathering>>();
 
 /**
- * What `read` finds for all that ask with the same key within some milliseconds: its members are what they ask about. It reads in a turn of the
- * organization's, and is always of the same form for a key.
+ * Returns the result of `read` for all callers with the same key within a few milliseconds; their members are the
+ * query's subjects. Reads in a slot of the organization. The result must have the same form for all calls with a key.
  */
 export const gathered = async <Found>(
   answers: Answers,
@@ -26,7 +26,7 @@ export const gathered = async <Found>(
   known?.members.add(member);
   if (known !== undefined) return known.found as Promise<Found>;
   const members = new Set([member]);
-  // Those who ask from when it reads, or is refused a turn, are not among its members.
+  // Callers that arrive after the read starts, or after a slot is refused, are not members.
   const close = (): void => {
     if (own.get(key)?.members === members) own.delete(key);
   };

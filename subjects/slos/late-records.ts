@@ -1,4 +1,4 @@
-/** Which slices records came for after they had ended: these alone are measured again. */
+/** Finds slices that received records after their end; only these are measured again */
 
 import type { Answers } from '../../queries/batch/answers.ts';
 import { metricsRead } from '../../queries/promql/metrics-read.ts';
@@ -12,24 +12,27 @@ import type { SloFields } from './document.ts';
 import { gathered } from './gathered.ts';
 
 const minuteMs = 60_000;
-/** Slices in between are measured again with those beside them rather than with a question of their own. */
+/** Maximum gap between late slices that are measured in one query */
 const nearSlices = 30;
-/** In more pieces than these all of a window is measured again. */
+/** Maximum number of pieces; with more, the full window is measured again */
 const maxPieces = 8;
 
 type Found = 'logs' | 'traces';
 
-/** Minutes by service. */
+/** Minutes by service */
 type LateMinutes = ReadonlyMap<string, readonly number[]>;
 
-/** Since when records were received that may not have been measured: as a rule the end of the window, and earlier where they landed late. */
+/**
+ * Reception time since which records may be unmeasured: typically the end of the window, earlier if records were stored
+ * late
+ */
 interface Since extends Window {
   readonly sinceMs: number;
 }
 
 /**
- * Minutes of a window that records were received for since then. Rows that were received lately lie in few parts, and no others are read
- * (`queries/freshness.ts`).
+ * Returns the minutes of a window for which records were received since then. Recently received rows are in few parts,
+ * and no others are read (`queries/freshness.ts`).
  */
 const read = async ({ columns }: Pick<Reading, 'columns'>, signal: Found, window: Since): Promise<LateMinutes> => {
   const { table } = signals[signal].newest;
@@ -46,7 +49,10 @@ const read = async ({ columns }: Pick<Reading, 'columns'>, signal: Found, window
 
 const pointTables = ['samples', 'histograms', 'summaries'] as const;
 
-/** The first times in a window, and at its end, that points of metrics were received for since then, in milliseconds by metric. Of other metrics nothing is read. */
+/**
+ * Returns the earliest times, in a window and at its end, of points that were received since then, in milliseconds by
+ * metric. Other metrics are not read.
+ */
 const readPoints = async (
   { columns }: Pick<Reading, 'columns'>,
   metrics: readonly string[],
@@ -67,21 +73,21 @@ const readPoints = async (
 
 interface Counted {
   readonly signals: readonly Found[];
-  /** Of records, all where it is absent. */
+  /** Service of the records; omitted for all */
   readonly service?: string;
   readonly metrics: readonly string[];
-  /** Of PromQL, which looks at the end of each slice. */
+  /** PromQL expressions, evaluated at the end of each slice */
   readonly expressions: readonly string[];
 }
 
-/** What an objective counts; undefined where it cannot be told which slices a record says something of. */
+/** Returns the data that an SLO counts; `undefined` if the affected slices of a record cannot be determined. */
 const countedOf = ({ query: { sli }, service }: SloFields): Counted | undefined => {
   if (sli === undefined) return { signals: ['traces'], service, metrics: [], expressions: [] };
   const signals = new Set<Found>();
   const metrics = new Set<string>();
   const expressions = new Set<string>();
   const queries = [sli.good, sli.bad, sli.total, sli.value].filter((query) => query !== undefined);
-  // A formula has a value where its parts have one, so that it follows from what they read.
+  // A formula has a value where its parts have one, so only its parts matter.
   for (const query of queries.flatMap((each) => (each.kind === 'formula' ? Object.values(each.queries) : each))) {
     if (query.kind === 'metric') metrics.add(query.metric);
     else if (query.kind === 'promql') expressions.add(query.expression);
@@ -92,7 +98,10 @@ const countedOf = ({ query: { sli }, service }: SloFields): Counted | undefined 
   return { signals: [...signals], metrics: [...metrics], expressions: [...expressions] };
 };
 
-/** Stored metrics that expressions read at the ends of a window's slices; undefined where a slice may follow from later points, or from any metrics. */
+/**
+ * Returns the stored metrics that expressions read at the ends of a window's slices; `undefined` if a slice may depend
+ * on later points, or on arbitrary metrics.
+ */
 const metricsOf = async (
   expressions: readonly string[],
   { fromMs, toMs, sliceMs }: Window & { readonly sliceMs: number },
@@ -109,7 +118,7 @@ const metricsOf = async (
   return [...all];
 };
 
-/** Windows of whole slices that have these minutes. */
+/** Returns windows of full slices that contain these minutes. */
 const windowsOf = (minutes: readonly number[], { fromMs, toMs }: Window, sliceMs: number): Window[] => {
   const begins = new Set(minutes.map((minute) => Math.floor((minute * minuteMs) / sliceMs) * sliceMs));
   const windows: Window[] = [];
@@ -123,8 +132,8 @@ const windowsOf = (minutes: readonly number[], { fromMs, toMs }: Window, sliceMs
 };
 
 /**
- * What of a window is measured again. It begins and ends with slices. Before, records that were received up to `landedMs` had landed; others landed since,
- * however long ago they were received.
+ * Returns the parts of a window to measure again; the window starts and ends at slice boundaries. Records received up
+ * to `landedMs` were stored before; others were stored since, regardless of their reception time.
  */
 export const lateWindows = async (
   slo: SloFields,
@@ -157,7 +166,8 @@ export const lateWindows = async (
     return Math.min(...(await Promise.all(firsts)));
   };
   const [first, firstOfPromql] = await Promise.all([firstOf(metrics), firstOf(ofPromql)]);
-  // A point says something of slices after it, too: a counter grows from it to the next one. At its own time PromQL looks for the slice that ends then.
+  // A point also affects later slices, because a counter increases from it to the next point. At its own time, PromQL
+  // evaluates the slice that ends then.
   const onMs = Math.min(
     ...[window.toMs, Math.floor(first / sliceMs) * sliceMs],
     Math.max(window.fromMs, Math.ceil(firstOfPromql / sliceMs) * sliceMs - sliceMs),

@@ -1,4 +1,4 @@
-/** Measures slices of an objective: good and total, as whole numbers. */
+/** Measures slices of an SLO: good and total as integers */
 
 import type { Answers } from '../../queries/batch/answers.ts';
 import { answerOver } from '../../queries/over-window.ts';
@@ -14,7 +14,7 @@ import { countRequests } from './requests.ts';
 
 export interface MeasureOptions {
   readonly reading: QueryReading;
-  /** Of the organization: what objectives ask at once is asked together. */
+  /** Answers of the organization; simultaneous queries of SLOs are combined */
   readonly answers: Answers;
   readonly signal?: AbortSignal;
   readonly dueMs?: number;
@@ -22,7 +22,7 @@ export interface MeasureOptions {
 
 type SliceOptions = MeasureOptions & { readonly sliceMs: number };
 
-/** A figure for each slice that has one, by its begin. */
+/** Returns the value of each slice that has one, by its start. */
 const figures = async (
   query: Query,
   window: Window,
@@ -51,7 +51,7 @@ const holds: Readonly<Record<NonNullable<Sli['operator']>, (value: number, thres
   gte: (value, threshold) => value >= threshold,
 };
 
-/** A count of nothing is no value: without events a slice is unknown. */
+/** A count of zero events is not a value: a slice without events is unknown. */
 const isOfNothing = (query: Query, value: number): boolean =>
   value === 0 && query.kind === 'aggregate' && query.measures.every((measure) => measure.function === 'count');
 
@@ -83,7 +83,7 @@ const ratioSlices = async (
   });
 };
 
-/** The slices of a window that had events, in time order. The window begins and ends with slices. */
+/** Returns the slices of a window that had events, in time order. The window starts and ends at slice boundaries. */
 export const measureSlices = async (
   slo: SloFields,
   window: Window,

@@ -1,4 +1,4 @@
-/** Which slices of an objective are measured when: those that ended, late records, and the time before it was made. */
+/** Schedules slice measurements of an SLO: completed slices, late records, and the time before the SLO was created */
 
 import type { Window } from '../../queries/slos/windows.ts';
 import { hashOf } from '../../runtime/hash-of.ts';
@@ -9,57 +9,58 @@ import type { SloFields } from './document.ts';
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
-/** So late a record may be and counts. */
+/** Maximum delay of a record that still counts */
 export const lateMs = dayMs;
-/** A slice that ended is measured again for so long with each look, as its records land within seconds. */
+/** Time after its end during which a slice is measured in every check, because records are stored within seconds */
 const freshMs = 3 * minuteMs;
-/** So often late records are looked for. */
+/** Interval of the search for late records */
 const lateEveryMs = 9 * minuteMs;
 /**
- * So far back all is measured again with each look for late records, however long they took to land. Of the time before, what was received since
- * then is looked for, or since what had landed with the look before, which reads nothing else (`late-records.ts`).
+ * Period that every search for late records measures again completely, regardless of storage delay. For earlier times,
+ * it searches for records received since then, or since the records that were stored at the previous search, and reads
+ * nothing else (`late-records.ts`).
  */
 const measuredAgainMs = 60 * minuteMs;
-/** So often all of the last day is measured again: what cannot be found by its reception. */
+/** Interval at which the complete last day is measured again, for changes that reception times do not show */
 const allEveryMs = 180 * minuteMs;
-/** After such a pause too. */
+/** Pause after which the last day is also measured again */
 const pauseMs = measuredAgainMs / 2;
-/** Pieces of the time before, of one look. */
+/** Number of pieces of earlier time per check */
 const piecesBack = 4;
 
-/** How far an objective is measured: slices of its series from `fromMs` up to `upToMs`. */
+/** Measured extent of an SLO: slices of its series from `fromMs` to `upToMs` */
 export interface Measured {
   readonly series: string;
   readonly fromMs: number;
   readonly upToMs: number;
-  /** When late records were looked for last. */
+  /** Time of the last search for late records */
   readonly lateMs: number;
-  /** When all was measured again last; absent in what former versions kept. */
+  /** Time of the last complete measurement; missing in data of former versions */
   readonly allMs?: number | undefined;
-  /** All records that were received up to then had landed when late ones were looked for; absent where that was not known. */
+  /** Reception time up to which all records were stored at the last search; missing if unknown */
   readonly landedMs?: number | undefined;
 }
 
-/** What is measured, as a short text: another indicator begins another series. */
+/** Returns a short key of the indicator; another indicator starts another series. */
 export const seriesOf = ({ query, type, service, latencyThresholdMs }: SloFields): string => {
   const measured = query.sli ?? { type, service, latencyThresholdMs };
   return hashOf(measured, query.slice).slice(0, 16);
 };
 
-/** What one look measures, and how far the objective is measured after it. */
+/** Measurements of one check, and the extent after it */
 export interface MeasurementPlan {
-  /** Slices that ended. */
+  /** Completed slices */
   readonly ended: readonly Window[];
-  /** The time before what was measured, newest first. */
+  /** Time before the measured extent, newest first */
   readonly before: readonly Window[];
-  /** Slices of which those are told that changed. */
+  /** Slices of which only changed ones are published */
   readonly late: readonly Window[];
-  /** Of these slices those are measured again that records came for since they ended. */
+  /** Slices that are measured again only if records arrived after their end */
   readonly recheck: readonly Window[];
   readonly next: Measured;
 }
 
-/** Pieces of at most so many slices, as are told at once. */
+/** Returns pieces of at most the number of slices that can be published at once. */
 const piecesOf = ({ fromMs, toMs }: Window, sliceMs: number): Window[] => {
   const pieceMs = maxSlicesPerMessage * sliceMs;
   return Array.from({ length: Math.max(0, Math.ceil((toMs - fromMs) / pieceMs)) }, (_, index) => ({
@@ -69,8 +70,8 @@ const piecesOf = ({ fromMs, toMs }: Window, sliceMs: number): Window[] => {
 };
 
 /**
- * When late records are to be looked for at the latest before a time. Objectives that ask for the same do so in the same minute, and others in
- * others.
+ * Returns the last due time of the search for late records before a time. SLOs with equal queries share a minute, and
+ * others use different minutes.
  */
 const lateDueMs = ({ query: { sli }, service }: SloFields, nowMs: number): number => {
   const queryKey = sli === undefined ? service : JSON.stringify(sli.total ?? sli.value);
@@ -78,7 +79,7 @@ const lateDueMs = ({ query: { sli }, service }: SloFields, nowMs: number): numbe
   return Math.floor((nowMs - shiftMs) / lateEveryMs) * lateEveryMs + shiftMs;
 };
 
-/** The last day again, where that is due. */
+/** Plans to measure the last day again if that is due. */
 const planLateSlices = (
   slo: SloFields,
   known: Measured,
@@ -98,7 +99,10 @@ const planLateSlices = (
   };
 };
 
-/** What to measure at a time, after what was measured before; `keptDays` of telemetry can be read. */
+/**
+ * Returns the measurements that are due at a time, given the measured extent; `retentionDays` is the retention of the
+ * telemetry.
+ */
 export const planMeasurements = (
   slo: SloFields,
   known: Measured | undefined,
@@ -119,13 +123,13 @@ export const planMeasurements = (
   const before = piecesOf({ fromMs: Math.min(oldestMs, own.fromMs), toMs: own.fromMs }, sliceMs)
     .slice(-piecesBack)
     .reverse();
-  // A slice is looked at once more after the last record that counts, however long nothing ran.
+  // A slice is checked once more after the last record that counts, even after a long pause.
   const lateFromMs = Math.max(begin(own.lateMs - lateMs), own.fromMs, oldestMs);
   const { late, recheck, ...progress } = planLateSlices(slo, own, { nowMs, fromMs: lateFromMs, toMs: settlingMs });
   const fromMs = Math.min(own.fromMs, before.at(-1)?.fromMs ?? own.fromMs);
   return { ended: ahead, before, late, recheck, next: { series, fromMs, upToMs, landedMs: own.landedMs, ...progress } };
 };
 
-/** Up to when late records are counted. */
+/** Returns the time up to which late records are included. */
 export const settledUpTo = ({ lateMs: lastLateCheckMs, upToMs }: Measured): number =>
   Math.min(upToMs, lastLateCheckMs - lateMs);

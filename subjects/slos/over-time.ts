@@ -1,4 +1,4 @@
-/** Burn rates over time, and when a budget runs out: from slices that were measured. */
+/** Burn rates over time, and the forecast of a budget, from measured slices */
 import type { Reading } from '../../queries/reading.ts';
 import { burnRateOf } from '../../queries/slos/figures.ts';
 import { asNumber, fraction, minus } from '../../queries/slos/fraction.ts';
@@ -14,18 +14,21 @@ import { objectiveOf, windowSoFar } from './status.ts';
 
 type OwnColumns = Pick<Reading, 'columns'>;
 
-/** Points of a series. */
+/** Maximum number of points of a series */
 export const maxPoints = 1000;
-/** Blocks that a forecast is drawn from, of a whole window. */
+/** Number of blocks of a full window for a forecast */
 const blocksOfForecast = 180;
 
-/** The step of a series: a part of the window in whole slices, the finest that gives no more points than there may be. */
+/**
+ * Returns the step of a series: the finest divisor of the window in full slices that does not exceed the limit of
+ * points.
+ */
 export const stepWithin = (windowMs: number, sliceMs: number, { fromMs, toMs }: Window): number | undefined =>
   [60, 30, 12, 6, 5, 4, 3, 2, 1]
     .map((parts) => windowMs / parts)
     .find((stepMs) => stepMs % sliceMs === 0 && (toMs - fromMs) / stepMs <= maxPoints);
 
-/** Burn rates of windows that end step by step. The range begins and ends with steps. */
+/** Returns burn rates of windows that end at each step. The range starts and ends at step boundaries. */
 export const burnRatesOver = async (
   reading: OwnColumns,
   { id, slo }: KnownSlo,
@@ -52,7 +55,7 @@ export const burnRatesOver = async (
   });
 };
 
-/** When the budget runs out, at a time. */
+/** Returns the forecast of the budget's exhaustion at a time. */
 export const forecastAt = async (reading: OwnColumns, { id, slo }: KnownSlo, nowMs: number) => {
   const of = { sloId: id, series: seriesOf(slo) };
   const last = (await readMeasurements(reading, [id])).get(`${id} ${of.series}`);
@@ -61,7 +64,7 @@ export const forecastAt = async (reading: OwnColumns, { id, slo }: KnownSlo, now
   const { sliceMs } = soFar;
   const windowMs = soFar.toMs - soFar.fromMs;
   const blockMs = Math.max(1, Math.floor(windowMs / blocksOfForecast / sliceMs)) * sliceMs;
-  // Blocks end with the slices that ended; a calendar's first is left out where it is not whole.
+  // Blocks end with the completed slices; a partial first block of a calendar window is omitted.
   const blocks = Math.floor((soFar.endMs - soFar.fromMs) / blockMs);
   const window = { fromMs: soFar.endMs - blocks * blockMs, toMs: soFar.endMs };
   const sums = blocks === 0 ? [] : await readPieces(reading, of, { window, pieceMs: blockMs, objective });

@@ -1,4 +1,4 @@
-/** Error-budget policies: what a team does when little of a budget is left, or when it burns. */
+/** Error budget policies: actions of a team when little of a budget remains, or the burn rate is high */
 import { z } from 'zod';
 import { type Budget, burnRateOf, type Objective, type Sums } from '../../queries/slos/figures.ts';
 import { compared, decimal, dividedBy, fraction } from '../../queries/slos/fraction.ts';
@@ -15,35 +15,50 @@ const Step = z.strictObject({
     .min(-1000)
     .max(100)
     .optional()
-    .describe('In percent: the step holds while less of the budget is left. This, or burnRate'),
-  burnRate: z.number().positive().max(1_000_000).optional().describe('The step holds at this rate or above'),
-  window: duration('1m', '30d').optional().describe('Of the burn rate, in whole slices; required beside it'),
-  severity: z.enum(alertSeverities).default('warning').describe('Of its alert'),
+    .describe('Percentage; the step is active while less of the budget remains. Mutually exclusive with `burnRate`'),
+  burnRate: z.number().positive().max(1_000_000).optional().describe('Minimum burn rate at which the step is active'),
+  window: duration('1m', '30d').optional().describe('Window of the burn rate, in full slices; required with it'),
+  severity: z.enum(alertSeverities).default('warning').describe("Severity of the step's alert"),
   labels: z
     .record(z.string().regex(/^[A-Za-z_][\w.]{0,255}$/), z.string().max(2048))
     .default({})
-    .describe('Of its alert, for routing: a receiver with an escalation policy opens an incident'),
-  freeze: z.boolean().default(false).describe('Whether nothing is to be deployed while it holds: `oiq slo gate`'),
+    .describe("Labels of the step's alert, for routing: a receiver with an escalation policy opens an incident"),
+  freeze: z
+    .boolean()
+    .default(false)
+    .describe('Whether deployments are frozen while the step is active: `oiq slo gate`'),
 });
 
-/** What callers write of a policy. */
+/** Writable fields of a policy */
 export const SloPolicyFields = z.strictObject({
-  steps: z.array(Step).max(16).default([]).describe('Each holds for itself; while one does, its alert fires'),
+  steps: z
+    .array(Step)
+    .max(16)
+    .default([])
+    .describe('Independent steps; the alert of a step fires while the step is active'),
 });
 export type SloPolicyFields = z.output<typeof SloPolicyFields>;
 export type SloPolicyStep = SloPolicyFields['steps'][number];
 
-/** A stored policy; undefined where there is none, or where it is of a later version. */
+/** Returns a stored policy; `undefined` if there is none, or it is of a later version. */
 export const readPolicy = (stored: object | undefined): SloPolicyFields | undefined =>
   stored === undefined ? undefined : SloPolicyFields.safeParse({ steps: (stored as { steps?: unknown }).steps }).data;
 
-/** What is wrong with a policy for an objective, each with its path. */
+/** Returns the problems of a policy for an SLO, each with its path. */
 export const policyProblems = ({ steps }: SloPolicyFields, { query: { slice } }: Pick<SloFields, 'query'>) =>
-  steps.flatMap(({ name, budgetRemainingBelow: budgetRemainingBelow, burnRate, window }, index) => {
+  steps.flatMap(({ name, budgetRemainingBelow, burnRate, window }, index) => {
     const checks: readonly (readonly [field: string, isWrong: boolean, message: string])[] = [
       ['name', steps.findIndex((step) => step.name === name) < index, 'is the name of another step'],
-      ['burnRate', budgetRemainingBelow === undefined && burnRate === undefined, 'is required, or budgetRemainingBelow'],
-      ['burnRate', budgetRemainingBelow !== undefined && burnRate !== undefined, 'must be left out beside budgetRemainingBelow'],
+      [
+        'burnRate',
+        budgetRemainingBelow === undefined && burnRate === undefined,
+        'is required, or budgetRemainingBelow',
+      ],
+      [
+        'burnRate',
+        budgetRemainingBelow !== undefined && burnRate !== undefined,
+        'must be left out beside budgetRemainingBelow',
+      ],
       ['window', burnRate !== undefined && window === undefined, 'is required beside burnRate'],
       ['window', burnRate === undefined && window !== undefined, 'is for burnRate only'],
       ['window', window !== undefined && msOf(window) % msOf(slice) !== 0, `must be whole slices, of ${slice} each`],
@@ -53,13 +68,13 @@ export const policyProblems = ({ steps }: SloPolicyFields, { query: { slice } }:
     );
   });
 
-/** Lengths of windows in which steps look at burn rates, in milliseconds. */
+/** Returns the lengths of the windows in which steps evaluate burn rates, in milliseconds. */
 export const windowsOfPolicy = ({ steps }: SloPolicyFields): number[] =>
   steps.flatMap(({ window }) => (window === undefined ? [] : [msOf(window)]));
 
-/** Whether a step holds: null where nothing is known. */
+/** Returns whether a step is active; `null` if unknown. */
 const holdsOf = (
-  { budgetRemainingBelow: budgetRemainingBelow, burnRate, window }: SloPolicyStep,
+  { budgetRemainingBelow, burnRate, window }: SloPolicyStep,
   { budget, burning, objective }: { budget: Budget; burning: (ms: number) => Sums; objective: Objective },
 ): boolean | null => {
   if (budgetRemainingBelow !== undefined)
@@ -70,7 +85,7 @@ const holdsOf = (
   return rate === undefined ? null : compared(rate, decimal(burnRate ?? 0)) >= 0;
 };
 
-/** How a policy stands. Nothing is frozen by what is not known. */
+/** Returns the status of a policy. Unknown values do not cause a freeze. */
 export const toPolicyStatus = (policy: SloPolicyFields, known: Parameters<typeof holdsOf>[1]) => {
   const steps = policy.steps.map((step) => ({
     name: step.name,

@@ -1,4 +1,4 @@
-/** What an objective says that cannot be measured, beyond its form. */
+/** Problems of an SLO that prevent its measurement, beyond its schema */
 
 import { expressionProblem } from '../../queries/promql/index.ts';
 import type { Query } from '../../queries/query.ts';
@@ -11,7 +11,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** What is wrong, and where: `query.sli.good.groupBy`. */
+/** A problem and its path: `query.sli.good.groupBy` */
 export interface Problem {
   readonly path: string;
   readonly message: string;
@@ -105,7 +105,7 @@ const textProblems = ({ query: { alerting } }: SloFields): Problem[] => [
   ),
 ];
 
-/** What is wrong with an objective, each with its path; none if it can be measured. */
+/** Returns the problems of an SLO, each with its path; empty if it can be measured. */
 export const sloProblems = (slo: SloFields): Problem[] => {
   const { sli, alerting } = slo.query;
   const rules = [

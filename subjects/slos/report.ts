@@ -1,4 +1,4 @@
-/** What was promised and what was kept, period by period. */
+/** SLO reports: target and result of each period */
 import { createHash } from 'node:crypto';
 import type { Reading } from '../../queries/reading.ts';
 import { objectiveOf, sliOf } from '../../queries/slos/figures.ts';
@@ -13,10 +13,12 @@ import { excludedIn } from './exclusions.ts';
 import { seriesOf } from './measurement-times.ts';
 import { figuresOf, reportedUpTo, toLastMeasurementView, toSloObjective } from './status.ts';
 
-/** A Monday, with which weeks begin, and a first of January. */
+/** A Monday, on which weeks start, and a January 1 */
 const startsAt = '2024-01-01T00:00';
 
-/** The periods of a calendar that lie in a range or reach into it, oldest first; `undefined` for more than so many. */
+/**
+ * Returns the periods of a calendar that overlap a range, oldest first; `undefined` if there are more than the limit.
+ */
 export const periodsIn = (
   of: Pick<Calendar, 'period' | 'timeZone'>,
   { fromMs, toMs }: Window,
@@ -38,13 +40,16 @@ interface ReportQuery {
   readonly periods: readonly Window[];
   readonly nowMs: number;
   readonly maintenance: readonly MaintenanceWindow[];
-  /** The target in force at a time. */
+  /** Returns the target in force at a time. */
   readonly targetAt: (ms: number) => number;
 }
 
 const time = (ms: number): string => new Date(ms).toISOString();
 
-/** Figures of periods, and how far they are measured. A period that ended is told with the target at its end; one that goes on, so far and with today's. */
+/**
+ * Returns the results of periods, and how far they are measured. A completed period uses the target at its end; the
+ * current one is partial and uses today's target.
+ */
 export const reportOf = async (
   reading: Pick<Reading, 'columns'>,
   known: KnownSlo,
@@ -73,7 +78,7 @@ export const reportOf = async (
       to: time(period.toMs),
       targetPct,
       hasEnded,
-      // A slice counts where it begins, and its last records come once it has ended.
+      // A slice counts at its start, and its last records arrive after its end.
       isSettled: hasEnded && last !== undefined && last.settledUpToMs >= Math.ceil(period.toMs / sliceMs) * sliceMs,
       isMet: sli === undefined ? null : compared(sli, objectiveOf(toSloObjective(then)).target) >= 0,
       ...figuresOf(then, sums, period, excluded),
@@ -83,7 +88,7 @@ export const reportOf = async (
   return { ...toLastMeasurementView(last), periods: periodReports };
 };
 
-/** A period as it is frozen: the same figures are the same text. */
+/** Returns a period in the form in which it is frozen: equal results have equal texts. */
 export const frozenText = (period: object): { readonly content: string; readonly sha256: string } => {
   const content = JSON.stringify(period);
   return { content, sha256: createHash('sha256').update(content).digest('hex') };

@@ -1,4 +1,4 @@
-/** The short form: requests of a service by slice. Those of one moment are counted with one statement. */
+/** Short form of an SLO: requests of a service per slice. Those of one time are counted with one statement. */
 
 import type { Answers } from '../../queries/batch/answers.ts';
 import type { Reading } from '../../queries/reading.ts';
@@ -10,7 +10,7 @@ import { gathered } from './gathered.ts';
 
 type Counts = readonly (readonly [beginMs: number, good: number, total: number])[];
 
-/** What is counted of a service: shorter than a duration, in the buckets of durations, or what did not fail. */
+/** Counted requests of a service: shorter than a duration, by duration buckets, or without an error */
 interface Member {
   readonly service: string;
   readonly bound?: number | undefined;
@@ -26,11 +26,14 @@ interface Row {
   readonly service: string;
   readonly begin: string;
   readonly total: string;
-  /** By bound, in their order. */
+  /** Good requests by bound, in the order of the bounds */
   readonly good: readonly string[];
 }
 
-/** Durations are kept in buckets, and the bound is the one next to it. Of each bound those below it, without errors. */
+/**
+ * SQL of fast requests. Durations are stored in buckets, so the bound is the closest bucket bound. Counts successful
+ * requests below each bound.
+ */
 const fastSql = `arrayMap(bound -> toString(arraySum(mapValues(mapFilter((bucket, spans) -> bucket < bound, sumMap(duration_buckets))))
   - arraySum(mapValues(mapFilter((bucket, spans) -> bucket < bound, sumMap(error_buckets))))), {bounds:Array(UInt16)})`;
 
@@ -69,7 +72,7 @@ const read = async (
   );
 };
 
-/** Good and all requests of an objective's service. */
+/** Returns good and total requests of an SLO's service. */
 export const countRequests = async (
   { type, service, latencyThresholdMs }: Pick<SloFields, 'type' | 'service' | 'latencyThresholdMs'>,
   window: Window,
@@ -85,7 +88,7 @@ export const countRequests = async (
 ): Promise<Counts> => {
   const bound = type === 'latency' ? nearestBucket((latencyThresholdMs ?? 0) * 1e6) : undefined;
   const member = memberKey({ service, bound });
-  // Durations cost more to add up than all else, so that only those are asked with them that need them.
+  // Durations are the most expensive to sum, so only members that need them are queried with them.
   const key = `requests ${bound === undefined ? 'by status' : 'by duration'} ${JSON.stringify({ ...window, sliceMs })}`;
   const counts = await gathered(answers, { key, member }, (members) =>
     read(reading, members.map(memberOf), { ...window, sliceMs }),

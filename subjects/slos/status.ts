@@ -1,4 +1,4 @@
-/** How an objective stands: indicator, budget left, burn rates, from slices that were measured. */
+/** Status of an SLO: indicator, remaining budget and burn rates, from measured slices */
 import type { Reading } from '../../queries/reading.ts';
 import {
   budgetOf,
@@ -23,14 +23,17 @@ import { type SloPolicyFields, toPolicyStatus, windowsOfPolicy } from './policy.
 
 const dayMs = 86_400_000;
 const hundred = fraction(100n);
-/** Windows of burn rates are of 30 days at most. */
+/** Maximum length of burn rate windows: 30 days */
 const maxBurnWindowMs = 30 * dayMs;
-/** So long after a slice ended it may still be on its way to be measured; later it is missing, and lowers the coverage. */
+/**
+ * Time after the end of a slice in which its measurement may be pending; afterwards it is missing, and reduces the
+ * coverage
+ */
 const recentMs = 600_000;
 
 type OwnColumns = Pick<Reading, 'columns'>;
 
-/** What of an objective its figures are made by, as it is told with what is measured. */
+/** Returns the fields of an SLO on which its results are based, for measurements. */
 export const toSloObjective = ({
   targetPct,
   windowDays,
@@ -46,15 +49,15 @@ export const toSloObjective = ({
 
 export const objectiveOf = (slo: SloFields): Objective => objectiveBy(toSloObjective(slo));
 
-/** The window at a time, and up to where of it slices ended. */
+/** The window at a time, and the end of its completed slices */
 export interface WindowSoFar extends Window {
   readonly endMs: number;
   readonly sliceMs: number;
 }
 
 /**
- * Up to where figures are told at a time: the slices that were measured, or, where measuring has stopped, those that ended: what was not
- * measured is then missing, and the coverage says so.
+ * Returns the time up to which results are reported: the end of the measured slices, or, if measurements have stopped,
+ * of the completed slices. Unmeasured slices are then missing and reduce the coverage.
  */
 export const reportedUpTo = (
   { query: { slice } }: SloFields,
@@ -66,7 +69,7 @@ export const reportedUpTo = (
   return last !== undefined && nowMs - (last.upToMs + sliceMs) < recentMs ? Math.min(endedMs, last.upToMs) : endedMs;
 };
 
-/** The window of an objective at a time, up to where its figures are told. */
+/** Returns the window of an SLO at a time, up to the end of its results. */
 export const windowSoFar = (slo: SloFields, last: LastMeasurement | undefined, nowMs: number): WindowSoFar => {
   const { query, windowDays } = slo;
   const { calendar } = query;
@@ -80,7 +83,7 @@ export const windowSoFar = (slo: SloFields, last: LastMeasurement | undefined, n
 const hourMs = 3_600_000;
 const defaultWindows = [hourMs / 12, hourMs / 2, hourMs, 2 * hourMs, 6 * hourMs, dayMs, 3 * dayMs];
 
-/** Lengths of windows in which burn rates are looked at: those of the SRE workbook, and of the objective's own rules. */
+/** Returns the lengths of burn rate windows: those of the SRE workbook, and of the SLO's own rules. */
 const burnWindows = ({ query: { alerting, slice } }: SloFields): number[] => {
   const own = (alerting.rules ?? []).flatMap(({ long, short }) => [msOf(long), msOf(short)]);
   return [...new Set([...defaultWindows, ...own])]
@@ -91,17 +94,17 @@ const burnWindows = ({ query: { alerting, slice } }: SloFields): number[] => {
 const numberOf = (value: Fraction | undefined): number | null => (value === undefined ? null : asNumber(value));
 const time = (ms: number): string => new Date(ms).toISOString();
 
-/** How far an objective is measured. */
+/** Returns how far an SLO is measured. */
 const toMeasurementView = ({ upToMs, settledUpToMs, error }: LastMeasurement) => ({
   measuredUpTo: time(upToMs),
   settledUpTo: time(settledUpToMs),
   error: error || null,
 });
-/** The same of one that may not have been measured yet. */
+/** Returns how far an SLO is measured, if it was measured. */
 export const toLastMeasurementView = (last: LastMeasurement | undefined) =>
   last === undefined ? { measuredUpTo: null, settledUpTo: null, error: null } : toMeasurementView(last);
 
-/** Indicator, budget and coverage of a window. */
+/** Returns the indicator, budget and coverage of a window. */
 export const figuresOf = (
   slo: SloFields,
   window: Sums,
@@ -123,13 +126,13 @@ export const figuresOf = (
   };
 };
 
-/** When figures are asked for, and the maintenance of the organization that objectives leave out. */
+/** Time of the status, and the maintenance windows of the organization that SLOs exclude */
 export interface StatusOptions {
   readonly nowMs: number;
   readonly maintenance?: readonly MaintenanceWindow[];
 }
 
-/** Indicator and budget of many objectives at a time, in their order. */
+/** Returns the indicator and budget of SLOs at a time, in their order. */
 export const readSloStatuses = async (
   reading: OwnColumns,
   known: readonly KnownSlo[],
@@ -161,7 +164,7 @@ export const readSloStatuses = async (
   });
 };
 
-/** How an objective and its policy stand at a time. */
+/** Returns the status of an SLO and its policy at a time. */
 export const statusOf = async (
   reading: OwnColumns,
   { id, slo }: KnownSlo,
@@ -173,7 +176,7 @@ export const statusOf = async (
   const lengths = burnWindows(slo);
   const burning = lengths.map((ms) => ({ fromMs: soFar.endMs - ms, toMs: soFar.endMs }));
   const backBy = (ms: number): Window => ({ fromMs: soFar.endMs - ms, toMs: soFar.endMs });
-  // Burn rates may look further back than the window.
+  // Burn rate windows may begin before the window.
   const reach = { fromMs: Math.min(soFar.fromMs, soFar.endMs - maxBurnWindowMs), toMs: soFar.toMs };
   const excluded = excludedIn({ id, slo }, maintenance, reach, soFar.sliceMs);
   const windows = [soFar, ...burning, ...(policy === undefined ? [] : windowsOfPolicy(policy).map(backBy))];

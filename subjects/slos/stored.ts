@@ -2,7 +2,7 @@ import { queryVersion as understood } from '../../queries/query.ts';
 import type { StoredSlo } from '../../schemas/resources/slo.ts';
 import { SloFields } from './document.ts';
 
-/** A stored objective as it is measured; undefined where its form is not understood here. */
+/** Returns a stored SLO for measurement; `undefined` if its form is unknown. */
 export const readSlo = (stored: StoredSlo): SloFields | undefined => {
   if (stored.queryVersion > understood) return undefined;
   const known = Object.fromEntries(Object.entries(stored).filter(([name]) => name in SloFields.shape));

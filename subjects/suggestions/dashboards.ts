@@ -1,11 +1,11 @@
-/** Templates of dashboards that would show much of what lands, and of which none was made. */
+/** Suggests dashboard templates that cover much of the received telemetry and have no dashboard yet */
 import { filledOf, shareOf, type TemplateStatus } from '../dashboards/templates/ranking.ts';
 import type { Suggestion } from './suggestion.ts';
 
 const minShare = 0.8;
 const maxTemplates = 3;
 
-/** In the order in which they are given. */
+/** Returns suggestions in the given order. */
 export const dashboardSuggestions = (rankings: readonly TemplateStatus[]): Suggestion[] =>
   rankings
     .filter((ranking) => ranking.dashboards === 0 && (shareOf(ranking) ?? 0) >= minShare)

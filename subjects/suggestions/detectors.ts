@@ -1,4 +1,4 @@
-/** The detectors that come with the platform. Each is suggested where what it watches lands and no detector asks the same. */
+/** Predefined detectors. Each is suggested if its telemetry is received and no detector has the same query. */
 import { isDeepStrictEqual } from 'node:util';
 import { queryOf } from '../../queries/run.ts';
 import { DetectorFields } from '../anomalies/detector.ts';
@@ -8,7 +8,7 @@ import type { Suggestion } from './suggestion.ts';
 interface Shipped {
   readonly name: string;
   readonly description: string;
-  /** What lands that it would watch, for people; undefined where nothing does. */
+  /** Returns the received telemetry that the detector would watch, for people; `undefined` if there is none. */
   watches(catalogue: Catalogue): { readonly what: string; readonly count: number; readonly query: object } | undefined;
   readonly direction: 'up' | 'down' | 'both';
   readonly minChange?: number;
@@ -26,7 +26,7 @@ const ofServices =
       : { what: `${count} ${count === 1 ? 'service sends' : 'services send'} ${signal}`, count, query };
   };
 
-/** The first of these metrics that lands. */
+/** Returns the first of these metrics that is received. */
 const ofMetric =
   (names: readonly string[], queryFor: (metric: string) => object) =>
   ({ metrics }: Catalogue): ReturnType<Shipped['watches']> => {
@@ -46,27 +46,27 @@ const spans = (search: string, measure: object) => ({
 const shipped: readonly Shipped[] = [
   {
     name: 'Requests of services',
-    description: 'How many requests each service gets',
+    description: 'Number of requests per service',
     watches: ofServices('traces', spans(requests, { function: 'count' })),
     direction: 'both',
     minChange: 20,
   },
   {
     name: 'Failed requests of services',
-    description: 'How many requests of each service fail',
+    description: 'Number of failed requests per service',
     watches: ofServices('traces', spans(`${requests} status:error`, { function: 'count' })),
     direction: 'up',
     minChange: 5,
   },
   {
     name: 'Slow requests of services',
-    description: 'The 95th percentile of how long requests of each service take',
+    description: '95th percentile of the request duration per service',
     watches: ofServices('traces', spans(requests, { function: 'percentile', field: 'duration', percentile: 95 })),
     direction: 'up',
   },
   {
     name: 'Error logs of services',
-    description: 'How many records of errors each service writes',
+    description: 'Number of error records per service',
     watches: ofServices('logs', {
       kind: 'aggregate',
       signal: 'logs',
@@ -80,7 +80,7 @@ const shipped: readonly Shipped[] = [
   },
   {
     name: 'Warnings and errors by log pattern',
-    description: 'How many warnings and errors of each log pattern each service writes',
+    description: 'Number of warnings and errors per log pattern and service',
     watches: ofServices('logs', {
       kind: 'aggregate',
       signal: 'log-patterns',
@@ -94,7 +94,7 @@ const shipped: readonly Shipped[] = [
   },
   {
     name: 'CPU of hosts',
-    description: 'How busy the processors of each host are',
+    description: 'CPU utilization per host',
     watches: ofMetric(['system.cpu.utilization', 'system.cpu.time', 'node_cpu_seconds_total'], (metric) =>
       metric === 'node_cpu_seconds_total'
         ? { kind: 'metric', metric, search: '-mode:idle', overTime: 'rate', groupBy: ['instance'], limit: 1000 }
@@ -111,7 +111,7 @@ const shipped: readonly Shipped[] = [
   },
   {
     name: 'Memory of hosts',
-    description: 'How much memory of each host is in use',
+    description: 'Memory utilization per host',
     watches: ofMetric(
       ['system.memory.utilization', 'system.memory.usage', 'node_memory_MemAvailable_bytes'],
       (metric) =>
@@ -123,7 +123,7 @@ const shipped: readonly Shipped[] = [
   },
   {
     name: 'Lag of queues',
-    description: 'How far consumers are behind producers',
+    description: 'Lag of consumers behind producers',
     watches: ofMetric(
       [
         'kafka.consumer_group.lag_sum',

@@ -1,4 +1,4 @@
-/** A better threshold for a rule that fires too often: what the evaluator would have told of the values that were evaluated. */
+/** Suggests a threshold for a rule that fires too often, by replaying past evaluations */
 import type { AlertState } from '../../schemas/alerts.ts';
 import { evaluate } from '../alerts/evaluate.ts';
 import { type AlertRule, AlertRuleFields, type Threshold } from '../alerts/rule.ts';
@@ -13,13 +13,13 @@ export interface PastValues {
 export interface RuleHistory {
   readonly rule: AlertRule;
   readonly tenantId: string;
-  /** In their order. */
+  /** Evaluations in order */
   readonly evaluations: readonly PastValues[];
-  /** Alerts that somebody saw to. */
+  /** Acknowledged alerts */
   readonly acknowledged: readonly { readonly alertId: string; readonly startedAtMs: number }[];
 }
 
-/** An alert from its begin to its end, with the value that was furthest. */
+/** An alert from start to end, with its most extreme value */
 interface Episode {
   readonly alertId: string;
   readonly fromMs: number;
@@ -28,7 +28,7 @@ interface Episode {
 }
 
 const minAlerts = 10;
-/** Of the alerts before, the most that a better threshold leaves. */
+/** Maximum share of the alerts that a better threshold retains */
 const fairPart = 0.5;
 const quantiles = [0.5, 0.75, 0.9, 0.95];
 
@@ -37,7 +37,7 @@ const sideOf = ({ operator }: Threshold): 1 | -1 | undefined => {
   return operator === 'below' ? -1 : undefined;
 };
 
-/** What is compared is one value, as it was told; a group that is not told of is well. */
+/** The replay compares a single stored value; a group without a value is healthy. */
 const replayed = (rule: AlertRule): AlertRule => {
   const { condition } = rule;
   if (condition.kind !== 'threshold') return rule;
@@ -45,7 +45,7 @@ const replayed = (rule: AlertRule): AlertRule => {
   return { ...rule, condition: { ...others, match: 'last' }, noData: 'resolve', labels: {}, annotations: {} };
 };
 
-/** Whether a value may hold. */
+/** Returns a test for whether a value may fulfill the condition. */
 const beyond = ({ condition }: AlertRule, side: 1 | -1): ((value: number) => boolean) => {
   const limit = condition.kind === 'threshold' ? condition.thresholds[0]?.value : undefined;
   return (value) => limit === undefined || !(side * value < side * limit);
@@ -83,7 +83,8 @@ const episodesOf = (alertRule: AlertRule, { tenantId, evaluations }: RuleHistory
   let prior: RuleState = emptyState();
   for (const { atMs, groups } of evaluations) {
     const goesOn = Object.values(prior.alerts).some(({ state }) => state !== 'inactive');
-    // Where nothing goes on and nothing is beyond, an evaluation tells nothing: most of a week are such.
+    // If no alert is active and no value is beyond the threshold, an evaluation has no effect; most evaluations of a
+    // week are of this kind.
     if (!goesOn && !groups.some(({ value }) => value !== null && isBeyond(value))) continue;
     const groupPoints = groups.map(({ labels, value }) => ({ labels, points: [value] }));
     const answer = { kind: 'groups', unit: '', groups: groupPoints } as const;
@@ -95,7 +96,7 @@ const episodesOf = (alertRule: AlertRule, { tenantId, evaluations }: RuleHistory
   return episodes.all;
 };
 
-/** Two digits, on the far side. */
+/** Rounds to two digits, away from normal values. */
 const rounded = (value: number, side: 1 | -1): number => {
   if (value === 0) return 0;
   const unit = 10 ** (Math.floor(Math.log10(Math.abs(value))) - 1);
@@ -103,7 +104,7 @@ const rounded = (value: number, side: 1 | -1): number => {
   return Number((side * round((side * value) / unit) * unit).toPrecision(12));
 };
 
-/** The same rule with another value for its lowest threshold. */
+/** Returns the rule with another value for its lowest threshold. */
 const withValue = (rule: AlertRule, value: number): AlertRule => {
   const { condition } = rule;
   if (condition.kind !== 'threshold') return rule;
@@ -121,7 +122,10 @@ interface Better {
   readonly acknowledged: number;
 }
 
-/** The nearest threshold that leaves half of the alerts at most, and each that somebody saw to; undefined where there is none. */
+/**
+ * Returns the closest threshold that retains at most half of the alerts, including all acknowledged ones; `undefined`
+ * if there is none.
+ */
 export const betterThreshold = (history: RuleHistory): Better | undefined => {
   const { condition } = history.rule;
   if (condition.kind !== 'threshold' || condition.thresholds.length !== 1) return undefined;

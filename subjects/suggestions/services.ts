@@ -1,19 +1,19 @@
-/** Services that nobody is told of when they fail. */
+/** Services whose failures trigger no alert */
 import type { Suggestion } from './suggestion.ts';
 
 export interface ServiceSeen {
   readonly name: string;
-  /** Of the last day; 0 where it answers none. */
+  /** Requests of the last day; 0 if it serves none */
   readonly requests: number;
   /** Of these. */
   readonly failed: number;
-  /** Records of errors of the last day. */
+  /** Error records of the last day */
   readonly errorLogs: number;
 }
 
-/** What watches services already: queries of rules and objectives, as JSON. */
+/** Existing coverage of services: queries of rules and SLOs, as JSON */
 export interface Watching {
-  /** Services of objectives that are switched on. */
+  /** Services of enabled SLOs */
   readonly objectives: readonly { readonly service: string; readonly query: unknown }[];
   readonly rules: readonly { readonly query: unknown }[];
 }
@@ -25,7 +25,7 @@ const targets = [99.9, 99.5, 99, 95, 90] as const;
 
 const names = ['service', 'service.name', 'resource.service.name', 'service_name'];
 
-/** What stands in parentheses behind each `by` of PromQL. */
+/** Returns the labels in parentheses after each `by` of PromQL. */
 const groupedIn = (expression: string): string[] =>
   expression.split(/\bby\b/).flatMap((rest, index) => {
     const text = rest.trimStart();
@@ -37,7 +37,7 @@ const groupedIn = (expression: string): string[] =>
       : [];
   });
 
-/** Whether a query names the service, or counts each service by itself. */
+/** Returns whether a query names the service, or groups by service. */
 const covers = (query: unknown, service: string): boolean => {
   const grouped: string[] = [];
   const text =
@@ -67,7 +67,7 @@ const objectiveFor = ({ name, requests, failed }: ServiceSeen): Suggestion => {
   };
 };
 
-/** To the next round number with two digits. */
+/** Rounds up to two digits. */
 const roundUp = (value: number): number => {
   const unit = 10 ** Math.max(0, Math.floor(Math.log10(value)) - 1);
   return Math.ceil(value / unit) * unit;
@@ -78,7 +78,7 @@ const ruleFor = ({ name, errorLogs }: ServiceSeen): Suggestion => {
   const value = roundUp(Math.max(10, 10 * expectedPerWindow));
   const body = {
     name: `Error logs of ${name}`,
-    description: `More than ten times as many records of errors as usual`,
+    description: 'More than ten times the typical number of error records',
     condition: {
       kind: 'threshold',
       query: {
@@ -102,7 +102,10 @@ const ruleFor = ({ name, errorLogs }: ServiceSeen): Suggestion => {
   };
 };
 
-/** An objective for those that answer requests, an alert for those that write errors; the busiest first. */
+/**
+ * Returns suggestions: an SLO for services that serve requests, an alert for those that write errors; the busiest
+ * first.
+ */
 export const serviceSuggestions = (services: readonly ServiceSeen[], { objectives, rules }: Watching): Suggestion[] => {
   const isWatched = ({ name }: ServiceSeen): boolean =>
     objectives.some(({ service, query }) => service === name || covers(query, name)) ||

@@ -1,4 +1,4 @@
-/** Reads what suggestions are made of, each kind by itself: what cannot be read costs its own kind alone. */
+/** Computes suggestions, each kind independently: a failed read only affects its own kind */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { attributeCosts } from '../../queries/fields/costs.ts';
 import { unnamedAttributes } from '../../queries/fields/uses.ts';
@@ -36,7 +36,7 @@ import {
 
 const dayMs = 86_400_000;
 const noisyDays = 7;
-/** Rules that are looked at closely, those that fired most first, and values of each. */
+/** Maximum number of noisy rules to analyze, those that fired most first, and of values per rule */
 const maxNoisyRules = 3;
 const maxValues = 30_000;
 const minFired = 10;
@@ -61,7 +61,7 @@ const rulesOf = async (context: SuggestionContext): Promise<readonly AlertRule[]
   const rules: AlertRule[] = [];
   for await (const stored of documentsIn(context.documents.collection(alertRules))) {
     const rule = readRule(stored);
-    // Those of an objective or a check are changed there.
+    // Rules of an SLO or check are managed there.
     if (rule?.enabled === true && !stored.managedBy) rules.push(rule);
   }
   return rules;
@@ -257,11 +257,11 @@ const sources: Readonly<Record<string, (context: SuggestionContext) => Promise<S
 
 export interface Suggested {
   readonly suggestions: readonly Suggestion[];
-  /** What could not be read. */
+  /** Kinds that could not be read */
   readonly missing: readonly string[];
 }
 
-/** All that can be suggested now, whatever was said of it before. */
+/** Returns all current suggestions, including dismissed ones. */
 export const suggestNow = async (context: SuggestionContext): Promise<Suggested> => {
   const missing: string[] = [];
   const found = await Promise.all(

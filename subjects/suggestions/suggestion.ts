@@ -1,4 +1,4 @@
-/** Something that an organization could do, with why, what it would change, and the request that does it. */
+/** A suggestion for an organization with its reason, its effect, and the request that implements it */
 import { hashOf } from '../../runtime/hash-of.ts';
 
 export const suggestionKinds = [
@@ -22,18 +22,20 @@ export interface SuggestedRequest {
 
 export interface Suggestion {
   readonly kind: SuggestionKind;
-  /** What it is about: a service, the id of a rule, the name of a metric … */
+  /** Subject: a service, the id of a rule, the name of a metric … */
   readonly subject: string;
   readonly title: string;
   readonly evidence: string;
   readonly effect: string;
-  /** null: nothing that this platform can do does it; `effect` says where it is done. */
+  /**
+   * Request that implements the suggestion; `null` if the platform cannot do it, in which case `effect` names the place
+   */
   readonly request: SuggestedRequest | null;
-  /** How much is behind it, in any unit: it counts as changed when it is half or twice what it was. */
+  /** Size of the evidence, in any unit; it has changed if it is less than half or more than twice the former value */
   readonly weight: number;
 }
 
-/** What a caller knows it by: it follows from the organization, the subject and the request. */
+/** Returns the id of a suggestion, derived from the organization, the subject and the request. */
 export const suggestionId = (tenantId: string, { kind, subject, request }: Suggestion): string => {
   const content = hashOf('suggestion', tenantId, kind, subject, request).slice(0, 24);
   return content + checkOf(tenantId, content);
@@ -42,9 +44,9 @@ export const suggestionId = (tenantId: string, { kind, subject, request }: Sugge
 const checkOf = (tenantId: string, content: string): string =>
   hashOf('suggestion-check', tenantId, content).slice(0, 8);
 
-/** Whether it may have been the id of a suggestion of this organization, now or before. */
+/** Returns whether an id may belong to a current or former suggestion of this organization. */
 export const isSuggestionId = (tenantId: string, id: string): boolean =>
   id.length === 32 && id.slice(24) === checkOf(tenantId, id.slice(0, 24));
 
-/** Whether the evidence is still what it was when somebody said no. */
+/** Returns whether the evidence is unchanged since the suggestion was dismissed. */
 export const isAlike = (weight: number, before: number): boolean => weight <= 2 * before && before <= 2 * weight;

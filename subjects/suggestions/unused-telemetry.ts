@@ -1,4 +1,4 @@
-/** Metrics and attributes that cost and that nothing reads, and log patterns that are much of all records. */
+/** Metrics and attributes that cause cost without being read, and log patterns with a large share of all records */
 import type { z } from 'zod';
 import type { AttributeCost } from '../../queries/fields/costs.ts';
 import type { MetricUses } from '../../queries/metrics/uses.ts';
@@ -9,7 +9,7 @@ export interface MetricCost {
   readonly series: number;
 }
 
-/** Fewer series are not worth a word. */
+/** Minimum number of series for a suggestion */
 const minSeries = 100;
 const maxMetrics = 5;
 
@@ -41,20 +41,26 @@ export const unusedMetricSuggestions = (
     });
 };
 
-/** Namespaces of OpenTelemetry's own: the platform reads many of their attributes by itself, and people know them without having written them down. */
+/**
+ * OpenTelemetry namespaces: the platform reads many of their attributes itself, and people use them without any
+ * document that names them
+ */
 const conventional =
   /^(?:_|(?:http|url|net|network|server|client|peer|source|destination|db|rpc|messaging|faas|graphql|k8s|container|host|os|process|service|cloud|deployment|telemetry|otel|code|thread|exception|error|event|log|user|enduser|user_agent|session|gen_ai|aws|gcp|azure|feature_flag|file|browser|device|geo|tls)\b)/;
 const minShare = 0.05;
 const minScannedRecords = 10_000;
 const maxAttributes = 3;
 
-/** What may be suggested to be left out: large attributes of people's own. */
+/** Returns large custom attributes, which may be suggested for removal. */
 export const largeAttributes = (scannedRecords: number, costs: readonly AttributeCost[]): readonly AttributeCost[] =>
   scannedRecords < minScannedRecords
     ? []
     : costs.filter(({ key, share }) => share >= minShare && !conventional.test(key));
 
-/** `unnamed`: of these, those that no document names, and what was looked at. */
+/**
+ * Returns suggestions for unused attributes. `unnamed` contains those that no document names, and the examined
+ * documents.
+ */
 export const unusedAttributeSuggestions = (
   signal: 'logs' | 'traces',
   scannedRecords: number,
@@ -87,7 +93,7 @@ const minRecords = 10_000;
 const largePart = 0.2;
 const maxPatterns = 3;
 
-/** `all`: records of the same time. */
+/** Returns suggestions for log patterns. `all` is the number of records in the same period. */
 export const patternSuggestions = (patterns: readonly PatternCost[], all: number): Suggestion[] =>
   patterns
     .filter(({ records }) => records >= minRecords && records >= largePart * all)

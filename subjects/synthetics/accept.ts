@@ -1,4 +1,4 @@
-/** Which results are taken: those of runs that a location was assigned, so that nobody else writes uptime. */
+/** Accepts only results of runs that were assigned to a location, so that nobody else can write uptime */
 import { ConflictError, type TenantDocuments } from '../../schemas/ports/documents.ts';
 import { type SyntheticRunRequest, syntheticRunRequests } from '../../schemas/resources/synthetic-run-request.ts';
 import type { SyntheticRun } from '../../schemas/synthetic-runs.ts';
@@ -7,12 +7,12 @@ import { msOf } from '../alerts/durations.ts';
 import { isDueAt } from './due-times.ts';
 import { type KnownCheck, readChecks, triedCheck } from './known.ts';
 
-/** A probe without connection keeps results for an hour. */
+/** Maximum age of results; a probe without a connection stores results for an hour */
 const latestMs = 3_660_000;
-/** Clocks differ by so much after they were compared. */
+/** Maximum clock difference after synchronization */
 const toleranceMs = 5000;
 
-/** Why a result is not that of an assigned run; nothing if it is. */
+/** Returns why a result does not belong to an assigned run; `undefined` if it does. */
 export const refusalOf = (
   { dueMs, startedAtMs }: Pick<ProbeResult, 'dueMs' | 'startedAtMs'>,
   check: KnownCheck | undefined,
@@ -67,9 +67,10 @@ const againOf = (request: SyntheticRunRequest, storedRun: SyntheticRun, { traceI
   storedRun.traceId === traceId ? publishedOf(request, storedRun) : undefined;
 
 /**
- * Keeps the result of a run off the schedule, and answers what is published of it: nothing of a check that is not saved. A probe that
- * did not hear that it was taken sends it again: what is kept is published again, since that may not have been, and counts once. Undefined
- * where it was not asked of the location, or another result is there.
+ * Stores the result of an off-schedule run, and returns the run to publish; nothing for a check that is not saved. A
+ * probe that received no confirmation sends the result again. A stored result is published again, because the first
+ * publication may have failed, and counts once. Returns `undefined` if the run was not requested from the location, or
+ * another result exists.
  */
 const storeRequestedRun = async (
   documents: TenantDocuments,
@@ -93,7 +94,7 @@ const storeRequestedRun = async (
       await requests.update(requestId, { results: { ...before.results, [from.location]: run } }, before.version);
       return publishedOf(before, run);
     } catch (error) {
-      // Another location was quicker.
+      // Another location stored its result first.
       if (!(error instanceof ConflictError)) throw error;
     }
   }
@@ -105,7 +106,7 @@ export interface Refused {
   readonly reason: string;
 }
 
-/** Sorts results into those that are taken, as they are published, and those that are not. */
+/** Separates results into accepted ones, in their published form, and rejected ones. */
 export const acceptedRuns = async (
   documents: TenantDocuments,
   results: readonly ProbeResult[],

@@ -1,4 +1,4 @@
-/** The alert rule of a check: the one evaluator evaluates it like all others. */
+/** Alert rule of a check, evaluated by the same evaluator as all other rules */
 import { aloneValue, stateValues } from '../../queries/checks/run-check.ts';
 import { type AlertSeverity, alertSeverities } from '../../schemas/alerts.ts';
 import { plain } from '../alerts/plain.ts';
@@ -7,33 +7,33 @@ import { type CheckFields, votingLocations } from './check.ts';
 import { alertLabelsOf } from './downtimes.ts';
 
 /**
- * Rules come due every five seconds, between two judgements, of which the last one has landed by then: so a failure is told 7.5 seconds
- * after its result has landed, at most.
+ * Evaluation interval. Rules are evaluated every five seconds, between two check judgements, of which the last is then
+ * stored. A failure is reported at most 7.5 seconds after its result is stored.
  */
 const interval = '5s';
 const delay = '2s';
-/** A location that left the check, or whose results stay away: its alert ends. */
+/** Time after which the alert of a location ends that was removed from the check, or sends no results */
 const forgetAfter = '15m';
 
-/** What is less than down: a warning, or what is one below. */
+/** Returns a lower severity than that of a down check: warning, or one level below. */
 const lowerThan = (severity: AlertSeverity): AlertSeverity =>
   alertSeverities[Math.max(0, Math.min(alertSeverities.indexOf(severity), 2) - 1)] ?? 'info';
 
 const plainTexts = (texts: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, plain(text)]));
 
-/** Where runs of a check are read. */
+/** Returns the path of the runs of a check. */
 export const runsPath = (checkId: string): string => `/api/synthetics/checks/${encodeURIComponent(checkId)}/runs`;
 
-/** The alert rule of a check: of its state, and of locations that go on failing below the consensus. */
+/** Returns the alert rule of a check: for its state, and for locations that continue to fail without a consensus. */
 export const alertRuleOf = (id: string, check: CheckFields): AlertRuleFields => {
   const { severity, enabled } = check.alerting;
   const name = plain(check.name);
   return AlertRuleFields.parse({
-    // Names of rules are unique, and those of checks may be as long.
+    // Rule names are unique and limited in length, while check names may use the full length.
     name: `${check.name.slice(0, 180)}: synthetic check (${id})`,
     alertName: `${check.name.slice(0, 200)} fails`,
-    description: 'Made by a synthetic check, and changed through it alone.',
+    description: 'Created by a synthetic check and managed through it.',
     projectId: check.projectId,
     enabled: check.enabled && enabled && votingLocations(check).length > 0,
     condition: {

@@ -1,4 +1,7 @@
-/** Checks as YAML: one document a check, what is as usual left out. Read again, they are the same. Recordings are read as well. */
+/**
+ * Checks as YAML, one document per check, without default values. Parsing the result returns the same checks.
+ * Recordings can also be parsed.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { inWorker } from '../../queries/worker.ts';
 import { readYaml, YamlError } from '../../queries/yaml.ts';
@@ -11,16 +14,16 @@ import { HttpStep } from './types/http.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Fields that differ from what they are when they are left out. */
+/** Returns fields that differ from their defaults. */
 const withoutDefaults = (given: Fields, defaults: Fields): Fields =>
   Object.fromEntries(Object.entries(given).filter(([name, value]) => !isDeepStrictEqual(value, defaults[name])));
 
 const defaultCheck: Fields = CheckFields.parse({ name: 'x', type: 'http' });
 const defaultStep: Fields = HttpStep.parse({ url: 'x' });
-/** Fields that a check is not read without. */
+/** Required fields of a check */
 const always = ['name', 'type'] as const;
 
-/** A check as YAML. `nameOf` gives the name of a location, by which it is found again elsewhere. */
+/** Returns a check as YAML. `nameOf` returns the name of a location, by which another installation finds it. */
 export const writeCheck = (check: CheckFields, nameOf: (location: string) => string): string => {
   const { locations, http, ...fields } = CheckFields.partial().strip().parse(check);
   const named = (locations ?? []).map(nameOf);
@@ -31,7 +34,7 @@ export const writeCheck = (check: CheckFields, nameOf: (location: string) => str
         Object.fromEntries(Object.entries(fields).filter(([name]) => !(always as readonly string[]).includes(name))),
         defaultCheck,
       ),
-      // What nobody runs has none, and need not say so.
+      // A check that nobody runs has no locations, so the field is omitted.
       ...(named.length > 0 && !isDeepStrictEqual(named, [localLocation]) && { locations: named }),
       ...(http !== undefined && {
         http: { steps: http.steps.map((step) => ({ url: step.url, ...withoutDefaults(step, defaultStep) })) },
@@ -43,32 +46,32 @@ export const writeCheck = (check: CheckFields, nameOf: (location: string) => str
 
 type LineProblem = Problem & { readonly line: number };
 
-/** A document of a text: a check in its form, or what is wrong, each with its line. */
+/** A document of a text: a parsed check, or its problems with their lines */
 export interface ReadCheckFile {
   /** From 1. */
   readonly document: number;
   readonly line: number;
-  /** Null where it could not be read. */
+  /** Name; `null` if it could not be parsed */
   readonly name: string | null;
   readonly check?: CheckFields;
   readonly problems: readonly LineProblem[];
-  /** Of a recording. It says what is done in a browser, and nothing else of the check. */
+  /** Details of a recording, which only contains browser actions */
   readonly recording?: {
-    /** What of it is not carried. */
+    /** Parts that are not imported */
     readonly losses: readonly LineProblem[];
     readonly isComplete: boolean;
   };
-  /** Lines of the fields that there are, by path. */
+  /** Lines of the existing fields, by path */
   readonly lines: Readonly<Record<string, number>>;
 }
 
-/** Paths of all parts of a value. */
+/** Returns the paths of all parts of a value. */
 const pathsIn = (value: unknown, path: readonly string[] = []): (readonly string[])[] =>
   typeof value !== 'object' || value === null
     ? [path]
     : [path, ...Object.entries(value).flatMap(([name, inner]) => pathsIn(inner, [...path, name]))];
 
-/** Of a document: each path has a line that is told. */
+/** Maximum number of paths of a document, each with a line */
 const maxPaths = 5000;
 
 type LineOf = (path: string) => number;
@@ -76,10 +79,10 @@ type LineOf = (path: string) => number;
 const withLines = (problems: readonly Problem[], lineOf: LineOf): LineProblem[] =>
   problems.map((problem) => ({ ...problem, line: lineOf(problem.path) }));
 
-/** All steps of a recording take longer than those that people write. */
+/** Timeout of a recorded check, whose steps take longer in total than hand-written ones */
 const recordedTimeout = '30s';
 
-/** A recording as a check; what is wrong with a step has the line of what was recorded. */
+/** Converts a recording to a check; problems of a step have the line of the recorded action. */
 const readRecorded = (
   value: unknown,
   checkHeader: Omit<ReadCheckFile, 'problems' | 'lines'>,
@@ -130,13 +133,13 @@ const readDocument = ({ text, line: first }: { text: string; line: number }, doc
   }
 };
 
-/** The checks of a text, document by document. */
+/** Returns the checks of a text, document by document. */
 export const readCheckFiles = (text: string): readonly ReadCheckFile[] =>
   splitDocuments(text).map((document, index) => readDocument(document, index + 1));
 
 export const readCheckFilesInWorker = inWorker(import.meta.url, readCheckFiles);
 
-/** The line of a field, or of the innermost part around it that there is. */
+/** Returns the line of a field, or of the innermost existing parent. */
 export const lineOfField = ({ lines, line }: ReadCheckFile, path: string): number => {
   for (let at = path; at !== ''; at = at.includes('.') ? at.slice(0, at.lastIndexOf('.')) : '')
     if (Object.hasOwn(lines, at)) return lines[at] ?? line;

@@ -1,11 +1,11 @@
-/** What is asserted of an answer, as data: one declared type, what of it cannot be judged, and the judgement. */
+/** Assertions on responses, as data: schema, validation and evaluation */
 import { z } from 'zod';
 import { regexOf } from '../../queries/search/regex.ts';
 import { type StepCertificate, type WebVitals, webVitals } from '../../schemas/synthetic-runs.ts';
 import { cut } from './cut.ts';
 import { jsonPathProblem, readJsonPath } from './json-path.ts';
 
-/** Parts of a step in the order of time; they add up to the whole. */
+/** Phases of a step in time order; they add up to the total */
 export const phases = ['lookup', 'connect', 'tls', 'send', 'wait', 'receive'] as const;
 
 export const operators = [
@@ -21,7 +21,7 @@ const sourceNames = [
 ];
 type AssertionSource = (typeof sourceNames)[number];
 
-/** What a source is named by: a text that is described, or one of a list. Others have no name. */
+/** Names of a source: a description of a text, or a list. Other sources have no name. */
 const namesOf: Partial<Record<AssertionSource, string | readonly string[]>> = {
   header: 'the name of a header',
   json: 'a JSONPath',
@@ -41,23 +41,28 @@ const numbers: ReadonlySet<AssertionSource> = new Set([
 
 /** One assertion. */
 export const Assertion = z.strictObject({
-  source: z.enum(sourceNames).describe('`json` reads the body by JSONPath, `phase` and `duration` are milliseconds'),
+  source: z
+    .enum(sourceNames)
+    .describe('Source of the value; `json` reads the body by JSONPath, `phase` and `duration` are in milliseconds'),
   name: z
     .string()
     .min(1)
     .max(1024)
     .optional()
-    .describe('The header, JSONPath, phase, part of the certificate or web vital'),
+    .describe('Name of the header, JSONPath, phase, part of the certificate or web vital'),
   operator: z.enum(operators),
   value: z.union([z.string().max(4096), z.number()]).optional(),
-  level: z.enum(['fail', 'degrade']).default('fail').describe('degrade: slow or almost expired is not down'),
+  level: z
+    .enum(['fail', 'degrade'])
+    .default('fail')
+    .describe('Level of a failure; `degrade` for slow responses or certificates that expire soon'),
 });
 export type Assertion = z.output<typeof Assertion>;
 
-/** What a step saw. What it did not see is left out. */
+/** Data observed by a step; missing data is omitted */
 export interface Observation {
   readonly status?: number;
-  /** By names in lower case. */
+  /** Headers by lowercase name */
   readonly headers?: Readonly<Record<string, readonly string[]>>;
   readonly body?: string;
   readonly size?: number;
@@ -67,14 +72,14 @@ export interface Observation {
   readonly protocol?: string;
   readonly certificate?: StepCertificate & { readonly daysLeft: number };
   readonly records?: readonly string[];
-  /** Of a name server's or a gRPC answer: `NXDOMAIN`, `SERVING`. */
+  /** Code of a DNS or gRPC response: `NXDOMAIN`, `SERVING` */
   readonly code?: string;
-  /** Percentage of echo requests that were not answered. */
+  /** Percentage of unanswered echo requests */
   readonly loss?: number;
   readonly vitals?: WebVitals;
 }
 
-/** What is wrong, and where. */
+/** A problem and its path */
 export interface Problem {
   readonly path: string;
   readonly message: string;
@@ -105,7 +110,7 @@ const valueProblem = ({ source, name, operator, value }: Assertion): string | un
   return undefined;
 };
 
-/** What of an assertion cannot be judged. Paths are within the assertion. */
+/** Returns the problems of an assertion. Paths are relative to the assertion. */
 export const assertionProblems = (assertion: Assertion): Problem[] =>
   Object.entries({ name: nameProblem(assertion), value: valueProblem(assertion) }).flatMap(([path, message]) =>
     message === undefined ? [] : [{ path, message }],
@@ -123,7 +128,7 @@ const jsonValues = (path: string, body: string): readonly unknown[] => {
   try {
     return read.valuesIn(JSON.parse(body));
   } catch {
-    // A body that is no JSON, or nested too deep to be searched, has no values.
+    // A body that is not JSON, or nested too deeply to search, has no values.
     return [];
   }
 };
@@ -135,7 +140,7 @@ const certificateValues = (name: string, certificate: Observation['certificate']
   return name === 'name' ? certificate.names : present(name === 'issuer' ? certificate.issuer : certificate.daysLeft);
 };
 
-/** How each source is read from what a step saw. */
+/** Reads each source from the observed data */
 const readers: Readonly<Record<AssertionSource, (seen: Observation, name: string) => readonly unknown[]>> = {
   status: ({ status }) => present(status),
   header: ({ headers = {} }, name) =>
@@ -193,7 +198,7 @@ const holds = (values: readonly unknown[], operator: Assertion['operator'], valu
 
 const maxFoundLength = 200;
 
-/** Why an assertion does not hold, for people; nothing if it holds. */
+/** Returns why an assertion fails, for people; `undefined` if it holds. */
 const failureOf = (assertion: Assertion, seen: Observation): string | undefined => {
   const { source, name = '', operator, value = '' } = assertion;
   const values = readers[source](seen, name);
@@ -203,7 +208,7 @@ const failureOf = (assertion: Assertion, seen: Observation): string | undefined 
   return `${what} ${found}, expected: ${[operator, value].join(' ').trim()}`;
 };
 
-/** What assertions say of an answer: the worst level of those that do not hold, and why. */
+/** Returns the worst level of the failed assertions, with the reasons. */
 export const judgeAssertions = (
   assertions: readonly Assertion[],
   seen: Observation,

@@ -1,4 +1,4 @@
-/** What a check says, as one declared type: the API, imports, exports and probes read it. */
+/** Schema of a check, used by the API, imports, exports and probes */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { alertSeverities } from '../../schemas/alerts.ts';
@@ -12,29 +12,29 @@ type SettingsByType = { [Each in Declared as Each['type']]: z.ZodOptional<Each['
 
 const types = declaredTypes.map(({ type }) => type) as [Declared['type'], ...Declared['type'][]];
 
-/** Settings of each type, under its name. */
+/** Settings of each type, in the field of the type's name */
 const settings = Object.fromEntries(
   checkTypes.map(({ type, summary, settings: its }) => [type, its.optional().describe(summary)]),
 ) as unknown as SettingsByType;
 
-/** The location that is there from the start, beside the installation. */
+/** Predefined location: the installation itself */
 export const localLocation = 'local';
 
-/** What callers write of a check. */
+/** Writable fields of a check */
 export const CheckFields = z.strictObject({
   name: z.string().min(1).max(256),
   description: z.string().max(4096).default(''),
-  type: z.enum(types).describe('Its settings lie in the field of the same name'),
+  type: z.enum(types).describe('Type of the check; its settings are in the field of the same name'),
   enabled: z.boolean().default(true),
-  projectId: z.string().min(1).max(128).nullable().default(null).describe('The project that its results belong to'),
+  projectId: z.string().min(1).max(128).nullable().default(null).describe('Project of the results'),
   labels: z.record(z.string().regex(/^[A-Za-z_][\w./-]{0,255}$/), z.string().max(2048)).default({}),
   every: duration('10s', '1d').default('1m'),
-  timeout: duration('100ms', '2m').default('10s').describe('Of an attempt, all steps together'),
+  timeout: duration('100ms', '2m').default('10s').describe('Timeout of an attempt, for all steps in total'),
   locations: z
     .array(z.string().min(1).max(128))
     .max(50)
     .default([localLocation])
-    .describe('Empty for what nobody runs, such as a heartbeat'),
+    .describe('Locations; empty for checks that nobody runs, such as heartbeats'),
   consensus: z
     .strictObject({
       down: z
@@ -43,33 +43,36 @@ export const CheckFields = z.strictObject({
         .max(50)
         .nullable()
         .default(null)
-        .describe('How many voting locations must fail; null: the majority, and both of two'),
+        .describe('Number of voting locations that must fail; `null` for the majority, or both of two locations'),
     })
     .prefault({}),
   retries: z
     .strictObject({
       count: z.int().min(0).max(5).default(1),
-      wait: duration('0s', '5m').default('5s').describe('Before each'),
+      wait: duration('0s', '5m').default('5s').describe('Delay before each retry'),
     })
     .prefault({}),
   alerting: z
     .strictObject({
-      enabled: z.boolean().default(true).describe('false: nobody is alerted; states and uptime are as always'),
+      enabled: z
+        .boolean()
+        .default(true)
+        .describe('Whether alerts are enabled; states and uptime are recorded in any case'),
       severity: z
         .enum(alertSeverities)
         .default('critical')
-        .describe('Of being down; being degraded, and one location that goes on failing, are less'),
+        .describe('Severity of the down state; degraded states and a single failing location have a lower severity'),
     })
     .prefault({})
-    .describe('What its alert rule says'),
+    .describe('Settings of the alert rule'),
   ...settings,
 });
 export type CheckFields = z.output<typeof CheckFields>;
 
-/** Where what is told, and not run, has its runs. */
+/** Location of runs that are reported instead of executed */
 export const heartbeatLocation = 'heartbeat';
 
-/** Where results of a check come from that count: its locations, or what its job tells. */
+/** Returns the locations whose results count: those of the check, or that of heartbeats. */
 export const votingLocations = ({
   heartbeat,
   locations,
@@ -78,19 +81,19 @@ export const votingLocations = ({
   readonly locations: readonly string[];
 }): readonly string[] => (heartbeat === undefined ? locations : [heartbeatLocation]);
 
-/** A check as it is kept: what nobody runs is at no location. */
+/** Returns a check in its stored form: a check that nobody runs has no locations. */
 export const settled = (check: CheckFields): CheckFields =>
   checkTypeOf(check.type).isPassive === true && isDeepStrictEqual(check.locations, [localLocation])
     ? { ...check, locations: [] }
     : check;
 
-/** The type of a check and its settings. */
+/** Returns the type of a check and its settings. */
 export const typedSettings = (check: CheckFields): { readonly type: CheckType; readonly settings: object } => ({
   type: checkTypeOf(check.type),
   settings: check[check.type] ?? {},
 });
 
-/** What a check connects to, with paths within the check. */
+/** Returns the targets to which a check connects, with paths in the check. */
 export const targetsOf = (check: CheckFields): readonly Target[] => {
   const { type, settings: its } = typedSettings(check);
   const within = <Part extends { readonly path: string }>(part: Part): Part => ({
@@ -100,10 +103,10 @@ export const targetsOf = (check: CheckFields): readonly Target[] => {
   return type.targets(its).map((target) => ({ ...within(target), texts: target.texts.map(within) }));
 };
 
-/** All texts of a check's settings. */
+/** Returns all texts in the settings of a check. */
 export const textsOf = (check: CheckFields): readonly TextAt[] => textsIn(typedSettings(check).settings, check.type);
 
-/** The variables that a check uses, each once. */
+/** Returns the variables that a check uses, without duplicates. */
 export const variablesOf = (check: CheckFields): readonly string[] => [
   ...new Set(textsOf(check).flatMap(({ text }) => variablesIn(text))),
 ];

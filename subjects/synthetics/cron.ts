@@ -1,13 +1,13 @@
-/** Times of cron expressions in time zones, right through clock changes. */
+/** Times of cron expressions in time zones, with correct clock changes */
 import { Cron } from 'croner';
 
-/** An expression in a time zone. */
+/** A cron expression in a time zone */
 export interface CronTimes {
   readonly cron: string;
   readonly timeZone: string;
 }
 
-/** So many answers are remembered: the same are asked again and again, and each takes a third of a millisecond. */
+/** Maximum number of cached results; the same expressions are evaluated repeatedly, at a third of a millisecond each */
 const maxCached = 10_000;
 const minuteMs = 60_000;
 const remembered = new Map<string, number | undefined>();
@@ -24,12 +24,12 @@ const cronOf = ({ cron, timeZone }: CronTimes): Cron => {
 };
 
 /**
- * The first time after a moment; undefined where none comes. A time that the clock skips comes when it has skipped; one that it
- * passes twice comes once. An expression with `*` or steps in its minutes or hours goes by the time that passes, as cron does it:
- * what is skipped does not come, and what is passed twice comes twice.
+ * Returns the first time after a moment; `undefined` if there is none. A time in a skipped hour occurs after the skip,
+ * and a time in a repeated hour occurs once. An expression with `*` or steps in its minutes or hours follows elapsed
+ * time, as in cron: skipped times do not occur, and repeated times occur twice.
  */
 export const cronAfter = (times: CronTimes, ms: number): number | undefined => {
-  // All of a minute have the same next one: five parts say whole minutes.
+  // All moments of a minute have the same next time, because five fields express full minutes.
   const sinceMs = Math.floor(ms / minuteMs) * minuteMs;
   const key = `${times.timeZone} ${times.cron} ${sinceMs}`;
   if (remembered.has(key)) return remembered.get(key);
@@ -39,11 +39,11 @@ export const cronAfter = (times: CronTimes, ms: number): number | undefined => {
   return next;
 };
 
-/** From any of them on, an expression shows how close its times are. */
+/** Start of the sampled period, in which an expression shows its shortest gap */
 const sampledFromMs = Date.parse('2026-01-01T00:00:00Z');
 const sampled = 8;
 
-/** The shortest time between two of them; `Infinity` where there are not two. */
+/** Returns the shortest time between two occurrences; `Infinity` if there are fewer than two. */
 export const shortestGapMs = (times: CronTimes): number => {
   let shortest = Number.POSITIVE_INFINITY;
   let last: number | undefined;
@@ -55,7 +55,7 @@ export const shortestGapMs = (times: CronTimes): number => {
   return shortest;
 };
 
-/** What is wrong with an expression; nothing if it has times. */
+/** Returns the problem of an expression; `undefined` if it has occurrences. */
 export const cronProblem = (times: CronTimes): string | undefined => {
   try {
     if (cronAfter(times, sampledFromMs) === undefined) return 'has no time that ever comes';

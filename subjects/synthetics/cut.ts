@@ -1,4 +1,4 @@
-/** Stands where a text was cut: secrets are struck out there, too, of which only the beginning is left. */
+/** Marks where a text was truncated. Secrets are also redacted there if only their beginning remains. */
 export const cutMark = '…';
 
 export const cut = (text: string, maxLength: number): string =>

@@ -1,4 +1,4 @@
-/** Planned downtimes of checks: the maintenance windows that mute their alerts, read as times of each check. */
+/** Planned downtimes of checks: maintenance windows that mute their alerts, as periods of each check */
 import { regexText } from '../../queries/variables/formats.ts';
 import type { Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
 import type { Matcher } from '../../schemas/resources/alert-routing.ts';
@@ -10,13 +10,13 @@ import type { Span } from './uptime.ts';
 
 export type Window = MaintenanceWindow & Stored;
 
-/** The label of alerts that names the check. */
+/** Alert label with the id of the check */
 const idLabel = 'check_id';
 
-/** Names of labels of alerts have letters, digits, `_` and `.`. */
+/** Alert label names contain letters, digits, `_` and `.`. */
 const labelName = (name: string): string => name.replaceAll(/[^\w.]/g, '_');
 
-/** Labels that all alerts of a check have. */
+/** Returns labels of all alerts of a check. */
 export const alertLabelsOf = ({
   id,
   name,
@@ -31,7 +31,7 @@ export const alertLabelsOf = ({
   [idLabel]: id,
 });
 
-/** What a downtime is of: checks by id, those that have all labels, or those that are both. */
+/** Scope of a downtime: checks by id, checks with all labels, or checks that match both */
 export interface DowntimeScope {
   readonly checkIds: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
@@ -39,7 +39,7 @@ export interface DowntimeScope {
 
 const separator = '|';
 
-/** The matchers of a window with that scope. */
+/** Returns the matchers of a window with the given scope. */
 export const matchersOf = ({ checkIds, labels }: DowntimeScope): Matcher[] => [
   checkIds.length === 0
     ? { name: idLabel, operator: '=~', value: '.+' }
@@ -47,7 +47,7 @@ export const matchersOf = ({ checkIds, labels }: DowntimeScope): Matcher[] => [
   ...Object.entries(labels).map(([name, value]): Matcher => ({ name: labelName(name), operator: '=', value })),
 ];
 
-/** The scope that a window says; its checks are none where its matchers say it otherwise. */
+/** Returns the scope of a window; its checks are empty if its matchers use another form. */
 export const scopeOf = ({ matchers }: Pick<MaintenanceWindow, 'matchers'>): DowntimeScope => ({
   checkIds: matchers
     .filter(({ name, operator, value }) => name === idLabel && operator.startsWith('=') && value !== '.+')
@@ -57,15 +57,15 @@ export const scopeOf = ({ matchers }: Pick<MaintenanceWindow, 'matchers'>): Down
   ),
 });
 
-/** Whether a window names checks. */
+/** Returns whether a window names checks. */
 export const namesChecks = ({ matchers }: Pick<MaintenanceWindow, 'matchers'>): boolean =>
   matchers.some(({ name }) => name === idLabel);
 
 type Scoped = Pick<KnownCheck, 'id' | 'name' | 'labels' | 'projectId'>;
 
 /**
- * Tells whether a window is a downtime of a check: it is about labels that the check has, or about its whole project. One that mutes some of
- * its alerts alone, such as those of a severity, is none.
+ * Returns a test for whether a window is a downtime of a check: it matches labels of the check, or its entire project.
+ * A window that only mutes some alerts, such as those of a severity, is not a downtime.
  */
 export const downtimeTest = ({
   matchers,
@@ -79,11 +79,11 @@ export const downtimeTest = ({
   };
 };
 
-/** Planned downtimes of a check that lie in a range, or reach into it. */
+/** Returns planned downtimes of a check that overlap a range. */
 export const downtimesOf = (check: Scoped, windows: readonly MaintenanceWindow[], range: Span): readonly Span[] =>
   windows.filter((window) => downtimeTest(window)(check)).flatMap((window) => timesOf(window, range));
 
-/** Tells the downtime of a check that holds at a time: of several, the one that ends last. */
+/** Returns the active downtime of a check at a time; of several, the one that ends last. */
 export const downtimeAt = (
   windows: readonly MaintenanceWindow[],
   atMs: number,
@@ -95,6 +95,6 @@ export const downtimeAt = (
   return (check) => held.find(({ isAbout }) => isAbout(check))?.span;
 };
 
-/** The maintenance windows of an organization. */
+/** Returns the maintenance windows of an organization. */
 export const readWindows = async (documents: Pick<TenantDocuments, 'collection'>): Promise<readonly Window[]> =>
   (await documents.collection(maintenanceWindows).list({ sort: { name: 1 }, limit: 1000 })).items;

@@ -1,4 +1,4 @@
-/** What failed at one location is tried at once at the others, off the schedule, so that agreement takes seconds. */
+/** Repeats a failed run immediately at the other locations, off schedule, so that a consensus takes seconds */
 import { createHash } from 'node:crypto';
 import { deleteMatching } from '../../runtime/delete-matching.ts';
 import { ConflictError, type TenantDocuments } from '../../schemas/ports/documents.ts';
@@ -9,16 +9,16 @@ import { dueStepMs, isDueAt } from './due-times.ts';
 import { type KnownCheck, readChecks } from './known.ts';
 import { requestTtlMs } from './work.ts';
 
-/** Off the schedule, whatever the schedule is: at no time at which anything is due. */
+/** Returns a time that is off schedule for every check. */
 const offSchedule = (ms: number): number => (ms % dueStepMs === 0 ? ms + 1 : ms);
 
-/** The same for all locations that tell of a failure in one interval: the others are asked once in it. */
+/** Equal for all locations that report a failure in one interval, so the others are requested once per interval. */
 const idOf = ({ id, every }: KnownCheck, nowMs: number): string => {
   const interval = Math.floor(nowMs / msOf(every));
   return `elsewhere-${createHash('sha256').update(`${id}\0${interval}`).digest('hex').slice(0, 40)}`;
 };
 
-/** Asks the other locations of each check. What is not a run that just was due is left out. */
+/** Requests runs from the other locations of each check. Ignores results that are not of a run that was just due. */
 export const requestRunsElsewhere = async (
   documents: TenantDocuments,
   alarms: readonly ProbeAlarm[],
@@ -37,10 +37,10 @@ export const requestRunsElsewhere = async (
       const run = { checkId, locations, requestedAtMs: offSchedule(nowMs), isElsewhere: true, results: {} };
       await runRequests.insert({ id: idOf(check, nowMs), ...run });
     } catch (error) {
-      // Another location was quicker.
+      // Another location requested it first.
       if (!(error instanceof ConflictError)) throw error;
     }
-    // Those of an interval before, which nobody answers any more.
+    // Requests of an earlier interval, which no probe serves any more.
     await deleteMatching(runRequests, {
       checkId,
       isElsewhere: true,

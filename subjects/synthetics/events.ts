@@ -1,4 +1,4 @@
-/** Changes of state of checks, for the event feed. */
+/** State changes of checks, for the event feed */
 
 import { eventTags, type PlatformEvent } from '../../schemas/events.ts';
 import type { SyntheticVerdict } from '../../schemas/synthetic-runs.ts';
@@ -10,13 +10,13 @@ type State = StateChange['state'];
 
 const severities = { up: 'info', degraded: 'warning', down: 'error', unknown: 'warning' } as const;
 
-/** That a check is up for the first time, or unknown while it is off, is no event. */
+/** The first up state of a check, or unknown while it is disabled, is not an event. */
 const isReportable = (before: State, now: State, isEnabled: boolean): boolean => {
   if (now === 'unknown') return isEnabled && before !== 'unknown';
   return now !== 'up' || before !== 'unknown';
 };
 
-/** The event of a check that changed its state; undefined where nobody need be told: in a planned downtime, too. */
+/** Returns the event of a state change; `undefined` if it is not reported, which includes planned downtimes. */
 export const stateEvent = (
   check: Pick<KnownCheck, 'id' | 'name' | 'labels' | 'projectId' | 'enabled'>,
   {

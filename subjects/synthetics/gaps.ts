@@ -1,33 +1,33 @@
-/** What a check was while nobody judged it: worked out afterwards from its runs, which probes keep meanwhile. */
+/** Reconstructs the state of a check during gaps without judgements, from runs that probes store in the meantime */
 import { createHash } from 'node:crypto';
 import { type Judged, judge, type KnownStates, votesFor } from './judged.ts';
 import { silentIntervals } from './state.ts';
 import type { Latest } from './stored-results.ts';
 import type { StateChange } from './uptime.ts';
 
-/** A time between two judgements that was so long that changes may have come and gone in it. */
+/** A time between two judgements that is long enough to miss state changes */
 export interface Gap {
   readonly fromMs: number;
   readonly toMs: number;
-  /** What was known when it began, and after the judgement that ended it. */
+  /** States before the gap, and after the judgement that ended it */
   readonly before: KnownStates;
   readonly after: KnownStates;
 }
 
-/** Judgements that are closer miss less than an interval of the most frequent checks, or two. */
+/** Minimum length of a gap; shorter times miss at most one or two intervals of the most frequent checks */
 const minGapMs = 20_000;
-/** Probes send what they kept in this time. */
+/** Time in which probes send stored results */
 const settledMs = 300_000;
 const spreadMs = 300_000;
 
-/** Whether judgements are so far apart that something may have been missed. A check that was never judged missed nothing. */
+/** Returns whether judgements are far enough apart to miss changes. A check that was never judged has no gap. */
 export const isGap = (judgedMs: number, nowMs: number): boolean => judgedMs > 0 && nowMs - judgedMs > minGapMs;
 
-/** From when on a gap is filled: not all checks in one moment. */
+/** Returns when a gap is filled, distributed over time per check. */
 export const filledFromMs = (checkId: string, { toMs }: Gap): number =>
   toMs + settledMs + (createHash('sha256').update(checkId).digest().readUInt32BE() % spreadMs);
 
-/** Moments at which a state may change: a location says something else, or has said nothing for too long. */
+/** Returns moments at which the state may change: a location changes its result, or has sent none for too long. */
 const momentsOf = (runs: readonly Latest[], voteMs: number): readonly number[] =>
   [...Map.groupBy(runs, ({ location }) => location).values()].flatMap((own) =>
     own.flatMap(({ startedAtMs, outcome }, at) => {
@@ -41,7 +41,10 @@ const momentsOf = (runs: readonly Latest[], voteMs: number): readonly number[] =
 
 export type LocatedChange = StateChange & { readonly location: string };
 
-/** The changes of a gap. `runs` are those of the gap and of the time before in which results are votes, in order. */
+/**
+ * Returns the changes of a gap. `runs` are those of the gap and of the preceding time in which results are votes, in
+ * order.
+ */
 export const changesOfGap = (
   check: Judged,
   { fromMs, toMs, before, after }: Gap,
@@ -52,7 +55,7 @@ export const changesOfGap = (
   const latest = new Map<string, Latest>();
   const changes: LocatedChange[] = [];
   let [known, at] = [before, 0];
-  // What landed late is judged as of its begin, too.
+  // Results that were stored late are also judged at their start.
   for (const nowMs of [...new Set([fromMs, ...moments])].toSorted((one, other) => one - other)) {
     for (let run = runs[at]; run !== undefined && run.startedAtMs <= nowMs; run = runs[++at])
       latest.set(run.location, run);
@@ -60,7 +63,7 @@ export const changesOfGap = (
     known = judged.known;
     changes.push(...judged.changes);
   }
-  // Where the gap ends otherwise than it was judged to be then, what was judged holds from there on.
+  // If the state at the end of the gap differs from the one judged then, the judged one applies from there.
   for (const [location, { state }] of Object.entries(after))
     if ((known[location]?.state ?? 'unknown') !== state) changes.push({ location, state, atMs: toMs });
   return changes;

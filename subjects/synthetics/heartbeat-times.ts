@@ -1,22 +1,28 @@
-/** When a heartbeat is due: a function of what is expected and of what was seen last, so that everybody sees the same times. */
+/**
+ * Due times of heartbeats: a function of the expectation and of the last heartbeat, so every process computes the same
+ * times
+ */
 import { msOf } from '../alerts/durations.ts';
 import { cronAfter } from './cron.ts';
 import { type Expected, intervalMs } from './types/heartbeat.ts';
 
-/** A job whose clock is ahead tells before the time at which it is expected. */
+/** Tolerance for a job whose clock is ahead, before the expected time */
 const earlyMs = 10_000;
 
 const minGraceMs = 10_000;
 const maxGraceMs = 3_600_000;
 
-/** How late it may be. */
+/** Returns the maximum delay of a heartbeat. */
 export const graceMs = (expected: Expected): number => {
   const { grace } = expected.heartbeat;
   if (grace !== null) return msOf(grace);
   return Math.max(minGraceMs, Math.min(maxGraceMs, Math.floor(intervalMs(expected) / 10)));
 };
 
-/** The first time after a moment at which it is due; undefined where none comes. Without cron, times are an interval apart from `baseMs` on. */
+/**
+ * Returns the first due time after a moment; `undefined` if there is none. Without cron, times are one interval apart
+ * from `baseMs` on.
+ */
 export const dueAfter = (
   { every, heartbeat: { cron, timeZone, every: own } }: Expected,
   { baseMs, afterMs }: { readonly baseMs: number; readonly afterMs: number },
@@ -26,14 +32,14 @@ export const dueAfter = (
   return baseMs + Math.max(1, Math.floor((afterMs - baseMs) / intervalMs) + 1) * intervalMs;
 };
 
-/** The due time that follows what was told at a moment, which answers for a time shortly after it. */
+/** Returns the due time that follows a heartbeat; a heartbeat shortly before a due time counts for it. */
 export const dueAfterHeartbeat = (
   expected: Expected,
   { baseMs, answeredMs }: { readonly baseMs: number; readonly answeredMs: number },
 ): number | undefined =>
   dueAfter(expected, { baseMs, afterMs: expected.heartbeat.cron === null ? answeredMs : answeredMs + earlyMs });
 
-/** The next times at which it is due, `count` at most. */
+/** Returns the next due times, at most `count`. */
 export const nextDueTimes = (
   expected: Expected,
   { baseMs, nowMs, count }: { readonly baseMs: number; readonly nowMs: number; readonly count: number },
@@ -48,10 +54,10 @@ export const nextDueTimes = (
   return times;
 };
 
-/** Time of the platform's own, from a deadline until what follows from it has landed. */
+/** Maximum processing time of the platform, from a deadline until its results are stored */
 const maxReportingDelayMs = 120_000;
 
-/** Until when something must have been told after the last word: what is silent for longer is not known. */
+/** Returns the time until which the next result is expected after the last one; after that, the state is unknown. */
 export const knownUntilMs = (expected: Expected, reportedAtMs: number): number => {
   const due = dueAfterHeartbeat(expected, { baseMs: reportedAtMs, answeredMs: reportedAtMs });
   if (due === undefined) return Number.POSITIVE_INFINITY;

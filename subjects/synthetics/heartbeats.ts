@@ -1,4 +1,7 @@
-/** From beats to runs: one pure function of what was told, in order, and of the times up to which all that was told is read. */
+/**
+ * Converts heartbeats to runs: one pure function of the pings in order, and of the times up to which all pings were
+ * read
+ */
 import type { HeartbeatPing } from '../../schemas/synthetic-heartbeats.ts';
 import { durationText, msOf } from '../alerts/durations.ts';
 import { dueAfterHeartbeat, graceMs } from './heartbeat-times.ts';
@@ -8,30 +11,30 @@ import type { Span } from './uptime.ts';
 
 interface OpenRun {
   readonly id: string;
-  /** When it began; no two runs of a check have the same. */
+  /** Start of the run, unique per check */
   readonly startedMs: number;
 }
 
-/** What is known of a heartbeat: JSON. */
+/** State of a heartbeat, as JSON */
 export interface HeartbeatState {
-  /** By what it is watched; null while it is not. */
+  /** Settings by which it is monitored; `null` while it is not */
   readonly watchedBy: string | null;
-  /** When the latest run began. */
+  /** Start of the latest run */
   readonly baseMs: number;
-  /** Due times up to here are answered. */
+  /** Time up to which due times are settled */
   readonly answeredMs: number;
-  /** Runs that have not ended, the oldest first. */
+  /** Open runs, the oldest first */
   readonly open: readonly OpenRun[];
-  /** Ids of runs that ended lately. */
+  /** Ids of recently ended runs */
   readonly ended: readonly string[];
 }
 
-/** A run that ended, or did not come. */
+/** A run that ended or was missed */
 export interface HeartbeatRun {
-  /** When it began; of one that did not come, when it was due. */
+  /** Start of the run; for a missed run, its due time */
   readonly dueMs: number;
   readonly startedAtMs: number;
-  /** From when on the outcome counts. */
+  /** Time from which the outcome counts */
   readonly toldMs: number;
   readonly outcome: Outcome;
   readonly durationMs: number;
@@ -43,13 +46,13 @@ interface HeartbeatResult {
   readonly runs: readonly HeartbeatRun[];
 }
 
-/** Runs of a check that are open at once; a run is open until it ends, or is too long. */
+/** Maximum number of open runs of a check; a run is open until it ends or exceeds its limit */
 const maxOpen = 50;
-/** So many ids are known to have ended: the same again is a repeat. */
+/** Maximum number of remembered ids of ended runs; a repeated id is a duplicate */
 const maxEnded = 50;
-/** Beats that several receivers take at one time may be read in another order by so much. */
+/** Tolerance for the order of heartbeats that several receivers accept at the same time */
 const settleMs = 5000;
-/** What a run tells of its duration. */
+/** Maximum duration that a run reports */
 const maxDurationMs = 86_400_000;
 
 export const noHeartbeats: HeartbeatState = { watchedBy: null, baseMs: 0, answeredMs: 0, open: [], ended: [] };
@@ -120,18 +123,18 @@ const ended = (heartbeats: HeartbeatState, heartbeat: HeartbeatPing): HeartbeatR
   };
 };
 
-/** Takes a beat. A repeat, which names the same run, changes nothing. */
+/** Applies a heartbeat. A duplicate, which names the same run, changes nothing. */
 export const applyHeartbeat = (heartbeats: HeartbeatState, heartbeat: HeartbeatPing): HeartbeatResult =>
   heartbeat.signal === 'start'
     ? began(heartbeats, heartbeat.runId, heartbeat.receivedMs)
     : ended(heartbeats, heartbeat);
 
 interface EvaluationContext {
-  /** All that was taken before is read. */
+  /** Time before which all accepted heartbeats were read */
   readonly nowMs: number;
-  /** When no beats were taken, as far as anybody knows. */
+  /** Known periods in which no heartbeats were accepted */
   readonly gaps: readonly Span[];
-  /** Since when the check is there. */
+  /** Creation time of the check */
   readonly createdMs: number;
 }
 
@@ -141,7 +144,7 @@ const overlapping = (gaps: readonly Span[], { fromMs, toMs }: Span): Span | unde
 const formatGap = ({ fromMs, toMs }: Span): string =>
   `no beats were taken from ${new Date(fromMs).toISOString()} to ${new Date(toMs).toISOString()}`;
 
-/** Begins to watch, or goes by other settings: due times that have passed are not asked for. */
+/** Starts monitoring, or applies new settings; past due times are not expected. */
 const watched = (
   heartbeats: HeartbeatState,
   watchedBy: string,
@@ -181,7 +184,7 @@ const tooLong = (
   };
 };
 
-/** Those that were due and did not come. A run that is open is there. */
+/** Returns the missed runs. A run that is open is not missed. */
 const missed = (
   heartbeats: HeartbeatState,
   expected: Expected,
@@ -207,7 +210,7 @@ const missed = (
   return { heartbeats: { ...heartbeats, answeredMs }, runs };
 };
 
-/** What has become late, or too long, by a moment. */
+/** Returns the runs that are late or too long at a time. */
 export const evaluateHeartbeats = (
   heartbeats: HeartbeatState,
   expected: Expected,
@@ -222,6 +225,6 @@ export const evaluateHeartbeats = (
   return { heartbeats: late.heartbeats, runs: [...long.runs, ...late.runs] };
 };
 
-/** Nobody watches any more: what is open then has no end. */
+/** Returns the state without monitoring; open runs have no end. */
 export const unwatched = (heartbeats: HeartbeatState): HeartbeatState =>
   heartbeats.watchedBy === null ? heartbeats : { ...heartbeats, watchedBy: null, open: [] };

@@ -1,14 +1,17 @@
-/** JSONPath (RFC 9535) over answers of targets. Its `match` and `search` are RE2: JavaScript's own expressions backtrack. */
+/**
+ * JSONPath (RFC 9535) over responses of targets. `match` and `search` use RE2, because JavaScript's expressions
+ * backtrack.
+ */
 import { FunctionExpressionType, JSONPathEnvironment, type JSONValue } from 'json-p3';
 import { type Regex, regexOf } from '../../queries/search/regex.ts';
 
-/** An expression that was read. */
+/** A parsed expression */
 export interface JsonPath {
-  /** What it finds, in the order of the document. */
+  /** Returns the matching values in document order. */
   valuesIn(document: unknown): readonly unknown[];
 }
 
-/** So many expressions of filters stay compiled: a filter asks the same one of each element. */
+/** Maximum number of cached filter expressions; a filter evaluates the same one for each element */
 const maxCompiled = 64;
 const compiled = new Map<string, Regex | string>();
 
@@ -21,7 +24,10 @@ const regexFor = (pattern: string): Regex | string => {
   return regex;
 };
 
-/** I-Regexp's dot stops at both line breaks, RE2's at one. A dot in a class is a dot. */
+/**
+ * Translates dots: the dot of I-Regexp excludes both line break characters, that of RE2 only one. A dot in a class is
+ * literal.
+ */
 const withDots = (pattern: string): string => {
   let isClass = false;
   return pattern.replace(/\\?./gs, (part) => {
@@ -52,7 +58,7 @@ environment.functionRegister.set(
   regexFunction((pattern) => pattern),
 );
 
-/** Reads an expression; what is wrong with it is the answer if it is none. */
+/** Parses an expression; returns the error message if it is invalid. */
 export const readJsonPath = (text: string): JsonPath | string => {
   try {
     const query = environment.compile(text);
@@ -62,7 +68,7 @@ export const readJsonPath = (text: string): JsonPath | string => {
   }
 };
 
-/** The expression without quoted names and texts of filters: what stands in them is no syntax. */
+/** Returns the expression without quoted names and filter texts, which contain no syntax. */
 const withoutTexts = (path: string): string => {
   let syntax = '';
   let quote = '';
@@ -77,15 +83,15 @@ const withoutTexts = (path: string): string => {
   return syntax;
 };
 
-/** Each asks all that lies below all that the one before it found. */
+/** Maximum number of descendant segments, each of which visits all descendants of the previous matches */
 const maxDescents = 2;
 
-/** Why an expression cannot be asked of an answer of any size; nothing if it can. */
+/** Returns why an expression cannot be evaluated on a response of any size; `undefined` if it can. */
 export const jsonPathProblem = (text: string): string | undefined => {
   const read = readJsonPath(text);
   if (typeof read === 'string') return `is no JSONPath: ${read}`;
   const syntax = withoutTexts(text);
-  // It would be asked of the whole answer for each element.
+  // It would be evaluated on the complete response for each element.
   if (syntax.indexOf('$', 1) > 0) return 'must not ask `$` within a filter: take what is within the element, with `@`';
   return syntax.split('..').length > maxDescents + 1 ? `must have at most ${maxDescents} \`..\`` : undefined;
 };

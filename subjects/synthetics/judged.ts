@@ -1,4 +1,4 @@
-/** From latest results to changes of state, of a check and of each of its locations. */
+/** Derives state changes of a check and of its locations from latest results */
 import { msOf } from '../alerts/durations.ts';
 import { heartbeatLocation, votingLocations } from './check.ts';
 import { knownUntilMs } from './heartbeat-times.ts';
@@ -7,13 +7,13 @@ import { judgeState, suspicionOf } from './state.ts';
 import type { Latest } from './stored-results.ts';
 import type { StateChange } from './uptime.ts';
 
-/** What is known of a check since its last judgement, by location; the check itself under ''. */
+/** States of a check since its last judgement, by location; the check itself has the key '' */
 export type KnownStates = Readonly<Record<string, StateChange>>;
 
 export type Judged = Pick<KnownCheck, 'id' | 'enabled' | 'every' | 'locations' | 'consensus'> &
   Partial<Pick<KnownCheck, 'heartbeat'>>;
 
-/** What each location did of late, where others ran the same checks. */
+/** Returns the recent results of each location for checks that other locations also ran. */
 const comparisons = (latest: readonly Latest[]): ReadonlyMap<string, { compared: number; failedAlone: number }> => {
   const records = new Map<string, { compared: number; failedAlone: number }>();
   for (const results of Map.groupBy(latest, ({ checkId }) => checkId).values())
@@ -28,7 +28,10 @@ const comparisons = (latest: readonly Latest[]): ReadonlyMap<string, { compared:
   return records;
 };
 
-/** Locations that fail more than half of what others pass; those that are silent have no recent results to vote with. */
+/**
+ * Returns locations that fail more than half of the checks that others pass. Silent locations have no recent results
+ * and no vote.
+ */
 export const suspectsOf = (latest: readonly Latest[]): ReadonlySet<string> =>
   new Set(
     [...comparisons(latest)].flatMap(([location, record]) =>
@@ -38,7 +41,7 @@ export const suspectsOf = (latest: readonly Latest[]): ReadonlySet<string> =>
 
 const nothingKnown = (): StateChange => ({ atMs: 0, state: 'unknown' });
 
-/** For how long a result of a check is a vote, in milliseconds. */
+/** Returns how long a result of a check counts as a vote, in milliseconds. */
 export const votesFor = (
   { every, heartbeat }: Pick<Judged, 'every' | 'heartbeat'>,
   results: ReadonlyMap<string, Pick<Latest, 'startedAtMs'>>,
@@ -49,7 +52,10 @@ export const votesFor = (
   return { everyMs, voteMs: knownUntilMs({ every, heartbeat }, reportedAtMs) - reportedAtMs };
 };
 
-/** What has changed, and what is known now. A change begins with the result that made it, and where nothing came, now. */
+/**
+ * Returns the changes and the new states. A change begins with the result that caused it, or now if there was no
+ * result.
+ */
 export const judge = (
   check: Judged,
   known: KnownStates,
@@ -84,7 +90,7 @@ export const judge = (
     if (!now.has(location)) now.set(location, { state: 'unknown', atMs: nowMs });
   const changes = [...now].flatMap(([location, { state, atMs }]) => {
     const before = known[location] ?? nothingKnown();
-    // A result that is older than the last change cannot have made this one.
+    // A result that is older than the last change cannot have caused this one.
     return before.state === state
       ? []
       : [{ location, state, atMs: atMs > before.atMs ? atMs : Math.max(nowMs, before.atMs + 1) }];

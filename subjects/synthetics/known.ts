@@ -1,4 +1,4 @@
-/** What checks of an organization may name, and which checks name what. */
+/** Names that checks of an organization may reference, and the checks that use them */
 import { z } from 'zod';
 import type { Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { maxChecks, syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
@@ -8,24 +8,24 @@ import { maxVariables, syntheticVariables } from '../../schemas/resources/synthe
 import { CheckFields, variablesOf } from './check.ts';
 import type { Known } from './problems.ts';
 
-/** A check as it is run. */
+/** A check as it is run */
 export type KnownCheck = CheckFields & Pick<Stored, 'id'>;
 
-/** As it is stored: one whose only location was deleted runs nowhere. */
+/** As stored: a check whose only location was deleted runs nowhere. */
 const StoredFields = CheckFields.extend({ locations: z.array(z.string()) });
 
-/** A stored check as it is run; undefined where its form is not understood here. */
+/** Returns a stored check for execution; `undefined` if its form is unknown. */
 export const readCheck = (stored: object & Pick<Stored, 'id'>): KnownCheck | undefined => {
   const fields = Object.fromEntries(Object.entries(stored).filter(([name]) => name in CheckFields.shape));
   const { data } = StoredFields.safeParse(fields);
   return data === undefined ? undefined : { ...data, id: stored.id };
 };
 
-/** The check that is tried where one that is not saved was asked for; undefined where it was one that is. */
+/** Returns the unsaved check of a trial run; `undefined` for a run of a saved check. */
 export const triedCheck = ({ checkId, tried }: SyntheticRunRequest): KnownCheck | undefined =>
   tried && readCheck({ ...tried, id: checkId });
 
-/** Locations and variables of an organization. */
+/** Returns the locations and variables of an organization. */
 export const readKnown = async (documents: TenantDocuments): Promise<Known> => {
   const [locations, variables] = await Promise.all([
     documents.collection(syntheticLocations).list({ limit: maxLocations }),
@@ -37,7 +37,7 @@ export const readKnown = async (documents: TenantDocuments): Promise<Known> => {
   };
 };
 
-/** Checks of an organization that are understood. */
+/** Returns the checks of an organization whose form is known. */
 export const readChecks = async (documents: TenantDocuments, filter: object = {}): Promise<readonly KnownCheck[]> => {
   const { items } = await documents
     .collection(syntheticChecks)
@@ -45,7 +45,7 @@ export const readChecks = async (documents: TenantDocuments, filter: object = {}
   return items.flatMap((stored) => readCheck(stored) ?? []);
 };
 
-/** Which checks use each variable. */
+/** Returns the checks that use each variable. */
 export const usersOfVariables = (checks: readonly KnownCheck[]): ReadonlyMap<string, readonly KnownCheck[]> => {
   const users = new Map<string, KnownCheck[]>();
   for (const check of checks)

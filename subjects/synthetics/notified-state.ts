@@ -1,4 +1,4 @@
-/** What was said last of checks. */
+/** Last reported states of checks */
 import { runCheckBatch } from '../../queries/checks/run-check.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { checkStates } from '../../schemas/synthetic-runs.ts';
@@ -9,7 +9,7 @@ export interface LastVerdict {
   readonly says: string;
 }
 
-/** The last verdict of each check, as its alert rule sees it. Those that were not judged lately are absent. */
+/** Returns the last verdict of each check, as its alert rule reads it. Checks without a recent verdict are omitted. */
 export const readLastVerdicts = async (
   reading: Pick<Reading, 'columns'>,
   checkIds: readonly string[],

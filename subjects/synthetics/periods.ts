@@ -2,12 +2,15 @@ import { periodAt } from '../../queries/slos/windows.ts';
 import type { SloObjective } from '../../schemas/slo-slices.ts';
 import type { Span } from './uptime.ts';
 
-/** A Monday, so that weeks begin with one, and the begin of every other period. */
+/** A Monday, on which weeks start, and the start of every other period */
 const startsAt = '2024-01-01T00:00';
 
 export const maxPeriods = 400;
 
-/** Periods of a calendar that lie in a range, cut at its ends; the whole range without a period. Undefined for too many. */
+/**
+ * Returns the calendar periods of a range, cut at its ends; without a period, the full range. `undefined` if there are
+ * too many.
+ */
 export const periodsOf = (
   range: Span,
   {

@@ -1,4 +1,4 @@
-/** Pictures of pages: of each check and location those of the last good and of the last failed run. */
+/** Screenshots of pages: for each check and location, those of the last passed and of the last failed run */
 import { ConflictError, type TenantDocuments } from '../../schemas/ports/documents.ts';
 import { syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
 import { maxPictures, type SyntheticPicture, syntheticPictures } from '../../schemas/resources/synthetic-picture.ts';
@@ -8,7 +8,7 @@ import { readCheck } from './known.ts';
 
 const tries = 3;
 
-/** Puts a picture in the place of one of an earlier run. */
+/** Replaces the screenshot of an earlier run. */
 const put = async (documents: TenantDocuments, id: string, picture: SyntheticPicture): Promise<string | undefined> => {
   const pictures = documents.collection(syntheticPictures);
   const before = await pictures.find(id);
@@ -19,7 +19,7 @@ const put = async (documents: TenantDocuments, id: string, picture: SyntheticPic
   return undefined;
 };
 
-/** Keeps the picture of an assigned run; answers why it is not kept, where it is not. */
+/** Stores the screenshot of an assigned run; returns the reason if it is not stored. */
 export const storePicture = async (
   documents: TenantDocuments,
   { checkId, outcome, content, ...run }: ProbePicture,
@@ -36,7 +36,7 @@ export const storePicture = async (
       const picture = { checkId, location, kind, dueMs: run.dueMs, content } as const;
       return await put(documents, `${checkId}.${location}.${kind}`, picture);
     } catch (error) {
-      // Another probe of the location was quicker.
+      // Another probe of the location stored it first.
       if (!(error instanceof ConflictError)) throw error;
     }
   }

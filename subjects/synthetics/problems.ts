@@ -1,4 +1,4 @@
-/** What a check says that cannot be run, beyond its form. */
+/** Problems of a check that prevent its execution, beyond its schema */
 import { durationText, msOf } from '../alerts/durations.ts';
 import { maxLabelLength, plain } from '../alerts/plain.ts';
 import type { Problem } from './assertions.ts';
@@ -7,10 +7,10 @@ import { checkTypeOf, checkTypes } from './registry.ts';
 import { templateUses, variablesIn } from './templates.ts';
 import { problemsAt } from './types/definition.ts';
 
-/** What a check may name. */
+/** Names that a check may reference */
 export interface Known {
   readonly locations: ReadonlySet<string>;
-  /** Hosts that a secret is bound to; undefined for a variable that is none. */
+  /** Hosts to which a secret is bound; `undefined` for a variable that is not a secret */
   readonly variables: ReadonlyMap<string, readonly string[] | undefined>;
 }
 
@@ -74,11 +74,11 @@ const templateProblems = (check: CheckFields, { variables }: Known): readonly Pr
     }),
   );
 
-/** Whether a host is one that a secret is bound to: the name itself, or below `*.`. */
+/** Returns whether a secret is bound to a host: the exact name, or a subdomain of `*.`. */
 export const isBoundTo = (hosts: readonly string[], host: string): boolean =>
   hosts.some((bound) => bound === host || (bound.startsWith('*.') && host.endsWith(bound.slice(1))));
 
-/** Secrets that would go where they are not bound to. */
+/** Returns problems for secrets that would be sent to hosts to which they are not bound. */
 export const strayingSecrets = (check: CheckFields, variables: Known['variables']): readonly Problem[] =>
   targetsOf(check).flatMap(({ host, texts }) =>
     texts.flatMap(({ path, text }) =>
@@ -91,7 +91,7 @@ export const strayingSecrets = (check: CheckFields, variables: Known['variables'
     ),
   );
 
-/** What is wrong with a check, each with its path; none if it can be run. */
+/** Returns the problems of a check, each with its path; empty if it can be run. */
 export const checkProblems = (check: CheckFields, known: Known): readonly Problem[] => {
   const form = [...settingsProblems(check), ...runProblems(check, known)];
   if (settingsProblems(check).length > 0) return form;

@@ -1,14 +1,14 @@
-/** Which element a recording of Chrome's Recorder means, as a target of ours. */
+/** Converts element selectors of a Chrome Recorder recording to targets */
 import type { z } from 'zod';
 import type { BrowserTarget } from './types/browser-steps.ts';
 
-/** One way to an element: selectors, each within what the one before it finds. */
+/** One selector chain for an element, each selector within the result of the previous one */
 export type Selector = string | readonly string[];
 
-/** As it is written in a step. */
+/** A target as written in a step */
 export type WrittenTarget = z.input<typeof BrowserTarget>;
 
-/** Of elements that have one role, whatever their attributes say. */
+/** Implicit roles of elements, regardless of their attributes */
 const roles: Readonly<Record<string, string>> = {
   a: 'link',
   button: 'button',
@@ -32,7 +32,7 @@ const isCss = (selector: string): boolean => !/^(?:aria|text|xpath|pierce)\//.te
 
 const bareCss = (selector: string): string => selector.replace(/^(?:css|pierce)\//, '');
 
-/** CSS of ours looks into shadow roots, as `pierce` and chains of selectors do. */
+/** Our CSS selectors pierce shadow roots, like `pierce` and selector chains. */
 const cssIn = (selectors: readonly Selector[]): string | undefined => {
   const chains = selectors.map(chainOf);
   const own = chains.find((chain) => chain.every(isCss));
@@ -41,7 +41,7 @@ const cssIn = (selectors: readonly Selector[]): string | undefined => {
   return css === undefined || css === '' || css.includes('>>') ? undefined : css;
 };
 
-/** The element's own name in the page, where a selector ends with one. */
+/** Returns the tag name of the element, if a selector ends with one. */
 const tagIn = (selectors: readonly Selector[]): string | undefined =>
   selectors
     .map(lastOf)
@@ -51,13 +51,13 @@ const tagIn = (selectors: readonly Selector[]): string | undefined =>
 
 const roleBegin = '[role="';
 
-/** The accessible name, and the role where it is said. */
+/** Returns the accessible name, and the role if it is specified. */
 const ariaIn = (selectors: readonly Selector[]): { readonly name: string; readonly role?: string } | undefined => {
   const written = selectors.map(lastOf).find((one) => one.startsWith('aria/'));
   if (written === undefined) return undefined;
   const at = written.endsWith('"]') ? written.lastIndexOf(roleBegin) : -1;
   const [name, role] = at < 0 ? [written, ''] : [written.slice(0, at), written.slice(at + roleBegin.length, -2)];
-  // Chromium has roles of its own, such as StaticText, which nobody else knows.
+  // Chromium has internal roles, such as StaticText, which other tools do not know.
   const isKnown = /^[a-z]{1,32}$/.test(role);
   return { name: name.slice('aria/'.length).replaceAll(/\s+/g, ' ').trim(), ...(isKnown && { role }) };
 };
@@ -65,17 +65,17 @@ const ariaIn = (selectors: readonly Selector[]): { readonly name: string; readon
 const testIdIn = (css: string | undefined): string | undefined =>
   css === undefined ? undefined : /^\[data-testid=(["'])([^"']+)\1\]$/.exec(css)?.[2];
 
-/** What is changed: where a value goes into an option, and not into a field. */
+/** Returns whether a change selects an option instead of filling in a field. */
 export const isChosen = (selectors: readonly Selector[]): boolean => {
   const tag = tagIn(selectors);
   return tag === undefined ? ['combobox', 'listbox'].includes(ariaIn(selectors)?.role ?? '') : tag === 'select';
 };
 
-/** What fields are called whose values are not to be seen. */
+/** Names of fields with sensitive values */
 const secretWords =
   /pass.?(?:w|phrase|code)|\bpwd\b|secret|token|\botp\b|one.time|\bpin\b|\bcv[cv]2?\b|security.code|card.?number|\biban\b|kennwort|mot de passe|contrase/i;
 
-/** A name for the variable of a field whose value is nobody’s to see; undefined of others. */
+/** Returns a variable name for a field with a sensitive value; `undefined` for other fields. */
 export const secretIn = (selectors: readonly Selector[]): string | undefined => {
   const all = selectors.flatMap(chainOf);
   if (!all.some((one) => secretWords.test(one))) return undefined;
@@ -91,14 +91,17 @@ export const secretIn = (selectors: readonly Selector[]): string | undefined => 
   return name === '' ? 'secret' : name;
 };
 
-/** Of the ways to an element, the one by which people find it, where there is one; undefined where none is of ours. */
+/**
+ * Returns the target that is closest to how people find the element, if there is one; `undefined` if no selector is
+ * supported.
+ */
 export const targetIn = (selectors: readonly Selector[]): WrittenTarget | undefined => {
   const css = cssIn(selectors);
   const testId = testIdIn(css);
   if (testId !== undefined) return { by: 'testId', testId };
   const aria = ariaIn(selectors);
   const role = aria?.role ?? roles[tagIn(selectors) ?? ''];
-  // A field for passwords is a text box to Chromium, and none to others.
+  // Chromium reports a password field as a text box; other tools do not.
   const isPlain = role !== 'textbox' || secretIn(selectors) === undefined;
   if (aria !== undefined && role !== undefined && isPlain)
     return { by: 'role', role, name: aria.name === '' ? null : aria.name, exact: aria.name !== '' };

@@ -1,4 +1,4 @@
-/** Recordings of Chrome's Recorder (JSON) as steps of a browser. What of one cannot be carried is named, with its path in it. */
+/** Converts Chrome Recorder recordings (JSON) to browser steps. Unsupported parts are reported with their path. */
 import { z } from 'zod';
 import type { Problem } from './assertions.ts';
 import { isChosen, type Selector, secretIn, targetIn } from './recording-targets.ts';
@@ -29,7 +29,7 @@ const RecordedStep = z.looseObject({
   visible: z.boolean().default(true),
   properties: z.record(z.string(), z.unknown()).default({}),
   attributes: z.record(z.string(), z.unknown()).default({}),
-  duration: z.number().default(0).describe('For which the button is held'),
+  duration: z.number().default(0).describe('Time for which the button is held'),
 });
 type RecordedStep = z.output<typeof RecordedStep>;
 
@@ -39,20 +39,20 @@ const Recording = z.looseObject({
   steps: z.array(RecordedStep).min(1).max(500),
 });
 
-/** A document that is a recording and no check: checks have a type, and no steps of their own. */
+/** Returns whether a document is a recording and not a check: checks have a type and no top-level steps. */
 export const isRecording = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'title' in value && 'steps' in value && !('type' in value);
 
-/** What a recording says, in our form. */
+/** A converted recording */
 export interface ReadRecording {
   readonly name: string;
-  /** As a check of the type `browser` has them, to be read as such. */
+  /** Settings for a check of the type `browser`, before validation */
   readonly browser: { readonly steps: readonly object[]; readonly viewport?: object };
-  /** The recorded step that each step is made of. */
+  /** Index of the recorded step for each step */
   readonly origins: readonly number[];
-  /** What is not carried, or not as it was. */
+  /** Parts that were omitted or changed */
   readonly losses: readonly Problem[];
-  /** False where something that was done is left out: what comes then may not be as it was. */
+  /** Whether all actions were converted; otherwise later steps may behave differently */
   readonly isWhole: boolean;
 }
 
@@ -66,16 +66,16 @@ const modifiers: Readonly<Record<string, string>> = Object.fromEntries(
 );
 const keys: Readonly<Record<string, string>> = { ' ': 'Space', '\r': 'Enter', '\n': 'Enter', NumpadEnter: 'Enter' };
 
-/** Of an element's properties, what we read. */
+/** Supported element properties */
 const readAs: Readonly<Record<string, 'value' | 'text'>> = { value: 'value', innerText: 'text', textContent: 'text' };
 
 const minMs = 100;
 const maxMs = 60_000;
 const defaultTimeoutMs = 5000;
-/** Longer than any click. */
+/** Minimum duration of a long press, longer than any click */
 const holdMs = 1000;
 
-/** Shorter texts are found everywhere. */
+/** Minimum length of a secret; shorter texts occur everywhere */
 const minSecretLength = 4;
 
 const lossReasons: Readonly<Record<string, string>> = {
@@ -93,7 +93,7 @@ class Reading {
   viewport: { width: number; height: number } | undefined;
   readonly #defaultTimeoutMs: number;
   readonly #held = new Set<string>();
-  /** Values that were typed into secret fields, and the variables in their place. */
+  /** Values typed into secret fields, and the variables that replace them */
   readonly #secrets = new Map<string, string>();
   #window = 'main';
   #at = 0;
@@ -110,13 +110,13 @@ class Reading {
     this.losses.push({ path: `steps.${this.#at}${part === '' ? '' : `.${part}`}`, message });
   }
 
-  /** Something that was done, and is not. */
+  /** Reports an action that was omitted. */
   #leaveOut(part: string, message: string): void {
     this.isWhole = false;
     this.#lose(part, message);
   }
 
-  /** A text in which no secret stands that was typed anywhere. */
+  /** Returns a text in which all typed secrets are replaced. */
   #hidden(text: string): string {
     let hidden = this.#secrets.get(text) ?? text;
     for (const [secret, variable] of this.#secrets)
@@ -143,7 +143,7 @@ class Reading {
     this.origins.push(this.#at);
   }
 
-  /** Of a step with an element; undefined, and told, where none of its selectors is of ours. */
+  /** Returns the target of a step; `undefined`, with a report, if no selector is supported. */
   #placeOf(recorded: RecordedStep): Place | undefined {
     const { selectors, frame } = recorded;
     const target = targetIn(selectors);
@@ -201,7 +201,7 @@ class Reading {
     const { value = '', selectors } = recorded;
     const place = this.#placeOf(recorded);
     if (place === undefined) return;
-    // To fill in a field, or to choose, is to click it before.
+    // Filling in a field or selecting an option includes the preceding click.
     const before = this.steps.at(-1);
     const isSame = before?.action === 'click' && JSON.stringify(before.target) === JSON.stringify(place.target);
     if (
@@ -250,7 +250,7 @@ class Reading {
     for (const name of Object.keys(attributes)) this.#lose(`attributes.${name}`, 'is not expected');
   }
 
-  /** Where a step led to. What is asked with the address may be another each time. */
+  /** Adds the destination of a step. The query string is ignored, because it may differ between runs. */
   #ledTo({ assertedEvents, type, url: requestedUrl, ...recorded }: RecordedStep): void {
     for (const [index, event] of assertedEvents.entries()) {
       const url = URL.parse(event.url ?? '');
@@ -307,7 +307,7 @@ class Reading {
   }
 }
 
-/** A recording, or what of it cannot be read. */
+/** Returns a converted recording, or the reasons why it cannot be parsed. */
 export const readRecording = (value: unknown): ReadRecording | readonly Problem[] => {
   const { data, error } = Recording.safeParse(value);
   if (data === undefined) return error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));

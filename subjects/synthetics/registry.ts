@@ -1,4 +1,4 @@
-/** The types of checks: one line each. Settings, their problems and the suite of tests follow. */
+/** Registry of check types: one line each. Settings, problems and the test suite are derived from it. */
 import { browser } from './types/browser.ts';
 import type { CheckType } from './types/definition.ts';
 import { dns } from './types/dns.ts';
@@ -14,7 +14,7 @@ export const declaredTypes = [http, tcp, tls, dns, icmp, grpc, websocket, browse
 
 export const checkTypes: readonly CheckType[] = declaredTypes;
 
-/** Throws for a type that there is not: it is checked when a check is stored. */
+/** Returns a check type. Throws for an unknown type, because the type is validated when a check is stored. */
 export const checkTypeOf = (type: string): CheckType => {
   const found = checkTypes.find((each) => each.type === type);
   if (found === undefined) throw new TypeError(`there is no check of type ${type}`);

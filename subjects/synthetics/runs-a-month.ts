@@ -1,4 +1,4 @@
-/** How many runs checks make in a month, which plans limit. */
+/** Number of runs of checks per month, which plans limit */
 import type { StoredCheck } from '../../schemas/resources/synthetic-check.ts';
 import { msOf } from '../alerts/durations.ts';
 import { checkTypeOf } from './registry.ts';
@@ -7,11 +7,14 @@ const monthMs = 31 * 86_400_000;
 
 type Counted = Pick<StoredCheck, 'type' | 'enabled' | 'every' | 'locations'>;
 
-/** Runs of the schedule in 31 days, at all locations; retries, and what is asked for off the schedule, are not counted. */
+/** Returns the scheduled runs in 31 days at all locations; retries and off-schedule runs are not counted. */
 export const runsAMonth = ({ type, enabled, every, locations }: Counted): number =>
   enabled && checkTypeOf(type).isPassive !== true ? Math.ceil(monthMs / msOf(every)) * locations.length : 0;
 
-/** Why a check may not be written; undefined where it may. What makes no more runs than before always may. */
+/**
+ * Returns why a check cannot be saved; `undefined` if it can. A change that does not increase the runs is always
+ * allowed.
+ */
 export const monthProblem = (
   after: Counted,
   {
@@ -22,7 +25,7 @@ export const monthProblem = (
   }: {
     readonly before: Counted | undefined;
     readonly others: readonly Counted[];
-    /** Of the plan. */
+    /** Limit of the plan */
     readonly maxRuns: number;
     readonly plan: string;
   },

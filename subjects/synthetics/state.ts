@@ -1,29 +1,31 @@
-/** State of a check: one pure function of the latest results by location, the consensus, and the time. */
+/** State of a check: one pure function of the latest results by location, the consensus, and the time */
 
 export type Outcome = 'passed' | 'degraded' | 'failed' | 'unknown';
 export type CheckState = 'up' | 'degraded' | 'down' | 'unknown' | 'maintenance';
 
-/** The latest result of a location, after its retries. */
+/** Latest result of a location, after its retries */
 interface LatestResult {
   readonly outcome: Outcome;
   readonly startedAtMs: number;
 }
 
-/** What a location did of late, over all of its checks. */
+/** Recent results of a location over all of its checks */
 interface LocationRecord {
-  /** When its probes were last heard from. */
+  /** Time of the last contact of its probes */
   readonly heardAtMs: number;
-  /** Of the checks that other locations passed: how many it ran, and how many of those failed. */
+  /** Number of its runs of checks that other locations passed, and of the failures among them */
   readonly compared: number;
   readonly failedAlone: number;
 }
 
-/** A location that is not heard from for so many intervals has no vote. */
+/** Number of intervals without contact after which a location has no vote */
 export const silentIntervals = 3;
-/** Fewer comparisons say nothing: one check that fails at one place would take its vote. */
+/** Minimum number of comparisons; otherwise a single check that fails at one location would remove its vote */
 const minCompared = 4;
 
-/** Whether a location is suspect, and why: it is silent, or fails more than half of what others pass. */
+/**
+ * Returns whether and why a location is suspect: it is silent, or fails more than half of the checks that others pass.
+ */
 export const suspicionOf = (
   { heardAtMs: lastSeenAtMs, compared, failedAlone }: LocationRecord,
   { everyMs, nowMs }: { readonly everyMs: number; readonly nowMs: number },
@@ -33,14 +35,14 @@ export const suspicionOf = (
 };
 
 interface StateInput {
-  /** Locations of the check, each with its latest result, if it has one. */
+  /** Locations of the check, each with its latest result */
   readonly locations: ReadonlyMap<string, LatestResult | undefined>;
-  /** Those that are suspect, which have no vote. */
+  /** Suspect locations, which have no vote */
   readonly suspects: ReadonlySet<string>;
-  /** How many voting locations must fail; without it, the majority of those that vote, and both of two. */
+  /** Number of voting locations that must fail; default: the majority of the voters, or both of two */
   readonly consensus?: number;
   readonly everyMs: number;
-  /** How long a result is a vote; three intervals unless told otherwise. */
+  /** Time for which a result is a vote; default: three intervals */
   readonly voteMs?: number;
   readonly nowMs: number;
   readonly isMaintenance: boolean;
@@ -48,19 +50,19 @@ interface StateInput {
 
 interface Judgement {
   readonly state: CheckState;
-  /** Locations that voted down. */
+  /** Locations that voted down */
   readonly failing: readonly string[];
   readonly voters: number;
   readonly needed: number;
-  /** Some fail, too few for the consensus. */
+  /** Whether some locations fail, but too few for the consensus */
   readonly isBelowConsensus: boolean;
 }
 
-/** How many of the voters must fail. A location that lost its vote does not make the consensus unreachable. */
+/** Returns how many voters must fail. A location without a vote does not make the consensus unreachable. */
 const neededOf = (voters: number, consensus: number | undefined): number =>
   Math.min(consensus ?? Math.floor(voters / 2) + 1, Math.max(1, voters));
 
-/** What a check's state is now. Results of suspect locations, old ones, and unknown ones are no votes. */
+/** Returns the current state of a check. Results that are old, unknown or from suspect locations are no votes. */
 export const judgeState = ({
   locations,
   suspects,
@@ -81,7 +83,7 @@ export const judgeState = ({
   const seen = (): CheckState => {
     if (votes.length === 0) return 'unknown';
     if (isDown) return 'down';
-    // What fails is at least slow, so that two that fail and one that is slow of five are degraded.
+    // A failure also counts as slow: of five locations, two failing and one slow make the check degraded.
     return failing.length + slow >= needed ? 'degraded' : 'up';
   };
   return {
@@ -97,10 +99,10 @@ interface Attempt {
   readonly outcome: Outcome;
 }
 
-/** What attempts of one run say: a retry that passes heals those before it. */
+/** Returns the outcome of a run from its attempts: a retry that passes overrides the previous attempts. */
 export const runOutcome = (attempts: readonly Attempt[]): Outcome => attempts.at(-1)?.outcome ?? 'unknown';
 
-/** After how long to try again; nothing if the run is over. Only what failed is tried again. */
+/** Returns the delay of the next attempt; `undefined` if the run has ended. Only failures are retried. */
 export const retryAfterMs = (
   attempts: readonly Attempt[],
   { count, waitMs }: { readonly count: number; readonly waitMs: number },

@@ -1,4 +1,4 @@
-/** What landed of checks: runs, latest results, states. */
+/** Stored results of checks: runs, latest results, states */
 import type { Reading } from '../../queries/reading.ts';
 import type { checkStates } from '../../schemas/synthetic-runs.ts';
 import type { Outcome } from './state.ts';
@@ -15,7 +15,7 @@ export interface Latest {
   readonly message?: string;
 }
 
-/** The latest result of each check and location. */
+/** Returns the latest result of each check and location. */
 export const readLatest = async ({ columns }: OwnColumns): Promise<readonly Latest[]> => {
   const rows = await columns.query<{
     check_id: string;
@@ -38,7 +38,7 @@ export const readLatest = async ({ columns }: OwnColumns): Promise<readonly Late
   }));
 };
 
-/** Results of a check that began in a time, in order. */
+/** Returns results of a check that began in a period, in order. */
 export const readResults = async (
   { columns }: OwnColumns,
   { checkId, fromMs, toMs }: { readonly checkId: string; readonly fromMs: number; readonly toMs: number },
@@ -60,7 +60,7 @@ export const readResults = async (
   }));
 };
 
-/** When each of some heartbeats last ran, or should have. */
+/** Returns when the last run of each of the given heartbeats was started or due. */
 export const readLastDue = async (
   { columns }: OwnColumns,
   checkIds: readonly string[],
@@ -80,7 +80,7 @@ export interface RunsQuery {
   readonly fromMs: number;
   readonly toMs: number;
   readonly limit: number;
-  /** The runs before this one, as `dueMs/location`. */
+  /** Position after which the page begins, as due time and location */
   readonly before?: { readonly dueMs: number; readonly location: string } | undefined;
 }
 
@@ -98,7 +98,7 @@ interface RunRow {
   readonly trace_id: string;
 }
 
-/** Runs of a check, the latest first. */
+/** Returns runs of a check, the latest first. */
 export const readRuns = async (
   { columns }: OwnColumns,
   { checkId, location = '', outcome = '', fromMs, toMs, limit, before }: RunsQuery,
@@ -127,7 +127,7 @@ export const readRuns = async (
     },
   );
 
-/** Changes of state of a check and its locations up to a time, in order; those of the check itself under ''. */
+/** Returns state changes of a check and its locations up to a time, in order; the check itself has the key ''. */
 export const readStates = async (
   { columns }: OwnColumns,
   checkId: string,
@@ -156,15 +156,15 @@ export const readStates = async (
 const dayMs = 86_400_000;
 export const uptimeDays = [1, 30, 90] as const;
 
-/** How a check stands, and how it stood in the last days. */
+/** Current state of a check, and its uptime in the last days */
 export interface CheckStatus {
   readonly state: (typeof checkStates)[number];
   readonly sinceMs: number;
-  /** up / (up + down) of the last 1, 30 and 90 days, nothing excluded; null where neither is known. */
+  /** up / (up + down) of the last 1, 30 and 90 days, without exclusions; `null` if neither is known */
   readonly uptime: readonly (number | null)[];
 }
 
-/** How checks stand, in one statement. Checks that never had a state are absent. */
+/** Returns the states of checks in one statement. Checks without a state are omitted. */
 export const readCheckStatuses = async (
   { columns }: OwnColumns,
   checkIds: readonly string[],
@@ -179,7 +179,7 @@ export const readCheckStatuses = async (
   );
   const own = `tenant_id = {tenant:String} AND check_id IN {ids:Array(String)} AND location = ''`;
   const since = `fromUnixTimestamp64Milli({now:Int64} - ${Math.max(...uptimeDays) * dayMs})`;
-  // Of what lies before all of these days the last state alone counts, which needs no FINAL: that would merge years of rows.
+  // Before these days only the last state counts, which needs no FINAL: that would merge years of rows.
   const rows = await columns.query<Record<string, string>>(
     `SELECT id, argMax(state, from_ms) AS now_state, toString(max(from_ms)) AS since, ${figures.join(', ')}
     FROM (

@@ -1,24 +1,24 @@
-/** Locations that have no vote, and why, of all checks of an organization. */
+/** Locations without a vote, with the reason, for all checks of an organization */
 import { msOf } from '../alerts/durations.ts';
 import { suspectsOf } from './judged.ts';
 import type { KnownCheck } from './known.ts';
 import { suspicionOf } from './state.ts';
 import type { Latest } from './stored-results.ts';
 
-/** Probes are noted now and then: what is shorter says nothing. */
+/** Minimum interval; contact of probes is recorded periodically, so shorter silence is not significant */
 const minIntervalMs = 20_000;
 
 interface Given {
   readonly checks: readonly Pick<KnownCheck, 'enabled' | 'every' | 'locations'>[];
   readonly latest: readonly Latest[];
-  /** When probes of each location were heard from last; those that never were are absent. */
+  /** Last contact of the probes of each location; locations without any contact are omitted */
   readonly lastSeenAtMs: ReadonlyMap<string, number>;
-  /** From when on a location may be heard from. */
+  /** Time from which a location can have contact */
   readonly sinceMs: (location: string) => number;
   readonly nowMs: number;
 }
 
-/** Locations that enabled checks run from and that are suspect. */
+/** Returns suspect locations of enabled checks. */
 export const suspectLocations = ({
   checks,
   latest,

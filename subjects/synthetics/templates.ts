@@ -1,13 +1,19 @@
-/** Templates in texts of checks: `{{variables.host}}`, `{{values.token}}`, `{{uuid}}`, `{{time}}`, `{{seconds}}`, `{{code.secret}}`. */
+/**
+ * Templates in texts of checks: `{{variables.host}}`, `{{values.token}}`, `{{uuid}}`, `{{time}}`, `{{seconds}}`,
+ * `{{code.secret}}`
+ */
 import { createHmac, randomUUID } from 'node:crypto';
 
-/** Names of variables, and of values that steps extract. */
+/** Pattern of names of variables, and of values that steps extract */
 export const templateName = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
-/** What a template asks: a variable of the organization, a value of a step before, a one-time code of a variable, or what is made anew. */
+/**
+ * Source of a template's value: a variable of the organization, a value of an earlier step, a one-time code of a
+ * variable, or a generated value
+ */
 export interface TemplateUse {
   readonly kind: 'variables' | 'values' | 'code' | 'uuid' | 'time' | 'seconds';
-  /** Empty for what is made anew. */
+  /** Name; empty for generated values */
   readonly name: string;
 }
 
@@ -20,7 +26,7 @@ interface Found {
   readonly expression: string;
 }
 
-/** The templates of a text: from the last `{{` before each `}}`. */
+/** Returns the templates of a text: from the last `{{` before each `}}`. */
 const templatesIn = (text: string): readonly Found[] => {
   const found: Found[] = [];
   for (let at = 0; ; ) {
@@ -42,11 +48,11 @@ const useOf = (expression: string): TemplateUse | string => {
   return `has {{${text}}}, which is none of {{variables.NAME}}, {{values.NAME}}, {{code.NAME}}, {{${made.join('}}, {{')}}}`;
 };
 
-/** What a text asks for; a text says what is wrong with one. */
+/** Returns the templates of a text; a string is an error message. */
 export const templateUses = (text: string): readonly (TemplateUse | string)[] =>
   templatesIn(text).map(({ expression }) => useOf(expression));
 
-/** The variables that a text needs. */
+/** Returns the variables that a text needs. */
 export const variablesIn = (text: string): readonly string[] =>
   templateUses(text).flatMap((use) =>
     typeof use !== 'string' && (use.kind === 'variables' || use.kind === 'code') ? [use.name] : [],
@@ -61,7 +67,7 @@ const bytesOf = (secret: string): Buffer => {
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 };
 
-/** The one-time code of a moment (RFC 6238: SHA-1, 30 seconds, six digits) of a secret in base32. */
+/** Returns the one-time code at a time (RFC 6238: SHA-1, 30 seconds, six digits) for a base32 secret. */
 export const oneTimeCode = (secret: string, nowMs: number): string => {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(Math.floor(nowMs / 30_000)));
@@ -70,10 +76,10 @@ export const oneTimeCode = (secret: string, nowMs: number): string => {
   return String(code % 1_000_000).padStart(6, '0');
 };
 
-/** Where values of templates come from. */
+/** Sources of template values */
 export interface TemplateValues {
   readonly variables: Readonly<Record<string, string>>;
-  /** What steps extracted so far. */
+  /** Values extracted by previous steps */
   readonly values: Readonly<Record<string, string>>;
   readonly nowMs: number;
 }
@@ -98,12 +104,14 @@ const templateValue = (
   }
 };
 
-/** What a template needs is not there, though the check was accepted. */
+/** Thrown if a template's value is missing although the check was accepted */
 export class TemplateValueError extends Error {
   override name = 'TemplateValueError';
 }
 
-/** The text with its values. Values are taken as they are: what looks like a template in them is none. Throws `TemplateValueError`. */
+/**
+ * Renders a text. Values are inserted verbatim, and templates in them are not evaluated. Throws `TemplateValueError`.
+ */
 export const rendered = (text: string, values: TemplateValues): string => {
   let written = '';
   let at = 0;
@@ -117,20 +125,20 @@ export const rendered = (text: string, values: TemplateValues): string => {
   return written + text.slice(at);
 };
 
-/** A text somewhere in settings, with its path. */
+/** A text in settings, with its path */
 export interface TextAt {
   readonly path: string;
   readonly text: string;
 }
 
-/** All texts of settings. Names of fields of records, such as headers, hold no templates. */
+/** Returns all texts of settings. Keys of records, such as header names, contain no templates. */
 export const textsIn = (settings: unknown, path = ''): readonly TextAt[] => {
   if (typeof settings === 'string') return [{ path, text: settings }];
   if (typeof settings !== 'object' || settings === null) return [];
   return Object.entries(settings).flatMap(([name, value]) => textsIn(value, path === '' ? name : `${path}.${name}`));
 };
 
-/** Settings with all their texts rendered. */
+/** Returns settings with all texts rendered. */
 export const renderedIn = <Settings>(settings: Settings, values: TemplateValues): Settings => {
   const render = (value: unknown): unknown => {
     if (typeof value === 'string') return rendered(value, values);

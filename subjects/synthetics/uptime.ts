@@ -1,7 +1,9 @@
-/** Uptime of a check, or of one of its locations, from intervals of its state: exact, so that months add up to the year. */
+/**
+ * Uptime of a check or one of its locations, computed exactly from state intervals, so that months add up to the year
+ */
 import type { CheckState } from './state.ts';
 
-/** A state from its begin to the begin of the next. */
+/** A state from its start to the start of the next one */
 export interface StateChange {
   readonly atMs: number;
   readonly state: Exclude<CheckState, 'maintenance'>;
@@ -9,7 +11,7 @@ export interface StateChange {
 
 export interface Span {
   readonly fromMs: number;
-  /** Not part of it. */
+  /** Exclusive end */
   readonly toMs: number;
 }
 
@@ -17,18 +19,18 @@ interface Uptime extends Span {
   readonly upMs: number;
   readonly downMs: number;
   readonly unknownMs: number;
-  /** Planned downtime: in none of the others. */
+  /** Planned downtime, which is not included in the other fields */
   readonly excludedMs: number;
-  /** up / (up + down); nothing where neither is known. */
+  /** up / (up + down); `null` if neither is known */
   readonly uptime: number | null;
-  /** The same as if nothing were excluded. */
+  /** The same without exclusions */
   readonly uptimeWithoutExclusions: number | null;
 }
 
 const overlapMs = (one: Span, other: Span): number =>
   Math.max(0, Math.min(one.toMs, other.toMs) - Math.max(one.fromMs, other.fromMs));
 
-/** Spans in order, those that touch as one. */
+/** Returns spans in order, with adjacent ones merged. */
 const united = (spans: readonly Span[]): readonly Span[] => {
   const joined: { fromMs: number; toMs: number }[] = [];
   for (const { fromMs, toMs } of spans.toSorted((a, b) => a.fromMs - b.fromMs)) {
@@ -41,7 +43,10 @@ const united = (spans: readonly Span[]): readonly Span[] => {
 
 const share = (upMs: number, downMs: number): number | null => (upMs + downMs === 0 ? null : upMs / (upMs + downMs));
 
-/** Uptime of a period. Changes are in order of time; what lies before the first is unknown. Degraded is up. */
+/**
+ * Returns the uptime of a period. Changes must be in time order; the time before the first is unknown. Degraded counts
+ * as up.
+ */
 export const uptimeOf = (changes: readonly StateChange[], downtimes: readonly Span[], period: Span): Uptime => {
   const excluded = united(downtimes);
   const whole = { up: 0, down: 0, unknown: 0 };

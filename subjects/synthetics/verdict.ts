@@ -1,4 +1,4 @@
-/** What alert rules are told of a check: what is so, where and since when, in plain words. */
+/** Verdict on a check for alert rules: state, locations and start, as text */
 import type { SyntheticVerdict } from '../../schemas/synthetic-runs.ts';
 import { heartbeatLocation, votingLocations } from './check.ts';
 import { type KnownStates, votesFor } from './judged.ts';
@@ -11,30 +11,30 @@ type VerdictSummary = Pick<SyntheticVerdict, 'state' | 'isMaintenance' | 'says' 
 type Judged = Pick<KnownCheck, 'enabled' | 'every' | 'locations' | 'consensus'> &
   Partial<Pick<KnownCheck, 'heartbeat'>>;
 
-/** A location that fails alone is told when it has failed for so many intervals. */
+/** Number of intervals after which a single failing location is reported */
 const aloneIntervals = 2;
-/** That it fails no more is told for so long: alerts end by it. */
+/** Time for which the recovery is reported, which ends alerts */
 const overMs = 10 * 60_000;
-/** Locations that a text names. */
+/** Maximum number of locations in a text */
 const maxNamed = 5;
 
-/** When locations last failed alone, in milliseconds. */
+/** Last time at which each location failed alone, in milliseconds */
 export type FailedAlone = Readonly<Record<string, number>>;
 
 interface Given {
   readonly latest: readonly Latest[];
   readonly suspects: ReadonlySet<string>;
-  /** As `judge` left them. */
+  /** States returned by `judge` */
   readonly states: KnownStates;
   readonly alone: FailedAlone;
-  /** Names of locations by id. */
+  /** Names of locations by id */
   readonly names: ReadonlyMap<string, string>;
-  /** The planned downtime that holds now. */
+  /** Active planned downtime */
   readonly downtime: Span | undefined;
   readonly nowMs: number;
 }
 
-/** `2026-03-01 12:00:05 UTC`. */
+/** Formats a time: `2026-03-01 12:00:05 UTC`. */
 const timeText = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
 const verbs = { fail: ['fails', 'fail'], pass: ['passes', 'pass'] } as const;
@@ -44,13 +44,13 @@ const countOf = (count: number, of: number, what: keyof typeof verbs): string =>
   return of === 1 ? `its location ${one}` : `${count} of ${of} locations ${count === 1 ? one : many}`;
 };
 
-/** Of a job that tells of its own runs. */
+/** Returns the text of a heartbeat check. */
 const heartbeatText = (state: SyntheticVerdict['state'], message = ''): string => {
   if (state === 'unknown') return message || 'nothing was heard of its job, which may be for want of OIQ itself';
   return `its job ${state === 'up' ? 'told that it passed' : 'failed'}${message === '' ? '' : ` – ${message}`}`;
 };
 
-/** The verdict about a check, and when its locations last failed alone. */
+/** Returns the verdict on a check, and when its locations last failed alone. */
 export const verdictOf = (
   check: Judged,
   { latest, suspects, states, alone, names, downtime, nowMs }: Given,

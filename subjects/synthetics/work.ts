@@ -1,4 +1,4 @@
-/** The work of a location: its checks, dealt among its probes, and what was asked for by hand. */
+/** Work of a location: its checks, distributed among its probes, and manually requested runs */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { SecretBox } from '../../runtime/secret-box.ts';
@@ -10,27 +10,30 @@ import type { ProbeReport, ProbeVariable, Work, WorkItem } from '../../schemas/s
 import { variablesOf } from './check.ts';
 import { type KnownCheck, readChecks, triedCheck } from './known.ts';
 
-/** What a value is sealed for. */
+/** Purpose for which values are sealed */
 export const variablePurpose = 'synthetic-variable';
 
-/** A probe that is not heard from for so long is replaced. */
+/** Time without contact after which a probe is replaced */
 export const vanishedMs = 25_000;
-/** How often it is written that a probe was heard from. */
+/** Interval at which contact of a probe is recorded */
 const notedMs = 10_000;
 const forgottenMs = 86_400_000;
-/** How long a run that was asked for is waited for. */
+/** Time to wait for a requested run */
 export const requestTtlMs = 30_000;
 
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 type ContactInfo = Pick<SyntheticProbeContact, 'unsupportedTypes' | 'clockAheadMs'>;
 
-/** Whether a probe tells what nobody knew. Its clock is measured with each answer, and is never the same twice. */
+/**
+ * Returns whether a probe's contact contains new information. Its clock is measured in each response and always
+ * differs.
+ */
 const isNews = (before: ContactInfo, now: ContactInfo): boolean =>
   !isDeepStrictEqual(before.unsupportedTypes, now.unsupportedTypes) ||
   (before.clockAheadMs === undefined) !== (now.clockAheadMs === undefined);
 
-/** Probes of a location that were heard from lately, this one among them; notes that it was. */
+/** Returns the recently active probes of a location, including this one; records its contact. */
 const recordContact = async (
   documents: TenantDocuments,
   { location, probe, unsupportedTypes: cannot = [], clockAheadMs, nowMs }: Omit<WorkRequest, 'digest'>,
@@ -48,7 +51,10 @@ const recordContact = async (
   return [...new Set([probe, ...live])];
 };
 
-/** Which of a location's probes runs a check: the same for all, and another one's checks stay where they are when a probe comes or goes. */
+/**
+ * Returns the probe of a location that runs a check. The result is the same for all probes, and checks of other probes
+ * do not move when a probe is added or removed.
+ */
 const probeOf = (checkId: string, probes: readonly string[]): string | undefined =>
   probes.toSorted((one, other) => (digestOf(`${checkId}\0${one}`) < digestOf(`${checkId}\0${other}`) ? -1 : 1))[0];
 
@@ -69,12 +75,12 @@ const readVariables = async (
 interface WorkRequest extends ProbeReport {
   readonly location: string;
   readonly probe: string;
-  /** That of the work which the probe has. */
+  /** Digest of the work that the probe already has */
   readonly digest?: string | undefined;
   readonly nowMs: number;
 }
 
-/** What a probe of a location is to do. A check has the secrets that it uses, and no others. */
+/** Returns the work of a probe. A check includes only the secrets that it uses. */
 export const workOf = async (
   documents: TenantDocuments,
   { digest: known, ...request }: WorkRequest,

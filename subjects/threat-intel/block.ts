@@ -1,13 +1,14 @@
 /**
- * Indicators as matching keeps them: entries of some 50 bytes, one after the other. An entry has, little-endian: type, flags and
- * confidence (one byte each), source and half-life in days (two each), when it was seen, from when and until when it is valid
- * (milliseconds, six each; 0 for always), the length of the value (two) and its bytes: of hashes as such, of others as UTF-8.
+ * Binary form of indicators for matching: consecutive entries of about 50 bytes. An entry contains, little-endian:
+ * type, flags and confidence (one byte each), source and half-life in days (two each). Then times in milliseconds (six
+ * bytes each): last seen, start and end of validity, with 0 for unlimited. The length of the value (two) and its bytes
+ * follow: raw for hashes, UTF-8 for others.
  */
 import type { IndicatorBlock, ThreatIndicator } from '../../schemas/resources/threat-intel.ts';
 import { type IndicatorType, indicatorTypes } from '../../schemas/resources/threat-intel.ts';
 import { type Believed, believed } from './indicator.ts';
 
-/** What a block says of an indicator. */
+/** Fields of an indicator in a block */
 export type BlockIndicator = Pick<
   ThreatIndicator,
   | 'type'
@@ -22,7 +23,7 @@ export type BlockIndicator = Pick<
   | 'raisesSignals'
 >;
 
-/** Before the value. */
+/** Number of bytes before the value */
 export const headBytes = 27;
 const isEnded = 1;
 const raisesSignals = 2;
@@ -51,7 +52,7 @@ const entryOf = (indicator: BlockIndicator, source: number): Buffer => {
   return entry;
 };
 
-/** A block of indicators. One that is revoked, or was deleted, is an entry too: it ends what older blocks say. */
+/** Returns a block of indicators. Revoked or deleted indicators have entries too, which override older blocks. */
 export const blockOf = (indicators: Iterable<BlockIndicator>, level: IndicatorBlock['level'] = 0): IndicatorBlock => {
   const sources = new Map<string, number>();
   const entries: Buffer[] = [];
@@ -63,7 +64,7 @@ export const blockOf = (indicators: Iterable<BlockIndicator>, level: IndicatorBl
   return { sources: [...sources.keys()], entries: Buffer.concat(entries).toString('base64'), level };
 };
 
-/** An entry at a place, as far as matching asks for it. */
+/** Returns the fields of an entry that matching needs. */
 export const readEntry = (bytes: Buffer, at: number): Believed & { readonly raisesSignals: boolean } => {
   const flags = bytes[at + 1] ?? 0;
   return {
@@ -78,14 +79,14 @@ export const readEntry = (bytes: Buffer, at: number): Believed & { readonly rais
   };
 };
 
-/** The value of an entry. */
+/** Returns the value of an entry. */
 export const valueAt = (bytes: Buffer, at: number): string => {
   const type = indicatorTypes[bytes[at] ?? 0] ?? 'ip';
   const end = at + headBytes + bytes.readUInt16LE(at + 25);
   return bytes.toString(isHash(type) ? 'hex' : 'utf8', at + headBytes, end);
 };
 
-/** Places of entries. */
+/** Yields the positions of entries. */
 export function* entriesIn(bytes: Buffer): Generator<number> {
   for (let at = 0; at + headBytes <= bytes.length; at += headBytes + bytes.readUInt16LE(at + 25)) yield at;
 }

@@ -1,4 +1,7 @@
-/** Reads indicators from CSV (RFC 4180), with a header or without, and from plain lists; lines that begin with # are comments. */
+/**
+ * Parses indicators from CSV (RFC 4180), with or without a header, and from plain lists; lines that begin with # are
+ * comments
+ */
 import { type GivenIndicator, type IndicatorType, indicatorTypes } from '../../schemas/resources/threat-intel.ts';
 import {
   defaultConfidence,
@@ -9,7 +12,7 @@ import {
   typeOfValue,
 } from './indicator.ts';
 
-/** Names of columns, as feeds write them. */
+/** Column names as feeds write them */
 const columns = {
   value: [
     'value',
@@ -52,34 +55,39 @@ const namesOfTypes: Readonly<Record<string, IndicatorType>> = {
 };
 
 interface Row {
-  /** On which it begins. */
+  /** Line on which the row begins */
   readonly line: number;
-  /** Undefined where a quotation mark is not closed. */
+  /** Cells; `undefined` if a quotation mark is not closed */
   readonly cells: string[] | undefined;
 }
 
-/** Where a quoted cell ends: its closing quotation mark, two of them being one of the text; -1 where it is not closed. */
+/**
+ * Returns the closing quotation mark of a quoted cell, in which two quotation marks are an escaped one; -1 if it is not
+ * closed.
+ */
 const closingQuote = (text: string, from: number): number => {
   let at = text.indexOf('"', from);
   while (at >= 0 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
   return at;
 };
 
-/** The place of the next comma or end of line. */
+/** Returns the position of the next comma or line end. */
 const endOfCell = (text: string, from: number): number => {
   let at = from;
   while (at < text.length && text[at] !== ',' && text[at] !== '\n') at++;
   return at;
 };
 
-/** The next place that is no blank of the line. */
+/** Returns the next position that is not a blank of the line. */
 const behindBlanks = (text: string, from: number): number => {
   let at = from;
   while (at < text.length && text[at] !== '\n' && text[at]?.trim() === '') at++;
   return at;
 };
 
-/** The cells of the row that begins here, and where it ends. Every character is looked at once or twice, whatever the text. */
+/**
+ * Returns the cells of the row that begins here, and its end. Every character is scanned at most twice, for any input.
+ */
 const rowAt = (text: string, start: number): { readonly cells: string[] | undefined; readonly end: number } => {
   const cells: string[] = [];
   let at = start;
@@ -104,7 +112,9 @@ const rowAt = (text: string, start: number): { readonly cells: string[] | undefi
   }
 };
 
-/** Rows of a text, without those that are empty or comments. A quotation mark counts where a cell begins with it. */
+/**
+ * Returns the rows of a text, without empty ones and comments. A quotation mark is only special at the start of a cell.
+ */
 const rowsOf = (text: string): Row[] => {
   const rows: Row[] = [];
   let line = 1;
@@ -126,7 +136,7 @@ const rowsOf = (text: string): Row[] => {
   return rows;
 };
 
-/** Where each column stands; undefined where the first row is no header. */
+/** Returns the index of each column; `undefined` if the first row is not a header. */
 const headerOf = (cells: readonly string[]): Map<Column, number> | undefined => {
   const names = cells.map((cell) => cell.toLowerCase().replaceAll(/[\s-]+/g, '_'));
   const found = new Map<Column, number>();
@@ -142,14 +152,14 @@ const confidenceOf = (text: string | undefined, fallback: number): number => {
   return text === undefined || text === '' || !(value >= 0 && value <= 100) ? fallback : value;
 };
 
-/** The indicator of a row, or what is wrong with it. */
+/** Returns the indicator of a row, or an error message. */
 const indicatorOf = (cell: (column: Column) => string | undefined, confidence: number): GivenIndicator | string => {
   const written = cell('value') ?? '';
   const named = cell('type')?.toLowerCase();
   const type = named ? namesOfTypes[named] : typeOfValue(written);
   if (type === undefined)
     return named ? `the type ${JSON.stringify(named)} is not known` : `${JSON.stringify(written)} is no indicator`;
-  // Some feeds write an address with a port.
+  // Some feeds append a port to an address.
   const bare = type === 'ip' ? written.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1') : written;
   const value = normalised(type, bare);
   if (value === undefined) return `${JSON.stringify(written)} is no ${type}`;
@@ -190,7 +200,10 @@ export const readCsv = (text: string, confidence = defaultConfidence): ReadIndic
 
 const hostsLine = /^(?:0\.0\.0\.0|127\.0\.0\.1|::1?)\s+(\S+)/;
 
-/** A plain list: a value a line, and what follows it left out; # and ; begin comments. Lines of a hosts file name a domain. */
+/**
+ * Parses a plain list: one value per line, without trailing text; # and ; begin comments. Lines of a hosts file contain
+ * a domain.
+ */
 export const readList = (text: string, confidence = defaultConfidence): ReadIndicators => {
   const indicators: GivenIndicator[] = [];
   const refused: { at: string; message: string }[] = [];

@@ -1,4 +1,4 @@
-/** What new indicators find in what was stored before they were there. */
+/** Searches stored records for new indicators */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
 import { exportRecords } from '../../queries/logs/export.ts';
@@ -19,12 +19,12 @@ const maxMatches = 10_000;
 
 export interface Hunted {
   readonly records: number;
-  /** False where there were more records or matches than one hunt looks at, or it took too long. */
+  /** Whether all records and matches were processed; false if a limit or the time budget was exceeded */
   readonly isComplete: boolean;
   readonly matches: readonly ThreatMatch[];
 }
 
-/** When matches begin that are known, of each key: what lies within an hour of one was counted there. */
+/** Returns the start times of known matches by key; records within an hour of a start were counted there. */
 const knownStarts = async (reading: Reading, { from, to }: Range): Promise<ReadonlyMap<string, number[]>> => {
   const starts = new Map<string, number[]>();
   const range = { from: from - BigInt(groupingWindowMs) * 1_000_000n, to };
@@ -46,7 +46,7 @@ class Hunt {
     this.#known = known;
   }
 
-  /** Of growing times. */
+  /** Adds a record; times must be ascending. */
   add(record: DetectedRecord): void {
     const event = eventOf(record.values);
     for (const sighting of matchEvent(this.#index, event)) {
@@ -79,10 +79,10 @@ class Hunt {
   }
 }
 
-/** After so long, others of this thread have their turn. */
+/** Time slice after which processing yields to the event loop, in milliseconds */
 const defaultTimeSliceMs = 10;
 
-/** Looks through stored records, the oldest first. What the stream, or another hunt, has told of is left out. */
+/** Searches stored records, the oldest first. Matches that the stream or another hunt has reported are omitted. */
 export const huntIndicators = async (
   hunt: Pick<IndicatorHunt, 'sources' | 'entries' | 'fromMs' | 'toMs'>,
   { reading, tenantId }: { readonly reading: Reading; readonly tenantId: string },

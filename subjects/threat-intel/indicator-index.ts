@@ -1,6 +1,6 @@
 /**
- * Indicators of one organization by their values: a hash table in typed arrays over the blocks as they lie, so that a million of them
- * take some 75 MB. What is found was compared in full.
+ * Index of an organization's indicators by value: a hash table in typed arrays over the blocks, so that a million
+ * indicators take about 75 MB. Matches are compared in full.
  */
 import { randomInt } from 'node:crypto';
 import type { IndicatorBlock, IndicatorType } from '../../schemas/resources/threat-intel.ts';
@@ -15,9 +15,9 @@ export interface FoundIndicator extends Believed {
 
 interface Block {
   readonly bytes: Buffer;
-  /** Numbers of its sources in the index. */
+  /** Numbers of the block's sources in the index */
   readonly sources: readonly number[];
-  /** Entries that others did not supersede. */
+  /** Number of entries that are not superseded */
   live: number;
 }
 
@@ -26,7 +26,7 @@ const seed = randomInt(2 ** 31);
 const maxValueBytes = 4096;
 const searchBuffer = Buffer.alloc(maxValueBytes);
 
-/** FNV-1a, and MurmurHash3's end. */
+/** FNV-1a with the finalizer of MurmurHash3. */
 const hashOf = (type: number, bytes: Buffer, from: number, to: number): number => {
   let hash = seed ^ type;
   for (let at = from; at < to; at++) hash = Math.imul(hash ^ (bytes[at] as number), 16_777_619);
@@ -37,7 +37,7 @@ const hashOf = (type: number, bytes: Buffer, from: number, to: number): number =
 
 const nibble = (code: number): number => (code >= 97 ? code - 87 : code - 48);
 
-/** Writes a value as entries have it to `wanted`; answers its length, or -1 for one that no entry has. */
+/** Writes a value to `searchBuffer` in the form of entries; returns its length, or -1 for an impossible value. */
 const write = (type: IndicatorType, value: string): number => {
   const { length } = value;
   if (length === 0 || length > maxValueBytes) return -1;
@@ -61,24 +61,24 @@ const grown = (array: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> => {
 };
 
 export class IndicatorIndex {
-  /** By numbers that grow; those that were removed are absent. */
+  /** Blocks by ascending number; removed ones are absent */
   readonly #blocks: (Block | undefined)[] = [];
   readonly #numbers = new Map<string, number>();
   readonly #sources: string[] = [];
   readonly #sourceNumbers = new Map<string, number>();
-  /** Of each entry, the block and the place in it. */
+  /** For each entry, its block and the position in it */
   #block = new Uint32Array(64);
   #at = new Uint32Array(64);
   #size = 0;
-  /** Of each slot, the hash, and the entry's number plus one. */
+  /** For each slot, the hash, and the entry's number plus one */
   #hashes = new Int32Array(128);
   #slots = new Uint32Array(128);
-  /** How many entries there are of each type. */
+  /** Number of entries by type */
   readonly #ofType = new Uint32Array(16);
-  /** Lengths of the prefixes of networks, of IPv4 and of IPv6. */
+  /** Lengths of network prefixes of IPv4 and IPv6 */
   readonly prefixes = { ipv4: new Set<number>(), ipv6: new Set<number>() };
 
-  /** Ids of the blocks that it holds. */
+  /** Ids of the indexed blocks */
   get blocks(): Iterable<string> {
     return this.#numbers.keys();
   }
@@ -87,7 +87,7 @@ export class IndicatorIndex {
     return this.#numbers.has(id);
   }
 
-  /** Whether there are any of a type. */
+  /** Returns whether indicators of a type exist. */
   hasType(type: IndicatorType): boolean {
     return this.#ofType[numberOf(type)] !== 0;
   }
@@ -105,7 +105,10 @@ export class IndicatorIndex {
     for (const at of entriesIn(block.bytes)) this.#put(number, block, at);
   }
 
-  /** Leaves a block out. False where that takes back what it alone says: then make the index anew. */
+  /**
+   * Removes a block. Returns false if that would remove the only entry of an indicator; the caller must then rebuild
+   * the index.
+   */
   remove(id: string): boolean {
     const number = this.#numbers.get(id);
     if (number === undefined) return true;
@@ -115,7 +118,7 @@ export class IndicatorIndex {
     return true;
   }
 
-  /** What sources say of a value, as values of its type are written; those that took it back too. */
+  /** Returns the entries of all sources for a value in the form of its type, including revoked ones. */
   find(type: IndicatorType, value: string): FoundIndicator[] {
     const length = this.hasType(type) ? write(type, value) : -1;
     if (length < 0) return none;
@@ -136,7 +139,10 @@ export class IndicatorIndex {
     }
   }
 
-  /** The latest entry of each, with its source, as `blockOf` takes them apart: block bytes and place. */
+  /**
+   * Yields the latest entry of each indicator with its source: block bytes and position, in the form that `blockOf`
+   * parses.
+   */
   *latest(): Generator<{ readonly bytes: Buffer; readonly at: number; readonly source: string }> {
     for (let entry = 0; entry < this.#size; entry++) {
       const block = this.#blocks[this.#block[entry] as number] as Block;
@@ -226,17 +232,20 @@ export class IndicatorIndex {
 const none: FoundIndicator[] = [];
 const network = numberOf('network');
 
-/** Whether an entry is of that type and value. */
+/** Returns whether an entry has the given type and value. */
 const isSame = (bytes: Buffer, at: number, type: number, other: Buffer, from: number, length: number): boolean => {
   if (bytes[at] !== type || bytes.readUInt16LE(at + 25) !== length) return false;
   for (let index = 0; index < length; index++) if (bytes[at + headBytes + index] !== other[from + index]) return false;
   return true;
 };
 
-/** Whether the first of two entries of one indicator counts: it was seen later, or is the larger where both were seen at once. */
+/**
+ * Returns whether the first of two entries of an indicator wins: the one seen later, or the larger one if both were
+ * seen at the same time.
+ */
 const isLater = (bytes: Buffer, at: number, other: Buffer, otherAt: number): boolean => {
   const seen = bytes.readUIntLE(at + 7, 6) - other.readUIntLE(otherAt + 7, 6);
   if (seen !== 0) return seen > 0;
-  // Flags first, so that what was taken back at that time stays so.
+  // Flags first, so that a revocation at the same time wins.
   return bytes.compare(other, otherAt + 1, otherAt + 3, at + 1, at + 3) >= 0;
 };

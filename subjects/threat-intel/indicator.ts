@@ -1,15 +1,15 @@
-/** Indicators of compromise: what each type looks like, how its values are written, and for how long one is believed. */
+/** Indicators of compromise: recognition and normalization of values by type, and decay of confidence */
 import ipaddr from 'ipaddr.js';
 import { type GivenIndicator, type IndicatorType, indicatorTypes } from '../../schemas/resources/threat-intel.ts';
 
-/** What a source holds, and what could not be taken. */
+/** Indicators of a source, and rejected values */
 export interface ReadIndicators {
   readonly indicators: readonly GivenIndicator[];
-  /** `at`: the line, or the id of the object. */
+  /** `at` is the line, or the id of the object */
   readonly refused: readonly { readonly at: string; readonly message: string }[];
 }
 
-/** Indicators are often written so that nobody opens them by mistake: `hxxp://evil[.]example`. */
+/** Reverts the defanged form of indicators: `hxxp://evil[.]example`. */
 const refanged = (given: string): string => {
   const text = given.trim();
   if (!/[[({*]|^hxx/i.test(text)) return text;
@@ -30,12 +30,12 @@ const domainOf = (text: string): string | undefined => {
   const low = text.toLowerCase();
   if (/[@/:?#\s]/.test(low)) return undefined;
   if (domainName.test(low)) return low.replace(/\.$/, '');
-  // Beyond ASCII: as the name service has it.
+  // Non-ASCII names are converted to the form of DNS.
   const name = URL.canParse(`http://${low}/`) ? new URL(`http://${low}/`).hostname : low;
   return domainName.test(name) ? name.replace(/\.$/, '') : undefined;
 };
 
-/** Asked first: what is none costs a thrown error. */
+/** Checked first, because parsing an invalid address throws an error, which is slow. */
 const fourParts = /^\d{1,3}(?:\.\d{1,3}){3}$/;
 
 const addressOf = (text: string): string | undefined =>
@@ -74,18 +74,18 @@ const writers: Readonly<Record<IndicatorType, (text: string) => string | undefin
   'file-name': (text) => (text === '' || text.length > 1024 ? undefined : text.toLowerCase()),
 };
 
-/** Characters of a value. An address of the web is the longest. */
+/** Maximum number of characters of a value; URLs are the longest */
 const maxCharacters = 8192;
 
-/** A value in the one way in which it is stored and compared; undefined where it is no value of the type. */
+/** Returns a value in its normalized form for storage and comparison; `undefined` if it is invalid for the type. */
 export const normalised = (type: IndicatorType, text: string): string | undefined =>
   text.length > maxCharacters ? undefined : writers[type](refanged(text));
 
-/** The type that a value has by its form alone. A file name has none. */
+/** Returns the type that a value's form implies; `undefined` for a file name. */
 export const typeOfValue = (text: string): IndicatorType | undefined =>
   indicatorTypes.find((type) => type !== 'file-name' && normalised(type, text) !== undefined);
 
-/** What is usual of an indicator about which a source says no more. */
+/** Default confidence of an indicator whose source specifies none */
 export const defaultConfidence = 50;
 
 export const givenIndicator = (
@@ -108,7 +108,7 @@ export const givenIndicator = (
 
 const dayMs = 86_400_000;
 
-/** After so many days an indicator is believed half as much: addresses change hands, hashes stay what they are. */
+/** Half-life of confidence by type, in days: addresses change owners, hashes do not */
 const halfLifeDays: Readonly<Record<IndicatorType, number>> = {
   ip: 30,
   network: 60,
@@ -122,23 +122,23 @@ const halfLifeDays: Readonly<Record<IndicatorType, number>> = {
   sha512: 720,
 };
 
-/** What a score is made of. */
+/** Inputs of a score */
 export interface Believed {
   readonly type: IndicatorType;
   readonly confidence: number;
-  /** When its source last told of it. */
+  /** Time at which the source last reported the indicator */
   readonly seenMs: number;
-  /** Milliseconds; 0 for always. */
+  /** Milliseconds; 0 if unlimited */
   readonly validFromMs: number;
   readonly validUntilMs: number;
-  /** 0 for what is usual of the type. */
+  /** Half-life in days; 0 for the default of the type */
   readonly halfLifeDays: number;
   readonly isRevoked: boolean;
 }
 
 /**
- * How much an indicator is believed at a time, from 0 to 100: its confidence, halved with each half-life since it was last seen in its
- * source; 0 before it is valid, once it no longer is, and where it was revoked.
+ * Returns the score of an indicator at a time, from 0 to 100: its confidence, halved with each half-life since its
+ * source last reported it. Returns 0 before and after its validity, and if it was revoked.
  */
 export const scoreAt = (
   { type, confidence, seenMs, validFromMs, validUntilMs, halfLifeDays: own, isRevoked }: Believed,
@@ -151,7 +151,7 @@ export const scoreAt = (
 
 const msOf = (time: string | null): number => (time === null ? 0 : Date.parse(time));
 
-/** The same as it is stored. */
+/** Returns the inputs of a score for a stored indicator. */
 export const believed = (
   indicator: Omit<GivenIndicator, 'value' | 'name' | 'description' | 'tags' | 'givenId'> & {
     readonly seenAt: string;
@@ -167,7 +167,10 @@ export const believed = (
   validUntilMs: msOf(indicator.validUntil),
 });
 
-/** A time as sources write it, in ISO-8601; null where it is none. Feeds write times of UTC without saying so, and seconds as numbers. */
+/**
+ * Returns a time in ISO-8601 from the formats of feeds; `null` if it is invalid. Feeds write UTC times without a zone,
+ * and seconds as numbers.
+ */
 export const timeOf = (given: unknown): string | null => {
   if (typeof given !== 'string' && typeof given !== 'number') return null;
   const text = String(given).trim();

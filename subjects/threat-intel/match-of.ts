@@ -1,4 +1,4 @@
-/** What is told of an indicator that a record held. */
+/** Builds matches of indicators in records */
 
 import { hashOf } from '../../runtime/hash-of.ts';
 import type { ThreatMatch } from '../../schemas/threat-matches.ts';
@@ -9,13 +9,13 @@ import { foldName } from '../detections/fields/table.ts';
 import { fillEvent, type RecordValues } from '../detections/record-event.ts';
 import type { Sighting } from './match.ts';
 
-/** How long matches of an indicator and an entity are one. */
+/** Time in which matches of an indicator and an entity are grouped */
 export const groupingWindowMs = 3_600_000;
 const maxObservedLength = 512;
 
 const paths = new EventPaths(fieldTables);
 
-/** A record as indicators are looked for in it. */
+/** Returns the event of a record in which indicators are searched. */
 export const eventOf = (values: RecordValues): SigmaEvent => fillEvent(new SigmaEvent(paths), values);
 
 const namesOf = (type: EntityType): string[] => entityFields[type].flat().map(foldName);
@@ -30,7 +30,7 @@ const firstOf = (event: SigmaEvent, names: readonly string[]): string => {
   return '';
 };
 
-/** Whose record it is, and where it lies. */
+/** Tenant and location of a record */
 export interface RecordPlace {
   readonly tenantId: string;
   readonly projectId: string;
@@ -39,7 +39,7 @@ export interface RecordPlace {
   readonly service: string;
 }
 
-/** Indicator and entity: matches of one key are one for a time. */
+/** Returns the key of an indicator and entity, by which matches are grouped. */
 export const matchKey = ({
   type,
   value,
@@ -51,7 +51,7 @@ export const matchKey = ({
 }: Pick<ThreatMatch, 'type' | 'value' | 'source' | 'projectId' | 'service' | 'host' | 'user'>): string =>
   JSON.stringify([type, value, source, projectId, service, host, user]);
 
-/** The match of one record. */
+/** Returns the match of one record. */
 export const matchOf = (
   { indicator, field, observed }: Sighting,
   { tenantId, projectId, recordId, timeMs, service }: RecordPlace,
@@ -85,7 +85,7 @@ export const matchOf = (
   return { key, match };
 };
 
-/** A further record of a match. */
+/** Adds a further record to a match. */
 export const counted = (match: ThreatMatch, timeMs: number): ThreatMatch => ({
   ...match,
   count: match.count + 1,

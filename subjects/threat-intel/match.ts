@@ -1,4 +1,4 @@
-/** Finds indicators in what an event holds. */
+/** Finds indicators in an event */
 import ipaddr from 'ipaddr.js';
 import type { IndicatorType } from '../../schemas/resources/threat-intel.ts';
 import { upTo, withoutTrailing } from '../../schemas/text.ts';
@@ -7,16 +7,16 @@ import { normalised } from './indicator.ts';
 import type { FoundIndicator, IndicatorIndex } from './indicator-index.ts';
 import { kindsOf, type ObservableKind } from './observables.ts';
 
-/** An indicator, and where an event has it. */
+/** An indicator, and its location in an event */
 export interface Sighting {
   readonly indicator: FoundIndicator;
-  /** Where the event has it. */
+  /** Path of the value in the event */
   readonly field: string;
-  /** As the event writes it. */
+  /** Value as written in the event */
   readonly observed: string;
 }
 
-/** Of one text so much is looked at. */
+/** Maximum number of characters of a text that are searched */
 const maxCharacters = 16_384;
 const maxTokens = 200;
 const maxLabels = 10;
@@ -25,7 +25,7 @@ type Found = (indicators: readonly FoundIndicator[], observed: string) => void;
 
 const plainIpv4 = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/;
 
-/** IPv4 as a number, or undefined. */
+/** Returns an IPv4 address as a number, or `undefined`. */
 const ipv4Of = (text: string): number | undefined => {
   const match = plainIpv4.exec(text);
   if (match === null) return undefined;
@@ -59,7 +59,7 @@ const findIpv6 = (index: IndicatorIndex, address: ipaddr.IPv6, observed: string,
   }
 };
 
-/** A domain, and those above it. */
+/** Finds a domain and its parent domains. */
 const findDomain = (index: IndicatorIndex, text: string, observed: string, found: Found): void => {
   if (!index.hasType('domain')) return;
   const low = text.toLowerCase();
@@ -71,7 +71,7 @@ const findDomain = (index: IndicatorIndex, text: string, observed: string, found
     found(index.find('domain', labels.slice(from).join('.')), observed);
 };
 
-/** An address, with a port or without, or a name. */
+/** Finds an address, with or without a port, or a name. */
 const findHost = (index: IndicatorIndex, text: string, observed: string, found: Found): void => {
   if (text.length < 3) return;
   const colon = text.indexOf(':');
@@ -126,14 +126,14 @@ const findFile = (index: IndicatorIndex, path: string, found: Found): void => {
 const urls = /\b[a-z][a-z0-9+.-]{1,15}:\/\/[^\s"'<>|\\^`{}]+/gi;
 const tokens = /[\p{L}\p{N}_.:@+-]{3,}/gu;
 
-/** One word of a text. */
+/** Finds one word of a text. */
 const findWord = (index: IndicatorIndex, word: string, found: Found): void => {
   if (word.includes('@')) {
     if (/^[^@:]+@[^@:]+$/.test(word)) findEmail(index, word, found);
     return;
   }
   if (word.includes(':') && !ipaddr.IPv6.isValid(word)) {
-    // Of `src:192.0.2.7:443` each part, and of `evil.example:443` the name.
+    // Each part of `src:192.0.2.7:443`, and the name of `evil.example:443`.
     for (const part of word.split(':')) if (part.length >= 3) findWord(index, part, found);
     return;
   }
@@ -167,7 +167,7 @@ const finders: Readonly<Record<ObservableKind, (index: IndicatorIndex, text: str
     }),
   hash: (index, text, found) =>
     each(text, /[\s,;|]+/, (part) => {
-      // Sysmon's: `SHA256=…,IMPHASH=…`, of which the last is no hash of the file.
+      // Sysmon hashes: `SHA256=…,IMPHASH=…`, of which the last is not a file hash.
       if (!/^imphash=/i.test(part)) findHash(index, part.slice(part.indexOf('=') + 1), found);
     }),
   file: findFile,
@@ -179,7 +179,9 @@ const findInLeaf = (index: IndicatorIndex, { names, text }: Leaf, found: Found):
   for (const kind of kindsOf(names)) finders[kind](index, text.slice(0, maxCharacters), found);
 };
 
-/** What an event holds of the indicators, each once, at the first place that has it. Those that were taken back are not among them. */
+/**
+ * Returns the indicators in an event without duplicates, each with its first location. Revoked indicators are omitted.
+ */
 export const matchEvent = (index: IndicatorIndex, event: SigmaEvent): Sighting[] => {
   const sightings: Sighting[] = [];
   for (const leaf of event.leaves)

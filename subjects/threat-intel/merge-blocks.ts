@@ -1,13 +1,16 @@
-/** Makes one block of several: of each indicator the latest entry stays. */
+/** Merges several blocks into one with the latest entry of each indicator */
 import type { IndicatorBlock } from '../../schemas/resources/threat-intel.ts';
 import { headBytes, readEntry } from './block.ts';
 import { IndicatorIndex } from './indicator-index.ts';
 
-/** What one block may hold: a document holds 4 MB. */
+/** Maximum number of entries of a block; a document is limited to 4 MB */
 export const maxBlockEntries = 16_384;
 const maxBytes = 2_000_000;
 
-/** `isWhole`: these are all blocks of the organization, so that what ended need not be remembered. */
+/**
+ * Merges blocks. `isComplete` means that these are all blocks of the organization, so that expired entries can be
+ * removed.
+ */
 export const mergeBlocks = (
   blocks: readonly Pick<IndicatorBlock, 'sources' | 'entries'>[],
   { isComplete }: { readonly isComplete: boolean },

@@ -1,4 +1,4 @@
-/** Keeps the blocks of indicators few. */
+/** Limits the number of indicator blocks */
 
 import { documentsIn } from '../../runtime/documents-in.ts';
 import { defineJob } from '../../runtime/jobs.ts';
@@ -7,7 +7,7 @@ import { type IndicatorBlock, indicatorBlocks, threatIndicators } from '../../sc
 import { maxBlockEntries, mergeBlocks } from './merge-blocks.ts';
 
 const maxSmallBlocks = 32;
-/** Blocks that were merged and now say mostly what others say as well. */
+/** Returns the maximum number of large blocks, after which blocks whose entries are mostly superseded are merged. */
 const maxLargeBlocks = (indicators: number): number => 2 * Math.ceil(indicators / maxBlockEntries) + 4;
 
 const blocksOf = async (documents: Documents, tenantId: string, filter: object) => {
@@ -17,7 +17,9 @@ const blocksOf = async (documents: Documents, tenantId: string, filter: object) 
   return blocks;
 };
 
-/** The merged ones are there before the others are gone, all at once: what is matched by meanwhile says the same. */
+/**
+ * Adds the merged blocks before the old ones are deleted in one step, so that concurrent matching has the same results.
+ */
 const replaceBlocks = async (
   documents: Documents,
   tenantId: string,
@@ -31,7 +33,7 @@ const replaceBlocks = async (
   });
 };
 
-/** Merges blocks of an organization, where there are many. */
+/** Merges blocks of an organization that has many. */
 export const mergeIndicatorBlocks = async (documents: Documents, tenantId: string): Promise<void> => {
   const own = documents.of(tenantId);
   if ((await own.collection(indicatorBlocks).count({ level: 0 })) > maxSmallBlocks)

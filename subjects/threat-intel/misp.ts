@@ -1,9 +1,9 @@
-/** Reads indicators from MISP: an event, or a list of them, as its API and feeds give them. */
+/** Parses indicators from MISP: an event, or a list of events, from its API and feeds */
 import type { GivenIndicator, IndicatorType } from '../../schemas/resources/threat-intel.ts';
 import { type Fields, fieldsOf, isFields, objectsIn, textOf } from './fields.ts';
 import { defaultConfidence, givenIndicator, normalised, type ReadIndicators, timeOf } from './indicator.ts';
 
-/** Types of MISP by what they are here; of a type in two parts (`filename|sha256`) each part has its own. */
+/** Indicator types by MISP type; for composite types (`filename|sha256`), one per part */
 const typesOf: Readonly<Record<string, IndicatorType>> = {
   'ip-src': 'ip',
   'ip-dst': 'ip',
@@ -29,7 +29,7 @@ const eventsOf = (given: unknown): Fields[] =>
     isFields(each['Event']) ? each['Event'] : each,
   );
 
-/** Type and value of each part: `evil.exe|d41d…` is a name and a hash. A port says nothing by itself. */
+/** Returns the type and value of each part: `evil.exe|d41d…` is a name and a hash. A port alone is not an indicator. */
 const partsOf = ({ type, value }: Fields): { type: IndicatorType; value: string }[] => {
   const values = textOf(value).split('|');
   return textOf(type)
@@ -55,7 +55,10 @@ const moreOf = (event: Fields, attribute: Fields): Partial<GivenIndicator> => {
   };
 };
 
-/** Attributes that MISP marks as fit for detection (`to_ids`); the others are context, and are left out. Those that were deleted are revoked. */
+/**
+ * Returns attributes that MISP marks for detection (`to_ids`); the others are context and are omitted. Deleted
+ * attributes are revoked.
+ */
 export const readMisp = (given: unknown, confidence = defaultConfidence): ReadIndicators => {
   const indicators: GivenIndicator[] = [];
   const refused: { at: string; message: string }[] = [];

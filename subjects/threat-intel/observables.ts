@@ -1,7 +1,13 @@
-/** Fields that hold what indicators are about. They are data: names as events have them, of OpenTelemetry, ECS, Sysmon and Windows, OCSF, Zeek, cloud audit and web logs. */
+/**
+ * Fields that contain observables. They are data: names of OpenTelemetry, ECS, Sysmon and Windows, OCSF, Zeek, cloud
+ * audit and web logs
+ */
 import { foldName } from '../detections/fields/table.ts';
 
-/** What a field holds: addresses or names of hosts, addresses of the web, mail addresses, hashes of files, their paths, or text that may hold any. */
+/**
+ * Kind of a field's content: hosts, URLs, email addresses, file hashes, file paths, or text that may contain any of
+ * them
+ */
 export type ObservableKind = 'host' | 'url' | 'email' | 'hash' | 'file' | 'text';
 
 const fields: Readonly<Record<ObservableKind, readonly string[]>> = {
@@ -116,7 +122,7 @@ for (const [kind, names] of Object.entries(fields) as [ObservableKind, readonly 
 
 const known = new WeakMap<readonly string[], readonly ObservableKind[]>();
 
-/** What a place of an event holds, by its folded names. */
+/** Returns the kinds of observables at a position of an event, by its folded names. */
 export const kindsOf = (names: readonly string[]): readonly ObservableKind[] => {
   const found = known.get(names);
   if (found !== undefined) return found;

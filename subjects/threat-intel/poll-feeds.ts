@@ -1,4 +1,4 @@
-/** Polls feeds of threat indicators. */
+/** Polls threat indicator feeds */
 import { savedDueMs } from '../../runtime/due-time.ts';
 import { defineJob } from '../../runtime/jobs.ts';
 import { type Outbound, OutboundError } from '../../runtime/outbound.ts';
@@ -29,7 +29,7 @@ type Feed = ThreatFeed & Stored & { readonly tenantId: string };
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
-/** What is asked for a change only, is read whole so often, so that its indicators are known to hold. */
+/** Interval at which a feed with change detection is read completely, to confirm its indicators */
 const rereadMs = dayMs;
 const maxWaitMs = dayMs;
 const maxRefused = 100;
@@ -40,7 +40,7 @@ const nothing = { created: 0, updated: 0, unchanged: 0, refused: 0 };
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** Where to go on. A document is read whole again now and then. */
+/** Returns the position at which to continue. A document is read completely from time to time. */
 const placeOf = (feed: Feed, state: ThreatFeedState | undefined, nowMs: number): FeedPlace => {
   if (state?.feedVersion !== feed.version) return noPlace;
   const { etag, lastModified, addedAfter, lastReadAt } = state;
@@ -50,7 +50,10 @@ const placeOf = (feed: Feed, state: ThreatFeedState | undefined, nowMs: number):
     : noPlace;
 };
 
-/** After a part of an answer: of what was added at one time some may be missing, so that it is asked for again. */
+/**
+ * Moves the position back after a partial response: entries with the same time may be missing, so that time is
+ * requested again.
+ */
 const before = (addedAfter: string | null): string | null =>
   addedAfter === null ? null : iso(Date.parse(addedAfter) - 1000);
 
@@ -88,7 +91,7 @@ const importFeed = async (
   }
 };
 
-/** What came of a poll. */
+/** Returns the state after a poll. */
 const stateAfter = (
   feed: Feed,
   state: ThreatFeedState | undefined,
@@ -111,7 +114,7 @@ const stateAfter = (
       ...noPlace,
       ...state,
       ...shared,
-      // What was read of a document that could not be stored is read again; of a collection it goes on behind what was stored.
+      // A document that could not be stored is read again; a collection continues after the stored entries.
       ...(hasRead && { ...noPlace, addedAfter: before(place.addedAfter) }),
       error: failure.message.slice(0, 1000),
       failures: (state?.failures ?? 0) + 1,
@@ -128,7 +131,7 @@ const stateAfter = (
   };
 };
 
-/** Polls a feed, and keeps what came of it. What fails leaves indicators as they are. */
+/** Polls a feed, and stores the result. A failure does not change indicators. */
 export const pollFeed = async (feed: Feed, ports: FeedPorts, signal: AbortSignal): Promise<void> => {
   const { documents, clock, log } = ports;
   const states = documents.of(feed.tenantId).collection(threatFeedStates);
@@ -140,7 +143,7 @@ export const pollFeed = async (feed: Feed, ports: FeedPorts, signal: AbortSignal
   try {
     await importFeed(feed, ports, { from, signal }, progress);
   } catch (error) {
-    // Another process goes on with it.
+    // Another process continues.
     if (signal.aborted) throw error;
     if (!(error instanceof FeedError || error instanceof OutboundError))
       log.error({ error, feed: feed.id }, 'a threat feed could not be stored; it is tried again');
@@ -154,7 +157,7 @@ export const pollFeed = async (feed: Feed, ports: FeedPorts, signal: AbortSignal
   else await states.replace(feed.id, after);
 };
 
-/** Organizations whose plan includes it. */
+/** Returns a test for organizations whose plan includes threat feeds. */
 const entitledTenants = async (documents: Documents): Promise<(tenantId: string) => Promise<boolean>> => {
   const known = new Map<string, boolean>();
   return async (tenantId) => {
@@ -167,7 +170,7 @@ const entitledTenants = async (documents: Documents): Promise<(tenantId: string)
   };
 };
 
-/** Polls the feeds that are due, some at once. */
+/** Polls due feeds, some of them concurrently. */
 export const pollDueFeeds = async (ports: FeedPorts, signal: AbortSignal): Promise<void> => {
   const { documents, clock } = ports;
   const polled = new Map<string, Pick<ThreatFeedState, 'nextPollAt' | 'feedVersion'>>();
@@ -196,7 +199,7 @@ export const pollDueFeeds = async (ports: FeedPorts, signal: AbortSignal): Promi
 
 export const pollThreatFeeds = defineJob<FeedPorts>({
   name: 'threat-feeds',
-  summary: 'Polls feeds of threat indicators that are due',
+  summary: 'Polls threat indicator feeds that are due',
   everyMs: 15_000,
   scope: 'installation',
   run: pollDueFeeds,

@@ -1,4 +1,4 @@
-/** Reads a document of indicators that somebody sent, or a feed gives. */
+/** Parses a document of indicators from an upload or a feed */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { inWorker, type Reader } from '../../queries/worker.ts';
 import type { FeedFormat, GivenIndicator } from '../../schemas/resources/threat-intel.ts';
@@ -7,24 +7,27 @@ import type { ReadIndicators } from './indicator.ts';
 import { readMisp } from './misp.ts';
 import { readStix } from './stix.ts';
 
-/** What holds of a document beside its text. */
+/** Options of a document */
 export interface DocumentOf {
-  /** That of indicators of which the source says none. */
+  /** Confidence of indicators whose source specifies none */
   readonly confidence?: number;
-  /** Indicators that are taken. */
+  /** Maximum number of accepted indicators */
   readonly max: number;
 }
 
-/** What a document holds. */
+/** Content of a document */
 export interface ReadDocument extends ReadIndicators {
-  /** How many were refused. `refused` are the first 1,000. */
+  /** Number of rejected indicators; `refused` contains the first 1,000 */
   readonly refusedCount: number;
 }
 
-/** How it comes out of a thread: indicators as texts of a thousand each, as objects are copied all in one turn of the main thread. */
+/**
+ * Transfer format of the worker: indicators as JSON texts of a thousand each, because objects would be copied in one
+ * time slice of the main thread
+ */
 type Packed = Omit<ReadDocument, 'indicators'> & { readonly parts: readonly string[] };
 
-/** What is wrong with a document, or how many indicators it holds where they are too many. */
+/** The problem of a document, or the number of indicators if it exceeds the limit */
 export type ParseFailure = { readonly problem: string } | { readonly tooMany: number };
 
 const ofPart = 1_000;
@@ -56,11 +59,11 @@ const problemOf = (error: unknown): ParseFailure => {
   return { problem: `is no JSON: ${error.message.slice(0, 200)}` };
 };
 
-/** As it came, in UTF-8, or its text. Bytes go to a thread with less ado. */
+/** UTF-8 bytes as received, or text. Bytes are cheaper to transfer to a worker. */
 type Given = string | Uint8Array;
 const textOf = (given: Given): string => (typeof given === 'string' ? given : new TextDecoder().decode(given));
 
-/** Indicators of a text, or why there are none. */
+/** Returns the indicators of a text, or the reason of the failure. */
 export const readDocument = (format: FeedFormat, given: Given, of: DocumentOf): ReadDocument | ParseFailure => {
   try {
     return bounded(readers[format](textOf(given), of.confidence), of);
@@ -76,7 +79,7 @@ const packed = ({ indicators, ...document }: ReadDocument): Packed => ({
   ),
 });
 
-/** Lets the loop turn between its parts. */
+/** Yields to the event loop between parts. */
 const unpacked = async ({ parts, ...document }: Packed): Promise<ReadDocument> => {
   const indicators: GivenIndicator[] = [];
   for (const part of parts) {
@@ -86,7 +89,7 @@ const unpacked = async ({ parts, ...document }: Packed): Promise<ReadDocument> =
   return { ...document, indicators };
 };
 
-/** For the thread. */
+/** Entry point of the worker for documents. */
 export const readDocumentPacked = (...args: Parameters<typeof readDocument>): Packed | ParseFailure => {
   const read = readDocument(...args);
   return 'indicators' in read ? packed(read) : read;
@@ -94,7 +97,7 @@ export const readDocumentPacked = (...args: Parameters<typeof readDocument>): Pa
 
 const readDocumentPackedInWorker = inWorker(import.meta.url, readDocumentPacked, { moves: true });
 
-/** `readDocument` in a thread, to which bytes are moved. */
+/** `readDocument` in a worker, to which bytes are transferred. */
 export const readDocumentInWorker = async (
   reader: Reader,
   ...args: Parameters<typeof readDocument>
@@ -103,16 +106,16 @@ export const readDocumentInWorker = async (
   return 'parts' in read ? unpacked(read) : read;
 };
 
-/** A page of a collection of TAXII 2.1. */
+/** A page of a TAXII 2.1 collection */
 export interface ReadPage {
   readonly read: ReadDocument;
-  /** Whether there is more behind it. */
+  /** Whether more pages follow */
   readonly more: boolean;
-  /** Where that is; empty where the server does not say. */
+  /** Position of the next page; empty if the server does not return it */
   readonly next: string;
 }
 
-/** The page that a text is, or why it is none. */
+/** Parses a page, or returns the reason of the failure. */
 export const readPage = (given: Given, of: DocumentOf): ReadPage | ParseFailure => {
   try {
     const text = textOf(given);
@@ -128,7 +131,7 @@ export const readPage = (given: Given, of: DocumentOf): ReadPage | ParseFailure 
   }
 };
 
-/** For the thread. */
+/** Entry point of the worker for pages. */
 export const readPagePacked = (...args: Parameters<typeof readPage>) => {
   const page = readPage(...args);
   return 'read' in page ? { ...page, read: packed(page.read) } : page;
@@ -136,7 +139,7 @@ export const readPagePacked = (...args: Parameters<typeof readPage>) => {
 
 const readPagePackedInWorker = inWorker(import.meta.url, readPagePacked, { moves: true });
 
-/** `readPage` in a thread, to which bytes are moved. */
+/** `readPage` in a worker, to which bytes are transferred. */
 export const readPageInWorker = async (
   reader: Reader,
   ...args: Parameters<typeof readPage>

@@ -1,4 +1,4 @@
-/** Reads what a feed gives: a document at an address, or the objects of a collection of a TAXII 2.1 server. */
+/** Reads a feed: a document at a URL, or the objects of a TAXII 2.1 collection */
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Outbound } from '../../runtime/outbound.ts';
@@ -15,9 +15,9 @@ import {
   readPageInWorker,
 } from './read-document.ts';
 
-/** Why a feed could not be read, for people. */
+/** Thrown if a feed cannot be read; the message is for people */
 export class FeedError extends Error {
-  /** How long the server asks to wait. */
+  /** Delay that the server requests */
   readonly waitMs: number | undefined;
 
   constructor(message: string, waitMs?: number) {
@@ -27,10 +27,10 @@ export class FeedError extends Error {
   }
 }
 
-/** How far it was read. */
+/** Position in the feed */
 export type FeedPlace = Pick<ThreatFeedState, 'etag' | 'lastModified' | 'addedAfter'>;
 
-/** A part of what a feed gives, and the place behind it. */
+/** A part of a feed, and the position after it */
 export interface FeedPart {
   readonly read: ReadDocument;
   readonly place: FeedPlace;
@@ -40,11 +40,11 @@ export interface FeedReading {
   readonly outbound: Outbound;
   readonly box: SecretBox;
   readonly signal: AbortSignal;
-  /** Whose feed it is. */
+  /** Tenant that owns the feed */
   readonly tenantId: string;
 }
 
-/** The purpose under which secrets of feeds are sealed: the type of the resource. */
+/** Purpose for which feed secrets are sealed: the resource type */
 const secretPurpose = 'threat-feed';
 const timeoutMs = 60_000;
 const maxPages = 10_000;
@@ -65,7 +65,7 @@ const authorization = ({ authentication }: ThreatFeed, box: SecretBox): Record<s
   return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
 };
 
-/** Asks the server. Throws what is wrong with its answer, in words; 304 is an answer. */
+/** Sends a request. Throws an error that describes an invalid response; 304 is a valid response. */
 const fetchFeed = async (
   feed: ThreatFeed,
   { outbound, box, signal }: FeedReading,
@@ -96,7 +96,7 @@ const fetchFeed = async (
 
 const bytesPerSlice = 4 * 1024 * 1024;
 
-/** The whole of an answer, joined in several turns of the loop: a copy of 60 MB holds up everything else. */
+/** Returns the complete body, concatenated in several time slices; a copy of 60 MB would block the event loop. */
 export const concatInSlices = async ({ body }: Response): Promise<Uint8Array> => {
   const pieces: Uint8Array[] = [];
   for await (const piece of body ?? []) pieces.push(piece);
@@ -112,7 +112,7 @@ export const concatInSlices = async ({ body }: Response): Promise<Uint8Array> =>
   return whole;
 };
 
-/** Throws what keeps a document from being read. */
+/** Throws an error if a document cannot be parsed. */
 const assertParsed: <Read extends object>(
   read: Read | ParseFailure,
   feed: ThreatFeed,
@@ -152,7 +152,7 @@ const dateOf = (headers: Headers): string | null => {
   return given !== null && !Number.isNaN(Date.parse(given)) ? given : null;
 };
 
-/** Which page of a collection: what was added after a time, and where in the answer to that. */
+/** A page of a collection: entries added after a time, and the position in that response */
 interface TaxiiPage {
   readonly addedAfter: string | null;
   readonly next: string | undefined;
@@ -167,7 +167,10 @@ const urlOf = (objects: string, { addedAfter, next }: TaxiiPage): string => {
   return url.href;
 };
 
-/** The page behind; a server that says there is more, and gives no `next`, is asked for what was added after this one. */
+/**
+ * Returns the next page. If the server announces more but returns no `next`, entries added after this page are
+ * requested.
+ */
 const pageBehind = (page: TaxiiPage, { more, next }: ReadPage, addedLast: string | null): TaxiiPage | undefined => {
   if (!more) return undefined;
   const behind =
@@ -192,7 +195,7 @@ async function* readTaxii(
     const given = await readPageInWorker(reading, await concatInSlices(answer), documentOptionsOf(feed));
     assertParsed(given, feed);
     const addedLast = dateOf(answer.headers);
-    // Objects come in the order in which the server added them.
+    // Objects arrive in the order in which the server added them.
     read = addedLast ?? read;
     yield {
       read: given.read,
@@ -203,8 +206,8 @@ async function* readTaxii(
 }
 
 /**
- * What a feed gives since it was last read, part by part; nothing where nothing changed. Rejects with a `FeedError`, or an `OutboundError`
- * where the address may not be reached or the answer is too large.
+ * Yields the parts of a feed since the last read; none if nothing changed. Rejects with `FeedError`, or with
+ * `OutboundError` if the egress policy denies the address or the response is too large.
  */
 export const readFeed = (feed: ThreatFeed, place: FeedPlace, reading: FeedReading): AsyncGenerator<FeedPart> =>
   feed.location.type === 'url'

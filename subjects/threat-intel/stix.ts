@@ -1,4 +1,4 @@
-/** Reads indicators from STIX 2.1 (and 2.0) objects: a bundle, an envelope of TAXII, a list or a single object. */
+/** Parses indicators from STIX 2.1 (and 2.0) objects: a bundle, a TAXII envelope, a list or a single object */
 import type { GivenIndicator, IndicatorType } from '../../schemas/resources/threat-intel.ts';
 import { type Fields, fieldsOf, objectsIn, textOf } from './fields.ts';
 import { defaultConfidence, givenIndicator, normalised, type ReadIndicators, timeOf } from './indicator.ts';
@@ -16,11 +16,11 @@ const typesOfPaths: readonly (readonly [RegExp, IndicatorType])[] = [
   [/^file:name$/, 'file-name'],
 ];
 
-/** Characters of a pattern, and values in it. */
+/** Maximum number of characters of a pattern, and of values in it */
 const maxCharacters = 1_000_000;
 const maxValues = 1000;
 
-/** A path with its operator. */
+/** A path with its operator */
 const comparison = /\s*([a-z0-9-]+:(?:[\w.-]|'[^']*'|\[\*\])+)\s*(?:=|IN)\s*/y;
 const text = /'((?:[^'\\]|\\.)*)'\s*/y;
 const opening = /\s*\[/y;
@@ -30,7 +30,7 @@ const comma = /,\s*/y;
 const listClosing = /\)\s*/y;
 const or = /OR\s+/y;
 
-/** Takes a pattern apart from its beginning. */
+/** Parses a pattern from its start */
 class PatternReader {
   readonly #pattern: string;
   #at = 0;
@@ -44,13 +44,13 @@ class PatternReader {
     return this.#at === this.#pattern.length;
   }
 
-  /** Counts a value; false where there are more than one pattern may have. */
+  /** Counts a value; returns false if the pattern exceeds the limit. */
   countValue(): boolean {
     this.#values++;
     return this.#values <= maxValues;
   }
 
-  /** What stands next, where it has this form. */
+  /** Returns the next token if it matches the expression. */
   consume(form: RegExp): RegExpExecArray | null {
     form.lastIndex = this.#at;
     const match = form.exec(this.#pattern);
@@ -58,7 +58,7 @@ class PatternReader {
     return match;
   }
 
-  /** The beginning of what is left of a comparison. */
+  /** Start of the remaining comparison */
   get rest(): string {
     return this.#pattern.slice(this.#at, this.#at + 100).split(']', 1)[0] ?? '';
   }
@@ -66,13 +66,13 @@ class PatternReader {
 
 const unquoted = (quoted: string): string => quoted.replaceAll(/\\(.)/g, '$1');
 
-/** Values of one comparison, by its path. */
+/** Returns the values of one comparison by its path. */
 const valuesOf = (path: string, texts: readonly string[]): { type: IndicatorType; value: string }[] | string => {
   const type = typesOfPaths.find(([pattern]) => pattern.test(path))?.[1];
   if (type === undefined) return `${path} is nothing that is matched`;
   const values: { type: IndicatorType; value: string }[] = [];
   for (const written of texts) {
-    // A pattern may hold a network where it names an address.
+    // A pattern may contain a network in place of an address.
     const network = type === 'ip' && written.includes('/') ? normalised('network', written) : undefined;
     const value = network ?? normalised(type, written);
     if (value === undefined) return `${JSON.stringify(written)} is no ${type}`;
@@ -88,7 +88,7 @@ interface Value {
 
 const tooManyValues = `a pattern may have ${maxValues} values: split it`;
 
-/** The texts of a comparison: one, or those of a list. */
+/** Returns the texts of a comparison: a single one, or those of a list. */
 const textsOf = (reader: PatternReader): string[] | string => {
   const notUnderstood = `this comparison is not understood: ${reader.rest}`;
   const isList = reader.consume(listOpening) !== null;
@@ -102,7 +102,7 @@ const textsOf = (reader: PatternReader): string[] | string => {
   return isList && reader.consume(listClosing) === null ? notUnderstood : texts;
 };
 
-/** The values of what stands in one pair of brackets. */
+/** Returns the values in one pair of brackets. */
 const valuesOfObservation = (reader: PatternReader): Value[] | string => {
   const found: Value[] = [];
   do {
@@ -118,7 +118,10 @@ const valuesOfObservation = (reader: PatternReader): Value[] | string => {
   return reader.consume(closing) === null ? 'what must hold together (AND) cannot be matched by a value' : found;
 };
 
-/** The values of a pattern that is a choice of equalities. What must hold together says more than a value does, and is refused. */
+/**
+ * Returns the values of a pattern that is a disjunction of equalities. A conjunction cannot be expressed as single
+ * values and is rejected.
+ */
 export const valuesOfPattern = (pattern: string): Value[] | string => {
   if (pattern.length > maxCharacters) return `a pattern may have ${maxCharacters} characters: split it`;
   const reader = new PatternReader(pattern.trim());
@@ -156,7 +159,7 @@ const moreOf = (stix: Fields): Partial<GivenIndicator> => {
   };
 };
 
-/** Objects that are indicators; of several versions of one the latest. */
+/** Returns the indicator objects; of several versions of an object, the latest. */
 const latestOf = (given: unknown): Fields[] => {
   const latest = new Map<unknown, Fields>();
   for (const stix of objectsOf(given)) {
@@ -167,7 +170,7 @@ const latestOf = (given: unknown): Fields[] => {
   return [...latest.values()];
 };
 
-/** `confidence` is that of indicators of which the source says none. */
+/** Parses STIX. `confidence` applies to indicators whose source specifies none. */
 export const readStix = (given: unknown, confidence = defaultConfidence): ReadIndicators => {
   const indicators: GivenIndicator[] = [];
   const refused: { at: string; message: string }[] = [];

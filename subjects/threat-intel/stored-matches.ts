@@ -1,4 +1,4 @@
-/** Matches of threat indicators as they landed. */
+/** Stored matches of threat indicators */
 
 import type { Reading } from '../../queries/reading.ts';
 import type { IndicatorType } from '../../schemas/resources/threat-intel.ts';
@@ -23,7 +23,7 @@ export interface StoredMatch {
   readonly retro_hunt: boolean;
 }
 
-/** Columns by which matches are filtered, each equal to a value. */
+/** Columns by which matches can be filtered for equality */
 export const matchFilters = ['type', 'value', 'source', 'field', 'service', 'host', 'user'] as const;
 
 export type MatchFilter = Readonly<Partial<Record<(typeof matchFilters)[number], string | undefined>>> & {
@@ -31,10 +31,10 @@ export type MatchFilter = Readonly<Partial<Record<(typeof matchFilters)[number],
   readonly minScore?: number | undefined;
 };
 
-/** A page of matches, the newest first. Of one that counted on, the latest count. */
+/** Returns a page of matches, the newest first. A match with several stored counts has the latest one. */
 export const readMatches = (
   { columns }: Pick<Reading, 'columns'>,
-  { projectId, minScore: minScore, ...equal }: MatchFilter,
+  { projectId, minScore, ...equal }: MatchFilter,
   page: HistoryPage,
 ): Promise<StoredMatch[]> => {
   const { sql, values } = historyCondition(page, 'id');

@@ -1,4 +1,4 @@
-/** Stores what a source tells of indicators, beside the blocks by which records are matched. */
+/** Stores indicators of a source, in addition to the blocks by which records are matched */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Documents, Stored } from '../../schemas/ports/documents.ts';
@@ -13,23 +13,26 @@ import {
 import { type BlockIndicator, blockOf } from './block.ts';
 import { maxBlockEntries } from './merge-blocks.ts';
 
-/** Written in one transaction, which has to end within seconds. */
+/** Maximum number of writes per transaction, which must end within seconds */
 export const atOnce = 250;
-/** The loop turns after so many that are written, or keys that are made: embedded documents never let it. */
+/**
+ * Number of writes or computed keys after which processing yields to the event loop, because embedded documents never
+ * yield
+ */
 const writesPerSlice = 25;
 const keysPerSlice = 5_000;
 const dayMs = 86_400_000;
-/** What is told again as it was is written anew after so long. */
+/** Interval after which an unchanged indicator is written again */
 const freshMs = dayMs;
 
-/** Who tells, and what holds of all that it tells. */
+/** Source of an import, and values that apply to all of its indicators */
 export interface ImportOptions {
   readonly source: string;
   readonly nowMs: number;
   readonly halfLifeDays: number | null;
   readonly validDays: number | null;
   readonly raisesSignals: boolean;
-  /** What is new is looked for in logs since then; null for not. */
+  /** Start of the logs in which new indicators are searched; `null` to skip the search */
   readonly huntFromMs: number | null;
 }
 
@@ -39,7 +42,7 @@ export interface Written {
   readonly unchanged: number;
 }
 
-/** Adds to the blocks what holds now. */
+/** Adds current indicators to the blocks. */
 export const addBlock = async (
   of: Documents['of'],
   tenantId: string,
@@ -70,7 +73,7 @@ const storedForm = (indicator: GivenIndicator, importOptions: ImportOptions): Th
   };
 };
 
-/** Whether a source tells what it told before. */
+/** Returns whether a source reports an unchanged indicator. */
 const isSame = (next: ThreatIndicator, before: ThreatIndicator, given: GivenIndicator): boolean => {
   const timeless = (indicator: ThreatIndicator) => ({
     ...indicator,
@@ -80,7 +83,9 @@ const isSame = (next: ThreatIndicator, before: ThreatIndicator, given: GivenIndi
   return isDeepStrictEqual(timeless(next), timeless(before));
 };
 
-/** What was never told need not be taken back. What a source goes on telling is believed: once a day that is noted. */
+/**
+ * An unknown indicator need not be revoked. An indicator that a source continues to report is confirmed once per day.
+ */
 const changeOf = (
   next: ThreatIndicator,
   before: (ThreatIndicator & Stored) | undefined,
@@ -92,7 +97,7 @@ const changeOf = (
   return { outcome: 'unchanged', isWritten: Date.parse(next.seenAt) - Date.parse(before.seenAt) >= freshMs };
 };
 
-/** What the source told under one of these ids before, and tells no more. */
+/** Returns indicators that the source reported with one of these ids and no longer reports. */
 const endedBy = async (
   of: Documents['of'],
   tenantId: string,
@@ -147,10 +152,10 @@ const writePart = async (
   return { counts, written };
 };
 
-/** By then every member looks for them. */
+/** Delay after which every consumer group member matches new indicators */
 const liveWithinMs = 10_000;
 
-/** Has stored logs looked through for what is new. */
+/** Creates hunts in stored logs for new indicators. */
 const addHunts = async (
   of: Documents['of'],
   tenantId: string,
@@ -166,7 +171,7 @@ const addHunts = async (
   }
 };
 
-/** By key. The last word of a source about a value counts. */
+/** Returns indicators by key. The last entry of a source for a value counts. */
 const byKey = async (source: string, indicators: readonly GivenIndicator[]): Promise<Map<string, GivenIndicator>> => {
   const each = new Map<string, GivenIndicator>();
   for (const [index, one] of indicators.entries()) {
@@ -177,8 +182,9 @@ const byKey = async (source: string, indicators: readonly GivenIndicator[]): Pro
 };
 
 /**
- * Stores what a source tells, some hundred in a transaction: told again in part, or by two at once, it comes to the same. Indicators of
- * one id (`givenId`) that the source no longer tells with it are revoked. `commit` runs each transaction.
+ * Stores the indicators of a source, several hundred per transaction. Partial repeats and concurrent calls have the
+ * same result. Indicators of an id (`givenId`) that the source no longer reports with it are revoked. `commit` runs
+ * each transaction.
  */
 export const writeIndicators = async (
   commit: (work: (of: Documents['of']) => Promise<Written>) => Promise<Written>,

@@ -2,24 +2,28 @@ import { forecast as forecastValues, minValues } from '../../queries/forecast/fo
 import { type Known, known, unknown } from '../../queries/unknown.ts';
 
 const dayMs = 86_400_000;
-/** Five weeks, so that days of the week tell. */
+/** Days of history for the forecast; five weeks cover weekly patterns */
 export const basisDays = 35;
 const week = 7;
 
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 export interface ForecastInput {
-  /** Accepted of each day that has any, `YYYY-MM-DD` → amount, over the period and the `basisDays` before now. */
+  /**
+   * Accepted amount by day, `YYYY-MM-DD` → amount, over the period and the `basisDays` before now; days without volume
+   * are omitted
+   */
   readonly byDay: ReadonlyMap<string, number>;
   readonly period: { readonly fromMs: number; readonly endMs: number };
   readonly nowMs: number;
-  /** The first day of which anything is known. */
+  /** First day with data */
   readonly firstDay: string | undefined;
 }
 
 /**
- * What the period will have when it ends: what it has, and what the complete days before forecast for those that are left
- * (`queries/forecast/`). The first day of all is not complete. Days without volume count as 0.
+ * Returns the forecast of the period's total: the current amount, and a forecast of the remaining days from the
+ * complete days before (`queries/forecast/`). The very first day is incomplete and excluded. Days without volume count
+ * as 0.
  */
 export const forecast = ({ byDay, period, nowMs, firstDay }: ForecastInput): Known => {
   if (nowMs >= period.endMs) return unknown('the period is over');
@@ -37,7 +41,7 @@ export const forecast = ({ byDay, period, nowMs, firstDay }: ForecastInput): Kno
   let used = 0;
   for (const [day, amount] of byDay) if (day >= dayOf(period.fromMs)) used += amount;
   const [today = 0, ...others] = found.values;
-  // A day that has passed what was forecast for it ends with what it has.
+  // If today's amount already exceeds its forecast, no more is added for today.
   const restOfToday = Math.max(0, today - (byDay.get(dayOf(nowMs)) ?? 0));
   return known(Math.round(others.reduce((sum, value) => sum + value, used + restOfToday)));
 };

@@ -2,13 +2,13 @@ import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { type Signal, signals } from '../../schemas/telemetry-signals.ts';
 import type { Amount, Volume } from './volume.ts';
 
-/** Hours of reception, `toMs` not among them. */
+/** Hours of reception; `toMs` is exclusive */
 export interface Hours {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** Of what is asked. */
+/** Filter of the ledger */
 export interface LedgerFilter {
   readonly projectId?: string | undefined;
   readonly keyId?: string | undefined;
@@ -29,7 +29,7 @@ export const emptyVolume = (): Volume => ({
   rejectedBy: [],
 });
 
-/** SQL of the rows that a filter and a range choose, and its parameters. */
+/** Returns the SQL of the rows for a filter and a range, and its parameters. */
 export const chosen = (
   { projectId, keyId, signal, service }: LedgerFilter,
   { fromMs, toMs }: Hours,
@@ -48,7 +48,7 @@ export const chosen = (
   return { where: conditions.join(' AND '), parameters };
 };
 
-/** Sums of one kind of rows, as text, since 64-bit sums come as strings; real ones stay below 2^53. */
+/** SQL of the sums of one kind of row, as text because 64-bit sums are strings; real values remain below 2^53 */
 export const sums = `toString(sum(requests)) AS requests, toString(sum(records)) AS records, toString(sum(bytes)) AS bytes,
 toString(sum(landed_records)) AS landed_records, toString(sum(landed_bytes)) AS landed_bytes`;
 
@@ -75,7 +75,7 @@ const fields = {
   rejected: 'rejected',
 } as const;
 
-/** Adds a row of sums to where its outcome belongs. */
+/** Adds a row of sums to the volume of its outcome. */
 export const addRow = (volume: Volume, row: SumRow): void => {
   const field = fields[row.outcome as keyof typeof fields];
   if (field !== undefined) addTo(volume[field], row);
@@ -89,7 +89,7 @@ interface VolumeRow extends SumRow {
   readonly discarded: number;
 }
 
-/** Volumes by signal. */
+/** Returns volumes by telemetry signal. */
 export const readVolumes = async (
   columns: TenantColumns,
   filter: LedgerFilter,
@@ -115,7 +115,7 @@ FROM usage FINAL WHERE ${where} GROUP BY signal, outcome, reason, discarded ORDE
   return volumes;
 };
 
-/** All signals together. */
+/** Returns the sum over all telemetry signals. */
 export const totalOf = (volumes: Readonly<Record<Signal, Volume>>): Volume => {
   const total = emptyVolume();
   const reasons = new Map<string, Amount>();
@@ -138,7 +138,7 @@ const add = (into: Amount, { requests, records, bytes }: Amount): void => {
   into.bytes += bytes;
 };
 
-/** Accepted bytes and records of a day, UTC. */
+/** Accepted bytes and records of a day, UTC */
 export interface DayVolume {
   /** `YYYY-MM-DD`. */
   readonly day: string;
@@ -147,7 +147,7 @@ export interface DayVolume {
   readonly records: number;
 }
 
-/** Accepted volume by day and signal; days without any are absent. */
+/** Returns the accepted volume by day and telemetry signal; days without volume are omitted. */
 export const readDays = async (columns: TenantColumns, filter: LedgerFilter, hours: Hours): Promise<DayVolume[]> => {
   const { where, parameters } = chosen(filter, hours);
   const rows = await columns.query<{ day: string; signal: Signal; bytes: string; records: string }>(

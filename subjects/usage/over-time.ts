@@ -1,8 +1,8 @@
-/** The ledger over time, by group. */
+/** Usage over time by group */
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { chosen, type Hours, type LedgerFilter, type SumRow, sums } from './ledger.ts';
 
-/** What the points are grouped by, with its SQL. */
+/** Groupings of points with their SQL */
 const groupings = { none: "''", signal: 'signal', project: 'project_id', key: 'key_id', service: 'service' } as const;
 
 export type Grouping = keyof typeof groupings;
@@ -12,7 +12,7 @@ export interface GroupedQuery extends LedgerFilter {
   readonly step: 'hour' | 'day';
 }
 
-/** The groups, those with the most bytes first. */
+/** Returns the groups, those with the most bytes first. */
 export const readGroups = async (
   columns: TenantColumns,
   query: GroupedQuery,
@@ -27,13 +27,13 @@ export const readGroups = async (
   return rows.map(({ grouped }) => grouped);
 };
 
-/** Sums of one group, step and outcome. */
+/** Sums of one group, step and outcome */
 export interface PointRow extends SumRow {
   readonly grouped: string;
   readonly at: string;
 }
 
-/** Points of groups in order of time. */
+/** Returns points of groups in time order. */
 export const readPoints = (
   columns: TenantColumns,
   query: GroupedQuery,

@@ -13,7 +13,7 @@ export const monthParameter = {
     .string()
     .regex(/^20\d{2}-(?:0[1-9]|1[0-2])$/, 'must be a month such as 2026-03')
     .optional()
-    .describe('Month (UTC) of the period; default: the current one'),
+    .describe('Month of the period (UTC); default: the current one'),
 };
 
 export interface MonthPeriod {
@@ -26,13 +26,13 @@ export const periodOf = (month: string | undefined, nowMs: number): MonthPeriod 
 
 export const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** Accepted bytes and records of each signal and of all, when the period ends. */
+/** Forecast of the accepted bytes and records at the end of the period, for each telemetry signal and in total */
 export interface Projection {
   readonly bytes: Readonly<Record<Signal | 'total', Known>>;
   readonly records: Readonly<Record<Signal | 'total', Known>>;
 }
 
-/** Forecasts from the days before now. */
+/** Returns a forecast from the previous days. */
 export const project = async (
   columns: TenantColumns,
   filter: LedgerFilter,

@@ -16,19 +16,19 @@ import { iso } from './period.ts';
 export const QuotaState = z.strictObject({
   window: z.enum(quotaWindows),
   scope: z.enum(quotaScopes),
-  usedBytes: z.int().describe('Bytes accepted in this window that are counted so far'),
+  usedBytes: z.int().describe('Accepted bytes counted in this window so far'),
   warnBytes: z.int().nullable(),
   rejectBytes: z
     .int()
     .nullable()
-    .describe('Effective threshold: the quota, or the bytes per day of the plan if these are fewer'),
+    .describe("Effective threshold: the smaller of the quota and the plan's bytes per day"),
   setBy: z.enum(['quota', 'plan']).nullable(),
   state: z.enum(['ok', 'warning', 'rejecting']),
   resetsAt: z.string(),
 });
 export type QuotaState = z.output<typeof QuotaState>;
 
-/** Bytes accepted by window and scope. */
+/** Accepted bytes by window and scope */
 export type Used = Readonly<Record<QuotaWindow, Readonly<Record<QuotaScope, number>>>>;
 
 export const readUsed = async (columns: TenantColumns, nowMs: number): Promise<Used> => {
@@ -52,7 +52,7 @@ const stateOf = (used: number, warn: number | null, reject: number | null): Quot
   return warn !== null && used >= warn ? 'warning' : 'ok';
 };
 
-/** Every window and scope that has a threshold, with where it stands. */
+/** Returns the state of every window and scope with a threshold. */
 export const quotaStates = (quota: Quota, limits: Plan['limits'], used: Used, nowMs: number): QuotaState[] => {
   const rejecting = rejectThresholds(limits, quota);
   const all = quotaWindows.flatMap((window) => quotaScopes.map((scope) => ({ window, scope })));

@@ -341,8 +341,9 @@ test('of random edits of two people, none that was answered 200 is lost without 
     const { document } = (await harness.request('GET', `/api/dashboards/${id}/versions/${version}`)).body;
     t.true(JSON.stringify(document).includes(`"${mark}"`), mark);
     const former = version - 1;
-    const differences = (await harness.request('GET', `/api/dashboards/${id}/versions/${former}?compareWith=${version}`))
-      .body.differences;
+    const differences = (
+      await harness.request('GET', `/api/dashboards/${id}/versions/${former}?compareWith=${version}`)
+    ).body.differences;
     t.true(JSON.stringify(differences).includes(`"${mark}"`), `${mark} is told`);
   }
 });

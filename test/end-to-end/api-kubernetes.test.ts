@@ -463,7 +463,9 @@ for (const cluster of clusters) {
       t.regex(n1.cpu.used.reason, /kubeletstats/);
     } else
       t.true(
-        near(n1.cpu.used.value, 1.5) && near(n1.cpu.allocatableUtilization.value, 0.375) && n1.memory.used.value === 6 * GiB,
+        near(n1.cpu.used.value, 1.5) &&
+          near(n1.cpu.allocatableUtilization.value, 0.375) &&
+          n1.memory.used.value === 6 * GiB,
       );
   });
 
@@ -494,8 +496,15 @@ for (const cluster of clusters) {
   test(`${cluster}: containers have use against request and limit, and a verdict about memory`, async (t) => {
     const [app, load, sidecar] = await listed('containers', cluster);
     t.deepEqual([app.name, load.name, sidecar.name], ['app', 'load', 'sidecar']);
-    t.true(near(app.cpu.used.value, 0.25) && near(app.cpu.requestUtilization.value, 0.5) && near(app.cpu.limitUtilization.value, 0.25));
-    t.deepEqual([app.memory.used.value, app.memory.requestUtilization.value, app.memory.limitUtilization.value], [1.5 * GiB, 1.5, 0.75]);
+    t.true(
+      near(app.cpu.used.value, 0.25) &&
+        near(app.cpu.requestUtilization.value, 0.5) &&
+        near(app.cpu.limitUtilization.value, 0.25),
+    );
+    t.deepEqual(
+      [app.memory.used.value, app.memory.requestUtilization.value, app.memory.limitUtilization.value],
+      [1.5 * GiB, 1.5, 0.75],
+    );
     t.is(sidecar.memory.limit.reason, 'no limit is set');
     t.is(sidecar.memory.limitUtilization.reason, 'no limit is set');
     t.is(load.lastTermination.reason.value, 'Completed');

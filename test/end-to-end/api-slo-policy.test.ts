@@ -41,7 +41,13 @@ const gate = (ids: readonly string[], token: string) =>
     );
   });
 
-const low = { name: 'Little left', budgetRemainingBelow: 50, severity: 'critical', labels: { team: 'shop' }, freeze: true };
+const low = {
+  name: 'Little left',
+  budgetRemainingBelow: 50,
+  severity: 'critical',
+  labels: { team: 'shop' },
+  freeze: true,
+};
 const fast = { name: 'Burns', burnRate: 2.5, window: '1h' };
 
 test('steps are alert rules with their labels, and go with the objective', async (t) => {

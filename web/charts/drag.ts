@@ -1,13 +1,13 @@
-/** A range of steps that somebody chooses on a chart with the pointer. */
+/** Selection of a range of steps in a chart with the pointer */
 import { useState } from 'preact/hooks';
 
-/** The step below the pointer. */
+/** Returns the step at the pointer. */
 export const stepAt = (event: PointerEvent, count: number): number => {
   const { left, width } = (event.currentTarget as Element).getBoundingClientRect();
   return Math.max(0, Math.min(count - 1, Math.floor(((event.clientX - left) / width) * count)));
 };
 
-/** What is chosen while the pointer moves, and what a chart's element heeds. */
+/** Returns the selection during dragging, and the event handlers of the chart. */
 export const useDrag = (count: number, onChosen: (first: number, last: number) => void) => {
   const [drag, setDrag] = useState<readonly [from: number, to: number]>();
   const chosen = drag === undefined ? undefined : { first: Math.min(...drag), last: Math.max(...drag) };

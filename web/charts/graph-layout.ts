@@ -1,4 +1,4 @@
-/** Where the nodes of a graph stand: in layers from callers to what they call, those that are joined near each other. */
+/** Layout of a graph: in layers from callers to called nodes, with connected nodes near each other */
 
 export interface Edge {
   readonly from: string;
@@ -6,7 +6,7 @@ export interface Edge {
 }
 
 export interface Place {
-  /** Column and row, from the upper left. */
+  /** Column and row, from the top left */
   readonly column: number;
   readonly row: number;
 }
@@ -17,7 +17,7 @@ export interface Layout {
   readonly rows: number;
 }
 
-/** Layers with more nodes are several columns. */
+/** Maximum number of nodes per column; larger layers use several columns */
 const maxRows = 16;
 const sweeps = 4;
 
@@ -33,7 +33,9 @@ const waysOf = (edges: readonly Edge[], from: keyof Edge, to: keyof Edge): Ways 
   return ways;
 };
 
-/** Edges without those that close a circle. Goes through all nodes without recursion: chains are as long as somebody makes them. */
+/**
+ * Returns edges without those that close a cycle. Visits nodes without recursion, because chains have no length limit.
+ */
 const withoutCircles = (nodes: readonly string[], next: Ways): readonly Edge[] => {
   const uniqueEdges: Edge[] = [];
   const state = new Map<string, 'open' | 'done'>();
@@ -58,7 +60,7 @@ const withoutCircles = (nodes: readonly string[], next: Ways): readonly Edge[] =
   return uniqueEdges;
 };
 
-/** The length of the longest way to each node. */
+/** Returns the length of the longest path to each node. */
 const depthsOf = (nodes: readonly string[], edges: readonly Edge[]): ReadonlyMap<string, number> => {
   const next = waysOf(edges, 'from', 'to');
   const waits = new Map<string, number>();
@@ -77,7 +79,7 @@ const depthsOf = (nodes: readonly string[], edges: readonly Edge[]): ReadonlyMap
 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** Puts the nodes of each layer near what they are joined with, from left to right and back. */
+/** Orders the nodes of each layer near their neighbors, from left to right and back. */
 const ordered = (layers: readonly string[][], edges: readonly Edge[]): void => {
   const [next, before] = [waysOf(edges, 'from', 'to'), waysOf(edges, 'to', 'from')];
   const heights = new Map<string, number>();
@@ -103,7 +105,7 @@ const ordered = (layers: readonly string[][], edges: readonly Edge[]): void => {
   }
 };
 
-/** Places of nodes. The same nodes and edges have the same places; those that are on no edge stand behind the others. */
+/** Returns the positions of nodes. The result is deterministic; nodes without edges are last. */
 export const layoutOf = (nodes: readonly string[], edges: readonly Edge[]): Layout => {
   const known = new Set(nodes);
   const own = edges.filter(({ from, to }) => from !== to && known.has(from) && known.has(to));

@@ -1,4 +1,4 @@
-/** A graph: nodes that are buttons, and the edges between them. Arrow keys go from node to node. */
+/** Interactive graph: nodes are buttons, with edges between them. Arrow keys move between nodes. */
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { shownText } from '../frame/shown-text.tsx';
 import { Scrolled } from '../lists/scrolled.tsx';
@@ -7,31 +7,31 @@ import { type Edge, layoutOf, type Place } from './graph-layout.ts';
 export interface GraphNode {
   readonly id: string;
   readonly title: string;
-  /** Below the title; both are read out together. */
+  /** Text below the title; screen readers read both */
   readonly figures: string;
-  /** What it is, where it is no service: its mark. */
+  /** Icon of the kind, if the node is not a service */
   readonly kind?: string;
-  /** 0 to 1. */
+  /** Share of failures, 0 to 1 */
   readonly failed?: number;
 }
 
 export interface GraphEdge extends Edge {
   readonly title: string;
-  /** 0 to 1: how strong it is drawn. */
+  /** Stroke weight, 0 to 1 */
   readonly weight: number;
   readonly failed?: number;
 }
 
 const [width, height, gapX, gapY, edgeOf] = [208, 46, 72, 14, 12] as const;
-/** Sizes that can be chosen, the usual one in the middle. */
+/** Zoom levels */
 const sizes = [0.5, 0.7, 1, 1.3] as const;
-/** From this share on an edge or a node is told to fail. */
+/** Minimum share of failures of an edge or node that is highlighted */
 const minBadFailureRate = 0.01;
 
 const xOf = ({ column }: Place): number => edgeOf + column * (width + gapX);
 const yOf = ({ row }: Place): number => edgeOf + row * (height + gapY);
 
-/** A line from the right of one to the left of the other; back it goes below both. */
+/** Returns a line from the right of one node to the left of the other; backward edges pass below both. */
 const pathOf = (from: Place, to: Place): string => {
   const [x1, y1] = [xOf(from) + width, yOf(from) + height / 2];
   const [x2, y2] = [xOf(to), yOf(to) + height / 2];
@@ -50,7 +50,7 @@ const keys: Readonly<Record<string, readonly [x: number, y: number]>> = {
   ArrowDown: [0, 1],
 };
 
-/** The nearest node in a direction: what lies aside counts as further away. */
+/** Returns the nearest node in a direction; lateral distance has a higher weight. */
 const nearest = (
   places: ReadonlyMap<string, Place>,
   from: Place,
@@ -67,7 +67,7 @@ const nearest = (
   return best?.[0];
 };
 
-/** With more edges than this each is faint and thin, so that nodes and what fails stand out. */
+/** Number of edges above which each is faint and thin, to highlight nodes and failures */
 const maxHighlighted = 150;
 
 const isBad = (failed = 0): boolean => failed >= minBadFailureRate;
@@ -79,11 +79,11 @@ export const Graph = ({
   open,
   onOpen,
 }: {
-  /** What it shows, in a sentence. */
+  /** Description in a sentence */
   readonly label: string;
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];
-  /** The id of the node that is open; what is not joined with it is faint. */
+  /** Id of the open node; unconnected parts are faint */
   readonly open?: string | undefined;
   readonly onOpen?: (id: string) => void;
 }) => {

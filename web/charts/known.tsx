@@ -1,4 +1,4 @@
-/** Values that may not be known, and then say why. */
+/** Values that may be unknown, with the reason */
 import type { ComponentChildren } from 'preact';
 import { shownText } from '../frame/shown-text.tsx';
 import { shownValue } from './values.ts';
@@ -14,11 +14,11 @@ const unknown = (reason: string | null | undefined): ComponentChildren => (
   </span>
 );
 
-/** A figure in a unit of UCUM. */
+/** Formats a number with a UCUM unit. */
 export const knownNumber = ({ value, reason }: Known<number>, unit = ''): ComponentChildren =>
   value === null ? unknown(reason) : shownValue(value, unit);
 
-/** A share of 1 in percent. */
+/** Formats a share between 0 and 1 in percent. */
 export const knownShare = ({ value, reason }: Known<number>): ComponentChildren =>
   value === null ? unknown(reason) : `${(100 * value).toFixed(1)} %`;
 

@@ -1,4 +1,4 @@
-/** Series over time: lines, what each is at the pointer or at the end, and their numbers as a table. A drag chooses a range. */
+/** Line chart: series, values at the pointer or at the end, and a table of values. Dragging selects a range. */
 import { useState } from 'preact/hooks';
 import { shownText } from '../frame/shown-text.tsx';
 import { shortTime, shownTime } from '../frame/shown-time.ts';
@@ -9,15 +9,15 @@ import { stepAt, useDrag } from './drag.ts';
 import { type Line, shownValue } from './values.ts';
 
 const height = 160;
-/** Colors and dashes repeat after these. */
+/** Number of line styles, after which colors and dashes repeat */
 const styles = 8;
-/** Columns of the table of numbers; a table of hundreds is read by nobody. */
+/** Maximum number of columns in the table of values */
 const maxColumns = 20;
 
 export interface LinesProps {
-  /** What the chart shows, in a few words. */
+  /** Short title of the chart */
   readonly title: string;
-  /** What its tables are called after, where a view has several. */
+  /** Label of its tables, if a view has several */
   readonly name?: string;
   readonly unit: string;
   /** Epoch milliseconds. */
@@ -29,7 +29,7 @@ export interface LinesProps {
 const known = (values: Line['values']): number[] => values.filter((value) => value !== undefined);
 const lastOf = ({ values }: Line): number | undefined => values.findLast((value) => value !== undefined);
 
-/** From 0, or from below it, to the largest value. */
+/** Returns the range from 0, or a lower minimum, to the maximum. */
 const extentOf = (lines: readonly Line[]): { readonly low: number; readonly high: number } => {
   let [low, high] = [0, 0];
   for (const { values } of lines)
@@ -40,7 +40,7 @@ const extentOf = (lines: readonly Line[]): { readonly low: number; readonly high
   return { low, high: high === low ? low + 1 : high };
 };
 
-/** A path with a gap where a value is missing; a value by itself is a short stroke. */
+/** Returns a path with gaps for missing values; an isolated value is a short stroke. */
 const pathOf = ({ values }: Line, { low, high }: ReturnType<typeof extentOf>): string => {
   const parts: string[] = [];
   for (const [index, value] of values.entries()) {
@@ -116,14 +116,14 @@ const Legend = ({ name = 'the chart', lines, unit, at }: LinesProps & { readonly
   </Scrolled>
 );
 
-/** The numbers of a chart, once somebody asks for them. */
+/** Table of a chart's values, rendered on demand. */
 export const Numbers = ({
   steps,
   lines,
   name = 'the chart',
   shown,
 }: Pick<LinesProps, 'steps' | 'lines' | 'name'> & {
-  /** A value of the line at an index, in words. */
+  /** Formats a value of the line at an index */
   readonly shown: (value: number | undefined, index: number) => string;
 }) => {
   const [isOpen, setOpen] = useState(false);

@@ -1,4 +1,4 @@
-/** One series of an answer over time, chosen by what it counts. The choice is in the address. */
+/** A selectable series of a result over time. The URL contains the selection. */
 import { useMemo } from 'preact/hooks';
 import type { Result } from '../../queries/result.ts';
 import { change, inAddress } from '../frame/address.ts';
@@ -11,9 +11,9 @@ export const OneSeries = <Name extends string>({
   defaultName,
   answer,
 }: {
-  /** By the names of series. */
+  /** Titles by series name */
   readonly titles: Readonly<Record<Name, string>>;
-  /** Where the address has none. */
+  /** Selection if the URL has none */
   readonly defaultName: Name;
   readonly answer: Pick<Result, 'series' | 'partial' | 'stepMs'> | undefined;
 }) => {

@@ -1,4 +1,4 @@
-/** Series over time on a canvas, drawn with uPlot. A drag chooses a range; the cursor is at one time in all charts of a group. */
+/** Time series on a canvas, drawn with uPlot. Dragging selects a range; charts of a group share the cursor. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { shownText } from '../frame/shown-text.tsx';
@@ -8,20 +8,20 @@ import { setMoments } from '../frame/time-range.ts';
 import { Scrolled } from '../lists/scrolled.tsx';
 import { Numbers } from './lines.tsx';
 
-/** Colours repeat after these. */
+/** Number of colors, after which they repeat */
 const colours = 8;
 
 export interface TimeSeries {
   readonly name: string;
   readonly unit: string;
-  /** One for each step. */
+  /** One value per step */
   readonly values: readonly (number | undefined)[];
   readonly as: 'lines' | 'bars' | 'points';
-  /** Opacity of the area below, 0 to 1. */
+  /** Opacity of the area below the line, 0 to 1 */
   readonly area: number;
   readonly isStacked: boolean;
   readonly joinsGaps: boolean;
-  /** A name of a colour, where one is said. */
+  /** Name of a color, if one is set */
   readonly tone?: string | undefined;
   shown(value: number | undefined): string;
 }
@@ -34,15 +34,15 @@ export interface OverTimeProps {
   readonly to: number;
   readonly series: readonly TimeSeries[];
   readonly height: number;
-  /** Charts of the same group have one cursor. */
+  /** Charts of a group share a cursor */
   readonly group: string;
-  /** Moments that are marked, in epoch milliseconds. */
+  /** Marked times, in epoch milliseconds */
   readonly marks?: readonly number[];
-  /** Values at which a line is drawn, with its tone. */
+  /** Values at which a line is drawn, with its color */
   readonly limits?: readonly (readonly [value: number, tone: string])[];
   readonly low?: number | undefined;
   readonly high?: number | undefined;
-  /** Places of two series between which an area is filled, and of the one whose colour it has. */
+  /** Indexes of two series between which an area is filled, and of the series with its color */
   readonly bands?: readonly (readonly [upper: number, lower: number, of: number])[];
   readonly legend: boolean;
 }
@@ -50,7 +50,7 @@ export interface OverTimeProps {
 const classOf = ({ tone }: TimeSeries, index: number): string =>
   tone === undefined ? `line-${index % colours}` : `tone-${tone}`;
 
-/** What a class of the style sheet is on a canvas, which knows no `light-dark`. */
+/** Returns the color of a style sheet class for a canvas, which does not support `light-dark`. */
 const inkOf = (place: Element, name: string): string => {
   const probe = document.createElement('span');
   probe.className = `swatch ${name}`;
@@ -63,7 +63,7 @@ const inkOf = (place: Element, name: string): string => {
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const inks = new Map<string, string>();
 
-/** The colours of all charts, each looked up once in a theme: that makes the browser work out styles. */
+/** Returns chart colors, each resolved once per theme, because a lookup makes the browser compute styles. */
 const inksOf = (place: Element): ((name: string) => string) => {
   const scheme = `${document.documentElement.dataset['theme'] ?? ''} ${dark.matches}`;
   return (name) => {
@@ -74,13 +74,16 @@ const inksOf = (place: Element): ((name: string) => string) => {
   };
 };
 
-/** Names that are shown at first: all are written anew wherever the pointer goes. */
+/** Maximum number of initially displayed legend entries, all of which are updated when the pointer moves */
 const maxNames = 30;
 
-/** With more lines than this no points follow the pointer, and lines are thin: those of one pixel cost half. */
+/**
+ * Maximum number of lines with points at the pointer; with more, lines are thin, because one-pixel lines cost half as
+ * much to draw
+ */
 const maxWithPoints = 20;
 
-/** Another one when the colours change. */
+/** Changes if the colors change. */
 const useTheme = (): string => {
   const [times, setTimes] = useState(0);
   useEffect(() => {
@@ -93,7 +96,7 @@ const useTheme = (): string => {
 
 const isWhole = (values: TimeSeries['values']): values is readonly number[] => !values.includes(undefined);
 
-/** Values as they are drawn: those that are stacked stand on those before. */
+/** Returns the drawn values; stacked ones are added to the previous series. */
 const drawnOf = (series: readonly TimeSeries[], length: number): (readonly (number | null)[])[] => {
   const below = new Array<number>(length).fill(0);
   return series.map(({ values, isStacked }) => {
@@ -131,7 +134,7 @@ const shownTick = (seconds: number, stepSeconds: number): string => {
   return stepSeconds < 60_000 ? text.slice(11, 19) : text.slice(11, 16);
 };
 
-/** Steps of an axis of bytes. */
+/** Axis steps for bytes */
 const byteSteps = Array.from({ length: 60 }, (_, power) => 2 ** power);
 
 const axesOf = (series: readonly TimeSeries[], ink: string, grid: string): uPlot.Axis[] => {
@@ -190,7 +193,7 @@ const markedOn =
     }
   };
 
-/** Beside their colour, series differ in their dashes. */
+/** Series differ in dashes in addition to color */
 const dashes = [[], [6, 3], [2, 3], [8, 3, 2, 3], [12, 4], [4, 4], [10, 2, 2, 2], [1, 2]];
 
 const faint = (ink: string, opacity: number): string => ink.replace(/^rgb\(([^)]*)\)$/, `rgba($1, ${opacity})`);
@@ -239,12 +242,12 @@ const optionsOf = (
       sync: { key: group, setSeries: false },
       drag: { x: true, y: false, setScale: false },
       y: false,
-      // Each is an element of its own, and among so many lines nobody tells them apart.
+      // Each point is a separate element, and is not distinguishable among many lines.
       points: { show: series.length <= maxWithPoints },
     },
     scales: { x: { time: true, range: [from, to] }, ...Object.fromEntries(units.map((unit) => [unit, { range }])) },
     axes: axesOf(series, ink('ink-soft'), ink('ink-line')),
-    // Series of uPlot begin with the times.
+    // The first uPlot series contains the times.
     bands: bands.map(([upper, lower, of]) => ({
       series: [upper + 1, lower + 1],
       fill: faint(ink(classOf(series[of] as TimeSeries, of)), 0.15),
@@ -289,7 +292,7 @@ const Plot = (props: OverTimeProps & { readonly onPoint: (at?: number) => void }
 
 const lastOf = (values: TimeSeries['values']): number | undefined => values.findLast((value) => value !== undefined);
 
-/** The chart, the names of its series with their values at the pointer or at the end, and its numbers as a table. */
+/** Chart with a legend of values at the pointer or at the end, and a table of values. */
 export const OverTime = (props: OverTimeProps) => {
   const [at, setAt] = useState<number>();
   const [shownCount, setShownCount] = useState(maxNames);

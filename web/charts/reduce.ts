@@ -1,4 +1,4 @@
-/** One figure of many values. */
+/** Reduces values to one number */
 
 export const numberOf = (value: unknown): number | undefined => {
   if (value === null || value === undefined || value === '' || typeof value === 'object') return undefined;
@@ -20,7 +20,7 @@ const quantile = (values: readonly number[], share: number): number => {
 };
 const changes = (values: readonly number[]): number =>
   values.filter((value, at) => at > 0 && value !== values[at - 1]).length;
-/** How much a counter grew: where it falls it began anew. */
+/** Returns the increase of a counter, with resets accounted for. */
 const growth = (values: readonly number[]): number =>
   sum(
     values.map((value, at) => (at === 0 ? 0 : value >= (values[at - 1] ?? 0) ? value - (values[at - 1] ?? 0) : value)),
@@ -28,7 +28,7 @@ const growth = (values: readonly number[]): number =>
 const first = (values: readonly number[]): number => values[0] ?? 0;
 const last = (values: readonly number[]): number => values.at(-1) ?? 0;
 
-/** Over values of which none is missing, at least one. */
+/** Reducers of non-empty lists without missing values */
 const figures: Readonly<Record<string, (values: readonly number[]) => number>> = {
   last,
   'last-not-null': last,
@@ -50,7 +50,10 @@ const figures: Readonly<Record<string, (values: readonly number[]) => number>> =
   'change-count': changes,
 };
 
-/** The figure that a reducer of a panel asks for; undefined where there is none. Those that give no number give the last value. */
+/**
+ * Returns the result of a panel reducer; `undefined` if there is none. Reducers without a numeric result return the
+ * last value.
+ */
 export const reduced = (values: readonly unknown[], reducer: string): number | undefined => {
   if (reducer === 'last') return numberOf(values.at(-1));
   if (reducer === 'first') return numberOf(values[0]);

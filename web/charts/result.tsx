@@ -1,4 +1,4 @@
-/** What a query answered: lines of series, or a table. */
+/** Query result as lines or a table */
 
 import type { Result } from '../../queries/result.ts';
 import { shownText, textOf } from '../frame/shown-text.tsx';
@@ -9,7 +9,7 @@ import { Lines } from './lines.tsx';
 import { numberOf } from './reduce.ts';
 import { linesOf, shownValue } from './values.ts';
 
-/** More rows are read by nobody. */
+/** Maximum number of displayed rows */
 const maxRows = 500;
 
 const shownIn = ({ type, unit }: Result['columns'][number], value: unknown): string => {
@@ -31,7 +31,7 @@ export const ResultShown = ({ result, title }: { readonly result: Result; readon
         <Heads columns={columns.map(({ name }) => name)} />
         <tbody>
           {rows.slice(0, maxRows).map((row, index) => (
-            // Rows have no name.
+            // Rows have no unique id.
             <tr key={`${index}`}>
               {columns.map((column, at) => (
                 <td key={column.name} class={column.type === 'number' || column.type === 'duration' ? 'number' : ''}>

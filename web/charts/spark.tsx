@@ -1,4 +1,4 @@
-/** A line of how a value went, without axes. What it shows stands in words beside it. */
+/** Sparkline without axes; adjacent text describes it */
 import { numberOf } from './reduce.ts';
 
 export const Spark = ({ values }: { readonly values: readonly unknown[] }) => {

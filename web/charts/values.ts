@@ -1,13 +1,13 @@
-/** Values of series as they are drawn and written. */
+/** Values of series for charts and text */
 import type { Result } from '../../queries/result.ts';
 import { shownDuration } from '../frame/durations.ts';
 
 type Series = Result['series'][number];
 
-/** A series by step. */
+/** A series by step */
 export interface Line {
   readonly name: string;
-  /** One for each step; undefined where there is none, or none that can be drawn. */
+  /** One value per step; `undefined` if there is none, or it cannot be drawn */
   readonly values: readonly (number | undefined)[];
 }
 
@@ -23,7 +23,7 @@ const nameOf = ({ name, labels }: Series): string => {
   return labelTexts.length === 0 ? name : `${name}{${labelTexts.join(', ')}}`;
 };
 
-/** The steps of an answer, and its series by them. */
+/** Returns the steps of a result, and its series by step. */
 export const linesOf = ({
   series,
 }: Pick<Result, 'series'>): {
@@ -44,7 +44,7 @@ const number = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 });
 const bytes = ['By', 'KiBy', 'MiBy', 'GiBy', 'TiBy'];
 const nanoseconds: Readonly<Record<string, number>> = { ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
 
-/** A value in a unit of UCUM. */
+/** Formats a value with a UCUM unit. */
 export const shownValue = (value: number | undefined, unit: string): string => {
   if (value === undefined) return '';
   const factor = nanoseconds[unit];
@@ -54,7 +54,7 @@ export const shownValue = (value: number | undefined, unit: string): string => {
     return `${number.format(value / 1024 ** power)} ${bytes[power]}`;
   }
   const plainUnit = unit.replace(/[{}]/g, '');
-  // What is counted is named in the singular: `{record}`.
+  // Annotations of counts are singular: `{record}`.
   if (
     value !== 1 &&
     plainUnit !== '' &&

@@ -1,4 +1,4 @@
-/** A call that changes something, when somebody wants it. */
+/** A call that changes data, sent on a user action */
 import { signal } from '@preact/signals';
 import type { Answered, Call, Declared, Sent } from './call.ts';
 import { CallError, request } from './request.ts';
@@ -6,14 +6,17 @@ import { CallError, request } from './request.ts';
 export class Action<Operation extends Declared> {
   readonly call: Call<Operation>;
   readonly isRunning = signal(false);
-  /** Why the last one was refused. */
+  /** Why the last call was rejected */
   readonly error = signal<CallError | undefined>(undefined);
 
   constructor(call: Call<Operation>) {
     this.call = call;
   }
 
-  /** The answer; undefined where there was none, and `error` says why. One call at a time. */
+  /**
+   * Sends the call. Returns the response; `undefined` after a failure, for which `error` has the reason. Only one call
+   * runs at a time.
+   */
   async run(sent: Sent<Operation>): Promise<Answered<Operation> | undefined> {
     if (this.isRunning.peek()) return undefined;
     this.isRunning.value = true;

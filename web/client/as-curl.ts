@@ -1,7 +1,7 @@
-/** A call as people repeat it outside of the page. */
+/** Formats a call for use outside of the page */
 import { addressOf, type Call, type Declared, type Sent } from './call.ts';
 
-/** The call for a shell, with a token of the reader's own. */
+/** Returns the call as a shell command that reads the user's token from `$TOKEN`. */
 export const asCurl = <Operation extends Declared>(call: Call<Operation>, sent: Sent<Operation>): string => {
   const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
   const parts = ['curl -s', ...(call.method === 'GET' ? [] : [`-X ${call.method}`])];

@@ -1,7 +1,7 @@
-/** Calls of the API, typed by the declarations of its operations. Nothing of them is in the page but the types. */
+/** API calls, typed by the declarations of operations. The page only includes their types. */
 import type { z } from 'zod';
 
-/** What the client needs of an operation's declaration. */
+/** Part of an operation's declaration that the client needs */
 export interface Declared {
   readonly method: string;
   readonly path: string;
@@ -11,47 +11,50 @@ export interface Declared {
   readonly response: z.ZodType;
 }
 
-/** An operation as the page asks for it. */
+/** An operation as called by the page */
 export interface Call<Operation extends Declared> {
   readonly method: Operation['method'];
   readonly path: Operation['path'];
-  /** Carries the types alone. */
+  /** Only carries the types */
   readonly of?: Operation;
 }
 
 type InputOf<Schema> = Schema extends z.ZodType ? z.input<Schema> : Record<string, never>;
 
-/** What a call sends. */
+/** Request of a call */
 export interface Sent<Operation extends Declared> {
   readonly params?: InputOf<Operation['params']>;
   readonly query?: InputOf<Operation['query']>;
   readonly body?: InputOf<Operation['body']>;
-  /** The version that is changed, where the operation asks for one. */
+  /** Version of the changed resource, if the operation requires it */
   readonly ifMatch?: number;
 }
 
-/** What it is answered. */
+/** Response of a call */
 export type Answered<Operation extends Declared> = z.output<Operation['response']>;
 
-/** `callOf<typeof listLogs>('GET', '/api/logs')`: the compiler holds both against the declaration. */
+/**
+ * Returns a call: `callOf<typeof listLogs>('GET', '/api/logs')`. The compiler checks method and path against the
+ * declaration.
+ */
 export const callOf = <Operation extends Declared>(
   method: Operation['method'],
   path: Operation['path'],
 ): Call<Operation> => ({ method, path });
 
-/** A configuration resource: what one of it looks like to callers. */
+/** A configuration resource, with its view for callers */
 interface Resource {
   shown(document: never, context: never): Promise<unknown>;
 }
-/** One of a configuration resource. */
+/** View of a configuration resource */
 export type ViewOf<Kind extends Resource> = Awaited<ReturnType<Kind['shown']>>;
 
-/** An operation whose filters are made of a list, which the compiler does not see through. */
+/** An operation with filters from a list, which the compiler cannot infer */
 export type Filtered<Operation extends Declared> = Omit<Operation, 'query'> & {
   readonly query: z.ZodType<unknown, Readonly<Record<string, string | number>>>;
 };
 
-/** The list of a configuration resource, and what creates one: `listOf<typeof alertRuleResource>('/api/alerts/rules')`. */
+/** List and creation of a configuration resource: `listOf<typeof alertRuleResource>('/api/alerts/rules')` */
 interface ListOf<Kind extends Resource> extends Declared {
   readonly method: 'GET';
   readonly query: z.ZodType<unknown, Readonly<Record<string, string | number>>>;
@@ -62,7 +65,7 @@ interface CreationOf<Kind extends Resource, Fields extends z.ZodType> extends De
   readonly body: Fields;
   readonly response: z.ZodType<ViewOf<Kind>>;
 }
-/** Reads or replaces one, or changes fields of it. */
+/** Reads, replaces or updates a configuration resource */
 interface OneOf<Kind extends Resource, Method extends string, Fields extends z.ZodType | undefined> extends Declared {
   readonly method: Method;
   readonly params: z.ZodType<unknown, Readonly<Record<string, string>>>;
@@ -79,7 +82,7 @@ export const creationOf = <Kind extends Resource, Fields extends z.ZodType>(
   path: string,
 ): Call<CreationOf<Kind, Fields>> => ({ method: 'POST', path });
 
-/** A path with parameters. Those without a value are left out. */
+/** Returns a path with query parameters; those without a value are omitted. */
 export const asQuery = (path: string, query: Readonly<Record<string, unknown>>): string => {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
@@ -98,7 +101,7 @@ export const readingOf = <Kind extends Resource>(path: string): Call<OneOf<Kind,
 });
 export const removalOf = (path: string): Call<Removal> => ({ method: 'DELETE', path });
 
-/** Path and query of a call. Parameters without a value are left out. */
+/** Returns the path and query of a call; parameters without a value are omitted. */
 export const addressOf = <Operation extends Declared>(
   { path }: Call<Operation>,
   { params, query }: Sent<Operation>,

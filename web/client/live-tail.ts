@@ -1,4 +1,4 @@
-/** Records as they arrive, over a socket that is opened again where it breaks, after the last frame that came. */
+/** Live tail of records over a WebSocket, which reconnects after the last received frame */
 import { signal } from '@preact/signals';
 import type { z } from 'zod';
 import type { HeartbeatFrame, LogsFrame } from '../../api/streams/frame.ts';
@@ -6,20 +6,20 @@ import type { HeartbeatFrame, LogsFrame } from '../../api/streams/frame.ts';
 type Frame = z.output<typeof LogsFrame> | z.output<typeof HeartbeatFrame>;
 export type TailedRecord = z.output<typeof LogsFrame>['records'][number];
 
-/** Records that are kept; older ones are let go. */
+/** Maximum number of records in memory; older ones are discarded */
 const maxRecords = 5_000;
-/** How often what came is shown: more is read by nobody, and takes the browser's time. */
+/** Interval of updates in milliseconds, which limits the load on the browser */
 const shownEveryMs = 200;
 const maxWaitMs = 30_000;
 
-/** How a live tail stands. */
+/** State of a live tail */
 export interface Tailing {
   readonly is: 'connecting' | 'live' | 'waiting' | 'paused' | 'over';
-  /** Why it waits. */
+  /** Why it is waiting */
   readonly reason: string;
 }
 
-/** What was not shown since the tail began, which the server tells. */
+/** Records that were not displayed since the tail began, as reported by the server */
 export interface Missed {
   readonly dropped: number;
   readonly skipped: number;
@@ -30,12 +30,12 @@ const nothingMissed: Missed = { dropped: 0, skipped: 0, hasGap: false };
 
 export class LiveTail {
   readonly state = signal<Tailing>({ is: 'over', reason: '' });
-  /** What is shown, newest first. */
+  /** Displayed records, newest first */
   readonly records = signal<readonly TailedRecord[]>([]);
   readonly missed = signal<Missed>(nothingMissed);
-  /** Records that came since the tail began. */
+  /** Number of records received since the tail began */
   readonly came = signal(0);
-  /** Those that came while it is paused. */
+  /** Number of records received while paused */
   readonly waiting = signal(0);
   #buffer: TailedRecord[] = [];
   #came = 0;
@@ -48,7 +48,7 @@ export class LiveTail {
   #breaks = 0;
   #isPaused = false;
 
-  /** Begins with the last records that match. */
+  /** Opens the tail, which begins with the last matching records. */
   open(query: Readonly<Record<string, string>>): void {
     this.close();
     this.#query = query;
@@ -96,7 +96,7 @@ export class LiveTail {
     if (frame.type === 'records') {
       this.#buffer.push(...frame.records);
       this.#came += frame.records.length;
-      // In steps: moving all of them for each frame would cost more than they do.
+      // In steps, because moving all records for each frame is expensive.
       if (this.#buffer.length > maxRecords * 2) this.#buffer = this.#buffer.slice(-maxRecords);
     }
     this.#shows ??= setTimeout(() => this.#show(), shownEveryMs);
@@ -115,7 +115,7 @@ export class LiveTail {
     this.records.value = this.#buffer.slice(-maxRecords).reverse();
   }
 
-  /** What comes is kept, and shown once it goes on. */
+  /** Pauses the display; received records are buffered until it resumes. */
   pause(): void {
     this.#isPaused = true;
     if (this.state.peek().is === 'live') this.state.value = { is: 'paused', reason: '' };

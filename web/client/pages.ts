@@ -1,38 +1,41 @@
-/** A list that the API answers page by page. Pages far from what is in sight are let go, and read again when one comes back. */
+/**
+ * A paginated list of the API. Pages far from the visible rows are discarded, and loaded again when they become
+ * visible.
+ */
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { Answered, Call, Declared, Sent } from './call.ts';
 import { Question } from './query.ts';
 import { CallError, request } from './request.ts';
 
-/** What every page of a list has. */
+/** Common fields of list pages */
 interface Page {
   readonly nextCursor: string | null;
 }
 
-/** A page behind the first one. */
+/** A page after the first one */
 interface FurtherPage<Answer> {
   readonly cursor: string;
   readonly count: number;
   readonly nextCursor: string | null;
-  /** Undefined where it was let go. */
+  /** `undefined` if it was discarded */
   readonly answer: Answer | undefined;
 }
 
-/** Pages that are kept on each side of what is in sight. */
+/** Number of pages in memory on each side of the visible rows */
 const nearbyPages = 5;
 
 export class Paged<Operation extends Declared, Item> {
-  /** The first page. */
+  /** First page */
   readonly first: Question<Operation>;
-  /** Everything that was read of the list; undefined for items that were let go. */
+  /** All items read so far; `undefined` for discarded ones */
   readonly slots: ReadonlySignal<readonly (Item | undefined)[]>;
-  /** Those of them that are here. */
+  /** Items in memory */
   readonly items: ReadonlySignal<readonly Item[]>;
-  /** Whether there are pages that were not read. */
+  /** Whether more pages exist */
   readonly hasFurther: ReadonlySignal<boolean>;
-  /** Why the next page did not come. */
+  /** Why the next page could not be loaded */
   readonly furtherError = signal<CallError | undefined>(undefined);
-  /** Whether a page behind the first one is being read. */
+  /** Whether a page after the first one is loading */
   readonly isReading = signal(false);
   readonly #further = signal<readonly FurtherPage<Answered<Operation>>[]>([]);
   readonly #itemsOf: (page: Answered<Operation>) => readonly Item[];
@@ -41,7 +44,7 @@ export class Paged<Operation extends Declared, Item> {
   #reading: AbortController | undefined;
   #seen: readonly [first: number, last: number] = [0, 0];
 
-  /** `furtherLimit`: items of pages behind the first one, which comes soon because it is small. */
+  /** `furtherLimit` is the size of pages after the first one, which is small to load fast. */
   constructor(
     call: Call<Operation>,
     itemsOf: (page: Answered<Operation>) => readonly Item[],
@@ -79,7 +82,7 @@ export class Paged<Operation extends Declared, Item> {
     this.first.run(sent);
   }
 
-  /** Says which items are in sight: what is missing of them, or comes next, is read, and what is far away is let go. */
+  /** Reports the visible items: missing and following ones are loaded, and distant ones are discarded. */
   seen(first: number, last: number): void {
     this.#seen = [first, last];
     const pages = this.#further.peek();
@@ -91,7 +94,7 @@ export class Paged<Operation extends Declared, Item> {
     this.#readOn();
   }
 
-  /** Whether a page is at most so many pages away from what is in sight. */
+  /** Returns a test for whether a page is within a distance of the visible rows. */
   #near(pages: readonly FurtherPage<unknown>[]): (index: number, away: number) => boolean {
     const [first, last] = this.#seen;
     let at = this.#firstItems().length;
@@ -113,7 +116,7 @@ export class Paged<Operation extends Declared, Item> {
     else if (this.#seen[1] >= this.slots.peek().length - 1) this.loadMore();
   }
 
-  /** Asks for the next page, unless that is being done. */
+  /** Loads the next page, unless it is already loading. */
   loadMore(): void {
     const cursor = this.#nextCursor();
     if (cursor !== null && this.#reading === undefined && !this.first.state.peek().isLoading)

@@ -1,20 +1,20 @@
-/** A call that a view shows: its answer, how old that is, and what went wrong. */
+/** A call whose result a view displays: response, age, and error */
 import { signal } from '@preact/signals';
 import { asCurl } from './as-curl.ts';
 import type { Answered, Call, Declared, Sent } from './call.ts';
 import { CallError, request } from './request.ts';
 
-/** What is known of a call. While it is asked anew, the answer before stays. */
+/** State of a call. The previous response remains while a new one is loading. */
 export interface QueryState<Answer> {
   readonly isLoading: boolean;
   readonly answer?: Answer | undefined;
   readonly error?: CallError | undefined;
-  /** When the answer came, in epoch milliseconds. */
+  /** Time of the response, in epoch milliseconds */
   readonly answeredAt?: number | undefined;
   readonly durationMs?: number | undefined;
-  /** The last call, for a shell. */
+  /** Last call as a shell command */
   readonly curl?: string | undefined;
-  /** Ends the call, on the server too. */
+  /** Cancels the call, also on the server */
   readonly cancel?: (() => void) | undefined;
 }
 
@@ -23,7 +23,10 @@ const errorOf = (error: unknown): CallError =>
     ? error
     : new CallError(`The page failed: ${String(error)}`, { status: 0, code: 'INTERNAL' });
 
-/** A call that is asked again and again with other parameters. The last one counts; those before are cancelled, on the server too. */
+/**
+ * A call that is repeated with different parameters. Only the last one counts; earlier ones are cancelled, also on the
+ * server.
+ */
 export class Question<Operation extends Declared> {
   readonly call: Call<Operation>;
   readonly state = signal<QueryState<Answered<Operation>>>({ isLoading: false });
@@ -58,7 +61,7 @@ export class Question<Operation extends Declared> {
     );
   }
 
-  /** Forgets the answer: what is asked next is another thing. */
+  /** Discards the response before an unrelated request. */
   clear(): void {
     this.cancel();
     this.state.value = { isLoading: false };

@@ -1,14 +1,14 @@
-/** Asks the API with the session's cookie, and renews the session where its token is over. */
+/** Sends API requests with the session cookie, and renews an expired session */
 import { type Answered, addressOf, type Call, type Declared, type Sent } from './call.ts';
 
-/** An answer that is none. The message is for people. */
+/** Thrown for a failed request; the message is for people */
 export class CallError extends Error {
   readonly status: number;
   readonly code: string;
   readonly details: readonly { readonly path: string; readonly message: string }[];
-  /** When to ask again, where that helps by itself. */
+  /** Seconds after which a retry may succeed */
   readonly retrySeconds: number | undefined;
-  /** Whether it is asked again then, without anybody's doing. */
+  /** Whether the request is retried automatically */
   isRetrying = false;
 
   constructor(
@@ -23,12 +23,12 @@ export class CallError extends Error {
     this.retrySeconds = retrySeconds;
   }
 
-  /** What is wrong with a parameter, if it is that. */
+  /** Returns the error of a parameter, if there is one. */
   of(path: string): string | undefined {
     return this.details.find((detail) => detail.path === path)?.message;
   }
 
-  /** What is wrong at a path of the body, or below it. */
+  /** Returns the error at a path of the body, or below it. */
   at(path: string): string | undefined {
     return this.details.find((detail) => detail.path === path || detail.path.startsWith(`${path}.`))?.message;
   }
@@ -69,18 +69,21 @@ const send = async (method: string, address: string, { body, signal, headers }: 
     throw error.name === 'AbortError' ? error : unreachable();
   });
 
-/** The sign-in, which leads back here. */
+/** Redirects to the sign-in page, which returns to this page. */
 export const leaveForSignIn = (): void =>
   location.replace(`/login?${new URLSearchParams({ returnTo: location.pathname + location.search })}`);
 
-/** Renews the session, once for all tabs: another one may have done it while this one waited. */
+/** Renews the session, once for all tabs: another tab may have renewed it in the meantime. */
 const renewed = (): Promise<boolean> =>
   navigator.locks.request('oiq-session', async () => {
     if ((await send('GET', '/auth/session')).ok) return true;
     return (await send('POST', '/auth/refresh')).ok;
   });
 
-/** The answer as it comes. Rejects with `CallError`; without a session it leads to the sign-in and never ends. */
+/**
+ * Returns the response. Rejects with `CallError`; without a session, it redirects to the sign-in page and never
+ * settles.
+ */
 const answerTo = async <Operation extends Declared>(
   call: Call<Operation>,
   sent: Sent<Operation>,
@@ -99,7 +102,7 @@ const answerTo = async <Operation extends Declared>(
   return answer;
 };
 
-/** The answer of a call, which is a text where it is YAML. Rejects as `answerTo` does. */
+/** Returns the body of a response, as text for YAML. Rejects like `answerTo`. */
 export const request = async <Operation extends Declared>(
   call: Call<Operation>,
   sent: Sent<Operation> = {},
@@ -110,7 +113,7 @@ export const request = async <Operation extends Declared>(
   return (isText ? await answer.text() : await answer.json()) as Answered<Operation>;
 };
 
-/** The answer, and the version of what it tells, which a change of it names in `ifMatch`. */
+/** Returns the body, and the version of the resource for `ifMatch` of a change. */
 export const requestVersioned = async <Operation extends Declared>(
   call: Call<Operation>,
 ): Promise<{ readonly answer: Answered<Operation>; readonly version: number }> => {
@@ -119,7 +122,7 @@ export const requestVersioned = async <Operation extends Declared>(
   return { answer: (await answer.json()) as Answered<Operation>, version: Number(version) };
 };
 
-/** Each line of an answer in lines of JSON, as it comes. Rejects as `answerTo` does. */
+/** Yields each line of a JSON lines response as it arrives. Rejects like `answerTo`. */
 export async function* requestLines<Operation extends Declared>(
   call: Call<Operation>,
   sent: Sent<Operation>,
@@ -128,7 +131,7 @@ export async function* requestLines<Operation extends Declared>(
   const { body } = await answerTo(call, sent, signal, 'application/x-ndjson');
   if (body === null) return;
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  /** Of a line that has not ended: what came of it is looked through once, however many parts a long line comes in. */
+  /** Parts of an incomplete line. Each part is scanned once, even if a long line has many parts. */
   let rest: string[] = [];
   for (;;) {
     const { done, value } = await reader.read().catch((error: Error) => {

@@ -1,4 +1,4 @@
-/** Who takes care of something, which whoever may change it chooses. */
+/** Assignee, which can be changed by permitted users */
 import type { Action } from '../client/action.ts';
 import { Problem } from '../frame/freshness.tsx';
 import { usePeople } from '../frame/people.ts';
@@ -12,9 +12,9 @@ export const Assignee = ({
   action,
   assign,
 }: {
-  /** A person by id; null for nobody. */
+  /** User id; `null` if nobody is assigned */
   readonly of: string | null;
-  /** What changes it. */
+  /** Call that changes the assignee */
   readonly call: AnyCall;
   readonly action: Pick<Action<never>, 'isRunning' | 'error'>;
   readonly assign: (id: string | null) => void;

@@ -1,8 +1,8 @@
-/** A field of a form, with what the API said is wrong there. */
+/** A form field with the error of the API */
 import type { ComponentChildren } from 'preact';
 import { shownText } from '../frame/shown-text.tsx';
 
-/** What is wrong with a field; empty while nothing is, so that a screen reader tells it when it comes. */
+/** Error of a field; rendered empty without one, so that screen readers announce it when it appears. */
 export const Wrong = ({ message }: { readonly message: string | undefined }) => (
   <p class="problem-text" role="alert">
     {message === undefined ? '' : shownText(message)}
@@ -18,7 +18,7 @@ export const Field = ({
 }: {
   readonly label: string;
   readonly problem: string | undefined;
-  /** What may be written there. */
+  /** Hint about the expected value */
   readonly hint?: string | undefined;
   readonly children: ComponentChildren;
 }) => (

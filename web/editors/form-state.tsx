@@ -1,4 +1,4 @@
-/** What is open beside a declared list of a configuration resource: told, written anew, changed, removed. */
+/** Side panel of a declared list of a configuration resource: view, creation, editing, and deletion */
 import type { ComponentType } from 'preact';
 import { useState } from 'preact/hooks';
 import { Action } from '../client/action.ts';
@@ -17,13 +17,13 @@ interface StoredItem {
   readonly name: string;
 }
 
-/** What was wrong at a path of what was sent, or below it. */
+/** Returns the error at a path of the request, or below it. */
 export const wrongIn =
   (error: CallError | undefined) =>
   (path: string): string | undefined =>
     error?.at(path);
 
-/** Creates one, or replaces the one that there was; and what was wrong with it. */
+/** Creates a resource or replaces an existing one, with its validation errors. */
 export const useSaving = <Creation extends Declared, Replacement extends Declared>(
   create: Call<Creation>,
   replace: Call<Replacement>,
@@ -86,15 +86,15 @@ const Change = ({ of: { id, version }, path, mayEdit, onClose }: Removed) => {
 
 interface Opening<Item> {
   readonly noun: string;
-  /** Of one, with its id. */
+  /** Path of one resource, with its id */
   readonly path: `${string}/{id}`;
-  /** What changes it, where others may do that than remove it. */
+  /** Call that edits it, if its permissions differ from deletion */
   readonly edit?: AnyCall;
   readonly Form: ComponentType<{ readonly before: Item | undefined }>;
   readonly Details: ComponentType<{ readonly item: Item }>;
 }
 
-/** The address says which is open (`open`), and whether it is written (`open=new`, `edit`). */
+/** The URL identifies the open resource (`open`), and whether it is edited (`open=new`, `edit`). */
 export const openedOf = <Item extends StoredItem>({
   noun,
   path,
@@ -139,7 +139,7 @@ export const openedOf = <Item extends StoredItem>({
   };
 };
 
-/** The button that begins a new one. */
+/** Button that creates a resource. */
 export const writeOf =
   (noun: string, create: AnyCall): ComponentType =>
   () =>

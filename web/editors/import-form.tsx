@@ -1,4 +1,4 @@
-/** Texts that are imported, of files or written here, and what becomes of each thing of them, which is told first. */
+/** Form for imports of files or typed text, with a preview of each item */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Action } from '../client/action.ts';
@@ -22,18 +22,18 @@ export const ImportForm = ({
   run,
   children,
 }: {
-  /** What is written: `YAML`. */
+  /** Language of the text: `YAML` */
   readonly language: string;
-  /** Endings of the names of files. */
+  /** File name extensions */
   readonly accept: string;
-  /** Whether several files are taken at once. */
+  /** Whether several files can be imported at once */
   readonly isMany?: boolean;
   readonly action: Pick<Action<Declared>, 'isRunning' | 'error'>;
-  /** What of the texts cannot be sent. */
+  /** Why the texts cannot be sent */
   readonly problem?: string | undefined;
-  /** What became of each, or would in a trial; undefined where nothing was answered. */
+  /** Runs the import or a preview, and returns the outcome of each item; `undefined` if there was no response */
   readonly run: (files: readonly ImportedFile[], isTrial: boolean) => Promise<readonly ImportOutcome[] | undefined>;
-  /** What more may be said of the import. */
+  /** Further options of the import */
   readonly children?: ComponentChildren;
 }) => {
   const [files, setFiles] = useState<readonly ImportedFile[]>([]);

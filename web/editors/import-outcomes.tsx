@@ -1,23 +1,23 @@
-/** What becomes of each thing that is imported. */
+/** Outcomes of imported items */
 import { Link } from '../frame/link.tsx';
 import { shownText } from '../frame/shown-text.tsx';
 import { Scrolled } from '../lists/scrolled.tsx';
 import { Heads } from '../lists/table-header.tsx';
 
-/** What became of one thing, or would. */
+/** Actual or previewed outcome of one item */
 export interface ImportOutcome {
-  /** In the text, where it is told. */
+  /** Location in the text, if known */
   readonly at?: string;
   readonly name: string;
-  /** As the API calls it, or for people: `created`, `refused`. */
+  /** Outcome as in the API, or as text: `created`, `refused` */
   readonly outcome: string;
-  /** What is wrong with it, or lost, and where. */
+  /** Errors or losses, with their location */
   readonly reasons: readonly { readonly line?: number; readonly path?: string; readonly message: string }[];
-  /** An address of the page, where there is one of it. */
+  /** URL in the page, if there is one */
   readonly to?: string | undefined;
 }
 
-/** How many of each outcome: `2 created, 1 refused`. */
+/** Counts the outcomes: `2 created, 1 refused`. */
 const counted = (all: readonly ImportOutcome[]): string =>
   [...Map.groupBy(all, ({ outcome }) => outcome)].map(([outcome, of]) => `${of.length} ${outcome}`).join(', ');
 

@@ -1,4 +1,4 @@
-/** Fields of texts, numbers and choices, and lists of them, each with what is wrong there. */
+/** Inputs for text, numbers and choices, and lists of them, each with its error */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { shownText } from '../frame/shown-text.tsx';
@@ -33,7 +33,7 @@ export const TextInput = ({
   </Field>
 );
 
-/** A date and time as the clock on the wall shows it: `2026-03-23T09:00`. */
+/** Local date and time: `2026-03-23T09:00`. */
 export const WallTimeInput = ({ label, value, problem, hint, onChange }: Input<string>) => (
   <Field label={label} problem={problem} hint={hint}>
     <input
@@ -45,7 +45,9 @@ export const WallTimeInput = ({ label, value, problem, hint, onChange }: Input<s
   </Field>
 );
 
-/** Left empty, it is null. What is typed stays as it is while it means the same, such as `99.` on the way to 99.5. */
+/**
+ * Number input, `null` if empty. The typed text is preserved while it has the same value, such as `99.` before 99.5.
+ */
 export const NumberInput = ({
   label,
   value,
@@ -74,7 +76,7 @@ export const NumberInput = ({
   );
 };
 
-/** Parts between commas. What is typed stays as it is while it means the same. */
+/** Comma-separated list. The typed text is preserved while it has the same value. */
 export const ListInput = <Part,>({
   value,
   read,
@@ -103,7 +105,7 @@ export const ListInput = <Part,>({
   );
 };
 
-/** Several lines of text. */
+/** Multi-line text. */
 export const LinesInput = ({
   label,
   value,
@@ -125,7 +127,7 @@ export const LinesInput = ({
   </Field>
 );
 
-/** Lines that stand for a value. What is typed stays as it is while it means the same. */
+/** Lines that are parsed to a value. The typed text is preserved while it has the same value. */
 const ReadInput = <Value,>({
   value,
   read,
@@ -151,7 +153,7 @@ const ReadInput = <Value,>({
   );
 };
 
-/** The value of a JSON text. One that cannot be read stays a text, which is no value of the field: the API refuses it. */
+/** Returns the value of a JSON text. Invalid JSON remains text, which the API rejects. */
 const jsonIn = (text: string): unknown => {
   try {
     const value: unknown = JSON.parse(text);
@@ -161,7 +163,7 @@ const jsonIn = (text: string): unknown => {
   }
 };
 
-/** An object, a list or null, as JSON. */
+/** An object, a list or `null`, as JSON. */
 export const JsonInput = ({ problem, value, ...input }: Input<unknown> & { readonly rows?: number }) => (
   <ReadInput
     {...input}
@@ -174,7 +176,7 @@ export const JsonInput = ({ problem, value, ...input }: Input<unknown> & { reado
 
 type Pairs = Readonly<Record<string, string>>;
 
-/** Names and values, one a line. A line without `between` is a name without a value. */
+/** Names and values, one per line. A line without `between` is a name without a value. */
 export const PairsInput = ({
   between = '=',
   ...input
@@ -182,7 +184,7 @@ export const PairsInput = ({
   <ReadInput {...input} read={(text): Pairs => pairsIn(text, between)} write={(pairs) => pairLines(pairs, between)} />
 );
 
-/** What is so or not. */
+/** Checkbox. */
 export const CheckInput = ({
   label,
   value,
@@ -195,7 +197,7 @@ export const CheckInput = ({
 
 type Choices = readonly (readonly [value: string, title: string])[];
 
-/** Of a `select`. */
+/** Options of a `select`. */
 export const Options = ({ of }: { readonly of: Choices }) => (
   <>
     {of.map(([value, title]) => (
@@ -206,7 +208,7 @@ export const Options = ({ of }: { readonly of: Choices }) => (
   </>
 );
 
-/** One of several. */
+/** Single selection. */
 export const SelectInput = ({
   label,
   value,
@@ -226,7 +228,7 @@ export const SelectInput = ({
   </Field>
 );
 
-/** The same, of values with their titles. */
+/** Single selection of values with titles. */
 export const ChoiceInput = <Value extends string>({
   options,
   onChange,
@@ -235,7 +237,7 @@ export const ChoiceInput = <Value extends string>({
   <SelectInput {...input} options={Object.entries<string>(options)} onChange={(value) => onChange(value as Value)} />
 );
 
-/** Some of several. */
+/** Multiple selection. */
 export const SomeInput = ({
   label,
   value,
@@ -257,10 +259,10 @@ export const SomeInput = ({
   </fieldset>
 );
 
-/** What can be chosen, in groups that have a title. */
+/** Options in titled groups */
 export type OptionGroups = Readonly<Record<string, readonly (readonly [value: string, title: string])[]>>;
 
-/** One choice after the other, of which each can be taken away, and one more added. */
+/** List of selections, to which items can be added and removed. */
 export const ChosenInput = ({
   label,
   add,
@@ -269,7 +271,7 @@ export const ChosenInput = ({
   problem,
   onChange,
 }: Input<readonly string[]> & {
-  /** What the button says that adds one. */
+  /** Label of the button that adds an item */
   readonly add: string;
   readonly options: OptionGroups;
 }) => {

@@ -1,4 +1,4 @@
-/** Times of the week or year in which something holds. */
+/** Weekly or yearly time intervals */
 import type { z } from 'zod';
 import type { Restriction } from '../../schemas/resources/on-call-schedule.ts';
 import { ListInput, TextInput } from './inputs.tsx';
@@ -22,13 +22,13 @@ const timesIn = (text: string): Times => {
 const shownTimes = ({ startTime, endTime }: Times): string => `${startTime}-${endTime}`;
 const itself = (text: string): string => text;
 
-/** Without what is empty: an interval has all days of a kind that it names none of. */
+/** Omits empty fields: an interval without days includes all days. */
 const trimmed = (interval: Interval): Interval =>
   Object.fromEntries(
     Object.entries(interval).filter(([, value]) => value !== '' && !(Array.isArray(value) && value.length === 0)),
   );
 
-/** An interval in words: `monday:friday 09:00-17:30 Europe/Zurich`. */
+/** Formats an interval: `monday:friday 09:00-17:30 Europe/Zurich`. */
 export const shownInterval = ({
   times = [],
   weekdays = [],
@@ -53,12 +53,12 @@ export const Intervals = ({
   wrong,
   onChange,
 }: {
-  /** Of all of them: `Only during`. */
+  /** Title of all intervals: `Only during` */
   readonly title: string;
   readonly value: readonly Interval[];
-  /** Of a new one. */
+  /** Time zone of a new interval */
   readonly zone?: string;
-  /** Path of the list. */
+  /** Path of the list */
   readonly at: string;
   readonly wrong: (path: string) => string | undefined;
   readonly onChange: (value: Interval[]) => void;

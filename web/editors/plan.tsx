@@ -1,4 +1,4 @@
-/** When something is planned, once or again and again, and for which projects: of windows of maintenance and downtimes of checks. */
+/** Time and recurrence of maintenance windows and check downtimes, and their projects */
 import type { z } from 'zod';
 import type { MaintenanceWindowFields } from '../../schemas/resources/maintenance-window.ts';
 import { projects } from '../frame/project.ts';
@@ -8,7 +8,7 @@ import { CheckInput, NumberInput, SelectInput, SomeInput, TextInput, WallTimeInp
 
 type Planned = Omit<z.input<typeof MaintenanceWindowFields>, 'matchers'>;
 
-/** The next full hour, on the clock of this browser. */
+/** Returns the next full hour, in the time zone of the browser. */
 const nextHour = (): string => {
   const at = new Date(Date.now() + 3_600_000);
   return `${new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 13)}:00`;
@@ -25,7 +25,7 @@ export const newPlan = (): Planned => ({
   excludedFromSlos: false,
 });
 
-/** Rules as people say them. */
+/** Recurrence rules with their titles */
 const recurrences: Readonly<Record<string, string>> = {
   '': 'once',
   'FREQ=DAILY': 'every day',
@@ -43,7 +43,7 @@ interface Written {
   readonly onChange: (fields: Partial<Planned>) => void;
 }
 
-/** Its name and its times. */
+/** Name and times. */
 export const PlanTimes = ({ plan, wrong, onChange }: Written) => {
   const { recurrence = null } = plan;
   return (

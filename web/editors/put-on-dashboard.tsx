@@ -1,4 +1,4 @@
-/** Ways from a question to what asks it again and again: a rule, and a panel of a dashboard. */
+/** Links that create an alert rule or a dashboard panel from a query */
 import type { z } from 'zod';
 import type { dashboardResource } from '../../api/dashboards/dashboard.ts';
 import type { alertRuleResource } from '../../api/groups/alerts/alert-rule.ts';
@@ -15,7 +15,7 @@ const createDashboard = creationOf<typeof dashboardResource, typeof DashboardFie
 
 interface TitledQuery {
   readonly query: z.input<typeof Query>;
-  /** What the panel or the rule is called. */
+  /** Title of the panel or rule */
   readonly title: string;
 }
 
@@ -24,7 +24,7 @@ export const PutOnDashboard = ({ query, title }: TitledQuery) =>
     <Link to={toArea('/dashboards', { show: 'put', query: JSON.stringify(query), title })}>Put it on a dashboard</Link>
   ) : null;
 
-/** Links of those that somebody may make. */
+/** Links that the user may use. */
 export const QueryLinks = (titledQuery: TitledQuery) => (
   <>
     {may(createRule) ? (

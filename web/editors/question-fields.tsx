@@ -1,4 +1,4 @@
-/** The fields in which a query is written. */
+/** Input fields of a query */
 import { useState } from 'preact/hooks';
 import type { Query } from '../../queries/query.ts';
 import { shownText } from '../frame/shown-text.tsx';
@@ -164,7 +164,7 @@ const Field = ({
   );
 };
 
-/** What is begun with where another kind of question is chosen. */
+/** Returns the initial input after a change of the query kind. */
 const begun = (kind: QuestionKind, before: QuestionKind, written: Written): Written => {
   const isSearch = (each: QuestionKind): boolean => each !== 'promql' && each !== 'metric' && each !== 'json';
   if (isSearch(kind) === isSearch(before)) return written;
@@ -179,13 +179,13 @@ export const QuestionFields = ({
   problem,
   onChange,
 }: {
-  /** What it is called where it is JSON, such as `Query A`. */
+  /** Label of the JSON input, such as `Query A` */
   readonly name: string;
   readonly query: Query | undefined;
-  /** What stands as JSON where there is no query. */
+  /** Initial JSON without a query */
   readonly otherwise?: unknown;
   readonly without?: readonly QuestionKind[];
-  /** What the API said of it. */
+  /** Error of the API */
   readonly problem?: string | undefined;
   readonly onChange: (query: Query, kind: QuestionKind) => void;
 }) => {

@@ -1,4 +1,4 @@
-/** Questions that can be written in fields of their own; any other query is written as JSON. */
+/** Queries with dedicated input fields; all other queries are edited as JSON */
 import type { Query } from '../../queries/query.ts';
 
 export const questions = {
@@ -14,13 +14,13 @@ export const questions = {
 } as const;
 export type QuestionKind = keyof typeof questions;
 
-/** Those that answer records, and no figures. */
+/** Kinds that return records, not aggregates */
 export const ofRecords: readonly QuestionKind[] = ['rows logs', 'rows traces'];
 
 type MetricQuery = Extract<Query, { kind: 'metric' }>;
 export type OverTimeOf = MetricQuery['overTime'];
 
-/** How points of a metric become one value for each step, in words. */
+/** Titles of aggregations of a metric's points over time */
 export const overTimes: Readonly<Record<OverTimeOf, string>> = {
   rate: 'rate per second',
   increase: 'increase',
@@ -34,7 +34,7 @@ export const overTimes: Readonly<Record<OverTimeOf, string>> = {
 };
 export const isOverTime = (text: string): text is OverTimeOf => Object.hasOwn(overTimes, text);
 
-/** Figures over a field of records, in words. */
+/** Titles of aggregations over a field of records */
 export const figures = {
   p50: 'the median of',
   p90: 'the 90th percentile of',
@@ -49,9 +49,9 @@ export const figures = {
 export type Figure = keyof typeof figures;
 export const isFigure = (text: string): text is Figure => Object.hasOwn(figures, text);
 
-/** What is written of a question, beside its kind. */
+/** Input of a query in addition to its kind */
 export interface Written {
-  /** An expression, a search, or the name of a metric. */
+  /** An expression, a search, or the name of a metric */
   readonly text: string;
   readonly groupBy: readonly string[];
   readonly figure: Figure;
@@ -64,7 +64,7 @@ const measureOf = ({ figure, field }: Written): object =>
     ? { function: 'percentile', field, percentile: Number(figure.slice(1)) }
     : { function: figure, field };
 
-/** The query of what is written; undefined where it is JSON. The API fills in what is left out. */
+/** Returns the query of the input; `undefined` for JSON. The API fills in omitted fields. */
 export const queryOf = (kind: QuestionKind, written: Written, before?: Query): Query | undefined => {
   const { text, groupBy, overTime } = written;
   const projectId = before !== undefined && 'projectId' in before ? before.projectId : undefined;
@@ -93,7 +93,7 @@ export const queryOf = (kind: QuestionKind, written: Written, before?: Query): Q
   return queries as Query | undefined;
 };
 
-/** What is written as JSON may be of any form. */
+/** JSON input may have any form. */
 const listIn = <Item>(value: readonly Item[] | undefined): readonly Item[] => (Array.isArray(value) ? value : []);
 
 const figureIn = (query: Query | undefined): Figure | undefined => {
@@ -111,7 +111,7 @@ const kindOfAggregate = (query: Extract<Query, { kind: 'aggregate' }>): Question
   return figureIn(query) === undefined ? 'json' : `figure ${signal}`;
 };
 
-/** In which fields a query can be written without losing a part of it. */
+/** Returns the kind whose input fields can represent the query without loss. */
 export const kindOf = (query: Query | undefined): QuestionKind => {
   switch (query?.kind) {
     case 'promql':
@@ -133,7 +133,7 @@ const textIn = (query: Query | undefined): string => {
   return query !== undefined && 'search' in query ? (query.search ?? '') : '';
 };
 
-/** What is written of a query. */
+/** Returns the input of a query. */
 export const writtenOf = (query: Query | undefined): Written => ({
   text: textIn(query),
   groupBy: query !== undefined && 'groupBy' in query ? listIn(query.groupBy) : [],
@@ -142,14 +142,14 @@ export const writtenOf = (query: Query | undefined): Written => ({
   overTime: query?.kind === 'metric' ? query.overTime : 'avg',
 });
 
-/** `service, host.name` as names. */
+/** Parses `service, host.name` to names. */
 export const namesIn = (text: string): string[] =>
   text
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '');
 
-/** A question of the address; undefined where it has none that can be read. The API says what is wrong in one. */
+/** Returns the query in the URL; `undefined` if there is none that can be parsed. The API reports its errors. */
 export const questionIn = (text: string): Query | undefined => {
   try {
     const value: unknown = JSON.parse(text);

@@ -1,4 +1,4 @@
-/** Removes what is open, when that is pressed a second time. */
+/** Deletes the open resource after a second click as confirmation */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Action } from '../client/action.ts';
@@ -14,7 +14,7 @@ export const RemovalForm = ({
 }: {
   readonly action: Pick<Action<never>, 'isRunning' | 'error'>;
   readonly labels: readonly [first: string, second: string];
-  /** Answers undefined where it was refused. */
+  /** Resolves to `undefined` if the deletion was rejected */
   readonly remove: () => Promise<unknown>;
   readonly onRemoved: () => void;
   readonly children?: ComponentChildren;

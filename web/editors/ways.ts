@@ -1,4 +1,4 @@
-/** Where the page goes on with a query. */
+/** Related views of a query */
 import type { Query } from '../../queries/query.ts';
 import { toArea } from '../frame/address.ts';
 
@@ -13,7 +13,7 @@ const recordsOf: Readonly<Record<string, readonly [title: string, path: string]>
   traces: ['Its traces', '/traces'],
 };
 
-/** Places by their titles: the records that are counted, the metric, and a rule of it. */
+/** Returns titled links: the counted records, the metric, and a new rule. */
 export const waysTo = ({ query, from, to }: RangedQuery): readonly (readonly [title: string, address: string])[] => {
   const rule = ['Make a rule of it', toArea('/alerts/rule', { query: JSON.stringify(query), from, to })] as const;
   if (query.kind === 'promql')

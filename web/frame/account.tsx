@@ -1,4 +1,4 @@
-/** Who is signed in, where, and how they want the page. */
+/** Account menu: user, organization, and preferences */
 import { toArea } from './address.ts';
 import { Problem } from './freshness.tsx';
 import { Link } from './link.tsx';
@@ -35,7 +35,7 @@ const dates = {
   'month-day-year': 'month-day-year',
 } as const;
 
-/** One of some choices, by its name. */
+/** Selects one of several options by name. */
 const Choice = <Key extends string>({
   label,
   of,

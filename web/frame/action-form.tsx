@@ -1,4 +1,4 @@
-/** Fields, a button that does something with them, and why that was refused. */
+/** Form with a submit button and its error */
 import type { ComponentChildren } from 'preact';
 import type { Action } from '../client/action.ts';
 import { Problem } from './freshness.tsx';
@@ -11,10 +11,10 @@ export const ActionForm = ({
   children,
 }: {
   readonly action: Pick<Action<never>, 'isRunning' | 'error'>;
-  /** Of the button. */
+  /** Label of the button */
   readonly label: string;
   readonly onSubmit: (form: HTMLFormElement) => Promise<void>;
-  /** What came of it, where that is told in words. */
+  /** Result as text */
   readonly message?: string;
   readonly children: ComponentChildren;
 }) => (

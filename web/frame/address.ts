@@ -1,4 +1,4 @@
-/** The address is the state of the page: what another browser opens shows the same. */
+/** The URL is the state of the page: another browser with the same URL displays the same */
 import { computed, signal } from '@preact/signals';
 
 const current = signal(new URL(location.href));
@@ -7,22 +7,22 @@ addEventListener('popstate', () => {
   current.value = new URL(location.href);
 });
 
-/** The path, without a slash at the end. */
+/** Path without a trailing slash */
 export const path = computed(() => current.value.pathname.replace(/\/+$/, '') || '/');
 
-/** A value of the address; empty where it has none. */
+/** Returns a query parameter of the URL; empty if it is missing. */
 export const inAddress = (name: string): string => current.value.searchParams.get(name) ?? '';
 
-/** All that the address has of a name. */
+/** Returns all values of a query parameter. */
 export const allInAddress = (name: string): readonly string[] => current.value.searchParams.getAll(name);
 
-/** What is behind `#`: it is sent to no server. */
+/** Part of the URL after `#`, which is not sent to a server */
 export const fragment = computed(() => current.value.hash.slice(1));
 
-/** Values of the address by their names; several of a name are a list. */
+/** Query parameters by name; several values as a list */
 export type AddressValues = Readonly<Record<string, string | readonly string[]>>;
 
-/** The address with other values; an empty one is left out. */
+/** Returns the URL with changed parameters; empty ones are omitted. */
 export const addressWith = (values: AddressValues, pathname?: string): string => {
   const url = new URL(current.value);
   if (pathname !== undefined) url.pathname = pathname;
@@ -34,18 +34,18 @@ export const addressWith = (values: AddressValues, pathname?: string): string =>
   return url.pathname + url.search;
 };
 
-/** Goes to an address of the page. `replace` leaves no step to go back to. */
+/** Navigates to a URL of the page. `replace` creates no history entry. */
 export const go = (address: string, { replace = false }: { readonly replace?: boolean } = {}): void => {
   if (replace) history.replaceState(null, '', address);
   else history.pushState(null, '', address);
   current.value = new URL(location.href);
 };
 
-/** Changes values of the address. */
+/** Changes query parameters of the URL. */
 export const change = (values: AddressValues, options?: { readonly replace?: boolean }): void =>
   go(addressWith(values), options);
 
-/** An address of another area. The range of time and the project go along, all else is that area's own. */
+/** Returns the URL of another area. The time range and project are preserved; other parameters are not. */
 export const toArea = (pathname: string, values: Readonly<Record<string, string>> = {}): string => {
   const params = new URLSearchParams();
   for (const name of ['from', 'to', 'project']) if (inAddress(name) !== '') params.set(name, inAddress(name));

@@ -1,22 +1,22 @@
-/** What an area of the page declares. */
+/** Declaration of an area of the page */
 import type { ComponentType } from 'preact';
 import { type AnyCall, explainDenial } from './rights.ts';
 
 export interface Area {
-  /** `/logs`. Everything below it is the area's too. */
+  /** Path such as `/logs`, with everything below it */
   readonly path: string;
   readonly title: string;
-  /** What it asks first: who may not call it cannot open the area. */
+  /** First call of the area; users without permission for it cannot open the area */
   readonly requiredCall: AnyCall;
-  /** Its code comes when it is first opened. */
+  /** Loads the code on first use */
   load(): Promise<ComponentType>;
 }
 
-/** Areas that are for the same. */
+/** Group of related areas */
 export interface AreaGroup {
   readonly title: string;
   readonly areas: readonly Area[];
 }
 
-/** Why this person cannot open an area; empty where they can. */
+/** Returns why this user cannot open an area; empty if they can. */
 export const explainClosedArea = ({ title, requiredCall }: Area): string => explainDenial(requiredCall, title);

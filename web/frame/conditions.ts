@@ -1,10 +1,10 @@
-/** Conditions of searches, as the API reads them. */
+/** Formats search conditions */
 
-/** A text in quotes. */
+/** Returns a quoted text. */
 export const quoted = (text: string): string => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 
-/** A name of a field as searches spell it. */
+/** Returns a field name in search syntax. */
 export const spelled = (name: string): string => (/^[A-Za-z_@$][\w.@$/-]*$/.test(name) ? name : quoted(name));
 
-/** That a field has a value. */
+/** Returns a condition that a field has a value. */
 export const conditionOf = (name: string, value: string): string => `${spelled(name)}:${quoted(value)}`;

@@ -1,4 +1,4 @@
-/** How durations are written. */
+/** Formats durations */
 const units: readonly (readonly [name: string, nanoseconds: number])[] = [
   ['h', 3_600e9],
   ['min', 60e9],
@@ -7,7 +7,7 @@ const units: readonly (readonly [name: string, nanoseconds: number])[] = [
   ['µs', 1e3],
 ];
 
-/** `12.3 ms` of nanoseconds, which answers write as a text where they are too many for a number. */
+/** Formats nanoseconds as `12.3 ms`. Responses contain large values as text. */
 export const shownDuration = (nanoseconds: number | string): string => {
   const value = Number(nanoseconds);
   const [name, size] = units.find(([, unitSize]) => Math.abs(value) >= unitSize) ?? ['ns', 1];

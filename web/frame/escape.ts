@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 
-/** Escape closes what a view has open. */
+/** Escape closes what is open in a view. */
 export const useEscape = (close: () => void): void =>
   useEffect(() => {
     const onKeyDown = ({ key }: KeyboardEvent): void => {

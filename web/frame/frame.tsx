@@ -1,4 +1,4 @@
-/** What is around every area: the menu, the range of time, and who is signed in. */
+/** Frame around every area: menu, time range, and account */
 import { type Signal, signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
@@ -13,7 +13,7 @@ import { projectId, projects } from './project.ts';
 import { RangePicker } from './range-picker.tsx';
 import { session, sessionError } from './session.ts';
 
-/** The project that is shown; where there is only one, there is nothing to choose. */
+/** Project selector; hidden if there is only one project. */
 const Projects = () =>
   projects.value.length < 2 && projectId.value === '' ? null : (
     <select
@@ -36,7 +36,7 @@ const Projects = () =>
 
 const palette = signal<typeof import('./palette.tsx').Palette | undefined>(undefined);
 
-/** Its code comes when it is first opened. */
+/** The code is loaded on first use. */
 const Seeking = ({ areas }: { readonly areas: readonly Area[] }) => {
   const Palette = palette.value;
   useEffect(() => {
@@ -99,7 +99,7 @@ const Shown = ({ area }: { readonly area: Area | undefined }) => {
   return <View />;
 };
 
-/** The first area is where the page opens. */
+/** Opens the first permitted area. */
 const openFirst = (areas: readonly Area[]): void => {
   const first = areas.find((area) => explainClosedArea(area) === '') ?? areas[0];
   if (path.peek() !== '/' || first === undefined) return;
@@ -110,7 +110,7 @@ const openFirst = (areas: readonly Area[]): void => {
 export const Frame = ({ groups }: { readonly groups: readonly AreaGroup[] }) => {
   const areas = groups.flatMap((group) => group.areas);
   const who = session.value;
-  // Before it is seen, so that no key is lost.
+  // Before rendering, so that no key press is lost.
   useLayoutEffect(() => listenToKeys(), []);
   useEffect(() => {
     if (who !== undefined) openFirst(areas);
@@ -120,7 +120,7 @@ export const Frame = ({ groups }: { readonly groups: readonly AreaGroup[] }) => 
     document.title = area === undefined ? 'OIQ' : `${area.title} · OIQ`;
   }, [area]);
   const before = useRef('/');
-  // What had the keyboard is gone with the view before: the next key is for the one that came.
+  // The focused element was removed with the previous view, so the focus moves to the new one.
   useEffect(() => {
     const isFirst = before.current === '/';
     before.current = path.value;
@@ -129,7 +129,7 @@ export const Frame = ({ groups }: { readonly groups: readonly AreaGroup[] }) => 
   }, [path.value]);
   if (who === undefined)
     return (
-      // By its key another element than the one of the content, which nothing then has moved.
+      // A key distinct from that of the content, so that no focus change applies to this element.
       <main key="before" class="said">
         {sessionError.value === '' ? (
           <p>Loading …</p>

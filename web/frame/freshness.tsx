@@ -1,4 +1,4 @@
-/** How a call stands: how fresh the answer is, what was cut, what went wrong, and the call for a shell. */
+/** Status of a call: age of the response, truncation, errors, and the shell command */
 import { useState } from 'preact/hooks';
 import type { QueryState } from '../client/query.ts';
 import type { CallError } from '../client/request.ts';
@@ -20,11 +20,11 @@ const CopyCurl = ({ curl }: { readonly curl: string }) => {
   );
 };
 
-/** Why an answer says less than was asked, where it tells that. */
+/** Returns why a response is incomplete, if it contains a reason. */
 const partialOf = (answer: object | undefined): readonly { readonly message: string }[] =>
   answer !== undefined && 'partial' in answer && Array.isArray(answer.partial) ? answer.partial : [];
 
-/** A line below what a call answered. */
+/** Status line below the result of a call. */
 export const Freshness = ({
   of: { isLoading, answer, answeredAt, durationMs, curl, cancel },
 }: {
@@ -47,7 +47,7 @@ export const Freshness = ({
   </p>
 );
 
-/** When a call may be answered. What somebody wants changed is not asked again without them. */
+/** Time of a retry. Changes requested by a user are not retried automatically. */
 const Again = ({ seconds, byItself }: { readonly seconds: number; readonly byItself: boolean }) =>
   byItself ? (
     <>
@@ -60,7 +60,7 @@ const Again = ({ seconds, byItself }: { readonly seconds: number; readonly byIts
     <span>{` Try it again in ${seconds} s.`}</span>
   );
 
-/** What went wrong with a call, unless that stands at a field. */
+/** Error of a call, unless a field displays it. */
 export const Problem = ({ error }: { readonly error: CallError | undefined }) =>
   error === undefined ? null : (
     <p class="problem" role="alert">

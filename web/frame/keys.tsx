@@ -1,4 +1,4 @@
-/** What single keys do, and the list of them. */
+/** Keyboard shortcuts and their list */
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { refresh } from './time-range.ts';
@@ -6,7 +6,7 @@ import { refresh } from './time-range.ts';
 const storage = 'oiq-single-keys';
 const areOn = signal(localStorage.getItem(storage) !== 'off');
 const isOpen = signal(false);
-/** Whether the palette is open. */
+/** Whether the command palette is open */
 export const seeks = signal(false);
 
 const focusSearch = (): void => document.querySelector<HTMLElement>('[data-search]')?.focus();
@@ -26,7 +26,7 @@ const keys: readonly (readonly [key: string, what: string, run: () => void])[] =
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
-/** Heeds keys until the function that it gives is called. */
+/** Listens to keys until the returned function is called. */
 export const listenToKeys = (): (() => void) => {
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === 'k' && (event.ctrlKey || event.metaKey)) {

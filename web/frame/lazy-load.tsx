@@ -1,8 +1,8 @@
-/** Parts of the page whose code comes when they are first shown. */
+/** Components whose code is loaded on first use */
 import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 
-/** After an upgrade an open page misses files: it is loaded anew, once. */
+/** After an upgrade, an open page lacks files and is reloaded once. */
 export const reloadPage = (): boolean => {
   const key = 'oiq-loaded-anew';
   const last = Number(sessionStorage.getItem(key) ?? 0);
@@ -12,7 +12,7 @@ export const reloadPage = (): boolean => {
   return true;
 };
 
-/** A part in whose place stands nothing until its code has come. */
+/** Returns a component that renders nothing until its code is loaded. */
 export const later = <Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> => {
   const loaded = signal<ComponentType<Props> | 'failed' | undefined>(undefined);
   let isLoading = false;

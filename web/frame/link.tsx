@@ -1,4 +1,4 @@
-/** Links within the page, which load nothing anew. */
+/** Links within the page without a reload */
 import type { ComponentChildren } from 'preact';
 import { go } from './address.ts';
 
@@ -15,7 +15,7 @@ export const Link = ({
     href={to}
     aria-current={isCurrent ? 'page' : undefined}
     onClick={(event) => {
-      // A new tab or window is the browser's.
+      // The browser handles new tabs and windows.
       if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
       event.preventDefault();
       go(to);

@@ -1,4 +1,4 @@
-/** Markdown as nodes. Its HTML is text, and so is a link to what is no http, https or path. */
+/** Renders Markdown as nodes. HTML is text, and so are links other than http, https or a path. */
 import type { ComponentChildren } from 'preact';
 import { shownText } from './shown-text.tsx';
 
@@ -43,7 +43,7 @@ const cellsOf = (line: string): string[] =>
     .split('|')
     .map((cell) => cell.trim());
 
-/** The lines from `at` on that hold. */
+/** Returns the consecutive lines from `at` that match. */
 const whileHolds = (lines: readonly string[], at: number, holds: (line: string) => boolean): readonly string[] => {
   const end = lines.findIndex((line, index) => index >= at && !holds(line));
   return lines.slice(at, end === -1 ? undefined : end);
@@ -116,7 +116,7 @@ const quoteOf = (lines: readonly string[], at: number): Block | undefined => {
 const headingOf = (lines: readonly string[], at: number): Block | undefined => {
   const found = /^ {0,3}(#{1,6}) +(.+)/.exec(lines[at] ?? '');
   if (found === null) return undefined;
-  // Of one rank, so that none is left out: what stands above a text is its panel.
+  // All headings have the same rank so that no rank is skipped: the heading above a text is that of its panel.
   return {
     node: <h3 class={`rank-${found[1]?.length}`}>{inLine((found[2] ?? '').replace(/ #+ *$/, ''))}</h3>,
     lines: 1,

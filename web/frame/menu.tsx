@@ -1,17 +1,17 @@
-/** The menu: the areas in their groups, beside what is shown, or behind a button where there is no room for that. */
+/** Menu of areas in groups, next to the content, or behind a button on narrow screens */
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { path, toArea } from './address.ts';
 import { type Area, type AreaGroup, explainClosedArea } from './area.ts';
 import { Link } from './link.tsx';
 
-/** Whether an area is shown. */
+/** Returns whether an area is displayed. */
 export const isShown = (area: Area): boolean => path.value === area.path || path.value.startsWith(`${area.path}/`);
 
-/** Where there is a button. */
+/** On narrow screens, whether the menu is open */
 const isOpen = signal(false);
 
-/** A closed area leads to why it is. */
+/** An area without permission links to the reason. */
 const Way = ({ area }: { readonly area: Area }) => {
   const closedReason = explainClosedArea(area);
   return (

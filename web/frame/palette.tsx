@@ -1,4 +1,4 @@
-/** Finds areas, services, dashboards, saved queries and traces by a part of their name, or their id. */
+/** Command palette: finds areas, services, dashboards, saved queries and traces by a part of their name or by id */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { listDashboards } from '../../api/groups/dashboards/list.ts';
 import type { savedQueryResource } from '../../api/groups/saved-queries/saved-query.ts';
@@ -11,7 +11,7 @@ import { projectScope } from './project.ts';
 import { shownText } from './shown-text.tsx';
 import { writtenRange } from './time-range.ts';
 
-/** Something to go to. */
+/** A navigation target */
 interface Way {
   readonly kind: string;
   readonly name: string;
@@ -25,7 +25,7 @@ const services = callOf<typeof listServices>('GET', '/api/services');
 const dashboards = callOf<typeof listDashboards>('GET', '/api/dashboards');
 const savedQueries = listOf<typeof savedQueryResource>('/api/saved-queries');
 
-/** The area in which a saved query is shown; undefined for one that no area shows. */
+/** Returns the location of a saved query; `undefined` if no area displays it. */
 const placeOf = ({ query, from, to }: ViewOf<typeof savedQueryResource>): string | undefined => {
   const range = { from: from ?? '', to: to ?? '' };
   if (query.kind === 'promql') return toArea('/explore-metrics', { ...range, promql: query.expression });
@@ -42,7 +42,7 @@ const placeOf = ({ query, from, to }: ViewOf<typeof savedQueryResource>): string
   return query.signal === 'traces' ? toArea('/traces', { ...search, project: query.projectId ?? '' }) : undefined;
 };
 
-/** What the API finds; a part that it refuses is left out. */
+/** Returns the matches of the API; sources with an error are omitted. */
 const found = async (text: string, open: (path: string) => boolean, signal: AbortSignal): Promise<Way[]> => {
   const search = text.trim();
   const none = (): Way[] => [];

@@ -1,22 +1,22 @@
-/** An area of several parts, each at a path below its own. */
+/** An area with several parts, each at a path below its own */
 import type { ComponentType } from 'preact';
 import { path, toArea } from './address.ts';
 import { Link } from './link.tsx';
 import { type AnyCall, may } from './rights.ts';
 
-/** A view that says what it asks first. */
+/** A view that declares its first call */
 export type CallingView = ComponentType & { readonly requiredCall?: AnyCall };
 
 export interface Part {
-  /** Below the area's path; empty for the first. */
+  /** Path below that of the area; empty for the first part */
   readonly name: string;
   readonly title: string;
   readonly View: CallingView;
-  /** What it asks first, where its view does not say that: it is shown to those who may call it. */
+  /** First call, if the view does not declare it; the part is displayed to users with permission for it */
   readonly requiredCall?: AnyCall;
 }
 
-/** The view of an area of parts. */
+/** Returns the view of an area with parts. */
 export const partsOf =
   (title: string, parts: readonly Part[]): ComponentType =>
   () => {

@@ -1,4 +1,4 @@
-/** People by their names: all of them for those who may put them on call, else whoever is on call, and oneself. */
+/** Names of users: all for those who may edit on-call schedules, otherwise the users on call and oneself */
 import { useEffect } from 'preact/hooks';
 import type { getOnCall } from '../../api/groups/incidents/shifts.ts';
 import { callOf } from '../client/call.ts';
@@ -8,7 +8,7 @@ import { session } from './session.ts';
 import { refreshes } from './time-range.ts';
 
 const call = callOf<typeof getOnCall>('GET', '/api/on-call/now');
-/** Of all schedules, once for all that show it. */
+/** Users on call in all schedules, loaded once for all views */
 export const onCall = new Question(call);
 const people = new Question(call);
 const scheduling = { method: 'POST', path: '/api/on-call/schedules' };

@@ -1,4 +1,4 @@
-/** How this person wants times and colors in this organization. Other browsers of theirs have it so, too. */
+/** Preferences of the user for times and colors in this organization, shared by their browsers */
 import { signal } from '@preact/signals';
 import type { getPreferences, putPreferences } from '../../api/groups/users/preferences.ts';
 import { Action } from '../client/action.ts';
@@ -9,7 +9,7 @@ import { theme } from './theme.ts';
 
 export type Preferences = Answered<typeof getPreferences>;
 
-/** Undefined until the API has said. */
+/** `undefined` until the API responds */
 export const preferences = signal<Preferences | undefined>(undefined);
 export const changing = new Action(callOf<typeof putPreferences>('PUT', '/api/preferences'));
 
@@ -19,11 +19,11 @@ const applyPreferences = (chosen: Preferences): void => {
   theme.value = chosen.theme;
 };
 
-/** As the API has them. */
+/** Preferences as stored by the API */
 let saved: Preferences | undefined;
 let lastChange: Promise<void> = Promise.resolve();
 
-/** Asks for them; without an answer the page is as the browser has it. */
+/** Loads the preferences; without a response, the page uses those of the browser. */
 export const readPreferences = async (): Promise<void> => {
   saved = await request(callOf<typeof getPreferences>('GET', '/api/preferences')).catch(() => undefined);
   if (saved !== undefined) applyPreferences(saved);
@@ -34,13 +34,13 @@ const save = async (changes: Partial<Preferences>): Promise<void> => {
   const before = saved;
   saved = (await changing.run({ body: { ...before, ...changes } })) ?? before;
   if (saved !== before) return;
-  // What was chosen since then stays.
+  // Later changes are preserved.
   const refused = Object.keys(changes) as (keyof Preferences)[];
   const undone = Object.fromEntries(refused.map((key) => [key, before[key]]));
   applyPreferences({ ...before, ...preferences.peek(), ...undone });
 };
 
-/** Changes some of them, here at once, and in the API one change after the other, so that none takes another back. */
+/** Changes preferences immediately in the page, and in sequence in the API, so that no change reverts another. */
 export const prefer = (changes: Partial<Preferences>): Promise<void> => {
   const chosen = preferences.peek();
   if (chosen === undefined) return lastChange;

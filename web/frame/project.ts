@@ -1,14 +1,14 @@
-/** Which project the page shows, as the address has it. */
+/** Selected project, stored in the URL */
 import { computed, signal } from '@preact/signals';
 import type { projectResource } from '../../api/groups/projects/resource.ts';
 import { listOf, type ViewOf } from '../client/call.ts';
 import { request } from '../client/request.ts';
 import { inAddress } from './address.ts';
 
-/** Projects of the organization; the first thousand of them. */
+/** Projects of the organization, at most the first thousand */
 export const projects = signal<readonly ViewOf<typeof projectResource>[]>([]);
 
-/** Asks which there are; without an answer the page shows the whole organization. */
+/** Loads the projects; without a response, the page displays the entire organization. */
 export const readProjects = async (): Promise<void> => {
   const call = listOf<typeof projectResource>('/api/projects');
   projects.value = await request(call, { query: { limit: 1000 } }).then(
@@ -17,10 +17,10 @@ export const readProjects = async (): Promise<void> => {
   );
 };
 
-/** Empty for the whole organization. */
+/** Empty for the entire organization */
 export const projectId = computed(() => inAddress('project'));
 
-/** The scope as requests state it. */
+/** Scope in request parameters */
 export const projectScope = computed<{ readonly scope: 'account' } | { readonly projectId: string }>(() =>
   projectId.value === '' ? { scope: 'account' } : { projectId: projectId.value },
 );

@@ -1,4 +1,4 @@
-/** Chooses the range of time: one of the usual ones, or two times as they were written or pasted. */
+/** Time range picker: a preset, or two typed or pasted times */
 import { useState } from 'preact/hooks';
 import { presets, problemsOf, refresh, setRange, titleOf, written, writtenRange, zoomOut } from './time-range.ts';
 

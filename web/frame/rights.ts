@@ -1,17 +1,17 @@
-/** What this person may call. The document comes with the calls that not everybody may make, as the API declares them. */
+/** Permissions of the user. The document contains the restricted calls as declared by the API. */
 import type { Call, Declared } from '../client/call.ts';
 import type { Restriction } from '../restriction.ts';
 import { session } from './session.ts';
 
-/** A call, whatever it sends and is answered. */
+/** A call with any request and response */
 export type AnyCall = Pick<Call<Declared>, 'method' | 'path'>;
 
-/** Where the document has them. */
+/** Element of the document that contains the restrictions */
 const restrictions = JSON.parse(document.getElementById('restrictions')?.textContent ?? '[]') as readonly Restriction[];
 const byCall = new Map(restrictions.flatMap((one) => one.calls.map((call) => [call, one] as const)));
 const listed = new Intl.ListFormat('en');
 
-/** Why this person cannot make a call, which is for `what`; empty where they can. */
+/** Returns why this user cannot make a call for `what`; empty if they can. */
 export const explainDenial = ({ method, path }: AnyCall, what: string): string => {
   const who = session.value;
   if (who === undefined) return 'Nobody is signed in.';
@@ -21,5 +21,8 @@ export const explainDenial = ({ method, path }: AnyCall, what: string): string =
   return roles.includes(who.role) ? '' : `${what} is for ${listed.format(roles)}; your role is ${who.role}.`;
 };
 
-/** Whether to offer a call, or what asks nothing. The API holds it; the page hides what would be refused. */
+/**
+ * Returns whether to offer a call, or an item without a call. The API enforces permissions; the page hides calls that
+ * would be rejected.
+ */
 export const may = (call: AnyCall | undefined): boolean => call === undefined || explainDenial(call, '') === '';

@@ -1,9 +1,9 @@
-/** The field of a search, with what is wrong in it. */
+/** Search input with its error */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { shownText } from './shown-text.tsx';
 
-/** What stands around the field, whose id is `search`, and which `search-problem` describes. */
+/** Content around the input, whose id is `search` and which `search-problem` describes. */
 export const SearchForm = ({
   label,
   problem,

@@ -1,4 +1,4 @@
-/** Who is signed in, and where. */
+/** Session: user and organization */
 import { signal } from '@preact/signals';
 import type { currentSession, logout, switchTenant } from '../../api/groups/authentication/sessions.ts';
 import type { listOrganizations } from '../../api/groups/users/organizations.ts';
@@ -9,14 +9,14 @@ import { readProjects } from './project.ts';
 
 export type Session = Answered<typeof currentSession>;
 
-/** Undefined until the API has said. */
+/** `undefined` until the API responds */
 export const session = signal<Session | undefined>(undefined);
-/** Why that is not known. */
+/** Why the session is unknown */
 export const sessionError = signal<string>('');
-/** Other organizations of this person. */
+/** Other organizations of the user */
 export const elsewhere = signal<Answered<typeof listOrganizations>['items']>([]);
 
-/** Tells the other tabs of this browser that what they show is not this person's any more. */
+/** Notifies other tabs of this browser that the session has ended or changed */
 const ended = new BroadcastChannel('oiq-session');
 ended.addEventListener('message', () => location.replace('/'));
 
@@ -24,14 +24,14 @@ const messageOf = (error: unknown): string => (error instanceof CallError ? erro
 
 const readSession = async (): Promise<void> => {
   const who = await request(callOf<typeof currentSession>('GET', '/auth/session'));
-  // Both at once: times are written as somebody prefers them from the first one on.
+  // Both in parallel, so that times use the preferences from the start.
   await Promise.all([readPreferences(), readProjects()]);
   session.value = who;
   const { items } = await request(callOf<typeof listOrganizations>('GET', '/api/organizations'));
   elsewhere.value = items.filter(({ current }) => !current);
 };
 
-/** Asks who is signed in. Without a session, the sign-in follows. */
+/** Loads the session. Without one, the user is redirected to the sign-in page. */
 export const openSession = (): void => {
   sessionError.value = '';
   readSession().catch((error: unknown) => {
@@ -46,7 +46,7 @@ export const signOut = async (): Promise<void> => {
   location.replace('/login');
 };
 
-/** Goes to another organization, in all tabs. */
+/** Switches to another organization, in all tabs. */
 export const goTo = async (organizationId: string): Promise<void> => {
   await request(callOf<typeof switchTenant>('POST', '/auth/switch-tenant'), { body: { organizationId } }).then(
     () => {

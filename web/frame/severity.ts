@@ -1,4 +1,4 @@
-/** Levels of severity, for colors. The name always stands beside them. */
+/** Severity levels for colors, which the name always accompanies */
 const levels: readonly (readonly [level: string, names: RegExp])[] = [
   ['fatal', /^(?:fatal|crit|emerg|alert|panic)/i],
   ['error', /^err/i],

@@ -1,12 +1,12 @@
-/** Text of senders: always text. What would change how it reads is shown by its number instead of obeyed. */
+/** Renders text from senders as text only. Characters that would change its appearance are displayed by code point. */
 import type { ComponentChildren } from 'preact';
 
-/** Control characters, zero-width characters, and what turns the direction of text. */
+/** Control characters, zero-width characters, and characters that change the direction of text */
 const hidden = /\p{Cc}|\p{Cf}|\p{Zl}|\p{Zp}|\p{Default_Ignorable_Code_Point}/gu;
 
 const allowedControls = new Set(['\n', '\t']);
 
-/** A text in one piece, and the hidden characters in it as marks. */
+/** Renders a text with its hidden characters as marks. */
 export const shownText = (text: string, { lines = false }: { readonly lines?: boolean } = {}): ComponentChildren => {
   const pieces: ComponentChildren[] = [];
   let at = 0;
@@ -20,7 +20,7 @@ export const shownText = (text: string, { lines = false }: { readonly lines?: bo
   return [...pieces, text.slice(at)];
 };
 
-/** A text as it is where nothing in it is hidden, which is a cell of a row by itself. */
+/** Returns a text without hidden characters unchanged, so that it can be a row cell without an element. */
 export const inCell = (text: string): ComponentChildren => {
   const pieces = shownText(text);
   return typeof pieces === 'string' ? pieces : <bdi>{pieces}</bdi>;
@@ -29,8 +29,8 @@ export const inCell = (text: string): ComponentChildren => {
 const numberOf = (character: string): string =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 
-/** The same as one text, for names and titles. */
+/** Returns the text with marks as a string, for names and titles. */
 export const markedText = (text: string): string => text.replace(hidden, numberOf);
 
-/** A value of telemetry as a text. */
+/** Returns a telemetry value as text. */
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));

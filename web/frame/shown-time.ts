@@ -1,9 +1,9 @@
-/** How times are written: in the zone and the form that somebody prefers. */
+/** Formats times in the preferred time zone and format */
 import { computed, signal } from '@preact/signals';
 
-/** A part of the preferences. */
+/** Time preferences */
 export interface TimeForm {
-  /** `browser`, or a name of IANA. */
+  /** `browser`, or an IANA name */
   readonly timeZone: string;
   readonly timeFormat: '24h' | '12h';
   readonly dateFormat: 'iso' | 'day-month-year' | 'month-day-year';
@@ -11,7 +11,7 @@ export interface TimeForm {
 
 const form = signal<TimeForm>({ timeZone: 'browser', timeFormat: '24h', dateFormat: 'iso' });
 
-/** The zone in which times are written: `browser`, or a name of IANA. */
+/** Time zone for display: `browser`, or an IANA name */
 export const zone = computed(() => form.value.timeZone);
 
 export const setTimeForm = ({ timeZone, timeFormat, dateFormat }: TimeForm): void => {
@@ -19,12 +19,12 @@ export const setTimeForm = ({ timeZone, timeFormat, dateFormat }: TimeForm): voi
   form.value = { timeZone, timeFormat, dateFormat };
 };
 
-/** Zones move their clocks at quarters of an hour. */
+/** Granularity of UTC offset changes */
 const quarterMs = 900_000;
-/** Offset of the zone by quarter: asking for it costs a hundred times what adding it does. */
+/** Offset of the zone by quarter hour: a lookup costs a hundred times as much as the addition */
 const offsets = new Map<number, number>();
 
-/** What the clocks of the zone show more than UTC, in milliseconds. */
+/** Returns the offset of the zone from UTC, in milliseconds. */
 const offsetAt = (ms: number, timeZone: string): number => {
   if (timeZone === 'browser') return -new Date(ms).getTimezoneOffset() * 60_000;
   if (timeZone === 'UTC') return 0;
@@ -53,34 +53,34 @@ const dates: Readonly<Record<TimeForm['dateFormat'], (year: string, month: strin
   'month-day-year': (year, month, day) => `${month}-${day}-${year}`,
 };
 
-/** `1:05` and `PM` for `13:05` on clocks of twelve hours. */
+/** Returns `1:05` and `PM` for `13:05` on 12-hour clocks. */
 const timeOf = (time: string): string => {
   if (form.value.timeFormat === '24h') return time;
   const hour = Number(time.slice(0, 2));
   return `${String(hour % 12 === 0 ? 12 : hour % 12).padStart(2, '0')}${time.slice(2)} ${hour < 12 ? 'AM' : 'PM'}`;
 };
 
-/** Date, and time to so many characters of `12:00:00.123`. */
+/** Returns the date, and the time truncated to a number of characters of `12:00:00.123`. */
 const partsOf = (ms: number, length: number): readonly [date: string, time: string] => {
   const { timeZone, dateFormat } = form.value;
-  // Moved by the offset that the zone has at that time, the parts of UTC are those of the zone.
+  // After adding the zone's offset, the UTC parts are those of the zone.
   const [date = '', time = ''] = new Date(ms + offsetAt(ms, timeZone)).toISOString().slice(0, -1).split('T');
-  // A year before 0 or beyond 9999 has a sign and six digits.
+  // A year before 0 or after 9999 has a sign and six digits.
   const [, year = '', month = '', day = ''] = /^(.*)-(\d\d)-(\d\d)$/.exec(date) ?? [];
   return [dates[dateFormat](year, month, day), timeOf(time.slice(0, length))];
 };
 
-/** `2026-01-31 12:00:00.123` of a time in epoch milliseconds. */
+/** Formats a time in epoch milliseconds: `2026-01-31 12:00:00.123`. */
 export const shownTime = (ms: number, { withDate = true }: { readonly withDate?: boolean } = {}): string => {
   const [date, time] = partsOf(ms, 12);
   return withDate ? `${date} ${time}` : time;
 };
 
-/** The time of an answer in ISO-8601; empty where it has none. */
+/** Formats an ISO-8601 time of a response; empty if there is none. */
 export const shownMoment = (text: string | null): string => (text === null ? '' : shownTime(Date.parse(text)));
 
-/** `12:00` of a time, for the ends of an axis. */
+/** Formats a time as `12:00`, for the ends of an axis. */
 export const shortTime = (ms: number): string => partsOf(ms, 5)[1];
 
-/** `12:00:00` of a time. */
+/** Formats a time as `12:00:00`. */
 export const clockTime = (ms: number): string => partsOf(ms, 8)[1];

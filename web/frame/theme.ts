@@ -1,4 +1,4 @@
-/** Light, dark, or as the system has it. */
+/** Color theme: light, dark, or that of the system */
 import { effect, signal } from '@preact/signals';
 
 export const themes = ['system', 'light', 'dark'] as const;

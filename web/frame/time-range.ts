@@ -1,20 +1,20 @@
-/** The range of time that the page shows. It is in the address as it was written, so that `now-1h` moves on. */
+/** Time range of the page. The URL contains it as typed, so that `now-1h` moves with the time. */
 import { computed, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { parseTime } from '../../queries/time.ts';
 import { change, inAddress } from './address.ts';
 
-/** A range as requests spell it. */
+/** A range in request parameters */
 export interface WrittenRange {
   readonly from: string;
   readonly to: string;
 }
 
 const lastHour: WrittenRange = { from: 'now-1h', to: 'now' };
-/** The range of an address without one. */
+/** Range if the URL has none */
 export const defaultRange = signal(lastHour);
 
-/** While a view is shown that has a usual range of its own, such as a dashboard. */
+/** Sets the default range while a view is displayed, such as that of a dashboard. */
 export const useDefaultRange = (from: string | undefined, to: string | undefined): void =>
   useEffect(() => {
     if (from !== undefined && to !== undefined) defaultRange.value = { from, to };
@@ -23,7 +23,7 @@ export const useDefaultRange = (from: string | undefined, to: string | undefined
     };
   }, [from, to]);
 
-/** Ranges that are one step away. */
+/** Preset ranges */
 export const presets: readonly (readonly [from: string, title: string])[] = [
   ['now-5m', 'Last 5 minutes'],
   ['now-15m', 'Last 15 minutes'],
@@ -38,13 +38,16 @@ export const writtenRange = computed<WrittenRange>(() => ({
   to: inAddress('to') || defaultRange.value.to,
 }));
 
-/** Grows when what is shown is to be asked again. */
+/** Incremented to reload the displayed data */
 export const refreshes = signal(0);
 export const refresh = (): void => {
   refreshes.value++;
 };
 
-/** A pasted time as requests spell it: seconds, micro- and nanoseconds since 1970 are told by their digits. */
+/**
+ * Returns a pasted time in request syntax; the number of digits distinguishes seconds, micro- and nanoseconds since
+ * 1970.
+ */
 export const written = (text: string): string => {
   const trimmed = text.trim();
   if (/^[1-9]\d{9}$/.test(trimmed)) return `${trimmed}000`;
@@ -53,13 +56,13 @@ export const written = (text: string): string => {
   return trimmed;
 };
 
-/** A time in epoch milliseconds; undefined for a text that is none. */
+/** Returns a time in epoch milliseconds; `undefined` for an invalid text. */
 export const millisecondsOf = (text: string): number | undefined => {
   const found = parseTime(text, Date.now());
   return found === undefined ? undefined : Number(found / 1_000_000n);
 };
 
-/** What is wrong with a range, by the field; empty where nothing is. */
+/** Returns the errors of a range by field; empty if there are none. */
 export const problemsOf = ({ from, to }: WrittenRange): { readonly from?: string; readonly to?: string } => {
   const wrong = 'Write ISO-8601 (2026-01-31T12:00), now-15m, or seconds or milliseconds since 1970.';
   const [start, end] = [millisecondsOf(from), millisecondsOf(to)];
@@ -68,17 +71,17 @@ export const problemsOf = ({ from, to }: WrittenRange): { readonly from?: string
   return start > end ? { from: 'This is after the end.' } : {};
 };
 
-/** Shows another range. */
+/** Sets another range. */
 export const setRange = ({ from, to }: WrittenRange): void => {
   const defaults = defaultRange.value;
   change({ from: from === defaults.from ? '' : from, to: to === defaults.to ? '' : to });
 };
 
-/** Shows a range of epoch milliseconds. */
+/** Sets a range in epoch milliseconds. */
 export const setMoments = (from: number, to: number): void =>
   setRange({ from: new Date(from).toISOString(), to: new Date(to).toISOString() });
 
-/** Twice the range, around its middle, and not beyond now. */
+/** Doubles the range around its middle, without exceeding the current time. */
 export const zoomOut = (): void => {
   const [from, to] = [millisecondsOf(writtenRange.value.from), millisecondsOf(writtenRange.value.to)];
   if (from === undefined || to === undefined) return;
@@ -86,7 +89,7 @@ export const zoomOut = (): void => {
   setMoments(from - half, Math.min(to + half, Date.now()));
 };
 
-/** What the range is called. */
+/** Returns the title of the range. */
 export const titleOf = ({ from, to }: WrittenRange): string => {
   const preset = to === 'now' ? presets.find(([start]) => start === from) : undefined;
   return preset?.[1] ?? `${from} to ${to}`;

@@ -1,4 +1,4 @@
-/** A part that is asked for when somebody opens it. */
+/** A section whose data is loaded when it is opened */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 

@@ -1,10 +1,13 @@
-/** What a view asks for as long as it is shown. */
+/** Queries of a view while it is displayed */
 import { useEffect, useState } from 'preact/hooks';
 import type { Answered, Call, Declared, Sent } from '../client/call.ts';
 import { type QueryState, Question } from '../client/query.ts';
 import { refreshes } from './time-range.ts';
 
-/** Asks when the view appears, again when what is sent changes or everything is read anew, and ends the call when the view goes. */
+/**
+ * Sends a query when the view appears, and again when its parameters change or the page is refreshed. Cancels it when
+ * the view is removed.
+ */
 export const useQuery = <Operation extends Declared>(
   call: Call<Operation>,
   sent: Sent<Operation>,

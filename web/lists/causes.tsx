@@ -1,4 +1,4 @@
-/** What may have caused an alert, anomaly or incident, or that a service is worse: looked for when somebody wants to know. */
+/** Possible causes of an alert, anomaly, incident or service regression, loaded on demand */
 import { useEffect, useState } from 'preact/hooks';
 import type { findRootCause } from '../../api/groups/ai/root-cause.ts';
 import { type Answered, callOf, type Sent } from '../client/call.ts';
@@ -32,7 +32,7 @@ const kinds: Readonly<Record<Cause['kind'], string>> = {
   'log-pattern': 'New log pattern',
 };
 
-/** Where the page shows what an address of the API is of. */
+/** Locations in the page by API path */
 const places: readonly (readonly [of: RegExp, to: (id: string) => string])[] = [
   [/^\/api\/services\/([^/]+)\/deployments$/, (service) => toArea('/services', { service })],
   [/^\/api\/logs\/patterns\/([^/]+)$/, (shown) => toArea('/logs', { view: 'patterns', shown })],
@@ -89,7 +89,7 @@ const Shown = ({ of: { symptom, causes, others, reason } }: { readonly of: Found
     {causes.length > 0 ? (
       <ol>
         {causes.map((cause, index) => (
-          // Several of a kind may be at one place.
+          // Several causes of one kind may have the same location.
           <One key={index} of={cause} />
         ))}
       </ol>

@@ -1,4 +1,4 @@
-/** Lists that are declared: what is asked, the columns, and what opens beside. The address holds project, search, filters and what is open. */
+/** Declared lists: query, columns, and side panel. The URL contains the project, search, filters and open item. */
 import type { ComponentChildren, ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Call, Declared, Sent } from '../client/call.ts';
@@ -17,11 +17,11 @@ import { ReadOne } from './read-one.tsx';
 import { Scrolled } from './scrolled.tsx';
 import { ShowMore } from './show-more.tsx';
 
-/** A choice of one value, by which the API filters or sorts. */
+/** A single selection by which the API filters or sorts */
 export interface Choice {
   readonly name: string;
   readonly label: string;
-  /** The first one is asked where the address has none. */
+  /** Options, of which the first is the default */
   readonly options: readonly (readonly [value: string, title: string])[];
 }
 
@@ -33,35 +33,38 @@ type ItemOf<Answer> = Answer extends { readonly items: readonly (infer Item)[] }
 export interface DeclaredList<Operation extends Declared, Item> {
   readonly title: string;
   readonly call: Call<Operation>;
-  /** Whether it is asked for the range of the page. */
+  /** Whether the request includes the range of the page */
   readonly isRanged?: boolean;
-  /** Whether it can be narrowed to what is assigned to somebody. */
+  /** Whether the list can be filtered by assignee */
   readonly isAssigned?: boolean;
-  /** Where it can be searched: what the field says. */
+  /** Placeholder of the search field, if the list can be searched */
   readonly search?: string;
   readonly choices?: readonly Choice[];
-  /** Parameters that only links set. Each can be taken away. */
+  /** Parameters that only links set; each can be removed */
   readonly filters?: readonly string[];
-  /** What is sent beside range, search and choices. */
+  /** Parameters sent in addition to range, search and choices */
   readonly sent?: Readonly<Record<string, string | number>>;
   readonly params?: () => Readonly<Record<string, string>>;
   readonly nothing: string;
   readonly keyOf: (item: Item) => string;
-  /** Texts are shown as texts; nothing else needs care. */
+  /** Columns; strings are rendered as text and need no escaping */
   readonly columns: Readonly<Record<string, (item: Item) => ComponentChildren | undefined>>;
-  /** Names of columns whose values are numbers. */
+  /** Names of numeric columns */
   readonly numbers?: readonly string[];
-  /** What stands beside the search, such as a form that creates one. */
+  /** Component next to the search, such as a creation form */
   readonly Tools?: ComponentType;
-  /** Reads one that is on none of the pages that were read, where the list is not of all there are; and what it is. */
+  /** Call and label to read an item that is not on the loaded pages */
   readonly one?: { readonly call: Call<Declared>; readonly label: string };
-  /** What is open beside the list. The item is undefined where the list does not have it (any more). */
+  /** Side panel. The item is `undefined` if the list does not contain it (any more) */
   readonly Open?: ComponentType<{ readonly id: string; readonly item: Item | undefined; readonly onClose: () => void }>;
 }
 
 type QueryParamOf<Operation extends Declared> = keyof NonNullable<Sent<Operation>['query']>;
 
-/** A list that can be of one project says so, and is asked for the one that is chosen. The compiler sees it but for lists of resources. */
+/**
+ * A list that supports projects declares it, and is requested for the selected one. The compiler verifies this, except
+ * for lists of resources.
+ */
 type OfProject<Operation extends Declared> =
   string extends QueryParamOf<Operation>
     ? { readonly isOfProject?: true }
@@ -155,7 +158,7 @@ const Table = <Operation extends Declared, Item>({
   );
 };
 
-/** The view of a declared list. */
+/** Returns the view of a declared list. */
 export const listed = <Operation extends Declared>(
   spec: DeclaredList<Operation, ItemOf<Operation['response']['_zod']['output']>> & OfProject<Operation>,
 ): CallingView => {

@@ -1,11 +1,11 @@
-/** What a list of the API found: rows, or why there are none. */
+/** Result of a list call: rows, or the reason of an empty list */
 import type { ComponentChildren } from 'preact';
 import type { Declared } from '../client/call.ts';
 import type { Paged } from '../client/pages.ts';
 import { shownText } from '../frame/shown-text.tsx';
 import { Rows, type RowsProps } from './rows.tsx';
 
-/** What some lists say of an answer without items. */
+/** Returns the hint that some lists include in an empty response. */
 const hintOf = (answer: object): string => ('hint' in answer && typeof answer.hint === 'string' ? answer.hint : '');
 
 export const Found = <Operation extends Declared, Item>({
@@ -14,7 +14,7 @@ export const Found = <Operation extends Declared, Item>({
   ...rows
 }: Omit<RowsProps<Item>, 'items' | 'onSeen'> & {
   readonly of: Paged<Operation, Item>;
-  /** What an empty list says. */
+  /** Content of an empty list */
   readonly nothing: ComponentChildren;
 }) => {
   const { answer, isLoading } = of.first.state.value;

@@ -1,16 +1,19 @@
-/** A value of JSON as a tree: what is large opens step by step. */
+/** A JSON value as a tree; large parts open step by step */
 import { useState } from 'preact/hooks';
 import { shownText } from '../frame/shown-text.tsx';
 import { Long } from './long-text.tsx';
 
-/** Parts that are shown at once. */
+/** Number of parts displayed at once */
 const step = 100;
-/** Parts below them that are, where nobody opened anything. */
+/** Maximum number of descendants of initially open parts */
 const maxOpenBelow = 400;
 
 const isTree = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** A text that is an object or a list in JSON as that; undefined for others, and for what is too long to be read at once. */
+/**
+ * Returns the object or list of a JSON text; `undefined` for other texts, and for texts that are too long to parse at
+ * once.
+ */
 export const treeOf = (value: unknown): object | undefined => {
   if (isTree(value)) return value;
   if (typeof value !== 'string' || value.length > 1_000_000 || !/^\s*[{[]/.test(value)) return undefined;
@@ -28,7 +31,7 @@ const Leaf = ({ value }: { readonly value: unknown }) => (
   </span>
 );
 
-/** What a part has, in a few words. */
+/** Returns a short description of a part's size. */
 const sizeOf = (value: object): string =>
   Array.isArray(value) ? `[${value.length}]` : `{${Object.keys(value).length}}`;
 
@@ -75,7 +78,7 @@ const Branch = ({
   readonly name: string;
   readonly value: object;
   readonly depth: number;
-  /** Whether it is open from the begin. */
+  /** Whether it is initially open */
   readonly opens: boolean;
 }) => {
   const [isOpen, setOpen] = useState(opens);

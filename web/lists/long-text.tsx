@@ -1,13 +1,13 @@
-/** A text of a sender that may be very long: a browser takes seconds to lay out megabytes. */
+/** Long text of a sender: a browser takes seconds to lay out megabytes */
 import { useState } from 'preact/hooks';
 import { shownText } from '../frame/shown-text.tsx';
 
-/** Characters that are shown at once, and of each part of a text that is shown whole. */
+/** Number of characters displayed at once, and per part of a fully displayed text */
 const maxShown = 20_000;
 
 const number = new Intl.NumberFormat('en');
 
-/** Parts of a text, which end with a line where they can. */
+/** Splits a text into parts, at line ends if possible. */
 const partsOf = (text: string): string[] => {
   const parts: string[] = [];
   for (let at = 0; at < text.length; ) {
@@ -20,7 +20,7 @@ const partsOf = (text: string): string[] => {
   return parts;
 };
 
-/** A long one is shown whole when somebody wants that; of its parts the browser lays out those in sight. */
+/** A long text is displayed in full on demand; the browser only lays out the visible parts. */
 export const Long = ({ text, lines = false }: { readonly text: string; readonly lines?: boolean }) => {
   const [isWhole, setWhole] = useState(false);
   if (text.length <= maxShown) return <>{shownText(text, { lines })}</>;

@@ -1,15 +1,15 @@
-/** Names and values of what may have thousands of them. */
+/** Name-value list for up to thousands of fields */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 
 export type Field = readonly [name: string, value: unknown];
 
-/** Fields that are shown at once. */
+/** Number of fields displayed at once */
 const maxShown = 200;
 
 const number = new Intl.NumberFormat('en');
 
-/** Empty ones are left out; where there are many, a part of a name finds some of them. */
+/** Omits empty fields; with many fields, a filter finds some by a part of their name. */
 export const ManyFields = ({
   of: all,
   class: name,

@@ -1,4 +1,4 @@
-/** Narrows a list to what is assigned to oneself, or to whom a link names. */
+/** Filters a list by assignee: oneself, or the user in a link */
 import { change, inAddress } from '../frame/address.ts';
 import { session } from '../frame/session.ts';
 import { shownText } from '../frame/shown-text.tsx';

@@ -1,4 +1,4 @@
-/** A text as it was sent, in lines, which scrolls by itself where it is long. */
+/** Scrollable text with line breaks, as received */
 import { shownText } from '../frame/shown-text.tsx';
 import { Scrolled } from './scrolled.tsx';
 

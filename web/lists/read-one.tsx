@@ -1,4 +1,4 @@
-/** One that is on none of the pages of a list that were read: it is read by its id. */
+/** Reads an item by its id if it is not on the loaded pages of a list */
 import type { ComponentChildren } from 'preact';
 import type { Answered, Call, Declared, Sent } from '../client/call.ts';
 import { Problem } from '../frame/freshness.tsx';
@@ -14,7 +14,7 @@ export const ReadOne = <Operation extends Declared>({
 }: {
   readonly call: Call<Operation>;
   readonly id: string;
-  /** What it is. */
+  /** Kind of the item */
   readonly label: string;
   readonly onClose: () => void;
   readonly children: (item: Answered<Operation>) => ComponentChildren;

@@ -1,9 +1,9 @@
-/** A long list of rows, of which only those in sight are in the document. */
+/** Virtual list of rows, of which only the visible ones are in the document */
 import type { ComponentChildren, CSSProperties } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useVirtual } from './virtual.ts';
 
-/** A cell with a look of its own, which needs no element of its own for it. */
+/** A styled cell that needs no element of its own */
 export interface StyledCell {
   readonly attributes: { readonly class?: string; readonly style?: CSSProperties };
   readonly content: ComponentChildren;
@@ -13,31 +13,31 @@ export type Cell = ComponentChildren | StyledCell;
 const isStyled = (cell: Cell): cell is StyledCell => typeof cell === 'object' && cell !== null && 'attributes' in cell;
 
 export interface RowsProps<Item> {
-  /** Undefined: it was let go, and is read again when it is in sight. */
+  /** Items; `undefined` if an item was discarded, in which case it is loaded when visible */
   readonly items: readonly (Item | undefined)[];
   readonly label: string;
-  /** Of the style sheet: how wide its columns are. */
+  /** CSS class, which defines the column widths */
   readonly class: string;
   readonly columns: readonly string[];
-  /** How wide these are, where that is not the same at all times: `grid-template-columns`. */
+  /** Column widths, if they vary: `grid-template-columns` */
   readonly widths?: string;
-  /** Rows take the height that their text needs. */
+  /** Whether rows have the height of their text */
   readonly wraps?: boolean;
   readonly keyOf: (item: Item) => string;
   readonly cellsOf: (item: Item) => readonly Cell[];
   readonly classOf?: (item: Item) => string;
-  /** The key of the row that is open. */
+  /** Key of the open row */
   readonly open: string;
   readonly onOpen: (key: string) => void;
-  /** The key of a row that comes into sight, and stays there when others come above it. */
+  /** Key of a row to scroll to, which stays visible when rows are added above */
   readonly held?: string;
-  /** What a key does at the row that has the keyboard, before it does what it does in each list; whether it did something. */
+  /** Handles a key of the focused row before the list does; returns whether it was handled */
   readonly onKey?: (key: string, item: Item) => boolean;
-  /** Which rows are in sight. */
+  /** Reports the visible rows */
   readonly onSeen?: (first: number, last: number) => void;
 }
 
-/** The row that has the keyboard, after a key. */
+/** Returns the focused row after a key. */
 const moved = (key: string, at: number, page: number, last: number): number | undefined => {
   const steps: Readonly<Record<string, number>> = {
     ArrowDown: at + 1,
@@ -72,11 +72,11 @@ interface RowProps<Item> extends Pick<RowsProps<Item>, 'columns' | 'keyOf' | 'ce
   readonly isOpen: boolean;
   readonly isCurrent: boolean;
   readonly onCurrent: (index: number) => void;
-  /** Where rows are measured. */
+  /** Reference to measure rows */
   readonly measure: ((node: HTMLElement | null) => void) | null;
 }
 
-/** One row. Those that stay in sight while others come are not drawn anew. */
+/** A row. Rows that remain visible are not rendered again when others are added. */
 const Row = <Item,>(props: RowProps<Item>) => {
   const { item, index, top, isOpen, isCurrent, columns, widths, keyOf, cellsOf, classOf, onOpen, onCurrent } = props;
   return (
@@ -96,7 +96,7 @@ const Row = <Item,>(props: RowProps<Item>) => {
     >
       {(item === undefined ? columns.map(() => '…') : cellsOf(item)).map((cell, column) => {
         const { attributes, content } = isStyled(cell) ? cell : { attributes: {}, content: cell };
-        // A text is its cell, with a direction of its own: an element less in each.
+        // A text is the cell itself, with its own direction, which saves an element per cell.
         return typeof content === 'string' ? (
           <span key={columns[column]} role="gridcell" dir="auto" {...attributes}>
             {content}

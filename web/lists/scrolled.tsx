@@ -1,4 +1,4 @@
-/** A part that scrolls by itself, by the keyboard too. */
+/** A scrollable region with keyboard support */
 import type { ComponentChildren } from 'preact';
 
 export const Scrolled = ({

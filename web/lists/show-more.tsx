@@ -1,4 +1,4 @@
-/** Reads the next page of a list, where there is one. */
+/** Loads the next page of a list, if there is one */
 import type { Paged } from '../client/pages.ts';
 
 export const ShowMore = ({ of: list }: { readonly of: Pick<Paged<never, never>, 'hasFurther' | 'loadMore'> }) =>

@@ -1,4 +1,4 @@
-/** What is open beside a list. */
+/** Side panel of a list */
 import type { ComponentChildren } from 'preact';
 import { shownText, textOf } from '../frame/shown-text.tsx';
 import { Long } from './long-text.tsx';
@@ -26,7 +26,7 @@ export const SidePanel = ({
   </aside>
 );
 
-/** Names and values; without what is empty. */
+/** Names and values without empty ones. */
 export const Fields = ({ values }: { readonly values: Readonly<Record<string, unknown>> }) => (
   <ManyFields of={Object.entries(values)} class="fields">
     {([name, value]) => (

@@ -1,4 +1,4 @@
-/** The heads of a table's columns. */
+/** Column headers of a table. */
 export const Heads = ({ columns }: { readonly columns: readonly string[] }) => (
   <thead>
     <tr>

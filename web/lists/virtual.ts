@@ -1,13 +1,16 @@
-/** Which rows of a long list are in sight. */
+/** Determines the visible rows of a long list */
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core';
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 
 export const rowHeight = 24;
-/** Rows beyond each edge, so that a slow frame shows no gap. */
+/** Number of rows rendered beyond each edge, so that a slow frame shows no gap */
 const beyond = 8;
 
-/** Lays out rows below a head of one row, in an element that scrolls. `keyOf`: rows are measured, and known by it. */
+/**
+ * Lays out rows below a header row in a scrollable element. With `keyOf`, rows are measured and identified by their
+ * key.
+ */
 export const useVirtual = (
   place: RefObject<HTMLElement | null>,
   count: number,
@@ -34,7 +37,7 @@ export const useVirtual = (
   virtual.setOptions(options);
   useLayoutEffect(() => virtual._didMount(), []);
   useLayoutEffect(() => virtual._willUpdate());
-  // What was measured before rows were wrapped, or no longer are, is of another form.
+  // Row heights change when wrapping is switched on or off.
   useEffect(() => virtual.measure(), [keyOf === undefined]);
   return virtual;
 };

@@ -1,7 +1,7 @@
-/** What is being typed in a search: a name of a field, or a value of one. */
+/** Determines what is typed in a search: a field name or a value */
 import { quoted, spelled } from '../frame/conditions.ts';
 
-/** The part of the text that a suggestion replaces. */
+/** Part of the text that a suggestion replaces */
 interface Place {
   readonly from: number;
   readonly to: number;
@@ -11,12 +11,12 @@ export type Typed =
   | ({ readonly is: 'name'; readonly prefix: string } & Place)
   | ({ readonly is: 'value'; readonly name: string; readonly prefix: string } & Place);
 
-/** A name, its colon, an operator, and the begin of a value behind the caret's left. */
+/** A name, its colon, an operator, and the start of a value before the cursor. */
 const value =
   /(?:^|[\s(])-?(?:([\p{L}_@$][\p{L}\p{N}_.@$/-]*)|"((?:[^"\\]|\\.)*)"):(?:[<>]=?)?(?:"((?:[^"\\]|\\.)*)|([^\s()"]*))$/u;
 const name = /(?:^|[\s(])-?([\p{L}_@$][\p{L}\p{N}_.@$/-]*|)$/u;
 
-/** What stands before the caret; undefined where nothing can be suggested, as in a phrase. */
+/** Returns the typed part before the cursor; `undefined` if there are no suggestions, as in a phrase. */
 export const typedAt = (text: string, caret: number): Typed | undefined => {
   const before = text.slice(0, caret);
   const ofValue = value.exec(before);
@@ -45,10 +45,10 @@ const isInQuotes = (text: string): boolean => {
   return isOpen;
 };
 
-/** Words need no quotes, so that what was chosen reads as people write it. */
+/** Words need no quotes, so that the selected value reads naturally. */
 const written = (text: string): string => (/^[\p{L}\p{N}][\p{L}\p{N}_.-]*$/u.test(text) ? text : quoted(text));
 
-/** The text and the caret once a suggestion was taken. */
+/** Returns the text and the cursor after a suggestion is accepted. */
 export const insertSuggestion = (
   text: string,
   typed: Typed,

@@ -1,11 +1,11 @@
-/** What is wrong with a search, told before it is asked, in the words of the API. */
+/** Validates a search before it is sent, with the messages of the API */
 import { QueryError } from '../../queries/errors.ts';
 import { readSearch, type SearchContext } from '../../queries/search/parser.ts';
 import { logFields, spanFields } from '../../schemas/fields.ts';
 
 export type SearchedSignal = 'logs' | 'traces';
 
-/** Regular expressions of RE2 are read by the API alone. */
+/** Only the API parses RE2 expressions. */
 const regexOf = (source: string) => ({ source, test: () => false, instructions: 0 });
 
 const contexts: Readonly<Record<SearchedSignal, SearchContext>> = {
@@ -13,11 +13,11 @@ const contexts: Readonly<Record<SearchedSignal, SearchContext>> = {
   traces: { fields: spanFields, parts: ['events', 'links'], regexOf },
 };
 
-/** Names of the fields that every record has. */
+/** Returns the names of fields that every record has. */
 export const fieldNames = (signal: SearchedSignal): readonly string[] =>
   contexts[signal].fields.map(({ name }) => name);
 
-/** The column and what was expected there; undefined for a search that can be read. */
+/** Returns the column and the expected input; `undefined` for a valid search. */
 export const searchProblem = (text: string, signal: SearchedSignal): string | undefined => {
   try {
     readSearch(text, contexts[signal]);

@@ -1,4 +1,4 @@
-/** The field of a search: names and values are suggested as one types, and what is wrong is told before it is asked. */
+/** Search input with suggestions of names and values, and validation while typing */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { SearchForm } from '../frame/search.tsx';
 import { shownText } from '../frame/shown-text.tsx';
@@ -8,7 +8,7 @@ import { type Suggest, type Suggested, useSuggestions } from './suggestions.ts';
 
 const problemDelayMs = 600;
 
-/** What is wrong: what the API said of the search that was asked, or what is wrong with what stands there for a while. */
+/** Error of the API for the sent search, or of the validation of the typed one after a delay. */
 const useProblem = (
   typed: string,
   signal: SearchedSignal,
@@ -41,7 +41,7 @@ const Options = ({
         role="option"
         tabIndex={-1}
         aria-selected={index === active}
-        // The field keeps the keyboard.
+        // The input retains the focus.
         onPointerDown={(event) => {
           event.preventDefault();
           onSelect(text);
@@ -66,7 +66,7 @@ export const SearchEditor = ({
   readonly label: string;
   readonly placeholder: string;
   readonly value: string;
-  /** What the API said of it. */
+  /** Error of the API */
   readonly problem: string | undefined;
   readonly signal: SearchedSignal;
   readonly suggest: Suggest;
@@ -82,7 +82,7 @@ export const SearchEditor = ({
     field.current.value = next;
     field.current.setSelectionRange(caret, caret);
     setTyped(next);
-    // Behind a name its values are next.
+    // A name is followed by its values.
     open(next, caret);
   };
   const submit = (): void => {

@@ -1,14 +1,14 @@
-/** Suggestions below a field, and the keys that move through them. */
+/** Suggestions below an input, with keyboard navigation */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Typed, typedAt } from './completion.ts';
 
 export interface Suggestion {
   readonly text: string;
-  /** Beside it: how many records have it. */
+  /** Note next to the suggestion: the number of matching records */
   readonly note?: string;
 }
 
-/** Finds what may be meant; an answer that fails suggests nothing. */
+/** Returns suggestions; a failed request has none */
 export type Suggest = (typed: Typed, signal: AbortSignal) => Promise<readonly Suggestion[]>;
 
 const suggestAfterMs = 120;
@@ -18,7 +18,7 @@ export interface Suggested {
   readonly items: readonly Suggestion[];
 }
 
-/** What a key does where so many are suggested and one of them is active: a number is the next active one. */
+/** Returns the action of a key in a list of suggestions; a number is the next active one. */
 const actOf = (key: string, active: number, count: number): number | 'take' | 'close' | 'ask' | undefined => {
   if (count === 0) return key === 'ArrowDown' ? 'ask' : undefined;
   if (key === 'ArrowDown') return (active + 1) % count;
@@ -27,7 +27,7 @@ const actOf = (key: string, active: number, count: number): number | 'take' | 'c
   return active >= 0 && (key === 'Enter' || key === 'Tab') ? 'take' : undefined;
 };
 
-/** Suggestions for what is typed at the caret, a moment after the last key. */
+/** Returns suggestions for the typed text at the cursor, after a delay. */
 export const useSuggestions = (suggest: Suggest) => {
   const [suggested, setSuggested] = useState<Suggested>();
   const [active, setActive] = useState(-1);
@@ -53,7 +53,7 @@ export const useSuggestions = (suggest: Suggest) => {
     running.current = { cancel, timer: setTimeout(() => void find(), suggestAfterMs) };
   };
   useEffect(() => close, []);
-  /** Moves through the suggestions, takes one or closes them; without any, an arrow down asks for some. */
+  /** Moves through the suggestions, accepts one or closes them; without suggestions, arrow down requests some. */
   const handleKeyDown = (event: KeyboardEvent, select: (text: string) => void, openSuggestions: () => void): void => {
     const count = suggested?.items.length ?? 0;
     const act = actOf(event.key, active, count);

@@ -2,7 +2,7 @@ import { defineGroup } from '../define-group.ts';
 
 export const agentsightGroup = defineGroup({
   name: 'agentsight',
-  summary: 'What agents of language models do on their hosts, observed by eBPF.',
+  summary: 'Activity of AI agents on their hosts, observed with eBPF.',
   entitlement: 'agentsight',
   planned: [
     ['GET /api/agentsight/agents', 'viewer', 'AI agents observed by eBPF'],

@@ -24,13 +24,13 @@ export const listAnomalies = defineOperation({
   method: 'GET',
   path: '/api/ai/anomalies',
   operationId: 'listAnomalies',
-  summary: 'List anomalies that detectors found, those that began last first',
+  summary: 'List anomalies, the most recently begun first',
   role: 'viewer',
   query: z.strictObject({
     ...historyParameters,
     ...projectScopeParameters,
     detectorId: z.string().min(1).max(128).optional(),
-    state: z.enum(['open', 'ended']).optional().describe('open: those that last'),
+    state: z.enum(['open', 'ended']).optional().describe('open: still in progress'),
     direction: z.enum(['up', 'down', 'other']).optional(),
   }),
   response: z.strictObject({ items: z.array(AnomalyView), nextCursor: z.string().nullable() }),
@@ -52,7 +52,7 @@ export const listAnomalies = defineOperation({
 const Part = z.strictObject({ group: z.string(), change: z.number(), share: z.number() });
 const bound = z.number().nullable();
 
-/** Steps of the series that are shown beside an anomaly: before it, and of all. */
+/** Number of steps of the series in an anomaly's answer: before it, after it, and in total. */
 const shown = { before: 60, after: 20, max: 1000 };
 const similarMs = 90 * 86_400_000;
 
@@ -60,31 +60,31 @@ export const showAnomaly = defineOperation({
   method: 'GET',
   path: '/api/ai/anomalies/{id}',
   operationId: 'showAnomaly',
-  summary: 'Show an anomaly: what was expected, which groups it consists of, what changed near it, and similar ones',
+  summary: 'Get an anomaly: the expected values, the contributing groups, changes near it, and similar anomalies',
   role: 'viewer',
   params: anomalyId,
   response: z.strictObject({
     ...AnomalyView.shape,
     points: z
       .array(z.tuple([z.number(), z.number(), bound, bound, bound, z.number(), z.boolean()]))
-      .describe('Start of the step in epoch milliseconds, value, expected, low, high, score, whether it is anomalous'),
+      .describe(
+        'Start of the step in epoch milliseconds, value, expected, low, high, score, and whether it is anomalous',
+      ),
     contributions: z
       .strictObject({
-        by: z.string().nullable().describe('The field that splits it most clearly; null: see the reason'),
-        change: bound.describe('Of all groups: the mean of its steps, less that of as many before it'),
-        groups: z.array(Part).describe('The largest; all shares with that of the others add up to 1'),
+        by: z.string().nullable().describe('Field that best separates the anomaly; null: see the reason'),
+        change: bound.describe('Change of all groups: the mean of its steps minus the mean of as many steps before it'),
+        groups: z.array(Part).describe('Group with the largest share; the shares of all groups add up to 1'),
         others: Part.nullable(),
         reason: z.string().nullable(),
       })
-      .describe('How much each group changed'),
-    near: z
-      .array(FeedEvent)
-      .describe('What happened from an hour before it began to ten minutes after, the newest first'),
+      .describe('Change of each group'),
+    near: z.array(FeedEvent).describe('Events from an hour before its start to ten minutes after, the newest first'),
     kubernetes: z
       .array(KubernetesEvent)
-      .describe('What clusters told in that time, the newest first: at most 50 warnings and 50 others'),
-    similar: z.array(AnomalyView).describe('Of the same series that went the same way, of the last 90 days'),
-    concurrent: z.array(AnomalyView).describe('Of other series, which began within some steps of it'),
+      .describe('Kubernetes events in that time, the newest first: at most 50 warnings and 50 others'),
+    similar: z.array(AnomalyView).describe('Anomalies of the same series in the same direction, from the last 90 days'),
+    concurrent: z.array(AnomalyView).describe('Anomalies of other series that began within a few steps'),
     partial: z.array(Incompleteness),
   }),
   async handler({ caller, params, signal }, ports) {
@@ -132,7 +132,10 @@ interface RequestContext {
   readonly ports: Ports;
 }
 
-/** What it consists of; a reason where that cannot be told, as the rest of the answer can. */
+/**
+ * The groups that contributed to the anomaly; a reason if they cannot be determined, because the rest of the answer is
+ * still useful.
+ */
 const contributionsOf = async (
   anomaly: StoredAnomaly,
   { caller, ports, signal }: RequestContext & { readonly signal: AbortSignal },

@@ -8,33 +8,35 @@ import type { StoredAnomaly } from '../../../subjects/anomalies/stored.ts';
 const bound = z.number().nullable();
 const labels = z.record(z.string(), z.string());
 
-/** An anomaly as answers tell of it. */
+/** An anomaly in API answers */
 export const AnomalyView = z.strictObject({
   id: z.string(),
   detectorId: z.string(),
   detectorName: z.string(),
   projectId: z.string().describe('Empty for the whole organization'),
   series: z.strictObject({ key: z.string(), name: z.string(), unit: z.string(), labels }),
-  labels: labels.describe('Of the detector'),
+  labels: labels.describe('Labels of the detector'),
   begin: z.iso.datetime(),
-  end: z.iso.datetime().nullable().describe('null: it lasts'),
+  end: z.iso.datetime().nullable().describe('null while it is in progress'),
   reason: z
     .enum(['', 'over', 'changed', 'gone'])
     .describe(
-      'Why it ended, where its series did not end it: the detector was switched off, asks something else, or the series is gone',
+      'Why it ended, if its series did not return to normal: the detector was disabled, its query changed, or the series disappeared',
     ),
-  sign: z.enum(anomalySigns).describe('What was rarest about it'),
+  sign: z.enum(anomalySigns).describe('Most unusual aspect'),
   direction: z.enum(['up', 'down', 'other']),
-  score: z.number().describe('The highest: the probability that a week of the past has nothing so unusual'),
-  timesPerWeek: z.number().describe('How often a week so much is to be expected'),
-  peakAt: z.iso.datetime().describe('Where it was furthest from what was expected; the values are of there'),
+  score: z.number().describe('Highest score: the probability that a past week has nothing as unusual'),
+  timesPerWeek: z.number().describe('Expected number of equally unusual events per week'),
+  peakAt: z.iso
+    .datetime()
+    .describe('Time of the largest deviation from the expected value; the values are from this time'),
   value: z.number(),
   expected: bound,
   low: bound,
   high: bound,
-  change: bound.describe('From what was expected where it began'),
+  change: bound.describe('Deviation from the expected value at its start'),
   text: z.string(),
-  verdict: z.enum(anomalyVerdicts).nullable().describe('What somebody said of it'),
+  verdict: z.enum(anomalyVerdicts).nullable().describe('Feedback of a user'),
 });
 
 const timeOf = (ms: number): string => new Date(ms).toISOString();

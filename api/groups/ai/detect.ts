@@ -6,7 +6,7 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { maxPoints, namedSeries, partial, readRequestedSeries, seriesRequestFields } from './requested-series.ts';
 
 const bound = z.number().nullable();
-/** So many points take some milliseconds; other requests come between. */
+/** Scoring this many points takes a few milliseconds; other requests run in between. */
 const pointsAtOnce = 500;
 
 const scoredOf = async (points: readonly Point[], falseAlarmsPerWeek: number, signal: AbortSignal) => {
@@ -26,30 +26,30 @@ export const detectAnomalies = defineOperation({
   method: 'POST',
   path: '/api/ai/detect',
   operationId: 'detectAnomalies',
-  summary: 'Score series now: what was expected of each point, and how unusual it is by what came before it',
+  summary: 'Score series now: the expected value of each point, and how unusual it is given the points before it',
   role: 'viewer',
   unaudited: 'it reads telemetry, as lists do',
   maxBodyBytes: 5 * 1024 * 1024,
   maxElements: maxPoints,
   body: z.strictObject({
     ...seriesRequestFields,
-    falseAlarmsPerWeek: z.number().min(0.001).max(1000).default(1).describe('Of all series together'),
+    falseAlarmsPerWeek: z.number().min(0.001).max(1000).default(1).describe('For all series combined'),
   }),
   response: z.strictObject({
     series: z.array(
       z.strictObject({
         ...namedSeries,
-        isLearning: z.boolean().describe('Whether the points are too few: then nothing is anomalous'),
+        isLearning: z.boolean().describe('Whether there are too few points; then no point is anomalous'),
         points: z
           .array(z.tuple([z.number(), z.number(), bound, bound, bound, z.boolean()]))
           .describe(
-            'Epoch milliseconds, score, expected, low, high, whether it is anomalous. The score is the probability that a week of the past has nothing so unusual: near 1 where an anomaly begins or becomes clearly worse',
+            'Epoch milliseconds, score, expected, low, high, and whether it is anomalous. The score is the probability that a past week has nothing as unusual: near 1 where an anomaly begins or becomes clearly worse',
           ),
         anomalies: z
           .array(
             z.strictObject({ from: z.number(), to: z.number().nullable(), score: z.number(), sign: z.enum(signs) }),
           )
-          .describe('Episodes: first and last point, null if it lasts, and what was unusual where it began'),
+          .describe('Episodes: first and last point, null while in progress, and the most unusual aspect at its start'),
       }),
     ),
     partial,

@@ -14,13 +14,13 @@ import { equals } from '../../resources/resource-list.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
 import { feedbackOf } from './stored-feedback.ts';
 
-/** A detector that is understood. */
+/** A detector that this version can parse. */
 type Document = DetectorFields & Pick<StoredDetector, 'queryVersion'>;
 
 const View = z.strictObject({
   ...DetectorFields.shape,
-  validity: Validity.describe('Whether what its query names is there'),
-  status: DetectorStatus.nullable().describe('null: that cannot be read now'),
+  validity: Validity.describe('Whether everything that its query references exists'),
+  status: DetectorStatus.nullable().describe('null: currently unavailable'),
   ...storedView,
 });
 
@@ -67,7 +67,7 @@ export const detectorResource = defineResource<typeof DetectorFields, Document, 
   fields: DetectorFields,
   example: {
     name: 'Errors of services',
-    description: 'Records of errors by service, a minute',
+    description: 'Error records by service, per minute',
     query: {
       kind: 'aggregate',
       signal: 'logs',

@@ -1,4 +1,7 @@
-/** Vectors of passages and questions, of an endpoint that has them: passages that say the same in other words are found, too. */
+/**
+ * Vectors of passages and questions from an embedding endpoint, which also find passages with the same meaning in other
+ * words.
+ */
 import { z } from 'zod';
 import { KeyedMutex } from '../../../runtime/keyed-mutex.ts';
 import { type PassageIndex, type Source, sources } from '../../../subjects/runbooks/passage-index.ts';
@@ -7,28 +10,31 @@ import type { Ports } from '../../kernel/ports.ts';
 import { hasModel, type ModelContext, type ModelResult, sendToModel } from './model.ts';
 import { readVectors, storeVectors } from './stored-vectors.ts';
 
-/** Texts of one request, cut to so many characters. Some endpoints take no more. */
+/** Texts per request, each truncated to the maximum length. Some endpoints accept no more. */
 const atOnce = 32;
 const maxCharacters = 2_000;
 const maxBytes = 8 * 1024 * 1024;
-/** Passages that one search gives vectors, and how long it begins to: those beyond have theirs with the next ones. */
+/**
+ * Maximum number of passages that one search embeds, and for how long it starts new requests; later searches embed the
+ * rest.
+ */
 const maxTexts = 8 * atOnce;
 const maxMs = 5_000;
-/** How long a search waits for the vector of its question. */
+/** How long a search waits for the vector of its question */
 const questionMs = 3_000;
-/** So long an endpoint is not asked for an organization that it did not answer. */
+/** How long an endpoint is not called for an organization after it did not answer */
 const restMs = 30_000;
 
 const Embeddings = z.object({
   data: z.array(z.object({ index: z.int().min(0), embedding: z.array(z.number()).min(1).max(8_192) })),
 });
 
-/** What a process knows. */
+/** State of a process. */
 class Known {
   readonly vectors = new Vectors();
-  /** One search of an organization at a time gives passages their vectors, so that each is paid for once. */
+  /** One search of an organization at a time embeds passages, so that each passage is paid for once. */
   readonly mutex = new KeyedMutex();
-  /** By organization: why the endpoint is not asked, and until when. */
+  /** By organization: why the endpoint is not called, and until when. */
   readonly rests = new Map<string, { readonly reason: string; readonly untilMs: number }>();
 }
 const known = new WeakMap<Ports['settings'], Known>();
@@ -38,7 +44,7 @@ const knownTo = ({ settings }: Pick<Ports, 'settings'>): Known => {
   return own;
 };
 
-/** Of what an endpoint says no to: the texts, and not the time or the key. */
+/** Statuses with which an endpoint rejects the texts, and not the rate or the key. */
 const ofTexts: ReadonlySet<number | undefined> = new Set([400, 413, 422]);
 
 export const EmbeddingUsage = z
@@ -46,13 +52,13 @@ export const EmbeddingUsage = z
     used: z.boolean().describe('false: passages are found by their words alone'),
     without: z
       .int()
-      .describe('Passages that have no vector yet: they are found by their words, and get one with the next searches'),
-    reason: z.string().nullable().describe('Why they were not used, or passages have no vector'),
+      .describe('Number of passages without a vector: they are found by their words, and embedded by later searches'),
+    reason: z.string().nullable().describe('Why embeddings were not used, or passages have no vector'),
   })
   .nullable()
-  .describe('null: there are none for this organization');
+  .describe('null: not available for this organization');
 
-/** One vector for each text, in their order; undefined where what was answered is not that. */
+/** One vector per text, in their order; undefined if the answer has another form. */
 const vectorsIn = (answer: unknown, count: number): readonly Vector[] | undefined => {
   const { data = [] } = Embeddings.safeParse(answer).data ?? {};
   const byIndex = new Map(data.map(({ index, embedding }) => [index, embedding]));
@@ -67,10 +73,10 @@ const vectorsIn = (answer: unknown, count: number): readonly Vector[] | undefine
   return data.length === count ? read : undefined;
 };
 
-/** Texts as they are sent. */
+/** Text as sent to the endpoint. */
 const cut = (text: string): string => text.slice(0, maxCharacters).toWellFormed();
 
-/** An endpoint that does not answer, or fails, is left alone for a while: who searches does not wait for it again. */
+/** After a failure or timeout the endpoint is not called for a while, so later searches do not wait for it again. */
 const embed = async (
   texts: readonly string[],
   { model, timeoutMs }: { readonly model: string; readonly timeoutMs?: number },
@@ -93,7 +99,7 @@ const embed = async (
       maxBytes,
       timeoutMs,
       sent: JSON.stringify(inputs),
-      // About as many as English has.
+      // An estimate, about right for English.
       tokens: Math.ceil(inputs.reduce((sum, { length }) => sum + length, 0) / 3),
       body: { model, input: inputs, encoding_format: 'float' },
       read: (answer) => vectorsIn(answer, inputs.length),
@@ -106,7 +112,7 @@ const embed = async (
 };
 
 export interface Near {
-  /** How like the question a passage is, by its text; undefined where that is not known. */
+  /** Similarity of a passage's text to the question; undefined if unknown. */
   readonly likeness: (text: string) => number | undefined;
   readonly usage: z.output<typeof EmbeddingUsage>;
 }
@@ -120,13 +126,13 @@ const halves = (texts: readonly string[]): (readonly string[])[] => {
 
 interface Filling {
   readonly model: string;
-  /** That of a text that is refused by itself: it is like nothing, and not sent again. */
+  /** Vector of a text that the endpoint rejects: similar to nothing, and not sent again. */
   readonly nothing: Vector;
-  /** Takes what was given at once. */
+  /** Stores the returned vectors immediately. */
   readonly store: (texts: readonly string[], vectors: readonly Vector[]) => Promise<void>;
 }
 
-/** Gives texts their vectors; answers why some have none yet. */
+/** Embeds texts; returns why some have no vector yet. */
 const fill = async (texts: readonly string[], { model, nothing, store }: Filling, context: ModelContext) => {
   const begunMs = performance.now();
   const batches = Array.from({ length: Math.ceil(texts.length / atOnce) }, (_, nth) =>
@@ -143,7 +149,7 @@ const fill = async (texts: readonly string[], { model, nothing, store }: Filling
   return null;
 };
 
-/** Takes the vectors that were kept, and asks for those of some of the other texts; answers why some have none yet. */
+/** Loads the stored vectors, and requests some of the missing ones; returns why some are still missing. */
 const fillMissing = async (
   texts: readonly string[],
   { index, model, length }: { readonly index: PassageIndex; readonly model: string; readonly length: number },
@@ -172,7 +178,7 @@ const fillMissing = async (
   );
 };
 
-/** Vectors of a question and of the passages that people wrote, some of which get theirs now. */
+/** Returns vectors of a question and of user-written passages, some of which are embedded now. */
 export const nearTo = async (
   question: string,
   { index, from }: { readonly index: PassageIndex; readonly from: ReadonlySet<Source> },

@@ -18,8 +18,8 @@ import { anomalyId } from './anomalies.ts';
 const Answer = z.strictObject({
   anomalyId: z.string(),
   verdict: z.enum(anomalyVerdicts).nullable(),
-  minChange: z.number().describe('A smaller change of this series that goes the same way is no anomaly any more'),
-  factor: z.number().describe('By which the false alarms are multiplied that are allowed to it'),
+  minChange: z.number().describe('A smaller change of this series in the same direction is no longer an anomaly'),
+  factor: z.number().describe('Factor for the allowed rate of false alarms'),
 });
 
 const markOf = (anomaly: StoredAnomaly, verdict: AnomalyMark['verdict'], by: string, at: number): AnomalyMark => ({
@@ -42,13 +42,12 @@ export const markAnomaly = defineOperation({
   method: 'POST',
   path: '/api/ai/anomalies/{id}/feedback',
   operationId: 'markAnomaly',
-  summary:
-    'Say whether an anomaly was one: false raises the threshold for what looks like it in its series, true lowers it',
+  summary: 'Give feedback on an anomaly: false raises the threshold for similar changes of its series, true lowers it',
   role: 'editor',
   audit: 'anomaly.mark',
   params: anomalyId,
   body: z.strictObject({
-    verdict: z.enum(anomalyVerdicts).nullable().describe('null: take back what was said, with what it moved'),
+    verdict: z.enum(anomalyVerdicts).nullable().describe('null: withdraw the feedback and its effect'),
   }),
   response: Answer,
   async handler({ caller, params, body, change }, ports) {

@@ -17,15 +17,15 @@ import {
 } from './requested-series.ts';
 
 const maxSteps = 1000;
-/** A forecast takes up to 30 CPU-ms. */
+/** A forecast takes up to 30 ms of CPU time. */
 const maxForecasts = 100;
 
 const Until = z.union([z.strictObject({ above: z.number() }), z.strictObject({ below: z.number() })]);
 const Crossing = z.strictObject({
-  at: z.string().nullable().describe('When it is as likely crossed as not; null: see the reason'),
-  low: z.string().nullable().describe('When it is crossed with a probability of 5 %'),
-  high: z.string().nullable().describe('When it is crossed with a probability of 95 %; null: beyond the horizon'),
-  probability: z.number().nullable().describe('That it is crossed within the horizon'),
+  at: z.string().nullable().describe('Time with a crossing probability of 50 %; null: see the reason'),
+  low: z.string().nullable().describe('Time with a crossing probability of 5 %'),
+  high: z.string().nullable().describe('Time with a crossing probability of 95 %; null: beyond the horizon'),
+  probability: z.number().nullable().describe('Probability of crossing within the horizon'),
   reason: z.string().nullable(),
 });
 
@@ -43,18 +43,20 @@ export const forecastSeries = defineOperation({
     horizon: z
       .union([z.int().min(1).max(maxSteps), DurationText])
       .default(48)
-      .describe(`How far: so many steps, or a duration such as 4d; at most ${maxSteps} steps`),
+      .describe(`Horizon: a number of steps, or a duration such as 4d; at most ${maxSteps} steps`),
     levels: z
       .array(z.number().gt(0).lt(1))
       .min(1)
       .max(8)
       .default([0.8, 0.95])
-      .describe('Of intervals: the share of values that each should hold'),
+      .describe('Levels of the intervals: the share of values that each should contain'),
     kind: z
       .enum(['any', 'count', 'share'])
       .optional()
-      .describe('What values can be: counts are never below 0, shares never outside 0 to 1; without it, as they were'),
-    until: Until.optional().describe('Also tell when this limit is crossed'),
+      .describe(
+        'Possible values: counts are never below 0, shares always between 0 and 1; by default derived from the series',
+      ),
+    until: Until.optional().describe('Also report when this limit is crossed'),
   }),
   response: z.strictObject({
     series: z.array(
@@ -63,9 +65,9 @@ export const forecastSeries = defineOperation({
         stepMs: z.number().nullable(),
         points: z
           .array(z.tuple([z.number(), z.number(), z.array(z.tuple([z.number(), z.number()]))]))
-          .describe('Epoch milliseconds, value, and for each level its interval; empty: see the reason'),
-        reason: z.string().nullable().describe('Why there is no forecast; null if there is one'),
-        until: Crossing.nullable().describe('null if it was not asked for'),
+          .describe('Epoch milliseconds, value, and the interval of each level; empty: see the reason'),
+        reason: z.string().nullable().describe('Why there is no forecast; null if there is a forecast'),
+        until: Crossing.nullable().describe('null if not requested'),
       }),
     ),
     partial,

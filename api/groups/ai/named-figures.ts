@@ -1,4 +1,4 @@
-/** The figures of queries that a question or passages name, run under the caller's rights. */
+/** Results of queries that a question or passages contain, run with the caller's permissions. */
 import { z } from 'zod';
 import { QueryError } from '../../../queries/errors.ts';
 import { Query } from '../../../queries/query.ts';
@@ -16,17 +16,20 @@ import type { Ports } from '../../kernel/ports.ts';
 import { readingOf, validitiesNow } from '../../kernel/reading.ts';
 
 const maxQueries = 5;
-/** More values of one answer are not shown beside sentences. */
+/** Maximum values of one result next to sentences */
 const maxShown = 20;
 
 export const Figure = z.strictObject({
-  passage: z.int().nullable().describe('Place of the passage that names it, from 0 on; null: the question does'),
+  passage: z
+    .int()
+    .nullable()
+    .describe('Index of the passage that contains the query, from 0 on; null: the question contains it'),
   query: Query,
   from: z.string(),
   to: z.string(),
   stepMs: z.int().nullable(),
-  sentence: z.string().describe('What the query asks, told from the query alone'),
-  result: Result.nullable().describe(`${maxShown} rows or series at most`),
+  sentence: z.string().describe('Description of the query, generated from the query alone'),
+  result: Result.nullable().describe(`At most ${maxShown} rows or series`),
   reason: z.string().nullable().describe('Why there is no result'),
 });
 export type Figure = z.output<typeof Figure>;
@@ -46,7 +49,7 @@ interface FigureContext {
   readonly timeZone: string;
 }
 
-/** The query of a question that has one meaning. */
+/** The query of a question with a single meaning. */
 const ofQuestion = async (
   question: string,
   { caller, ports, range, timeZone }: FigureContext,
@@ -72,7 +75,7 @@ const cut = (result: Result): Result => {
   };
 };
 
-/** An answer, or why there is none: what one query lacks must not cost the others. */
+/** A result, or the reason why there is none: one failed query must not affect the others. */
 const answered = async (
   { query, range, stepMs }: FigureRequest,
   { caller, ports, signal }: FigureContext,

@@ -1,4 +1,4 @@
-/** What happened near an anomaly: events of the feed, and what clusters told. */
+/** Events near an anomaly: events of the feed, and Kubernetes events. */
 import { findRangeProblem, type Range } from '../../../queries/range.ts';
 import type { Reading } from '../../../queries/reading.ts';
 import type { Incompleteness } from '../../../queries/result.ts';
@@ -11,7 +11,7 @@ import { eventSources } from '../../event-feed/sources.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { readingOf } from '../../kernel/reading.ts';
 
-/** Events this long before it began, and after, are near it. */
+/** Time range of events near an anomaly, before and after its start. */
 const near = { beforeMs: 3_600_000, afterMs: 600_000, max: 50 };
 const nearKinds = ['deployment', 'config', 'alert', 'anomaly', 'incident', 'custom'];
 
@@ -37,7 +37,10 @@ export const eventsNear = async (
   return events.filter(({ details }) => details['anomalyId'] !== anomaly.id);
 };
 
-/** Warnings are read apart, since clusters tell much that is none. They are log records, which a plan may not have, or no longer. */
+/**
+ * Warnings are read separately, because clusters emit many other events. They are log records, which a plan may not
+ * include.
+ */
 export const clusterEventsNear = async (
   anomaly: StoredAnomaly,
   { reading, partial }: { readonly reading: Reading; readonly partial: Incompleteness[] },

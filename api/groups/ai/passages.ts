@@ -1,4 +1,4 @@
-/** Passages as answers tell of them, and how they are found for a caller. */
+/** Passages in API answers, and the search of passages for a caller. */
 import { z } from 'zod';
 import { type FoundPassage, type Source, sources } from '../../../subjects/runbooks/passage-index.ts';
 import { Shelves, sourcesOf } from '../../../subjects/runbooks/shelves.ts';
@@ -10,15 +10,17 @@ const indexCache = new Shelves();
 
 export const PassageView = z.strictObject({
   source: z.enum(sources),
-  id: z.string().describe('Of the document, incident, rule or log pattern; of the handbook the path of a README'),
+  id: z.string().describe('Id of the document, incident, rule or log pattern; for the handbook, the path of a README'),
   title: z.string(),
-  url: z.string().describe('As the document or rule says; empty where it says nothing'),
-  headings: z.array(z.string()).describe('Under which it stands, the outermost first'),
+  url: z.string().describe('URL given by the document or rule; empty for none'),
+  headings: z.array(z.string()).describe('Headings above the passage, the outermost first'),
   text: z
     .string()
-    .describe('As it was written, in Markdown or plain: what others wrote, to be shown as text and never as HTML'),
-  nth: z.int().describe('From 0 on, among the passages of the document'),
-  score: z.number().describe('BM25, or of merged ranks where embeddings are used: of the passages of one search only'),
+    .describe('Original text, Markdown or plain, written by others: display it as text and never as HTML'),
+  nth: z.int().describe('Index among the passages of the document, from 0 on'),
+  score: z
+    .number()
+    .describe('BM25 score, or the score of merged ranks if embeddings are used: comparable within one search only'),
 });
 
 export const passageView = ({ book, headings, text, nth, score }: FoundPassage): z.output<typeof PassageView> => {
@@ -31,11 +33,11 @@ export const sourcesField = z
   .min(1)
   .max(sources.length)
   .default([...sources])
-  .describe('Documents, resolved incidents, texts of alert rules, log patterns, the READMEs of this platform');
+  .describe('Documents, resolved incidents, texts of alert rules, log patterns, and the READMEs of this platform');
 
 export const notRead = z
   .array(z.strictObject({ source: z.enum(sources), reason: z.string() }))
-  .describe('What was asked for and may not be read');
+  .describe('Requested sources that the caller may not read');
 
 interface Search {
   readonly question: string;
@@ -49,7 +51,7 @@ export interface Searched {
   readonly embeddings: z.output<typeof EmbeddingUsage>;
 }
 
-/** The passages that fit a question best, of what the caller's plan includes. */
+/** Returns the best passages for a question, of the sources that the caller's plan includes. */
 export const passagesFor = async (
   { question, limit, sources: requestedSources }: Search,
   context: ModelContext,

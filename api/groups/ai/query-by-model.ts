@@ -1,4 +1,7 @@
-/** A question as a query that a model wrote: checked as any other, and told what is wrong with it at most twice. */
+/**
+ * A question translated to a query by a model. The query is validated like any other; the model receives the errors at
+ * most twice.
+ */
 import { z } from 'zod';
 import { QueryError } from '../../../queries/errors.ts';
 import { parseRange } from '../../../queries/range.ts';
@@ -32,7 +35,7 @@ const Written = z.object({
   step: text.nullish(),
 });
 
-/** The first try, and two with what was wrong. */
+/** The first attempt, and two with the errors. */
 const maxTries = 3;
 const maxQuestionLength = 1_000;
 const maxMistakeLength = 500;
@@ -40,11 +43,11 @@ const maxMistakeLength = 500;
 export interface ModelQuery {
   readonly parsedQuestion: Interpretation | undefined;
   readonly tries: number;
-  /** Why it was not used. */
+  /** Why it was not used */
   readonly reason: string | null;
 }
 
-/** The query of what a model said; throws `QueryError` with what is wrong with it. */
+/** Parses the query in the model's output; throws `QueryError` with its problem. */
 const readAnswer = async (
   answer: unknown,
   words: readonly ReadWord[],
@@ -69,7 +72,7 @@ const readAnswer = async (
   };
 };
 
-/** The query of a question that the grammar does not read. Nothing of it is a guess that was not checked: names that are not there are mistakes. */
+/** Returns the query of a question that the grammar cannot parse. Every part is validated: unknown names are errors. */
 export const queryByModel = async (
   { question, words }: { readonly question: string; readonly words: readonly ReadWord[] },
   catalogue: Catalogue,

@@ -19,21 +19,21 @@ import { timeZoneField } from './requested-time-zone.ts';
 
 const words = z
   .array(z.strictObject({ text: z.string(), mappedTo: z.string().nullable() }))
-  .describe('Each word of the question beside what it became; null: it has no part in the query');
+  .describe('Each word of the question with the part of the query that it became; null: no part');
 const queryFields = {
   query: Query,
   from: z.string(),
   to: z.string(),
   stepMs: z.int().nullable().describe('null: a table'),
-  sentence: z.string().describe('What the query asks, told from the query alone'),
+  sentence: z.string().describe('Description of the query, generated from the query alone'),
   words,
 };
 const QueryView = z.strictObject(queryFields);
 const Refusal = z.strictObject({
   code: z.enum(refusalCodes),
   reason: z.string(),
-  nearest: z.array(z.string()).describe('Names like those that are not known'),
-  operation: z.string().nullable().describe('The operation that answers such a question'),
+  nearest: z.array(z.string()).describe('Known names similar to the unknown ones'),
+  operation: z.string().nullable().describe('Operation that answers this kind of question'),
   words,
 });
 
@@ -42,33 +42,36 @@ export const answerQuestion = defineOperation({
   path: '/api/ai/query',
   operationId: 'askInWords',
   summary:
-    'Answer a question in plain language by a query, which is shown; or say what it may mean, or why it is refused',
+    'Answer a question in plain language with a query, which the answer contains; otherwise return its possible meanings, or why it cannot be answered',
   role: 'viewer',
   unaudited: 'it reads telemetry, as lists do',
   body: z.strictObject({
-    question: z.string().min(1).max(16_384).describe('In English; PromQL and searches are recognized, too'),
+    question: z.string().min(1).max(16_384).describe('In English; PromQL and searches are recognized too'),
     timeZone: timeZoneField,
-    from: TimeText.default('now-1h').describe('For a question that names no time'),
-    to: TimeText.default('now').describe('For a question that names no time'),
+    from: TimeText.default('now-1h').describe('Default for a question without a time'),
+    to: TimeText.default('now').describe('Default for a question without a time'),
   }),
   response: z.strictObject({
     answer: z
       .strictObject({
         ...queryFields,
         result: Result,
-        emptyReason: z.string().nullable().describe('Of a result without values: which condition excludes all'),
+        emptyReason: z
+          .string()
+          .nullable()
+          .describe('For a result without values: the condition that excludes everything'),
       })
       .nullable(),
-    alternatives: z.array(QueryView).describe('Where the question has several meanings: ask one of these queries'),
+    alternatives: z.array(QueryView).describe('For a question with several meanings: run one of these queries'),
     refusal: Refusal.nullable(),
     model: z
       .strictObject({
-        used: z.boolean().describe('Whether the query is the model’s'),
-        tries: z.int().describe('How often it was asked'),
+        used: z.boolean().describe('Whether the query is from the model'),
+        tries: z.int().describe('Number of calls of the model'),
         reason: z.string().nullable().describe('Why it was not used'),
       })
       .nullable()
-      .describe('null: it was not asked, as there is none for this organization or the question was read without it'),
+      .describe('null: not called, because the organization has no model or the question was parsed without it'),
   }),
   async handler({ caller, body, request, signal }, ports) {
     const { question, timeZone } = body;
@@ -122,7 +125,7 @@ export const answerQuestion = defineOperation({
   },
 });
 
-/** Refusals of which another wording is the reason; the others hold whoever reads the question. */
+/** Errors that other wording may fix; other errors hold whoever parses the question. */
 const wordedOtherwise: ReadonlySet<string> = new Set(['unclear', 'unknown-name']);
 
 const modelOf = (model: ModelQuery | undefined) =>

@@ -1,4 +1,4 @@
-/** The series that an operation looks at: points in the request, or a query that is run. */
+/** The series that an operation reads: points in the request, or the result of a query. */
 import { z } from 'zod';
 import type { Point } from '../../../queries/anomalies/scorer.ts';
 import { invalid } from '../../../queries/errors.ts';
@@ -12,7 +12,7 @@ import type { Caller } from '../../callers/caller.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { readingOf } from '../../kernel/reading.ts';
 
-/** Of all series of a request. */
+/** Maximum points of all series of a request */
 export const maxPoints = 50_000;
 const maxSeries = 1000;
 
@@ -27,16 +27,18 @@ const Posted = z.strictObject({
       if (late > 0)
         context.addIssue({ code: 'custom', path: [late, 0], message: 'must be later than the point before it' });
     })
-    .describe('Epoch milliseconds, which rise, and a value or null'),
+    .describe('Epoch milliseconds, ascending, and a value or null'),
 });
 
-/** The part of a body that names series. */
+/** The fields of a body that specify series. */
 export const seriesRequestFields = {
-  series: z.array(Posted).min(1).max(maxSeries).optional().describe(`${maxPoints} points in all`),
-  query: Query.optional().describe('In place of series: each group of its answer is one'),
-  from: TimeText.default('now-1d').describe('Of the query'),
-  to: TimeText.default('now').describe('Of the query'),
-  step: DurationText.optional().describe('Of the query; without it, a round one that gives some 60 to 150 steps'),
+  series: z.array(Posted).min(1).max(maxSeries).optional().describe(`At most ${maxPoints} points in total`),
+  query: Query.optional().describe('Alternative to series: each group of its result is a series'),
+  from: TimeText.default('now-1d').describe('Start of the query range'),
+  to: TimeText.default('now').describe('End of the query range'),
+  step: DurationText.optional().describe(
+    'Step of the query; by default a round value that gives about 60 to 150 steps',
+  ),
 };
 interface SeriesRequest {
   readonly series?:
@@ -55,17 +57,17 @@ export interface NamedPoints {
   readonly points: readonly Point[];
 }
 
-/** What an answer tells of each series besides its points. */
+/** Fields of each series in an answer besides its points. */
 export const namedSeries = {
-  name: z.string().describe('Of the measure or metric; empty for points of the request'),
+  name: z.string().describe('Name of the measure or metric; empty for points of the request'),
   labels: z.record(z.string(), z.string()),
   unit: z.string(),
 };
-export const partial = z.array(Incompleteness).describe('What the query could not tell; empty when it is complete');
+export const partial = z.array(Incompleteness).describe('Parts missing from the result; empty when it is complete');
 
 export interface SeriesFound {
   readonly series: readonly NamedPoints[];
-  /** Of the query. */
+  /** Step of the query */
   readonly stepMs: number | undefined;
   readonly partial: Result['partial'];
 }
@@ -75,7 +77,9 @@ const numberOf = (value: number | string | null): number | null => {
   return number !== null && Number.isFinite(number) ? number : null;
 };
 
-/** Points of the request, or the answer to its query: a step of which only a part is in the range has no value. */
+/**
+ * Returns the points of the request, or the result of its query. A step that is only partly in the range has no value.
+ */
 export const readRequestedSeries = async (
   request: SeriesRequest,
   { caller, ports, signal }: { readonly caller: Caller; readonly ports: Ports; readonly signal: AbortSignal },

@@ -15,15 +15,15 @@ const Cause = z.strictObject({
   at: z
     .string()
     .describe(
-      'What it happened to: the node of a service map, such as service:cart, a host, or the alert rule, detector, plan or alert routing that shows it',
+      'The affected object: the node of a service map, such as service:cart, a host, or the alert rule, detector, plan or alert routing that reports the symptom',
     ),
   begin: z.iso.datetime(),
   title: z.string(),
-  link: z.string().describe('Where it is shown; empty where nowhere'),
-  score: z.number().describe('0 to 1: how well it explains the symptom. From 0.3 on it is claimed'),
-  evidence: z.array(z.string()).describe('What speaks for it'),
-  counterEvidence: z.array(z.string()).describe('What speaks against it'),
-  path: z.array(z.string()).describe('Calls from the symptom to it; empty where there are none'),
+  link: z.string().describe('Link to its page; empty for none'),
+  score: z.number().describe('0 to 1: how well it explains the symptom. From 0.3 on it is reported as a cause'),
+  evidence: z.array(z.string()).describe('Evidence for it'),
+  counterEvidence: z.array(z.string()).describe('Evidence against it'),
+  path: z.array(z.string()).describe('Calls from the symptom to it; may be empty'),
 });
 
 const causeView = ({
@@ -48,7 +48,7 @@ const causeView = ({
   path: path.map(nodeName),
 });
 
-/** The causes on the path, and changes of what shows the symptom where those explain it. */
+/** The causes on the path, and the configuration changes that explain the symptom. */
 const answered = (found: Pick<Causes, 'causes' | 'others' | 'reason'>, shown: readonly Judged[]) => {
   const causes = [...found.causes, ...shown.filter(({ score }) => score >= minScore)];
   const others = [...shown.filter(({ score }) => score < minScore), ...found.others].slice(0, 20);
@@ -65,23 +65,21 @@ export const findRootCause = defineOperation({
   path: '/api/ai/root-cause',
   operationId: 'findRootCause',
   summary:
-    'Rank the causes of an alert, anomaly or incident, or of a service that is worse, with evidence for and against each',
+    'Rank the causes of an alert, anomaly or incident, or of a degraded service, with evidence for and against each',
   role: 'viewer',
   unaudited: 'it reads telemetry, as lists do',
   body: z.strictObject({ ...symptomFields, ...projectScopeParameters }),
   response: z.strictObject({
-    state: z
-      .enum(['found', 'inconclusive'])
-      .describe('inconclusive: nothing that is known explains it, for the reason; no cause is claimed'),
+    state: z.enum(['found', 'inconclusive']).describe('inconclusive: no known cause explains it, for the given reason'),
     reason: z.string().nullable(),
     symptom: z.strictObject({
       services: z.array(z.string()),
       noticed: z.iso.datetime(),
-      begin: z.iso.datetime().nullable().describe('When requests began to be worse; null where they are not'),
-      degradations: z.array(z.string()).describe('What of requests is worse than in the hour before'),
+      begin: z.iso.datetime().nullable().describe('Time when requests began to degrade; null if they did not'),
+      degradations: z.array(z.string()).describe('Degradations of requests compared with the hour before'),
     }),
-    causes: z.array(Cause).describe('Those that are claimed, the likeliest first'),
-    others: z.array(Cause).describe('What else happened, with what speaks against it; 20 at most'),
+    causes: z.array(Cause).describe('Reported causes, the most likely first'),
+    others: z.array(Cause).describe('Other candidates, with evidence against each; at most 20'),
   }),
   async handler({ caller, body, signal }, ports) {
     const symptom = await symptomOf(body, { caller, ports });

@@ -9,7 +9,7 @@ import { notRead, PassageView, passagesFor, passageView, sourcesField } from './
 import { timeZoneField } from './requested-time-zone.ts';
 import { wordedByModel } from './worded-answer.ts';
 
-/** Passages that an answer is made of. */
+/** Maximum passages of an answer */
 const maxPassages = 8;
 
 export const answerFromRunbooks = defineOperation({
@@ -17,20 +17,20 @@ export const answerFromRunbooks = defineOperation({
   path: '/api/ai/rag/answer',
   operationId: 'answerFromRunbooks',
   summary:
-    'Answer a question by sentences of runbooks and the like, each with its passages, and by figures of the queries that these or the question name',
+    'Answer a question with sentences of runbooks and similar sources, each with its passages, and with results of the queries that these or the question contain',
   role: 'viewer',
   unaudited: 'it reads, as lists do',
   body: z.strictObject({
     question: z.string().min(1).max(16_384),
     sources: sourcesField,
     timeZone: timeZoneField,
-    from: TimeText.default('now-1h').describe('Of queries that name no time'),
-    to: TimeText.default('now').describe('Of queries that name no time'),
+    from: TimeText.default('now-1h').describe('Default for queries without a time'),
+    to: TimeText.default('now').describe('Default for queries without a time'),
   }),
   response: z.strictObject({
     sentences: z
       .array(z.strictObject({ text: z.string(), passages: z.array(z.int()).min(1) }))
-      .describe('Each with the places of the passages that say it, from 0 on'),
+      .describe('Sentences, each with the indexes of its passages, from 0 on'),
     reason: z.string().nullable().describe('Why there are no sentences'),
     passages: z.array(PassageView),
     figures: z.array(Figure),
@@ -38,19 +38,21 @@ export const answerFromRunbooks = defineOperation({
     embeddings: EmbeddingUsage,
     model: z
       .strictObject({
-        used: z.boolean().describe('false: the sentences stand in the passages as they are'),
-        excluded: z.int().describe('Sentences of the model that no passage says, or whose numbers are in none'),
+        used: z.boolean().describe('false: the sentences are quoted from the passages'),
+        excluded: z
+          .int()
+          .describe('Number of model sentences that no passage supports, or with numbers that are in no passage'),
         reason: z.string().nullable().describe('Why it was not used'),
       })
       .nullable()
-      .describe('null: there is none for this organization'),
+      .describe('null: the organization has no model'),
   }),
   async handler({ caller, body, request, signal }, ports) {
     const { question, sources, timeZone } = body;
     const range = parseRange(body, ports.clock.now());
     const found = await passagesFor({ question, limit: maxPassages, sources }, { caller, ports, request, signal });
     const { sentences, reason } = bestSentences(question, found.passages);
-    // What says nothing of the question names no query of it.
+    // Queries of unrelated passages are ignored.
     const fitting = sentences.length === 0 ? [] : found.passages;
     const model =
       sentences.length === 0 ? null : await wordedByModel(question, found.passages, { caller, ports, request, signal });

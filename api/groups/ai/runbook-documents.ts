@@ -16,16 +16,16 @@ import { equals, type ListParameters, listParameters, readPage } from '../../res
 import { idParameter } from '../../resources/resource-operations.ts';
 
 const maxBytes = 1024 * 1024;
-/** Of an organization. */
+/** Maximum passages per organization */
 const maxPassages = 10_000;
 
 const DocumentView = z.strictObject({
   id: z.string(),
   title: z.string(),
   format: z.enum(formats),
-  url: z.string().describe('Where people find it; empty where nobody said'),
+  url: z.string().describe('URL of the original; empty if unknown'),
   bytes: z.int(),
-  passages: z.int().describe('Parts that are found and cited by themselves'),
+  passages: z.int().describe('Number of parts that are found and cited individually'),
   addedBy: z.string().describe('Id of a user or service account'),
   createdAt: z.iso.datetime(),
 });
@@ -50,7 +50,7 @@ const itself = (format: Format) => (body: Uint8Array) => {
   }
 };
 
-/** Puts down that documents changed, so that every process reads them again, and how many passages there are. */
+/** Records that documents changed, so that every process reloads them, and the number of passages. */
 const bumpIndexRevision = async (documents: TenantDocuments, passages: number): Promise<void> => {
   const revisions = documents.collection(runbookShelves);
   const before = await revisions.find(runbookIndexRevisionId);
@@ -69,25 +69,25 @@ export const addRunbookDocument = defineOperation({
   method: 'POST',
   path: '/api/ai/rag/documents',
   operationId: 'addRunbookDocument',
-  summary: 'Add a runbook or another document to be found and cited; the same content again changes nothing',
+  summary: 'Add a runbook or another document to be found and cited; repeated identical content changes nothing',
   role: 'editor',
   audit: 'runbook-document.add',
   maxBodyBytes: 3 * maxBytes,
   body: z.strictObject({
-    title: z.string().min(1).max(200).optional().describe('Without it the one that the document has itself'),
+    title: z.string().min(1).max(200).optional().describe('Defaults to the title in the document'),
     format: z.enum(formats).default('markdown'),
-    content: z.string().min(1).max(maxBytes).describe('1 MiB in UTF-8 at most. Scripts in HTML are left out'),
+    content: z.string().min(1).max(maxBytes).describe('At most 1 MiB in UTF-8. Scripts in HTML are removed'),
     url: z
       .string()
       .max(2048)
       .regex(/^https?:\/\/[^\s<>"]+$/, 'must be an address that begins with https:// or http://')
       .optional()
-      .describe('Where people find it: answers lead there'),
+      .describe('URL of the original, to which answers link'),
   }),
   alsoAccepts: { 'text/markdown': itself('markdown'), 'text/html': itself('html') },
   response: z.strictObject({
     document: DocumentView,
-    isNew: z.boolean().describe('false: the same content was there already'),
+    isNew: z.boolean().describe('false: identical content existed already'),
   }),
   handler({ caller, body, change }) {
     const { format, url = '' } = body;
@@ -125,7 +125,7 @@ export const listRunbookDocuments = defineOperation({
   method: 'GET',
   path: '/api/ai/rag/documents',
   operationId: 'listRunbookDocuments',
-  summary: 'List documents that are found and cited',
+  summary: 'List documents that can be found and cited',
   role: 'viewer',
   query: listParameters(listing),
   response: z.strictObject({ items: z.array(DocumentView), nextCursor: z.string().nullable() }),
@@ -142,7 +142,7 @@ export const deleteRunbookDocument = defineOperation({
   method: 'DELETE',
   path: '/api/ai/rag/documents/{id}',
   operationId: 'deleteRunbookDocument',
-  summary: 'Delete a document: it is no longer found',
+  summary: 'Delete a document, which is then no longer found',
   role: 'editor',
   audit: 'runbook-document.delete',
   params: idParameter,

@@ -8,16 +8,20 @@ export const searchRunbooks = defineOperation({
   path: '/api/ai/rag/search',
   operationId: 'searchRunbooks',
   summary:
-    'Find passages of runbooks, resolved incidents, alert rules, log patterns and READMEs for a text, such as that of an alert',
+    'Find passages of runbooks, resolved incidents, alert rules, log patterns and READMEs for a text, for example that of an alert',
   role: 'viewer',
   unaudited: 'it reads, as lists do',
   body: z.strictObject({
-    query: z.string().min(1).max(16_384).describe('Of more than 200 different words the first are looked for'),
+    query: z
+      .string()
+      .min(1)
+      .max(16_384)
+      .describe('If it has more than 200 different words, only the first 200 are searched'),
     limit: z.int().min(1).max(50).default(10),
     sources: sourcesField,
   }),
   response: z.strictObject({
-    items: z.array(PassageView).describe('Those that fit best first'),
+    items: z.array(PassageView).describe('Passages, the best first'),
     notRead,
     embeddings: EmbeddingUsage,
   }),

@@ -1,15 +1,18 @@
-/** What people changed of the rule or detector that shows a symptom, of the plan and of routes, from the audit log: what every Viewer may read of it. */
+/**
+ * Changes of the rule or detector that reports a symptom, and of the plan and routes, from the audit log: the part that
+ * every Viewer may read.
+ */
 import { alertRoutingId } from '../../../schemas/resources/alert-routing.ts';
 import type { Symptom } from '../../../subjects/causes/read-incident-context.ts';
 import { type ChangeOfShown, changesBeforeMs, type ShownBy } from '../../../subjects/causes/shown-by.ts';
 import { newestRecords } from '../../audit/record-search.ts';
 import type { Ports } from '../../kernel/ports.ts';
 
-/** Of an incident with many alerts, the first; and of each the newest changes. */
+/** Of an incident with many alerts, only the first ones are used; of each, only the newest changes. */
 const maxShown = 5;
 const maxChanges = 5;
 
-/** What is behind all that shows symptoms. */
+/** Objects that affect every reported symptom. */
 const behind = (shownBy: readonly ShownBy[], tenantId: string): ShownBy[] => {
   if (shownBy.length === 0) return [];
   const isOfAlerts = shownBy.some(({ what }) => what === 'alert rule');
@@ -28,7 +31,8 @@ export const changesOfShown = async (
   const found = await Promise.all(
     [...distinct, ...behind(distinct, tenantId)].map(async (one) => {
       const within = { fromMs: noticedMs - changesBeforeMs, toMs: untilMs };
-      // Which plan there is everybody sees, so that its change is told to those who may not read others of an Admin.
+      // Everybody can see the current plan, so plan changes are visible also to callers who may not read other changes
+      // of an Admin.
       const actions = one.what === 'plan' ? ['organization.change-plan'] : configurationActions;
       const filter = { ...within, actions, resourceId: one.id };
       const records = await newestRecords(documents, tenantId, filter, { limit: maxChanges });

@@ -2,10 +2,10 @@ import { documentsIn } from '../../../runtime/documents-in.ts';
 import type { Filter, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { type AnomalyFeedback, anomalyFeedback } from '../../../schemas/resources/anomaly-feedback.ts';
 
-/** More is not read at once. */
+/** Maximum number of entries per read */
 const maxRead = 10_000;
 
-/** What was said of the anomalies that a filter chooses. */
+/** Returns the feedback on the anomalies that match a filter. */
 export const feedbackOf = async (
   documents: Pick<TenantDocuments, 'collection'>,
   filter: Filter,

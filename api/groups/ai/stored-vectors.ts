@@ -1,15 +1,15 @@
-/** Vectors in the documents of an organization, so that a start and another process do not pay for them again. */
+/** Stored vectors of an organization, so that restarts and other processes do not pay for them again. */
 import { documentsIn } from '../../../runtime/documents-in.ts';
 import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { passageVectors } from '../../../schemas/resources/runbook.ts';
 import type { Vector } from '../../../subjects/runbooks/vectors.ts';
 
-/** What was kept lately may be of passages that this process has not read yet. */
+/** Recent vectors may belong to passages that this process has not read yet. */
 const youngMs = 300_000;
 /** Each has some tens of kilobytes. */
 const pageSize = 50;
 
-/** Keeps what was answered at once. Others may have kept the same. */
+/** Stores answers immediately. Other processes may have stored the same. */
 export const storeVectors = async (
   documents: TenantDocuments,
   model: string,
@@ -19,7 +19,7 @@ export const storeVectors = async (
   await documents.collection(passageVectors).insert({ model, vectors: saved });
 };
 
-/** Tells those of some passages, and removes what is of none of them, and what another model gave. */
+/** Returns the vectors of passages, and deletes those that belong to no passage or to another model. */
 export const readVectors = async (
   documents: TenantDocuments,
   { model, keys, nowMs }: { readonly model: string; readonly keys: ReadonlySet<string>; readonly nowMs: number },

@@ -17,7 +17,7 @@ import type { Ports } from '../../kernel/ports.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 
-/** For so long after a request was made, the same is not made again: longer than it can take. */
+/** After a request was sent, the same request is blocked for this long: longer than it can take. */
 const applyingMs = 60_000;
 
 const Request = z.strictObject({
@@ -28,13 +28,15 @@ const Request = z.strictObject({
 });
 
 const SuggestionView = z.strictObject({
-  id: z.string().describe('The same for as long as the same is suggested'),
+  id: z.string().describe('The same id as long as the suggestion stays the same'),
   kind: z.enum(suggestionKinds),
-  subject: z.string().describe('A service, a metric, the id of a rule …'),
+  subject: z.string().describe('For example a service, a metric or the id of a rule'),
   title: z.string(),
   evidence: z.string(),
   effect: z.string(),
-  request: Request.nullable().describe('What `apply` asks as its caller; null: it is done where telemetry is sent'),
+  request: Request.nullable().describe(
+    'Request that `apply` sends as its caller; null: the change must be made at the sender of the telemetry',
+  ),
 });
 
 const viewOf = (tenantId: string, suggestion: Suggestion): z.input<typeof SuggestionView> => {
@@ -53,7 +55,7 @@ const marksOf = async ({ caller, ports }: RequestContext, ids: readonly string[]
   return (await ports.documents.of(caller.tenantId).collection(suggestionMarks).list({ filter, limit: 1000 })).items;
 };
 
-/** Those that nobody dismissed for the same evidence. */
+/** Suggestions that nobody dismissed for the same evidence. */
 const openSuggestions = async (context: RequestContext): Promise<Suggested> => {
   const { suggestions, missing } = await suggestNow({
     documents: context.ports.documents.of(context.caller.tenantId),
@@ -69,7 +71,7 @@ const openSuggestions = async (context: RequestContext): Promise<Suggested> => {
   return { suggestions: suggestions.filter(isOpen), missing };
 };
 
-/** A suggestion that stands now. One that did before is a conflict, anything else is not there. */
+/** Returns a currently open suggestion. Throws a conflict for a formerly open one, and not found for anything else. */
 const findOpenSuggestion = async (id: string, context: RequestContext): Promise<Suggestion> => {
   const { tenantId } = context.caller;
   if (!isSuggestionId(tenantId, id)) throw notFound('suggestion');
@@ -86,12 +88,14 @@ export const listSuggestions = defineOperation({
   path: '/api/ai/suggestions',
   operationId: 'listSuggestions',
   summary:
-    'List what could be done: alerts, objectives, detectors, dashboards, rules that fire too often, telemetry that nobody reads',
+    'List suggestions: alerts, SLOs, detectors, dashboards, rules that fire too often, telemetry that nobody reads',
   role: 'viewer',
   query: z.strictObject({ kind: z.enum(suggestionKinds).optional() }),
   response: z.strictObject({
     items: z.array(SuggestionView),
-    missing: z.array(z.string()).describe('What could not be read now, so that nothing is suggested of it'),
+    missing: z
+      .array(z.string())
+      .describe('Sources that are currently unavailable, so that their suggestions are missing'),
   }),
   async handler({ caller, query }, ports) {
     const { suggestions, missing } = await openSuggestions({ caller, ports });
@@ -108,7 +112,7 @@ interface Marking {
   readonly now: number;
 }
 
-/** Takes the turn to make its request. Of two at once, one is refused. */
+/** Claims the right to send its request. Of two concurrent calls, one is rejected. */
 const begin = ({ id, suggestion: { title, weight, request }, caller, change, now }: Marking): Promise<void> =>
   change(async (scope) => {
     const marks = scope.of(caller.tenantId).collection(suggestionMarks);
@@ -121,7 +125,7 @@ const begin = ({ id, suggestion: { title, weight, request }, caller, change, now
     scope.record({ id, name: title, after: { method: request?.method, path: request?.path } });
   });
 
-/** Its request failed: it may be made again. */
+/** Releases the claim after a failed request, so that it can be sent again. */
 const giveUp = ({ id, suggestion: { title }, caller, change }: Marking): Promise<void> =>
   change(async (scope) => {
     await scope.of(caller.tenantId).collection(suggestionMarks).delete(id);
@@ -132,16 +136,16 @@ export const applySuggestion = defineOperation({
   method: 'POST',
   path: '/api/ai/suggestions/{id}/apply',
   operationId: 'applySuggestion',
-  summary: 'Make the request of a suggestion as the caller, with the caller’s rights; once',
+  summary: 'Send the request of a suggestion as the caller, with the caller’s permissions; once',
   role: 'editor',
   audit: [
     ...['suggestion.apply', 'suggestion.fail'],
-    // Of the request that it makes.
+    // The actions of the requests that suggestions send.
     ...['service-level-objective.create', 'alert-rule-v2.create', 'alert-rule-v2.update'],
     ...['anomaly-detector.create', 'dashboard.create'],
   ],
   params: idParameter,
-  response: z.strictObject({ suggestion: SuggestionView, answer: z.unknown().describe('What the request answered') }),
+  response: z.strictObject({ suggestion: SuggestionView, answer: z.unknown().describe('Response to the request') }),
   async handler({ caller, params, request, signal, change }, ports) {
     const suggestion = await findOpenSuggestion(params.id, { caller, ports });
     const operationRequest = suggestion.request;
@@ -166,8 +170,7 @@ export const dismissSuggestion = defineOperation({
   method: 'DELETE',
   path: '/api/ai/suggestions/{id}',
   operationId: 'dismissSuggestion',
-  summary:
-    'Dismiss a suggestion: it stays away until there is half or twice as much behind it, or something else is suggested',
+  summary: 'Dismiss a suggestion: it stays hidden until its evidence halves or doubles, or its content changes',
   role: 'editor',
   audit: 'suggestion.dismiss',
   params: idParameter,

@@ -1,4 +1,4 @@
-/** What a request for causes is about: an alert, an anomaly, an incident, or a service and a range. */
+/** Subject of a root-cause request: an alert, an anomaly, an incident, or a service and a range. */
 import { z } from 'zod';
 import { parseRange } from '../../../queries/range.ts';
 import { TimeText } from '../../../queries/time-parameters.ts';
@@ -13,14 +13,14 @@ import { readingOf } from '../../kernel/reading.ts';
 
 const id = z.string().min(1).max(256);
 
-/** The part of a body that names a symptom. */
+/** The fields of a body that specify a symptom. */
 export const symptomFields = {
-  alertId: id.optional().describe('An alert, as `GET /api/alerts` lists it'),
+  alertId: id.optional().describe('Id of an alert, as in `GET /api/alerts`'),
   anomalyId: id.optional(),
   incidentId: id.optional(),
-  service: z.string().min(1).max(512).optional().describe('A service that is worse than before, with from and to'),
-  from: TimeText.default('now-1h').describe('Of the service: it began to be worse in this range'),
-  to: TimeText.default('now').describe('Of the service'),
+  service: z.string().min(1).max(512).optional().describe('Degraded service, with from and to'),
+  from: TimeText.default('now-1h').describe('For a service: it began to degrade in this range'),
+  to: TimeText.default('now').describe('For a service: end of the range'),
 };
 
 export interface SymptomRequest {
@@ -48,7 +48,7 @@ const missing = (path: string, what: string): ApiError => invalid(path, `there i
 
 const weekMs = 7 * 86_400_000;
 
-/** The last time that each alert began, and where. */
+/** The last start of each alert, and its location. */
 const ofAlerts = async (
   alertIds: readonly string[],
   { caller, ports }: RequestContext,
@@ -93,7 +93,7 @@ const ofIncident = async (incidentId: string, context: RequestContext): Promise<
   };
 };
 
-/** The symptom that is asked about. Throws where it names none, or nothing that is there. */
+/** Returns the requested symptom. Throws if the request specifies none, or one that does not exist. */
 export const symptomOf = async (request: SymptomRequest, context: RequestContext): Promise<Symptom> => {
   const { alertId, anomalyId, incidentId, service } = request;
   const given = [alertId, anomalyId, incidentId, service].filter((each) => each !== undefined);

@@ -1,4 +1,4 @@
-/** An answer in a model's words, of which only what passages say is left. */
+/** An answer in a model's words, reduced to the statements that passages support. */
 import { z } from 'zod';
 import { checkSentences } from '../../../subjects/runbooks/checked-sentences.ts';
 import type { FoundPassage } from '../../../subjects/runbooks/passage-index.ts';
@@ -25,13 +25,13 @@ export interface Worded {
   readonly used: boolean;
   readonly sentences: readonly Cited[];
   readonly excluded: number;
-  /** Why it was not used. */
+  /** Why it was not used */
   readonly reason: string | null;
 }
 
 const unused = (reason: string, excluded = 0): Worded => ({ used: false, sentences: [], excluded, reason });
 
-/** null where there is no model for the organization. */
+/** null if the organization has no model. */
 export const wordedByModel = async (
   question: string,
   passages: readonly FoundPassage[],

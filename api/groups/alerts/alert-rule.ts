@@ -17,28 +17,28 @@ import { equals } from '../../resources/resource-list.ts';
 import { type ResourceContext, type ResourceDefinition, storedView } from '../../resources/resource-spec.ts';
 import { Staleness, shownStaleness } from './views.ts';
 
-/** A rule whose condition is understood. */
+/** A rule with a condition that this version can parse. */
 export type Document = Fields & Pick<StoredAlertRule, 'queryVersion' | 'managedBy'>;
 
 const Status = z
   .strictObject({
-    state: z.enum(alertStates).describe('The worst of its alerts'),
+    state: z.enum(alertStates).describe('Most severe state of its alerts'),
     evaluatedAt: z.iso.datetime(),
     ...Staleness.shape,
-    error: z.string().nullable().describe('Why the last evaluation failed; null where it did not'),
-    groups: z.int().describe('Groups that the last evaluation found'),
-    firing: z.int().describe('Alerts that fire'),
-    durationMs: z.number().describe('Of the last evaluation'),
-    lateMs: z.int().describe('How long after its due time it ended'),
+    error: z.string().nullable().describe('Why the last evaluation failed; null if it succeeded'),
+    groups: z.int().describe('Number of groups in the last evaluation'),
+    firing: z.int().describe('Number of firing alerts'),
+    durationMs: z.number().describe('Duration of the last evaluation'),
+    lateMs: z.int().describe('Delay between its due time and its end'),
   })
   .nullable()
-  .describe('How it stands by its last evaluation; null where there was none, or it cannot be read now');
+  .describe('Status after its last evaluation; null if there was none, or it is currently unavailable');
 
 const ManagedBy = z
   .union([z.strictObject({ sloId: z.string() }), z.strictObject({ checkId: z.string() })])
   .nullable()
   .describe(
-    'The service level objective or synthetic check that made it, and through which alone it is changed; null of other rules',
+    'The SLO or synthetic check that manages the rule, which can only be changed through it; null for other rules',
   );
 
 const View = z.strictObject({ ...AlertRuleFields.shape, managedBy: ManagedBy, status: Status, ...storedView });
@@ -91,7 +91,7 @@ const refuseManaged = (before: Pick<Document, 'managedBy'> | undefined): void =>
   throw new ApiError('CONFLICT', `the rule is of the ${where}`);
 };
 
-/** What a condition names that is not there. Throws where the plan lacks what it asks. */
+/** Missing objects that a condition references. Throws if the plan does not include its data source. */
 const unknownIn = async (
   condition: Fields['condition'],
   caller: Caller,
@@ -137,7 +137,7 @@ const shared: Omit<
   fields: AlertRuleFields,
   example: {
     name: 'Errors of a service',
-    description: 'More than 100 records of errors in five minutes',
+    description: 'More than 100 error records in five minutes',
     condition: {
       kind: 'threshold',
       query: {
@@ -155,7 +155,7 @@ const shared: Omit<
     },
     for: '2m',
     labels: { team: 'shop' },
-    annotations: { summary: '{{ $labels.service }} wrote {{ $value }} errors' },
+    annotations: { summary: '{{ $labels.service }} logged {{ $value }} errors' },
   },
   view: View,
   live: true,
@@ -166,7 +166,7 @@ const shared: Omit<
   list: { searched: ['name', 'description'], filters: { projectId: equals('projectId') } },
 };
 
-/** Alert rules, with what both versions of the API share: the same documents. */
+/** Alert rules, shared by both versions of the API: the same documents. */
 export const alertRuleResource = defineResource<typeof AlertRuleFields, Document, typeof View>({
   ...shared,
   noun: 'alert rule',
@@ -182,5 +182,5 @@ export const alertRuleResourceV2 = defineResource<typeof AlertRuleFields, Docume
   verbs: ['list', 'create', 'read', 'replace', 'delete'],
 });
 
-/** A stored rule as it is evaluated; undefined where its form is not understood here. */
+/** Returns a stored rule in the form for evaluation; undefined if this version cannot parse it. */
 export const ruleIn = (document: Document & Stored) => readRule(document);

@@ -36,20 +36,20 @@ const AlertView = z.strictObject({
   origin: z
     .enum(['rule', 'platform'])
     .describe(
-      'platform: the platform tells of itself that rules are not evaluated, that records are late, or that a notification channel fails',
+      'platform: an alert of the platform about itself: rules are not evaluated, records are late, or a notification channel fails',
     ),
-  ruleId: z.string().describe('`platform` where the origin is that'),
+  ruleId: z.string().describe('`platform` if the origin is platform'),
   ruleName: z.string(),
   ...GroupView.omit({ alertId: true }).shape,
-  labels: z.record(z.string(), z.string()).describe('All labels, with those of the rule'),
+  labels: z.record(z.string(), z.string()).describe('All labels, including those of the rule'),
   annotations: z.record(z.string(), z.string()),
   projectId: z.string(),
   evaluatedAt: z.string().nullable(),
   ...Staleness.shape,
-  acknowledged: Acknowledged.nullable().describe('Who has seen to it since it began to fire'),
+  acknowledged: Acknowledged.nullable().describe('Acknowledgement since it began to fire'),
 });
 
-/** Alerts with what their rules say of them; those whose rule is gone are none. */
+/** Alerts with the data of their rules; alerts of deleted rules are omitted. */
 const shownOfRules = async (
   found: readonly ActiveAlert[],
   caller: Caller,
@@ -152,14 +152,14 @@ const readPlatformAlerts = async (
     .filter((alert) => alertId === undefined || alert.alertId === alertId)
     .filter((alert) => after === undefined || isBehind(alert, after));
 
-/** Those that began last first, as `readAlerts` sorts them. */
+/** Sorts by start, the newest first, like `readAlerts`. */
 const byBegin = (one: ActiveAlert, other: ActiveAlert): number =>
   (other.sinceMs ?? 0) - (one.sinceMs ?? 0) || (one.alertId < other.alertId ? -1 : 1);
 
 const isBehind = ({ sinceMs, alertId }: ActiveAlert, after: NonNullable<AlertFilter['after']>): boolean =>
   (sinceMs ?? 0) < Number(after.sinceMs) || ((sinceMs ?? 0) === Number(after.sinceMs) && alertId > after.alertId);
 
-/** Alerts of rules and of the platform in one order. */
+/** Alerts of rules and of the platform, in one order. */
 const readAll = async (caller: Caller, ports: Ports, filter: AlertFilter, limit: number) => {
   const [ofRules, ofPlatform] = await Promise.all([
     readAlerts(readingOf(caller, ports), filter, limit),
@@ -170,7 +170,7 @@ const readAll = async (caller: Caller, ports: Ports, filter: AlertFilter, limit:
 
 const isOfPlatform = (alert: ActiveAlert): alert is ActivePlatformAlert => alert.ruleId === platformRuleId;
 
-/** Alerts as they are shown, in their order. */
+/** Alerts in the form of the API, in their order. */
 const shownAlerts = async (found: readonly ActiveAlert[], caller: Caller, ports: Ports) => {
   const [ofRules, ofPlatform] = await Promise.all([
     shownOfRules(
@@ -184,7 +184,7 @@ const shownAlerts = async (found: readonly ActiveAlert[], caller: Caller, ports:
   return found.flatMap(({ alertId }) => byId.get(alertId) ?? []);
 };
 
-/** An acknowledgement counts for the firing that it was about. */
+/** An acknowledgement applies only to the firing that it was made for. */
 const holding = (
   mark: AlertAcknowledgement | undefined,
   startedAtMs: number | null,
@@ -196,7 +196,7 @@ export const listAlerts = defineOperation({
   method: 'GET',
   path: '/api/alerts',
   operationId: 'listAlerts',
-  summary: 'List alerts as they are now, those that began last first',
+  summary: 'List current alerts, the most recently started first',
   role: 'viewer',
   query: z.strictObject({
     state: z
@@ -204,7 +204,7 @@ export const listAlerts = defineOperation({
       .max(128)
       .refine((text) => text.split(',').every((each) => isState.has(each)), `must be some of ${alertStates.join(',')}`)
       .optional()
-      .describe(`Separated by commas, of ${alertStates.join(', ')}; default: all but inactive`),
+      .describe(`Comma-separated, of ${alertStates.join(', ')}; default: all but inactive`),
     ruleId: z.string().max(128).optional(),
     limit: z.coerce.number().int().min(1).max(1000).default(100),
     cursor: cursorParameter,
@@ -234,7 +234,7 @@ export const acknowledgeAlert = defineOperation({
   method: 'POST',
   path: '/api/alerts/{id}/acknowledge',
   operationId: 'acknowledgeAlert',
-  summary: 'Say that somebody sees to an alert: while it goes on, its notifications are not repeated',
+  summary: 'Acknowledge an alert: its notifications are not repeated while it is active',
   role: 'editor',
   audit: 'alert.acknowledge',
   params: idParameter,
@@ -272,14 +272,14 @@ export const listRuleGroups = defineOperation({
   method: 'GET',
   path: '/api/v2/alerts/rules/{id}/groups',
   operationId: 'listAlertRuleGroups',
-  summary: 'List the groups of an alert rule as its last evaluation found them, with their state, their value and why',
+  summary: 'List the groups of an alert rule in its last evaluation, with state, value and reason',
   role: 'viewer',
   params: idParameter,
   query: z.strictObject({ limit: z.coerce.number().int().min(1).max(10_000).default(1000) }),
   response: z.strictObject({
     items: z.array(z.strictObject({ ...GroupView.shape, evaluatedAt: z.string().nullable() })),
     nextCursor: z.null(),
-    isCut: z.boolean().describe('Whether there are more than these'),
+    isCut: z.boolean().describe('Whether there are more'),
   }),
   async handler({ caller, params, query }, ports) {
     const rule = await ports.documents.of(caller.tenantId).collection(collection).find(params.id);

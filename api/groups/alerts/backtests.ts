@@ -20,19 +20,19 @@ import { collection, ruleIn } from './alert-rule.ts';
 import { shownTransition, TransitionView } from './views.ts';
 
 const maxEvaluations = 20_000;
-/** One of an organization runs at a time; the others wait. */
+/** One backtest per organization runs at a time; the others wait. */
 const maxRunning = 100;
 
 const BacktestView = z.strictObject({
   id: z.string(),
-  ruleId: z.string().nullable().describe('Of the saved rule; null where the rule was given'),
+  ruleId: z.string().nullable().describe('Id of the saved rule; null if the request contained the rule'),
   rule: AlertRuleFields,
   from: z.string(),
   to: z.string(),
   status: z.enum(['running', 'finished', 'failed']),
   progress: z.number().min(0).max(1),
-  evaluations: z.int().describe('Done so far'),
-  failed: z.int().describe('Evaluations that failed'),
+  evaluations: z.int().describe('Evaluations completed so far'),
+  failed: z.int().describe('Number of failed evaluations'),
   lastError: z.string().nullable(),
   groups: z
     .array(
@@ -40,12 +40,12 @@ const BacktestView = z.strictObject({
         alertId: z.string(),
         labels: z.record(z.string(), z.string()),
         firings: z.int(),
-        firingMs: z.int().describe('How long it would have fired, up to where the backtest came'),
+        firingMs: z.int().describe('Total firing time, up to the current progress'),
       }),
     )
     .describe('Alerts that would have fired, by group'),
   transitions: z.array(TransitionView),
-  isCut: z.boolean().describe('Whether there were more transitions than these'),
+  isCut: z.boolean().describe('Whether there were more transitions'),
   createdAt: z.string(),
 });
 
@@ -97,13 +97,13 @@ const shown = (backtest: AlertBacktest & Stored): z.input<typeof BacktestView> =
 };
 
 const BacktestRequest = z.strictObject({
-  ruleId: z.string().min(1).max(128).optional().describe('A saved rule; or `rule`'),
+  ruleId: z.string().min(1).max(128).optional().describe('A saved rule; alternatively `rule`'),
   rule: AlertRuleFields.optional(),
   from: timeParameter,
   to: timeParameter.default('now'),
 });
 
-/** The rule that is asked for, checked. `ruleVersion` is 0 for one that is not saved. */
+/** Returns the validated rule of the request. `ruleVersion` is 0 for an unsaved rule. */
 const resolveRule = async (
   { ruleId, rule }: z.output<typeof BacktestRequest>,
   { tenantId }: Caller,
@@ -125,7 +125,7 @@ const resolveRule = async (
   return { fields, ruleId: id, ruleVersion: version };
 };
 
-/** Throws where the range goes beyond what is kept, or has too many evaluations. */
+/** Throws if the range exceeds the retention, or has too many evaluations. */
 const checkedRange = (
   body: z.output<typeof BacktestRequest>,
   fields: AlertRuleFields,
@@ -152,7 +152,7 @@ export const startBacktest = defineOperation({
   method: 'POST',
   path: '/api/v2/alerts/backtests',
   operationId: 'startAlertBacktest',
-  summary: 'Run a rule over past data: when it would have fired, per group. It begins without any alert that fires',
+  summary: 'Run a rule on past data: when it would have fired, per group. It begins without firing alerts',
   role: 'editor',
   audit: 'alert-backtest.create',
   body: BacktestRequest,
@@ -184,7 +184,7 @@ export const startBacktest = defineOperation({
         state: emptyState(),
       };
       const inserted = await stored.insert(begun);
-      // A rule that is not saved has the backtest's id.
+      // An unsaved rule uses the id of the backtest.
       const { id } = inserted;
       const backtest = of.ruleId === '' ? await stored.update(id, { ruleId: id }) : inserted;
       scope.record({ id, name: fields.name, after: { ...of, fromMs, toMs } });

@@ -13,7 +13,7 @@ export const listAlertHistory = defineOperation({
   method: 'GET',
   path: '/api/alerts/history',
   operationId: 'listAlertHistory',
-  summary: 'List how alerts changed their states, the newest first, each with why',
+  summary: 'List state changes of alerts, the newest first, each with its reason',
   role: 'viewer',
   query: z.strictObject({
     ...historyParameters,
@@ -35,16 +35,16 @@ export const listAlertHistory = defineOperation({
 });
 
 const EvaluationView = z.strictObject({
-  at: z.string().describe('For when it was evaluated'),
+  at: z.string().describe('Time of the evaluated state'),
   state: z.enum(alertStates),
   severity: z.enum(alertSeverities).nullable(),
   value: z.number().nullable(),
   reason: z.string().describe('Why the alert was in this state; empty for the rule'),
-  labels: z.record(z.string(), z.string()).describe("The group's; empty for the rule"),
-  error: z.string().nullable().describe('Why it could not be evaluated; null where it could'),
+  labels: z.record(z.string(), z.string()).describe('Labels of the group; empty for the rule'),
+  error: z.string().nullable().describe('Why the evaluation failed; null if it succeeded'),
   ruleVersion: z.int(),
   durationMs: z.number(),
-  lateMs: z.int().describe('How long after `at` it ended'),
+  lateMs: z.int().describe('Delay between `at` and its end'),
   groups: z.int(),
   firing: z.int(),
 });
@@ -53,12 +53,13 @@ export const listEvaluations = defineOperation({
   method: 'GET',
   path: '/api/alerts/rules/{id}/evaluations',
   operationId: 'listAlertRuleEvaluations',
-  summary: 'List evaluations of an alert rule, the newest first: of the rule, or of one alert with why it fired or not',
+  summary:
+    'List evaluations of an alert rule, the newest first: of the rule, or of one alert with the reason for its state',
   role: 'viewer',
   params: idParameter,
   query: z.strictObject({
     ...historyParameters,
-    alertId: z.string().min(1).max(128).optional().describe('Of this alert; without it, of the rule'),
+    alertId: z.string().min(1).max(128).optional().describe('Evaluations of this alert; by default of the rule'),
   }),
   response: z.strictObject({ items: z.array(EvaluationView), nextCursor: z.string().nullable() }),
   async handler({ caller, params, query }, ports) {

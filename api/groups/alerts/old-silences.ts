@@ -1,4 +1,4 @@
-/** Removes silences that ended long ago. */
+/** Removes silences that ended long ago */
 
 import { fieldsOf } from '../../../runtime/stored-fields.ts';
 import type { Clock } from '../../../schemas/ports/clock.ts';
@@ -7,10 +7,10 @@ import { silenceStateAt, silences } from '../../../schemas/resources/silence.ts'
 import { matchersText } from '../../../subjects/alerts/routing/matching.ts';
 import { systemActor, systemChange } from '../../changes.ts';
 
-/** How long a silence that ended stays in the list. */
+/** How long an ended silence stays in the list */
 export const retentionDays = 30;
 
-/** Each is removed in a change of its own, which the audit log has with all that the silence said. */
+/** Each removal is a separate change, so the audit log contains the complete silence. */
 export const removeOldSilences = async (ports: {
   readonly documents: Documents;
   readonly clock: Clock;

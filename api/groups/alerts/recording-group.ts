@@ -11,15 +11,15 @@ import { equals } from '../../resources/resource-list.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
 import { iso, Staleness, shownStaleness } from './views.ts';
 
-/** Of an organization. */
+/** Maximum number per organization */
 const maxGroups = 1000;
 
 const Status = z.strictObject({
   record: z.string(),
-  evaluatedAt: z.string().nullable().describe('Null where it was not evaluated yet'),
+  evaluatedAt: z.string().nullable().describe('null if it has not been evaluated yet'),
   ...Staleness.shape,
-  error: z.string().nullable().describe('Why its last evaluation failed; null where it did not'),
-  series: z.int().describe('Series that it recorded last'),
+  error: z.string().nullable().describe('Why its last evaluation failed; null if it succeeded'),
+  series: z.int().describe('Number of series in its last evaluation'),
   durationMs: z.number(),
 });
 
@@ -28,7 +28,7 @@ const View = z.strictObject({
   status: z
     .array(Status)
     .nullable()
-    .describe('How each rule stands by its last evaluation; null where that cannot be read now'),
+    .describe('Status of each rule after its last evaluation; null if currently unavailable'),
   ...storedView,
 });
 

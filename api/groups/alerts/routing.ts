@@ -27,7 +27,7 @@ import { etagOf, preconditionOf, requireVersion } from '../../resources/precondi
 const noun = 'alert routing';
 const maxBodyBytes = 2 * 1024 * 1024;
 
-/** The document, or the usual one at version 0. */
+/** The stored document, or the default one with version 0. */
 const read = async (documents: TenantDocuments): Promise<AlertRouting & Pick<Stored, 'version'>> =>
   (await documents.collection(alertRoutings).find(alertRoutingId)) ?? { ...defaultRouting, version: 0 };
 
@@ -45,7 +45,7 @@ export const getAlertRouting = defineOperation({
   method: 'GET',
   path: '/api/v2/alerts/routing',
   operationId: 'getAlertRouting',
-  summary: 'Get which alerts are told to whom, and when',
+  summary: 'Get the routing of alert notifications',
   role: 'viewer',
   versions: 'read',
   response: AlertRouting,
@@ -56,7 +56,7 @@ export const getAlertRouting = defineOperation({
   },
 });
 
-/** Refuses channels that there are not. */
+/** Rejects unknown channels. */
 const refuseUnknownPolicies = async (documents: TenantDocuments, { receivers }: AlertRouting): Promise<void> => {
   const policies = documents.collection(escalationPolicies);
   for (const [index, { escalationPolicyId: id }] of receivers.entries())
@@ -79,8 +79,7 @@ export const setAlertRouting = defineOperation({
   method: 'PUT',
   path: '/api/v2/alerts/routing',
   operationId: 'setAlertRouting',
-  summary:
-    'Replace which alerts are told to whom, and when: tree of matchers, grouping, waits, inhibition, time intervals',
+  summary: 'Replace the routing of alert notifications: tree of matchers, grouping, waits, inhibition, time intervals',
   role: 'editor',
   audit: 'alert-routing.update',
   versions: 'require',
@@ -120,27 +119,31 @@ export const testAlertRouting = defineOperation({
   method: 'POST',
   path: '/api/v2/alerts/routing/test',
   operationId: 'testAlertRouting',
-  summary: 'Say which receivers a set of labels reaches, and why, by the document in force or by another one',
+  summary: 'Show which receivers a set of labels reaches, and why, with the current document or another one',
   role: 'editor',
   unaudited: 'it changes nothing',
   maxBodyBytes,
   body: z.strictObject({
     labels: labelsSchema,
-    at: z.string().max(64).default('now').describe('For time intervals: ISO-8601, or an expression such as now+2h'),
-    routing: AlertRouting.optional().describe('Instead of the document in force'),
+    at: z
+      .string()
+      .max(64)
+      .default('now')
+      .describe('Time for time intervals: ISO 8601, or an expression such as now+2h'),
+    routing: AlertRouting.optional().describe('Document to use instead of the current one'),
   }),
   response: z.strictObject({
     receivers: z.array(
       z.strictObject({
         name: z.string(),
-        routeId: z.string().describe('Place in the tree: 0 is the root, 0/2 its third route'),
+        routeId: z.string().describe('Position in the tree: 0 is the root, 0/2 its third route'),
         channels: z.array(z.strictObject({ id: z.string(), name: z.string().nullable(), enabled: z.boolean() })),
         groupKey: z.string(),
         groupLabels: labelsSchema,
         groupWaitSeconds: z.number(),
         groupIntervalSeconds: z.number(),
         repeatIntervalSeconds: z.number(),
-        mutedBy: z.string().nullable().describe('Why nothing is told at that time'),
+        mutedBy: z.string().nullable().describe('Why no notification is sent at that time'),
       }),
     ),
     routes: z.array(
@@ -190,7 +193,7 @@ export const importAlertRouting = defineOperation({
   method: 'POST',
   path: '/api/v2/alerts/routing/import',
   operationId: 'importAlertRouting',
-  summary: 'Read a configuration file of Alertmanager as a routing document, which is answered and not stored',
+  summary: 'Convert a configuration file of Alertmanager to a routing document, which is returned and not stored',
   role: 'editor',
   unaudited: 'it stores nothing',
   maxBodyBytes,
@@ -202,7 +205,7 @@ export const importAlertRouting = defineOperation({
   }),
   response: z.strictObject({
     routing: AlertRouting,
-    notes: z.array(z.string()).describe('What the file says and the document does not'),
+    notes: z.array(z.string()).describe('Parts of the file that the document does not contain'),
   }),
   async handler({ caller, body, signal }) {
     const read = await readAlertmanagerInWorker({ tenantId: caller.tenantId, signal }, body.yaml);

@@ -18,17 +18,17 @@ import { recordingGroupResource } from './recording-group.ts';
 const maxRules = 500;
 
 const Outcome = z.strictObject({
-  place: z.string().describe('The group of the file, and the place in it from 0 on'),
+  place: z.string().describe('Group in the file, and the index in it from 0 on'),
   name: z.string().nullable(),
   outcome: z.enum(['created', 'replaced', 'refused']),
   id: z
     .string()
     .nullable()
-    .describe('Of the rule, of a recording rule its group; null where it was refused, or would be created'),
+    .describe('Id of the rule, or of the group for a recording rule; null if it was rejected, or would be created'),
   problems: z
     .array(z.strictObject({ path: z.string(), message: z.string() }))
     .describe(
-      'Why it was refused; of one that was taken, what is otherwise than the file says: texts that are shown as they are, the interval',
+      'Why it was rejected; for an accepted rule, differences from the file, such as unresolved templates or the interval',
     ),
 });
 
@@ -55,7 +55,7 @@ const importGroup = async (group: RecordingGroupFields, { scope, caller, dryRun 
   return { outcome: 'replaced', id: known.id };
 };
 
-/** Creates or replaces an alert rule of a file, and tells what became of any rule. */
+/** Creates or replaces an alert rule of a file, and returns the result for each rule. */
 const importRule = async (
   { place, group, rule: read, record, problems }: FileRule,
   { scope, caller, dryRun }: Import,
@@ -82,10 +82,10 @@ export const importAlertRules = defineOperation({
   path: '/api/alerts/rules/import',
   operationId: 'importAlertRules',
   summary:
-    'Make alert and recording rules of a rule file of Prometheus: those that the file made before are replaced, those that cannot be read refused',
+    'Import alert and recording rules from a rule file of Prometheus: rules from an earlier import of the file are replaced, invalid ones rejected',
   role: 'editor',
   audit: ['alert-rule.create', 'alert-rule.update', 'recording-group.create', 'recording-group.update'],
-  // Beyond what `yaml` takes, so that what is too long is named.
+  // Larger than the limit of `yaml`, so that its error names the field that is too long.
   maxBodyBytes: 8 * 1024 * 1024,
   body: z.strictObject({
     file: z
@@ -100,10 +100,8 @@ export const importAlertRules = defineOperation({
       .string()
       .max(256)
       .default('')
-      .describe(
-        'Tells files apart whose groups and alerts have the same names: rules of another file stay as they are',
-      ),
-    dryRun: z.boolean().default(false).describe('Only say what would become of each rule'),
+      .describe('Distinguishes files with equal names of groups and alerts: rules of another file are not changed'),
+    dryRun: z.boolean().default(false).describe('Only return the result for each rule, without changes'),
   }),
   response: z.strictObject({ items: z.array(Outcome) }),
   async handler({ caller, body, change, signal }) {
@@ -122,7 +120,7 @@ export const importAlertRules = defineOperation({
       const groups = new Map<string, ImportResult>();
       for (const group of recordings) groups.set(group.name, await importGroup(group, importing));
       for (const one of rules) outcomes.push(await importRule(one, importing, { names, groups }));
-      // A file may hold nothing that is new.
+      // A file may contain no changes.
       scope.unchanged();
       return outcomes;
     });
@@ -135,7 +133,7 @@ export const exportAlertRules = defineOperation({
   path: '/api/alerts/rules/export',
   operationId: 'exportAlertRules',
   summary:
-    'Get recording rules, and the alert rules whose query is PromQL, as a rule file of Prometheus; a comment names those that are left out',
+    'Get recording rules, and the alert rules with a PromQL query, as a rule file of Prometheus; a comment lists the omitted rules',
   role: 'viewer',
   contentType: 'application/yaml',
   response: z.string(),

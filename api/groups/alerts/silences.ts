@@ -16,12 +16,12 @@ const states = ['pending', 'active', 'expired'] as const;
 const View = z.strictObject({
   ...SilenceFields.shape,
   startsAt: z.string(),
-  createdBy: z.string().describe('Who made it: a user or a service account'),
+  createdBy: z.string().describe('Creator: id of a user or service account'),
   state: z.enum(states),
   ...storedView,
 });
 
-/** Times are compared as they are stored: in UTC. */
+/** Times are compared in their stored form, UTC. */
 const byState: ListFilter = {
   schema: z.enum(states).optional(),
   where(state, now) {
@@ -32,7 +32,7 @@ const byState: ListFilter = {
   },
 };
 
-/** Refuses what is no expression, and matchers that every alert meets. */
+/** Rejects invalid expressions, and matchers that every alert matches. */
 const checkMatchers = (matchers: readonly Matcher[]): void => {
   for (const [index, matcher] of matchers.entries()) {
     const problem = matcherProblem(matcher);
@@ -107,7 +107,7 @@ export const expireSilence = defineOperation({
   },
 });
 
-/** Firing alerts that are looked at. */
+/** Maximum number of firing alerts that are checked */
 const maxFiring = 10_000;
 const maxShown = 200;
 
@@ -115,12 +115,12 @@ export const previewSilence = defineOperation({
   method: 'POST',
   path: '/api/alerts/silences/preview',
   operationId: 'previewSilence',
-  summary: 'Show which of the alerts that fire now a silence would mute',
+  summary: 'List the currently firing alerts that a silence would mute',
   role: 'viewer',
   unaudited: 'it changes nothing',
   body: z.strictObject({ matchers: z.array(Matcher).min(1).max(64) }),
   response: z.strictObject({
-    firing: z.int().describe('Alerts that fire now; 10,000 are looked at'),
+    firing: z.int().describe('Number of currently firing alerts; at most 10,000 are checked'),
     muted: z.int(),
     items: z.array(
       z.strictObject({

@@ -21,7 +21,7 @@ import { idParameter } from '../../resources/resource-operations.ts';
 import { collection, ruleIn } from './alert-rule.ts';
 import { GroupView, shownGroup, shownTransition, TransitionView } from './views.ts';
 
-/** Groups of a preview that are shown. */
+/** Maximum groups in a preview */
 const maxShown = 1000;
 
 const Past = z.strictObject({
@@ -30,19 +30,21 @@ const Past = z.strictObject({
   stepMs: z.int(),
   series: z
     .array(Series)
-    .describe('The largest; each value at the end of its window, when the rule would have read it'),
+    .describe(
+      'Series with the largest values; each value is at the end of its window, when the rule would have read it',
+    ),
   limits: z
     .array(
       z.strictObject({
         severity: z.string(),
         operator: z.string(),
         value: z.number(),
-        upper: z.number().nullable().describe('Of outside; null of other operators'),
+        upper: z.number().nullable().describe('Upper bound of the operator outside; null for other operators'),
       }),
     )
     .describe('Thresholds, in the unit of the values'),
   partial: z.array(Incompleteness),
-  error: z.string().nullable().describe('Why there are no values; null where there are'),
+  error: z.string().nullable().describe('Why there are no values; null if there are'),
 });
 
 const time = (ms: number): string => new Date(ms).toISOString();
@@ -62,7 +64,7 @@ interface PastRange {
   readonly to: string;
 }
 
-/** A query that fails says so: the rest of the answer does not need its past. */
+/** A failed query returns its error: the rest of the answer does not need past values. */
 const pastOf = async (
   { condition, delay }: AlertRule,
   { from, to }: PastRange,
@@ -84,30 +86,30 @@ export const previewAlertRule = defineOperation({
   method: 'POST',
   path: '/api/alerts/rules/preview',
   operationId: 'previewAlertRule',
-  summary: 'Say what a rule would find now, if it had never been evaluated: each group with its state and why',
+  summary: 'Preview a rule as if it had never been evaluated: each group with its state and the reason',
   role: 'editor',
   unaudited: 'it reads telemetry, as lists do',
   query: z.strictObject({
     from: timeParameter
       .optional()
       .describe(
-        `Also answer the values that it would have compared since then, at most ${maxValues} windows or steps: the last ones`,
+        `Also return the values that it would have compared since then, at most the last ${maxValues} windows or steps`,
       ),
     to: timeParameter.default('now'),
   }),
   body: AlertRuleFields,
   response: z.strictObject({
     state: z.enum(alertStates),
-    error: z.string().nullable().describe('Why it cannot be evaluated; null where it can'),
+    error: z.string().nullable().describe('Why the evaluation failed; null if it succeeded'),
     at: z.string(),
     groupCount: z.int(),
-    groups: z.array(GroupView).describe(`${maxShown} at most`),
-    transitions: z.array(TransitionView).describe(`What it would tell; ${maxShown} at most`),
+    groups: z.array(GroupView).describe(`At most ${maxShown}`),
+    transitions: z.array(TransitionView).describe(`Notifications that it would send; at most ${maxShown}`),
     warnings: z
       .array(z.strictObject({ path: z.string(), message: z.string() }))
-      .describe('What can be evaluated and is probably not meant'),
+      .describe('Warnings about settings that are valid but probably not intended'),
     past: Past.nullable().describe(
-      'null: not asked for; or the condition has no values over time, such as an objective, a check or other rules',
+      'null if not requested, or if the condition has no values over time, for example an SLO, a check or other rules',
     ),
   }),
   async handler({ caller, query, body, signal }, ports) {
@@ -147,7 +149,8 @@ export const testAlertRule = defineOperation({
   method: 'POST',
   path: '/api/alerts/rules/{id}/test',
   operationId: 'testAlertRule',
-  summary: 'Let an alert rule fire and end once, marked as a test, through the routing as it is',
+  summary:
+    'Send one firing and one resolved notification of an alert rule, marked as a test, through the current routing',
   role: 'editor',
   audit: 'alert-rule.test',
   params: idParameter,
@@ -155,7 +158,7 @@ export const testAlertRule = defineOperation({
     labels: z
       .record(z.string().min(1).max(256), z.string().max(2048))
       .default({})
-      .describe('Of the group that fires; labels of its grouping that are left out say test'),
+      .describe('Labels of the firing group; omitted grouping labels have the value test'),
   }),
   response: z.strictObject({ transitions: z.array(TransitionView) }),
   async handler({ caller, params, body, change, signal }, ports) {

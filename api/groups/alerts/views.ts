@@ -1,4 +1,4 @@
-/** How alerts and what became of them are shown. */
+/** API views of alerts and their transitions. */
 import { z } from 'zod';
 import { type AlertTransition, alertSeverities, alertStates } from '../../../schemas/alerts.ts';
 import type { GroupResult } from '../../../subjects/alerts/evaluate.ts';
@@ -7,16 +7,16 @@ import { staleSinceMs } from '../../../subjects/alerts/staleness.ts';
 
 const labels = z.record(z.string(), z.string());
 
-/** An instant that may be none. */
+/** An optional instant */
 export const iso = (ms: number | string | null | undefined): string | null =>
   ms === null || ms === undefined || Number(ms) === 0 ? null : new Date(Number(ms)).toISOString();
 
-/** Whether rules' evaluations still come. */
+/** Whether evaluations of the rule are missing. */
 export const Staleness = z.strictObject({
   stale: z
     .boolean()
-    .describe('Whether it was not evaluated for more than three intervals: things may be otherwise by now'),
-  staleSince: z.string().nullable().describe('When it was last evaluated, where it is stale'),
+    .describe('Whether it was not evaluated for more than three intervals, so that the state may be outdated'),
+  staleSince: z.string().nullable().describe('Time of the last evaluation, if stale'),
 });
 
 export const shownStaleness = (
@@ -44,7 +44,7 @@ export const TransitionView = z.strictObject({
   startedAt: z.string().nullable(),
   endedAt: z.string().nullable(),
   value: z.number().nullable(),
-  reason: z.string().describe('Why, in a sentence'),
+  reason: z.string().describe('The reason, in a sentence'),
   isTest: z.boolean(),
 });
 
@@ -86,13 +86,13 @@ export const pastTransition = (row: PastTransition): z.input<typeof TransitionVi
 
 export const GroupView = z.strictObject({
   alertId: z.string(),
-  labels: labels.describe("The group's"),
+  labels: labels.describe('Labels of the group'),
   state: z.enum(alertStates),
   severity: z.enum(alertSeverities).nullable(),
   value: z.number().nullable(),
   reason: z.string().describe('Why it is in this state, in a sentence'),
-  since: z.string().nullable().describe('Since when the condition holds'),
-  startedAt: z.string().nullable().describe('Since when it fires'),
+  since: z.string().nullable().describe('Time since which the condition is met'),
+  startedAt: z.string().nullable().describe('Time since which it is firing'),
 });
 
 export const shownGroup = ({ sinceMs, startedAtMs, ...group }: GroupResult): z.input<typeof GroupView> => ({

@@ -19,7 +19,7 @@ const columns: Readonly<Record<string, (record: StoredRecord) => string | number
   hash: ({ hash }) => hash,
 };
 
-/** Records as lines of CSV. */
+/** Records as lines of CSV */
 export async function* csvLines(records: AsyncIterable<StoredRecord>): AsyncGenerator<string> {
   yield csvRow(Object.keys(columns));
   for await (const record of records) yield csvRow(Object.values(columns).map((cell) => cell(record)));

@@ -85,7 +85,7 @@ export const proveAuditRecord = defineOperation({
     if (record === undefined) throw notFound('audit record');
     const index = record.sequence - 1;
     const known = (await evidence.heads.newest(tenantId)).find((head) => evidence.key.signed(head));
-    // A record that is not signed yet is signed now.
+    // Sign a record that is not signed yet.
     const head = known !== undefined && known.size > index ? known : await evidence.signer.sign(tenantId);
     if (head === undefined || head.size <= index) throw notAsSigned();
     const proof = await proofOf(documents, tenantId, head.size, inclusionRanges(index, head.size));
@@ -157,13 +157,13 @@ export const verifyEvidence = defineOperation({
   },
 });
 
-/** Leaves of a tenant's tree, as the records are now. */
+/** Leaves of a tenant's tree, computed from the current records. */
 async function* leavesOf(documents: Documents, tenantId: string, size: number): AsyncGenerator<Buffer> {
   for await (const { hash } of recordsInOrder(documents, tenantId, { upTo: size }))
     yield leafHashOf(Buffer.from(hash, 'hex'));
 }
 
-/** Nodes of a proof in a tree of `size` leaves. All records below it are read, page by page. */
+/** Nodes of a proof in a tree of `size` leaves. Reads all records below it, page by page. */
 const proofOf = (
   documents: Documents,
   tenantId: string,
@@ -175,7 +175,7 @@ const proofOf = (
     throw cause;
   });
 
-/** There is no proof if the records are not those that were signed. */
+/** There is no proof if the records differ from the signed ones. */
 const notAsSigned = (cause?: unknown): ApiError =>
   new ApiError(
     'CONFLICT',

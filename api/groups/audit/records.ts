@@ -49,10 +49,10 @@ export const getAuditRecord = defineOperation({
   },
 });
 
-/** Enough to find the actions of the platform itself: operations declare theirs. */
+/** Enough to find the actions of the platform itself; operations declare their actions. */
 const newest = 1_000;
 
-/** Every action that operations declare, and those of the newest records. */
+/** Every action declared by operations, and those of the newest records. */
 const actionsOf = async ({ documents, auditActions }: Ports, tenantId: string): Promise<string[]> => {
   const recorded = await recordedActions(documents, tenantId);
   return [...new Set([...auditActions, erasureAction, ...recorded])].sort();

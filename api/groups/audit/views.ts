@@ -7,7 +7,7 @@ import type { RecordFilter } from '../../audit/record-search.ts';
 
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** A record as lists show it. Names and the address are null once they were erased. */
+/** A record in lists. Names and the address are null after their erasure. */
 export const AuditRecordSummary = z.strictObject({
   id: z.string(),
   sequence: z.int().describe('Position in the chain, from 1 without gaps'),
@@ -20,7 +20,7 @@ export const AuditRecordSummary = z.strictObject({
   erased: z.boolean().describe('Whether names, address and changes were erased'),
 });
 
-/** A record with its changes and everything that its hashes cover. */
+/** A record with its changes and all fields that its hashes cover. */
 export const AuditRecordView = AuditRecordSummary.extend({
   changes: z.array(Difference).nullable(),
   salt: z.string().nullable(),
@@ -56,13 +56,13 @@ export const viewOf = (record: AuditRecord & { readonly id: string }): z.output<
   };
 };
 
-/** A signed tree head as answers carry it. */
+/** A signed tree head in API answers. */
 export const HeadView = EvidenceHead.omit({ tenantId: true });
 
 export const headViewOf = ({ tenantId: _, ...head }: EvidenceHead): z.output<typeof HeadView> =>
   HeadView.strip().parse(head);
 
-/** Restrictions that the list and the export share. */
+/** Filters of the list and the export. */
 export const filterFields = {
   actor: z.string().min(1).max(320).optional().describe('Id, or the e-mail address of a user'),
   action: z.string().min(1).max(128).optional(),

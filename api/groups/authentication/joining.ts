@@ -37,7 +37,7 @@ export const register = defineOperation({
     const mayWrite = await mayWriteTo(counters, request.address, email);
     const known = directory.userByEmail(email) !== undefined;
     const expiresAt = new Date(clock.now() + lifetimeMs).toISOString();
-    // A known address takes the same steps, so that the time tells nothing either.
+    // A known address takes the same steps, so that the response time reveals nothing either.
     await documents.transaction(async (scope) => {
       await voidTokens(scope, { email });
       const { token } = await putToken(scope, { purpose: 'registration', email, organization, expiresAt });
@@ -104,7 +104,7 @@ const newUser = async (email: string, { name, password }: Given, { passwords }: 
 };
 
 /**
- * The invitation proves the address, and the password proves the account. No session begins here: the user signs in
+ * The invitation proves the address, and the password proves the account. This starts no session: the user signs in
  * afterwards, with the second factor.
  */
 const proved = async (

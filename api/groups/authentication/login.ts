@@ -17,20 +17,20 @@ export const login = defineOperation({
   path: '/auth/login',
   operationId: 'login',
   summary:
-    'Sign in with e-mail address and password (and a code if multi-factor is on), to the organization that I name or used last',
+    'Sign in with e-mail address and password (and a code if multi-factor is enabled), to the given or the last used organization',
   role: 'none',
   audit: ['session.begin', 'session.refuse', 'multi-factor.use-recovery-code'],
   body: z.strictObject({
     email: z.string().min(1).max(320),
     password: z.string().min(1).max(1024),
-    code: z.string().max(32).optional().describe('Code of the authenticator, if multi-factor is on'),
+    code: z.string().max(32).optional().describe('Code of the authenticator, if multi-factor is enabled'),
     organizationId: z
       .string()
       .min(1)
       .max(64)
       .optional()
       .describe(
-        'Of which I am a member. Scripts name theirs: without it, the organization is the one that I switched to last',
+        'An organization of the user. Scripts should set it: the default is the organization of the last switch',
       ),
   }),
   maxBodyBytes: 16 * 1024,
@@ -85,14 +85,14 @@ const recordRecovery = (
     scope.record({ action: 'multi-factor.use-recovery-code', id: user.id, name: user.email, tenantId, actor });
   });
 
-/** Hashes the password again if its hash has weaker parameters than today's. */
+/** Hashes the password again if its hash has weaker parameters than the current ones. */
 const rehash = async (user: User & Stored, password: string, { documents, passwords }: Ports): Promise<void> => {
   if (user.passwordHash === null || !passwords.isOutdated(user.passwordHash)) return;
   const passwordHash = await passwords.hash(password);
   try {
     await documents.of(usersTenant).collection(users).update(user.id, { passwordHash }, user.version);
   } catch (error) {
-    // The user was changed meanwhile, perhaps the password. The next sign-in tries again.
+    // The user was changed in the meantime, perhaps the password. The next sign-in retries.
     if (!(error instanceof ConflictError)) throw error;
   }
 };

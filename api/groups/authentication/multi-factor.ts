@@ -13,7 +13,7 @@ import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 
 const RecoveryCodes = z.strictObject({
-  recoveryCodes: z.array(z.string()).describe('Each replaces a code for one sign-in; shown only once'),
+  recoveryCodes: z.array(z.string()).describe('Recovery codes, each valid for one sign-in; shown only once'),
 });
 
 export const enrollMultiFactor = defineOperation({
@@ -24,7 +24,7 @@ export const enrollMultiFactor = defineOperation({
   role: 'session',
   audit: 'multi-factor.enroll',
   response: z.strictObject({
-    secret: z.string().describe('Base32, to type in; shown only once'),
+    secret: z.string().describe('Base32, for manual entry; shown only once'),
     uri: z.string().describe('otpauth://'),
     qrCode: z.string().describe('QR code of the URI: an SVG image as a data: URI'),
   }),
@@ -62,12 +62,15 @@ export const confirmMultiFactor = defineOperation({
   method: 'POST',
   path: '/auth/mfa/confirm',
   operationId: 'confirmMultiFactor',
-  summary: 'Confirm the enrolled authenticator with a code: turns multi-factor on and returns recovery codes, once',
+  summary: 'Confirm the enrolled authenticator with a code: enables multi-factor and returns recovery codes, once',
   role: 'session',
   audit: 'multi-factor.confirm',
   body: z.strictObject({
     code: z.string().min(6).max(32),
-    endOtherSessions: z.boolean().default(false).describe('Ends my other sessions, which were started without a code'),
+    endOtherSessions: z
+      .boolean()
+      .default(false)
+      .describe('Whether to end my other sessions, which were started without a code'),
   }),
   response: RecoveryCodes,
   async handler({ caller, body, request, change }, ports) {
@@ -81,7 +84,7 @@ export const confirmMultiFactor = defineOperation({
     const codes = makeRecoveryCodes(ports.secretBox, user.id);
     await change(async (scope) => {
       const enrolments = scope.of(multiFactorsTenant).collection(multiFactors);
-      // The code belongs to this secret only if no other was enrolled meanwhile.
+      // The code belongs to this secret only if no other was enrolled in the meantime.
       const current = await enrolments.find(user.id);
       if (current?.secret !== enrolment.secret || current.confirmedAt !== null)
         throw new ApiError('CONFLICT', 'another authenticator was enrolled meanwhile');
@@ -125,7 +128,7 @@ export const turnMultiFactorOff = defineOperation({
   method: 'DELETE',
   path: '/auth/mfa',
   operationId: 'turnMultiFactorOff',
-  summary: 'Turn multi-factor off (requires password and code)',
+  summary: 'Disable multi-factor (requires password and code)',
   role: 'session',
   audit: 'multi-factor.turn-off',
   body: z.strictObject({
@@ -152,7 +155,7 @@ export const turnMultiFactorOff = defineOperation({
   },
 });
 
-/** Throws `CONFLICT` where multi-factor is not on. */
+/** Throws `CONFLICT` if multi-factor is disabled. */
 const refuseUnlessOn = async (userId: string, ports: Pick<Ports, 'documents'>): Promise<void> => {
   const enrolment = await enrolmentOf(userId, ports);
   if (!enrolment?.confirmedAt) throw new ApiError('CONFLICT', 'multi-factor is not on');

@@ -47,7 +47,7 @@ export const startOidc = defineOperation({
     const person = query.link === undefined ? undefined : await personIn(request, ports);
     const tenantId = person?.tenantId ?? query.organization ?? (await tenantOf(email, ports));
     const known = tenantId === undefined ? undefined : await providerOf(tenantId, ports);
-    // The same error for an unknown organization, so that it does not reveal which exist.
+    // An unknown organization gives the same error, so that it does not reveal which organizations exist.
     if (tenantId === undefined || known === undefined)
       throw new ApiError('NOT_FOUND', 'this organization or address has no single sign-on');
     const { client, provider } = known;
@@ -69,7 +69,7 @@ export const startOidc = defineOperation({
   },
 });
 
-/** The organization with single sign-on that proved the domain of an address; of several, the first that proved it. */
+/** The organization with single sign-on that verified the domain of an address; of several, the first one. */
 const tenantOf = async (email: string | undefined, ports: Ports): Promise<string | undefined> => {
   if (email === undefined) throw invalid('organization', 'is required, unless an e-mail address is given');
   const domain = domainOfEmail(email);
@@ -82,7 +82,10 @@ const tenantOf = async (email: string | undefined, ports: Ports): Promise<string
   return undefined;
 };
 
-/** The signed-in user who links an identity. The request must come from a page of this site: another site must not link identities. */
+/**
+ * The signed-in user who links an identity. The request must be from a page of this site: another site must not link
+ * identities.
+ */
 const personIn = async ({ header }: RequestFacts, ports: Ports) => {
   const headers: Record<string, string> = {};
   for (const name of ['authorization', 'cookie', 'origin', 'host', 'sec-fetch-site'])
@@ -101,7 +104,7 @@ export const finishOidc = defineOperation({
   limit: { rate: 5, burst: 100 },
   changes: true,
   audit: ['session.begin', ...admissionActions],
-  // Providers add parameters of their own, which OpenID Connect says to ignore.
+  // Providers add their own parameters, which clients must ignore according to OpenID Connect.
   query: z.looseObject({ state: z.string().max(512).optional() }),
   response: z.strictObject({}),
   async handler({ query, request, change }, ports) {
@@ -130,7 +133,7 @@ export const finishOidc = defineOperation({
   },
 });
 
-/** The URL of the callback with the provider's answer, under the redirect URI that the provider was given. */
+/** The callback URL with the provider's answer, with the redirect URI that the provider received. */
 const answeredTo = (redirectUri: string, query: Readonly<Record<string, unknown>>): URL => {
   const url = new URL(redirectUri);
   for (const [name, value] of Object.entries(query))
@@ -138,7 +141,7 @@ const answeredTo = (redirectUri: string, query: Readonly<Record<string, unknown>
   return url;
 };
 
-/** The user who began to link. Refuses if the session has ended. */
+/** The user who started the link. Throws if the session has ended. */
 const linkingUser = (
   { userId, sessionId }: NonNullable<Flow['link']>,
   tenantId: string,

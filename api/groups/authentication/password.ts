@@ -23,7 +23,8 @@ export const changePassword = defineOperation({
   method: 'POST',
   path: '/auth/change-password',
   operationId: 'changePassword',
-  summary: 'Change my password (requires a code if multi-factor is on); ends my other sessions and informs me by mail',
+  summary:
+    'Change my password (requires a code if multi-factor is enabled); ends my other sessions and notifies me by mail',
   role: 'session',
   audit: 'user.change-password',
   body: z.strictObject({
@@ -33,7 +34,7 @@ export const changePassword = defineOperation({
       .string()
       .max(32)
       .optional()
-      .describe('Code of the authenticator, or a recovery code; required if multi-factor is on'),
+      .describe('Code of the authenticator, or a recovery code; required if multi-factor is enabled'),
   }),
   maxBodyBytes: 16 * 1024,
   response: z.strictObject({ endedSessions: z.int() }),
@@ -82,7 +83,7 @@ export const forgotPassword = defineOperation({
     const user = mayWrite ? directory.userByEmail(email) : undefined;
     const active = user === undefined || user.disabled ? undefined : user;
     const expiresAt = new Date(clock.now() + lifetimeMs).toISOString();
-    // An unknown address takes the same steps, so that the time tells nothing either.
+    // An unknown address takes the same steps, so that the response time reveals nothing either.
     await documents.transaction(async (scope) => {
       const userId = active?.id ?? '';
       await voidTokens(scope, { userId });

@@ -1,4 +1,4 @@
-/** SAML is not served. Its routes say so, and are not published. */
+/** SAML is not supported. Its routes answer 501 and are not published. */
 import { z } from 'zod';
 import { ApiError } from '../../errors.ts';
 import { type DeclaredOperation, defineOperation, type Method } from '../../kernel/operation.ts';
@@ -8,7 +8,7 @@ const notServed = (method: Method, path: string, operationId: string): DeclaredO
     method,
     path,
     operationId,
-    summary: 'SAML is not supported: answers 501',
+    summary: 'Return 501: SAML is not supported',
     role: 'none',
     hidden: true,
     built: false,

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 
-/** A user as others see them. */
+/** A user as visible to others */
 export const Person = z.strictObject({ id: z.string(), email: z.string(), name: z.string() });
-/** An organization, by name. */
+/** An organization with its name */
 export const Tenant = z.strictObject({ id: z.string(), name: z.string() });
 
 const refreshToken = z
   .string()
   .optional()
-  .describe('For POST /auth/refresh; returned to programs only: browsers get it as an HttpOnly cookie');
+  .describe('For POST /auth/refresh; returned to programs only: browsers receive it as an HttpOnly cookie');
 
 /** The tokens of a session. */
 export const Tokens = z.strictObject({
@@ -17,5 +17,5 @@ export const Tokens = z.strictObject({
   refreshToken,
 });
 
-/** A session that was just begun. */
+/** A session that has just started */
 export const SignedIn = z.strictObject({ ...Tokens.shape, user: Person, tenant: Tenant });

@@ -12,7 +12,7 @@ export const exportDashboard = defineOperation({
   method: 'GET',
   path: '/api/dashboards/{id}/export',
   operationId: 'exportDashboard',
-  summary: 'Export a dashboard as a file: ours as JSON or YAML, or Grafana’s classic JSON',
+  summary: 'Export a dashboard as a file: OIQ JSON or YAML, or Grafana’s classic JSON',
   role: 'viewer',
   contentType: [yamlType, jsonType],
   params: idParameter,
@@ -21,7 +21,7 @@ export const exportDashboard = defineOperation({
       .enum(exportFormats)
       .default('oiq')
       .describe(
-        'oiq and yaml come back bit by bit when they are imported; grafana: what Grafana lacks is a text panel',
+        'oiq and yaml are lossless when imported again; in grafana, panels that Grafana does not support become text panels',
       ),
   }),
   response: z.custom<Sent>(),

@@ -18,31 +18,37 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { hasSameContent } from '../../resources/resource-history.ts';
 
 const Query = z.strictObject({
-  dryRun: z.enum(['true', 'false']).optional().describe('true: nothing is written; the answer says what would be'),
-  folder: DashboardFields.shape.folder.unwrap().optional().describe('Without it where it is, or as the document says'),
-  id: DashboardId.optional().describe('Without it that of the document, or one that follows from its uid'),
+  dryRun: z
+    .enum(['true', 'false'])
+    .optional()
+    .describe('true: nothing is written; the answer contains the expected result'),
+  folder: DashboardFields.shape.folder
+    .unwrap()
+    .optional()
+    .describe('Default: the present folder, or the folder of the document'),
+  id: DashboardId.optional().describe('Default: the id of the document, or one derived from its uid'),
   ...byHand.shape,
 });
 type Query = z.output<typeof Query>;
 
-/** A document, of which every field is its own. */
+/** A document with arbitrary fields */
 const Body = z
   .looseObject(
     Object.fromEntries(['id', 'version', 'createdAt', 'updatedAt'].map((name) => [name, z.unknown().optional()])),
   )
   .describe(
-    'The document itself: ours as JSON or YAML, Grafana’s classic JSON of any schema version with or without what its API puts around it, or its resource (dashboard.grafana.app)',
+    'The document: OIQ JSON or YAML, Grafana’s classic JSON of any schema version with or without the wrapper of its API, or its resource (dashboard.grafana.app)',
   );
 
 const outcomes = ['created', 'changed', 'unchanged'] as const;
 
-/** The dashboard as it will be stored. Its place in folders, and who sees it, stay as they are where the document does not say. */
+/** Returns the dashboard to store. Its folder and visibility stay unchanged if the document does not contain them. */
 const next = async ({ document, report }: Imported, { before, query, caller, of }: Importing): Promise<Document> => {
   const former = before && parseSavedDashboard(before).document;
   const isOurs = report.from === 'oiq';
   const folder = query.folder ?? (isOurs ? document.folder : (former?.folder ?? document.folder));
   const visibility = isOurs ? document.visibility : (former?.visibility ?? document.visibility);
-  // All of it was checked when it was read, and the folder with the parameters.
+  // The document was validated when it was parsed, and the folder with the parameters.
   return completed({ ...document, folder, visibility }, { before, caller, of, how: { force: query.force } });
 };
 
@@ -53,7 +59,7 @@ interface Importing {
   of(tenantId: string): TenantDocuments;
 }
 
-/** The dashboard that has the id; one that the caller does not see keeps the id for itself. */
+/** Returns the dashboard with the id; an id is also occupied by a dashboard that the caller cannot see. */
 const presentOf = async (id: string, documents: TenantDocuments, caller: Caller) => {
   const before = await documents.collection(dashboardResource.collection).find(id);
   if (before === undefined || dashboardResource.visibleTo(before, caller)) return before;
@@ -65,7 +71,7 @@ export const importDashboard = defineOperation({
   path: '/api/dashboards/import',
   operationId: 'importDashboard',
   summary:
-    'Import a dashboard of this platform or of Grafana, and tell what became of each part; the same again changes nothing',
+    'Import a dashboard of this platform or of Grafana, and report the result for each part; a repeated import changes nothing',
   role: 'editor',
   audit: ['dashboard.create', 'dashboard.update'],
   maxBodyBytes: 5 * 1024 * 1024,
@@ -83,7 +89,7 @@ export const importDashboard = defineOperation({
     outcome: z.enum(outcomes),
     dashboard: z.strictObject({
       id: z.string(),
-      version: z.int().positive().nullable().describe('null where a dry run would make the first one'),
+      version: z.int().positive().nullable().describe('null if a dry run would create the first version'),
       ...DashboardFields.shape,
     }),
     report: ImportReport,

@@ -18,12 +18,15 @@ const listing: Listing = {
   searched: ['name', 'description'],
   filters: {
     tag: equals('tags'),
-    folder: { ...equals('folders'), schema: z.string().min(1).max(512).optional().describe('Those in it and below') },
+    folder: {
+      ...equals('folders'),
+      schema: z.string().min(1).max(512).optional().describe('Dashboards in this folder and below'),
+    },
     visibility: equals('visibility'),
     ownerId: equals('ownerId'),
     source: {
       ...equals('source'),
-      schema: SourceName.optional().describe('Those that are kept as code there'),
+      schema: SourceName.optional().describe('Dashboards managed as code by this source'),
     },
   },
 };
@@ -39,7 +42,7 @@ const Item = z.strictObject({
   ownerId,
   changedBy,
   documentVersion,
-  panels: z.int().describe('How many'),
+  panels: z.int().describe('Number of panels'),
   source: DashboardView.shape.source,
   ...storedView,
 });
@@ -55,7 +58,10 @@ const facetsOf = [
 ];
 const none = { values: [], partial: false };
 
-const facets = z.enum(['true', 'false']).optional().describe('true: tells tags and folders with how many have each');
+const facets = z
+  .enum(['true', 'false'])
+  .optional()
+  .describe('true: also returns tags and folders with the number of dashboards in each');
 
 export const listDashboards = defineOperation({
   method: 'GET',
@@ -69,11 +75,13 @@ export const listDashboards = defineOperation({
     nextCursor: z.string().nullable(),
     facets: z
       .strictObject({
-        tags: FacetValues.describe('Of what the parameters other than tag find'),
-        folders: FacetValues.describe('Of what the parameters other than folder find, each with those below it'),
+        tags: FacetValues.describe('Of the dashboards that match all parameters except tag'),
+        folders: FacetValues.describe(
+          'Of the dashboards that match all parameters except folder, each including its subfolders',
+        ),
       })
       .nullable()
-      .describe('null where they are not asked for'),
+      .describe('null if not requested'),
   }),
   async handler({ caller, query }, { documents, clock }) {
     const summaries = documents.of(caller.tenantId).collection(dashboardSummaries);

@@ -19,10 +19,10 @@ import { idParameter } from '../../resources/resource-operations.ts';
 const panelParameters = z.strictObject({ ...idParameter.shape, panelId: StableId });
 const Changed = z.strictObject({
   panel: Panel,
-  version: z.int().positive().describe('Of the dashboard; the ETag'),
+  version: z.int().positive().describe('Version of the dashboard; the ETag'),
 });
 
-/** Changes what a dashboard says to what `next` makes of it, and tells the new version. */
+/** Applies `next` to a dashboard, and returns the new version. */
 const changeDocument = async (
   id: string,
   next: (document: DashboardFields) => DashboardFields,
@@ -87,7 +87,7 @@ export const replacePanel = defineOperation({
   method: 'PUT',
   path: '/api/dashboards/{id}/panels/{panelId}',
   operationId: 'replacePanel',
-  summary: 'Replace a panel of a dashboard, and nothing else of it',
+  summary: 'Replace one panel of a dashboard, without other changes',
   params: panelParameters,
   body: PanelBody,
   response: Changed,

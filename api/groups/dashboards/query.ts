@@ -29,10 +29,13 @@ import { readingOf } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { foundDashboard } from './read.ts';
 
-/** Within the time of every operation: what is done by then is answered, and the rest says that it was not. */
+/**
+ * Less than the time limit of every operation: panels that are done by then are returned, and the others report a
+ * timeout.
+ */
 const budgetMs = 40_000;
 
-/** Aborts with the request, or when its time is over. */
+/** Aborts with the request, or when its time is over */
 const endingWith = (signal: AbortSignal): AbortSignal => {
   const over = new AbortController();
   const reason = new UnavailableError(
@@ -59,7 +62,7 @@ const eventsFor = async (query: EventsRequest, caller: Caller, ports: Ports) => 
   return { events, partial };
 };
 
-/** What a dashboard is asked with on behalf of a caller. */
+/** Context of a dashboard query for a caller. */
 export const dashboardContextOf = async (
   document: DashboardFields,
   caller: Caller,
@@ -86,7 +89,7 @@ export const queryDashboard = defineOperation({
   path: '/api/dashboards/{id}/query',
   operationId: 'queryDashboard',
   summary:
-    'Answer the panels of a dashboard for a range and variables; with Accept: application/x-ndjson each panel is a line, sent when it is done',
+    'Query the panels of a dashboard for a range and variables; with Accept: application/x-ndjson each panel is a line, sent as soon as it is ready',
   role: 'viewer',
   unaudited: 'It reads telemetry and changes nothing.',
   maxBodyBytes: 2 * 1024 * 1024,
@@ -100,7 +103,8 @@ export const queryDashboard = defineOperation({
     const context = await dashboardContextOf(document, caller, signal, ports);
     if (!/\bapplication\/x-ndjson\b/i.test(request.header('accept'))) return dashboardAnswer(document, body, context);
     const lines = dashboardLines(document, body, context);
-    // The first line is made before the answer begins: what cannot be asked at all is an error and not a broken stream.
+    // The first line is produced before the answer begins, so that an invalid query is an error and not a broken
+    // stream.
     const first = await lines.next();
     return { contentType: jsonLinesType, content: Readable.from(inLines(first, lines)) };
   },

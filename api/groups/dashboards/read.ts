@@ -10,14 +10,16 @@ import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 
-/** A dashboard that the caller sees. */
+/** Returns a dashboard that the caller may see. */
 export const foundDashboard = async (id: string, caller: Caller, { documents }: Ports): Promise<Document & Stored> => {
   const found = await documents.of(caller.tenantId).collection(dashboardResource.collection).find(id);
   if (found === undefined || !dashboardResource.visibleTo(found, caller)) throw notFound('dashboard');
   return found;
 };
 
-/** Counts an opening. Two that meet count as one: it says whether a dashboard is used, and is no ledger. */
+/**
+ * Counts a view. Two concurrent views may count once: the number shows whether a dashboard is used and is not exact.
+ */
 const countOpening = async (id: string, { tenantId }: Caller, { documents, clock }: Ports): Promise<void> => {
   const openings = documents.of(tenantId).collection(dashboardOpenings);
   try {
@@ -39,7 +41,7 @@ export const getDashboard = defineOperation({
   versions: 'shown',
   params: idParameter,
   query: z.strictObject({
-    countView: z.enum(['true']).optional().describe('true: a person opens it, which is counted'),
+    countView: z.enum(['true']).optional().describe('true: counts as a view by a person'),
   }),
   response: DashboardView,
   async handler(input, ports) {

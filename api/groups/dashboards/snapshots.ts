@@ -36,15 +36,18 @@ import { foundDashboard } from './read.ts';
 
 const dayMs = 86_400_000;
 const defaultDays = 7;
-/** Snapshots of one dashboard that have not expired. */
+/** Maximum number of unexpired snapshots per dashboard */
 const maxSnapshots = 100;
-/** A document holds 4 MB at most. */
+/** A document can hold at most 4 MB. */
 const maxCharacters = 3_500_000;
 const purpose = 'dashboard snapshot';
 
 const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 
-/** A token says where its snapshot is to nobody but this installation. Its secret is random: only its hash is kept. */
+/**
+ * Only this installation can read the location of the snapshot from a token. Its secret is random, and only its hash is
+ * stored.
+ */
 const newToken = ({ secretBox }: Ports, tenantId: string, id: string): string =>
   secretBox.seal(purpose, `${tenantId} ${id} ${randomBytes(32).toString('base64url')}`);
 
@@ -57,31 +60,31 @@ const Body = z.strictObject({
   maxPoints,
   variables,
   panels,
-  name: z.string().min(1).max(256).optional().describe('Shown to those who open it; default: that of the dashboard'),
+  name: z.string().min(1).max(256).optional().describe('Title for viewers; default: that of the dashboard'),
   labels: z
     .array(z.string().min(1).max(512))
     .max(100)
     .default([])
-    .describe('Labels and fields whose values stay in it; all others are taken out, and ids of records always'),
-  bodies: z.boolean().default(false).describe('Whether bodies of log records stay in it'),
+    .describe('Labels and fields whose values are included; all others, and ids of records, are always removed'),
+  bodies: z.boolean().default(false).describe('Whether bodies of log records are included'),
   expiresInDays: z
     .int()
     .min(1)
     .max(90)
     .optional()
-    .describe('Days after which it is gone; default: 7. OIQ_SNAPSHOT_DAYS may allow fewer than 90'),
+    .describe('Days until it expires; default 7. OIQ_SNAPSHOT_DAYS may allow fewer than 90'),
 });
 
 const SnapshotView = z.strictObject({
   id: z.string(),
   dashboardId: z.string(),
   name: z.string(),
-  createdBy: z.string().describe('Who made it: a user or a service account'),
+  createdBy: z.string().describe('Creator: id of a user or service account'),
   createdAt: z.iso.datetime(),
   expiresAt: z.iso.datetime(),
   labels: z.array(z.string()),
   bodies: z.boolean(),
-  opened: z.int().describe('How often it was opened'),
+  opened: z.int().describe('Number of views'),
 });
 
 const viewOf = (snapshot: DashboardSnapshot & Stored): z.input<typeof SnapshotView> => {
@@ -103,7 +106,7 @@ const expiryOf = (days: number | undefined, { settings, clock }: Ports): string 
   return iso(clock.now() + (days ?? Math.min(defaultDays, maxDays)) * dayMs);
 };
 
-/** What it shows, compressed. */
+/** Its content, compressed. */
 const contentOf = async (
   id: string,
   body: z.output<typeof Body>,
@@ -131,15 +134,15 @@ export const createDashboardSnapshot = defineOperation({
   path: '/api/dashboards/{id}/snapshots',
   operationId: 'createDashboardSnapshot',
   summary:
-    'Freeze what a dashboard shows behind a link that expires, without queries, ids, links and labels that are not listed',
+    "Create a snapshot of a dashboard's content behind an expiring link, without queries, ids, links and unlisted labels",
   role: 'editor',
   audit: 'dashboard-snapshot.create',
   params: idParameter,
   body: Body,
   response: z.strictObject({
     ...SnapshotView.shape,
-    token: z.string().describe('Shown once: it is not kept'),
-    path: z.string().describe('Where it can be read without a session'),
+    token: z.string().describe('Shown only once: it is not stored'),
+    path: z.string().describe('Path at which it can be read without a session'),
   }),
   async handler(input, ports) {
     const { caller, params, body, change } = input;
@@ -169,7 +172,7 @@ export const listDashboardSnapshots = defineOperation({
   method: 'GET',
   path: '/api/dashboards/{id}/snapshots',
   operationId: 'listDashboardSnapshots',
-  summary: 'List the snapshots of a dashboard that have not expired',
+  summary: 'List the unexpired snapshots of a dashboard',
   role: 'viewer',
   params: idParameter,
   query: listParameters(listing),
@@ -187,7 +190,7 @@ export const revokeDashboardSnapshot = defineOperation({
   method: 'DELETE',
   path: '/api/snapshots/{id}',
   operationId: 'revokeDashboardSnapshot',
-  summary: 'Revoke a snapshot: an Editor their own, an Admin all',
+  summary: 'Revoke a snapshot: Editors their own, Admins all',
   role: 'editor',
   audit: 'dashboard-snapshot.revoke',
   params: idParameter,
@@ -198,7 +201,7 @@ export const revokeDashboardSnapshot = defineOperation({
     if (found === undefined) throw notFound('snapshot');
     const isOwn = found.createdBy === caller.actor.id;
     if (!isOwn && !mayCall(caller.role, 'admin')) {
-      // That there is one is told to those who see its dashboard.
+      // Only callers who may see the dashboard learn that the snapshot exists.
       await foundDashboard(found.dashboardId, caller, ports).catch(() => Promise.reject(notFound('snapshot')));
       throw new ApiError('FORBIDDEN', 'the snapshot was made by somebody else: an Admin can revoke it');
     }
@@ -211,7 +214,10 @@ export const revokeDashboardSnapshot = defineOperation({
   },
 });
 
-/** The snapshot of a token that is valid. For any other text the same steps are taken: no time tells why there is none. */
+/**
+ * Returns the snapshot of a valid token. Any other text takes the same steps, so that the response time does not reveal
+ * the reason.
+ */
 const snapshotOf = async (token: string, { secretBox, documents, clock }: Ports) => {
   const [tenantId = platformTenant, id = 'none'] = secretBox.open(purpose, token)?.split(' ') ?? [];
   const own = documents.of(tenantId);
@@ -225,7 +231,7 @@ const snapshotOf = async (token: string, { secretBox, documents, clock }: Ports)
   return { found, own, gzip: content.gzip };
 };
 
-/** Two openings that meet may count as one: it says whether a snapshot is used, and is no ledger. */
+/** Two concurrent views may count once: the number shows whether a snapshot is used and is not exact. */
 const countOpening = async (
   own: TenantDocuments,
   { id, opened, version }: DashboardSnapshot & Stored,
@@ -241,7 +247,7 @@ export const getSharedSnapshot = defineOperation({
   method: 'GET',
   path: '/api/shared-snapshots/{token}',
   operationId: 'getSharedSnapshot',
-  summary: 'Read a snapshot by its link; one that is unknown, has expired or was revoked is the same 404',
+  summary: 'Get a snapshot by its link; unknown, expired and revoked links all return the same 404',
   role: 'none',
   limit: { rate: 2, burst: 60 },
   params: z.strictObject({ token: z.string().min(1).max(512) }),

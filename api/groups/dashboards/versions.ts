@@ -23,10 +23,7 @@ const versionParameters = z.strictObject({ ...idParameter.shape, version: z.stri
 const Version = z.strictObject({
   version: z.int().positive(),
   at: z.iso.datetime(),
-  actor: z
-    .strictObject({ type: z.string(), id: z.string() })
-    .nullable()
-    .describe('Who made it; null where that is not known'),
+  actor: z.strictObject({ type: z.string(), id: z.string() }).nullable().describe('Author; null if unknown'),
 });
 
 const toVersionView = ({ resource, at, actor }: ResourceVersion): z.input<typeof Version> => ({
@@ -39,7 +36,7 @@ export const listDashboardVersions = defineOperation({
   method: 'GET',
   path: '/api/dashboards/{id}/versions',
   operationId: 'listDashboardVersions',
-  summary: 'List the versions of a dashboard that are kept, the newest first',
+  summary: 'List the stored versions of a dashboard, the newest first',
   role: 'viewer',
   params: idParameter,
   response: z.strictObject({ items: z.array(Version), nextCursor: z.null() }),
@@ -50,7 +47,7 @@ export const listDashboardVersions = defineOperation({
   },
 });
 
-/** A version that is kept. */
+/** Returns a stored version. */
 const findVersion = async (
   documents: TenantDocuments,
   { id, version }: { readonly id: string; readonly version: string | number },
@@ -64,18 +61,18 @@ export const getDashboardVersion = defineOperation({
   method: 'GET',
   path: '/api/dashboards/{id}/versions/{version}',
   operationId: 'getDashboardVersion',
-  summary: 'Get a version of a dashboard, and how the present one, or another, differs from it',
+  summary: 'Get a version of a dashboard, and its differences from the current version or another one',
   role: 'viewer',
   params: versionParameters,
   query: z.strictObject({
-    compareWith: z.coerce.number().int().min(1).optional().describe('Another version; without it the present one'),
+    compareWith: z.coerce.number().int().min(1).optional().describe('Another version; default: the current one'),
   }),
   response: z.strictObject({
     ...Version.shape,
-    document: DashboardFields.describe('In the present form'),
-    losses: z.array(Loss).describe('What was in an older form and has no place in this one'),
-    comparedWith: z.int().positive().describe('The version that it is compared with'),
-    differences: z.array(DashboardDifference).describe('From this version to that one'),
+    document: DashboardFields.describe('In the current form'),
+    losses: z.array(Loss).describe('Content of an older form that the current form cannot represent'),
+    comparedWith: z.int().positive().describe('Version of the comparison'),
+    differences: z.array(DashboardDifference).describe('Differences from this version to that one'),
   }),
   async handler({ caller, params, query }, ports) {
     const present = await foundDashboard(params.id, caller, ports);
@@ -96,7 +93,7 @@ export const restoreDashboardVersion = defineOperation({
   method: 'POST',
   path: '/api/dashboards/{id}/versions/{version}/restore',
   operationId: 'restoreDashboardVersion',
-  summary: 'Make a version of a dashboard the present one again, as a new version; none where nothing differs',
+  summary: 'Restore a version of a dashboard as a new version; no new version if nothing differs',
   role: 'editor',
   audit: 'dashboard.restore',
   versions: 'require',
@@ -104,7 +101,9 @@ export const restoreDashboardVersion = defineOperation({
   query: byHand,
   response: z.strictObject({
     ...DashboardView.shape,
-    losses: DashboardView.shape.losses.describe('What the version held in an older form and has no place in this one'),
+    losses: DashboardView.shape.losses.describe(
+      'Content of the version in an older form that the current form cannot represent',
+    ),
   }),
   async handler(input, ports) {
     const { caller, params } = input;

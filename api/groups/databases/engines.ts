@@ -18,7 +18,11 @@ import { listCache } from '../../kernel/result-cache.ts';
 const { from, to } = rangeParameters;
 const range = { from, to, ...projectScopeParameters };
 const params = z.strictObject({
-  engine: z.string().min(1).max(128).describe('Product, such as postgresql; former names of the conventions too'),
+  engine: z
+    .string()
+    .min(1)
+    .max(128)
+    .describe('Product, such as postgresql; former names of the semantic conventions are accepted too'),
 });
 
 interface RangeQuery {
@@ -37,7 +41,7 @@ export const getDatabaseEngines = defineOperation({
   method: 'GET',
   path: '/api/databases/engines',
   operationId: 'getDatabaseEngines',
-  summary: 'List database engines: those that were seen in a time range, and those whose metrics are understood',
+  summary: 'List database engines: those that appear in a time range, and those with supported metrics',
   role: 'viewer',
   cache: listCache,
   query: z.strictObject(range),
@@ -47,14 +51,14 @@ export const getDatabaseEngines = defineOperation({
     items: z.array(
       z.strictObject({
         engine: z.string(),
-        databases: z.int().describe('Of this range'),
-        calledDatabases: z.int().describe('Of which so many were called by services'),
-        watchedDatabases: z.int().describe('And so many told of by metrics'),
-        figures: z.array(z.string()).describe('Figures that its metrics can give'),
-        senders: z.array(z.string()).describe('Receivers and exporters whose metrics are understood'),
+        databases: z.int().describe('Number of databases in this range'),
+        calledDatabases: z.int().describe('Number of databases called by services'),
+        watchedDatabases: z.int().describe('Number of databases with metrics'),
+        figures: z.array(z.string()).describe('Figures that its metrics support'),
+        senders: z.array(z.string()).describe('Receivers and exporters with supported metrics'),
       }),
     ),
-    isCut: z.boolean().describe('Whether more than 5,000 databases were seen, of which the first are counted'),
+    isCut: z.boolean().describe('Whether there are more than 5,000 databases; only the first are counted'),
   }),
   async handler({ caller, query }, ports) {
     const { minutes, reading } = parseQuery(caller, query, ports);
@@ -88,7 +92,7 @@ export const showDatabaseEngine = defineOperation({
   method: 'GET',
   path: '/api/databases/{engine}',
   operationId: 'showDatabaseEngine',
-  summary: 'One engine: its databases in a time range, and its headline figures',
+  summary: 'Get an engine: its databases in a time range, and its headline figures',
   role: 'viewer',
   cache: listCache,
   params,
@@ -99,7 +103,7 @@ export const showDatabaseEngine = defineOperation({
     engine: z.string(),
     databases: z.array(DatabaseInstance).describe('The first 1,000; GET /api/databases?engine= lists all'),
     databaseCount: z.int(),
-    figures: z.array(FigureAnswer).describe('Of all its databases together; of the whole organization'),
+    figures: z.array(FigureAnswer).describe('Aggregated over all its databases, of the whole organization'),
   }),
   async handler({ caller, params: { engine }, query }, ports) {
     const { minutes, reading } = parseQuery(caller, query, ports);
@@ -126,7 +130,7 @@ export const showDatabaseSeries = defineOperation({
   method: 'GET',
   path: '/api/databases/{engine}/timeseries',
   operationId: 'showDatabaseSeries',
-  summary: 'One figure of an engine over time: of its calls, by database, or of its metrics',
+  summary: 'Get a figure of an engine over time: of its calls, by database, or of its metrics',
   role: 'viewer',
   cache: listCache,
   params,
@@ -147,7 +151,7 @@ export const showDatabaseSeries = defineOperation({
     stepMs: z.int(),
     figure: z.string(),
     unit: z.string(),
-    series: z.array(Series).describe('The 100 with the most calls; steps without a call have no point'),
+    series: z.array(Series).describe('The 100 series with the most calls; steps without a call have no point'),
     reason: z.string().nullable().describe('Why there are no series; null if there are'),
   }),
   async handler({ caller, params: { engine }, query }, ports) {

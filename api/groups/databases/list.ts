@@ -14,7 +14,7 @@ export const listDatabases = defineOperation({
   method: 'GET',
   path: '/api/databases',
   operationId: 'listDatabases',
-  summary: 'List databases that were called or watched in a time range, by engine',
+  summary: 'List databases with calls or metrics in a time range, by engine',
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({
@@ -25,11 +25,11 @@ export const listDatabases = defineOperation({
       .min(1)
       .max(128)
       .optional()
-      .describe('Product, such as postgresql; former names of the conventions too'),
+      .describe('Product, such as postgresql; former names of the semantic conventions are accepted too'),
   }),
   response: z.strictObject({
-    from: z.string().describe('Beginning of the first minute that is counted'),
-    to: z.string().describe('End of the last one, or now'),
+    from: z.string().describe('Beginning of the first counted minute'),
+    to: z.string().describe('End of the last counted minute, or now'),
     items: z.array(DatabaseInstance),
     nextCursor: z.string().nullable(),
     isCut: z.boolean().describe('Whether there are more than 5,000'),

@@ -14,8 +14,7 @@ export const listDatabaseQueries = defineOperation({
   method: 'GET',
   path: '/api/databases/queries',
   operationId: 'listDatabaseQueries',
-  summary:
-    'List the statements that databases were asked, normalised, by time, calls or errors; from the spans of those who asked',
+  summary: 'List normalized statements of databases by time, calls or errors, from the spans of the callers',
   role: 'viewer',
   entitlement: 'traces',
   cache: listCache,
@@ -28,9 +27,9 @@ export const listDatabaseQueries = defineOperation({
       .min(1)
       .max(128)
       .optional()
-      .describe('Product, such as postgresql; former names of the conventions too'),
+      .describe('Product, such as postgresql; former names of the semantic conventions are accepted too'),
     database: z.string().min(1).max(512).optional().describe('db.namespace'),
-    search: z.string().min(1).max(512).optional().describe('A part of the normalised statement, in any case'),
+    search: z.string().min(1).max(512).optional().describe('Part of the normalized statement, case-insensitive'),
     sort: z
       .enum(statementSorts)
       .default('-time')

@@ -4,6 +4,6 @@ import { replayDeadLetters, showReplay } from './replays.ts';
 
 export const deadLetterGroup = defineGroup({
   name: 'dead-letter',
-  summary: 'Payloads that were refused or could not be processed: read, replay, discard.',
+  summary: 'Payloads that were rejected or could not be processed: read, replay, discard.',
   operations: [listDeadLetters, showDeadLetter, replayDeadLetters, showReplay, discardDeadLetter],
 });

@@ -8,7 +8,7 @@ import type { ReplayJob, ReplayView } from '../../dead-letters/replay-jobs.ts';
 export const viewOf = ({ tenantId: _, place: __, ...deadLetter }: DeadLetter): z.output<typeof DeadLetterView> =>
   deadLetter;
 
-/** Restrictions that lists and replays share. */
+/** Filters of lists and replays. */
 export const filterFields = {
   signal: z.enum(signals).optional(),
   reason: z.string().min(1).max(128).optional(),

@@ -23,19 +23,21 @@ import { Decision, decisionView, idOfGroup, undecided } from './decisions.ts';
 
 const Change = z.strictObject({
   status: z.enum(errorGroupStatuses).optional(),
-  resolvedIn: ResolvedIn.nullable().optional().describe('With status resolved; without it, everywhere and at once'),
-  ignoredUntil: IgnoredUntil.nullable().optional().describe('With status ignored; without it, for good'),
-  assigneeId: z.string().min(1).max(128).nullable().optional().describe('A user of the organization; null for nobody'),
+  resolvedIn: ResolvedIn.nullable().optional().describe('With status resolved; default: everywhere and immediately'),
+  ignoredUntil: IgnoredUntil.nullable().optional().describe('With status ignored; default: permanently'),
+  assigneeId: z.string().min(1).max(128).nullable().optional().describe('A user of the organization; null for no one'),
   unmerge: z
     .array(idOfGroup)
     .min(1)
     .max(100)
     .optional()
-    .describe('Fingerprints that leave the group for good: no merge brings them back unless it names them in rejoin'),
+    .describe(
+      'Fingerprints to remove from the group permanently: a merge brings them back only if it lists them in rejoin',
+    ),
 });
 type Change = z.output<typeof Change>;
 
-/** Fields that go with one status only. */
+/** Rejects fields that require another status. */
 const refuseMisplaced = ({ status, resolvedIn, ignoredUntil }: Change): void => {
   const details: Detail[] = [];
   if (resolvedIn && status !== 'resolved')
@@ -45,7 +47,7 @@ const refuseMisplaced = ({ status, resolvedIn, ignoredUntil }: Change): void => 
   if (details.length > 0) throw invalidFields(details);
 };
 
-/** The state that a change makes; `now` is when it gets a status that it does not have. */
+/** Returns the state after a change; `now` is the time of a status change. */
 const changed = (
   before: ErrorGroupState & Pick<Stored, 'version'>,
   change: Change,
@@ -62,12 +64,12 @@ const changed = (
   const until = ignoredUntil === null || Object.keys(ignoredUntil).length === 0 ? null : ignoredUntil;
   const nextState = { status, resolvedIn, ignoredUntil: until };
   const { changedAt, ...own } = current;
-  // What was closed and happened again is closed anew.
+  // A closed error that occurred again is closed with a new time.
   const isSame = isDeepStrictEqual(nextState, own) && (status === 'unresolved' || !isOpen);
   return { ...nextState, assigneeId, changedAt: isSame ? changedAt : now };
 };
 
-/** Takes fingerprints out of a group, and keeps them apart from all that stays. */
+/** Removes fingerprints from a group, and separates them from all that stay. */
 const unmerge = async (
   { collection }: Pick<TenantDocuments, 'collection'>,
   groupId: string,
@@ -112,7 +114,7 @@ export const changeError = defineOperation({
   method: 'PATCH',
   path: '/api/errors/{id}',
   operationId: 'changeError',
-  summary: 'Resolve, ignore, reopen or assign a group of errors, or take fingerprints out of it for good',
+  summary: 'Resolve, ignore, reopen or assign a group of errors, or permanently remove fingerprints from it',
   role: 'editor',
   audit: 'error-group.change',
   versions: 'write',

@@ -14,7 +14,7 @@ export const idOfGroup = z
   .max(64)
   .regex(/^f\d{1,4}-[0-9a-f]{16}$/, 'is not the id of an error group');
 
-/** Stands for a group about which nobody decided anything: version 0. */
+/** State of a group without decisions: version 0. */
 export const undecided: ErrorGroupState & Pick<Stored, 'version'> = {
   status: 'unresolved' as const,
   changedAt: '',
@@ -26,16 +26,16 @@ export const undecided: ErrorGroupState & Pick<Stored, 'version'> = {
 
 export const Decision = z.strictObject({
   id: z.string(),
-  status: z.enum(errorGroupStatuses).describe('As it was decided; what happened since may have reopened it'),
-  changedAt: z.string().nullable().describe('When it got that status'),
+  status: z.enum(errorGroupStatuses).describe('Status as decided; later occurrences may have reopened it'),
+  changedAt: z.string().nullable().describe('Time of the status change'),
   resolvedIn: ResolvedIn.nullable(),
   ignoredUntil: IgnoredUntil.nullable(),
   assigneeId: z.string().nullable(),
-  fingerprints: z.array(z.string()).describe('Its own, and those that were merged into it'),
-  version: z.int().describe('Its ETag; 0 before anybody decided anything'),
+  fingerprints: z.array(z.string()).describe('Its own fingerprint, and the merged ones'),
+  version: z.int().describe('Its ETag; 0 without any decision'),
 });
 
-/** What was decided about a group, as answers carry it. */
+/** Decisions about a group in API answers. */
 export const decisionView = (
   id: string,
   { status, changedAt, resolvedIn, ignoredUntil, assigneeId, version }: ErrorGroupState & Pick<Stored, 'version'>,

@@ -11,18 +11,18 @@ import { decisionsOf } from '../../error-decisions.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 
-/** Not cached: people look here just after they resolved a group. */
+/** Not cached: people read the list just after they resolve a group. */
 export const listErrors = defineOperation({
   method: 'GET',
   path: '/api/errors',
   operationId: 'listErrors',
-  summary: 'List groups of errors of a time range, with counts, users, trend and status; the last seen first',
+  summary: 'List groups of errors of a time range, with counts, users, trend and status; the most recent first',
   role: 'viewer',
   query: z.strictObject({
     ...rangeParameters,
     ...errorFilterParameters,
     ...projectScopeParameters,
-    status: z.enum(errorGroupStatuses).optional().describe('Only groups that stand so now'),
+    status: z.enum(errorGroupStatuses).optional().describe('Only groups with this current status'),
     search: z
       .string()
       .max(1024)
@@ -49,7 +49,7 @@ export const listErrors = defineOperation({
   },
 });
 
-/** A cursor holds the range, when the list began, and where the page ended. */
+/** A cursor contains the range, the start time of the list, and the end of the page. */
 const pageOf = (cursor: string, sort: string) => {
   const [from = '', to = '', landedBy = '', value = '', id = ''] = decodeCursor(`errors ${sort}`, cursor, [
     integer,

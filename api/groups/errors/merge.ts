@@ -9,7 +9,7 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { Decision, decisionView, idOfGroup, undecided } from './decisions.ts';
 
-/** Pairs among fingerprints that were taken apart. */
+/** Pairs among fingerprints that were separated. */
 const separatePairs = (
   { merges }: Pick<Decisions, 'merges'>,
   fingerprints: ReadonlySet<string>,
@@ -38,7 +38,7 @@ export const mergeErrors = defineOperation({
       .array(idOfGroup)
       .max(100)
       .default([])
-      .describe('Fingerprints that were taken out of one of these groups, and that shall come back all the same'),
+      .describe('Fingerprints that were removed from one of these groups and that this merge brings back'),
   }),
   response: Decision,
   async handler({ caller, body, change }, ports) {
@@ -77,7 +77,7 @@ export const mergeErrors = defineOperation({
   },
 });
 
-/** Writes where fingerprints belong. Of those that come together, none is kept apart from another any more. */
+/** Writes the group of each fingerprint. Merged fingerprints are no longer separated. */
 const write = async (
   { collection }: Pick<TenantDocuments, 'collection'>,
   { merges }: Pick<Decisions, 'merges'>,

@@ -25,7 +25,7 @@ export const listErrorOccurrences = defineOperation({
   params: z.strictObject({ id: z.string().min(1).max(64) }),
   query: z.strictObject({
     ...rangeParameters,
-    from: rangeParameters.from.describe('Default: when the group was first seen, as far as that is kept'),
+    from: rangeParameters.from.describe('Default: the first occurrence of the group, within the retention'),
     ...errorFilterParameters,
     ...projectScopeParameters,
   }),

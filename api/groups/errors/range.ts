@@ -7,7 +7,7 @@ interface RangeQuery {
 
 const dayMs = 86_400_000;
 
-/** The range that is asked for; without a beginning, from when the group was first seen, as far as anything is kept. */
+/** The requested range; by default from the first occurrence of the group, within the retention. */
 export const rangeOfGroup = (
   query: RangeQuery,
   { firstSeen }: { readonly firstSeen: bigint },

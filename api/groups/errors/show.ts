@@ -17,12 +17,12 @@ export const showError = defineOperation({
   path: '/api/errors/{id}',
   operationId: 'getError',
   summary:
-    'Get a group of errors, by its id or that of a fingerprint of it: its last occurrence with the stack read, tags, and why it is one group',
+    'Get a group of errors by its id or that of one of its fingerprints: its last occurrence with the parsed stack, tags, and the grouping reason',
   role: 'viewer',
   versions: 'shown',
   params: z.strictObject({ id: z.string().min(1).max(64) }),
   query: z.strictObject({
-    from: rangeParameters.from.describe('Default: when the group was first seen, as far as that is kept'),
+    from: rangeParameters.from.describe('Default: the first occurrence of the group, within the retention'),
     to: rangeParameters.to,
     ...errorFilterParameters,
     ...projectScopeParameters,

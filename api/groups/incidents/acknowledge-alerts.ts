@@ -1,4 +1,4 @@
-/** Acknowledging an incident acknowledges those of its alerts that go on, in the same transaction. */
+/** Acknowledging an incident acknowledges its active alerts in the same transaction. */
 import { within } from '../../../runtime/timeout.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { alertAcknowledgements } from '../../../schemas/resources/alert-rule.ts';
@@ -8,7 +8,7 @@ import type { AuditedTransaction } from '../../changes.ts';
 import type { TimelineContext } from '../../incidents/timeline-sources.ts';
 import { platformAlertsOf } from '../../platform-alerts.ts';
 
-/** It is read in a transaction, which may take 10 seconds. */
+/** The read happens in a transaction, which may take 10 seconds. */
 const maxReadMs = 4000;
 
 interface Firing {
@@ -17,7 +17,10 @@ interface Firing {
   readonly startedAtMs: number | null;
 }
 
-/** Its alerts that go on. Where they cannot be read, the incident is acknowledged all the same, and the log says so. */
+/**
+ * Returns the active alerts of the incident. If they are unavailable, the incident is acknowledged anyway, and the log
+ * contains a warning.
+ */
 const firingOf = async ({ alertIds }: Incident, { tenantId, reading, ports }: TimelineContext): Promise<Firing[]> => {
   const { documents, clock, log } = ports;
   const platform = await platformAlertsOf(documents, tenantId, clock.now());
@@ -31,7 +34,9 @@ const firingOf = async ({ alertIds }: Incident, { tenantId, reading, ports }: Ti
   }
 };
 
-/** Acknowledges the alerts of an incident that is about to be acknowledged. Those that somebody sees to already stay theirs. */
+/**
+ * Acknowledges the alerts of an incident that is about to be acknowledged. Already acknowledged alerts stay unchanged.
+ */
 export const acknowledgeAlerts = async (
   after: Incident,
   before: Incident & Stored,

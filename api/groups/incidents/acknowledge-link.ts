@@ -19,8 +19,7 @@ export const acknowledgeByLink = defineOperation({
   method: 'POST',
   path: acknowledgePath,
   operationId: 'acknowledgeIncidentByLink',
-  summary:
-    'Acknowledge an incident with the token of a page, as the person who was paged; repeated, it changes nothing',
+  summary: 'Acknowledge an incident with the token of a page, as the paged person; idempotent',
   role: 'none',
   audit: 'incident.acknowledge',
   body: z.strictObject({

@@ -15,9 +15,9 @@ import type { Ports } from '../../kernel/ports.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 
 const dayMs = 86_400_000;
-/** What a feed shows: calendars keep the past that they were told. */
+/** Time range of a feed: calendars retain past shifts. */
 const shown = { beforeMs: 14 * dayMs, afterMs: 180 * dayMs };
-/** Of a person. */
+/** Maximum number per person */
 const maxFeeds = 50;
 const maxSchedules = 200;
 const purpose = 'calendar feed';
@@ -27,8 +27,8 @@ const tokenHashOf = (token: string): string => hash('sha256', token);
 
 const View = z.strictObject({
   id: z.string(),
-  scheduleId: z.string().nullable().describe('null: all shifts of the one who made it'),
-  userId: z.string().describe('Who made it'),
+  scheduleId: z.string().nullable().describe('null: all shifts of its creator'),
+  userId: z.string().describe('Creator'),
   createdAt: z.iso.datetime(),
 });
 const viewOf = ({ id, scheduleId, userId, createdAt }: CalendarFeed & Stored): z.output<typeof View> => ({
@@ -42,7 +42,7 @@ export const createCalendarFeed = defineOperation({
   method: 'POST',
   path: '/api/on-call/calendar-feeds',
   operationId: 'createCalendarFeed',
-  summary: 'Make an address at which a calendar follows the shifts of a schedule, or all of mine',
+  summary: 'Create a calendar feed of the shifts of a schedule, or of all my shifts',
   role: 'viewer',
   people: true,
   audit: 'calendar-feed.create',
@@ -51,15 +51,15 @@ export const createCalendarFeed = defineOperation({
   }),
   response: z.strictObject({
     ...View.shape,
-    path: z.string().describe('Where calendars read it. Shown once: it is not kept'),
-    url: z.string().describe('The same with the public address of the installation; empty where it has none'),
+    path: z.string().describe('Path for calendars. Shown only once: it is not stored'),
+    url: z.string().describe('Path with the public address of the installation; empty if there is none'),
   }),
   async handler({ caller, body, change }, { secretBox, settings }) {
     const { tenantId } = caller;
     const { userId } = personOf(caller);
     const { scheduleId } = body;
     const id = randomUUID();
-    // It says where the feed is to nobody but this installation; the rest is random.
+    // Only this installation can read the location of the feed from it; the rest is random.
     const token = secretBox.seal(purpose, `${tenantId} ${id} ${randomBytes(32).toString('base64url')}`);
     const made = await change(async ({ of, record }) => {
       const own = of(tenantId);
@@ -81,7 +81,7 @@ export const listCalendarFeeds = defineOperation({
   method: 'GET',
   path: '/api/on-call/calendar-feeds',
   operationId: 'listCalendarFeeds',
-  summary: 'List my calendar feeds; an Admin those of everybody',
+  summary: 'List my calendar feeds; for an Admin, those of all users',
   role: 'viewer',
   response: z.strictObject({ items: z.array(View) }),
   async handler({ caller }, { documents }) {
@@ -96,7 +96,7 @@ export const revokeCalendarFeed = defineOperation({
   method: 'DELETE',
   path: '/api/on-call/calendar-feeds/{id}',
   operationId: 'revokeCalendarFeed',
-  summary: 'Revoke a calendar feed of mine: its address answers no more; an Admin revokes any',
+  summary: 'Revoke one of my calendar feeds; an Admin can revoke any',
   role: 'viewer',
   audit: 'calendar-feed.revoke',
   params: idParameter,
@@ -115,7 +115,10 @@ export const revokeCalendarFeed = defineOperation({
   },
 });
 
-/** The feed of a token. For any other text the same steps are taken: no time tells why there is none. */
+/**
+ * Returns the feed of a token. Any other text takes the same steps, so that the response time does not reveal the
+ * reason.
+ */
 const feedOf = async (token: string, { secretBox, documents }: Ports) => {
   const [tenantId = platformTenant, id = 'none'] = secretBox.open(purpose, token)?.split(' ') ?? [];
   const found = await documents.of(tenantId).collection(calendarFeeds).find(id);
@@ -128,7 +131,7 @@ const feedOf = async (token: string, { secretBox, documents }: Ports) => {
   return { tenantId, found, member };
 };
 
-/** The schedules whose shifts a feed shows. */
+/** Schedules of the shifts in a feed. */
 const schedulesOf = async (own: TenantDocuments, { scheduleId, userId }: CalendarFeed) => {
   const stored = own.collection(onCallSchedules);
   if (scheduleId === null)
@@ -141,7 +144,7 @@ export const getSharedCalendar = defineOperation({
   method: 'GET',
   path: '/api/on-call/calendars/{token}',
   operationId: 'getSharedCalendar',
-  summary: 'Read the shifts of a calendar feed as iCalendar; one that is unknown or was revoked is the same 404',
+  summary: 'Get the shifts of a calendar feed as iCalendar; unknown and revoked feeds return the same 404',
   role: 'none',
   limit: { rate: 2, burst: 60 },
   contentType: calendarType,

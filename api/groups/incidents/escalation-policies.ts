@@ -11,10 +11,13 @@ import { unknownMember } from '../../resources/members.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { storedView } from '../../resources/resource-spec.ts';
 
-/** Of an organization. */
+/** Maximum number per organization */
 const maxPolicies = 500;
 
-/** Refuses people and channels that there are not, unless they were named before. Schedules are in the table of references. */
+/**
+ * Rejects unknown people and channels, unless they were already in the policy. Schedules are checked by the table of
+ * references.
+ */
 const checkTargets = async (
   own: Pick<TenantDocuments, 'collection'>,
   { steps }: EscalationPolicy,

@@ -14,7 +14,7 @@ const Previewed = z.strictObject({
   pages: z.array(
     z.strictObject({
       round: z.int(),
-      step: z.int().nullable().describe('From 0; null where the owners are paged'),
+      step: z.int().nullable().describe('Index from 0; null if the owners are paged'),
       kind: z.enum(['person', 'channel']),
       id: z.string(),
       name: z.string(),
@@ -22,7 +22,7 @@ const Previewed = z.strictObject({
   ),
   skipped: z
     .array(z.strictObject({ step: z.int(), reason: z.enum(['outside-hours', 'nobody-on-call']) }))
-    .describe('Steps that page nobody then'),
+    .describe('Steps that would page nobody'),
 });
 
 export const getEscalationPolicy = defineOperation({
@@ -35,7 +35,7 @@ export const getEscalationPolicy = defineOperation({
   params: idParameter,
   query: z.strictObject({
     preview: z.enum(['true', 'false']).default('false'),
-    at: timeParameter.optional().describe('When the incident of the preview opens; default: now'),
+    at: timeParameter.optional().describe('Opening time of the incident in the preview; default: now'),
   }),
   response: z.strictObject({
     ...PolicyView.shape,

@@ -26,18 +26,18 @@ const time = z.iso.datetime().nullable();
 
 const IncidentView = z.strictObject({
   ...IncidentFields.shape,
-  openedBy: z.string().describe('Who declared it; empty where alerts opened it'),
+  openedBy: z.string().describe('User who declared it; empty if alerts opened it'),
   openedAt: z.iso.datetime(),
-  firstAcknowledgedAt: time.describe('It outlives reopening'),
+  firstAcknowledgedAt: time.describe('Remains after reopening'),
   acknowledgedAt: time,
   acknowledgedBy: z.string().nullable(),
   resolvedAt: time,
   resolvedBy: z.string().nullable(),
   reopenedAt: time,
-  evidenceHash: z.string().nullable().describe('SHA-256 of the timeline as it was frozen when it was last resolved'),
-  ruleIds: z.array(z.string()).optional().describe('Rules whose alerts it has'),
-  groupId: z.string().nullable().describe('Group of alerts that opened it; null where it was declared'),
-  escalatesAt: time.optional().describe('When it is looked at next who is to be paged; null for never'),
+  evidenceHash: z.string().nullable().describe('SHA-256 of the timeline at the last resolution'),
+  ruleIds: z.array(z.string()).optional().describe('Rules of its alerts'),
+  groupId: z.string().nullable().describe('Group of alerts that opened it; null if it was declared'),
+  escalatesAt: time.optional().describe('Time of the next escalation check; null for never'),
   ...storedView,
 });
 
@@ -54,14 +54,14 @@ const impossible = (from: IncidentState, to: IncidentState): ApiError =>
       : `the incident is ${from} and cannot become ${to}`,
   );
 
-/** An incident in another state; refuses what is impossible. */
+/** Moves an incident to another state; throws for impossible transitions. */
 const move = <One extends Incident>(incident: One, to: IncidentState, how: Move): One => {
   const next = moved(incident, to, how);
   if (next === undefined) throw impossible(incident.status, to);
   return next;
 };
 
-/** Open ones of an organization, beyond which none is declared. What alerts tell opens all the same. */
+/** Maximum open incidents per organization, beyond which none can be declared. Alerts can still open incidents. */
 const maxOpen = 5000;
 
 const requireRoom = async (own: TenantDocuments): Promise<void> => {
@@ -77,13 +77,13 @@ const requireRoles = async (own: TenantDocuments, { roles }: Incident, before: I
       throw invalid(`roles.${index}.userId`, 'is no user of this organization');
 };
 
-/** An incident that goes on is escalated by another policy from the beginning. */
+/** Restarts the escalation of an open incident with another policy. */
 const escalatedFrom = (incident: Incident, at: string): Incident => {
   const goesOn = incident.status === 'open' || incident.status === 'acknowledged';
   return { ...incident, escalatesAt: goesOn && incident.escalationPolicyId !== null ? at : null };
 };
 
-/** The incident that goes on must be there and must not have ended. */
+/** The target incident must exist and must be open. */
 const requireTarget = async (own: TenantDocuments, id: string, targetId: string): Promise<void> => {
   if (targetId === id) throw invalid('mergedInto', 'is the incident itself: name another one');
   const target = await own.collection(incidents).find(targetId);
@@ -92,7 +92,7 @@ const requireTarget = async (own: TenantDocuments, id: string, targetId: string)
     throw new ApiError('CONFLICT', `the incident ${targetId} is ${target.status}: merge into one that goes on`);
 };
 
-/** What a move does beside: its alerts are acknowledged with it, and its timeline is frozen when it is resolved. */
+/** Side effects of a move: the alerts are acknowledged with the incident, and the timeline is frozen on resolution. */
 const withEffects = async (
   after: Incident,
   before: Incident & Stored,

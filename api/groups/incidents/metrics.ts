@@ -13,8 +13,8 @@ import { Time, timeOf } from './times.ts';
 
 const seconds = z.number().nullable();
 const Durations = z
-  .strictObject({ count: z.int().describe('How many it is of'), median: seconds, mean: seconds, p90: seconds })
-  .describe('Seconds from when they were opened; null where there are none');
+  .strictObject({ count: z.int().describe('Number of incidents'), median: seconds, mean: seconds, p90: seconds })
+  .describe('Seconds since opening; null if there are none');
 
 const figures = {
   incidents: z.int(),
@@ -22,9 +22,9 @@ const figures = {
   acknowledged: z.int(),
   resolved: z.int(),
   merged: z.int(),
-  neverAcknowledged: z.int().describe('As the list with acknowledged=never'),
-  timeToAcknowledge: Durations.describe('To the first acknowledgement; of all but merged ones'),
-  timeToResolve: Durations.describe('Of resolved ones'),
+  neverAcknowledged: z.int().describe('Number of incidents that the list returns for acknowledged=never'),
+  timeToAcknowledge: Durations.describe('Time to the first acknowledgement; of all incidents except merged ones'),
+  timeToResolve: Durations.describe('Of resolved incidents'),
 };
 const PageFigures = {
   pages: z.int(),
@@ -32,7 +32,7 @@ const PageFigures = {
 };
 const Grouped = z.array(z.strictObject({ key: z.string(), ...figures }));
 
-/** Incidents that are looked at. */
+/** Maximum number of incidents in the metrics */
 const maxIncidents = 10_000;
 
 const read = async (
@@ -44,7 +44,7 @@ const read = async (
   const newest = documentsIn(documents.of(tenantId).collection(incidents), { filter, sort: { openedAt: -1 } });
   for await (const incident of newest) {
     found.push(incident);
-    // One more than is looked at tells that there are more.
+    // One more than the limit shows that there are more.
     if (found.length > maxIncidents) break;
   }
   return found;
@@ -54,7 +54,7 @@ export const getIncidentMetrics = defineOperation({
   method: 'GET',
   path: '/api/incidents/metrics',
   operationId: 'getIncidentMetrics',
-  summary: 'Count incidents, and say how long it took to acknowledge and to resolve them',
+  summary: 'Count incidents, and get their times to acknowledge and to resolve',
   role: 'viewer',
   query: z.strictObject({
     from: Time.default('now-30d'),
@@ -68,18 +68,18 @@ export const getIncidentMetrics = defineOperation({
     to: z.iso.datetime(),
     ...figures,
     bySeverity: Grouped,
-    byService: Grouped.describe('One of several services counts under each'),
+    byService: Grouped.describe('An incident of several services counts for each of them'),
     byPolicy: z
       .array(z.strictObject({ escalationPolicyId: z.string().nullable(), ...figures }))
-      .describe('By escalation policy; null for those without one'),
+      .describe('By escalation policy; null for incidents without a policy'),
     pages: z
       .strictObject({
         ...PageFigures,
         byPerson: z.array(z.strictObject({ userId: z.string(), ...PageFigures })),
-        isCut: z.boolean().describe('Whether there are more than the newest 20,000, of which these figures are'),
+        isCut: z.boolean().describe('Whether there are more than the newest 20,000, to which the metrics are limited'),
       })
-      .describe('Pages of the range, as their list has them, whichever incidents are asked for'),
-    isCut: z.boolean().describe('Whether there are more than the newest 10,000, of which these figures are'),
+      .describe('Pages of the range, as in their list, independent of the incident filters'),
+    isCut: z.boolean().describe('Whether there are more than the newest 10,000, to which the metrics are limited'),
   }),
   async handler({ caller, query }, ports) {
     const now = new Date(ports.clock.now()).toISOString();

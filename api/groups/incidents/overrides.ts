@@ -9,10 +9,10 @@ import { unknownMember } from '../../resources/members.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { OverrideView, scheduleResource } from './schedules.ts';
 
-/** Of a schedule, those that are over not counted. */
+/** Maximum number per schedule, without past overrides */
 const maxOverrides = 500;
 
-/** Overrides that are not over. What was is in earlier versions of the schedule. */
+/** Overrides that are not over. Past ones are in earlier versions of the schedule. */
 const current = <One extends { readonly to: string }>(overrides: readonly One[], nowMs: number): One[] =>
   overrides.filter(({ to }) => Date.parse(to) > nowMs);
 
@@ -20,7 +20,7 @@ export const addOverride = defineOperation({
   method: 'POST',
   path: '/api/on-call/schedules/{id}/overrides',
   operationId: 'addOnCallOverride',
-  summary: 'Put people on call for a time, in place of a layer or of all',
+  summary: 'Put people on call for a time, instead of one layer or of all layers',
   role: 'editor',
   audit: 'on-call-schedule.update',
   versions: 'write',
@@ -57,7 +57,7 @@ export const deleteOverride = defineOperation({
   method: 'DELETE',
   path: '/api/on-call/schedules/{id}/overrides/{overrideId}',
   operationId: 'deleteOnCallOverride',
-  summary: 'Delete an override from now on; what was stays as it was',
+  summary: 'Delete an override from now on; its past part stays',
   role: 'editor',
   audit: 'on-call-schedule.update',
   versions: 'write',

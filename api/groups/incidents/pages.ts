@@ -8,10 +8,10 @@ import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { Time, timeOf } from './times.ts';
 
-/** What escalation did that is looked at, the newest of it. */
+/** Maximum number of escalation actions that are read, the newest ones */
 const maxActions = 20_000;
 
-/** Pages of a range, the newest first, and whether there are more than are looked at. */
+/** Returns the pages of a range, the newest first, and whether there are more than the limit. */
 export const readPaged = async (
   { documents }: Pick<Ports, 'documents'>,
   tenantId: string,
@@ -37,7 +37,7 @@ export const listIncidentPages = defineOperation({
   method: 'GET',
   path: '/api/incidents/pages',
   operationId: 'listIncidentPages',
-  summary: 'List who was paged when, and for which incident, the newest first',
+  summary: 'List pages with person, time and incident, the newest first',
   role: 'viewer',
   query: z.strictObject({
     from: Time.default('now-30d'),
@@ -55,13 +55,13 @@ export const listIncidentPages = defineOperation({
         at: z.iso.datetime(),
         to: z.strictObject({ kind: z.enum(['person', 'channel']), id: z.string(), name: z.string() }),
         round: z.int(),
-        step: z.int().nullable().describe('From 0; null where the owners are paged'),
-        contacts: z.array(z.string()).describe('Contacts of the person that were told; none: mail to the account'),
+        step: z.int().nullable().describe('Index from 0; null if the owners are paged'),
+        contacts: z.array(z.string()).describe('Notified contacts of the person; empty: mail to the account'),
         isAtNight: z.boolean().describe('From 22:00 to 06:00 in the time zone of the organization'),
       }),
     ),
     total: z.int(),
-    isCut: z.boolean().describe('Whether there are more than the newest 20,000, which are looked at'),
+    isCut: z.boolean().describe('Whether there are more than the newest 20,000, to which the list is limited'),
   }),
   async handler({ caller, query }, ports) {
     const now = new Date(ports.clock.now()).toISOString();

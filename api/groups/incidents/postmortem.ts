@@ -35,8 +35,8 @@ const View = z.strictObject({
       evidenceHash: z.string().nullable(),
       timeline: z.array(TimelineEntry),
     })
-    .describe('Of the incident; cannot be written'),
-  version: z.int().describe('The ETag; 0 while nobody has written it'),
+    .describe('Facts of the incident; read-only'),
+  version: z.int().describe('The ETag; 0 if it has not been written yet'),
 });
 
 type Known = Postmortem & Pick<Stored, 'version'>;
@@ -76,7 +76,7 @@ export const getIncidentPostmortem = defineOperation({
   method: 'GET',
   path: '/api/incidents/{id}/postmortem',
   operationId: 'getIncidentPostmortem',
-  summary: 'Show the postmortem of an incident with its facts; format=markdown as a text',
+  summary: 'Get the postmortem of an incident with its facts; format=markdown for text',
   role: 'viewer',
   contentType: ['application/json; charset=utf-8', markdownType],
   params: idParameter,
@@ -93,7 +93,7 @@ export const getIncidentPostmortem = defineOperation({
   },
 });
 
-/** Owners must be users of the organization when they are named; who was one before may have left. */
+/** New owners must be users of the organization; earlier owners may have left. */
 const requireOwners = async (own: TenantDocuments, after: Postmortem, before: Postmortem): Promise<void> => {
   const known = new Set(before.actions.map(({ ownerId }) => ownerId));
   for (const [index, { ownerId }] of after.actions.entries()) {
@@ -107,7 +107,7 @@ export const setIncidentPostmortem = defineOperation({
   method: 'PUT',
   path: '/api/incidents/{id}/postmortem',
   operationId: 'setIncidentPostmortem',
-  summary: 'Write the postmortem of an incident: impact, causes and actions; If-Match "0" where nobody has',
+  summary: 'Write the postmortem of an incident: impact, causes and actions; If-Match "0" for the first version',
   role: 'editor',
   audit: 'incident-postmortem.update',
   versions: 'require',

@@ -19,7 +19,7 @@ import { defineResource } from '../../resources/resource.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { storedView } from '../../resources/resource-spec.ts';
 
-/** Of an organization. */
+/** Maximum number per organization */
 const maxSchedules = 200;
 const dayMs = 86_400_000;
 
@@ -27,13 +27,16 @@ export const OverrideView = z.strictObject({ ...OverrideFields.shape, id: z.stri
 
 const View = z.strictObject({
   ...OnCallScheduleFields.shape,
-  overrides: z.array(OverrideView).describe('Later ones win'),
+  overrides: z.array(OverrideView).describe('Later overrides take precedence'),
   ...storedView,
 });
 
 type Documents = Pick<TenantDocuments, 'collection'>;
 
-/** Refuses people who are not of the organization, unless they were named before, and layers that overrides still name. */
+/**
+ * Rejects people outside the organization unless they were already in the schedule, and the removal of layers that
+ * overrides reference.
+ */
 const checked = async (
   documents: Documents,
   after: OnCallSchedule,
@@ -58,7 +61,7 @@ const checked = async (
   return { ...after, userIds: peopleOf(after) };
 };
 
-/** Its version; the feeds of one that is deleted answer no more. */
+/** Writes its version, and revokes the feeds of a deleted schedule. */
 const applyScheduleChange = async (
   own: TenantDocuments,
   change: Parameters<typeof saveOnCallVersion>[1],
@@ -107,28 +110,28 @@ export const scheduleResource = defineResource<typeof OnCallScheduleFields, OnCa
 const Difference = z.strictObject({
   from: z.iso.datetime(),
   to: z.iso.datetime(),
-  before: z.array(z.string()).describe('Who would have been on call'),
-  after: z.array(z.string()).describe('Who would be'),
+  before: z.array(z.string()).describe('People on call before the change'),
+  after: z.array(z.string()).describe('People on call after the change'),
 });
 
 export const replaceSchedule = defineOperation({
   method: 'PUT',
   path: '/api/on-call/schedules/{id}',
   operationId: 'replaceOnCallSchedule',
-  summary: 'Replace an on-call schedule, or show with `dryRun` who would be on call differently',
+  summary: 'Replace an on-call schedule, or preview with `dryRun` who would be on call differently',
   role: 'editor',
   audit: 'on-call-schedule.update',
   versions: 'write',
   params: idParameter,
   query: z.strictObject({
     dryRun: z.enum(['true', 'false']).default('false').describe('true: nothing is written'),
-    days: z.coerce.number().int().min(1).max(400).default(30).describe('How many days ahead a dry run compares'),
+    days: z.coerce.number().int().min(1).max(400).default(30).describe('Number of days that a dry run compares'),
   }),
   body: OnCallScheduleFields.meta({ examples: [scheduleResource.example] }),
   serverOwned: ['overrides'],
   response: z.strictObject({
     ...View.shape,
-    differences: z.array(Difference).optional().describe('Of a dry run'),
+    differences: z.array(Difference).optional().describe('Differences in a dry run'),
   }),
   async handler(input, ports) {
     const { caller, params, body, query, request, change } = input;

@@ -16,9 +16,9 @@ const calendarType = 'text/calendar; charset=utf-8';
 const defaultRangeMs = 30 * 86_400_000;
 const instant = z.iso.datetime();
 const GapReason = z.enum(gapReasons);
-const Names = z.record(z.string(), z.string()).describe('What people are called, by their ids; those who left too');
+const Names = z.record(z.string(), z.string()).describe('Names of people by id, including former members');
 
-/** The range that is asked for: 30 days from now, unless told otherwise. */
+/** The requested range; by default 30 days from now. */
 const rangeOf = (
   { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
   nowMs: number,
@@ -34,15 +34,14 @@ export const listShifts = defineOperation({
   method: 'GET',
   path: '/api/on-call/schedules/{id}/shifts',
   operationId: 'listOnCallShifts',
-  summary:
-    'List who is on call from when to when, where nobody is and why, and what each person carries; format=ics as a calendar',
+  summary: 'List shifts, gaps with their reasons, and the on-call load of each person; format=ics for a calendar',
   role: 'viewer',
   contentType: ['application/json; charset=utf-8', calendarType],
   params: idParameter,
   query: z.strictObject({
-    from: timeParameter.optional().describe('ISO-8601, now-7d or epoch milliseconds; default: now'),
+    from: timeParameter.optional().describe('ISO 8601, now-7d or epoch milliseconds; default: now'),
     to: timeParameter.optional().describe('At most 400 days after `from`; default: 30 days after it'),
-    format: z.enum(['json', 'ics']).optional().describe('ics: iCalendar, as `Accept: text/calendar` asks for too'),
+    format: z.enum(['json', 'ics']).optional().describe('ics: iCalendar, like `Accept: text/calendar`'),
   }),
   response: z.strictObject({
     items: z.array(
@@ -59,7 +58,7 @@ export const listShifts = defineOperation({
       z.strictObject({
         userId: z.string(),
         hours: z.number(),
-        nightHours: z.number().describe('From 22:00 to 06:00 on the wall clock of the schedule'),
+        nightHours: z.number().describe('From 22:00 to 06:00 in the time zone of the schedule'),
         weekendHours: z.number(),
       }),
     ),
@@ -101,12 +100,12 @@ export const getOnCall = defineOperation({
   summary: 'Show who is, was or will be on call',
   role: 'viewer',
   query: z.strictObject({
-    at: timeParameter.optional().describe('ISO-8601, now-15m or epoch milliseconds; default: now'),
+    at: timeParameter.optional().describe('ISO 8601, now-15m or epoch milliseconds; default: now'),
     scheduleId: z.string().min(1).max(128).optional().describe('Only this schedule'),
     names: z
       .enum(['on-call', 'all'])
       .default('on-call')
-      .describe('Whose names are told; all: of everybody who can be put on call, for Editors and above'),
+      .describe('Whose names are returned; all: all people who can be on call, for Editors and above'),
   }),
   response: z.strictObject({
     at: instant,
@@ -121,7 +120,7 @@ export const getOnCall = defineOperation({
           reason: GapReason.nullable().describe('Why nobody is on call'),
         }),
       )
-      .describe('One a schedule that there was at the time, by name'),
+      .describe('One entry per schedule that existed at the time, by name'),
     names: Names,
   }),
   async handler({ caller, query }, { directory, documents, clock }) {

@@ -17,10 +17,10 @@ const Evidence = z
   .strictObject({
     frozenAt: z.iso.datetime(),
     sha256: z.string(),
-    isIntact: z.boolean().describe('Whether what was frozen still has the hash'),
+    isIntact: z.boolean().describe('Whether the frozen timeline still matches its hash'),
   })
   .nullable()
-  .describe('What was frozen when the incident was resolved; null while it goes on');
+  .describe('Timeline at the resolution of the incident; null while it is open');
 
 interface Timeline {
   readonly entries: readonly TimelineEntry[];
@@ -28,14 +28,14 @@ interface Timeline {
   readonly missing: readonly string[];
 }
 
-/** An incident of the caller's organization. */
+/** Returns an incident of the caller's organization. */
 export const foundIncident = async (id: string, { tenantId, ports }: TimelineContext): Promise<Incident & Stored> => {
   const found = await ports.documents.of(tenantId).collection(incidentResource.collection).find(id);
   if (found === undefined) throw notFound('incident');
   return found;
 };
 
-/** The timeline: of a resolved incident what was frozen, and what people wrote since. */
+/** Returns the timeline: for a resolved incident the frozen part, and later notes. */
 export const timelineOf = async (incident: Incident & Stored, context: TimelineContext): Promise<Timeline> => {
   const actions = await readActions(incident, context);
   const { status, evidenceHash } = incident;
@@ -60,7 +60,7 @@ export const getIncidentTimeline = defineOperation({
   path: '/api/incidents/{id}/timeline',
   operationId: 'getIncidentTimeline',
   summary:
-    'Show what happened, the oldest first: alerts, pages and their delivery, acknowledgements, changes, deployments, configuration and notes',
+    'Get the timeline of an incident, the oldest entry first: alerts, pages and their delivery, acknowledgements, changes, deployments, configuration and notes',
   role: 'viewer',
   params: idParameter,
   query: z.strictObject({ limit: z.coerce.number().int().min(1).max(1000).default(100), cursor: cursorParameter }),
@@ -71,9 +71,9 @@ export const getIncidentTimeline = defineOperation({
     mergeSuggestions: z
       .array(MergeSuggestion)
       .describe(
-        'Others that go on, were opened within an hour of it, and whose services are its own or call them or are called by them',
+        'Other open incidents that were opened within an hour of it, with the same services, their callers or their callees',
       ),
-    missing: z.array(z.string()).describe('Sources that could not be read'),
+    missing: z.array(z.string()).describe('Unavailable sources'),
   }),
   async handler({ caller, params, query }, ports) {
     const context = timelineContextOf(caller, ports);
@@ -104,13 +104,13 @@ export const addIncidentNote = defineOperation({
   method: 'POST',
   path: '/api/incidents/{id}/timeline',
   operationId: 'addIncidentNote',
-  summary: 'Write a note on the timeline of an incident',
+  summary: 'Add a note to the timeline of an incident',
   role: 'editor',
   audit: 'incident-note.add',
   params: idParameter,
   body: z.strictObject({
     text: z.string().min(1).max(16_384),
-    at: z.string().max(64).default('now').describe('When it happened: ISO-8601, or such as now-5m'),
+    at: z.string().max(64).default('now').describe('Time of the event: ISO 8601, or an expression such as now-5m'),
   }),
   response: TimelineEntry,
   handler: ({ caller, params, body, change }, { clock }) =>

@@ -11,7 +11,7 @@ export const listCompute = defineOperation({
   method: 'GET',
   path: '/api/infrastructure/compute',
   operationId: 'listCompute',
-  summary: 'List instances and containers, and how many there are by provider, region and type',
+  summary: 'List instances and containers, with counts by provider, region and type',
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({
@@ -23,7 +23,7 @@ export const listCompute = defineOperation({
   }),
   response: z.strictObject({
     ...listOf(Compute).shape,
-    groups: z.array(ComputeGroup).describe('Of everything that the filters choose, not of the page alone'),
+    groups: z.array(ComputeGroup).describe('Counts for all matches of the filters, not only for the page'),
   }),
   async handler({ caller, query }, ports) {
     const reading = readingOf(caller, ports);

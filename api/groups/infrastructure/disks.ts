@@ -12,12 +12,12 @@ export const listDisks = defineOperation({
   path: '/api/infrastructure/disks',
   operationId: 'listDisks',
   summary:
-    'List disks and volumes: what is used, read and written, and in how many days they are full; the fullest first',
+    'List disks and volumes with their usage, reads and writes, and the days until they are full; the fullest first',
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({
     ...listParameters(['utilization', 'used', 'name']),
-    host: z.string().max(512).optional().describe('Only of this host, by id'),
+    host: z.string().max(512).optional().describe('Only disks of this host, by id'),
     kind: z.enum(['filesystem', 'volume']).optional(),
     historyDays: z.coerce
       .number()
@@ -25,9 +25,7 @@ export const listDisks = defineOperation({
       .min(2)
       .max(90)
       .default(7)
-      .describe(
-        'Days before the end of the range from which it is told when disks are full; at most what the plan keeps',
-      ),
+      .describe('Days before the end of the range that the fill forecast uses; at most the retention of the plan'),
   }),
   response: listOf(Disk),
   async handler({ caller, query }, ports) {

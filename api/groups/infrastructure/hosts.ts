@@ -14,8 +14,7 @@ export const listHosts = defineOperation({
   method: 'GET',
   path: '/api/infrastructure/hosts',
   operationId: 'listHosts',
-  summary:
-    'List hosts with what they use, and whether they are still heard of; those that went silent within a day as well',
+  summary: 'List hosts with their usage and health, including hosts that stopped reporting within a day',
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({

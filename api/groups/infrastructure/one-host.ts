@@ -1,4 +1,4 @@
-/** The host that a path names. */
+/** The host in a path */
 import { z } from 'zod';
 import type { ProjectScope } from '../../../queries/project-scope.ts';
 import type { Range } from '../../../queries/range.ts';
@@ -7,10 +7,10 @@ import { type Host, readHosts } from '../../../subjects/infrastructure/hosts.ts'
 import { invalid, notFound } from '../../errors.ts';
 
 export const hostParams = z.strictObject({
-  id: z.string().min(1).max(512).describe('Its id, or a name that it alone has'),
+  id: z.string().min(1).max(512).describe('Its id, or its unique name'),
 });
 
-/** By its id, or by a name that it alone has. */
+/** Finds a host by its id, or by a unique name. */
 export const oneHost = async (
   reading: Reading,
   { range, scope, called }: { readonly range: Range; readonly scope: ProjectScope; readonly called: string },

@@ -2,7 +2,7 @@ import { defineGroup } from '../define-group.ts';
 
 export const instrumentationGroup = defineGroup({
   name: 'instrumentation',
-  summary: 'Instrumentation agents, and how much of the services they cover.',
+  summary: 'Instrumentation agents, and their coverage of the services.',
   planned: [
     [
       'GET /api/instrumentation/agents',

@@ -11,7 +11,7 @@ export const listClusters = defineOperation({
   method: 'GET',
   path: '/api/kubernetes/clusters',
   operationId: 'listClusters',
-  summary: 'List clusters with their nodes, pods, and what is requested and used',
+  summary: 'List clusters with their nodes, pods, and requested and used resources',
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({ ...listParameters(['name', 'pods', 'cpu', 'memory']) }),

@@ -11,7 +11,7 @@ export const listContainers = defineOperation({
   method: 'GET',
   path: '/api/kubernetes/containers',
   operationId: 'listContainers',
-  summary: 'List containers with their use against request and limit, and whether memory ran out',
+  summary: 'List containers with their usage against request and limit, and whether they ran out of memory',
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({
@@ -20,7 +20,7 @@ export const listContainers = defineOperation({
     namespace: z.string().max(256).optional(),
     pod: z.string().max(512).optional(),
     node: z.string().max(256).optional(),
-    oom: z.enum(['yes', 'likely', 'no', 'unknown']).optional().describe('Whether memory ran out'),
+    oom: z.enum(['yes', 'likely', 'no', 'unknown']).optional().describe('Whether it ran out of memory'),
   }),
   response: listOf(Container),
   handler: ({ caller, query }, ports) =>

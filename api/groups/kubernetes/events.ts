@@ -44,7 +44,7 @@ export const listKubernetesEvents = defineOperation({
   },
 });
 
-/** A cursor holds the range too: `now-1h` must not move between two pages. */
+/** A cursor contains the range too: `now-1h` must not move between two pages. */
 const pageOf = (cursor: string) => {
   const [from = '', to = '', time = '', partition = '', offset = '', ordinal = ''] = decodeCursor(kind, cursor, [
     ...[integer, integer, integer],

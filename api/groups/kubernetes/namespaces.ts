@@ -11,7 +11,7 @@ export const listNamespaces = defineOperation({
   method: 'GET',
   path: '/api/kubernetes/namespaces',
   operationId: 'listNamespaces',
-  summary: 'List namespaces with their pods and workloads, and what is requested and used',
+  summary: 'List namespaces with their pods and workloads, and requested and used resources',
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({

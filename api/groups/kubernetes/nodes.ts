@@ -11,7 +11,7 @@ export const listNodes = defineOperation({
   method: 'GET',
   path: '/api/kubernetes/nodes',
   operationId: 'listNodes',
-  summary: 'List nodes with their conditions, and what is allocatable, requested and used',
+  summary: 'List nodes with their conditions, and allocatable, requested and used resources',
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({

@@ -13,10 +13,10 @@ export const showPod = defineOperation({
   method: 'GET',
   path: '/api/kubernetes/pods/{uid}',
   operationId: 'getPod',
-  summary: 'Get one pod with its containers, events and newest log records',
+  summary: 'Get a pod with its containers, events and newest log records',
   role: 'viewer',
   cache: listCache,
-  params: z.strictObject({ uid: z.string().min(1).max(1024).describe('Its uid, or the id of the list') }),
+  params: z.strictObject({ uid: z.string().min(1).max(1024).describe('Its uid, or the id in the list') }),
   query: z.strictObject({ from, to, ...projectScopeParameters }),
   response: OnePod,
   async handler({ caller, params, query }, ports) {

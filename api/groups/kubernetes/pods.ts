@@ -11,7 +11,7 @@ export const listPods = defineOperation({
   method: 'GET',
   path: '/api/kubernetes/pods',
   operationId: 'listPods',
-  summary: 'List pods with their phase, restarts, and why their containers ended last',
+  summary: 'List pods with their phase, restarts, and the last termination reasons of their containers',
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({

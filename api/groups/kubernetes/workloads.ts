@@ -13,7 +13,7 @@ export const listWorkloads = defineOperation({
   path: '/api/kubernetes/workloads',
   operationId: 'listWorkloads',
   summary:
-    'List deployments, stateful sets, daemon sets, jobs and cron jobs: desired and ready, and what their pods use',
+    'List deployments, stateful sets, daemon sets, jobs and cron jobs: desired and ready replicas, and the usage of their pods',
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({

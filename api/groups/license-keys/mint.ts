@@ -9,12 +9,12 @@ export const mintLicenseKey = defineOperation({
   method: 'POST',
   path: '/api/license-keys',
   operationId: 'createLicenseKey',
-  summary: 'Mint a license key; it is shown this once',
+  summary: 'Create a license key; it is shown only once',
   role: 'admin',
   audit: 'license-key.create',
   versions: 'shown',
   body: LicenseKeyFields.extend({
-    projectId: z.string().min(1).max(128).describe('The project to which what it sends belongs'),
+    projectId: z.string().min(1).max(128).describe('Project of the data that is sent with the key'),
   }).meta({ examples: [{ ...licenseKeyResource.example, projectId: 'default' }] }),
   response: LicenseKeyView.extend(shownOnce),
   async handler(input, ports) {

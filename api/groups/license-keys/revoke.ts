@@ -8,7 +8,7 @@ export const revokeLicenseKey = defineOperation({
   method: 'DELETE',
   path: '/api/license-keys/{id}',
   operationId: 'revokeLicenseKey',
-  summary: 'Revoke a license key and the keys that its rotation created; receivers refuse them within seconds',
+  summary: 'Revoke a license key and the keys that its rotation created; receivers reject them within seconds',
   role: 'admin',
   audit: 'license-key.revoke',
   versions: 'write',

@@ -8,7 +8,7 @@ export const rotateLicenseKey = defineOperation({
   method: 'POST',
   path: '/api/license-keys/{id}/rotate',
   operationId: 'rotateLicenseKey',
-  summary: 'A new key under the same id; the old one goes on working for a grace period',
+  summary: 'Rotate a license key: a new key under the same id; the old one remains valid for a grace period',
   role: 'admin',
   audit: 'license-key.rotate',
   versions: 'write',

@@ -32,24 +32,24 @@ export const aggregateLogs = defineOperation({
       .max(4096)
       .default('count')
       .describe(
-        'One or several with commas between them: count, rate, distinct(user.id), sum(bytes), avg(bytes), min(bytes), max(bytes), p95(took), each of only what matches a search, and with a name, if wanted (count where "took:>5" as slow). A field that has a comma or a parenthesis stands in quotes',
+        'One or several measures, comma-separated: count, rate, distinct(user.id), sum(bytes), avg(bytes), min(bytes), max(bytes), p95(took). Each can be limited to matches of a search and can have a name (count where "took:>5" as slow). A field with a comma or a parenthesis must be quoted',
       ),
     groupBy: z
       .string()
       .max(4096)
       .optional()
-      .describe('Fields or attributes with commas between them, as searches spell them: service,severity,"a,b"'),
+      .describe('Fields or attributes, comma-separated, as in searches: service,severity,"a,b"'),
     sort: z
       .string()
       .min(1)
       .max(512)
       .optional()
       .describe(
-        `A measure (count, p95_took, or its name) or field of groupBy. ${sortText}; default the first measure so`,
+        `A measure (count, p95_took, or its name) or field of groupBy. ${sortText}; the default is the first measure in this form`,
       ),
-    limit: z.coerce.number().int().min(1).max(1000).default(100).describe('Most groups'),
+    limit: z.coerce.number().int().min(1).max(1000).default(100).describe('Maximum number of groups'),
     step: stepParameter.step.describe(
-      'Length of a step, such as 5m, or auto: the answer is series. Without it, a table',
+      'Length of a step, such as 5m, or auto: the answer contains series. By default, a table',
     ),
   }),
   response: Result,

@@ -16,8 +16,8 @@ const count = (text: string) => z.coerce.number().int().min(0).max(500).default(
 
 const SideView = z.strictObject({
   items: z.array(LogRecord),
-  nextCursor: z.string().nullable().describe('Of the records further away'),
-  isEnd: z.boolean().describe('Whether the stream has no records further away, within what is kept'),
+  nextCursor: z.string().nullable().describe('Cursor for more distant records'),
+  isEnd: z.boolean().describe('Whether the stream has no more distant records within the retention'),
 });
 
 export const showLogContext = defineOperation({
@@ -36,12 +36,12 @@ export const showLogContext = defineOperation({
       .max(4096)
       .regex(/^[\w-]+$/, 'is not a cursor of this list')
       .optional()
-      .describe('nextCursor of one side: the answer has records of that side alone'),
+      .describe('nextCursor of one side: the answer contains records of that side only'),
   }),
   response: z.strictObject({
     record: LogRecord,
-    before: SideView.nullable().describe('Nearest first; null where the cursor is of the other side'),
-    after: SideView.nullable().describe('Nearest first; null where the cursor is of the other side'),
+    before: SideView.nullable().describe('Nearest first; null if the cursor is of the other side'),
+    after: SideView.nullable().describe('Nearest first; null if the cursor is of the other side'),
   }),
   async handler({ caller, params, query }, { columns, clock }) {
     const nowMs = clock.now();

@@ -27,7 +27,9 @@ export const exportLogs = defineOperation({
     to: rangeParameters.to,
     ...logFilterParameters,
     ...recordParameters,
-    cursor: cursorParameter.describe('Of the last line of an export that was cut, with everything else the same'),
+    cursor: cursorParameter.describe(
+      'Cursor in the last line of a truncated export, with all other parameters unchanged',
+    ),
     limit: z.coerce
       .number()
       .int()
@@ -35,9 +37,9 @@ export const exportLogs = defineOperation({
       .max(maxRecords)
       .default(100_000)
       .describe(
-        'Most records. Where more match, the last line says so: {"cut": {"records", "message", "cursor"}}, or in CSV a line whose first cell begins with "# cut"',
+        'Maximum number of records. If more match, the last line reports it: {"cut": {"records", "message", "cursor"}}, or in CSV a line whose first cell begins with "# cut"',
       ),
-    format: z.enum(formats).optional().describe('Without it what Accept asks for: text/csv, else lines of JSON'),
+    format: z.enum(formats).optional().describe('Default: according to Accept: text/csv, otherwise lines of JSON'),
   }),
   response: z.custom<Sent>(),
   async handler({ caller, query, request }, { columns, clock }): Promise<Sent> {
@@ -50,7 +52,7 @@ export const exportLogs = defineOperation({
     const reading = { columns: columns.of(caller.tenantId), plan: caller.plan, nowMs };
     const question = { filter: query, range, order, after: place?.after, limit };
     const lines = linesOf[format](reading, question, namesIn(query.fields));
-    // The first page is read before the answer begins: what fails then is an error and not a broken stream.
+    // The first page is read before the answer begins, so that a failure there is an error and not a broken stream.
     const first = await lines.next();
     const day = new Date(nowMs).toISOString().slice(0, 10);
     request.reply('Content-Disposition', `attachment; filename="logs-${day}.${format}"`);
@@ -96,7 +98,7 @@ async function* jsonLines(...[reading, question, names]: Parameters<Lines>): Asy
 const named = (names: readonly string[], values: readonly unknown[]): Record<string, unknown> =>
   Object.fromEntries(names.map((name, index) => [name, values[index]]));
 
-/** Columns of a CSV for which no fields were chosen. */
+/** Columns of a CSV without a choice of fields. */
 const wholeRecord = [
   ...['timestamp', 'severity', 'service', 'body', 'traceId', 'spanId', 'eventName', 'projectId', 'id'],
   ...['attributes', 'resource'],
@@ -120,7 +122,7 @@ async function* cellsOf(pages: AsyncGenerator<ExportPage<LogRecord>>): AsyncGene
     yield { ...page, items: items.map((record) => wholeRecord.map((name) => record[name])) };
 }
 
-/** Lists and maps as JSON, and nothing for what a record does not have. */
+/** Lists and maps as JSON, and an empty text for missing values. */
 const textOf = (value: unknown): string | number => {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number' || typeof value === 'string') return value;

@@ -6,7 +6,7 @@ export const listLogFields = defineOperation({
   method: 'GET',
   path: '/api/logs/fields',
   operationId: 'listLogFields',
-  summary: 'List the fields and attributes of log records with their types, and how many records have each',
+  summary: 'List the fields and attributes of log records with their types, and the number of records with each',
   role: 'viewer',
   entitlement: 'logs',
   cache: listCache,

@@ -10,7 +10,7 @@ import { formatTime } from '../../../queries/time.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
-const counts = z.array(z.int()).describe('One for each step');
+const counts = z.array(z.int()).describe('One count per step');
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0);
 const timeOf = (milliseconds: number): string => formatTime(BigInt(milliseconds) * 1_000_000n);
 
@@ -32,8 +32,14 @@ export const showLogHistogram = defineOperation({
       .min(1)
       .max(512)
       .optional()
-      .describe('A field or attribute, as searches spell it: severity, service, http.route'),
-    limit: z.coerce.number().int().min(1).max(100).default(10).describe('Most values; all others count as the rest'),
+      .describe('A field or attribute, as in searches: severity, service, http.route'),
+    limit: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(100)
+      .default(10)
+      .describe('Maximum number of values; all others count as the rest'),
   }),
   response: z.strictObject({
     from: z.string(),
@@ -42,18 +48,18 @@ export const showLogHistogram = defineOperation({
     steps: z
       .array(z.strictObject({ start: z.string(), isPartial: z.boolean() }))
       .describe(
-        'Those that lie in the range only in part are partial: the first and the last, unless the range is aligned',
+        'Steps that are only partly in the range are marked partial: the first and the last, unless the range is aligned',
       ),
-    records: z.int().describe('All records of the range: the sum of all counts'),
+    records: z.int().describe('Number of records in the range: the sum of all counts'),
     series: z
       .array(z.strictObject({ value: z.string(), records: z.int(), counts }))
       .describe(
-        'Values with the most records first. Empty: of records without a value, or of all where no field is asked for',
+        'Values with the most records first. The empty value means records without a value, or all records if no field is requested',
       ),
     rest: z
       .strictObject({ records: z.int(), counts })
       .nullable()
-      .describe('Records of all other values; null where there are none'),
+      .describe('Records of all other values; null if there are none'),
     partial: z.array(Incompleteness).describe('Empty when the answer is complete'),
     ...Hint,
   }),

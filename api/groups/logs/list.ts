@@ -15,18 +15,18 @@ import { listCache } from '../../kernel/result-cache.ts';
 
 const maxFields = 64;
 
-/** Parameters that say in which order records come, and what of them. */
+/** Parameters for the order and the fields of records. */
 export const recordParameters = {
   order: z
     .enum(logOrders)
     .default('newest')
-    .describe('Of two records of one time, the one that landed last is the newer one'),
+    .describe('Of two records with the same time, the one stored later counts as newer'),
   fields: z
     .string()
     .max(4096)
     .optional()
     .describe(
-      'Only these, with commas between them, as searches spell them: service,severity,http.route,resource.host.name; a name that has a comma stands in quotes',
+      'Only these fields, comma-separated, as in searches: service,severity,http.route,resource.host.name; a name with a comma must be quoted',
     ),
 };
 
@@ -39,10 +39,10 @@ export const namesIn = (fields: string | undefined): string[] | undefined => {
   return names;
 };
 
-/** What is left of a record when fields are chosen. */
+/** The chosen fields of a record. */
 const ChosenRecord = z.strictObject({
   id: z.string(),
-  fields: z.record(z.string(), z.unknown()).describe('Null where the record has none'),
+  fields: z.record(z.string(), z.unknown()).describe('null if the record does not have it'),
 });
 
 export const listLogs = defineOperation({
@@ -62,7 +62,7 @@ export const listLogs = defineOperation({
       .max(64)
       .optional()
       .describe(
-        'Only records of this pattern; an alias stands for the pattern that it was merged into. A page may hold fewer records than the limit',
+        'Only records of this pattern; an alias means the pattern into which it was merged. A page may contain fewer records than the limit',
       ),
   }),
   response: z.strictObject({

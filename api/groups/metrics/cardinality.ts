@@ -23,7 +23,7 @@ export const showCardinality = defineOperation({
   path: '/api/metrics/cardinality',
   operationId: 'showCardinality',
   summary:
-    'Count series by metric at the two ends of a range, with growth, churn and who uses each; with `metric`, by its labels',
+    'Count series by metric at both ends of a range, with growth, churn and the users of each; with `metric`, by its labels',
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({
@@ -32,7 +32,7 @@ export const showCardinality = defineOperation({
     sort: z
       .enum(cardinalitySorts)
       .default('-series')
-      .describe('Largest first: series at `to`, growth, or appeared and gone'),
+      .describe('Largest first: series at `to`, growth, or number of appeared and disappeared series'),
     metric: z.string().min(1).max(1024).optional().describe('One metric, with its labels'),
   }),
   response: z.strictObject({

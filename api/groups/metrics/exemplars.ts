@@ -14,7 +14,7 @@ export const listExemplars = defineOperation({
   method: 'GET',
   path: '/api/metrics/exemplars',
   operationId: 'listExemplars',
-  summary: 'List exemplars of a metric, newest first: single measurements with the traces in which they were made',
+  summary: 'List exemplars of a metric, newest first: individual measurements with their traces',
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({

@@ -8,7 +8,7 @@ import { showMetric } from './show.ts';
 
 export const metricsGroup = defineGroup({
   name: 'metrics',
-  summary: 'Metrics: catalogue, labels, queries, exemplars, and how many series there are.',
+  summary: 'Metrics: catalog, labels, queries, exemplars, and numbers of series.',
   entitlement: 'metrics',
   operations: [listMetrics, showMetric, listMetricLabelValues, queryMetrics, showCardinality, listExemplars],
 });

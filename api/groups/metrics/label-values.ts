@@ -13,7 +13,7 @@ export const listMetricLabelValues = defineOperation({
   method: 'GET',
   path: '/api/metrics/catalogue/{name}/labels/{label}/values',
   operationId: 'listMetricLabelValues',
-  summary: 'List the values of a label of one metric in order, with the number of series that have each',
+  summary: 'List the values of a label of a metric, sorted, with the number of series for each',
   role: 'viewer',
   cache: listCache,
   params: z.strictObject({
@@ -22,12 +22,12 @@ export const listMetricLabelValues = defineOperation({
       .string()
       .min(1)
       .max(512)
-      .describe('A label, else an attribute of the resource; attribute.<name> and resource.<name> say which'),
+      .describe('A label, otherwise an attribute of the resource; attribute.<name> and resource.<name> are explicit'),
   }),
   query: z.strictObject({
     ...rangeParameters,
     ...projectScopeParameters,
-    prefix: z.string().max(512).optional().describe('What values begin with'),
+    prefix: z.string().max(512).optional().describe('Prefix of the values'),
   }),
   response: z.strictObject({ items: z.array(LabelValue), nextCursor: z.string().nullable() }),
   async handler({ caller, params, query }, { columns, clock }) {

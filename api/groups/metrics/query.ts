@@ -14,24 +14,24 @@ const name = z.string().regex(/^[A-Za-z_]\w{0,63}$/, 'must begin with a letter a
 const maxQueries = 20;
 
 const Body = z.strictObject({
-  from: timeParameter.optional().describe('ISO-8601, now-15m or epoch milliseconds; default: now-1h'),
-  to: timeParameter.optional().describe('As `from`, inclusive; default: now'),
+  from: timeParameter.optional().describe('ISO 8601, now-15m or epoch milliseconds; default: now-1h'),
+  to: timeParameter.optional().describe('Same format as `from`, inclusive; default: now'),
   form: z.enum(['series', 'table']).default('series').describe('table: one value for the whole range'),
-  step: z.string().max(32).optional().describe('Length of a step of series: 30s, 5m, 1h …; without it, a round one'),
+  step: z.string().max(32).optional().describe('Length of a step of series: 30s, 5m, 1h …; by default a round value'),
   queries: z
     .record(name, z.discriminatedUnion('kind', [MetricQuery, PromqlQuery]))
-    .describe(`By name, at most ${maxQueries} together with formulas`),
+    .describe(`Queries by name; at most ${maxQueries} including formulas`),
   formulas: z
     .record(name, z.string().min(1).max(1024))
     .default({})
-    .describe('Arithmetic over the queries by name: 100 * errors / requests'),
+    .describe('Arithmetic on the queries by name: 100 * errors / requests'),
 });
 
 export const queryMetrics = defineOperation({
   method: 'POST',
   path: '/api/metrics/query',
   operationId: 'queryMetrics',
-  summary: 'Answer metric queries and formulas over them, all over one range and step',
+  summary: 'Run metric queries and formulas on them, all with the same range and step',
   role: 'viewer',
   unaudited: 'It reads telemetry and changes nothing.',
   maxBodyBytes: 256 * 1024,
@@ -40,7 +40,7 @@ export const queryMetrics = defineOperation({
     from: z.string(),
     to: z.string(),
     stepMs: z.int().nullable(),
-    results: z.record(z.string(), Result).describe('One for each query and formula, by its name'),
+    results: z.record(z.string(), Result).describe('One result per query and formula, by name'),
   }),
   async handler({ caller, body, signal }, ports) {
     const reading = readingOf(caller, ports);
@@ -54,7 +54,7 @@ export const queryMetrics = defineOperation({
 
 type Body = z.output<typeof Body>;
 
-/** Refuses too many, and one name for two. */
+/** Rejects too many queries, and duplicate names. */
 const questionsOf = ({ queries, formulas }: Body): Questions => {
   const count = Object.keys(queries).length + Object.keys(formulas).length;
   if (Object.keys(queries).length === 0) throw invalid('queries', 'must hold at least one query');

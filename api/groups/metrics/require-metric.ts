@@ -2,7 +2,7 @@ import { type CatalogueMetric, type CatalogueQuestion, listCatalogue } from '../
 import type { Reading } from '../../../queries/reading.ts';
 import { ApiError } from '../../errors.ts';
 
-/** The metric of a name; 404 where it has no points in the range. */
+/** Returns the metric with a name; throws 404 if it has no points in the range. */
 export const requireMetric = async (
   reading: Pick<Reading, 'columns'>,
   name: string,

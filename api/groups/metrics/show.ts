@@ -12,13 +12,13 @@ export const showMetric = defineOperation({
   method: 'GET',
   path: '/api/metrics/catalogue/{name}',
   operationId: 'showMetric',
-  summary: 'Show one metric: type, unit, and its labels with the number of their values',
+  summary: 'Get a metric: type, unit, and its labels with the number of their values',
   role: 'viewer',
   cache: listCache,
   params: z.strictObject({ name: z.string().min(1).max(1024) }),
   query: z.strictObject({ from: rangeParameters.from, to: rangeParameters.to, ...projectScopeParameters }),
   response: CatalogueMetric.omit({ labels: true }).extend({
-    labels: z.array(MetricLabel).describe('By name, those of the series before those of resources'),
+    labels: z.array(MetricLabel).describe('By name, labels of the series before those of resources'),
     used: MetricUses,
   }),
   async handler({ caller, params: { name }, query }, { columns, clock, documents, promql }) {

@@ -18,11 +18,14 @@ const { from, to } = rangeParameters;
 const by = z
   .enum(flowViews)
   .default('workload')
-  .describe('What the ends are: workloads of Kubernetes, hosts (nodes), zones, or addresses with transport and port');
+  .describe('Level of the endpoints: Kubernetes workloads, hosts (nodes), zones, or addresses with transport and port');
 const rangeShown = { from: z.string(), to: z.string() };
 const shownRange = (range: Range) => ({ from: formatTime(range.from), to: formatTime(range.to) });
 
-/** Flows come from metrics and from log records: either is enough for a plan to have. Who reads one checks it again. */
+/**
+ * Flows are derived from metrics and from log records: a plan needs only one of them. The reader of each checks it
+ * again.
+ */
 const parseFlowQuery = (
   caller: Caller,
   query: {
@@ -49,15 +52,20 @@ export const listFlows = defineOperation({
   path: '/api/network/flows',
   operationId: 'listFlows',
   summary:
-    'List flows that were observed in a time range, those with the most bytes first; what both ends reported counts once',
+    'List observed flows of a time range, those with the most bytes first; a flow that both ends reported counts once',
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({
     ...rangeParameters,
     ...projectScopeParameters,
     by,
-    source: z.string().min(1).max(512).optional().describe('Only flows from an end whose name contains this'),
-    destination: z.string().min(1).max(512).optional().describe('Only flows to an end whose name contains this'),
+    source: z.string().min(1).max(512).optional().describe('Only flows from a source whose name contains this text'),
+    destination: z
+      .string()
+      .min(1)
+      .max(512)
+      .optional()
+      .describe('Only flows to a destination whose name contains this text'),
   }),
   response: z.strictObject({
     ...rangeShown,
@@ -102,7 +110,7 @@ export const showTopology = defineOperation({
   method: 'GET',
   path: '/api/network/topology',
   operationId: 'showTopology',
-  summary: 'Who exchanges data with whom in a time range: nodes, and the edges with the most bytes',
+  summary: 'Get the topology of flows in a time range: nodes, and the edges with the most bytes',
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({
@@ -110,7 +118,7 @@ export const showTopology = defineOperation({
     to,
     by,
     ...projectScopeParameters,
-    limit: z.coerce.number().int().min(1).max(2000).default(500).describe('Edges at most'),
+    limit: z.coerce.number().int().min(1).max(2000).default(500).describe('Maximum number of edges'),
   }),
   response: Topology.extend(rangeShown),
   async handler({ caller, query }, ports) {
@@ -125,7 +133,8 @@ export const showDns = defineOperation({
   method: 'GET',
   path: '/api/network/dns',
   operationId: 'showDns',
-  summary: 'Names that were looked up in a time range, with failures and latency, and how DNS servers answered',
+  summary:
+    'List DNS names that were looked up in a time range, with failures and latency, and the responses of DNS servers',
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({
@@ -133,12 +142,12 @@ export const showDns = defineOperation({
     to,
     limit: rangeParameters.limit,
     ...projectScopeParameters,
-    search: z.string().min(1).max(253).optional().describe('Only names that contain this'),
+    search: z.string().min(1).max(253).optional().describe('Only names that contain this text'),
   }),
   response: z.strictObject({
     ...rangeShown,
     names: z.array(DnsName).describe('Most lookups first'),
-    nameCount: z.int().describe('How many there are'),
+    nameCount: z.int().describe('Total number of names'),
     servers: z.array(DnsServer),
     partial: FlowsPartial,
     reason: z.string().nullable().describe('Why there are none; null if there are'),

@@ -13,7 +13,7 @@ import { equals } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { type SecretField, secretText } from '../../resources/resource-secrets.ts';
 
-/** What is wrong with a template; `undefined` for none. */
+/** Returns the problem of a template; `undefined` if it is valid. */
 const templateProblem = (text: string): string | undefined => {
   try {
     parseTemplate(text);
@@ -33,11 +33,11 @@ const template = z
   .default('');
 
 export const Templates = z.strictObject({
-  title: template.describe('One line; empty for the usual one. {{name}} is a value, {{#alerts}}…{{/alerts}} a list'),
-  text: template.describe('Empty for the usual one'),
+  title: template.describe('One line; empty for the default. {{name}} is a value, {{#alerts}}…{{/alerts}} a list'),
+  text: template.describe('Empty for the default'),
 });
 
-/** The settings of every type, in which a secret may be the mask. */
+/** The settings of every type, in which a secret may be replaced by the mask. */
 export const MaskableSettings = z.discriminatedUnion(
   'type',
   ChannelSettings.options.map((settings, index) => {
@@ -58,13 +58,18 @@ function maskable(schema: z.ZodType): z.ZodType {
 const ChannelFields = z.strictObject({
   name: z.string().min(1).max(256),
   description: z.string().max(4096).default(''),
-  enabled: z.boolean().default(true).describe('Nothing is sent to one that is not'),
+  enabled: z.boolean().default(true).describe('Whether notifications are sent to the channel'),
   settings: MaskableSettings,
   templates: Templates.default({ title: '', text: '' }),
-  maxPerMinute: z.int().min(1).max(6000).default(60).describe('More notifications wait'),
+  maxPerMinute: z
+    .int()
+    .min(1)
+    .max(6000)
+    .default(60)
+    .describe('Maximum number of notifications per minute; further notifications wait'),
 });
 
-/** Fields of one name in several types are one secret, which goes to all the places that they name. */
+/** Fields with the same name in several types are the same secret, which is sent to all targets that they name. */
 export const channelSecrets: readonly SecretField[] = [
   ...new Set(channelTypes.flatMap(({ secrets }) => Object.keys(secrets))),
 ].map((name) => ({
@@ -75,7 +80,7 @@ export const channelSecrets: readonly SecretField[] = [
   ],
 }));
 
-/** Of an organization: each may take as many notifications as there are groups. */
+/** Maximum number per organization: each may receive as many notifications as there are groups. */
 const maxChannels = 500;
 
 export const channelResource = defineResource<typeof ChannelFields, NotificationChannel>({
@@ -99,7 +104,7 @@ export const deleteChannel = defineOperation({
   method: 'DELETE',
   path: '/api/notification-channels/{id}',
   operationId: 'deleteNotificationChannel',
-  summary: 'Delete a notification channel; one that the alert routing or an escalation policy names is kept',
+  summary: 'Delete a notification channel, unless the alert routing or an escalation policy uses it',
   role: 'editor',
   audit: 'notification-channel.delete',
   versions: 'write',

@@ -10,22 +10,22 @@ import { maskSecrets } from '../../resources/resource-secrets.ts';
 import { storedView } from '../../resources/resource-spec.ts';
 import { channelSecrets, MaskableSettings } from './channel.ts';
 
-/** Of a person in an organization. */
+/** Maximum number per person in an organization */
 const maxContacts = 20;
 
 const ContactFields = z.strictObject({
   name: z.string().min(1).max(256),
-  enabled: z.boolean().default(true).describe('Nothing is sent to one that is not'),
+  enabled: z.boolean().default(true).describe('Whether notifications are sent to the contact'),
   settings: MaskableSettings,
 });
 
 const View = z.strictObject({
   ...ContactFields.shape,
-  ownerId: z.string().describe('Whose it is'),
+  ownerId: z.string().describe('Id of its owner'),
   ...storedView,
 });
 
-/** Takes a contact that is gone out of its person's preferences. */
+/** Removes a deleted contact from its person's preferences. */
 const forget = async (
   own: TenantDocuments,
   { before, after }: { readonly before?: Contact & Stored; readonly after?: Contact & Stored },

@@ -8,7 +8,7 @@ import { listChannelTypes } from './types.ts';
 
 export const notificationChannelsGroup = defineGroup({
   name: 'notification-channels',
-  summary: 'Where notifications are sent, and by what people are paged.',
+  summary: 'Channels for notifications, and contacts for pages.',
   resources: [channelResource, contactResource],
   operations: [listChannelTypes, deleteChannel, testChannel, testContact, previewTemplates, listChannelDeliveries],
   collections: [pendingDeliveries, channelHealths, pageRates],

@@ -15,10 +15,10 @@ import type { Ports } from '../../kernel/ports.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { Templates } from './channel.ts';
 
-/** A group of two alerts, marked as a test. */
+/** A sample group of two alerts, marked as a test. */
 const sampleOf = (tenantId: string, channelId: string, atMs: number): Notification => {
   const common = { alertname: 'NotificationTest', severity: 'info' };
-  const annotations = { summary: 'This is a test of a notification channel. Nothing is wrong.' };
+  const annotations = { summary: 'This is a test of a notification channel. No action is required.' };
   const alertOf = (instance: string) => ({
     alertId: `test-${instance}`,
     ruleId: 'test',
@@ -49,7 +49,7 @@ const sampleOf = (tenantId: string, channelId: string, atMs: number): Notificati
   };
 };
 
-/** The end of the sample, for services where it opened something. */
+/** The resolved notification of the sample, for services where the sample opened an incident. */
 const endOf = (sample: Notification): Notification => ({
   ...sample,
   id: `${sample.id}-end`,
@@ -64,16 +64,16 @@ const noLinks = 'OIQ_PUBLIC_URL is not set: messages have no links, and webhooks
 
 const TestAnswer = z.strictObject({
   delivered: z.boolean(),
-  statusCode: z.int().nullable().describe('Null where there was no answer over HTTP'),
-  answer: z.string().describe('Begin of the answer, or why there was none'),
+  statusCode: z.int().nullable().describe('null without an HTTP response'),
+  answer: z.string().describe('Beginning of the response, or the reason why there was none'),
   latencyMs: z.int(),
-  notes: z.array(z.string()).describe('What messages lack, and how to have it'),
+  notes: z.array(z.string()).describe('Missing parts of messages, and how to enable them'),
 });
 
 type Tested = Pick<NotificationChannel, 'name' | 'settings'> &
   Partial<Pick<NotificationChannel, 'templates'>> & { readonly id: string };
 
-/** Sends a test to a channel, or to a contact, and its end where it opened something there. */
+/** Sends a test to a channel or a contact, and a resolved notification if the test opened an incident there. */
 const test = async (
   tested: Tested,
   purpose: 'notification-channel' | 'contact',
@@ -112,7 +112,7 @@ export const testChannel = defineOperation({
   method: 'POST',
   path: '/api/notification-channels/{id}/test',
   operationId: 'testNotificationChannel',
-  summary: 'Send a test, marked as one; it is delivered only when the other side said so',
+  summary: 'Send a test, marked as one; it counts as delivered only if the receiver confirms it',
   role: 'editor',
   audit: 'notification-channel.test',
   params: idParameter,
@@ -130,11 +130,11 @@ export const testContact = defineOperation({
   method: 'POST',
   path: '/api/contacts/{id}/test',
   operationId: 'testContact',
-  summary: 'Send a test to one of my contacts, marked as one; it is delivered only when the other side said so',
+  summary: 'Send a test to one of my contacts, marked as one; it counts as delivered only if the receiver confirms it',
   role: 'session',
   audit: 'contact.test',
   params: idParameter,
-  // Every role may call it, and it writes to an address of the caller's choice.
+  // Every role may call it, and it sends to an address chosen by the caller.
   limit: { rate: 0.1, burst: 30 },
   response: TestAnswer,
   async handler(input, ports) {
@@ -149,7 +149,7 @@ export const previewTemplates = defineOperation({
   method: 'POST',
   path: '/api/notification-channels/preview',
   operationId: 'previewNotificationTemplates',
-  summary: 'Show what templates make of a sample of two alerts',
+  summary: 'Preview templates with a sample of two alerts',
   role: 'editor',
   unaudited: 'it sends and stores nothing',
   body: Templates,

@@ -14,7 +14,7 @@ export const listChannelTypes = defineOperation({
   method: 'GET',
   path: '/api/notification-channels/types',
   operationId: 'listNotificationChannelTypes',
-  summary: 'List types of notification channels, and the settings that each needs',
+  summary: 'List types of notification channels, and the required settings of each',
   role: 'viewer',
   response: z.strictObject({
     items: z.array(

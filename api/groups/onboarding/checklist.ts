@@ -72,7 +72,7 @@ const texts: Readonly<Record<OnboardingStep, StepText>> = {
   },
 };
 
-/** When a step was first done; `true` if the time is unknown, `undefined` if it is not done. */
+/** Time when a step was first done; `true` if the time is unknown, `undefined` if it is not done. */
 type Done = string | true | undefined;
 
 /** The entitlement that a step needs. */
@@ -83,8 +83,8 @@ const entitlements: Partial<Record<OnboardingStep, string>> = {
 };
 
 /**
- * The checklist, derived from what is there, without the steps that the plan does not allow. Dashboards count
- * once they are built.
+ * The checklist, derived from existing data, without the steps that the plan does not allow. Dashboards count once they
+ * are built.
  */
 const checklistOf = async (
   { tenantId, plan }: Pick<Caller, 'tenantId' | 'plan'>,
@@ -127,7 +127,7 @@ export const showOnboarding = defineOperation({
   method: 'GET',
   path: '/api/onboarding',
   operationId: 'getOnboarding',
-  summary: 'Get the Get Started checklist; the state of each step is derived from what happened',
+  summary: 'Get the Get Started checklist; the state of each step is derived from events',
   role: 'viewer',
   response: Checklist,
   handler: ({ caller }, ports) => checklistOf(caller, ports),

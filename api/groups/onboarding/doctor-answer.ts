@@ -1,4 +1,4 @@
-/** Findings from the answer that the sender got. Tables, the most specific first. */
+/** Findings from the answer that the sender received. Tables, the most specific first. */
 import type { Attempt } from './doctor-attempt.ts';
 import { type Finding, type FindingCode, problem } from './finding.ts';
 

@@ -1,4 +1,4 @@
-/** Findings from the endpoint that the sender was configured with. Pure. */
+/** Findings from the endpoint that the sender was configured with. No side effects. */
 
 import type { Signal } from '../../../schemas/telemetry-signals.ts';
 import { withoutTrailing } from '../../../schemas/text.ts';
@@ -13,7 +13,7 @@ export interface Attempt {
   readonly endpoint?: string | undefined;
   readonly protocol?: Protocol | undefined;
   readonly signal?: Signal | undefined;
-  /** HTTP status, or gRPC's code (0 to 16). */
+  /** HTTP status, or gRPC code (0 to 16) */
   readonly status?: number | undefined;
   /** What the sender logged. */
   readonly error?: string | undefined;

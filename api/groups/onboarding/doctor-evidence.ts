@@ -1,4 +1,4 @@
-/** Findings from the requests of a key. Pure. */
+/** Findings from the requests of a key. No side effects. */
 
 import type { Signal } from '../../../schemas/telemetry-signals.ts';
 import type { DeadLetter } from '../../../subjects/dead-letters/dead-letters.ts';
@@ -31,7 +31,7 @@ const refusals: Readonly<Record<string, readonly [FindingCode, string, string]>>
   ],
 };
 
-/** The last refused request, unless a later one was accepted. */
+/** The last rejected request, unless a later one was accepted. */
 const refusalFinding = ({ use }: Evidence): Finding | undefined => {
   const refusal = use?.lastRefusal ?? undefined;
   if (refusal === undefined || refusal.at < newestOf(use?.lastSeen ?? {}, undefined)) return undefined;
@@ -83,7 +83,7 @@ const rejectedFindings = ({ rejected }: Evidence): Finding[] =>
     );
   });
 
-/** The finding from the newest refused body of the key. Only a hint if records of the signal were stored after it. */
+/** The finding from the newest rejected body of the key. Only a hint if records of the signal were stored after it. */
 const refusedFinding = (deadLetters: readonly DeadLetter[], landed: Landed): Finding | undefined => {
   const [newest] = deadLetters;
   if (newest === undefined) return undefined;
@@ -110,7 +110,7 @@ const actionOf = (reason: string): string =>
   actions[reason] ??
   'check that Content-Type matches the body (OTLP protobuf or JSON), and that no proxy changes the body';
 
-/** How long accepted data may take until it can be read. */
+/** How long accepted data may take until it is readable */
 const landingMs = 60_000;
 
 /** The newest of the times by signal; empty if there is none. */
@@ -120,7 +120,7 @@ const newestOf = (times: Readonly<Partial<Record<Signal, string | null>>>, signa
   return known.sort().at(-1) ?? '';
 };
 
-/** Compares what was accepted with the key to what was stored for its project. */
+/** Compares the data accepted with the key to the data stored for its project. */
 const arrivalFinding = (
   { use, landed }: Evidence,
   { signal, nowMs }: { readonly signal: Signal | undefined; readonly nowMs: number },
@@ -160,5 +160,5 @@ const arrivalFinding = (
   );
 };
 
-/** How far back stored records are looked for. */
+/** How far back stored records are searched */
 const dayMs = 86_400_000;

@@ -7,7 +7,7 @@ import { type Finding, hint, problem } from './finding.ts';
 
 const prefix = 'oiq_lk_';
 
-/** The finding for a text that cannot be a license key; undefined if it can be one. Looks nothing up. */
+/** The finding for a text that cannot be a license key; undefined if it can be one. Performs no lookup. */
 export const textFinding = (text: string): Finding | undefined => {
   if (text.startsWith('oiq_sa_'))
     return problem(

@@ -15,7 +15,7 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const shownDeadLetters = 5;
 
-/** A key that was found by its current secret, or by one that was rotated out. */
+/** A key that was found by its current secret, or by one that a rotation replaced. */
 export interface FoundKey {
   readonly key: LicenseKey & Stored;
   readonly hash: string;
@@ -36,7 +36,7 @@ export const findKey = async (
 /** Facts about the requests of a key. */
 export interface Evidence {
   readonly use: LicenseKeyUse | undefined;
-  /** Of the key's project, within the last day. */
+  /** Of the key's project, within the last day */
   readonly landed: Landed;
   readonly deadLetters: readonly DeadLetter[];
   /** Rejected requests of this hour and the one before, by reason. */

@@ -16,7 +16,7 @@ export const runDoctor = defineOperation({
   method: 'POST',
   path: '/api/onboarding/doctor',
   operationId: 'askOnboardingDoctor',
-  summary: 'Diagnose why no data arrives: what happened to the data sent with a license key, and what to do',
+  summary: 'Diagnose why no data arrives: the fate of the data sent with a license key, and the next steps',
   role: 'admin',
   unaudited: 'it changes nothing, and the pasted key must not be stored',
   maxBodyBytes: 16 * 1024,
@@ -30,7 +30,7 @@ export const runDoctor = defineOperation({
       .min(0)
       .max(599)
       .optional()
-      .describe('Response that the sender got: HTTP status or gRPC code (0–16)'),
+      .describe('Response that the sender received: HTTP status or gRPC code (0–16)'),
     error: z.string().max(2048).optional().describe('Error message that the sender logged'),
     source: z.union([z.ipv4(), z.ipv6()]).optional().describe('IP address of the sender'),
   }),
@@ -46,11 +46,11 @@ export const runDoctor = defineOperation({
         signals: z.array(z.enum(signals)),
         lastUsedAt: Time.describe('At most a minute old'),
         lastRefusal: LicenseKeyUse.shape.lastRefusal.describe(
-          'The last request with the key that was refused before its body was read',
+          'The last request with the key that was rejected before its body was read',
         ),
       })
       .nullable()
-      .describe('Null if it is not a key of this organization'),
+      .describe('null if it is not a key of this organization'),
     landed: z
       .strictObject({ logs: Time, metrics: Time, traces: Time })
       .nullable()

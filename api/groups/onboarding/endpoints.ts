@@ -6,7 +6,7 @@ export interface Endpoints {
   /** OTLP over HTTP under the main address; SDKs append `/v1/logs` and so on. */
   readonly otlpHttp: string;
   readonly otlpGrpc: string;
-  /** OTLP over HTTP at the SDKs' default port and paths. */
+  /** OTLP over HTTP at the default port and paths of the SDKs */
   readonly otlpHttpBare: string;
   readonly remoteWrite: string;
   readonly loki: string;

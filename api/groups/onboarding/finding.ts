@@ -32,9 +32,9 @@ export const Finding = z.strictObject({
   code: z.enum(findingCodes),
   level: z
     .enum(['problem', 'hint', 'good'])
-    .describe('problem: telemetry is not received; hint: a possible problem; good: it works'),
+    .describe('problem: telemetry is not received; hint: a possible problem; good: telemetry is received'),
   message: z.string(),
-  action: z.string().describe('What to do; empty if there is nothing to do'),
+  action: z.string().describe('Next step; empty if none is needed'),
 });
 export type Finding = z.output<typeof Finding>;
 
@@ -52,11 +52,11 @@ export const hint = (code: FindingCode, message: string, action: string): Findin
 });
 export const good = (code: FindingCode, message: string): Finding => ({ code, level: 'good', message, action: '' });
 
-/** Sorts findings by code and keeps one of each. */
+/** Sorts findings by code and removes duplicates. */
 export const ordered = (findings: readonly Finding[]): Finding[] =>
   findingCodes.flatMap((code) => findings.find((finding) => finding.code === code) ?? []);
 
-/** The finding that explains the most: the first problem, else what works, else the first hint. */
+/** The finding that explains the most: the first problem, otherwise a success, otherwise the first hint. */
 export const verdictOf = (findings: readonly Finding[]): FindingCode =>
   (
     findings.find(({ level }) => level === 'problem') ??

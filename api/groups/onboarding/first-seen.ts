@@ -8,8 +8,8 @@ import { remember } from './state.ts';
 type FirstSeen = OnboardingState['firstSeen'];
 
 /**
- * When the first record of each signal was stored for the organization. Times are remembered: tables are read only for
- * signals that never came, and a step stays done after retention deleted its records.
+ * Returns the time when the first record of each signal was stored for the organization. The times are stored: tables
+ * are read only for signals without a record so far, and a step stays done after retention deletes its records.
  */
 export const firstSeenOf = async (
   tenantId: string,

@@ -3,13 +3,13 @@ import { type OnboardingState, onboardingStateId, onboardingStates } from '../..
 
 const nothingYet: OnboardingState = { dismissed: [], firstSeen: {} };
 
-/** What the organization's checklist remembers. */
+/** Returns the stored checklist state of the organization. */
 export const stateOf = async (documents: TenantDocuments): Promise<OnboardingState> => {
   const stored = await documents.collection(onboardingStates).find(onboardingStateId);
   return stored ?? nothingYet;
 };
 
-/** Sets part of it; the first call creates the document. */
+/** Sets part of the state; the first call creates the document. */
 export const remember = async (documents: TenantDocuments, changes: Partial<OnboardingState>): Promise<void> => {
   const states = documents.collection(onboardingStates);
   if ((await states.find(onboardingStateId)) === undefined) {

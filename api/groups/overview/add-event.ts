@@ -12,11 +12,11 @@ export const addEvent = defineOperation({
   method: 'POST',
   path: '/api/events',
   operationId: 'addEvent',
-  summary: 'Add a custom event to the feed. It is there a second or two later',
+  summary: 'Add a custom event to the feed. It becomes visible a second or two later',
   role: 'editor',
   audit: 'event.create',
   body: z.strictObject({
-    id: z.string().min(1).max(128).optional().describe('Your own: the same one again adds nothing'),
+    id: z.string().min(1).max(128).optional().describe('Id chosen by the caller: a repeated id adds nothing'),
     title,
     text: text.default(''),
     time: timeParameter.optional().describe('Default: now; from 30 days ago to an hour from now'),

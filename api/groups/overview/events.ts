@@ -25,7 +25,7 @@ export const listEvents = defineOperation({
   path: '/api/events',
   operationId: 'listEvents',
   summary:
-    'List what happened, the newest first: deployments recorded and detected, changes of configuration, custom events, what alerts, anomalies, incidents and signals tell, and changes of files that no baseline approves',
+    'List events, the newest first: deployments recorded and detected, changes of configuration, custom events, events of alerts, anomalies, incidents and signals, and file changes that no baseline approves',
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({
@@ -39,7 +39,7 @@ export const listEvents = defineOperation({
       .max(256)
       .refine((text) => text.split(',').every((each) => isKind.has(each)), `must be some of ${feedKinds.join(',')}`)
       .optional()
-      .describe(`Separated by commas, of ${feedKinds.join(', ')}; default: all`),
+      .describe(`Comma-separated, of ${feedKinds.join(', ')}; default: all`),
     service: z.string().min(1).max(512).optional().describe('Only events about this service'),
   }),
   response: z.strictObject({

@@ -5,6 +5,6 @@ import { listOverviewSeries, showOverview } from './overview.ts';
 
 export const overviewGroup = defineGroup({
   name: 'overview',
-  summary: 'Counters across all signals, and the feed of what happened on the platform.',
+  summary: 'Counters for all signals, and the event feed of the platform.',
   operations: [showOverview, listOverviewSeries, listEvents, addEvent],
 });

@@ -21,7 +21,7 @@ import { platformAlertsOf } from '../../platform-alerts.ts';
 
 const range = { from: rangeParameters.from, to: rangeParameters.to };
 
-/** The newest are looked at; those that nobody sees to first. */
+/** Maximum number of incidents that are read, the newest; unacknowledged ones first. */
 const maxIncidents = 500;
 
 const goingOn = async (documents: Pick<Documents, 'of'>, tenantId: string) => {
@@ -35,22 +35,22 @@ export const showOverview = defineOperation({
   method: 'GET',
   path: '/api/overview',
   operationId: 'showOverview',
-  summary: 'Show counters over all signals for a time range of whole minutes, with the range before beside them',
+  summary: 'Get counters for all signals in a time range of whole minutes, with the preceding range for comparison',
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({
     ...range,
     ...projectScopeParameters,
-    attention: z.enum(['true']).optional().describe('true: also what of the range needs attention'),
+    attention: z.enum(['true']).optional().describe('true: also return the items that need attention in the range'),
   }),
   response: z.strictObject({
     ...minutesFields,
     previous: z.strictObject({ from: z.string(), to: z.string() }),
-    counters: Counters.describe('What the plan does not include or keep is unknown, with the reason'),
+    counters: Counters.describe('Values that the plan does not include or retain are unknown, with the reason'),
     lastRecord: z
       .union([z.string(), Unknown])
-      .describe('Time of the newest log record or span of the range: what is sent later is not counted yet'),
-    attention: Attention.optional().describe('Where it is asked for'),
+      .describe('Time of the newest log record or span in the range; later data is not counted yet'),
+    attention: Attention.optional().describe('Only if requested'),
     platform: PlatformState,
   }),
   async handler({ caller, query }, ports) {
@@ -85,7 +85,8 @@ export const listOverviewSeries = defineOperation({
   method: 'GET',
   path: '/api/overview/timeseries',
   operationId: 'getOverviewTimeseries',
-  summary: 'Series of the counters in steps of whole minutes: logs, errorLogs, spans, requests, errors, errorRate, p95',
+  summary:
+    'Get series of the counters in steps of whole minutes: logs, errorLogs, spans, requests, errors, errorRate, p95',
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({ ...range, ...projectScopeParameters, ...stepParameter }),

@@ -35,7 +35,7 @@ export const setNotifications = defineOperation({
   method: 'PUT',
   path,
   operationId: 'setProjectNotifications',
-  summary: 'Set who receives mail about a project’s events; omitted fields take their default',
+  summary: 'Set who receives mail about a project’s events; omitted fields are reset to their default',
   role: 'editor',
   audit: 'project.set-notifications',
   versions: 'write',

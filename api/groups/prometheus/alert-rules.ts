@@ -1,4 +1,4 @@
-/** Rules and alerts in the form of Prometheus. */
+/** Rules and alerts in the format of Prometheus */
 
 import { documentsIn } from '../../../runtime/documents-in.ts';
 import { alertRules } from '../../../schemas/resources/alert-rule.ts';
@@ -43,7 +43,7 @@ const activeAlerts = (caller: Caller, ports: Ports) =>
 
 type Group = ReturnType<typeof prometheusRules>[number];
 
-/** What texts ask that are not shown. */
+/** Queries in texts that are not displayed. */
 const notShown: Queried = () => ({ samples: [] });
 
 const withoutAlerts = (group: Group): Group => ({
@@ -54,7 +54,7 @@ const withoutAlerts = (group: Group): Group => ({
 export const listRules = byGet({
   path: 'rules',
   operationId: 'listPrometheusRules',
-  summary: 'List alert and recording rules in the form of Prometheus',
+  summary: 'List alert and recording rules in the format of Prometheus',
   parameters: ruleParameters,
   async answer({ caller, given, signal }, ports) {
     const isWithAlerts = shouldIncludeAlerts(given);
@@ -78,7 +78,7 @@ export const listRules = byGet({
 export const listAlerts = byGet({
   path: 'alerts',
   operationId: 'listPrometheusAlerts',
-  summary: 'List alerts in the form of Prometheus',
+  summary: 'List alerts in the format of Prometheus',
   parameters: {},
   async answer({ caller, signal }, ports) {
     const [rules, found] = await Promise.all([rulesOf(caller, ports), activeAlerts(caller, ports)]);

@@ -1,4 +1,4 @@
-/** Answers and errors in the form of Prometheus' API. */
+/** Answers and errors in the format of Prometheus' API */
 import { z } from 'zod';
 import { QueryError } from '../../../queries/errors.ts';
 import { PromqlError, type PromqlErrorType } from '../../../queries/promql/errors.ts';
@@ -32,7 +32,7 @@ const typeOf = (error: unknown): readonly [PromqlErrorType, string] => {
   return ['internal', 'internal error; the log has details under the request id'];
 };
 
-/** An error as Prometheus answers it. */
+/** Converts an error to Prometheus' format. */
 export const failureOf = (error: unknown): Failure => {
   const [errorType, message] = typeOf(error);
   return { status: statuses[errorType], body: { status: 'error', errorType, error: message } };
@@ -45,14 +45,14 @@ const Answer = z.strictObject({
   infos: z.array(z.string()).optional(),
 });
 
-/** What a handler answers. */
+/** Result of a handler. */
 export interface Answered {
   readonly data: unknown;
   readonly warnings?: readonly string[];
   readonly infos?: readonly string[];
 }
 
-/** An answer without empty lists of remarks. */
+/** An answer without empty lists of warnings and infos. */
 export const success = ({ data, warnings = [], infos = [] }: Answered): z.input<typeof Answer> => ({
   status: 'success',
   data,
@@ -60,7 +60,7 @@ export const success = ({ data, warnings = [], infos = [] }: Answered): z.input<
   ...(infos.length > 0 && { infos: [...infos] }),
 });
 
-/** The first `limit` of them, with Prometheus' warning where there are more. */
+/** The first `limit` items, with Prometheus' warning if there are more. */
 export const cut = <Item>(items: readonly Item[], limit: number): Answered =>
   items.length > limit
     ? { data: items.slice(0, limit), warnings: ['results truncated due to limit'] }
@@ -105,7 +105,7 @@ const operationOf = (method: 'GET' | 'POST', { path, operationId, summary, param
     },
   });
 
-/** An operation of Prometheus' API by GET. */
+/** An operation of Prometheus' API by GET */
 export const byGet = (declared: Declared) => operationOf('GET', declared);
-/** One that takes its parameters in the path and as a form by POST, too. */
+/** An operation that also accepts its parameters as a form by POST */
 export const byGetAndPost = (declared: Declared) => [operationOf('GET', declared), operationOf('POST', declared)];

@@ -17,7 +17,7 @@ export const formatQuery = byGetAndPost({
 export const parseQuery = byGetAndPost({
   path: 'parse_query',
   operationId: 'parsePromql',
-  summary: 'Read an expression as a tree',
+  summary: 'Parse an expression into a tree',
   parameters,
   answer: ({ given }) => ({ data: withExpression(given, (text) => treeJson(parseExpression(text))) }),
 });

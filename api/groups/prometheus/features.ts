@@ -1,4 +1,4 @@
-/** What this API has of Prometheus', by which clients choose what they ask. */
+/** Features of Prometheus that this API supports; clients adapt their requests to them. */
 import { featuresOf } from '../../../queries/promql/settings.ts';
 import { aggregators } from '../../../queries/promql/syntax/lexer.ts';
 import { experimentalAggregators } from '../../../queries/promql/syntax/parser.ts';
@@ -19,7 +19,10 @@ const always = [
   ...['per_query_lookback_delta', 'subqueries', 'without'],
 ];
 
-/** Categories and names are Prometheus'. What concerns its storage, scraping and pages is left out: it is not told of another program. */
+/**
+ * Categories and names are those of Prometheus. Its storage, scraping and pages are omitted, since they do not apply to
+ * another program.
+ */
 const categoriesOf = (settings: Settings): Readonly<Record<string, Category>> => {
   const { syntax, engine } = featuresOf(settings);
   const { experimentalFunctions, durationExpressions, extendedRangeSelectors, fillModifiers } = syntax;
@@ -59,7 +62,7 @@ const categoriesOf = (settings: Settings): Readonly<Record<string, Category>> =>
 export const showFeatures = byGet({
   path: 'features',
   operationId: 'showPrometheusFeatures',
-  summary: 'Show which features of Prometheus are here: of its API, of PromQL, of rules and of templates',
+  summary: 'List the supported features of Prometheus: of its API, of PromQL, of rules and of templates',
   parameters: {},
   answer: (_request, { settings }) => ({ data: categoriesOf(settings) }),
 });

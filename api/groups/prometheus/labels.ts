@@ -10,7 +10,7 @@ const parameters = { ...selectors, ...timeRange, ...limited, ...shared };
 export const showSeries = byGetAndPost({
   path: 'series',
   operationId: 'listPrometheusSeries',
-  summary: 'List the label sets of the series that selectors match',
+  summary: 'List the label sets of the series that match selectors',
   parameters,
   async answer(request, ports) {
     const sets = setsOf(request.given, true);
@@ -23,7 +23,7 @@ export const showSeries = byGetAndPost({
 export const showLabels = byGetAndPost({
   path: 'labels',
   operationId: 'listPrometheusLabels',
-  summary: 'List the names of labels',
+  summary: 'List label names',
   parameters,
   async answer(request, ports) {
     const limit = limitOf(request.given);
@@ -32,7 +32,9 @@ export const showLabels = byGetAndPost({
   },
 });
 
-/** A name in a path, of which what is not a letter, digit or underscore is escaped: `U__http_2e_method`. */
+/**
+ * A name in a path, in which characters other than letters, digits and underscores are escaped: `U__http_2e_method`.
+ */
 const unescaped = (name: string): string => {
   if (!name.startsWith('U__')) return name;
   const inner = name

@@ -9,13 +9,13 @@ import { byGet, byGetAndPost } from './answer.ts';
 import { parameter, plainNumberOf, shared, textOf, timeOf, timeRange } from './parameters.ts';
 import { scopeOf, windowOf } from './scope.ts';
 
-/** Prometheus takes what is below the least limit for none. */
+/** Prometheus treats a value below the minimum as no limit. */
 const orAll = (limit = -1, min: number): number => (limit < min ? Number.POSITIVE_INFINITY : limit);
 
 export const showMetadata = byGet({
   path: 'metadata',
   operationId: 'showPrometheusMetadata',
-  summary: 'Show type, help and unit of metrics',
+  summary: 'Get type, help and unit of metrics',
   parameters: {
     limit: parameter('Most metrics in the answer'),
     limit_per_metric: parameter('Most entries of one metric'),
@@ -34,7 +34,7 @@ export const showMetadata = byGet({
   },
 });
 
-/** Matchers of all selectors of an expression. */
+/** Matchers of all selectors of an expression */
 const setsIn = (text: string): (readonly Matcher[])[] => {
   const sets: (readonly Matcher[])[] = [];
   walk(parseExpression(text), (node) => {

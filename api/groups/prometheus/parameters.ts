@@ -1,4 +1,4 @@
-/** Parameters as Prometheus' API takes them: of several of one name the first, unknown ones are ignored. */
+/** Parameters in the form of Prometheus' API: of repeated parameters the first counts, unknown ones are ignored. */
 import { z } from 'zod';
 import { PromqlError } from '../../../queries/promql/errors.ts';
 import type { Matcher } from '../../../queries/promql/series.ts';
@@ -9,10 +9,10 @@ import { parseSelector } from '../../../queries/promql/syntax/parse.ts';
 
 const texts = z.union([z.string(), z.array(z.string())]).optional();
 
-/** A parameter for the schema of an operation. */
+/** A parameter for the schema of an operation */
 export const parameter = (description: string) => texts.describe(description);
 
-/** Parameters that every read of series takes. */
+/** Parameters that every read of series accepts. */
 export const shared = {
   projectId: parameter('Only this project; without it the whole organization'),
 };
@@ -26,7 +26,7 @@ export const limited = { limit: parameter('Most items in the answer; 0 for no li
 /** Parameters after validation. */
 export type Given = Readonly<Record<string, unknown>>;
 
-/** The first value of a parameter; empty without one. */
+/** The first value of a parameter; empty if missing. */
 export const textOf = (given: Given, name: string): string => {
   const value = given[name];
   const [first] = Array.isArray(value) ? value : [value];
@@ -39,11 +39,11 @@ export const listOf = (given: Given, name: string): string[] => {
   return (Array.isArray(value) ? value : [value]).filter((text): text is string => typeof text === 'string');
 };
 
-/** A fault of a parameter, as Prometheus words it. */
+/** A parameter error in Prometheus' wording. */
 export const invalid = (name: string, problem: string): PromqlError =>
   new PromqlError('bad_data', `invalid parameter "${name}": ${problem}`);
 
-/** Prometheus' earliest and latest times, as its clients send them. */
+/** Prometheus' earliest and latest times, as sent by its clients. */
 const extremes: Readonly<Record<string, number>> = {
   '-292273086-05-16T16:47:06Z': Number.NEGATIVE_INFINITY,
   '+292277025-08-18T07:12:54.999999999Z': Number.POSITIVE_INFINITY,
@@ -51,11 +51,11 @@ const extremes: Readonly<Record<string, number>> = {
 const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/;
 const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** Times, durations and counts have no more characters. */
+/** Maximum characters of times, durations and counts */
 const maxTextLength = 64;
 const tooLong = `has more than ${maxTextLength} characters`;
 
-/** Milliseconds of a time; undefined if it is none. */
+/** Milliseconds of a time; undefined if it is invalid. */
 const timeIn = (text: string): number | undefined => {
   if (decimal.test(text)) return Math.round(Number(text) * 1000);
   if (Object.hasOwn(extremes, text)) return extremes[text];
@@ -64,23 +64,23 @@ const timeIn = (text: string): number | undefined => {
   return Number.isNaN(milliseconds) ? undefined : milliseconds;
 };
 
-/** The time of a parameter; without a value `fallback`, which must be given where Prometheus has one. */
+/** The time in a parameter; defaults to `fallback`, which is required where Prometheus has a default. */
 export const timeOf = (given: Given, name: string, fallback?: number): number => {
   const text = textOf(given, name);
   if (text === '' && fallback !== undefined) return fallback;
   if (text.length > maxTextLength) throw invalid(name, tooLong);
   const time = timeIn(text);
   if (time !== undefined) return time;
-  // Prometheus words it so where it has a value to fall back to.
+  // Prometheus uses this wording for parameters with a default.
   const what = fallback === undefined ? '' : `invalid time value for '${name}': `;
   throw invalid(name, `${what}cannot parse "${text}" to a valid timestamp`);
 };
 
-/** Prometheus keeps durations as nanoseconds of 64 bits. */
+/** Prometheus stores durations as 64-bit nanoseconds. */
 const maxSeconds = 2 ** 63 / 1e9;
 const infinite = /^[+-]?inf(?:inity)?$/i;
 
-/** Milliseconds of seconds or of a duration such as `5m`; else what is wrong, in Prometheus' words. */
+/** Milliseconds of a number of seconds or a duration such as `5m`; otherwise the problem in Prometheus' wording. */
 export const durationIn = (text: string): number | { readonly problem: string } => {
   if (text.length > maxTextLength) return { problem: tooLong };
   const problem = `cannot parse "${text}" to a valid duration`;
@@ -98,7 +98,7 @@ export const durationOf = (given: Given, name: string): number => {
   return duration;
 };
 
-/** A whole number of 64 bits; else what is wrong, in Prometheus' words. */
+/** A 64-bit integer; otherwise the problem in Prometheus' wording. */
 const wholeNumberIn = (text: string): number | { readonly problem: string } => {
   if (text.length > maxTextLength) return { problem: tooLong };
   const problem = `strconv.Atoi: parsing ${JSON.stringify(text)}`;
@@ -107,7 +107,7 @@ const wholeNumberIn = (text: string): number | { readonly problem: string } => {
   return BigInt.asIntN(64, number) === number ? Number(number) : { problem: `${problem}: value out of range` };
 };
 
-/** How many items an answer may have. */
+/** Maximum number of items in an answer */
 export const limitOf = (given: Given): number => {
   const text = textOf(given, 'limit');
   if (text === '') return Number.POSITIVE_INFINITY;
@@ -117,7 +117,7 @@ export const limitOf = (given: Given): number => {
   return limit === 0 ? Number.POSITIVE_INFINITY : limit;
 };
 
-/** A whole number where Prometheus says no more than that it must be one; undefined without a value. */
+/** An integer, with Prometheus' short error message; undefined if missing. */
 export const plainNumberOf = (given: Given, name: string, mustBe = 'a number'): number | undefined => {
   const text = textOf(given, name);
   if (text === '') return undefined;
@@ -126,10 +126,13 @@ export const plainNumberOf = (given: Given, name: string, mustBe = 'a number'): 
   return number;
 };
 
-/** Each is a question of its own. */
+/** Each selector is a separate query. */
 const maxSelectors = 100;
 
-/** The sets of matchers of `match[]`, each of which must leave something out. `namesParameter` where an error says whose it is. */
+/**
+ * The matcher sets of `match[]`, each of which must exclude something. With `namesParameter`, errors name the
+ * parameter.
+ */
 export const setsOf = (given: Given, namesParameter = false): (readonly Matcher[])[] => {
   const refused = (problem: string): PromqlError =>
     namesParameter ? invalid('match[]', problem) : new PromqlError('bad_data', problem);
@@ -147,7 +150,7 @@ export const setsOf = (given: Given, namesParameter = false): (readonly Matcher[
   });
 };
 
-/** Calls `work` with the text of a parameter; a fault in its expression is told as Prometheus tells it. */
+/** Calls `work` with the text of a parameter; reports an expression error like Prometheus. */
 export const withExpression = <Result>(given: Given, work: (text: string) => Result): Result => {
   try {
     return work(textOf(given, 'query'));

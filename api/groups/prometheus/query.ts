@@ -32,7 +32,7 @@ const parameters = {
   ...shared,
 };
 
-/** Shorter than the time in which every request must be answered. */
+/** Shorter than the time limit of every request */
 const maxTimeoutMs = 40_000;
 
 const lookbackOf = (given: Given): number => {
@@ -56,7 +56,7 @@ type Ports = Parameters<Parameters<typeof byGetAndPost>[0]['answer']>[1];
 
 const timedOut = (): PromqlError => new PromqlError('timeout', 'query timed out in expression evaluation');
 
-/** Evaluates, and says of what is wrong with the expression that it is the parameter. */
+/** Evaluates an expression, and attributes expression errors to the parameter. */
 const evaluated = async (request: PrometheusRequest, window: EvaluationWindow, ports: Ports): Promise<Evaluated> => {
   const { given, caller } = request;
   const timeout = AbortSignal.timeout(Math.ceil(timeoutOf(given)));
@@ -101,7 +101,7 @@ const statsOf = (
   },
 });
 
-/** Prometheus' own words. */
+/** Prometheus' own wording */
 const statsWarnings = (kind: string): string[] =>
   ['', 'all', 'true'].includes(kind)
     ? []
@@ -126,7 +126,7 @@ const answer = async (request: PrometheusRequest, window: EvaluationWindow, port
 export const queryInstant = byGetAndPost({
   path: 'query',
   operationId: 'queryPrometheus',
-  summary: 'Evaluate an expression at one time',
+  summary: 'Evaluate an expression at a single time',
   parameters: { ...parameters, time: parameter('RFC 3339 or seconds since the epoch; by default now') },
   answer(request, ports) {
     const timeMs = timeOf(request.given, 'time', ports.clock.now());
@@ -137,7 +137,7 @@ export const queryInstant = byGetAndPost({
 export const queryRange = byGetAndPost({
   path: 'query_range',
   operationId: 'queryPrometheusRange',
-  summary: 'Evaluate an expression over a range of time',
+  summary: 'Evaluate an expression over a time range',
   parameters: {
     ...parameters,
     start: parameter('First step: RFC 3339 or seconds since the epoch'),
@@ -162,7 +162,7 @@ export const queryRange = byGetAndPost({
   },
 });
 
-/** Refuses what has no value at each step. */
+/** Rejects expressions that have no value at each step. */
 const requireRange = (text: string): void => {
   const type = typeOf(parseExpression(text));
   if (type !== 'vector' && type !== 'scalar')

@@ -1,4 +1,4 @@
-/** Which rules and groups of them a client asks for, by the parameters of Prometheus' `/api/v1/rules`. */
+/** Filters of rules and groups, from the parameters of Prometheus' `/api/v1/rules`. */
 import { createHash } from 'node:crypto';
 import { testOf } from '../../../queries/promql/syntax/matchers.ts';
 import type { ListedRule } from '../../../subjects/alerts/prometheus-shape.ts';
@@ -21,7 +21,7 @@ const falseTexts = ['', '0', 'f', 'F', 'FALSE', 'false', 'False'];
 
 const isAmong = (allowed: readonly string[], name: string): boolean => allowed.length === 0 || allowed.includes(name);
 
-/** Whether an answer is to have alerts. */
+/** Whether the answer includes alerts. */
 export const shouldIncludeAlerts = (given: Given): boolean => {
   const text = textOf(given, 'exclude_alerts');
   if (!trueTexts.includes(text) && !falseTexts.includes(text))
@@ -32,7 +32,7 @@ export const shouldIncludeAlerts = (given: Given): boolean => {
   return falseTexts.includes(text);
 };
 
-/** The rules of the type, the names and the labels that are asked for. */
+/** The rules with the requested type, names and labels. */
 export const chosenRules = <Rule extends Pick<ListedRule, 'name' | 'type' | 'labels'>>(
   given: Given,
   rules: readonly Rule[],
@@ -70,7 +70,7 @@ const limitOf = (given: Given): number => {
   return Number(text);
 };
 
-/** A page of groups of the names and files that are asked for, and where the next one begins. */
+/** A page of the groups with the requested names and files, and the position of the next page. */
 export const pageOfGroups = <Found extends Group>(
   given: Given,
   groups: readonly Found[],

@@ -1,4 +1,4 @@
-/** What a caller's reads of series are restricted to. */
+/** Restrictions of a caller's reads of series */
 import { retentionStartMs, type Scope, type Window } from '../../../queries/promql/fetch/scope.ts';
 import { translationOf } from '../../../queries/promql/settings.ts';
 import type { Caller } from '../../callers/caller.ts';
@@ -19,7 +19,7 @@ export const scopeOf = (
   };
 };
 
-/** The range of a read of labels: without parameters all that is kept. */
+/** The range of a label query; by default the whole retention. */
 export const windowOf = (
   { caller, given }: { readonly caller: Caller; readonly given: Given },
   { clock }: Pick<Ports, 'clock'>,

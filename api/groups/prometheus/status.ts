@@ -7,7 +7,7 @@ import { byGet } from './answer.ts';
 import { limited, plainNumberOf, shared } from './parameters.ts';
 import { scopeOf } from './scope.ts';
 
-/** The version whose API this is; clients choose by it what they ask. */
+/** The Prometheus version of this API; clients adapt their requests to it. */
 const prometheusVersion = '3.15.0';
 /** Series that had samples in the last hour count as present. */
 const presentMs = 3_600_000;
@@ -18,20 +18,20 @@ const positive = 'a positive number';
 export const showBuild = byGet({
   path: 'status/buildinfo',
   operationId: 'showPrometheusBuild',
-  summary: 'Show the version of Prometheus whose API this is',
+  summary: 'Get the Prometheus version of this API',
   parameters: {},
   answer: () => ({
     data: { version: prometheusVersion, revision: '', branch: '', buildUser: '', buildDate: '', goVersion: '' },
   }),
 });
 
-/** Started with the process: clients compare it to see restarts. */
+/** Start of the process: clients compare it to detect restarts. */
 const startTime = new Date().toISOString();
 
 export const showRuntime = byGet({
   path: 'status/runtimeinfo',
   operationId: 'showPrometheusRuntime',
-  summary: 'Show the runtime in the form of Prometheus: since when it runs, and how long metrics are kept',
+  summary: 'Get runtime information in the format of Prometheus: start time and retention of metrics',
   parameters: {},
   answer: ({ caller }, { clock }) => ({
     data: {
@@ -52,11 +52,11 @@ export const showRuntime = byGet({
   }),
 });
 
-/** The flags that clients go by. */
+/** The flags that clients use */
 export const showFlags = byGet({
   path: 'status/flags',
   operationId: 'showPrometheusFlags',
-  summary: 'Show the flags of Prometheus that hold here',
+  summary: 'Get the applicable flags of Prometheus',
   parameters: {},
   answer: ({ caller }, { settings }) => ({
     data: {
@@ -70,20 +70,20 @@ export const showFlags = byGet({
   }),
 });
 
-/** There is no file of configuration. */
+/** There is no configuration file. */
 export const showConfiguration = byGet({
   path: 'status/config',
   operationId: 'showPrometheusConfiguration',
-  summary: 'Show the configuration in the form of Prometheus: it is empty, as nothing is scraped',
+  summary: 'Get the configuration in the format of Prometheus: always empty, since nothing is scraped',
   parameters: {},
   answer: () => ({ data: { yaml: '' } }),
 });
 
-/** What was acknowledged is read when it has landed: there is no log to replay at a start. */
+/** Acknowledged data is readable once it is stored: there is no log to replay at a start. */
 export const showReplay = byGet({
   path: 'status/walreplay',
   operationId: 'showPrometheusReplay',
-  summary: 'Show the replay of the write-ahead log in the form of Prometheus: it is always done',
+  summary: 'Get the replay status of the write-ahead log in the format of Prometheus: always complete',
   parameters: {},
   answer: () => ({ data: { min: 0, max: 0, current: 0, state: 'done' } }),
 });
@@ -92,7 +92,7 @@ export const showReplay = byGet({
 export const listTargets = byGet({
   path: 'targets',
   operationId: 'listPrometheusTargets',
-  summary: 'List targets in the form of Prometheus: there are none, as nothing is scraped',
+  summary: 'List targets in the format of Prometheus: always empty, since nothing is scraped',
   parameters: {},
   answer: () => ({ data: { activeTargets: [], droppedTargets: [], droppedTargetCounts: {} } }),
 });
@@ -100,16 +100,16 @@ export const listTargets = byGet({
 export const listTargetMetadata = byGet({
   path: 'targets/metadata',
   operationId: 'listPrometheusTargetMetadata',
-  summary: 'List metadata of targets in the form of Prometheus: there is none; /metadata has that of metrics',
+  summary: 'List metadata of targets in the format of Prometheus: always empty; use /metadata for metrics',
   parameters: {},
   answer: () => ({ data: [] }),
 });
 
-/** Alerts are routed here. */
+/** Alerts are routed by this platform. */
 export const listAlertmanagers = byGet({
   path: 'alertmanagers',
   operationId: 'listPrometheusAlertmanagers',
-  summary: 'List Alertmanagers in the form of Prometheus: there are none, as alerts are routed here',
+  summary: 'List Alertmanagers in the format of Prometheus: always empty, since this platform routes alerts',
   parameters: {},
   answer: () => ({ data: { activeAlertmanagers: [], droppedAlertmanagers: [] } }),
 });
@@ -119,7 +119,7 @@ const healthOperation = (state: 'Healthy' | 'Ready') =>
     method: 'GET',
     path: `/api/prom/-/${state.toLowerCase()}`,
     operationId: `showPrometheus${state}`,
-    summary: `Say that the API of Prometheus is ${state.toLowerCase()}: it answers`,
+    summary: `Check that the API of Prometheus is ${state.toLowerCase()}`,
     role: 'viewer',
     basic: true,
     contentType: 'text/plain; charset=utf-8',
@@ -133,7 +133,7 @@ export const showReadiness = healthOperation('Ready');
 export const showCardinality = byGet({
   path: 'status/tsdb',
   operationId: 'showPrometheusCardinality',
-  summary: 'Count series by metric, label and pair of label and value',
+  summary: 'Count series by metric, by label, and by label-value pair',
   parameters: { ...limited, ...shared },
   async answer(request, ports) {
     const given = plainNumberOf(request.given, 'limit', positive) ?? defaultRows;

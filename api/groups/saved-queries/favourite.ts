@@ -8,7 +8,7 @@ export const markSavedQuery = defineOperation({
   method: 'PUT',
   path: '/api/saved-queries/{id}/favourite',
   operationId: 'markSavedQuery',
-  summary: 'Mark a saved query as a favourite of the one who asks, or take the mark away',
+  summary: 'Mark or unmark a saved query as a favorite of the caller',
   role: 'viewer',
   audit: 'saved-query.mark',
   params: idParameter,

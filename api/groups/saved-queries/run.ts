@@ -22,9 +22,9 @@ export const runSavedQuery = defineOperation({
   unaudited: 'it reads telemetry, as lists do',
   params: idParameter,
   body: z.strictObject({
-    from: TimeText.optional().describe('Instead of the saved one'),
+    from: TimeText.optional().describe('Overrides the saved range'),
     to: TimeText.optional(),
-    step: DurationText.nullable().optional().describe('Instead of the saved one; null for a table'),
+    step: DurationText.nullable().optional().describe('Overrides the saved step; null for a table'),
   }),
   response: Result,
   async handler({ caller, params, body }, ports) {
@@ -47,7 +47,7 @@ export const runSavedQuery = defineOperation({
   },
 });
 
-/** Counts a run. Two at the same time that meet count as one: it says whether a query is used, and is no ledger. */
+/** Counts a run. Two concurrent runs may count once: the number shows whether a query is used and is not exact. */
 const countRun = async (tenantId: string, id: string, { documents, clock }: Ports): Promise<void> => {
   const uses = documents.of(tenantId).collection(savedQueryUses);
   const lastRunAt = new Date(clock.now()).toISOString();

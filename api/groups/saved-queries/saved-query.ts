@@ -16,30 +16,33 @@ import { usersOf } from '../../resources/resource-references.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
 import { sharedOrOwn } from '../../resources/shared-or-own.ts';
 
-/** What callers write of a saved query. */
+/** Fields of a saved query that callers can write. */
 export const SavedQueryFields = z.strictObject({
   name: z.string().min(1).max(256),
   description: z.string().max(4096).default(''),
   tags: z.array(z.string().min(1).max(64)).max(32).default([]),
-  visibility: z.enum(['private', 'organization']).default('organization').describe('private: only its owner sees it'),
-  from: TimeText.default('now-1h').describe('Where the range begins, unless a run says otherwise'),
+  visibility: z
+    .enum(['private', 'organization'])
+    .default('organization')
+    .describe('private: visible to its owner only'),
+  from: TimeText.default('now-1h').describe('Default start of the range of a run'),
   to: TimeText.default('now'),
-  step: DurationText.optional().describe('With a step it gives series, without one a table'),
+  step: DurationText.optional().describe('With a step the result is series, without one a table'),
   query: Query,
 });
 type Fields = z.output<typeof SavedQueryFields>;
 
-/** A saved query whose query is understood. */
+/** A saved query that this version can parse. */
 export type Document = Fields & Pick<SavedQuery, 'queryVersion' | 'ownerId'>;
 
 const View = z.strictObject({
   ...SavedQueryFields.shape,
-  queryVersion: z.int().describe('Of the form in which it was saved; older ones are understood'),
-  ownerId: z.string().describe('Who made it: a user or a service account'),
-  isFavourite: z.boolean().describe('Whether the one who asks has marked it'),
-  runs: z.int().describe('How often it was run'),
+  queryVersion: z.int().describe('Version of the form in which it was saved; older versions are supported'),
+  ownerId: z.string().describe('Creator: id of a user or service account'),
+  isFavourite: z.boolean().describe('Whether it is a favorite of the caller'),
+  runs: z.int().describe('Number of runs'),
   lastRunAt: z.string().nullable(),
-  validity: Validity.describe('Whether what it names is there'),
+  validity: Validity.describe('Whether everything that it references exists'),
   usedBy: z.array(
     z.strictObject({
       noun: z.string(),
@@ -56,7 +59,7 @@ const unreadable = (version: number): Validity => ({
   reason: null,
 });
 
-/** Validity is read for all of them at once, and not known where the rows cannot be read now. */
+/** Validity is read for all of them in one read, and is unknown if the rows are currently unavailable. */
 const validities = async (documents: readonly Document[], { caller, ports }: ResourceContext): Promise<Validity[]> => {
   const queries = documents.map(({ query, queryVersion: version }) => readSaved(query, version));
   const known = queries.filter((query) => query !== undefined);
@@ -99,7 +102,7 @@ export const savedQueryResource = defineResource<typeof SavedQueryFields, Docume
   fields: SavedQueryFields,
   example: {
     name: 'Errors by service',
-    description: 'Log records of errors, by the service that wrote them',
+    description: 'Error log records by service',
     tags: ['errors'],
     query: {
       kind: 'aggregate',
@@ -113,7 +116,8 @@ export const savedQueryResource = defineResource<typeof SavedQueryFields, Docume
   live: true,
   visible: sharedOrOwn,
   initial: ({ caller }) => ({ queryVersion, ownerId: caller.actor.id }),
-  // What is written is always of today's form. It stays its owner's, so that nobody takes another one's private.
+  // Written documents always have the current form. The query stays with its owner, so that nobody takes over another
+  // person's private query.
   prepare: (after, { before, caller }) => ({
     ...after,
     queryVersion,

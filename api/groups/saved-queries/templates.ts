@@ -11,11 +11,11 @@ export const listQueryTemplates = defineOperation({
   method: 'GET',
   path: '/api/query-templates',
   operationId: 'listQueryTemplates',
-  summary: 'List queries that come with the platform, and whether what each asks of has landed',
+  summary: 'List queries that are included in the platform, and whether the data of each exists',
   role: 'viewer',
   query: z.strictObject({
     tag: z.string().max(64).optional(),
-    applicable: z.enum(['true']).optional().describe('true: only those whose data has landed'),
+    applicable: z.enum(['true']).optional().describe('true: only queries whose data exists'),
   }),
   response: z.strictObject({
     items: z.array(
@@ -24,9 +24,9 @@ export const listQueryTemplates = defineOperation({
         name: z.string(),
         description: z.string(),
         tags: z.array(z.string()),
-        step: z.string().nullable().describe('The step that suits it; null for a table'),
+        step: z.string().nullable().describe('Suitable step; null for a table'),
         query: Query,
-        validity: Validity.describe('Whether it is applicable: what it asks of has landed'),
+        validity: Validity.describe('Whether it is applicable: its data exists'),
       }),
     ),
     nextCursor: z.null(),

@@ -36,7 +36,7 @@ export const removeAccount = defineOperation({
   method: 'DELETE',
   path: '/api/service-accounts/{id}',
   operationId: 'deleteServiceAccount',
-  summary: 'Delete a service account and its tokens, which stop working at once',
+  summary: 'Delete a service account and its tokens, which stop working immediately',
   role: 'admin',
   audit: 'service-account.delete',
   versions: 'write',

@@ -17,7 +17,7 @@ import { equals, listParameters, readPage } from '../../resources/resource-list.
 import { idParameter } from '../../resources/resource-operations.ts';
 import { maxTokens, refuseWiderScopes } from './wider-tokens.ts';
 
-/** A token as callers see it: without its secret and its hash. */
+/** A token in API answers: without its secret and its hash. */
 const TokenView = z.strictObject({
   id: z.string(),
   serviceAccountId: z.string(),
@@ -59,7 +59,7 @@ export const createToken = defineOperation({
       .datetime({ offset: true })
       .optional()
       .describe(
-        `When the token expires; by default in ${defaultDays} days, at most as late as the installation allows`,
+        `When the token expires; by default in ${defaultDays} days, limited by the maximum of the installation`,
       ),
   }),
   response: z.strictObject({

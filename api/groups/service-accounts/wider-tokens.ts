@@ -4,17 +4,20 @@ import type { Caller } from '../../callers/caller.ts';
 import { coversScope } from '../../callers/scopes.ts';
 import { ApiError } from '../../errors.ts';
 
-/** Tokens that an account can have at once. */
+/** Maximum number of tokens per account */
 export const maxTokens = 100;
 
-/** 403 for scopes that the caller lacks: a token cannot create one with more rights. */
+/** Throws 403 for scopes that the caller does not have: a token cannot create one with more permissions. */
 export const refuseWiderScopes = ({ scopes }: Caller, requestedScopes: readonly string[]): void => {
   const beyond = requestedScopes.filter((scope) => !coversScope(scopes, scope));
   if (beyond.length > 0)
     throw new ApiError('FORBIDDEN', `this API token lacks ${beyond.join(', ')} and cannot grant what it lacks`);
 };
 
-/** 403 for an API token that would give more rights to an account whose tokens have scopes that it lacks. */
+/**
+ * Throws 403 for an API token that would grant more permissions to an account whose tokens have scopes that the caller
+ * does not have.
+ */
 export const refuseWiderTokens = async (
   documents: TenantDocuments,
   accountId: string,

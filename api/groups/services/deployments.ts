@@ -22,7 +22,7 @@ export const recordDeployment = defineOperation({
   method: 'POST',
   path: '/api/deployments',
   operationId: 'recordDeployment',
-  summary: 'Record that a version of a service was brought out. It is in the lists a second or two later',
+  summary: 'Record a deployment of a version of a service. It appears in lists a second or two later',
   role: 'editor',
   audit: 'deployment.create',
   body: z.strictObject({
@@ -31,7 +31,7 @@ export const recordDeployment = defineOperation({
       .min(1)
       .max(128)
       .optional()
-      .describe('Your own, such as that of a pipeline run: the same one again records nothing'),
+      .describe('Id chosen by the caller, for example of a pipeline run: a repeated id records nothing'),
     service: name,
     version: name,
     environment: z.string().max(512).default(''),
@@ -77,7 +77,7 @@ export const listDeployments = defineOperation({
   path: '/api/deployments',
   operationId: 'listDeployments',
   summary:
-    'List deployments of a time range, the newest first: recorded ones, and those detected from service.version (rollbacks too; restarts and more instances of a version are none)',
+    'List deployments of a time range, the newest first: recorded ones, and those detected from service.version (including rollbacks, but not restarts and additional instances of a version)',
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({

@@ -22,7 +22,7 @@ export const listEndpoints = defineOperation({
   method: 'GET',
   path: '/api/services/{name}/endpoints',
   operationId: 'listServiceEndpoints',
-  summary: 'List what a service was asked for in a time range, with requests, errors, latency and Apdex of each',
+  summary: 'List endpoints of a service in a time range, with requests, errors, latency and Apdex of each',
   role: 'viewer',
   cache: listCache,
   params: serviceParams,
@@ -30,12 +30,12 @@ export const listEndpoints = defineOperation({
     ...rangeParameters,
     ...projectScopeParameters,
     ...apdexParameter,
-    search: z.string().min(1).max(512).optional().describe('Part of the name, in any case'),
+    search: z.string().min(1).max(512).optional().describe('Part of the name, case-insensitive'),
     sort: z
       .enum(sortsOf(['name', ...figureSorts] as const))
       .default('name')
       .describe(
-        `${sortText}. By a figure, an endpoint may move between two pages while spans of the range still arrive`,
+        `${sortText}. With a metric, an endpoint may move between two pages while spans of the range still arrive`,
       ),
   }),
   response: z.strictObject({

@@ -12,7 +12,7 @@ import { listServiceSeries } from './timeseries.ts';
 
 export const servicesGroup = defineGroup({
   name: 'services',
-  summary: 'Services, their figures, dependencies and deployments.',
+  summary: 'Services, their metrics, dependencies and deployments.',
   entitlement: 'traces',
   operations: [
     recordDeployment,

@@ -21,7 +21,7 @@ export const listServiceDeployments = defineOperation({
   method: 'GET',
   path: '/api/services/{name}/deployments',
   operationId: 'listServiceDeployments',
-  summary: 'List deployments of a service, the newest first, with its figures before and after each and a verdict',
+  summary: 'List deployments of a service, the newest first, with its metrics before and after each and a verdict',
   role: 'viewer',
   cache: listCache,
   params: serviceParams,
@@ -59,7 +59,7 @@ export const listServiceDeployments = defineOperation({
       { limit: query.limit, after: page?.after },
     );
     const items: JudgedDeployment[] = [];
-    // One after the other: a page of many must not take all turns of the engine.
+    // Sequentially: a page with many deployments must not occupy all connections of the engine.
     for (const deployment of shown) items.push(await judge(reading, choice, deployment, { all, apdexThresholdMs }));
     return {
       items,

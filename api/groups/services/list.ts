@@ -27,7 +27,7 @@ export const listServices = defineOperation({
   path: '/api/services',
   operationId: 'listServices',
   summary:
-    'List the services of a time range with their requests, errors, latency and Apdex, and what else each of them sends',
+    'List the services of a time range with their requests, errors, latency and Apdex, and the other telemetry of each',
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({
@@ -35,11 +35,13 @@ export const listServices = defineOperation({
     ...projectScopeParameters,
     ...choiceParameters,
     ...apdexParameter,
-    search: z.string().min(1).max(512).optional().describe('Part of the name, in any case'),
+    search: z.string().min(1).max(512).optional().describe('Part of the name, case-insensitive'),
     sort: z
       .enum(sortsOf(serviceSorts))
       .default('name')
-      .describe(`${sortText}. By a figure, a service may move between two pages while spans of the range still arrive`),
+      .describe(
+        `${sortText}. With a metric, a service may move between two pages while spans of the range still arrive`,
+      ),
   }),
   response: z.strictObject({
     ...minutesFields,

@@ -13,7 +13,7 @@ export const showServiceMap = defineOperation({
   method: 'GET',
   path: '/api/service-map',
   operationId: 'showServiceMap',
-  summary: 'The service map of a time range: nodes and the edges with the most requests',
+  summary: 'Get the service map of a time range: nodes and the edges with the most requests',
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({
@@ -21,7 +21,7 @@ export const showServiceMap = defineOperation({
     to,
     ...projectScopeParameters,
     ...edgeParameters,
-    limit: z.coerce.number().int().min(1).max(2000).default(500).describe('Edges at most'),
+    limit: z.coerce.number().int().min(1).max(2000).default(500).describe('Maximum number of edges'),
   }),
   response: ServiceMap,
   async handler({ caller, query }, { columns, clock }) {

@@ -1,4 +1,4 @@
-/** What the operations over services share: how a range, a scope and a page are asked for. */
+/** Parameters that the service operations share: range, scope and page. */
 import { z } from 'zod';
 import { decodeCursor, integer, someText } from '../../../queries/cursor.ts';
 import { type ProjectScope, requireProjectScope } from '../../../queries/project-scope.ts';
@@ -15,7 +15,7 @@ interface MinutesQuery extends ProjectScope {
   readonly cursor?: string | undefined;
 }
 
-/** The whole minutes that are asked for, and where a page begins: a cursor of the list `kind` holds the minutes too. */
+/** The requested whole minutes, and the start of the page: a cursor of the list `kind` contains the minutes too. */
 export const parseMinutes = (
   kind: string,
   query: MinutesQuery,
@@ -32,7 +32,7 @@ export const parseMinutes = (
   return { minutes: range, after };
 };
 
-/** The range and the position that a cursor holds. */
+/** The range and the position in a cursor */
 export const cursorOf = (kind: string, cursor: string, reading: Reading): InCursor => {
   const [from = '', to = '', part = ''] = decodeCursor(kind, cursor, [integer, integer, someText]);
   const range = { from: BigInt(from), to: BigInt(to) };
@@ -45,12 +45,12 @@ interface InCursor {
   readonly after: Position;
 }
 
-/** The parameter of the path that names a service. */
+/** The path parameter with the name of a service */
 export const serviceParams = z.strictObject({
   name: z.string().min(1).max(512).describe('service.name, URL-encoded'),
 });
 
-/** 404 for a service of which the scope never had anything. */
+/** Throws 404 for a service without any data in the scope. */
 export const requireService = async (
   reading: Reading,
   choice: ProjectScope & { readonly minutes: Range; readonly service: string },

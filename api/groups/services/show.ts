@@ -18,7 +18,7 @@ export const showService = defineOperation({
   method: 'GET',
   path: '/api/services/{name}',
   operationId: 'showService',
-  summary: 'Show a service in a time range: figures, instances, versions, runtimes, SDKs, dependencies',
+  summary: 'Get a service in a time range: metrics, instances, versions, runtimes, SDKs, dependencies',
   role: 'viewer',
   cache: listCache,
   params: serviceParams,

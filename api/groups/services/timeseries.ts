@@ -20,7 +20,7 @@ export const listServiceSeries = defineOperation({
   path: '/api/services/{name}/timeseries',
   operationId: 'getServiceTimeseries',
   summary:
-    'Series of a service in steps of whole minutes: requests, rate, errors, errorRate, p50, p95, p99 and apdex, as /api/services counts them',
+    'Get series of a service in steps of whole minutes: requests, rate, errors, errorRate, p50, p95, p99 and apdex, as counted by /api/services',
   role: 'viewer',
   cache: listCache,
   params: serviceParams,

@@ -13,7 +13,7 @@ import { ruleResource } from './rule.ts';
 
 const maxRecords = 200_000;
 const maxShown = 200;
-/** What was found by then is answered, before the request's own time is over. */
+/** Results found within this time are returned, before the time limit of the request. */
 const maxScanMs = 60_000;
 
 const BacktestSignal = DetectionSignal.omit({ tenantId: true }).extend({ events: z.array(SignalEventView) });
@@ -22,7 +22,7 @@ export const backtestDetectionRule = defineOperation({
   method: 'POST',
   path: '/api/siem/rules/{id}/backtest',
   operationId: 'backtestDetectionRule',
-  summary: 'Run a rule over stored log records: the signals that the stream gives for the same records',
+  summary: 'Run a rule on stored log records, which returns the same signals as the stream for the same records',
   role: 'editor',
   unaudited: 'it changes nothing',
   budgetMs: 120_000,
@@ -30,15 +30,15 @@ export const backtestDetectionRule = defineOperation({
   body: z.strictObject({
     from: rangeParameters.from,
     to: rangeParameters.to,
-    search: logFilterParameters.search.describe('Only over records that match this'),
-    limit: z.int().min(1).max(maxRecords).default(maxRecords).describe('Most records, the oldest first'),
+    search: logFilterParameters.search.describe('Only log records that match this search'),
+    limit: z.int().min(1).max(maxRecords).default(maxRecords).describe('Maximum number of records, the oldest first'),
   }),
   response: z.strictObject({
-    records: z.int().describe('That were looked at'),
+    records: z.int().describe('Number of records that were evaluated'),
     isComplete: z
       .boolean()
       .describe(
-        `False where the range has more records than the limit, or where looking at them took longer than ${maxScanMs / 1000} seconds`,
+        `false if the range has more records than the limit, or their evaluation took longer than ${maxScanMs / 1000} seconds`,
       ),
     signals: z.int(),
     items: z.array(BacktestSignal).describe(`The first ${maxShown} signals, oldest first`),
@@ -61,7 +61,7 @@ export const backtestDetectionRule = defineOperation({
       for (const { tenantId: _, events, ...rest } of signals.filter(({ ruleId }) => ruleId === rule.id)) {
         const shown = { ...rest, events: events.map(toSignalEventView) };
         ids.add(shown.id);
-        // One that is told again is the same, with all that it hid.
+        // A repeated signal replaces the earlier one, including the counts of its suppressed signals.
         if (items.has(shown.id) || items.size < maxShown) items.set(shown.id, shown);
       }
       return true;

@@ -33,14 +33,14 @@ export const commentOnCase = defineOperation({
     }),
 });
 
-/** Its base64 fits into a document. */
+/** Its base64 form fits into a document. */
 const maxBytes = 2_000_000;
 
 export const attachCaseEvidence = defineOperation({
   method: 'POST',
   path: '/api/siem/cases/{id}/evidence',
   operationId: 'attachCaseEvidence',
-  summary: 'Attach evidence to a case: its hash goes into the audit chain, and it cannot be changed or removed',
+  summary: 'Attach evidence to a case: its hash becomes part of the audit chain, and it cannot be changed or removed',
   role: 'editor',
   audit: attachingEvidence,
   maxBodyBytes: 4_000_000,

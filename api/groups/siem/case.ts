@@ -17,15 +17,15 @@ import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
 import { storedView } from '../../resources/resource-spec.ts';
 
-/** What callers write of a case. */
+/** Fields of a case that callers can write. */
 const CaseFields = z.strictObject({
   title: z.string().min(1).max(256),
   summary: z.string().max(16_384).default(''),
   severity: z.enum(caseSeverities).default('medium'),
   state: z.enum(caseStates).default('open'),
-  resolution: z.enum(caseResolutions).nullable().default(null).describe('With state closed: what it was'),
+  resolution: z.enum(caseResolutions).nullable().default(null).describe('Resolution; required for state closed'),
   assigneeId: z.string().min(1).max(128).nullable().default(null).describe('A user of the organization'),
-  signalIds: z.array(z.string().min(1).max(128)).max(1000).default([]).describe('Signals that it is about'),
+  signalIds: z.array(z.string().min(1).max(128)).max(1000).default([]).describe('Signals of the case'),
   tags: z.array(z.string().min(1).max(64)).max(32).default([]),
 });
 
@@ -38,7 +38,7 @@ const Duration = z
     z.strictObject({ value: z.number().describe('Seconds since the case was opened') }),
     z.strictObject({ value: z.null(), reason: z.string() }),
   ])
-  .describe('How long it took; null with the reason while it has not happened');
+  .describe('Time taken; null with the reason if it has not happened yet');
 
 export const CommentView = z.strictObject({
   id: z.string(),
@@ -54,8 +54,8 @@ export const EvidenceView = z.strictObject({
   description: z.string(),
   mediaType: z.string(),
   bytes: z.int(),
-  sha256: z.string().describe('SHA-256 of the content, as the audit chain has it'),
-  isIntact: z.boolean().describe('Whether the stored content still has that hash'),
+  sha256: z.string().describe('SHA-256 of the content, as in the audit chain'),
+  isIntact: z.boolean().describe('Whether the stored content still matches the hash'),
   addedBy: z.string(),
   createdAt: z.iso.datetime(),
 });
@@ -70,22 +70,22 @@ const CaseView = z.strictObject({
   timeToRespond: Duration,
   timeToContain: Duration,
   timeToClose: Duration,
-  comments: z.array(CommentView).describe('Oldest first, 1,000 at most'),
-  evidence: z.array(EvidenceView).describe('Oldest first, 100 at most'),
+  comments: z.array(CommentView).describe('Oldest first, at most 1,000'),
+  evidence: z.array(EvidenceView).describe('Oldest first, at most 100'),
   ...storedView,
 });
 
-/** How many pieces of evidence a case may have. */
+/** Maximum pieces of evidence per case */
 export const maxEvidence = 100;
 
-/** A piece of evidence as it is stored, hashed. */
+/** A piece of evidence in its stored form, with its hash. */
 export const hashed = (content: string): { id: string; content: string; bytes: number; sha256: string } => {
   const bytes = Buffer.from(content, 'base64');
   const sha256 = evidenceHashOf(bytes);
   return { id: `${sha256}-${randomUUID()}`, content, bytes: bytes.length, sha256 };
 };
 
-/** Evidence as callers see it, held against its hash. */
+/** Evidence in API answers, verified against its hash. */
 export const evidenceView = ({
   caseId: _caseId,
   content,
@@ -126,11 +126,11 @@ const belongings = async (own: TenantDocuments, caseId: string) => {
   };
 };
 
-/** What the server writes of a case: each time is that of the first change that counts. */
+/** Fields of a case that the server writes: each time is that of the first relevant change. */
 const timed = (after: Document, before: Document | undefined, now: string): Document => {
   const hasMoved = after.state !== 'open' || after.assigneeId !== null;
   const isClosed = after.state === 'closed';
-  // Closing says nothing of when it was contained: no time is made up for it.
+  // Closing does not imply a containment time, so none is set.
   const contained = after.state === 'contained' ? now : null;
   return {
     ...after,

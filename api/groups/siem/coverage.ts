@@ -19,14 +19,16 @@ import { sentBy } from './telemetry.ts';
 const counts = {
   rules: z.int(),
   enabledRules: z.int(),
-  testedRules: z.int().describe('With events that they must match'),
-  seenRules: z.int().describe('Whose telemetry came within the days asked for'),
-  unknownRules: z.int().describe('Of which it is not known whether their telemetry came, such as correlations'),
-  signals: z.int().describe('Of its rules, within the days asked for'),
+  testedRules: z.int().describe('Number of rules with events that they must match'),
+  seenRules: z.int().describe('Number of rules whose telemetry arrived within the given days'),
+  unknownRules: z
+    .int()
+    .describe('Number of rules for which it is unknown whether their telemetry arrived, such as correlations'),
+  signals: z.int().describe('Signals of its rules within the given days'),
 };
 
 const CoverageView = z.strictObject({
-  version: z.string().describe('Of ATT&CK Enterprise'),
+  version: z.string().describe('Version of ATT&CK Enterprise'),
   notice: z.string(),
   days: z.int(),
   tactics: z.array(
@@ -48,11 +50,11 @@ const CoverageView = z.strictObject({
       z.strictObject({
         id: z.string(),
         status: z.enum(['revoked', 'deprecated', 'unknown']),
-        by: z.string().nullable().describe('What took its place'),
+        by: z.string().nullable().describe('Replacement'),
         rules: z.int(),
       }),
     )
-    .describe('Techniques that rules name and this version does not have'),
+    .describe('Techniques in rules that do not exist in this version'),
 });
 
 const rulesOf = async (
@@ -141,7 +143,7 @@ export const getMitreCoverage = defineOperation({
   path: '/api/siem/mitre/coverage',
   operationId: 'getMitreCoverage',
   summary:
-    'Tell which techniques of ATT&CK rules are about, and which fired; or the same as a layer of ATT&CK Navigator',
+    'Get the ATT&CK techniques that rules cover, and those with signals; optionally as a layer of ATT&CK Navigator',
   role: 'viewer',
   query: z.strictObject({
     days: z.coerce
@@ -150,7 +152,7 @@ export const getMitreCoverage = defineOperation({
       .min(1)
       .max(90)
       .default(30)
-      .describe('For which signals are counted, and telemetry is looked for'),
+      .describe('Number of days for the counts of signals and the check for telemetry'),
     format: z.enum(['navigator']).optional().describe('navigator: a layer file'),
   }),
   response: z.union([CoverageView, Layer]),

@@ -3,10 +3,10 @@ import type { Filter, TenantDocuments } from '../../../schemas/ports/documents.t
 import { signalTriages } from '../../../schemas/resources/signal-triage.ts';
 import { ApiError } from '../../errors.ts';
 
-/** So many decided signals may be told from the others in one answer. */
+/** Maximum number of decided signals that one answer can distinguish. */
 const maxDecided = 10_000;
 
-/** Ids of signals that people decided about. */
+/** Ids of signals with a decision. */
 export const decidedSignals = async (own: TenantDocuments, filter: Filter): Promise<string[]> => {
   const ids: string[] = [];
   for await (const { id } of documentsIn(own.collection(signalTriages), { filter })) {

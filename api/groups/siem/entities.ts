@@ -27,20 +27,20 @@ const parameters = {
     .min(1)
     .max(90)
     .default(14)
-    .describe('Only signals of so many days, as far as they are kept'),
+    .describe('Number of days whose signals count, within the retention'),
   halfLifeHours: z.coerce
     .number()
     .int()
     .min(1)
     .max(2160)
     .default(24)
-    .describe('After so many hours a signal adds half of its risk, after twice as many a quarter'),
+    .describe("Half-life of a signal's risk in hours: half remains after it, a quarter after twice the time"),
 };
 
 const Entity = z.strictObject({
   type: z.string(),
   value: z.string(),
-  score: z.number().describe('Sum of what its signals add'),
+  score: z.number().describe('Sum of the shares of its signals'),
   signals: z.int(),
   lastSignalAt: z.iso.datetime(),
   shares: z
@@ -51,16 +51,16 @@ const Entity = z.strictObject({
         ruleTitle: z.string(),
         severity: z.enum(signalSeverities),
         time: z.iso.datetime(),
-        riskScore: z.number().describe('Of the signal when it was found'),
-        share: z.number().describe('What it adds now: riskScore * 0.5 ^ (hours since its time / halfLifeHours)'),
+        riskScore: z.number().describe('Risk score of the signal at detection'),
+        share: z.number().describe('Current share: riskScore * 0.5 ^ (hours since its time / halfLifeHours)'),
       }),
     )
-    .describe('Signals that add most'),
+    .describe('Signals with the largest shares'),
 });
 
 const shared = {
-  asOf: z.iso.datetime().describe('Scores are of this time'),
-  days: z.int().describe('Days whose signals were counted'),
+  asOf: z.iso.datetime().describe('Time of the scores'),
+  days: z.int().describe('Number of days whose signals were counted'),
   halfLifeHours: z.int(),
 };
 
@@ -78,14 +78,14 @@ const shown = ({ entity, score, signals, lastMs, shares }: EntityRisk): z.input<
   })),
 });
 
-/** What both operations ask: signals that people closed as false positives count nothing. */
+/** Parameters of both operations: signals that people closed as false positives do not count. */
 const questionOf = async (
   query: { readonly days: number; readonly halfLifeHours: number },
   atMs: number,
   { caller, ports, reading }: { readonly caller: Caller; readonly ports: Ports; readonly reading: Reading },
 ): Promise<Omit<RiskQuestion, 'shares'>> => {
   const days = Math.min(query.days, retentionDaysOf(reading.plan, 'detections'));
-  // Nobody decides about a signal before its time.
+  // A decision is never earlier than its signal.
   const since = new Date(atMs - days * 86_400_000).toISOString();
   const filter = { state: 'closed', verdict: 'false-positive', changedAt: { $gte: since } };
   const without = await decidedSignals(ports.documents.of(caller.tenantId), filter);
@@ -98,7 +98,7 @@ export const listEntities = defineOperation({
   method: 'GET',
   path: '/api/siem/entities',
   operationId: 'listSiemEntities',
-  summary: 'List users, hosts, processes and addresses by their risk, which decays, with the signals that add to it',
+  summary: 'List users, hosts, processes and addresses by their risk, which decays, with the contributing signals',
   role: 'viewer',
   query: z.strictObject({
     ...parameters,
@@ -141,7 +141,7 @@ export const getEntity = defineOperation({
   method: 'GET',
   path: '/api/siem/entities/{type}/{value}',
   operationId: 'getSiemEntity',
-  summary: 'Tell the risk of one user, host, process or address, and what each of its signals adds',
+  summary: 'Get the risk of a user, host, process or address, and the share of each of its signals',
   role: 'viewer',
   params: z.strictObject({
     type: z.string().min(1).max(512).describe(entityTypes.join(', ')),

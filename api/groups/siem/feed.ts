@@ -21,19 +21,19 @@ const address = z
 const days = z.number().min(1).max(3650);
 
 export const FeedFields = z.strictObject({
-  name: z.string().min(1).max(256).describe('The source of its indicators'),
+  name: z.string().min(1).max(256).describe('Source name of its indicators'),
   description: z.string().max(4096).default(''),
   enabled: z.boolean().default(true),
   location: z.discriminatedUnion('type', [
     z.strictObject({
       type: z.literal('url'),
       url: address,
-      format: z.enum(feedFormats).describe('STIX 2.1, MISP (JSON of events), CSV, or a list with a value a line'),
+      format: z.enum(feedFormats).describe('STIX 2.1, MISP (JSON of events), CSV, or a list with one value per line'),
     }),
     z.strictObject({
       type: z.literal('taxii'),
-      apiRoot: address.describe('Of a TAXII 2.1 server'),
-      collection: z.string().min(1).max(256).describe('Its id'),
+      apiRoot: address.describe('API root of a TAXII 2.1 server'),
+      collection: z.string().min(1).max(256).describe('Id of the collection'),
     }),
   ]),
   authentication: z
@@ -49,55 +49,68 @@ export const FeedFields = z.strictObject({
         header: z
           .string()
           .regex(/^[A-Za-z0-9-]{1,128}$/, 'must be the name of a header')
-          .describe('Such as Authorization or X-API-Key'),
+          .describe('Name of the header, such as Authorization or X-API-Key'),
         secret: secretText(
           z
             .string()
             .min(1)
             .max(4096)
             .regex(/^[\x20-\x7e]+$/, 'must be printable ASCII'),
-        ).describe('Its whole value'),
+        ).describe('Complete value of the header'),
       }),
     ])
     .default({ type: 'none' }),
-  everySeconds: z.int().min(300).max(604_800).default(3600).describe('How often it is polled'),
-  confidence: z.number().min(0).max(100).default(50).describe('Of indicators for which the feed gives none'),
+  everySeconds: z.int().min(300).max(604_800).default(3600).describe('Poll interval in seconds'),
+  confidence: z
+    .number()
+    .min(0)
+    .max(100)
+    .default(50)
+    .describe('Confidence of indicators for which the feed specifies none'),
   validDays: days
     .nullable()
     .default(90)
-    .describe('Indicators without an end are valid so long after the feed told of them; null for without end'),
+    .describe('Validity of indicators without an end, after the feed last listed them; null for unlimited'),
   halfLifeDays: days
     .nullable()
     .default(null)
-    .describe('After so many days an indicator is believed half as much; null for what is usual of its type'),
+    .describe('Half-life of the confidence in days; null for the default of the type'),
   maxBytes: z
     .int()
     .min(1024)
     .max(128 * 1024 * 1024)
     .default(32 * 1024 * 1024)
-    .describe('Larger answers are refused'),
-  maxIndicators: z.int().min(1).max(1_000_000).default(100_000).describe('A poll that gives more is refused'),
-  raisesSignals: z.boolean().default(false).describe('A match is also a signal, as severe as it is believed'),
+    .describe('Maximum size of an answer; larger answers are rejected'),
+  maxIndicators: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(100_000)
+    .describe('Maximum indicators per poll; a larger poll is rejected'),
+  raisesSignals: z
+    .boolean()
+    .default(false)
+    .describe('Whether a match also raises a signal, with a severity according to its score'),
   retroHuntDays: z
     .int()
     .min(0)
     .max(365)
     .default(0)
-    .describe('New indicators are looked for in stored logs of so many days; 0 for none'),
+    .describe('Days of stored logs that are searched for new indicators; 0 for none'),
 });
 
 const Status = z.strictObject({
   lastPolledAt: z.iso.datetime().nullable(),
   lastSucceededAt: z.iso.datetime().nullable(),
-  nextPollAt: z.iso.datetime().nullable().describe('null for as soon as can be'),
-  error: z.string().nullable().describe('Why the last poll failed; indicators stay as they were'),
-  failures: z.int().describe('Polls that failed since the last that succeeded'),
+  nextPollAt: z.iso.datetime().nullable().describe('null: as soon as possible'),
+  error: z.string().nullable().describe('Why the last poll failed; existing indicators are unchanged'),
+  failures: z.int().describe('Failed polls since the last successful one'),
   counts: z
     .strictObject({ created: z.int(), updated: z.int(), unchanged: z.int(), refused: z.int() })
-    .describe('Of the last poll that brought something'),
+    .describe('Of the last poll with indicators'),
   refused: z
     .array(z.strictObject({ at: z.string(), message: z.string() }))
-    .describe('What could not be taken: the first 100, each with the line, or the id of the object'),
+    .describe('Rejected entries: the first 100, each with the line or the object id'),
 });
 
 const statusOf = (state: ThreatFeedState | undefined): z.input<typeof Status> =>
@@ -127,7 +140,10 @@ const maxFeeds = 200;
 
 const shown = z.strictObject({ ...FeedFields.shape, status: Status, ...storedView });
 
-/** Indicators that a feed brought stay when it is changed or deleted, until they end. A changed feed is polled soon, from its beginning. */
+/**
+ * Threat feeds. Indicators of a feed stay after its change or deletion, until they expire. A changed feed is soon
+ * polled from its beginning.
+ */
 export const feedResource = defineResource<typeof FeedFields, ThreatFeed, typeof shown>({
   noun: 'threat feed',
   path: '/api/siem/threat-intel/feeds',

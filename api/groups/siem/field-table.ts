@@ -1,10 +1,10 @@
 import { DetectionFields, detectionFields } from '../../../schemas/resources/detection-rule.ts';
 import { defineResource } from '../../resources/resource.ts';
 
-/** Every event is held against all of them. */
+/** Every event is compared with all of them. */
 const maxTables = 50;
 
-/** Names of fields of an organization's own: rules find their fields in its events by them. */
+/** Custom field names of an organization, by which rules find their fields in events. */
 export const fieldTableResource = defineResource({
   noun: 'detection field table',
   path: '/api/siem/field-tables',

@@ -25,7 +25,7 @@ import { equals } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { storedView } from '../../resources/resource-spec.ts';
 
-/** What callers write of a baseline. */
+/** Fields of a baseline that callers can write. */
 const BaselineFields = z.strictObject({
   name: z.string().min(1).max(256),
   note: z.string().max(4096).default(''),
@@ -33,17 +33,17 @@ const BaselineFields = z.strictObject({
     .array(z.string().min(1).max(512))
     .max(100)
     .default([])
-    .describe('Names of hosts, in which * stands for any text, such as web-*; none is every host'),
+    .describe('Host names, in which * matches any text, such as web-*; empty for every host'),
   paths: z
     .array(z.string().min(1).max(4096))
     .min(1)
     .max(100)
-    .describe('Files at and below these. With other hosts or paths an approved baseline is proposed again'),
+    .describe('Files at and below these paths. A change of hosts or paths resets an approved baseline to proposed'),
   state: z
     .enum(baselineStates)
     .default('proposed')
     .describe(
-      'Only an approved baseline counts, and only people approve, no API tokens; a retired one counts for changes before it was retired',
+      'Only an approved baseline counts, and only people can approve, not API tokens; a retired one counts for changes before its retirement',
     ),
 });
 type Fields = z.output<typeof BaselineFields>;
@@ -51,12 +51,12 @@ type Document = FileBaseline & Fields;
 
 const BaselineView = z.strictObject({
   ...BaselineFields.shape,
-  files: z.int().describe('How many files it knows'),
-  contentHash: z.string().describe('SHA-256 of the files with their states: what was approved'),
+  files: z.int().describe('Number of files'),
+  contentHash: z.string().describe('SHA-256 of the files with their states, as approved'),
   capturedFrom: z.iso
     .datetime()
     .nullable()
-    .describe('Since when changes were looked at; null for files that were given'),
+    .describe('Start of the changes that were read; null for files given in the request'),
   capturedUntil: z.iso.datetime(),
   capturedBy: z.string().describe('Id of the user or service account'),
   approvedAt: z.iso.datetime().nullable(),
@@ -69,7 +69,7 @@ const hasMoved = (after: Document, before: Document | undefined): boolean =>
   before !== undefined &&
   (['hosts', 'paths'] as const).some((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
 
-/** Who approved it and when. What is proposed again is approved by nobody, and neither is what is now about other files. */
+/** Approver and time of approval. A new proposal, or a change of the covered files, removes the approval. */
 const decided = (after: Document, before: Document | undefined, caller: Caller, now: string): Document => {
   const isSame = after.state === before?.state;
   if (isSame && hasMoved(after, before) && after.state === 'approved')
@@ -85,7 +85,7 @@ const decided = (after: Document, before: Document | undefined, caller: Caller, 
   return { ...after, approvedAt: now, approvedBy: personOf(caller).actor.id, retiredAt: null };
 };
 
-/** How many an organization may have. */
+/** Maximum number per organization */
 const maxBaselines = 200;
 
 export const baselineResource = defineResource<typeof BaselineFields, Document, typeof BaselineView>({
@@ -111,25 +111,27 @@ export const baselineResource = defineResource<typeof BaselineFields, Document, 
   },
 });
 
-/** Files of one baseline, and of one of the documents that hold them. */
+/** Maximum files of a baseline, and of one of the documents that store them. */
 const maxFiles = 10_000;
 const filesInPart = 500;
 
 const BaselineFileView = z.strictObject({
   path: z.string().min(1).max(4096),
-  states: z.array(ApprovedState).min(1).max(64).describe('In each of them the file is as approved'),
+  states: z.array(ApprovedState).min(1).max(64).describe('Approved states of the file'),
 });
 
 const CaptureRequest = z.strictObject({
   ...BaselineFields.shape,
-  from: rangeParameters.from.describe('Changes since then tell how files are; default: all that is kept'),
+  from: rangeParameters.from.describe(
+    'Start of the changes that determine the state of files; default: the whole retention',
+  ),
   to: rangeParameters.to,
   files: z
     .array(BaselineFileView)
     .min(1)
     .max(maxFiles)
     .optional()
-    .describe('The files with their states, where they are known; without them, as they were last seen'),
+    .describe('The files with their states, if known; by default as last observed'),
 });
 
 const longestRetentionDays = ({ plan }: Reading): number =>
@@ -152,7 +154,7 @@ export const captureFileBaseline = defineOperation({
   method: 'POST',
   path: '/api/siem/fim/baselines',
   operationId: 'takeFileBaseline',
-  summary: 'Take a baseline of files as they were last seen, or set one; it counts once it is approved',
+  summary: 'Create a baseline of files as last observed, or with given states; it counts once it is approved',
   role: 'editor',
   audit: 'file-baseline.create',
   maxBodyBytes: 8_000_000,
@@ -201,7 +203,7 @@ export const listBaselineFiles = defineOperation({
   method: 'GET',
   path: '/api/siem/fim/baselines/{id}/files',
   operationId: 'listBaselineFiles',
-  summary: 'List the files of a baseline with their states, 500 at a time',
+  summary: 'List the files of a baseline with their states, 500 per page',
   role: 'viewer',
   params: idParameter,
   query: z.strictObject({
@@ -209,7 +211,7 @@ export const listBaselineFiles = defineOperation({
       .string()
       .regex(/^\d{1,4}$/, 'is not a cursor of this list')
       .optional()
-      .describe('As the last page gave it'),
+      .describe('As returned by the previous page'),
   }),
   response: z.strictObject({ items: z.array(BaselineFileView), nextCursor: z.string().nullable() }),
   async handler({ caller, params, query }, { documents }) {
@@ -230,7 +232,7 @@ export const deleteFileBaseline = defineOperation({
   method: 'DELETE',
   path: '/api/siem/fim/baselines/{id}',
   operationId: 'deleteFileBaseline',
-  summary: 'Delete a baseline: what it approved is approved by nothing any more. Retire it to keep that',
+  summary: 'Delete a baseline, which removes its approvals. Retire it instead to preserve them',
   role: 'editor',
   audit: 'file-baseline.delete',
   versions: 'require',

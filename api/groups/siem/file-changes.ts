@@ -20,7 +20,7 @@ const ChangeView = z.strictObject({
   source: z.enum(fileSources),
   action: z.enum(fileActions),
   path: z.string(),
-  pathBefore: z.string().nullable().describe('Of a file that was renamed, where it is known'),
+  pathBefore: z.string().nullable().describe('Former path of a renamed file, if known'),
   host: z.string(),
   user: z.string(),
   process: z.string(),
@@ -31,14 +31,14 @@ const ChangeView = z.strictObject({
   rule: z.string(),
   service: z.string(),
   projectId: z.string(),
-  recordId: z.string().describe('As `GET /api/logs/{id}` knows the record'),
+  recordId: z.string().describe('Id of the record for `GET /api/logs/{id}`'),
   verdict: z
     .enum(verdicts)
     .describe(
-      'approved: it is as an approved baseline has it; expected: a package manager or a deployment explains it; unapproved: neither; unknown: nothing can be said',
+      'approved: it matches an approved baseline; expected: a package manager or a deployment explains it; unapproved: neither; unknown: cannot be determined',
     ),
-  reason: z.string().describe('Why'),
-  baselineId: z.string().nullable().describe('The baseline that decided'),
+  reason: z.string().describe('Reason for the verdict'),
+  baselineId: z.string().nullable().describe('The baseline that determined the verdict'),
 });
 
 const viewOf = ({
@@ -76,10 +76,10 @@ const Summary = z
     byAction: z.record(z.string(), z.int()),
     bySource: z.record(z.string(), z.int()),
     byVerdict: z.record(z.enum(verdicts), z.int()).describe('Of the newest 2,000'),
-    isComplete: z.boolean().describe('False where there are more than the verdicts were counted of'),
+    isComplete: z.boolean().describe('false if there are more changes than the verdicts were counted for'),
   })
   .nullable()
-  .describe('Over the whole range, whatever the verdict; null unless it is asked for');
+  .describe('For the whole range, for all verdicts; null if not requested');
 
 const some = (names: readonly string[]) =>
   z
@@ -88,11 +88,11 @@ const some = (names: readonly string[]) =>
     .refine((text) => text.split(',').every((each) => names.includes(each)), `must be some of ${names.join(',')}`)
     .optional();
 
-/** Changes that one request looks at for those of a verdict. */
+/** Maximum changes that one request reads to find those with a verdict. */
 const maxScanned = 5_000;
 const maxSummed = 2_000;
 
-/** A page of changes of some verdicts. It may be short, with a next one, where few of many have them. */
+/** A page of changes with certain verdicts. It may be short and have a successor if matches are rare. */
 const pageOf = async (
   judging: Judging,
   filter: ChangeFilter,
@@ -146,14 +146,14 @@ export const listFileChanges = defineOperation({
   method: 'GET',
   path: '/api/siem/fim',
   operationId: 'listFileChanges',
-  summary: 'List changes of files, the newest first, each with whether it was approved or is explained',
+  summary: 'List file changes, the newest first, each with its verdict',
   role: 'viewer',
   query: z.strictObject({
     ...historyParameters,
     ...projectScopeParameters,
     host: z.string().min(1).max(512).optional(),
-    path: z.string().min(1).max(4096).optional().describe('Files at and below it'),
-    action: some(fileActions).describe(`Separated by commas, of ${fileActions.join(', ')}`),
+    path: z.string().min(1).max(4096).optional().describe('Files at and below this path'),
+    action: some(fileActions).describe(`Comma-separated, of ${fileActions.join(', ')}`),
     source: z.enum(fileSources).optional(),
     user: z.string().min(1).max(512).optional(),
     process: z.string().min(1).max(4096).optional(),
@@ -161,16 +161,16 @@ export const listFileChanges = defineOperation({
       .string()
       .regex(/^[0-9A-Fa-f]{32,64}$/, 'must be a hash in hexadecimal')
       .optional()
-      .describe('Of the file before or after'),
-    verdict: some(verdicts).describe(`Separated by commas, of ${verdicts.join(', ')}`),
+      .describe('Hash of the file before or after'),
+    verdict: some(verdicts).describe(`Comma-separated, of ${verdicts.join(', ')}`),
     windowSeconds: z.coerce
       .number()
       .int()
       .min(0)
       .max(86_400)
       .default(defaultWindowSeconds)
-      .describe('How far a package or a deployment may be from a change that it explains'),
-    summary: z.enum(['true']).optional().describe('true: the answer has a summary'),
+      .describe('Maximum time between a change and the package or deployment that explains it'),
+    summary: z.enum(['true']).optional().describe('true: the answer includes a summary'),
   }),
   response: z.strictObject({ items: z.array(ChangeView), nextCursor: z.string().nullable(), summary: Summary }),
   async handler({ caller, query }, ports) {

@@ -25,13 +25,13 @@ const outcomes = ['created', 'changed', 'unchanged', 'refused', 'deleted', 'abse
 const Item = z.strictObject({
   ruleId: z
     .string()
-    .describe("The document's own id, or one made of its title and log source; empty where it has no title"),
+    .describe("The document's own id, or one derived from its title and log source; empty without a title"),
   title: z.string(),
   outcome: z.enum(outcomes),
   message: z
     .string()
     .describe(
-      'What was wrong, or what changes, that its telemetry is not sent, and what is probably not meant; the file and line where it stands in an archive',
+      'Problems, changes, missing telemetry, and probably unintended settings; with file and line for a document in an archive',
     ),
 });
 type Item = z.output<typeof Item>;
@@ -47,7 +47,7 @@ const notEnabled = 'it is not enabled';
 /** Written in one transaction, which has to end within seconds. */
 const atOnce = 50;
 
-/** An id for a document without one: the same whenever it is imported. */
+/** Id of a document without one: identical at each import. */
 const idOf = (document: SigmaDocument): string => {
   if (document.id !== '') return document.id;
   const source = document.kind === 'correlation' ? [] : document.logsource;
@@ -100,8 +100,11 @@ const differing = (before: string, after: string): string[] => {
 };
 
 const Query = z.strictObject({
-  dryRun: z.enum(['true', 'false']).optional().describe('true: nothing is written; the answer says what would be'),
-  enabled: z.enum(['true', 'false']).optional().describe('false: new rules are not enabled'),
+  dryRun: z
+    .enum(['true', 'false'])
+    .optional()
+    .describe('true: nothing is written; the answer contains the expected result'),
+  enabled: z.enum(['true', 'false']).optional().describe('false: new rules are disabled'),
   status: z
     .string()
     .max(128)
@@ -110,18 +113,20 @@ const Query = z.strictObject({
       `must be some of ${sigmaStatuses.join(',')}`,
     )
     .optional()
-    .describe('Only new rules of these statuses are enabled, separated by commas'),
-  minLevel: z.enum(sigmaLevels).optional().describe('Only new rules of this level or above are enabled'),
+    .describe('Only new rules with these statuses are enabled; comma-separated'),
+  minLevel: z.enum(sigmaLevels).optional().describe('Only new rules with this level or above are enabled'),
   scope: z
     .string()
     .min(1)
     .max(128)
     .optional()
-    .describe('The documents are all of what this scope owns: rules of it that are not among them are named as absent'),
+    .describe(
+      'The documents are the complete content of this scope: its rules that are not among them are reported as absent',
+    ),
   prune: z
     .enum(['true', 'false'])
     .optional()
-    .describe('true, with a scope: absent rules of it are deleted, unless a document was refused'),
+    .describe('true, with a scope: its absent rules are deleted, unless a document was rejected'),
 });
 type Query = z.output<typeof Query>;
 
@@ -130,7 +135,7 @@ const isEnabled = ({ status, level }: SigmaDocument, { enabled, status: statuses
   (statuses === undefined || (status !== undefined && statuses.split(',').includes(status))) &&
   (minLevel === undefined || sigmaLevels.indexOf(level ?? 'medium') >= sigmaLevels.indexOf(minLevel));
 
-/** What becomes of a document: what is stored of it next, and what is told. What the team has set of a rule stays. */
+/** Plans the import of a document: its next stored form, and the reported result. Settings by the team stay. */
 const planned = async (
   { document, id }: Given,
   before: (RuleDocument & Stored) | undefined,
@@ -159,7 +164,7 @@ const planned = async (
   return { item: { ...base, outcome: 'changed', message: `changes ${fields.join(', ')}` }, next };
 };
 
-/** Rules of a scope that are not among the documents: they are deleted where that is asked for, and where the documents are whole. */
+/** Deletes rules of a scope that are not among the documents, if requested and if the documents are complete. */
 const prune = async (
   ids: ReadonlySet<string>,
   hasRefused: boolean,
@@ -192,7 +197,7 @@ export const importDetectionRules = defineOperation({
   path: '/api/siem/rules/import',
   operationId: 'importDetectionRules',
   summary:
-    'Import documents of Sigma from YAML or a zip archive, with a result for each; the same again changes nothing',
+    'Import Sigma documents from YAML or a zip archive, with a result for each; a repeated import changes nothing',
   role: 'editor',
   audit: ['detection-rule.import', 'detection-rule.create', 'detection-rule.replace', 'detection-rule.delete'],
   maxBodyBytes: 32 * 1024 * 1024,
@@ -203,7 +208,7 @@ export const importDetectionRules = defineOperation({
       .array(z.strictObject({ name: z.string().max(1024).default(''), source: z.string().max(4_000_000) }))
       .min(1)
       .max(20_000)
-      .describe('Texts of YAML; as application/yaml a body is one, as application/zip its files are'),
+      .describe('YAML texts; the body of application/yaml is one text, the files in application/zip are the texts'),
   }),
   alsoAccepts: {
     'application/yaml': (bytes) => ({ files: [{ name: '', source: Buffer.from(bytes).toString('utf8') }] }),

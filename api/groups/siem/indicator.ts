@@ -11,38 +11,35 @@ import { storedView } from '../../resources/resource-spec.ts';
 
 const time = z.iso.datetime({ offset: true });
 
-/** What is said of an indicator. */
+/** Fields of an indicator */
 export const IndicatorFields = z.strictObject({
   type: z.enum(indicatorTypes),
-  value: z
-    .string()
-    .min(1)
-    .max(4096)
-    .describe('As it is compared: lower case, without the marks that keep people from opening it'),
-  source: z.string().min(1).max(256).default('manual').describe('Who says so'),
+  value: z.string().min(1).max(4096).describe('Normalized for comparison: lower case and refanged'),
+  source: z.string().min(1).max(256).default('manual').describe('Source of the statement'),
   name: z.string().max(256).default(''),
   description: z.string().max(4096).default(''),
   tags: z.array(z.string().min(1).max(256)).max(64).default([]),
   confidence: z.number().min(0).max(100).default(50),
   validFrom: time.nullable().default(null),
-  validUntil: time.nullable().default(null).describe('It matches nothing from then on'),
+  validUntil: time.nullable().default(null).describe('Time after which it matches nothing'),
   isRevoked: z.boolean().default(false),
-  raisesSignals: z.boolean().default(false).describe('A match is also a signal, as severe as it is believed'),
+  raisesSignals: z
+    .boolean()
+    .default(false)
+    .describe('Whether a match also raises a signal, with a severity according to its score'),
 });
 
 const IndicatorView = z.strictObject({
   ...IndicatorFields.shape,
-  seenAt: z.iso.datetime().describe('When its source last told of it; of what it goes on telling, noted once a day'),
-  halfLifeDays: z.number().nullable().describe('As its feed says; null for what is usual of its type'),
+  seenAt: z.iso.datetime().describe('Last time its source listed it; updated once a day for unchanged indicators'),
+  halfLifeDays: z.number().nullable().describe('Half-life given by its feed; null for the default of the type'),
   score: z
     .int()
-    .describe(
-      'How much it is believed now: its confidence, halved with each half-life of its type; 0 once it is not valid',
-    ),
+    .describe('Current score: its confidence, halved with each half-life of its type; 0 once it is no longer valid'),
   ...storedView,
 });
 
-/** What can be asked of the list. */
+/** Filters and sort keys of the list */
 const listing: Listing = {
   searched: ['value', 'name'],
   sorts: ['seenAt', 'createdAt', 'value', 'confidence'],
@@ -94,7 +91,7 @@ export const deleteIndicator = defineOperation({
   method: 'DELETE',
   path: '/api/siem/threat-intel/indicators/{id}',
   operationId: 'deleteThreatIndicator',
-  summary: 'Delete a threat indicator; its source may tell of it again',
+  summary: 'Delete a threat indicator; its source may add it again',
   role: 'editor',
   audit: 'threat-indicator.delete',
   params: idParameter,

@@ -9,7 +9,7 @@ import { ApiError, invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { IndicatorFields } from './indicator.ts';
 
-/** What one request may bring. */
+/** Maximum indicators per request */
 const maxIndicators = 5000;
 
 const formats = ['stix', 'misp', 'csv'] as const;
@@ -20,21 +20,21 @@ const Added = z.strictObject({
     .min(1)
     .max(256)
     .default('manual')
-    .describe('Who says so; what the same source told before is updated'),
+    .describe('Source of the indicators; existing ones of the same source are updated'),
   indicators: z
     .array(IndicatorFields.omit({ source: true, raisesSignals: true }))
     .max(maxIndicators)
     .optional(),
   raisesSignals: IndicatorFields.shape.raisesSignals,
   retroHunt: z
-    .strictObject({ from: timeParameter.describe('ISO-8601, now-7d or epoch milliseconds') })
+    .strictObject({ from: timeParameter.describe('ISO 8601, now-7d or epoch milliseconds') })
     .optional()
-    .describe('Looks for what is new in stored logs since then as well; the feed of events tells when that is done'),
-  format: z.enum(formats).optional().describe('Of `content`'),
+    .describe('Also searches stored logs since then for new indicators; an event in the feed reports the end'),
+  format: z.enum(formats).optional().describe('Format of `content`'),
   content: z
     .union([z.string(), z.record(z.string(), z.unknown()), z.array(z.unknown())])
     .optional()
-    .describe('A document of the format: CSV as text; STIX 2.1 and MISP as JSON, or as its text'),
+    .describe('A document in the format: CSV as text; STIX 2.1 and MISP as JSON, or as text'),
 });
 
 const tooMany = (count: number): ApiError =>
@@ -49,7 +49,7 @@ const contentOf = async (
   content: unknown,
 ): Promise<ReadIndicators> => {
   if (typeof content !== 'string' && format === 'csv') throw invalid('content', 'must be text: CSV is');
-  // Objects go to the thread as their text, which is copied much faster.
+  // Objects are passed to the thread as text, which is copied much faster.
   const text = typeof content === 'string' ? content : JSON.stringify(content);
   const read = await readDocumentInWorker(reader, format, text, { max: maxIndicators });
   if ('problem' in read) throw invalid('content', read.problem);
@@ -86,10 +86,10 @@ export const addIndicators = defineOperation({
   response: z.strictObject({
     created: z.int(),
     updated: z.int(),
-    unchanged: z.int().describe('Told again as they were'),
+    unchanged: z.int().describe('Number that existed already without a difference'),
     refused: z
-      .array(z.strictObject({ at: z.string().describe('The line, or the id of the object'), message: z.string() }))
-      .describe('What could not be taken, the first 1,000'),
+      .array(z.strictObject({ at: z.string().describe('Line, or object id'), message: z.string() }))
+      .describe('Rejected entries, the first 1,000'),
   }),
   async handler({ caller, body, change, signal }, ports) {
     const { indicators, refused } = await given({ tenantId: caller.tenantId, signal }, body);

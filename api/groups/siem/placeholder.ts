@@ -1,7 +1,7 @@
 import { DetectionPlaceholder, detectionPlaceholders } from '../../../schemas/resources/detection-rule.ts';
 import { defineResource } from '../../resources/resource.ts';
 
-/** What placeholders of rules (`%admins%` with the modifier `expand`) stand for. */
+/** Values of placeholders in rules (`%admins%` with the modifier `expand`). */
 export const placeholderResource = defineResource({
   noun: 'detection placeholder',
   path: '/api/siem/placeholders',

@@ -11,21 +11,21 @@ import { idParameter } from '../../resources/resource-operations.ts';
 import { ruleResource } from './rule.ts';
 
 const previewed = 'previewed';
-/** Of the rule; reading takes time beside it. */
+/** Time limit of the rule evaluation; reading takes additional time. */
 const budgetMs = 30_000;
 
 export const previewRuleException = defineOperation({
   method: 'POST',
   path: '/api/siem/rules/{id}/exceptions/preview',
   operationId: 'previewDetectionRuleException',
-  summary: 'Tell which past signals an exception would have covered, before it is saved',
+  summary: 'Preview which past signals an exception would have covered, before it is saved',
   role: 'editor',
   unaudited: 'it changes nothing',
   budgetMs: 60_000,
   params: idParameter,
   body: z.strictObject({
     when: RuleException.shape.when.describe(
-      'As in an exception: a map of a selection of Sigma, all of which must hold',
+      'Same form as in an exception: a map like a Sigma selection, all of whose entries must match',
     ),
     from: rangeParameters.from.describe('Default: now-7d'),
     to: rangeParameters.to,
@@ -33,7 +33,7 @@ export const previewRuleException = defineOperation({
   response: z.strictObject({
     isComplete: z
       .boolean()
-      .describe(`False where there were more than ${maxPreviewed} signals: the newest were looked at`),
+      .describe(`false if there were more than ${maxPreviewed} signals: only the newest were checked`),
     rules: z.array(
       z.strictObject({
         ruleId: z.string(),
@@ -42,8 +42,8 @@ export const previewRuleException = defineOperation({
         signals: z.int(),
         covered: z
           .int()
-          .describe('Signals that it would have covered; of a correlation: those of which it covers some record'),
-        unknown: z.int().describe('Signals whose records are no longer stored'),
+          .describe('Signals that it would have covered; correlations count if it covers at least one record'),
+        unknown: z.int().describe('Number of signals whose records are no longer stored'),
         examples: z.array(
           z.strictObject({ signalId: z.string(), time: z.iso.datetime(), entities: z.array(z.string()) }),
         ),

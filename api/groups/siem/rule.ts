@@ -26,7 +26,7 @@ import { equals } from '../../resources/resource-list.ts';
 import { storedView } from '../../resources/resource-spec.ts';
 import { sentBy } from './telemetry.ts';
 
-/** Risk of a signal where a rule says no more, by the rule's level. */
+/** Default risk of a signal, by the level of the rule. */
 const riskOf: Readonly<Record<SignalSeverity, number>> = {
   informational: 5,
   low: 20,
@@ -35,47 +35,45 @@ const riskOf: Readonly<Record<SignalSeverity, number>> = {
   critical: 95,
 };
 
-/** What callers write of a rule. */
+/** Fields of a rule that callers can write. */
 const RuleFields = z.strictObject({
-  note: z.string().max(4096).default('').describe('What the team has to say about it'),
+  note: z.string().max(4096).default('').describe('Note of the team'),
   source: z
     .string()
     .min(1)
     .max(maxRuleCharacters)
-    .describe('One document of Sigma, as YAML: a rule, a correlation or a filter'),
+    .describe('One Sigma document, as YAML: a rule, a correlation or a filter'),
   enabled: z.boolean().default(true),
   scope: z
     .string()
     .max(128)
     .default('')
-    .describe('What owns it, such as a folder that a pipeline deploys: imports of this scope may delete it'),
+    .describe('Owner, such as a folder that a pipeline deploys: imports of this scope may delete the rule'),
   risk: z
     .number()
     .min(0)
     .max(100)
     .nullable()
     .default(null)
-    .describe('Risk of its signals, from 0 to 100; null: by its level'),
+    .describe('Risk of its signals, from 0 to 100; null: derived from its level'),
   suppression: RuleSuppression.nullable()
     .default(null)
-    .describe('Signals with equal values in these fields are one, for a time'),
+    .describe('Signals with equal values in these fields count as one, for a time'),
   exceptions: z.array(RuleException).max(100).default([]),
   anySource: z
     .boolean()
     .default(false)
-    .describe(
-      'It also matches records of unknown log sources by keywords alone, or with none of the fields that it names',
-    ),
-  tests: RuleTests.default({ mustMatch: [], mustNotMatch: [] }).describe('Run before it is saved'),
-  mayFailTests: z.boolean().default(false).describe('It is saved although its tests fail'),
+    .describe('Whether it also matches records of unknown log sources by keywords alone, or without any of its fields'),
+  tests: RuleTests.default({ mustMatch: [], mustNotMatch: [] }).describe('Run before the rule is saved'),
+  mayFailTests: z.boolean().default(false).describe('Whether it is saved even if its tests fail'),
 });
 export type RuleFields = z.output<typeof RuleFields>;
 
-/** A rule as it is stored. */
+/** A stored rule */
 export type RuleDocument = DetectionRule & RuleFields;
 type Document = RuleDocument;
 
-/** What is written of a rule, with a default for everything but its source. */
+/** The written fields of a rule, with defaults for all except its source. */
 export const ruleFields = (given: z.input<typeof RuleFields>): RuleFields => RuleFields.parse(given);
 
 export const RuleView = z.strictObject({
@@ -85,29 +83,27 @@ export const RuleView = z.strictObject({
   level: z.enum(signalSeverities),
   status: z.string().nullable(),
   tags: z.array(z.string()),
-  logsource: z.record(z.string(), z.string()).nullable().describe('Of a rule or filter'),
+  logsource: z.record(z.string(), z.string()).nullable().describe('Log source of a rule or filter'),
   description: z.string(),
-  telemetry: RuleTelemetry.describe(`Whether records that it needs came in the last ${defaultTelemetryDays} days`),
-  unknownRules: z
-    .array(z.string())
-    .describe('Of a correlation or filter: rules that it names and that are not enabled'),
+  telemetry: RuleTelemetry.describe(`Whether the required records arrived in the last ${defaultTelemetryDays} days`),
+  unknownRules: z.array(z.string()).describe('For a correlation or filter: referenced rules that are disabled'),
   switchedOff: z
     .strictObject({
       at: z.iso.datetime(),
       reason: z.enum(['too-slow']),
-      partitions: z.int().describe('Partitions of the stream that no longer ask it'),
+      partitions: z.int().describe('Number of stream partitions that no longer evaluate it'),
     })
     .nullable()
-    .describe('Where it took too long over records: it is asked again once it is changed'),
+    .describe('Set after its evaluation took too long; the next change of the rule enables it again'),
   hidden: z
     .int()
     .nullable()
     .describe(
-      `Signals that its suppression hid in the last ${defaultTelemetryDays} days, as far as they were told; null: it has none`,
+      `Signals that its suppression hid in the last ${defaultTelemetryDays} days, as far as reported; null: it has no suppression`,
     ),
 });
 
-/** The one document of a text; what is wrong with it is named by line and field. */
+/** Parses the only document in a text; an error names line and field. */
 const documentOf = async (tenantId: string, source: string): Promise<SigmaDocument> => {
   if (splitDocuments(source).length > 1)
     throw invalid('source', 'holds several documents: POST /api/siem/rules/import takes many at once');
@@ -121,13 +117,13 @@ const documentOf = async (tenantId: string, source: string): Promise<SigmaDocume
 /** Severity of a rule without a level. */
 const defaultLevel: SigmaLevel = 'medium';
 
-/** What is stored of a rule beside what was written. */
+/** Derived fields that are stored with a rule. */
 export const derived = (document: SigmaDocument, risk: number | null) => {
   const severity = document.level ?? defaultLevel;
   return { kind: document.kind, title: document.title, severity, riskScore: risk ?? riskOf[severity] };
 };
 
-/** Exceptions that could never cover anything. */
+/** Rejects exceptions that could never cover anything. */
 const refuseExceptions = ({ kind }: SigmaDocument, { exceptions }: RuleFields): void => {
   if (exceptions.length > 0 && kind !== 'rule')
     throw invalid('exceptions', `are of rules alone, and this is a ${kind}: give them to the rules that it names`);
@@ -141,7 +137,7 @@ const refuseExceptions = ({ kind }: SigmaDocument, { exceptions }: RuleFields): 
   if (wrong.length > 0) throw invalidFields(wrong);
 };
 
-/** Tests that fail, by their path in the body. */
+/** Rejects failing tests, with their path in the body. */
 const refuseFailing = async (
   document: SigmaDocument,
   { tests, mayFailTests, anySource }: RuleFields,
@@ -187,7 +183,7 @@ export const ruleResource = defineResource<typeof RuleFields, Document, typeof R
     refuseExceptions(document, after);
     await refuseFailing(document, after, of(caller.tenantId));
     const prepared = { ...after, ...derived(document, after.risk) };
-    // Its own id is what correlations and pipelines know it by.
+    // Correlations and pipelines reference the rule by its own id.
     const id = before?.id ?? (document.id === '' ? randomUUID() : document.id);
     if (after.enabled && before?.enabled !== true && document.kind !== 'filter')
       await of(caller.tenantId)

@@ -33,15 +33,17 @@ const SignalView = z.strictObject({
   kind: z.enum(['rule', 'correlation']),
   severity: z.enum(signalSeverities),
   riskScore: z.number(),
-  time: z.iso.datetime().describe("Of the record, or of the last one of a correlation's"),
+  time: z.iso.datetime().describe('Time of the record, or of the last record of a correlation'),
   projectId: z.string(),
   events: z
     .array(SignalEventView)
-    .describe('Records that matched, with the fields and why: the first and the last, where there are many'),
-  eventCount: z.int().describe('Records that matched, those whose signals suppression hid as well'),
+    .describe('Matching records, with their fields and match reasons: the first and the last if there are many'),
+  eventCount: z.int().describe('Number of matching records, including those of suppressed signals'),
   hidden: z
     .int()
-    .describe('Signals of the same rule and group that suppression hid after this one; grows until its time is over'),
+    .describe(
+      'Signals with the same rule and group that suppression hid after this one; grows until the suppression ends',
+    ),
   entities: z.array(z.strictObject({ type: z.string(), value: z.string() })),
   tactics: z.array(z.string()),
   techniques: z.array(z.string()),
@@ -51,7 +53,7 @@ const SignalView = z.strictObject({
   assigneeId: z.string().nullable(),
   verdict: z.enum(signalVerdicts).nullable(),
   reason: z.string(),
-  changedAt: z.iso.datetime().nullable().describe('When somebody last decided about it'),
+  changedAt: z.iso.datetime().nullable().describe('Time of the last decision'),
 });
 
 const untouched: Omit<SignalTriage, 'changedAt'> & { changedAt: null } = {
@@ -109,7 +111,7 @@ export const listSignals = defineOperation({
   method: 'GET',
   path: '/api/siem/signals',
   operationId: 'listSignals',
-  summary: 'List what detection rules found, the newest first',
+  summary: 'List signals of detection rules, the newest first',
   role: 'viewer',
   query: z.strictObject({
     ...historyParameters,
@@ -126,12 +128,12 @@ export const listSignals = defineOperation({
       .regex(/^(?:user|host|process|address) ./, 'must be a type and a value, such as user ann')
       .max(640)
       .optional()
-      .describe('Only signals about it: user, host, process or address, and its value, such as user ann'),
-    technique: z.string().max(32).optional().describe('Of ATT&CK, such as T1059.001'),
+      .describe('Only signals of this entity: user, host, process or address, followed by its value, such as user ann'),
+    technique: z.string().max(32).optional().describe('ATT&CK technique, such as T1059.001'),
     projectId: z.string().max(128).optional(),
     state: z.enum(signalStates).optional(),
     assigneeId: z.string().max(128).optional(),
-    suppressed: z.enum(['true']).optional().describe('true: those that an exception covers as well'),
+    suppressed: z.enum(['true']).optional().describe('true: also signals that an exception covers'),
   }),
   response: z.strictObject({ items: z.array(SignalView), nextCursor: z.string().nullable() }),
   async handler({ caller, query }, ports) {
@@ -173,7 +175,7 @@ export const getSignal = defineOperation({
   method: 'GET',
   path: '/api/siem/signals/{id}',
   operationId: 'getSignal',
-  summary: 'Get a signal, with the records that matched',
+  summary: 'Get a signal, with its matching records',
   role: 'viewer',
   params: idParameter,
   response: SignalView,
@@ -188,7 +190,7 @@ export const getSignal = defineOperation({
 const Triage = z.strictObject({
   state: z.enum(signalStates).optional(),
   assigneeId: z.string().min(1).max(128).nullable().optional().describe('A user of the organization; null for nobody'),
-  verdict: z.enum(signalVerdicts).nullable().optional().describe('With state closed: what it was'),
+  verdict: z.enum(signalVerdicts).nullable().optional().describe('Verdict; required for state closed'),
   reason: z.string().max(4096).optional(),
 });
 
@@ -200,7 +202,7 @@ const triageOf = ({ state, assigneeId, verdict, reason, changedAt }: SignalTriag
   changedAt,
 });
 
-/** What is reopened has no verdict any more. */
+/** A reopened signal has no verdict any more. */
 const changedBy = (
   { state, assigneeId, verdict, reason }: z.output<typeof Triage>,
   known: Omit<SignalTriage, 'changedAt'>,
@@ -233,7 +235,7 @@ export const triageSignal = defineOperation({
       .nullable()
       .optional()
       .describe('A user of the organization; null for nobody'),
-    verdict: z.enum(signalVerdicts).nullable().optional().describe('With state closed: what it was'),
+    verdict: z.enum(signalVerdicts).nullable().optional().describe('Verdict; required for state closed'),
     reason: z.string().max(4096).optional(),
   }),
   response: SignalView,

@@ -1,11 +1,11 @@
-/** What a caller's organization sends, for what is said about its rules. */
+/** Telemetry of a caller's organization, for the status of its rules. */
 import type { FieldTable } from '../../../subjects/detections/fields/table.ts';
 import { ownTables } from '../../../subjects/detections/rule-tests.ts';
 import { defaultTelemetryDays, readTelemetry, type Telemetry } from '../../../subjects/detections/telemetry.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import type { ResourceContext } from '../../resources/resource-spec.ts';
 
-/** The organization's tables of fields, and what it sent in the last days. */
+/** Returns the organization's field tables, and the telemetry of the last days. */
 export const sentBy = async (
   { caller, ports }: ResourceContext,
   days = defaultTelemetryDays,

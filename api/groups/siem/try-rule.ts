@@ -22,18 +22,18 @@ export const testDetectionRule = defineOperation({
   role: 'editor',
   unaudited: 'it changes nothing',
   params: idParameter,
-  body: z.strictObject({ events: z.array(TestEvent).max(1000).describe('As their source logs them') }),
+  body: z.strictObject({ events: z.array(TestEvent).max(1000).describe('As logged by their source') }),
   response: z.strictObject({
     matches: z.array(
       z.strictObject({
-        event: z.int().describe('Its place in `events`, from 0'),
+        event: z.int().describe('Index in `events`, from 0'),
         fields: z.array(
           z.strictObject({
-            field: z.string().describe('As the rule names it; empty for keywords'),
-            path: z.string().describe('Where the event has it'),
+            field: z.string().describe('Field name in the rule; empty for keywords'),
+            path: z.string().describe('Field name in the event'),
             value: z.string(),
             selection: z.string(),
-            condition: z.string().describe('What the rule asked, as it writes it'),
+            condition: z.string().describe('Condition as written in the rule'),
           }),
         ),
       }),
@@ -63,19 +63,25 @@ export const validateDetectionRules = defineOperation({
   method: 'POST',
   path: '/api/siem/rules/validate',
   operationId: 'validateDetectionRules',
-  summary: 'Read and compile documents of Sigma, without saving: what is wrong where, and what each needs',
+  summary:
+    'Parse and compile Sigma documents without saving them: errors with their positions, and the requirements of each',
   role: 'editor',
   unaudited: 'it changes nothing',
   maxBodyBytes: 16_000_000,
   body: z.strictObject({
-    source: z.string().min(1).max(4_000_000).describe('YAML; many documents may stand in it'),
-    telemetryDays: z.int().min(1).max(90).default(defaultTelemetryDays).describe('Over which telemetry is looked for'),
+    source: z.string().min(1).max(4_000_000).describe('YAML with one or more documents'),
+    telemetryDays: z
+      .int()
+      .min(1)
+      .max(90)
+      .default(defaultTelemetryDays)
+      .describe('Number of days to check for telemetry'),
   }),
   response: z.strictObject({
     isValid: z.boolean(),
     errors: z.array(
       z.strictObject({
-        document: z.int().describe('Its place in the text, from 1'),
+        document: z.int().describe('Position in the text, from 1'),
         title: z.string(),
         line: z.int(),
         field: z.string(),
@@ -85,20 +91,20 @@ export const validateDetectionRules = defineOperation({
     documents: z.array(
       z.strictObject({
         document: z.int(),
-        id: z.string().describe('Empty where it has none'),
+        id: z.string().describe('Empty if it has none'),
         title: z.string(),
         kind: z.enum(['rule', 'correlation', 'filter']),
         logsource: z.record(z.string(), z.string()).nullable(),
         fields: z
           .array(z.strictObject({ field: z.string(), names: z.array(z.string()) }))
-          .describe('Fields that it asks for, each with the names under which events may have it'),
-        tables: z.array(z.string()).describe('Tables of fields by which events are read for it'),
-        telemetry: RuleTelemetry.describe('Whether the organization sends what it needs'),
+          .describe('Fields in its conditions, each with the possible names in events'),
+        tables: z.array(z.string()).describe('Field tables used to map events for it'),
+        telemetry: RuleTelemetry.describe('Whether the organization sends the required telemetry'),
         placeholders: z.array(z.string()),
-        unknownPlaceholders: z.array(z.string()).describe('Those that stand for nothing here: no event can match them'),
-        rules: z.array(z.string()).describe('Of a correlation or filter: the rules that it names'),
-        unknownRules: z.array(z.string()).describe('Those that neither are enabled nor stand in this text'),
-        warnings: z.array(z.string()).describe('What can be run and is probably not meant'),
+        unknownPlaceholders: z.array(z.string()).describe('Placeholders without a value: no event can match them'),
+        rules: z.array(z.string()).describe('For a correlation or filter: the referenced rules'),
+        unknownRules: z.array(z.string()).describe('Referenced rules that are neither enabled nor in this text'),
+        warnings: z.array(z.string()).describe('Warnings about settings that are valid but probably not intended'),
       }),
     ),
   }),

@@ -5,7 +5,7 @@ import { ApiError, notFound } from '../../errors.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { sloResource } from './slo.ts';
 
-/** An objective as it is measured. Throws where there is none, or where its form is not understood here. */
+/** Returns an SLO as it is measured. Throws if it does not exist, or if this version cannot parse it. */
 export const foundSlo = async (id: string, caller: Caller, { documents }: Ports): Promise<KnownSlo> => {
   const document = await documents.of(caller.tenantId).collection(sloResource.collection).find(id);
   if (document === undefined) throw notFound('service level objective');

@@ -1,4 +1,4 @@
-/** Keeps the alert rules of an objective as it and its policy say. */
+/** Synchronizes the alert rules of an SLO with the SLO and its policy. */
 import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { sloPolicies } from '../../../schemas/resources/slo-policy.ts';
 import { alertRulesOf } from '../../../subjects/slos/alert-rules.ts';
@@ -11,7 +11,7 @@ interface SloChange {
   readonly after?: SloFields & Stored;
 }
 
-/** Within the transaction that writes the objective; with an objective goes its policy. */
+/** Runs within the transaction that writes the SLO; deleting an SLO deletes its policy. */
 export const syncSloRules = async (documents: TenantDocuments, { before, after }: SloChange): Promise<void> => {
   const sloId = (after ?? before)?.id;
   if (sloId === undefined) return;

@@ -35,7 +35,7 @@ spec:
 const maxObjectives = 500;
 const Outcome = z.strictObject({
   ...outcomeFields,
-  problems: z.array(z.strictObject({ path: z.string(), message: z.string() })).describe('Why it was refused'),
+  problems: z.array(z.strictObject({ path: z.string(), message: z.string() })).describe('Why it was rejected'),
 });
 type Outcome = z.input<typeof Outcome>;
 
@@ -45,7 +45,7 @@ const refusal = (error: unknown): Outcome['problems'] => {
   throw error;
 };
 
-/** Creates or changes the objective of that name. */
+/** Creates or changes the SLO with that name. */
 const importSlo = async ({ document, line, slo }: ReadSlo, importing: Importing): Promise<Outcome> => {
   const base = { document, line, name: slo.name, problems: [] };
   let next: Document;
@@ -61,19 +61,19 @@ export const importSlos = defineOperation({
   method: 'POST',
   path: '/api/slos/import',
   operationId: 'importSlos',
-  summary: 'Import objectives of OpenSLO, Sloth or Pyrra, with a result for each; the same again changes nothing',
+  summary: 'Import SLOs from OpenSLO, Sloth or Pyrra, with a result for each; a repeated import changes nothing',
   role: 'editor',
   audit: ['service-level-objective.create', 'service-level-objective.update'],
-  // Beyond what `yaml` takes, so that what is too long is named.
+  // Larger than the limit of `yaml`, so that its error names the field that is too long.
   maxBodyBytes: 8 * 1024 * 1024,
   body: z.strictObject({
     source: z
       .string()
       .min(1)
       .max(900_000)
-      .describe('Documents of YAML, which may refer to each other')
+      .describe('YAML documents, which may refer to each other')
       .meta({ examples: [example] }),
-    dryRun: z.boolean().default(false).describe('Only say what would become of each objective'),
+    dryRun: z.boolean().default(false).describe('Only return the result for each SLO, without changes'),
   }),
   response: z.strictObject({ items: z.array(Outcome) }),
   async handler({ caller, body, change, signal }) {
@@ -102,7 +102,7 @@ export const exportSlo = defineOperation({
   method: 'GET',
   path: '/api/slos/{id}/export',
   operationId: 'exportSlo',
-  summary: 'Export an objective as OpenSLO; imported again it is the same',
+  summary: 'Export an SLO as OpenSLO; an import restores the same SLO',
   role: 'viewer',
   contentType: 'application/yaml',
   params: idParameter,

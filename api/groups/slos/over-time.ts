@@ -13,12 +13,12 @@ export const getSloBurnRate = defineOperation({
   method: 'GET',
   path: '/api/slos/{id}/burn-rate',
   operationId: 'getSloBurnRate',
-  summary: 'Burn rates of an objective over time',
+  summary: 'Get burn rates of an SLO over time',
   role: 'viewer',
   params: idParameter,
   query: z.strictObject({
-    window: duration('1m', '30d').default('1h').describe('Of each burn rate, in whole slices'),
-    from: timeParameter.default('now-1d').describe('ISO-8601, now-15m or epoch milliseconds'),
+    window: duration('1m', '30d').default('1h').describe('Window of each burn rate, in whole slices'),
+    from: timeParameter.default('now-1d').describe('ISO 8601, now-15m or epoch milliseconds'),
     to: timeParameter.default('now'),
   }),
   response: z.strictObject({
@@ -26,8 +26,8 @@ export const getSloBurnRate = defineOperation({
     step: z.string(),
     items: z.array(
       z.strictObject({
-        at: z.iso.datetime().describe('Where the window ends'),
-        rate: z.number().nullable().describe('Null where nothing is known'),
+        at: z.iso.datetime().describe('End of the window'),
+        rate: z.number().nullable().describe('null if unknown'),
         good: z.number(),
         total: z.number(),
       }),
@@ -57,18 +57,18 @@ export const getSloForecast = defineOperation({
   method: 'GET',
   path: '/api/slos/{id}/forecast',
   operationId: 'getSloForecast',
-  summary: 'When the budget of an objective runs out, with an interval',
+  summary: 'Forecast when the budget of an SLO runs out, with an interval',
   role: 'viewer',
   params: idParameter,
   response: z.strictObject({
-    at: z.iso.datetime().describe('From when on'),
-    runsOutAt: z.iso.datetime().nullable().describe('Null where it lasts, or nothing is known'),
+    at: z.iso.datetime().describe('Start of the forecast'),
+    runsOutAt: z.iso.datetime().nullable().describe('null if the budget does not run out, or if unknown'),
     interval: z
       .strictObject({ from: z.iso.datetime().nullable(), to: z.iso.datetime().nullable() })
       .nullable()
-      .describe('Between these it runs out in 80 of 100 cases; null in it is not within the window'),
-    breachChance: z.number().nullable().describe('That it runs out within the window, 0 to 1'),
-    reason: z.string().nullable().describe('Why nothing is known; null where it is'),
+      .describe('Interval with a probability of 80 %; null in it means not within the window'),
+    breachChance: z.number().nullable().describe('Probability that it runs out within the window, 0 to 1'),
+    reason: z.string().nullable().describe('Why there is no forecast; null if there is one'),
   }),
   async handler({ caller, params }, ports) {
     return forecastAt(readingOf(caller, ports), await foundSlo(params.id, caller, ports), ports.clock.now());

@@ -15,7 +15,7 @@ const noun = 'error-budget policy';
 
 const View = z.strictObject({
   ...SloPolicyFields.shape,
-  version: z.int().describe('The ETag; 0 while nobody has written it'),
+  version: z.int().describe('The ETag; 0 if it has not been written yet'),
 });
 
 type Known = StoredSloPolicy & Pick<Stored, 'version'>;
@@ -32,7 +32,7 @@ export const getSloPolicy = defineOperation({
   method: 'GET',
   path: '/api/slos/{id}/policy',
   operationId: 'getSloPolicy',
-  summary: 'Show the error-budget policy of an objective',
+  summary: 'Get the error-budget policy of an SLO',
   role: 'viewer',
   params: idParameter,
   response: View,
@@ -48,7 +48,7 @@ export const setSloPolicy = defineOperation({
   method: 'PUT',
   path: '/api/slos/{id}/policy',
   operationId: 'setSloPolicy',
-  summary: 'Say what happens when little of the error budget is left, or when it burns',
+  summary: 'Set the actions for a low error budget, or a fast burn',
   role: 'editor',
   audit: 'service-level-objective.set-policy',
   versions: 'write',

@@ -1,11 +1,11 @@
-/** The range of time that an operation over slices was asked for. */
+/** The requested time range of an operation over slices */
 import { parseRange } from '../../../queries/range.ts';
 import type { Window } from '../../../queries/slos/windows.ts';
 import { slicesRetentionDays } from '../../../schemas/slo-slices.ts';
 
 const dayMs = 86_400_000;
 
-/** The part of the range in which there are slices: as long as they are kept, and not behind now. */
+/** The part of the range with slices: within the retention, and not in the future. */
 export const rangeOfSlices = (query: Parameters<typeof parseRange>[0], nowMs: number): Window => {
   const { from, to } = parseRange(query, nowMs);
   return {

@@ -29,21 +29,21 @@ const maxIncidents = 1000;
 const Period = z.strictObject({
   from: z.iso.datetime(),
   to: z.iso.datetime(),
-  targetPct: z.number().describe('That was in force at its end, or is now'),
+  targetPct: z.number().describe('Target at the end of the period, or the current one'),
   hasEnded: z.boolean(),
-  isSettled: z.boolean().describe('Whether late records change nothing any more'),
-  isMet: z.boolean().nullable().describe('Null where nothing is known; so far, where it goes on'),
+  isSettled: z.boolean().describe('Whether late records no longer change anything'),
+  isMet: z.boolean().nullable().describe('null if unknown; preliminary for a running period'),
   ...sloFigures,
-  withMaintenance: z.strictObject(sloFigures).nullable().describe('Null where no maintenance is left out'),
+  withMaintenance: z.strictObject(sloFigures).nullable().describe('null if no maintenance is excluded'),
   incidents: z
     .array(z.strictObject({ id: z.string(), openedAt: z.iso.datetime(), severity: z.string() }))
-    .describe('Of its service, or of its alerts, that were opened in it'),
-  revision: z.int().nullable().describe('From 1 on; null where it is not frozen'),
-  sha256: z.string().nullable().describe('Of what is frozen; the audit chain holds it'),
+    .describe('Incidents of its service or its alerts that were opened in the period'),
+  revision: z.int().nullable().describe('From 1 on; null if the period is not frozen'),
+  sha256: z.string().nullable().describe('Hash of the frozen content; also in the audit chain'),
 });
 type Period = z.input<typeof Period>;
 
-/** Versions of an objective are kept; before the oldest, its target is taken for what there was. */
+/** Versions of an SLO are stored; before the oldest version, its target applies. */
 const targetsOf = async (own: TenantDocuments, { id, slo }: KnownSlo): Promise<(ms: number) => number> => {
   const versions = (await versionsOf(own, 'service-level-objective', id)).map(({ at, fields }) => ({
     atMs: Date.parse(at),
@@ -52,7 +52,7 @@ const targetsOf = async (own: TenantDocuments, { id, slo }: KnownSlo): Promise<(
   return (ms) => (versions.find(({ atMs }) => atMs <= ms) ?? versions.at(-1) ?? { targetPct: slo.targetPct }).targetPct;
 };
 
-/** Incidents of the objective's service or alerts that were opened in a range. */
+/** Incidents of the SLO's service or alerts that were opened in a range. */
 const incidentsIn = async (
   { id, slo }: KnownSlo,
   caller: Caller,
@@ -74,7 +74,7 @@ const incidentsIn = async (
 
 type Figures = Omit<Period, 'revision' | 'sha256'>;
 
-/** Freezes a period that has settled, where it says something else than the last revision. Asked again, it writes nothing. */
+/** Freezes a settled period if it differs from the last revision. A repeated call writes nothing. */
 const freeze = async (
   { id, slo }: KnownSlo,
   figures: Figures,
@@ -158,14 +158,14 @@ export const getSloReport = defineOperation({
   method: 'GET',
   path: '/api/slos/{id}/report',
   operationId: 'getSloReport',
-  summary: 'Report an objective by calendar period; one that ended and settled in its own time zone is frozen',
+  summary: 'Report an SLO by calendar period; a period that ended and settled in its own time zone is frozen',
   role: 'viewer',
   contentType: ['application/json; charset=utf-8', csvType],
   params: idParameter,
   query: z.strictObject({
     period: z.enum(calendarPeriods).default('month'),
-    timeZone: TimeZone.optional().describe("Without it the objective's own: that of its calendar, or UTC"),
-    from: timeParameter.default('now-90d').describe('ISO-8601, now-15m or epoch milliseconds'),
+    timeZone: TimeZone.optional().describe("Default: that of the SLO's calendar, or UTC"),
+    from: timeParameter.default('now-90d').describe('ISO 8601, now-15m or epoch milliseconds'),
     to: timeParameter.default('now'),
     format: z.enum(['json', 'csv']).default('json'),
   }),

@@ -18,13 +18,13 @@ import { type ResourceContext, storedView } from '../../resources/resource-spec.
 import { sloFigures } from './figures.ts';
 import { syncSloRules } from './managed-rules.ts';
 
-/** Of an organization. */
+/** Maximum number per organization */
 const maxSlos = 1000;
 
-/** An objective that is understood. */
+/** An SLO that this version can parse. */
 export type Document = SloFields & Pick<StoredSlo, 'queryVersion'>;
 
-/** What is stored of an objective that can be measured under the caller's plan. Throws what is wrong with it. */
+/** Returns the stored form of an SLO. Throws if it is invalid, or cannot be measured under the caller's plan. */
 export const prepared = (after: SloFields, caller: Caller): Document => {
   const problems = sloProblems(after);
   if (problems.length > 0) throw invalidFields(problems);
@@ -36,11 +36,11 @@ const Status = z
   .strictObject({
     ...sloFigures,
     measuredUpTo: z.iso.datetime(),
-    settledUpTo: z.iso.datetime().describe('Up to here no late record changes a figure any more'),
-    error: z.string().nullable().describe('Why the last look could not measure it; null where it could'),
+    settledUpTo: z.iso.datetime().describe('Before this time, late records no longer change any values'),
+    error: z.string().nullable().describe('Why the last evaluation failed; null if it succeeded'),
   })
   .nullable()
-  .describe('How it stands in its window; null where it was not measured yet, or that cannot be read now');
+  .describe('Status in its window; null if it has not been measured yet, or is currently unavailable');
 
 const View = z.strictObject({ ...SloFields.shape, status: Status, ...storedView });
 
@@ -79,7 +79,7 @@ export const sloResource = defineResource<typeof SloFields, Document, typeof Vie
   fields: SloFields,
   example: {
     name: 'Checkout answers',
-    description: 'Requests of the checkout that do not fail',
+    description: 'Checkout requests that succeed',
     targetPct: 99.9,
     windowDays: 30,
     type: 'availability',

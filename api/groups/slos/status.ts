@@ -14,24 +14,24 @@ const Status = z.strictObject({
   withMaintenance: z
     .strictObject(sloFigures)
     .nullable()
-    .describe('The same with the maintenance that is left out; null where nothing is'),
+    .describe('The same with the excluded maintenance; null if none is excluded'),
   burnRates: z
     .array(z.strictObject({ window: z.string(), rate: z.number().nullable(), good: z.number(), total: z.number() }))
-    .describe('How many times faster than it may the budget is spent, over the windows of its rules'),
+    .describe('How many times faster than allowed the budget is spent, over the windows of its rules'),
   policy: z
     .strictObject({
-      frozen: z.boolean().describe('Whether a step holds that says that nothing is to be deployed'),
+      frozen: z.boolean().describe('Whether a policy step is active that freezes deployments'),
       steps: z.array(
         z.strictObject({
           name: z.string(),
           freeze: z.boolean(),
           labels: z.record(z.string(), z.string()),
-          isMet: z.boolean().nullable().describe('Null where nothing is known'),
+          isMet: z.boolean().nullable().describe('null if unknown'),
         }),
       ),
     })
     .nullable()
-    .describe('How its error-budget policy stands; null without one'),
+    .describe('Status of its error-budget policy; null without a policy'),
   window: z.strictObject({ from: z.iso.datetime(), to: z.iso.datetime() }),
   ...measurementFields,
 });
@@ -40,7 +40,7 @@ export const getSloStatus = defineOperation({
   method: 'GET',
   path: '/api/slos/{id}/status',
   operationId: 'getSloStatus',
-  summary: 'How an objective stands: indicator, budget left, burn rates, coverage',
+  summary: 'Get the status of an SLO: SLI, remaining budget, burn rates, coverage',
   role: 'viewer',
   params: idParameter,
   response: Status,

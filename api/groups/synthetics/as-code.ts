@@ -23,10 +23,10 @@ export const exportChecks = defineOperation({
   method: 'GET',
   path: '/api/synthetics/export',
   operationId: 'exportSyntheticChecks',
-  summary: 'Export checks as YAML, a document each; imported again they are unchanged',
+  summary: 'Export checks as YAML, one document each; an import leaves them unchanged',
   role: 'viewer',
   contentType: 'application/yaml',
-  query: z.strictObject({ label: z.string().max(2048).optional().describe('NAME=VALUE: only checks that have it') }),
+  query: z.strictObject({ label: z.string().max(2048).optional().describe('NAME=VALUE: only checks with this label') }),
   response: z.string(),
   async handler({ caller, query }, { documents }) {
     const own = documents.of(caller.tenantId);
@@ -43,20 +43,22 @@ export const exportChecks = defineOperation({
 const problems = z.array(z.strictObject({ path: z.string(), line: z.int(), message: z.string() }));
 const Outcome = z.strictObject({
   ...outcomeFields,
-  problems: problems.describe('Why it was refused'),
-  losses: problems.describe('What of a recording is not carried, or not as it was; empty for a check'),
+  problems: problems.describe('Why it was rejected'),
+  losses: problems.describe('Parts of a recording that are unsupported or changed; empty for a check'),
 });
 type Outcome = z.input<typeof Outcome>;
 
-/** What checks may name: ids of locations by name, and what there is. An import changes none of it. */
+/**
+ * Objects that checks may reference: ids of locations by name, and existing variables. An import changes none of them.
+ */
 const readNamed = async (own: TenantDocuments) => ({
   ids: new Map((await readLocations(own)).map(({ id, name }) => [name, id])),
   known: await readKnown(own),
 });
 
 /**
- * What a document makes of the check of its name. A recording changes what is done in the browser alone; where something that was
- * done is left out of it, a new check is off until somebody has looked.
+ * Returns the check to store for a document. A recording only changes the browser steps. If some recorded steps are
+ * unsupported, a new check stays disabled until somebody has reviewed it.
  */
 const settledWith = async (
   { check, recording }: ReadCheckFile & { readonly check: CheckFields },
@@ -70,7 +72,7 @@ const settledWith = async (
   return CheckFields.strip().parse({ ...known, browser: { ...known.browser, ...check.browser } });
 };
 
-/** Creates or changes the check of that name. */
+/** Creates or changes the check with that name. */
 const importCheck = async (
   file: ReadCheckFile,
   { ids, known }: Awaited<ReturnType<typeof readNamed>>,
@@ -117,7 +119,7 @@ export const importChecks = defineOperation({
   path: '/api/synthetics/import',
   operationId: 'importSyntheticChecks',
   summary:
-    'Import checks, or recordings of a browser, by their names, with a result for each; the same again changes nothing',
+    'Import checks, or recordings of a browser, by name, with a result for each; a repeated import changes nothing',
   role: 'editor',
   audit: ['synthetic-check.create', 'synthetic-check.update'],
   maxBodyBytes: 8 * 1024 * 1024,
@@ -126,9 +128,9 @@ export const importChecks = defineOperation({
       .string()
       .min(1)
       .max(900_000)
-      .describe('Documents of YAML, a check each; or recordings of Chrome’s Recorder, which are JSON')
+      .describe('YAML documents, one per check; or JSON recordings of Chrome’s Recorder')
       .meta({ examples: [example] }),
-    dryRun: z.boolean().default(false).describe('Only say what would become of each check'),
+    dryRun: z.boolean().default(false).describe('Only return the result for each check, without changes'),
   }),
   response: z.strictObject({ items: z.array(Outcome) }),
   async handler({ caller, body, change, signal }) {

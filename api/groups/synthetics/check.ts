@@ -28,25 +28,22 @@ const share = z.number().nullable();
 
 const View = z.strictObject({
   ...CheckFields.shape,
-  locations: z.array(z.string()).describe('Empty where its last location was deleted: it runs nowhere'),
+  locations: z.array(z.string()).describe('Empty if its last location was deleted; it does not run then'),
   state: z
     .enum([...checkStates, 'maintenance'])
     .nullable()
-    .describe('maintenance: in a planned downtime; null where it was not judged yet, or that cannot be read now'),
+    .describe('maintenance: in a planned downtime; null if it has not been evaluated yet, or is currently unavailable'),
   since: z.iso.datetime().nullable(),
   uptime: z
     .strictObject({ day: share, days30: share, days90: share })
     .nullable()
-    .describe('Of the last 1, 30 and 90 days, nothing excluded'),
+    .describe('Of the last 1, 30 and 90 days, without exclusions'),
   nextDueAt: z
     .array(z.iso.datetime())
     .nullable()
-    .describe('The next five times at which a heartbeat is due, none while it is off; null for other types'),
-  tokenPrefix: z
-    .string()
-    .nullable()
-    .describe('First characters of the token that a heartbeat’s beats have; null: none'),
-  token: z.string().optional().describe('For /beats/TOKEN; shown once, where a heartbeat was just made'),
+    .describe('The next five due times of a heartbeat, empty while it is disabled; null for other types'),
+  tokenPrefix: z.string().nullable().describe('First characters of the heartbeat’s token; null: none'),
+  token: z.string().optional().describe('Token for /beats/TOKEN; shown only once, when the heartbeat is created'),
   ...storedView,
 });
 
@@ -57,7 +54,7 @@ interface Shown {
   readonly since: string | null;
 }
 
-/** A planned downtime covers what the check would be. */
+/** A planned downtime overrides the status of the check. */
 const shownState = (known: CheckStatus | undefined, downtime: Span | undefined): Shown => {
   const since = (ms: number): string => new Date(ms).toISOString();
   if (downtime !== undefined) return { state: 'maintenance', since: since(downtime.fromMs) };
@@ -66,7 +63,7 @@ const shownState = (known: CheckStatus | undefined, downtime: Span | undefined):
 
 const nextTimes = 5;
 
-/** What is shown of heartbeats beside what other checks have, by id. */
+/** Additional fields of heartbeats, by id */
 const heartbeatsOf = async (documents: readonly Document[], { caller, ports }: ResourceContext) => {
   const heartbeatChecks = documents.filter(({ type }) => type === 'heartbeat');
   if (heartbeatChecks.length === 0) return new Map<string, { nextDueAt: string[]; tokenPrefix: string | null }>();
@@ -140,7 +137,7 @@ export const checkResource = defineResource<typeof CheckFields, CheckFields, typ
   fields: CheckFields,
   example: {
     name: 'Shop answers',
-    description: 'The start page and what it needs',
+    description: 'The start page and its resources',
     type: 'http',
     every: '1m',
     http: {

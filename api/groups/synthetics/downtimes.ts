@@ -22,18 +22,20 @@ import {
 import { etagOf, preconditionOf } from '../../resources/preconditions.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 
-/** A downtime is written as a maintenance window, but for what it is about. */
+/** A downtime has the fields of a maintenance window, with checks as its scope. */
 const DowntimeFields = MaintenanceWindowFields.omit({ matchers: true }).extend({
-  checkIds: z.array(z.string().min(1).max(128)).max(100).default([]).describe('These checks'),
+  checkIds: z.array(z.string().min(1).max(128)).max(100).default([]).describe('Ids of checks'),
   labels: CheckFields.shape.labels.describe(
-    'Checks that have all of these labels, of the ones above where there are any',
+    'Checks that have all of these labels; limited to the given checks, if any',
   ),
 });
 
 const View = z.strictObject({
   ...DowntimeFields.shape,
-  matchers: MaintenanceWindowFields.shape.matchers.describe('The same, as the maintenance window of this id has it'),
-  checks: z.array(z.strictObject({ id: z.string(), name: z.string() })).describe('Checks that it is about now'),
+  matchers: MaintenanceWindowFields.shape.matchers.describe(
+    'The same scope, as matchers of the maintenance window with this id',
+  ),
+  checks: z.array(z.strictObject({ id: z.string(), name: z.string() })).describe('Checks currently in scope'),
   ...statusView,
 });
 
@@ -45,7 +47,7 @@ const shown = (window: Window, checks: readonly KnownCheck[], nowMs: number): z.
   ...statusOf(window, nowMs),
 });
 
-/** One that names checks stays a downtime also where they are gone. */
+/** A maintenance window that references checks remains a downtime after they are deleted. */
 const isDowntime = (window: MaintenanceWindow & Stored, checks: readonly KnownCheck[]): boolean =>
   namesChecks(window) || checks.some(downtimeTest(window));
 
@@ -53,9 +55,9 @@ export const listDowntimes = defineOperation({
   method: 'GET',
   path: '/api/synthetics/downtimes',
   operationId: 'listSyntheticDowntimes',
-  summary: 'List planned downtimes: the maintenance windows that are about checks',
+  summary: 'List planned downtimes: the maintenance windows for checks',
   role: 'viewer',
-  query: z.strictObject({ checkId: z.string().min(1).max(128).optional().describe('Only those of this check') }),
+  query: z.strictObject({ checkId: z.string().min(1).max(128).optional().describe('Only downtimes of this check') }),
   response: z.strictObject({ items: z.array(View), nextCursor: z.null() }),
   async handler({ caller, query: { checkId } }, { documents, clock }) {
     const own = documents.of(caller.tenantId);
@@ -70,7 +72,7 @@ export const listDowntimes = defineOperation({
   },
 });
 
-/** Throws where nothing is named, or a check that there is not. */
+/** Throws if the scope is empty, or references a check that does not exist. */
 const checkScope = async (
   { checkIds, labels }: z.output<typeof DowntimeFields>,
   own: TenantDocuments,
@@ -90,7 +92,7 @@ export const createDowntime = defineOperation({
   method: 'POST',
   path: '/api/synthetics/downtimes',
   operationId: 'createSyntheticDowntime',
-  summary: 'Plan a downtime of checks, once or recurring, also one that began in the past: a maintenance window',
+  summary: 'Plan a downtime of checks, once or recurring, as a maintenance window; its start may be in the past',
   role: 'editor',
   audit: 'maintenance-window.create',
   body: DowntimeFields.meta({
@@ -125,7 +127,7 @@ export const deleteDowntime = defineOperation({
   method: 'DELETE',
   path: '/api/synthetics/downtimes/{id}',
   operationId: 'deleteSyntheticDowntime',
-  summary: 'Delete a planned downtime, and with it the maintenance window that it is',
+  summary: 'Delete a planned downtime, which is a maintenance window',
   role: 'editor',
   audit: 'maintenance-window.delete',
   versions: 'write',

@@ -5,7 +5,7 @@ import {
   syntheticHeartbeatTokens,
 } from '../../../schemas/resources/synthetic-heartbeat-token.ts';
 
-/** Makes the token of a heartbeat and stores its hash, in place of one before. */
+/** Creates the token of a heartbeat and stores its hash, replacing an earlier one. */
 export const makeHeartbeatToken = async (
   own: TenantDocuments,
   checkId: string,

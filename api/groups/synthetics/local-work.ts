@@ -1,4 +1,4 @@
-/** The work of the location `local`, which needs no token: its probes run beside the stores. */
+/** The work of the location `local`, which needs no token: its probes run next to the stores. */
 import { makeSecretBox, secretKeyOf } from '../../../runtime/secret-box.ts';
 import type { Bus } from '../../../schemas/ports/bus.ts';
 import type { Clock } from '../../../schemas/ports/clock.ts';

@@ -19,10 +19,10 @@ import { idParameter } from '../../resources/resource-operations.ts';
 import { checkResource } from './check.ts';
 import { makeProbeToken } from './probe-token.ts';
 
-/** What the audit log is told: nothing of the token. */
+/** Fields for the audit log, without the token. */
 const toAuditFields = ({ name, description, prefix }: SyntheticLocation): object => ({ name, description, prefix });
 
-/** Stores a new one. Throws where there are too many, or one of that name. */
+/** Stores a new location. Throws if there are too many, or one with the same name. */
 const insert = async (own: TenantDocuments, location: SyntheticLocation & { readonly id: string }) => {
   const stored = own.collection(syntheticLocations);
   if ((await stored.count()) >= maxLocations)
@@ -39,18 +39,18 @@ const insert = async (own: TenantDocuments, location: SyntheticLocation & { read
 };
 
 const LocationView = z.strictObject({
-  id: z.string().describe('What checks name'),
+  id: z.string().describe('Id that checks reference'),
   ...LocationFields.shape,
   prefix: z.string().describe('First characters of its token; empty for local, which has none'),
-  lastSeenAt: z.iso.datetime().nullable().describe('When its probes were last heard from; null: never'),
+  lastSeenAt: z.iso.datetime().nullable().describe('Last contact of its probes; null: never'),
   unsupportedTypes: z
     .array(Inability)
-    .describe('Types of checks that its probe said last it cannot run: there they are unknown'),
+    .describe('Check types that its probe last reported as unsupported; their checks are unknown there'),
   clockAheadMs: z
     .int()
     .nullable()
-    .describe('What the clock of its probe is ahead of the platform’s, as it measured last; null: not told'),
-  checks: z.int().describe('How many checks run there'),
+    .describe('Clock offset of its probe ahead of the platform, as last measured; null: not reported'),
+  checks: z.int().describe('Number of checks that run there'),
   createdAt: z.iso.datetime().nullable(),
 });
 
@@ -76,7 +76,7 @@ export const listLocations = defineOperation({
   method: 'GET',
   path: '/api/synthetics/locations',
   operationId: 'listSyntheticLocations',
-  summary: 'List locations that checks run from, and when each was last heard from',
+  summary: 'List the locations of checks, with the last contact of each',
   role: 'viewer',
   response: z.strictObject({ items: z.array(LocationView), nextCursor: z.null() }),
   async handler({ caller }, { documents }) {
@@ -86,7 +86,7 @@ export const listLocations = defineOperation({
       own.collection(syntheticProbeContacts).list({ sort: { lastSeenAt: -1 } }),
       readChecks(own),
     ]);
-    // The latest of each location counts.
+    // Only the latest contact of each location counts.
     const contactsByLocation = new Map(contacts.items.toReversed().map((contact) => [contact.location, contact]));
     const probeStatusOf = (id: string) => ({
       lastSeenAt: contactsByLocation.get(id)?.lastSeenAt ?? null,
@@ -97,7 +97,7 @@ export const listLocations = defineOperation({
     const local = {
       id: localLocation,
       name: 'Local',
-      description: 'Beside this installation',
+      description: 'Next to this installation',
       prefix: '',
       createdAt: null,
       ...probeStatusOf(localLocation),
@@ -130,19 +130,19 @@ export const createLocation = defineOperation({
   },
 });
 
-/** How many checks an error names. */
+/** Maximum number of checks in an error message */
 const named = 10;
 
 export const deleteLocation = defineOperation({
   method: 'DELETE',
   path: '/api/synthetics/locations/{id}',
   operationId: 'deleteSyntheticLocation',
-  summary: 'Delete a location: its token ends at once, and checks leave it',
+  summary: 'Delete a location: its token becomes invalid immediately, and checks no longer use it',
   role: 'admin',
   audit: ['synthetic-location.delete', 'synthetic-check.update'],
   params: idParameter,
   query: z.strictObject({
-    force: z.stringbool().default(false).describe('Also where checks would have no location any more'),
+    force: z.stringbool().default(false).describe('Whether to delete it even if checks would have no location left'),
   }),
   response: z.strictObject({}),
   async handler({ caller, params: { id }, query, change }) {

@@ -5,14 +5,14 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { foundCheck } from './results.ts';
 
-/** One is a fifth of a megabyte. */
+/** A picture has a fifth of a megabyte. */
 const maxAtOnce = 20;
 
 export const listPictures = defineOperation({
   method: 'GET',
   path: '/api/synthetics/checks/{id}/pictures',
   operationId: 'listSyntheticPictures',
-  summary: 'How the page of a browser check looked when its last good and its last failed run ended, by location',
+  summary: 'Get the page of a browser check at the end of its last successful and its last failed run, by location',
   role: 'viewer',
   params: idParameter,
   query: z.strictObject({
@@ -24,9 +24,11 @@ export const listPictures = defineOperation({
     items: z.array(
       z.strictObject({
         location: z.string(),
-        kind: z.enum(pictureKinds).describe('Of the last run that was good (passed or degraded), or that failed'),
-        dueAt: z.iso.datetime().describe('Of the run'),
-        content: z.string().describe('A JPEG in base64. What shows a secret of the check is covered'),
+        kind: z
+          .enum(pictureKinds)
+          .describe('Picture of the last successful (passed or degraded) or the last failed run'),
+        dueAt: z.iso.datetime().describe('Due time of the run'),
+        content: z.string().describe('A JPEG in base64. Secrets of the check are masked'),
       }),
     ),
     nextCursor: z.string().nullable(),

@@ -1,4 +1,4 @@
-/** Tokens of locations: who has one may ask for the work of its location and send results of it, and nothing else. */
+/** Tokens of locations, which only allow to fetch the work of the location and to send its results. */
 import { timingSafeEqual } from 'node:crypto';
 import { platformTenant } from '../../../schemas/ports/documents.ts';
 import {
@@ -12,10 +12,10 @@ import type { Ports } from '../../kernel/ports.ts';
 import type { RequestFacts } from '../../request-facts.ts';
 
 const purpose = 'synthetic-probe';
-/** Characters of a token that are shown to people. */
+/** Number of characters of a token that are displayed */
 const shownLength = probeTokenPrefix.length + 6;
 
-/** A new token, and what is stored of it. */
+/** Creates a token, and its stored form. */
 export const makeProbeToken = (
   box: Ports['secretBox'],
   tenantId: string,
@@ -25,7 +25,10 @@ export const makeProbeToken = (
   return { token, hash: probeTokenHash(token), prefix: token.slice(0, shownLength) };
 };
 
-/** The location whose token the request has. For any other text the same steps are taken: no time tells why there is none. */
+/**
+ * Returns the location of the request's token. Any other text takes the same steps, so that the response time does not
+ * reveal the reason.
+ */
 export const locationOf = async (
   request: RequestFacts,
   { documents, secretBox }: Pick<Ports, 'documents' | 'secretBox'>,

@@ -14,14 +14,14 @@ import { workOf } from '../../../subjects/synthetics/work.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { locationOf } from './probe-token.ts';
 
-/** Probes of one address: a few each second, and more where they come back after an outage. */
+/** For probes of one address: a few requests each second, and more when they reconnect after an outage. */
 const limit = { rate: 20, burst: 200 };
 
 export const getProbeWork = defineOperation({
   method: 'POST',
   path: '/api/synthetics/probe/work',
   operationId: 'getSyntheticProbeWork',
-  summary: 'What a probe of a location is to run; with the token of the location',
+  summary: 'Get the runs for a probe of a location; requires the token of the location',
   role: 'none',
   unaudited: 'a probe asks every few seconds, and changes nothing but when it was heard from',
   limit,
@@ -41,14 +41,14 @@ export const sendProbeResults = defineOperation({
   method: 'POST',
   path: '/api/synthetics/probe/results',
   operationId: 'sendSyntheticProbeResults',
-  summary: 'Results of assigned runs of a location; durable once answered, and a repeat counts once',
+  summary: 'Submit results of assigned runs of a location; durable after the response, and repeats count once',
   role: 'none',
   unaudited: 'results are telemetry',
   limit,
   maxBodyBytes: 8 * 1024 * 1024,
   body: z.strictObject({
     results: z.array(ProbeResult).max(200),
-    alarms: z.array(ProbeAlarm).max(200).default([]).describe('What failed, and is tried elsewhere at once'),
+    alarms: z.array(ProbeAlarm).max(200).default([]).describe('Failures, which are retried elsewhere immediately'),
   }),
   response: z.strictObject({
     accepted: z.int(),
@@ -68,12 +68,12 @@ export const sendProbePicture = defineOperation({
   method: 'POST',
   path: '/api/synthetics/probe/pictures',
   operationId: 'sendSyntheticProbePicture',
-  summary: 'How the page of an assigned run looked; kept until a later run is as good, or fails as well',
+  summary: 'Submit the page picture of an assigned run; stored until a later run with the same outcome',
   role: 'none',
   unaudited: 'pictures are telemetry',
   limit,
   body: ProbePicture,
-  response: z.strictObject({ reason: z.string().describe('Why it is not kept; empty where it is') }),
+  response: z.strictObject({ reason: z.string().describe('Why it was not stored; empty if it was') }),
   async handler({ body, request }, { documents, clock, secretBox }) {
     const { tenantId, id } = await locationOf(request, { documents, secretBox });
     const refusal = await storePicture(documents.of(tenantId), body, { location: id, nowMs: clock.now() });

@@ -9,12 +9,12 @@ export const renewHeartbeatToken = defineOperation({
   method: 'POST',
   path: '/api/synthetics/checks/{id}/token',
   operationId: 'renewSyntheticBeatToken',
-  summary: 'Make a new token for the beats of a heartbeat, shown only once; the one before it ends',
+  summary: 'Create a new token for a heartbeat, shown only once; the previous token becomes invalid',
   role: 'editor',
   audit: 'synthetic-check.token',
   params: idParameter,
   response: z.strictObject({
-    token: z.string().describe('For /beats/TOKEN on the addresses of ingest; not shown again'),
+    token: z.string().describe('Token for /beats/TOKEN at the ingest addresses; not shown again'),
     tokenPrefix: z.string(),
   }),
   async handler({ caller, params: { id }, change }) {

@@ -39,7 +39,7 @@ export const listRuns = defineOperation({
   role: 'viewer',
   params: idParameter,
   query: z.strictObject({
-    from: timeParameter.default('now-1d').describe('ISO-8601, now-15m or epoch milliseconds, of the due time'),
+    from: timeParameter.default('now-1d').describe('Due time as ISO 8601, now-15m or epoch milliseconds'),
     to: timeParameter.default('now'),
     location: z.string().min(1).max(128).optional(),
     outcome: z.enum(runOutcomes).optional(),
@@ -85,26 +85,29 @@ export const getUptime = defineOperation({
   method: 'GET',
   path: '/api/synthetics/checks/{id}/uptime',
   operationId: 'getSyntheticUptime',
-  summary: 'Uptime of a check by period, as a whole and of each location',
+  summary: 'Get the uptime of a check by period, overall and per location',
   role: 'viewer',
   params: idParameter,
   query: z.strictObject({
-    from: timeParameter.default('now-30d').describe('ISO-8601, now-15m or epoch milliseconds'),
-    to: timeParameter.default('now').describe('Not part of it; nothing is known beyond now'),
-    period: z.enum(calendarPeriods).optional().describe('Of the calendar, cut at both ends; without it, one'),
-    timeZone: TimeZone.default('UTC').describe('Of the calendar'),
+    from: timeParameter.default('now-30d').describe('ISO 8601, now-15m or epoch milliseconds'),
+    to: timeParameter.default('now').describe('Exclusive; nothing is known after now'),
+    period: z
+      .enum(calendarPeriods)
+      .optional()
+      .describe('Calendar period, cut at both ends of the range; by default a single period'),
+    timeZone: TimeZone.default('UTC').describe('Time zone of the calendar'),
   }),
   response: z.strictObject({
     items: z.array(
       z.strictObject({
         from: z.iso.datetime(),
         to: z.iso.datetime(),
-        location: z.string().nullable().describe('Null: the check as a whole, by its consensus'),
+        location: z.string().nullable().describe('null: the check overall, by its consensus'),
         upMs: z.int(),
         downMs: z.int(),
         unknownMs: z.int(),
-        excludedMs: z.int().describe('Planned downtime, which is in none of the others'),
-        uptime: z.number().nullable().describe('up / (up + down); null where neither is known'),
+        excludedMs: z.int().describe('Planned downtime, which none of the other durations include'),
+        uptime: z.number().nullable().describe('up / (up + down); null if both are 0'),
         uptimeWithoutExclusions: z.number().nullable(),
       }),
     ),

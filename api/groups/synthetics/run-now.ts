@@ -22,7 +22,7 @@ import { RunView, shownRun } from './run-view.ts';
 const pollMs = 250;
 const forgottenMs = 600_000;
 
-/** Of these, the locations that have a probe which was heard from. */
+/** The locations among these with a recently seen probe. */
 const alive = async (own: TenantDocuments, locations: readonly string[], nowMs: number): Promise<readonly string[]> => {
   const { items } = await own
     .collection(syntheticProbeContacts)
@@ -37,8 +37,8 @@ const answered = z.strictObject({
   items: z.array(
     z.strictObject({
       location: z.string(),
-      run: RunView.nullable().describe('Null where no result came in time'),
-      reason: z.string().describe('Why there is none; empty where there is one'),
+      run: RunView.nullable().describe('null if no result arrived in time'),
+      reason: z.string().describe('Why there is no run; empty if there is one'),
     }),
   ),
 });
@@ -49,7 +49,7 @@ interface RunRequest {
   readonly requestedAtMs: number;
 }
 
-/** Waits for the results of a run off the schedule, as long as any may come, and forgets that it was asked for. */
+/** Waits for the results of an unscheduled run while any are possible, and then deletes the request. */
 const resultsOf = async (
   { id, locations, requestedAtMs }: RunRequest,
   { caller, signal }: { readonly caller: Caller; readonly signal: AbortSignal },
@@ -63,7 +63,7 @@ const resultsOf = async (
     await pause(pollMs, undefined, { signal });
     results = (await runRequests.find(id))?.results ?? results;
   }
-  // What was not run by now, nobody waits for.
+  // Nobody waits for runs that have not started by now.
   await runRequests.delete(id);
   await deleteMatching(runRequests, { requestedAtMs: { $lt: requestedAtMs - forgottenMs } });
   return {
@@ -87,7 +87,7 @@ export const runCheckNow = defineOperation({
   method: 'POST',
   path: '/api/synthetics/checks/{id}/run',
   operationId: 'runSyntheticCheck',
-  summary: 'Run a check now, and wait up to 30 seconds for its results; they are in no uptime',
+  summary: 'Run a check now, and wait up to 30 seconds for its results, which do not affect uptime',
   role: 'editor',
   audit: 'synthetic-check.run',
   params: idParameter,
@@ -96,7 +96,7 @@ export const runCheckNow = defineOperation({
       .array(z.string().min(1).max(128))
       .max(50)
       .optional()
-      .describe('Of the check’s; without it, all of them'),
+      .describe('Locations of the check; default: all of them'),
   }),
   response: answered,
   async handler({ caller, params, body, change, signal }, ports) {
@@ -118,14 +118,14 @@ export const runCheckNow = defineOperation({
   },
 });
 
-/** Of an organization at the same time: tries are no part of what a plan counts. */
+/** Concurrent runs per organization: test runs do not count for the plan. */
 const maxTries = 20;
 
 export const tryCheck = defineOperation({
   method: 'POST',
   path: '/api/synthetics/try',
   operationId: 'trySyntheticCheck',
-  summary: 'Run a check that is not saved, and wait up to 30 seconds for its results; nothing of them is kept',
+  summary: 'Run an unsaved check, and wait up to 30 seconds for its results, which are not stored',
   role: 'editor',
   audit: 'synthetic-check.try',
   body: z.strictObject({ check: CheckFields.meta({ examples: [checkResource.example] }) }),

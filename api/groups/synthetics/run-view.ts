@@ -3,13 +3,13 @@ import { runOutcomes, type SyntheticRun, SyntheticStep } from '../../../schemas/
 
 const phases = z.record(z.string(), z.number()).describe('Milliseconds; they add up to durationMs');
 
-/** A run as callers see it. */
+/** A run in API answers */
 export const RunView = z.strictObject({
   id: z.string(),
   location: z.string(),
   dueAt: z.iso.datetime(),
   startedAt: z.iso.datetime(),
-  isManual: z.boolean().describe('Asked for by hand: in no state and no uptime'),
+  isManual: z.boolean().describe('Whether it was started manually: it affects neither state nor uptime'),
   outcome: z.enum(runOutcomes),
   attempts: z.int(),
   durationMs: z.number().describe('Of the last attempt'),

@@ -28,9 +28,9 @@ const VariableView = z.strictObject({
   name,
   description: z.string(),
   isSecret: z.boolean(),
-  value: z.string().describe('Masked where it is a secret'),
+  value: z.string().describe('Masked for a secret'),
   hosts: z.array(z.string()),
-  checks: z.array(z.strictObject({ id: z.string(), name: z.string() })).describe('That use it'),
+  checks: z.array(z.strictObject({ id: z.string(), name: z.string() })).describe('Checks that use it'),
   updatedAt: z.iso.datetime(),
 });
 
@@ -55,7 +55,7 @@ export const listVariables = defineOperation({
   method: 'GET',
   path: '/api/synthetics/variables',
   operationId: 'listSyntheticVariables',
-  summary: 'List variables and which checks use them; secrets are masked',
+  summary: 'List variables with the checks that use them; secrets are masked',
   role: 'viewer',
   response: z.strictObject({ items: z.array(VariableView), nextCursor: z.null() }),
   async handler({ caller }, { documents }) {
@@ -67,17 +67,17 @@ export const listVariables = defineOperation({
 });
 
 const Body = z.strictObject({
-  value: z.string().max(16_384).describe('The mask keeps the secret that is there'),
+  value: z.string().max(16_384).describe('The mask preserves the present secret'),
   isSecret: z.boolean().default(false),
   hosts: z
     .array(host)
     .max(50)
     .default([])
-    .describe('Of a secret: where it may be sent. More than before need the value again'),
+    .describe('For a secret: hosts to which it may be sent. Adding hosts requires the value again'),
   description: z.string().max(4096).default(''),
 });
 
-/** The value as it is stored. The mask takes what is stored, to the same hosts or fewer. */
+/** Returns the stored form of a value. The mask preserves the stored value, for the same hosts or fewer. */
 const storedValue = (
   { value, isSecret, hosts }: z.output<typeof Body>,
   before: SyntheticVariable | undefined,
@@ -148,7 +148,7 @@ export const deleteVariable = defineOperation({
   method: 'DELETE',
   path: '/api/synthetics/variables/{name}',
   operationId: 'deleteSyntheticVariable',
-  summary: 'Delete a variable; one that checks use is kept',
+  summary: 'Delete a variable, unless checks use it',
   role: 'editor',
   audit: 'synthetic-variable.delete',
   params: z.strictObject({ name }),

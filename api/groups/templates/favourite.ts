@@ -36,7 +36,7 @@ export const markTemplate = defineOperation({
   ...shared,
   method: 'PUT',
   operationId: 'markTemplate',
-  summary: 'Mark a template as a favourite of the one who asks',
+  summary: 'Mark a template as a favorite of the caller',
   handler: (input) => mark(input.params.id, true, input),
 });
 
@@ -44,6 +44,6 @@ export const unmarkTemplate = defineOperation({
   ...shared,
   method: 'DELETE',
   operationId: 'unmarkTemplate',
-  summary: 'Take the mark of a favourite from a template',
+  summary: 'Unmark a template as a favorite',
   handler: (input) => mark(input.params.id, false, input),
 });

@@ -9,14 +9,14 @@ import { notFound } from '../../errors.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { readingOf } from '../../kernel/reading.ts';
 
-/** A template by its id. */
+/** Returns a template by its id. */
 export const foundTemplate = async (id: string): Promise<Template> => {
   const found = (await templates()).find((template) => template.id === id);
   if (found === undefined) throw notFound('template');
   return found;
 };
 
-/** What has landed of all that templates need, in one question; undefined where it cannot be read now. */
+/** Existing data of all templates, in one query; undefined if currently unavailable. */
 const landedNow = async (all: readonly Template[], caller: Caller, ports: Ports): Promise<Landed | undefined> => {
   try {
     const needs = all.flatMap(({ panels }) => needsOf(panels));
@@ -27,13 +27,13 @@ const landedNow = async (all: readonly Template[], caller: Caller, ports: Ports)
   }
 };
 
-/** Where a template stands in the gallery of an organization, for one who asks. */
+/** A template with its position in the gallery of an organization, for the caller. */
 export interface Placed extends TemplateStatus {
   readonly isFavourite: boolean;
   readonly place: number;
 }
 
-/** All templates in their order. */
+/** Returns all templates, sorted. */
 export const gallery = async (caller: Caller, ports: Ports): Promise<Placed[]> => {
   const all = await templates();
   const own = ports.documents.of(caller.tenantId);
@@ -58,24 +58,29 @@ export const gallery = async (caller: Caller, ports: Ports): Promise<Placed[]> =
   }));
 };
 
-/** What lists tell of a template, with each figure that its place comes of. */
+/** A template in a list, with the values that determine its position. */
 export const Item = z.strictObject({
   id: z.string(),
   name: z.string(),
   description: z.string(),
   tags: z.array(z.string()),
-  templateVersion: z.string().describe('Another one for each change of what it says'),
-  sentBy: z.array(z.string()).describe('What sends the telemetry that it shows'),
-  place: z.int().positive().describe('In the order: by share, then made, then favourites'),
+  templateVersion: z.string().describe('Changes with each change of the content'),
+  sentBy: z.array(z.string()).describe('Senders of the telemetry in its panels'),
+  place: z
+    .int()
+    .positive()
+    .describe('Position in the order: by share, then by number of dashboards, then by favorites'),
   share: z
     .number()
     .nullable()
-    .describe(`Share of its panels whose names landed in the last ${landedHours} hours, 0 to 1; null: not known now`),
-  filled: z.int().nullable().describe('Panels that would show something; null: not known now'),
-  panels: z.int().describe('Panels that ask something'),
-  dashboards: z.int().describe('Dashboards that this organization made of it'),
-  favourites: z.int().describe('People of this organization who have marked it'),
-  isFavourite: z.boolean().describe('Whether the one who asks has marked it'),
+    .describe(
+      `Share of its panels whose metrics and fields arrived in the last ${landedHours} hours, 0 to 1; null: currently unknown`,
+    ),
+  filled: z.int().nullable().describe('Panels with data; null: currently unknown'),
+  panels: z.int().describe('Panels with a query'),
+  dashboards: z.int().describe('Dashboards that this organization created from it'),
+  favourites: z.int().describe('Number of people in this organization with it as a favorite'),
+  isFavourite: z.boolean().describe('Whether it is a favorite of the caller'),
 });
 
 export const itemOf = (placed: Placed): z.input<typeof Item> => {

@@ -7,7 +7,7 @@ import { defineOperation, validated } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { foundTemplate } from './gallery.ts';
 
-/** Where it is kept what a template said in a version. */
+/** Id of the stored content of a template version. */
 export const originalIdOf = (templateId: string, version: string): string => `${templateId}.${version}`;
 
 const { name, folder, visibility } = DashboardFields.shape;
@@ -16,13 +16,13 @@ export const instantiateTemplate = defineOperation({
   method: 'POST',
   path: '/api/templates/{id}/instantiate',
   operationId: 'instantiateTemplate',
-  summary: 'Make a dashboard of a template; it keeps where it came from',
+  summary: 'Create a dashboard from a template; it stores its origin',
   role: 'editor',
   audit: 'dashboard.create',
   versions: 'shown',
   params: idParameter,
   body: z.strictObject({
-    name: name.optional().describe('Without it the name of the template'),
+    name: name.optional().describe('Default: the name of the template'),
     folder: folder.unwrap().optional(),
     visibility: visibility.unwrap().optional(),
   }),

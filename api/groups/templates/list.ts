@@ -6,12 +6,16 @@ export const listTemplates = defineOperation({
   method: 'GET',
   path: '/api/templates',
   operationId: 'listTemplates',
-  summary: 'List templates of dashboards, those first whose panels would show most',
+  summary: 'List dashboard templates, those with the most usable panels first',
   role: 'viewer',
   query: z.strictObject({
     tag: z.string().max(64).optional(),
-    search: z.string().max(256).optional().describe('Only those whose name, description or sender contains it'),
-    favourite: z.enum(['true']).optional().describe('true: only those that the one who asks has marked'),
+    search: z
+      .string()
+      .max(256)
+      .optional()
+      .describe('Only templates whose name, description or sender contains this text'),
+    favourite: z.enum(['true']).optional().describe('true: only favorites of the caller'),
   }),
   response: z.strictObject({ items: z.array(Item), nextCursor: z.null() }),
   async handler({ caller, query }, ports) {

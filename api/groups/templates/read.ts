@@ -15,13 +15,13 @@ import { originalIdOf } from './instantiate.ts';
 
 const Since = z.strictObject({
   dashboardId: z.string(),
-  templateVersion: z.string().describe('The version that the dashboard was made of'),
+  templateVersion: z.string().describe('Version from which the dashboard was created'),
   differences: z
     .array(DashboardDifference)
-    .describe('From that version to the present one; what people changed since is not in it'),
+    .describe('Differences from that version to the current one; changes of the dashboard are not included'),
 });
 
-/** What changed in a template since a dashboard was made of it. */
+/** Changes of a template since a dashboard was created from it. */
 const sinceMade = async (
   { id, document }: Template,
   dashboardId: string,
@@ -63,7 +63,7 @@ export const getTemplate = defineOperation({
   method: 'GET',
   path: '/api/templates/{id}',
   operationId: 'getTemplate',
-  summary: 'Get a template of dashboards, each figure that its place comes of, and which panel lacks what',
+  summary: 'Get a dashboard template, with the values that determine its position, and the missing data of each panel',
   role: 'viewer',
   params: idParameter,
   query: z.strictObject({
@@ -72,23 +72,23 @@ export const getTemplate = defineOperation({
       .min(1)
       .max(128)
       .optional()
-      .describe('A dashboard that was made of it: what has changed in the template since'),
+      .describe('Id of a dashboard created from it, to get later changes of the template'),
   }),
   response: z.strictObject({
     ...Item.shape,
     needs: z
       .strictObject({ metrics: z.array(z.string()), attributes: z.array(z.string()), signals: z.array(z.string()) })
-      .describe('All that its panels name; names of today and of before stand in for each other'),
+      .describe('Everything that its panels reference; current and former names of the conventions are equivalent'),
     fits: z
       .array(
         z.strictObject({
           panelId: z.string(),
           title: z.string(),
-          missing: z.array(z.string()).describe('In words; empty: it would show something'),
+          missing: z.array(z.string()).describe('Missing data in words; empty if the panel has data'),
         }),
       )
       .nullable()
-      .describe('null: what has landed cannot be read now'),
+      .describe('null: currently unavailable'),
     document: DashboardFields,
     since: Since.nullable().describe('null without dashboardId'),
   }),

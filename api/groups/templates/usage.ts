@@ -9,9 +9,9 @@ import { defineOperation } from '../../kernel/operation.ts';
 const Figures = z.strictObject({
   id: z.string(),
   name: z.string(),
-  dashboards: z.int().describe('Dashboards that were made of it'),
-  present: z.int().describe('Those of them that are still there'),
-  opened: z.int().describe('How often people opened these, in `openedDays`'),
+  dashboards: z.int().describe('Dashboards that were created from it'),
+  present: z.int().describe('Those of them that still exist'),
+  opened: z.int().describe('Number of views of these by people, in `openedDays`'),
   lastCreatedAt: z.iso.datetime().nullable(),
 });
 
@@ -19,7 +19,7 @@ export const getTemplateUsage = defineOperation({
   method: 'GET',
   path: '/api/templates/usage',
   operationId: 'getTemplateUsage',
-  summary: 'Get how often dashboards were made of each template, and how often these were opened',
+  summary: 'Get the number of dashboards created from each template, and of their views',
   role: 'viewer',
   response: z.strictObject({ viewedDays: z.int(), items: z.array(Figures) }),
   async handler({ caller }, { documents, clock }) {

@@ -15,7 +15,7 @@ export const compareTraces = defineOperation({
   method: 'GET',
   path: '/api/traces/compare',
   operationId: 'compareTraces',
-  summary: 'Compare slow or failed spans or traces with the rest: which attributes set them apart',
+  summary: 'Compare slow or failed spans or traces with the rest: the attributes that distinguish them',
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({
@@ -26,16 +26,14 @@ export const compareTraces = defineOperation({
     by: z
       .enum(['spans', 'traces'])
       .default('spans')
-      .describe('spans: each by itself; traces: each with the values of all its spans'),
+      .describe('spans: each individually; traces: each with the values of all its spans'),
     search: search.describe(
-      'Of what both sides are, as a search of spans, such as kind:server http.route:/cart; of traces, a span of each',
+      'Condition for both sides, as a search of spans, such as kind:server http.route:/cart; for traces, at least one span must match',
     ),
-    selection: search.describe(
-      'Which of them are selected, as a search of spans. What these say is not the cause of itself',
-    ),
-    minDuration: duration.describe('Selected are those that take at least so long, such as 500ms'),
-    maxDuration: duration.describe('Selected are those that take at most so long'),
-    status: z.enum(['error', 'ok', 'unset']).optional().describe('Selected are those with this status'),
+    selection: search.describe('Selected spans, as a search of spans. Its own fields are not reported as causes'),
+    minDuration: duration.describe('Selects spans or traces with at least this duration, such as 500ms'),
+    maxDuration: duration.describe('Selects spans or traces with at most this duration'),
+    status: z.enum(['error', 'ok', 'unset']).optional().describe('Selects spans or traces with this status'),
     limit: z.coerce.number().int().min(1).max(100).default(20),
   }),
   response: TraceComparison,

@@ -6,7 +6,7 @@ export const listTraceFields = defineOperation({
   method: 'GET',
   path: '/api/traces/fields',
   operationId: 'listTraceFields',
-  summary: 'List the fields and attributes of spans with their types, and how many spans have each',
+  summary: 'List the fields and attributes of spans with their types, and the number of spans with each',
   role: 'viewer',
   cache: listCache,
   query: FieldsQuery,

@@ -9,7 +9,7 @@ import { searchSpans } from './spans.ts';
 export const tracesGroup = defineGroup({
   name: 'traces',
   summary:
-    'Traces and spans: search, one trace with its critical path and logs, figures, fields, and what sets slow or failed ones apart.',
+    'Traces and spans: search, single traces with critical path and logs, aggregations, fields, and the attributes that distinguish slow or failed ones.',
   entitlement: 'traces',
   operations: [listTraces, showTrace, listTraceLogs, searchSpans, listTraceFields, compareTraces],
 });

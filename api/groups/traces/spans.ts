@@ -29,31 +29,29 @@ const Query = z.strictObject({
   order: z
     .enum(spanOrders)
     .optional()
-    .describe('Of spans, without measure: newest (the default), oldest, or slowest by their own duration'),
+    .describe('Order of spans, without measure: newest (the default), oldest, or slowest by their own duration'),
   measure: z
     .string()
     .max(4096)
     .optional()
     .describe(
-      'Asks for figures instead of spans. One or several with commas between them: count, rate, distinct(user.id), sum(bytes), avg(duration), min(duration), max(duration), p95(duration), each of only what matches a search, and with a name, if wanted (count where "duration:>1s" as slow)',
+      'Returns aggregations instead of spans. One or several measures, comma-separated: count, rate, distinct(user.id), sum(bytes), avg(duration), min(duration), max(duration), p95(duration). Each can be limited to matches of a search and can have a name (count where "duration:>1s" as slow)',
     ),
   groupBy: z
     .string()
     .max(4096)
     .optional()
-    .describe(
-      'With measure: fields or attributes with commas between them, as searches spell them: service,http.route',
-    ),
+    .describe('With measure: fields or attributes, comma-separated, as in searches: service,http.route'),
   sort: z
     .string()
     .min(1)
     .max(512)
     .optional()
     .describe(
-      `With measure: a measure (count, p95_duration, or its name) or field of groupBy. ${sortText}; default the first measure so`,
+      `With measure: a measure (count, p95_duration, or its name) or field of groupBy. ${sortText}; the default is the first measure in this form`,
     ),
   step: stepParameter.step.describe(
-    'With measure: length of a step, such as 5m, or auto: the answer is series. Without it, a table',
+    'With measure: length of a step, such as 5m, or auto: the answer contains series. By default, a table',
   ),
 });
 type Query = z.output<typeof Query>;
@@ -62,14 +60,14 @@ export const searchSpans = defineOperation({
   method: 'GET',
   path: '/api/spans',
   operationId: 'searchSpans',
-  summary: 'Search spans, or with measure= count and measure those that match',
+  summary: 'Search spans, or with measure= aggregate the matches',
   role: 'viewer',
   cache: listCache,
   query: Query,
   response: z.strictObject({
     items: z.array(Span).describe('Empty with measure='),
     nextCursor: z.string().nullable(),
-    aggregate: Result.nullable().describe('Null without measure='),
+    aggregate: Result.nullable().describe('null without measure='),
     ...Hint,
   }),
   async handler({ caller, query, signal }, ports) {

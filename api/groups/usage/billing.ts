@@ -58,7 +58,7 @@ export const getBilling = defineOperation({
 
 const gigabyte = 1e9;
 
-/** Cost of a month's volume, by signal and in total. Without a price it is unknown, unless the volume is 0. */
+/** Cost of a month's volume, by signal and in total. Unknown without a price, unless the volume is 0. */
 interface Cost {
   readonly signals: Readonly<Record<Signal, Known>>;
   readonly total: Known;

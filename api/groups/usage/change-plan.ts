@@ -79,7 +79,7 @@ export const retentionWithin = (own: RetentionDays, plan: Plan): RetentionDays =
     }),
   );
 
-/** What an organization loses when it goes from one plan to another; `path` names the setting of the plan. */
+/** Losses of an organization when it changes its plan; `path` names the setting of the plan. */
 export const lossesOf = (
   { retentionDays: own }: Pick<Organization, 'retentionDays'>,
   from: Plan,

@@ -4,7 +4,7 @@ import { Plan, Price, plans, plansTenant } from '../../../schemas/resources/plan
 import { defineOperation } from '../../kernel/operation.ts';
 import { PlanRef } from './views.ts';
 
-/** Every plan there is, the one with the fewest entitlements first. */
+/** All plans, the one with the fewest entitlements first. */
 const allPlans = async (documents: Documents): Promise<readonly (Plan & Stored)[]> => {
   const { items } = await documents.of(plansTenant).collection(plans).list();
   return [...items].sort(
@@ -54,7 +54,7 @@ export const getEntitlements = defineOperation({
   method: 'GET',
   path: '/api/entitlements',
   operationId: 'getEntitlements',
-  summary: 'List what the plan includes, and which plans include what it lacks',
+  summary: 'List the entitlements of the plan, and the plans that include the missing ones',
   role: 'viewer',
   response: z.strictObject({
     plan: PlanRef,

@@ -13,10 +13,10 @@ import { etagOf, preconditionOf, requireVersion } from '../../resources/precondi
 const QuotaView = z.strictObject({
   ...Quota.shape,
   asOf: z.string(),
-  states: z.array(QuotaState).describe('One for each threshold, including that of the plan'),
+  states: z.array(QuotaState).describe('One per threshold, including that of the plan'),
 });
 
-/** Stands for quotas that were never set: no thresholds, version 0. */
+/** Value for quotas that were never set: no thresholds, version 0. */
 const unset: Quota & Pick<Stored, 'version'> = { ...noQuota, version: 0 };
 
 const viewOf = async (
@@ -30,7 +30,7 @@ const viewOf = async (
   return { day, month, asOf: iso(nowMs), states: quotaStates(quota, plan.limits, used, nowMs) };
 };
 
-/** Not cached, unlike other answers on usage: users look here just after they changed a quota. */
+/** Not cached, unlike other answers on usage: users read it just after they changed a quota. */
 export const getQuotas = defineOperation({
   method: 'GET',
   path: '/api/usage/quotas',
@@ -80,7 +80,7 @@ export const setQuotas = defineOperation({
   },
 });
 
-/** A warning that comes after the rejection would never be seen. */
+/** A warning threshold above the reject threshold would never be reached. */
 const refuseUnreachable = (quota: Quota): void => {
   const details = quotaWindows.flatMap((window) =>
     quotaScopes.flatMap((scope): Detail[] => {

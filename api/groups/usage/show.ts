@@ -14,24 +14,24 @@ const Projected = z.strictObject({
   forecast: z
     .strictObject({ records: Known, bytes: Known })
     .describe(
-      'Accepted volume at the end of the period: the remaining days are forecast from the complete ones before, five weeks of them at most',
+      'Accepted volume at the end of the period: the remaining days are forecast from the preceding complete days, five weeks at most',
     ),
 });
 
 const Usage = z.strictObject({
-  asOf: z.string().describe('Time of the figures, at most 5 minutes ago; `Cache-Control: no-cache` computes them anew'),
+  asOf: z.string().describe('Time of the values, at most 5 minutes ago; `Cache-Control: no-cache` recomputes them'),
   period: Period,
   plan: PlanRef,
   today: z.strictObject({
     bytes: z.int().describe('Accepted since 00:00 UTC'),
     limitBytes: z.int().nullable().describe('Bytes per day that the plan allows; null: no limit'),
-    share: Known.describe('Share of the limit; 1 is all of it'),
+    share: Known.describe('Share of the limit; 1 means the whole limit'),
   }),
   signals: z.strictObject({ logs: Projected, metrics: Projected, traces: Projected }),
   total: Projected,
   pending: z
     .strictObject({ messages: Known })
-    .describe('Messages of the whole installation that are durable but not counted here yet'),
+    .describe('Messages of the whole installation that are durable but not counted yet'),
 });
 
 /** Messages that the ledger's consumers have yet to read. */
@@ -49,7 +49,7 @@ export const getUsage = defineOperation({
   path: '/api/usage',
   operationId: 'getUsage',
   summary:
-    'Get what was accepted, stored, refused and rejected in a month, by signal, compared with the plan, with a forecast',
+    'Get the volume that was accepted, stored, refused and rejected in a month, by signal, compared with the plan, with a forecast',
   role: 'viewer',
   cache: usageCache,
   query: z.strictObject({

@@ -23,7 +23,7 @@ const Query = z.strictObject({
     .min(1)
     .max(64)
     .optional()
-    .describe('ISO-8601, now-7d or epoch milliseconds; default: 24 hours ago for hours, 30 days ago for days'),
+    .describe('ISO 8601, now-7d or epoch milliseconds; default: 24 hours ago for hours, 30 days ago for days'),
   to: z.string().min(1).max(64).optional().describe('Default: now'),
   step: z.enum(['hour', 'day']).default('day').describe('Steps start at full hours, or at 00:00 UTC'),
   by: z.enum(['none', 'signal', 'project', 'key', 'service']).default('none'),
@@ -37,7 +37,7 @@ const Query = z.strictObject({
     .min(1)
     .max(100)
     .default(20)
-    .describe('Number of groups, those with the most accepted bytes'),
+    .describe('Maximum number of groups, those with the most accepted bytes'),
 });
 type Query = z.output<typeof Query>;
 
@@ -45,7 +45,7 @@ const Point = z.strictObject({
   at: z.string().describe('Start of the step'),
   landed: Landed,
   accepted: Amount.nullable().describe(
-    'null, as are the fields below, by or for a service: only stored records have a service',
+    'null by or for a service, like the fields below: only stored records have a service',
   ),
   deadLettered: Amount.nullable(),
   refused: Amount.nullable(),
@@ -66,7 +66,7 @@ const TimeSeries = z.strictObject({
         points: z.array(Point),
       }),
     )
-    .describe('Groups with the most accepted bytes first; empty steps are left out'),
+    .describe('Groups with the most accepted bytes first; empty steps are omitted'),
   excluded: z.int().describe('Number of groups beyond `limit`'),
 });
 

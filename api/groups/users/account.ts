@@ -12,11 +12,11 @@ import type { Ports } from '../../kernel/ports.ts';
 import { changeOrganization } from '../../resources/change-organization.ts';
 import { etagOf } from '../../resources/preconditions.ts';
 
-/** The organization as its members see it. */
+/** The organization as visible to its members */
 export const Account = z.strictObject({
   id: z.string(),
   name: z.string(),
-  timeZone: TimeZone.describe('Time zone of reports and mail, unless a user chose another'),
+  timeZone: TimeZone.describe('Default time zone of reports and mail; users can choose another'),
   plan: z.strictObject({ id: z.string(), name: z.string(), entitlements: z.array(z.string()) }),
   mail: z
     .enum(['configured', 'not-configured'])
@@ -26,7 +26,7 @@ export const Account = z.strictObject({
   updatedAt: z.iso.datetime(),
 });
 
-/** Fields of the account that `PATCH` ignores, so that what was read can be sent back. */
+/** Fields of the account that `PATCH` ignores, so that a response can be sent back. */
 const serverOwnedOfAccount = ['plan', 'mail'] as const;
 
 const accountOf = (
@@ -82,7 +82,7 @@ export const closeAccount = defineOperation({
   path: '/api/account',
   operationId: 'closeAccount',
   summary:
-    'Close the organization (Owner only, confirmed by name). Access ends at once. An operator can reopen it for 30 days, then its data is erased',
+    'Close the organization (Owner only, confirmed by name). Access ends immediately. An operator can reopen it for 30 days, then its data is erased',
   role: 'admin',
   people: true,
   audit: 'organization.close',

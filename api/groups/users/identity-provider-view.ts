@@ -11,18 +11,18 @@ const maxDomains = 50;
 
 const fields = {
   enabled: z.boolean(),
-  issuer: z.string().max(1024).nullable().describe('https://…, as the provider spells it'),
+  issuer: z.string().max(1024).nullable().describe('https://…, in the spelling of the provider'),
   clientId: z.string().min(1).max(512).nullable(),
-  clientSecret: secretText(z.string().min(1).max(1024)).nullable().describe('Null for a public client'),
+  clientSecret: secretText(z.string().min(1).max(1024)).nullable().describe('null for a public client'),
   scopes: z
     .array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,128}$/))
     .max(20)
     .refine((scopes) => scopes.includes('openid'), 'must hold openid'),
-  roleMapping: RoleMapping.nullable().describe('Null leaves roles to the organization'),
-  defaultRole: MappedRole.nullable().describe('Of new people for whom no mapping holds; null keeps them out'),
+  roleMapping: RoleMapping.nullable().describe('null: the organization manages roles'),
+  defaultRole: MappedRole.nullable().describe('Role of new people without a mapped role; null denies them access'),
 };
 
-/** The body that callers send. Fields that the server owns may be sent back, and are ignored. */
+/** Body of a request. Fields owned by the server may be sent back, and are ignored. */
 export const ProviderBody = z.strictObject({
   ...fields,
   clientSecret: fields.clientSecret.default(null),
@@ -36,7 +36,7 @@ export const ProviderBody = z.strictObject({
   redirectUri: Ignored,
 });
 
-/** The resource as callers see it. */
+/** The resource in API answers */
 export const ProviderView = z.strictObject({
   ...fields,
   domains: z.array(
@@ -45,13 +45,13 @@ export const ProviderView = z.strictObject({
       provedAt: z.iso.datetime().nullable(),
       record: z
         .strictObject({ type: z.literal('TXT'), name: z.string(), value: z.string() })
-        .describe('Proves the domain once it is in DNS and this is saved again'),
+        .describe('Verifies the domain once it is in DNS and this is saved again'),
     }),
   ),
-  redirectUri: z.string().describe('To be registered at the provider'),
+  redirectUri: z.string().describe('URI to register at the provider'),
 });
 
-/** Of organizations that set none up. */
+/** For organizations without a provider */
 export const noProvider: IdentityProvider = {
   enabled: false,
   issuer: null,

@@ -70,11 +70,11 @@ export const setIdentityProvider = defineOperation({
 
 const withoutIgnored = ({ redirectUri: _, ...fields }: Body): Omit<Body, 'redirectUri'> => fields;
 
-/** Whether sessions that the provider opened must end. */
+/** Whether sessions opened by the provider must end. */
 const isReplaced = (before: IdentityProvider, { enabled, issuer, clientId }: IdentityProvider): boolean =>
   before.enabled && (!enabled || issuer !== before.issuer || clientId !== before.clientId);
 
-/** The domains, each with its proof in DNS now. If DNS does not answer, a proved domain stays proved. */
+/** The domains with their current verification in DNS. If DNS does not answer, a verified domain stays verified. */
 const lookedUp = (
   body: Body,
   before: IdentityProvider,
@@ -96,7 +96,7 @@ const lookedUp = (
   );
 };
 
-/** Refuses to enable a provider that does not answer as the issuer. */
+/** Rejects an enabled provider that does not answer as the issuer. */
 const refuseUnlessItAnswers = async (
   { issuer, clientId, clientSecret }: IdentityProvider,
   { outbound, secretBox }: Ports,

@@ -15,7 +15,7 @@ import type { Ports } from '../../kernel/ports.ts';
 import { equals, listParameters, readPage } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 
-/** An invitation as administrators see it: never the token. */
+/** An invitation as visible to administrators, without the token */
 const InvitationView = z.strictObject({
   id: z.string(),
   email: z.string(),
@@ -48,7 +48,7 @@ const recordedInvitation = ({ email, role, expiresAt }: Invitation) => ({ email,
 
 const days = 7;
 const lifetimeMs = days * 86_400_000;
-/** Of one organization. */
+/** Rate limit of an organization */
 const ofTenant = { rate: 1 / 6, burst: 200 };
 
 export const invite = defineOperation({
@@ -58,7 +58,7 @@ export const invite = defineOperation({
   summary: 'Invite a user by e-mail, with a role; a second invitation replaces the first and its link',
   role: 'admin',
   audit: ['invitation.create', 'invitation.withdraw'],
-  body: z.strictObject({ email: EmailAddress, role: z.enum(roles).describe('At most your own role') }),
+  body: z.strictObject({ email: EmailAddress, role: z.enum(roles).describe("At most the caller's role") }),
   response: InvitationView,
   async handler({ caller, body: { email, role }, change }, ports) {
     const { clock, counters, mail, settings } = ports;

@@ -6,7 +6,7 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { equals, listParameters } from '../../resources/resource-list.ts';
 import { Member, memberOf } from './member.ts';
 
-/** Sort fields of the list, with their values. */
+/** Sort fields of the list, with their values */
 const sortedBy: Readonly<Record<string, (member: DirectoryMember) => string>> = {
   createdAt: ({ membership }) => membership.createdAt,
   role: ({ membership }) => membership.role,
@@ -30,7 +30,7 @@ const matches = ({ user, membership }: DirectoryMember, { role, search }: UserQu
 
 const compare = (left: string, right: string): number => (left === right ? 0 : left < right ? -1 : 1);
 
-/** One page of the matching members, and the cursor of the next page. */
+/** One page of the matching members, and the cursor of the next page */
 const pageOf = (
   members: readonly DirectoryMember[],
   query: UserQuery,
@@ -69,7 +69,7 @@ export const listUsers = defineOperation({
   async handler({ caller: { tenantId }, query }, { directory, documents }) {
     const { page, nextCursor } = pageOf(directory.membersOf(tenantId), { ...query, limit: Number(query.limit) });
     const members = documents.of(tenantId).collection(memberships);
-    // The members are in memory. The store is asked for those that were changed or removed a moment ago.
+    // The members are in memory. The store is only queried for recently changed or removed ones.
     const items = await Promise.all(
       page.map(async ({ user }) => {
         const membership = await members.find(user.id);

@@ -19,7 +19,7 @@ export const Member = z.strictObject({
 });
 export type Member = z.output<typeof Member>;
 
-/** Fields of a member that `PATCH` ignores, so that what was read can be sent back. */
+/** Fields of a member that `PATCH` ignores, so that a response can be sent back. */
 export const serverOwnedOfMember = ['email', 'name', 'multiFactor'] as const;
 
 /** Fields of a member in the audit log. */
@@ -45,7 +45,7 @@ export const memberOf = async (
   };
 };
 
-/** A member with its user; `NOT_FOUND` if there is none. */
+/** Returns a member with its user; throws `NOT_FOUND` if there is none. */
 export const findMember = async (
   scope: Pick<Documents, 'of'>,
   tenantId: string,

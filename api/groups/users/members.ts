@@ -44,7 +44,7 @@ export const patchUser = defineOperation({
   versions: 'write',
   params: idParameter,
   body: z.strictObject({
-    role: z.enum(roles).optional().describe('At most your own role'),
+    role: z.enum(roles).optional().describe("At most the caller's role"),
     disabled: z
       .boolean()
       .optional()
@@ -116,7 +116,7 @@ const removeOwned = async (
   for (const { id } of items) await stored.delete(id);
 };
 
-/** Refuses to remove who is named by on-call schedules or escalation policies: pages would reach nobody. */
+/** Rejects the removal of a person in an on-call schedule or escalation policy: pages would reach nobody. */
 const refuseWhileOnCall = async (own: Pick<TenantDocuments, 'collection'>, userId: string): Promise<void> => {
   const [schedules, policies] = await Promise.all([
     own.collection(onCallSchedules).list({ filter: { userIds: userId }, limit: 10 }),
@@ -134,7 +134,7 @@ export const resetMemberMultiFactor = defineOperation({
   method: 'DELETE',
   path: '/api/users/{id}/mfa',
   operationId: 'resetUserMultiFactor',
-  summary: 'Remove the second factor of a member who lost it; the member is informed by mail',
+  summary: 'Remove the second factor of a member who lost it; the member is notified by mail',
   role: 'admin',
   audit: 'multi-factor.reset',
   params: idParameter,
@@ -157,7 +157,9 @@ export const resetMemberMultiFactor = defineOperation({
   },
 });
 
-/** A second factor protects every organization of its user: the caller must be able to manage the user in each. */
+/**
+ * A second factor protects every organization of its user: the caller must be able to manage the user in each of them.
+ */
 const refuseElsewhere = async (
   { of }: AuditedTransaction,
   userId: string,
@@ -167,7 +169,7 @@ const refuseElsewhere = async (
     if (id === caller.tenantId) continue;
     const members = of(id).collection(memberships);
     const theirs = await members.find(userId);
-    // An identity of one organization's provider is unknown in other organizations.
+    // An identity from one organization's provider is unknown in other organizations.
     const knownThere = caller.kind === 'person' && caller.provedBy === undefined;
     const own = knownThere ? await members.find(caller.userId) : undefined;
     const isAbove = own !== undefined && !own.disabled && ['admin', 'owner'].includes(own.role);

@@ -23,10 +23,10 @@ export const putPreferences = defineOperation({
   method: 'PUT',
   path: '/api/preferences',
   operationId: 'setPreferences',
-  summary: 'Set my preferences in this organization; omitted fields take their default',
+  summary: 'Set my preferences in this organization; omitted fields are reset to their default',
   role: 'session',
   audit: 'preferences.update',
-  // Every role may call it, and each change leaves an audit record.
+  // Every role may call it, and each change writes an audit record.
   limit: { rate: 1, burst: 20 },
   body: Preferences,
   response: Preferences,
@@ -52,7 +52,7 @@ export const putPreferences = defineOperation({
   },
 });
 
-/** The stored preferences without the fields of the store; defaults for all others. */
+/** The stored preferences without the fields of the store; defaults for the rest. */
 const chosenIn = (stored: object | undefined): Preferences => {
   const known = Object.entries(stored ?? {}).filter(([name]) => Object.hasOwn(Preferences.shape, name));
   return Preferences.parse(Object.fromEntries(known));

@@ -14,7 +14,7 @@ const Retention = z.strictObject({
   days: z
     .strictObject({ logs: z.int().nullable(), metrics: z.int().nullable(), traces: z.int().nullable() })
     .describe('Days as set; null: as long as the plan allows'),
-  effective: Days.describe('Days that are kept, in addition to today'),
+  effective: Days.describe('Retention in days, in addition to today'),
   plan: Days.describe('Maximum days that the plan allows'),
 });
 

@@ -16,7 +16,7 @@ export const listRoles = defineOperation({
   method: 'GET',
   path: '/api/roles',
   operationId: 'listRoles',
-  summary: 'List the roles, what each may do, and which the caller may grant',
+  summary: 'List the roles, their permissions, and those that the caller may grant',
   role: 'viewer',
   response: z.strictObject({
     items: z.array(

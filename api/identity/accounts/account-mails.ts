@@ -1,4 +1,4 @@
-/** The mails about accounts: invitations, passwords, sign-in, closed organizations. */
+/** Mails about accounts: invitations, passwords, sign-in, closed organizations. */
 import type { Settings } from '../../../schemas/settings.ts';
 import { linkTo } from '../../mail/links.ts';
 import { type MailDraft, plainName } from '../../mail/mail-text.ts';
@@ -38,7 +38,7 @@ export const passwordResetMail = (settings: Addresses, to: string, token: string
   link: { text: 'Choose a new password', url: linkTo(settings, 'reset-password', token) },
 });
 
-/** For users who sign in through an identity provider. */
+/** For users who sign in through an identity provider */
 export const noPasswordMail = (settings: Addresses, to: string): MailDraft => ({
   to,
   subject: 'Signing in to OIQ',
@@ -79,7 +79,7 @@ export const knownAddressMail = (settings: Addresses, to: string): MailDraft => 
   link: { text: 'Sign in', url: linkTo(settings, 'login') },
 });
 
-/** `happened` says in a sentence what changed about the user's sign-in, so that a user who did not do it finds out. */
+/** `happened` states in a sentence the change of the user's sign-in, so that a user who did not cause it finds out. */
 export const signInChangedMail = (settings: Addresses, to: string, happened: string): MailDraft => ({
   to,
   subject: 'Your sign-in settings on OIQ were changed',

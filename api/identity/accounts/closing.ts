@@ -1,4 +1,4 @@
-/** An organization is closed: out of reach at once, to be opened again for 30 days, then erased. */
+/** Closing an organization: access ends immediately; it can be reopened for 30 days, and is then erased. */
 import type { Clock } from '../../../schemas/ports/clock.ts';
 import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
 import { type Organization, organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
@@ -7,7 +7,9 @@ import { removeSessions } from '../sessions.ts';
 
 const graceMs = 30 * 86_400_000;
 
-/** Within a change that declares `organization.close`. Every session of the organization ends. */
+/**
+ * Closes an organization, within a change that declares `organization.close`. Every session of the organization ends.
+ */
 export const closeOrganization = async (
   { of, record }: AuditedTransaction,
   before: Organization & Stored,
@@ -26,7 +28,7 @@ export const closeOrganization = async (
   return organization;
 };
 
-/** Opens a closed organization again, for the operator. Throws with the reason when that is not possible. */
+/** Reopens a closed organization, for the operator. Throws with the reason if that is impossible. */
 export const reopenOrganization = async (
   ports: { readonly documents: Documents; readonly clock: Clock },
   id: string,

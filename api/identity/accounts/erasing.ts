@@ -1,4 +1,4 @@
-/** Erases organizations that were closed long enough ago; their audit records stay, without personal data. */
+/** Erases organizations that were closed long enough ago; their audit records remain, without personal data. */
 
 import { randomUUID } from 'node:crypto';
 import { deleteMatching } from '../../../runtime/delete-matching.ts';
@@ -27,24 +27,24 @@ export interface ErasingPorts {
   readonly columns: Columns;
   readonly clock: Clock;
   readonly log: Log;
-  /** Signs that audit details were erased. */
+  /** Signs the erasure of audit details */
   readonly evidenceKey: EvidenceKey;
-  /** Every collection there is. */
+  /** All collections */
   readonly collections: readonly CollectionDefinition<object>[];
 }
 
 const eraseTelemetry = async ({ columns }: ErasingPorts, tenantId: string): Promise<void> => {
   const rows = `tenant_id = ${quote(tenantId)}`;
   for (const { name } of tenantTables) {
-    // Signed tree heads hold no names, and prove the audit records that stay.
+    // Signed tree heads contain no names, and prove the remaining audit records.
     if (name === evidenceHeadsTable.name) continue;
-    // A deletion rewrites parts, so it is skipped where it would delete nothing.
+    // A deletion rewrites parts, so it is skipped if nothing matches.
     const found = await columns.query(`SELECT 1 AS found FROM ${name} WHERE ${rows} ${anyRow}`);
     if (found.length > 0) await columns.execute(`DELETE FROM ${name} WHERE ${rows}`);
   }
 };
 
-/** Users who belong to no other organization. */
+/** Erases users who belong to no other organization. */
 const erasePeople = async ({ documents }: ErasingPorts, tenantId: string): Promise<void> => {
   const here = new Set<string>();
   const elsewhere = new Set<string>();
@@ -64,19 +64,19 @@ const erasePeople = async ({ documents }: ErasingPorts, tenantId: string): Promi
 
 const eraseDocuments = async ({ documents, collections }: ErasingPorts, tenantId: string): Promise<void> => {
   for (const definition of collections) {
-    // `eraseDetails` takes out of it what names people.
+    // `eraseDetails` removes personal data from it.
     if (definition.evidence) continue;
     await deleteMatching(documents.of(tenantId).collection(definition), {});
   }
 };
 
-/** Domains led to the organization from outside its documents. */
+/** Erases the domains that pointed to the organization from outside its documents. */
 const eraseDomains = ({ documents }: ErasingPorts, tenantId: string): Promise<number> =>
   deleteMatching(documents.of(provedDomainsTenant).collection(provedDomains), { tenantId });
 
 const erase = async (ports: ErasingPorts, id: string): Promise<void> => {
   await eraseTelemetry(ports, id);
-  // Before the documents: the members are read from the memberships.
+  // Before the documents, because the members are read from the memberships.
   await erasePeople(ports, id);
   await eraseDocuments(ports, id);
   await eraseDomains(ports, id);
@@ -91,7 +91,7 @@ const erase = async (ports: ErasingPorts, id: string): Promise<void> => {
     const stored = of(organizationsTenant).collection(organizations);
     const before = await stored.find(id);
     if (!before?.closed) throw new Error(`the organization ${id} is not closed`);
-    // The document stays, so that the id is never another organization's.
+    // The document stays, so that no other organization ever gets the id.
     const closed = { ...before.closed, erased: true };
     await stored.update(id, { name: '(erased)', timeZone: undefined, retentionDays: {}, closed });
     record({ id, tenantId: id, actor: systemActor('erasing') });
@@ -99,7 +99,7 @@ const erase = async (ports: ErasingPorts, id: string): Promise<void> => {
   ports.log.info({ organization: id }, 'a closed organization was erased');
 };
 
-/** Erases the organizations whose time is over. Repeatable: what was cut short is finished the next time. */
+/** Erases the organizations whose grace period is over. Repeatable: a later call completes an interrupted erasure. */
 export const eraseDueOrganizations = async (ports: ErasingPorts): Promise<void> => {
   const due = { 'closed.erased': false, 'closed.eraseAt': { $lte: new Date(ports.clock.now()).toISOString() } };
   const ids: string[] = [];
@@ -107,10 +107,10 @@ export const eraseDueOrganizations = async (ports: ErasingPorts): Promise<void> 
   for (const id of ids) await erase(ports, id);
 };
 
-/** Erases organizations whose time is over. */
+/** Erases organizations whose grace period is over. */
 export const eraseClosedOrganizations = defineJob<ErasingPorts>({
   name: 'erasing',
-  summary: 'Erases organizations that were closed 30 days ago',
+  summary: 'Erase organizations that were closed 30 days ago',
   everyMs: 3_600_000,
   scope: 'installation',
   run: eraseDueOrganizations,

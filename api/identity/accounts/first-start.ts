@@ -13,14 +13,14 @@ import { systemActor, systemChange } from '../../changes.ts';
 import { hashPassword } from '../password.ts';
 import { makeOrganization } from './organization.ts';
 
-/** What the first start shows once to the operator. Values that came from the settings are absent. */
+/** Secrets that the first start shows once to the operator. Values from the settings are absent. */
 export interface FirstStart {
   readonly email: string;
   readonly password: string | undefined;
   readonly licenseKey: string | undefined;
 }
 
-/** What one start may give to an installation, the same however often it tries. */
+/** Secrets for a new installation, identical for all attempts. */
 export interface FirstSecrets {
   readonly id: string;
   readonly password: string;
@@ -34,8 +34,8 @@ export const makeFirstSecrets = (): FirstSecrets => ({
 });
 
 /**
- * Sets a new installation up; `undefined` when another start did. All or nothing. With the same secrets it may be done again after a
- * failure: where the installation was made and only the answer was lost, they are shown all the same.
+ * Sets up a new installation, atomically; returns `undefined` if another start already did. It can be repeated with the
+ * same secrets after a failure: if the installation was created and only the answer was lost, it still returns them.
  */
 export const makeFirstStart = async (
   documents: Documents,

@@ -17,7 +17,7 @@ export type JoinToken = Extract<OneTimeToken, { purpose: 'invitation' | 'registr
 const invalidInvitation = (): ApiError =>
   new ApiError('TOKEN_INVALID', 'this invitation was withdrawn, or its organization is gone; ask for a new one');
 
-/** To whom a token was mailed. */
+/** Address to which the token was mailed. */
 export const addressOf = async ({ documents }: Pick<IdentityPorts, 'documents'>, token: JoinToken): Promise<string> => {
   if (token.purpose === 'registration') return token.email;
   const invitation = await documents.of(token.tenantId).collection(invitations).find(token.invitationId);
@@ -31,10 +31,12 @@ export interface Joined {
   readonly membership: Membership & Stored;
 }
 
-/** Who joins: an existing user, or the document of a new one. */
+/** The joining person: an existing user, or the document of a new one. */
 export type Joining = { readonly known: User & Stored } | { readonly fresh: User };
 
-/** Uses the token up and makes the membership, within a change that declares `user.join` and `organization.create`. */
+/**
+ * Redeems the token and creates the membership, within a change that declares `user.join` and `organization.create`.
+ */
 export const join = async (
   scope: AuditedTransaction,
   token: JoinToken,
@@ -80,7 +82,7 @@ const acceptInvitation = async (
   return { organization, membership };
 };
 
-/** Removes an invitation with its token, and its message where that has not left yet. */
+/** Removes an invitation with its token, and its unsent mail. */
 export const withdraw = async (
   scope: Pick<Documents, 'of'>,
   tenantId: string,

@@ -3,16 +3,16 @@ import type { Counters } from '../../../schemas/ports/counters.ts';
 import { subscriberOf } from '../../../schemas/source-address.ts';
 import { rateLimited } from '../../errors.ts';
 
-/** Requests for a message to an address: from one source about it, and from one source about any. */
+/** Requests for mail to an address: limit per source and address, and limit per source. */
 const ofPair = { rate: 1 / 120, burst: 5 };
 const ofSource = { rate: 1 / 10, burst: 30 };
-/** Messages to one address, for requests of all sources together. */
+/** Mails to one address, for requests from all sources. */
 const ofAddress = { rate: 1 / 600, burst: 5 };
 
 /**
- * Counts a request without a session to send mail to an address. Throws `RATE_LIMITED` when its source asks too often.
- * Returns false when the address has had enough mail for now, which the answer must not reveal: no source can block
- * another person's mail, nor fill their inbox.
+ * Counts a request without a session to send mail to an address. Throws `RATE_LIMITED` when its source sends too many
+ * requests. Returns false when the address has received enough mail for now, which the answer must not reveal: no
+ * source can block another person's mail, or fill their inbox.
  */
 export const mayWriteTo = async (counters: Counters, address: string, email: string): Promise<boolean> => {
   const source = subscriberOf(address);
@@ -28,7 +28,7 @@ export const mayWriteTo = async (counters: Counters, address: string, email: str
 
 const ofTokens = { rate: 1, burst: 60 };
 
-/** Counts a use of a link's token by a source. */
+/** Counts the use of a link's token by a source. */
 export const countTokenUse = async (counters: Counters, address: string): Promise<void> => {
   const { granted, retryAfterMs } = await counters.consume(`one-time-token/${subscriberOf(address)}`, ofTokens, 1);
   if (granted < 1) throw rateLimited('too many links tried from here; wait a moment', retryAfterMs);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A name that people choose: one line, without marks that turn the direction of the text around it. */
+/** A name chosen by a user: one line, without characters that reverse the text direction around it. */
 const oneLine = (what: string) =>
   z
     .string()
@@ -14,7 +14,7 @@ const oneLine = (what: string) =>
 export const PersonName = oneLine('What others call this person');
 export const OrganizationName = oneLine('Name of the organization');
 
-/** An e-mail address, in lower case whatever was given. */
+/** An e-mail address, converted to lower case */
 export const EmailAddress = z
   .string()
   .trim()

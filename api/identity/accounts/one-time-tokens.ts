@@ -14,7 +14,7 @@ const storedIn = (scope: Pick<Documents, 'of'>) => scope.of(oneTimeTokensTenant)
 
 const idOf = (token: string): string => hash('sha256', token);
 
-/** Stores what a new token lets its bearer do. The token itself is kept nowhere: it belongs into a mail and no other place. */
+/** Stores the permission of a new token. The token itself is not stored anywhere: it may only be in the mail. */
 export const putToken = async (
   scope: Pick<Documents, 'of'>,
   fields: OneTimeToken,
@@ -25,7 +25,7 @@ export const putToken = async (
   return { token, tokenHash };
 };
 
-/** Finds a token; throws `TOKEN_INVALID` when it is wrong, used, too old, or for another purpose. */
+/** Returns a token; throws `TOKEN_INVALID` if it is wrong, used, expired, or for another purpose. */
 export const findToken = async <Name extends Purpose>(
   scope: Pick<Documents, 'of'>,
   token: string,
@@ -38,18 +38,20 @@ export const findToken = async <Name extends Purpose>(
   return found as Of<Name> & Stored;
 };
 
-/** Uses a token up, within the transaction that it allows; throws `TOKEN_INVALID` when it was used meanwhile. */
+/**
+ * Consumes a token within the transaction that it authorizes; throws `TOKEN_INVALID` if it was used in the meantime.
+ */
 export const useToken = async (scope: Pick<Documents, 'of'>, { id }: Stored): Promise<void> => {
   if (!(await storedIn(scope).delete(id))) throw invalidToken();
 };
 
-/** Voids earlier tokens of a user or an address. */
+/** Invalidates earlier tokens of a user or an address. */
 export const voidTokens = (
   scope: Pick<Documents, 'of'>,
   whose: { readonly userId: string } | { readonly email: string },
 ): Promise<number> => deleteMatching(storedIn(scope), { ...whose });
 
-/** Removes tokens that are too old to be used. */
+/** Deletes expired tokens. */
 export const sweepTokens = async (documents: Documents, now: number): Promise<void> => {
   await deleteMatching(storedIn(documents), { expiresAt: { $lt: new Date(now).toISOString() } });
 };

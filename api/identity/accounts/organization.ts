@@ -7,7 +7,9 @@ import { type Membership, memberships, type User } from '../../../schemas/resour
 import type { Who } from '../../callers/caller.ts';
 import type { AuditedTransaction } from '../../changes.ts';
 
-/** Makes an organization with its first project and its Owner, within a change that declares `organization.create`. */
+/**
+ * Creates an organization with its first project and its Owner, within a change that declares `organization.create`.
+ */
 export const makeOrganization = async (
   { of, record }: AuditedTransaction,
   {
@@ -21,7 +23,7 @@ export const makeOrganization = async (
     readonly owner: User & Stored;
     readonly planId: string;
     readonly id?: string;
-    /** The Owner when it is left out. */
+    /** Defaults to the Owner */
     readonly actor?: Who;
   },
 ): Promise<{ organization: Organization & Stored; membership: Membership & Stored }> => {

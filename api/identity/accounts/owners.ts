@@ -14,8 +14,8 @@ export const ownersOf = async (scope: Pick<Documents, 'of'>, tenantId: string): 
 };
 
 /**
- * Refuses a change that leaves an organization without an active Owner. Call it last in the transaction. It holds for
- * concurrent changes too: each appends to the organization's audit chain, so the later of two starts again and sees the
+ * Rejects a change that leaves an organization without an active Owner. Call it last in the transaction. It also works
+ * for concurrent changes: each appends to the organization's audit chain, so the later one restarts and sees the
  * earlier one.
  */
 export const requireOwner = async (scope: Pick<Documents, 'of'>, tenantId: string): Promise<void> => {

@@ -1,10 +1,10 @@
-/** How many partitions the telemetry of an organization is spread over. */
+/** Number of partitions for the telemetry of an organization. */
 import type { Clock } from '../../../schemas/ports/clock.ts';
 import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
 import { Organization, organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
 import { systemActor, systemChange } from '../../changes.ts';
 
-/** Receivers go by it within seconds. Throws, with the reason, where that is not possible. */
+/** Sets the number; receivers apply it within seconds. Throws with the reason if it is impossible. */
 export const setShards = async (
   ports: { readonly documents: Documents; readonly clock: Clock },
   id: string,

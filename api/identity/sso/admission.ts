@@ -21,19 +21,19 @@ interface Admitting {
   readonly change: Transact;
 }
 
-/** What the organization knows of the person who signs in. */
+/** Existing objects of the organization for the person who signs in. */
 interface Found {
   readonly user: (User & Stored) | undefined;
   readonly identity: (Identity & Stored) | undefined;
   readonly membership: (Membership & Stored) | undefined;
 }
 
-/** The result of the mapping: a role, none (`null`), or `undefined` without a mapping. */
+/** Result of the role mapping: a role, none (`null`), or `undefined` without a mapping. */
 type Mapped = MappedRole | null | undefined;
 
 const forbidden = (message: string): ApiError => new ApiError('FORBIDDEN', message);
 
-/** The role for the provider's claims, `null` for none; `undefined` without a mapping. */
+/** Returns the role for the provider's claims, `null` for none; `undefined` without a mapping. */
 export const mappedRole = (
   { roleMapping, defaultRole }: Pick<IdentityProvider, 'roleMapping' | 'defaultRole'>,
   claims: Readonly<Record<string, unknown>>,
@@ -44,8 +44,8 @@ export const mappedRole = (
 };
 
 /**
- * Returns the user of the claims as a member of the provider's organization: found by issuer and subject, or admitted if
- * the address is in a proved domain. Applies the mapping of roles; an Owner stays Owner.
+ * Returns the user of the claims as a member of the provider's organization: found by issuer and subject, or admitted
+ * if the address is in a verified domain. Applies the role mapping; an Owner stays Owner.
  */
 export const admit = async (admitting: Admitting, ports: IdentityPorts): Promise<User & Stored> => {
   const { tenantId, provider, claims, change } = admitting;
@@ -67,7 +67,7 @@ export const admit = async (admitting: Admitting, ports: IdentityPorts): Promise
   return change((scope) => settle(scope, admitting, role));
 };
 
-/** Whether the mapping gives another role. Only Owners decide who is Owner. */
+/** Whether the mapping returns another role. Only Owners decide who is Owner. */
 const differs = ({ role }: Membership, mapped: Mapped): mapped is MappedRole =>
   mapped !== undefined && mapped !== null && role !== 'owner' && role !== mapped;
 
@@ -85,14 +85,14 @@ const find = async ({ tenantId, claims }: Admitting, documents: Pick<AuditedTran
   };
 };
 
-/** Within the change: makes what is missing, and sets the role. */
+/** Within the change: creates missing objects, and sets the role. */
 const settle = async (scope: AuditedTransaction, admitting: Admitting, role: Mapped): Promise<User & Stored> => {
   const { tenantId, provider } = admitting;
   const found = await find(admitting, scope);
   const members = scope.of(tenantId).collection(memberships);
   if (found.user !== undefined && found.membership !== undefined) {
     const { user, membership } = found;
-    // Another change has set the same role meanwhile.
+    // Another change set the same role in the meantime.
     if (!differs(membership, role)) throw new ApiError('CONFLICT', 'the user was changed meanwhile; sign in again');
     await members.update(user.id, { role }, membership.version);
     record(scope, admitting, { action: 'user.update', user, before: { role: membership.role }, after: { role } });
@@ -120,7 +120,7 @@ const record = (
     actor: { type: 'user', id: user.id, name: user.email },
   });
 
-/** The address, when the provider may speak for it. */
+/** Returns the address if the provider is authorized for its domain. */
 const admittedEmail = ({ provider, claims }: Admitting): string => {
   const { success, data: email = '' } = EmailAddress.safeParse(claims['email']);
   if (!success) throw forbidden('the identity provider sent no e-mail address; request the scope "email" there');
@@ -132,7 +132,7 @@ const admittedEmail = ({ provider, claims }: Admitting): string => {
   return email;
 };
 
-/** A new user is admitted only when the domain is proved now: domains change hands. */
+/** A new user is admitted only if the domain is verified at this moment, because domains change hands. */
 const refuseLostDomain = async (admitting: Admitting, { outbound, secretBox }: IdentityPorts): Promise<void> => {
   const domain = domainOfEmail(admittedEmail(admitting)) ?? '';
   const proved = await isProved({ outbound, box: secretBox }, admitting.tenantId, domain);
@@ -158,7 +158,7 @@ const makeUser = async (scope: AuditedTransaction, { claims }: Admitting, email:
   return user;
 };
 
-/** Links the identity to a user who is signed in. */
+/** Links the identity to a signed-in user. */
 export const linkIdentity = async (
   { tenantId, claims, change }: Omit<Admitting, 'provider'>,
   user: User & Stored,

@@ -14,11 +14,11 @@ import { systemActor, systemChange } from '../../changes.ts';
 
 const prefix = 'oiq-verification=';
 
-/** The TXT record of a domain that proves it for an organization, and for no other one. */
+/** The TXT record of a domain that verifies it for one organization only. */
 export const proofOf = (box: SecretBox, tenantId: string, domain: string): string =>
   `${prefix}${box.derive('domain proof', JSON.stringify([tenantId, domain])).toString('base64url')}`;
 
-/** A domain as names are compared; undefined when it is none. */
+/** Normalizes a domain for comparison; returns undefined if it is invalid. */
 export const domainOf = (text: string): string | undefined => {
   const ascii = domainToASCII(text.trim().toLowerCase().replace(/\.$/, ''));
   return /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/.test(ascii)
@@ -26,10 +26,10 @@ export const domainOf = (text: string): string | undefined => {
     : undefined;
 };
 
-/** The domain of an e-mail address. */
+/** Returns the domain of an e-mail address. */
 export const domainOfEmail = (email: string): string | undefined => domainOf(email.slice(email.lastIndexOf('@') + 1));
 
-/** Looks for the record. `undefined` when the name service does not answer. */
+/** Looks up the record. `undefined` when the name service does not answer. */
 export const isProved = async (
   { outbound, box }: { readonly outbound: Outbound; readonly box: SecretBox },
   tenantId: string,
@@ -39,7 +39,7 @@ export const isProved = async (
   return records?.some((record) => record.trim() === proofOf(box, tenantId, domain));
 };
 
-/** Addresses of proved domains lead to the organization. */
+/** Routes addresses of verified domains to the organization. */
 export const leadFromDomains = async (
   of: Documents['of'],
   tenantId: string,
@@ -61,8 +61,8 @@ export interface DomainPorts {
 }
 
 /**
- * Checks the record of every proved domain again: a domain whose record is gone is no longer proved. If the name service
- * does not answer, nothing changes; admitting a new user needs a record that is there at that moment.
+ * Checks the record of every verified domain again: a domain without its record is no longer verified. If the name
+ * service does not answer, nothing changes; admitting a new user requires the record at that moment.
  */
 export const checkDomains = async (checking: DomainPorts): Promise<void> => {
   for await (const { tenantId, domains } of checking.documents.everywhere(identityProviders)) {

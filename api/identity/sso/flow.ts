@@ -5,17 +5,17 @@ import type { RequestFacts } from '../../request-facts.ts';
 import { cookieIn } from '../cookies.ts';
 import { unauthenticated } from '../session.ts';
 
-/** State for the callback, kept only in the browser that was redirected. */
+/** State for the callback, stored only in the redirected browser. */
 const Flow = z.strictObject({
   tenantId: z.string(),
-  /** The provider to which the browser was redirected: if it was replaced meanwhile, the answer is refused. */
+  /** The provider of the redirect: if it was replaced in the meantime, the answer is rejected. */
   issuer: z.string(),
   clientId: z.string(),
   state: z.string(),
   nonce: z.string(),
   verifier: z.string(),
   returnTo: z.string(),
-  /** The user, already signed in, who links the identity. */
+  /** The signed-in user who links the identity */
   link: z.strictObject({ userId: z.string(), sessionId: z.string() }).optional(),
   expiresAtMs: z.number(),
 });
@@ -26,20 +26,20 @@ const cookie = 'oiq_sso';
 const purpose = 'single sign-on';
 
 const setCookie = (request: RequestFacts, value: string, until: Date): void =>
-  // Lax: the provider sends the browser back from another site.
+  // Lax: the provider redirects the browser back from another site.
   request.reply(
     'Set-Cookie',
     `${cookie}=${value}; Path=/auth/sso; HttpOnly; SameSite=Lax; Expires=${until.toUTCString()}${request.secure ? '; Secure' : ''}`,
   );
 
-/** Binds a flow to the browser. A second flow takes the place of the first. */
+/** Binds a flow to the browser. A second flow replaces the first. */
 export const storeFlow = (request: RequestFacts, box: SecretBox, flow: Flow): void =>
   setCookie(request, box.seal(purpose, JSON.stringify(flow)), new Date(flow.expiresAtMs));
 
 const lost = () =>
   unauthenticated('this sign-in was not begun in this browser, took too long, or was finished before; begin again');
 
-/** The flow of the browser that comes back, used up by this. `UNAUTHENTICATED` where there is none with the state. */
+/** Consumes the flow of the returning browser. Throws `UNAUTHENTICATED` if there is none with the state. */
 export const consumeFlow = async (
   request: RequestFacts,
   state: string | undefined,
@@ -51,13 +51,13 @@ export const consumeFlow = async (
   setCookie(request, '', new Date(0));
   const flow = Flow.parse(JSON.parse(text));
   if (flow.expiresAtMs <= nowMs || flow.state !== state) throw lost();
-  // The window is aligned to the clock; two of them are surely longer than a flow lives.
+  // The window is aligned to the clock; two windows are always longer than the lifetime of a flow.
   const { granted } = await counters.spend(`sso/${flow.state}`, 1, 2 * flowLifetimeMs, 1);
   if (granted < 1) throw lost();
   return flow;
 };
 
-/** A path of this site, for the browser to go to after the sign-in; anything that could lead elsewhere is none. */
+/** Whether a text is a path of this site that is safe to redirect to after the sign-in. */
 export const isLocalPath = (text: string): boolean => {
   if (!/^\/(?![/\\])[\x21-\x7e]*$/.test(text) || text.includes('\\')) return false;
   const here = 'http://here.invalid';

@@ -9,7 +9,7 @@ import { withoutTrailing } from '../../../schemas/text.ts';
 import type { IdentityPorts } from '../ports.ts';
 import type { Client } from './provider.ts';
 
-/** An organization's provider where it is in use, with the client that we are there. */
+/** Returns an organization's enabled provider, with our client there. */
 export const providerOf = async (
   tenantId: string,
   { documents, secretBox }: Pick<IdentityPorts, 'documents' | 'secretBox'>,
@@ -23,9 +23,9 @@ export const providerOf = async (
   return { provider, client: { issuer, clientId, clientSecret: opened } };
 };
 
-/** The address to which providers send browsers back. */
+/** The address to which providers redirect browsers. */
 export const redirectUriOf = (settings: IdentityPorts['settings'], host: string): string =>
   `${withoutTrailing(settings.PUBLIC_URL ?? `http://${host}`, '/')}/auth/sso/oidc/callback`;
 
-/** Under which client secrets are sealed. */
+/** Purpose for sealing client secrets */
 export const clientSecretPurpose = 'identity provider';

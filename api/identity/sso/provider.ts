@@ -20,7 +20,7 @@ import { isLoopback } from '../cookies.ts';
 import { unauthenticated } from '../session.ts';
 import type { Flow } from './flow.ts';
 
-/** A client at a provider. */
+/** A client of a provider */
 export interface Client {
   readonly issuer: string;
   readonly clientId: string;
@@ -30,7 +30,7 @@ export interface Client {
 /** Claims about a person, from the ID token and from userinfo. */
 export type Claims = Readonly<Record<string, unknown>> & { readonly iss: string; readonly sub: string };
 
-/** Why an issuer's address cannot be used; undefined when it can. */
+/** Returns why an issuer's address is unusable; undefined if it is usable. */
 export const issuerProblem = (issuer: string): string | undefined => {
   if (!URL.canParse(issuer)) return 'is no address';
   const { protocol, host, search, hash, username } = new URL(issuer);
@@ -39,7 +39,7 @@ export const issuerProblem = (issuer: string): string | undefined => {
   return 'must begin with https://';
 };
 
-/** How the secret is sent: in the header, unless the provider's metadata allow the body only. */
+/** How to send the secret: in the header, unless the provider's metadata allows the body only. */
 const secretOf = (secret: string): ClientAuth => {
   const inHeader = ClientSecretBasic(secret);
   const inBody = ClientSecretPost(secret);
@@ -52,7 +52,7 @@ const secretOf = (secret: string): ClientAuth => {
 const maxAddressLength = 2048;
 const neededEndpoints = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const;
 
-/** Every endpoint is an address of the web, as the issuer's own is: browsers are sent to one of them. */
+/** Every endpoint must be a web address like the issuer's own, because browsers are redirected to one of them. */
 const refuseBadEndpoints = (configuration: Configuration): void => {
   const server = configuration.serverMetadata();
   const endpoints =
@@ -60,13 +60,13 @@ const refuseBadEndpoints = (configuration: Configuration): void => {
   for (const name of endpoints) {
     const value: unknown = server[name];
     const isText = typeof value === 'string' && value.length <= maxAddressLength;
-    // A query may be part of an endpoint.
+    // An endpoint may contain a query.
     const problem = isText ? issuerProblem(value.replace(/\?[^#]*/, '')) : 'is no address';
     if (problem !== undefined) throw new Error(`its ${name} ${problem}`);
   }
 };
 
-/** Reads the provider's description, which must be of this very issuer. Rejects with whatever is wrong with it. */
+/** Reads the provider's metadata, which must be of this issuer. Rejects with the problem otherwise. */
 export const discover = async (
   { issuer, clientId, clientSecret }: Client,
   outbound: Outbound,
@@ -80,7 +80,7 @@ export const discover = async (
     {
       [customFetch]: (url, { method, headers, body }) =>
         outbound.fetch(url, { method, headers, body: bodyOf(body) } satisfies OutboundRequest),
-      // Signatures are verified although the token came from the provider itself, and "none" is thereby refused.
+      // Signatures are verified even though the token is directly from the provider; this also rejects "none".
       execute: [enableNonRepudiationChecks, ...(plain ? [allowInsecureRequests] : [])],
     },
   );
@@ -94,7 +94,7 @@ const bodyOf = (body: unknown): string | null => {
   throw new TypeError('a body of this form is not sent');
 };
 
-/** As `discover`, for a sign-in: throws `UNAVAILABLE` when the provider does not answer. */
+/** Like `discover`, for a sign-in: throws `UNAVAILABLE` when the provider does not answer. */
 export const discoverNow = async (client: Client, outbound: Outbound): Promise<Configuration> => {
   try {
     return await discover(client, outbound);
@@ -103,14 +103,14 @@ export const discoverNow = async (client: Client, outbound: Outbound): Promise<C
   }
 };
 
-/** The reason of a provider's failure, for people. Without the provider's data, which may hold tokens. */
+/** The readable reason of a provider's failure, without data of the provider, which may contain tokens. */
 export const reasonOf = (error: unknown): string => {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause instanceof OutboundError) return cause.message;
   return error instanceof Error ? error.message : 'it does not answer as OpenID Connect says';
 };
 
-/** The address to which the browser is redirected. */
+/** Returns the address to which the browser is redirected. */
 export const authorizationUrl = async (
   configuration: Configuration,
   { state, nonce, verifier }: Pick<Flow, 'state' | 'nonce' | 'verifier'>,
@@ -127,8 +127,8 @@ export const authorizationUrl = async (
   }).href;
 
 /**
- * Exchanges what the browser brought back for claims about who is in front of it. `UNAUTHENTICATED` for an answer that is
- * not the provider's to this very question.
+ * Exchanges the browser's authorization response for claims about the person. Throws `UNAUTHENTICATED` if the response
+ * is not the provider's answer to this request.
  */
 export const claimsOf = async (
   configuration: Configuration,
@@ -146,7 +146,7 @@ export const claimsOf = async (
     if (claims === undefined) throw new Error('there is no ID token');
     const hasUserinfo = configuration.serverMetadata().userinfo_endpoint !== undefined;
     if (!hasUserinfo || needed.every((name) => claims[name] !== undefined)) return claims;
-    // Checked to be about the same subject.
+    // The client checks that the subject is the same.
     const more = await fetchUserInfo(configuration, tokens.access_token, claims.sub);
     return { ...more, ...claims };
   } catch (cause) {

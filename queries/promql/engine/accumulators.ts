@@ -8,30 +8,30 @@ import type { LabelSet } from './labels.ts';
 import { quantileOfValues } from './quantile.ts';
 import { absent, float, histogram, Row } from './rows.ts';
 
-/** Gathers the rows of one group, each step for itself. */
+/** Accumulates the rows of one group, separately for each step. */
 export interface Accumulator {
   add(row: Row): void;
   result(labels: LabelSet): Row;
 }
 
-/** What the groups of one aggregation share. */
+/** State shared by the groups of one aggregation. */
 export interface Aggregating {
   readonly operator: Aggregator;
-  /** What is aggregated, as annotations name its place. */
+  /** The aggregated expression, for the position in annotations. */
   readonly inner: Expression;
   readonly annotations: Annotations;
   readonly steps: number;
-  /** The parameter at every step. */
+  /** Value of the parameter at each step. */
   readonly parameter: Float64Array | undefined;
 }
 
-/** `min`, `max`, `stddev`, `stdvar` and `quantile` leave histograms out, and say so. */
+/** `min`, `max`, `stddev`, `stdvar` and `quantile` ignore histograms, with an annotation. */
 const floatsOf = (row: Row, step: number, { operator, inner, annotations }: Aggregating): boolean => {
   if (row.present[step] === histogram) annotations.ignoredInAggregation(operator, inner);
   return row.present[step] === float;
 };
 
-/** `sum`: floats with what rounding takes from them, in columns. */
+/** `sum`: floats with their rounding errors, in columns. */
 class Sums implements Accumulator {
   readonly #shared: Aggregating;
   readonly #sums: Float64Array;
@@ -91,7 +91,7 @@ interface HistogramFigure {
   value(): Histogram;
 }
 
-/** Sums or means of histograms at those steps that have any. */
+/** Sums or means of histograms at the steps that have any. */
 class HistogramsOfSteps {
   readonly #shared: Aggregating;
   readonly #create: (first: Histogram) => HistogramFigure;
@@ -121,7 +121,7 @@ class HistogramsOfSteps {
     }
   }
 
-  /** Steps that have floats as well have no result. */
+  /** Steps with floats as well have no result. */
   finish(row: Row): void {
     const { annotations, inner } = this.#shared;
     for (const [step, figure] of this.#figures) {
@@ -171,7 +171,7 @@ class Means implements Accumulator {
   }
 }
 
-/** `count` and `group`: of every sample. */
+/** `count` and `group`: for every sample. */
 class Counts implements Accumulator {
   readonly #row: Row;
   readonly #group: boolean;
@@ -292,7 +292,7 @@ class Quantiles implements Accumulator {
   }
 }
 
-/** Creates what gathers one group; undefined for operators that choose series instead. */
+/** Creates the accumulator of a group; undefined for operators that select series instead. */
 export const accumulatorOf = (shared: Aggregating): Accumulator | undefined => {
   switch (shared.operator) {
     case 'sum':

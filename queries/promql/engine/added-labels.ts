@@ -13,7 +13,7 @@ const identifying = ['instance', 'job'];
 const conditionsOf = ({ args }: Call): readonly Matcher[] =>
   args[1]?.kind === 'selector' ? args[1].matchers : [{ name: '__name__', op: '=', value: 'target_info' }];
 
-/** Which metrics are read: `target_info` if nothing is said, every `…_info` if it is only said which not. */
+/** Returns the metrics to read: `target_info` by default, every `…_info` if there are only negative matchers. */
 const namesOf = (conditions: readonly Matcher[]): readonly Matcher[] => {
   const names = conditions.filter(({ name }) => name === '__name__');
   if (names.some(({ op }) => op === '=' || op === '=~')) return names;
@@ -22,13 +22,13 @@ const namesOf = (conditions: readonly Matcher[]): readonly Matcher[] => {
     : [{ name: '__name__', op: '=', value: 'target_info' }];
 };
 
-/** The conditions on the series that `info()` takes labels from. */
+/** Returns the matchers of the series from which `info()` adds labels. */
 export const infoMatchers = (node: Call): readonly Matcher[] => {
   const conditions = conditionsOf(node);
   return [...conditions.filter(({ name }) => name !== '__name__'), ...namesOf(conditions)];
 };
 
-/** When a vector's selectors are read: `@` and `offset`, those of subqueries around them included. */
+/** Evaluation time of a vector's selectors: `@` and `offset`, including those of enclosing subqueries. */
 export interface Reference {
   readonly at: number | undefined;
   readonly offsetMs: number;
@@ -50,7 +50,7 @@ const referenceOf = (node: VectorSelector, path: readonly Expression[]): Referen
   return { at, offsetMs };
 };
 
-/** The references of all selectors that a vector comes from; undefined stands for a part that has none. */
+/** Returns the references of all selectors of a vector; undefined for a part without one. */
 const referencesOf = (node: Expression, path: readonly Expression[]): (Reference | undefined)[] => {
   if (typeOf(node) !== 'vector' && typeOf(node) !== 'matrix') return [];
   if (node.kind === 'selector') return [referenceOf(node, path)];
@@ -60,7 +60,7 @@ const referencesOf = (node: Expression, path: readonly Expression[]): (Reference
   return found.some((reference) => reference !== undefined) ? found : [undefined];
 };
 
-/** The time that the selectors of a vector share; undefined if they have none in common. */
+/** Returns the time shared by the selectors of a vector; undefined if they have none in common. */
 export const sharedReference = (node: Expression): Reference | undefined => {
   const [first, ...others] = referencesOf(node, []);
   if (first === undefined) return undefined;
@@ -69,7 +69,7 @@ export const sharedReference = (node: Expression): Reference | undefined => {
 
 const signature = (labels: LabelSet): string => labels.pick(identifying).key;
 
-/** Only series with the `instance` and `job` of a series of the vector add labels to it. */
+/** Yields series with the `instance` and `job` of a series of the vector; only these add labels. */
 function* relevant(allSeries: Iterable<Series>, signatures: ReadonlySet<string>): Iterable<Series> {
   for (const series of allSeries) if (signatures.has(signature(Labels.from(series.labels)))) yield series;
 }
@@ -93,7 +93,7 @@ class InfoCall {
     return this.#ignored(row.labels.get('__name__'));
   }
 
-  /** The labels of a series with those of its info series at a step; undefined if it is left out. */
+  /** Returns the labels of a series with those of its info series at a step; undefined if the series is dropped. */
   enriched(base: LabelSet, infos: ReadonlyMap<string, Row> | undefined): LabelSet | undefined {
     const added = new Map<string, string>();
     for (const info of infos?.values() ?? []) this.#add(added, base, info.labels);
@@ -111,7 +111,7 @@ class InfoCall {
   }
 }
 
-/** The newest series of each info metric at a step, by instance and job. */
+/** Returns the newest series of each info metric at a step, by instance and job. */
 const newestAt = (rows: readonly Row[], step: number): Map<string, Map<string, Row>> => {
   const found = new Map<string, Map<string, Row>>();
   for (const row of rows) {
@@ -132,7 +132,7 @@ const newestAt = (rows: readonly Row[], step: number): Map<string, Map<string, R
   return found;
 };
 
-/** The info series of the instances and jobs of a vector. */
+/** Returns the info series of the instances and jobs of a vector. */
 const infosOf = (evaluation: Evaluation, node: Call, call: InfoCall, rows: readonly Row[]): readonly Row[] => {
   const infoSignatures = new Set(rows.filter((row) => !call.ignores(row)).map((row) => signature(row.labels)));
   infoSignatures.delete('');
@@ -143,7 +143,7 @@ const infosOf = (evaluation: Evaluation, node: Call, call: InfoCall, rows: reado
   ];
 };
 
-/** What one series becomes: one row for each set of labels that it has over time. */
+/** Results of one series: a row for each set of labels it has over time. */
 class Enriched {
   readonly rows: Row[] = [];
   readonly #counts: SampleCounts;

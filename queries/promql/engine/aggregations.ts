@@ -12,7 +12,7 @@ import { absent, histogram, Row } from './rows.ts';
 const textAt = (row: Row, step: number): string =>
   row.present[step] === histogram ? histogramText(row.histogram(step)) : plainNumber(row.values[step] as number);
 
-/** `count_values("label", v)`: how often each value is there. */
+/** `count_values("label", v)`: the number of occurrences of each value. */
 const valueCounts = (evaluation: Evaluation, node: Aggregation): Row[] => {
   const { counts, steps } = evaluation;
   const label = node.parameter?.kind === 'string' ? node.parameter.value : '';
@@ -44,7 +44,10 @@ const checkQuantiles = (evaluation: Evaluation, node: Aggregation, parameter: Fl
   if (min < 0) evaluation.annotations.quantile(min, place);
 };
 
-/** The rows of an aggregation. Sums and the like take each series as it passes and keep accumulators only. */
+/**
+ * Returns the rows of an aggregation. Sums and similar operators process each series in turn and retain only
+ * accumulators.
+ */
 export const aggregatedRows = (evaluation: Evaluation, node: Aggregation): Row[] => {
   const { operator, inner } = node;
   if (operator === 'count_values') return valueCounts(evaluation, node);

@@ -3,11 +3,11 @@ import { shortNumber } from '../syntax/numbers.ts';
 import { quoted } from '../syntax/quotes.ts';
 import type { Place } from '../syntax/tree.ts';
 
-/** What Prometheus tells of an answer beside it: warnings, and infos of less weight. */
+/** Annotations that Prometheus returns with an answer: warnings, and less severe infos. */
 interface Annotation {
   readonly kind: 'warning' | 'info';
   readonly place: Place;
-  /** What is said of all occurrences together, behind the text. */
+  /** Summary of all occurrences, appended to the text. */
   readonly details?: Details;
 }
 
@@ -16,7 +16,7 @@ interface Details {
   merge(other: Details): void;
 }
 
-/** Where the counts of a classic histogram's buckets fell, although they can only rise. */
+/** Steps where the counts of a classic histogram's buckets decreased, although they can only increase. */
 export class Monotonicity implements Details {
   #fromMs: number;
   #toMs: number;
@@ -50,7 +50,7 @@ export class Monotonicity implements Details {
   }
 }
 
-/** How often a sample began before the one before it ended. */
+/** Number of samples that began before the previous one ended. */
 class Occurrences implements Details {
   #count = 1;
 
@@ -65,7 +65,7 @@ class Occurrences implements Details {
 
 const forMetric = (metric: string): string => (metric === '' ? '' : ` for metric name ${quoted(metric)}`);
 
-/** Collects annotations of one query; the same text is kept once. */
+/** Collects annotations of one query; equal texts are stored once. */
 export class Annotations {
   readonly #all = new Map<string, Annotation>();
 
@@ -83,7 +83,7 @@ export class Annotations {
     else if (details !== undefined) known.details?.merge(details);
   }
 
-  /** The texts with positions in the expression, as Prometheus answers them. */
+  /** Returns the texts with positions in the expression, as Prometheus returns them. */
   texts(expression: string): { warnings: string[]; infos: string[] } {
     const texts = (requestedKind: Annotation['kind']) =>
       [...this.#all]

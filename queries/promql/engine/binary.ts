@@ -15,7 +15,7 @@ type Value = number | Histogram;
 const valueAt = (row: Row, step: number): Value =>
   row.present[step] === float ? (row.values[step] as number) : row.histogram(step);
 
-/** What one step's elements have to tell: Prometheus keeps the last. */
+/** Annotation of the elements of one step: Prometheus reports the last one. */
 class LastAnnotation {
   #annotate: Annotate | undefined;
 
@@ -45,7 +45,7 @@ class LastAnnotation {
   }
 }
 
-/** One element with the scalar: what stands at the step, or undefined if nothing does. */
+/** Combines one element with the scalar; returns the value at the step, or undefined for none. */
 type ScalarStep = (value: Value, scalar: number) => Value | undefined;
 
 const scalarStep = (evaluation: Evaluation, node: Binary, swapped: boolean): ScalarStep => {
@@ -87,12 +87,12 @@ function* withScalar(evaluation: Evaluation, node: Binary): Iterable<Row> {
   }
 }
 
-/** Two vectors whose series find each other by their labels. */
+/** Operation on two vectors whose series match by labels. */
 class VectorOperation {
   readonly #evaluation: Evaluation;
   readonly #node: Binary;
   readonly #matching: Matching;
-  /** The side whose series are unique in their groups, and the other one. */
+  /** The side with unique series per group, and the other side. */
   readonly #one: Side;
   readonly #many: Side;
   readonly #swapped: boolean;
@@ -101,7 +101,7 @@ class VectorOperation {
   readonly #results = new Map<string, Row>();
   readonly #ofPair = new Map<number, Row>();
   readonly #stepOf = new Map<Row, number>();
-  /** Results of the step by their group: which groups are matched, and with which labels. */
+  /** Results of the step by group: the matched groups, and their labels. */
   readonly #matched = new Map<number, Set<string>>();
   readonly #lastAnnotation = new LastAnnotation();
 
@@ -170,7 +170,7 @@ class VectorOperation {
     row.put(step, bool ? Number(outcome.passes) : outcome.value);
   }
 
-  /** Results of a group have to be unique. */
+  /** Throws if a group has duplicate results. */
   #match(many: number, one: number, labels: LabelSet): void {
     const group = (many >= 0 ? this.#many.groups[many] : this.#one.groups[one]) as number;
     const known = this.#matched.get(group);
@@ -187,7 +187,7 @@ class VectorOperation {
     known.add(labels.key);
   }
 
-  /** The row of a result, worked out once for each pair of series. */
+  /** Returns the row of a result, computed once for each pair of series. */
   #result(many: number, one: number): Row {
     const pair = (many + 1) * (this.#one.rows.length + 1) + one + 1;
     const known = this.#ofPair.get(pair);
@@ -206,7 +206,7 @@ class VectorOperation {
   }
 }
 
-/** The rows of an operation with at least one vector. */
+/** Returns the rows of an operation with at least one vector. */
 export const binaryRows = (evaluation: Evaluation, node: Binary): Iterable<Row> => {
   if (typeOf(node.left) !== 'vector' || typeOf(node.right) !== 'vector')
     return renamed(evaluation, withScalar(evaluation, node));

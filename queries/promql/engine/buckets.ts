@@ -1,17 +1,17 @@
-/** A bucket of a classic histogram: how many observations are at most its bound. */
+/** A bucket of a classic histogram: the number of observations up to its bound. */
 export interface BucketCount {
   readonly bound: number;
   count: number;
 }
 
-/** What had to be done so that counts rise with their bounds. */
+/** Corrections that made counts monotonic. */
 export interface Forced {
   lowest: number;
   highest: number;
   maxDifference: number;
 }
 
-/** Differences below this share are errors of rounding. */
+/** Relative differences below this are rounding errors. */
 const tolerance = 1e-12;
 const smallestNormal = 2 ** -1022;
 
@@ -23,7 +23,7 @@ const almostEqual = (left: number, right: number): boolean => {
   return difference / Math.min(sum, Number.MAX_VALUE) < tolerance;
 };
 
-/** Adds up buckets of the same bound. */
+/** Adds buckets with equal bounds. */
 const coalesced = (buckets: readonly BucketCount[]): BucketCount[] => {
   const result: BucketCount[] = [];
   for (const { bound, count } of buckets) {
@@ -34,7 +34,7 @@ const coalesced = (buckets: readonly BucketCount[]): BucketCount[] => {
   return result;
 };
 
-/** Makes counts rise with their bounds; says where they fell by more than rounding does. */
+/** Makes counts monotonic; returns where they fell by more than a rounding error. */
 const forceRise = (buckets: BucketCount[]): Forced | undefined => {
   let forced: Forced | undefined;
   let before = (buckets[0] as BucketCount).count;
@@ -58,7 +58,10 @@ const forceRise = (buckets: BucketCount[]): Forced | undefined => {
   return forced;
 };
 
-/** The quantile of a classic histogram, linear within its bucket. Buckets are in the order of their bounds. */
+/**
+ * Returns the quantile of a classic histogram, interpolated linearly within its bucket. Buckets must be in ascending
+ * order of bounds.
+ */
 export const bucketQuantile = (
   quantile: number,
   unmerged: readonly BucketCount[],
@@ -84,7 +87,7 @@ const valueAt = (quantile: number, buckets: readonly BucketCount[]): number => {
   return below.bound + (bucket.bound - below.bound) * ((rank - below.count) / (bucket.count - below.count));
 };
 
-/** How many observations are below a bound, linear within its bucket. */
+/** Returns the number of observations below a bound, interpolated linearly within its bucket. */
 const rankBelow = (value: number, buckets: readonly BucketCount[]): number => {
   let rank = 0;
   let lower = (buckets[0] as BucketCount).bound <= 0 ? Number.NEGATIVE_INFINITY : 0;
@@ -98,7 +101,10 @@ const rankBelow = (value: number, buckets: readonly BucketCount[]): number => {
   return Number.POSITIVE_INFINITY;
 };
 
-/** The fraction of a classic histogram's observations between two bounds. Buckets are in the order of their bounds. */
+/**
+ * Returns the fraction of a classic histogram's observations between two bounds. Buckets must be in ascending order of
+ * bounds.
+ */
 export const bucketFraction = (lower: number, upper: number, unmerged: readonly BucketCount[]): number => {
   if (unmerged.at(-1)?.bound !== Number.POSITIVE_INFINITY) return Number.NaN;
   const buckets = coalesced(unmerged);

@@ -3,7 +3,7 @@ import type { Histogram } from '../histograms/histogram.ts';
 import { wasReset } from '../histograms/resets.ts';
 import { type RangeCall, type RangeFunction, type Window, wasCounterReset } from './window.ts';
 
-/** One sample of a window, of either kind. */
+/** A sample of a window, float or histogram. */
 interface Sample {
   readonly time: number;
   readonly value: number | Histogram;
@@ -22,7 +22,7 @@ const histogramSample = (window: Window, place: number, call: RangeCall): Sample
   start: call.startTimes ? window.histogramStart(place) : 0,
 });
 
-/** Floats and histograms in the order of time, from two places on. */
+/** Yields floats and histograms in the order of time, from two indexes on. */
 function* samplesFrom(window: Window, call: RangeCall, float: number, histogram: number): Generator<Sample> {
   let nextFloat = float;
   let nextHistogram = histogram;
@@ -34,7 +34,10 @@ function* samplesFrom(window: Window, call: RangeCall, float: number, histogram:
   }
 }
 
-/** Of an `anchored` range only the last sample before it counts, besides those in it. Undefined if none is in it. */
+/**
+ * Returns the first indexes. Before an `anchored` range only the last sample counts. Undefined if no sample is in the
+ * range.
+ */
 const firstsOf = (window: Window, call: RangeCall): readonly [number, number] | undefined => {
   if (!call.anchored) return [window.from, window.histogramFrom];
   const before = (times: Float64Array, from: number, to: number) => {
@@ -81,7 +84,7 @@ const hasChanged = ({ value: before }: Sample, { value }: Sample): boolean => {
   return !value.equals(before);
 };
 
-/** The last two samples in the order of time. */
+/** Returns the last two samples in the order of time. */
 const lastTwo = (window: Window, call: RangeCall): readonly [Sample, Sample] | undefined => {
   if (window.floatCount + window.histogramCount < 2) return undefined;
   const float = Math.max(window.from, window.to - 2);
@@ -147,7 +150,7 @@ const ofHistograms = (
   }
 };
 
-/** Functions that compare samples with those before them. */
+/** Functions that compare samples with previous ones. */
 export const changeFunctions: Readonly<Record<string, RangeFunction>> = {
   resets: counting(wasResetBetween),
   changes: counting(hasChanged),

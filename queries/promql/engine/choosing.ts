@@ -12,20 +12,20 @@ interface Candidate {
   readonly value: number;
 }
 
-/** Chooses among the rows of one group that have a value at a step, in the order in which they are answered. */
+/** Selects rows of one group with a value at a step, in the order of the answer. */
 type Choose = (group: readonly Row[], step: number, parameter: number) => readonly Row[];
 
 type Less = (left: number, right: number) => boolean;
 
-/** Which value leaves first: the smallest of the largest, the largest of the smallest, and NaN before any. */
+/** Compares values by the order of removal: the smallest of the largest, the largest of the smallest, and NaN first. */
 const smaller: Less = (left, right) => Number.isNaN(left) || left < right;
 const larger: Less = (left, right) => Number.isNaN(left) || left > right;
 
-/** Whether a value takes the place of the one that leaves first. */
+/** Returns whether a value replaces the first one to be removed. */
 const replaces = (less: Less, worst: number, value: number): boolean =>
   !Number.isNaN(value) && (Number.isNaN(worst) || less(worst, value));
 
-/** Only floats are ranked; histograms are told of. */
+/** Returns whether a value is ranked. Only floats are; histograms cause an annotation. */
 const isRanked = (evaluation: Evaluation, node: Aggregation, present: number | undefined): boolean => {
   if (present === histogram) evaluation.annotations.ignoredInAggregation(node.operator, node);
   return present === float;
@@ -69,7 +69,7 @@ const shareOf: Choose = (group, step, ratio) =>
     return ratio >= 0 ? offset < Math.min(ratio, 1) : offset >= 1 + Math.max(ratio, -1);
   });
 
-/** Whether a parameter leaves nothing at all; throws where it is no number that counts. */
+/** Returns whether a parameter selects nothing; throws if it is not a valid number. */
 const choosesNothing = (evaluation: Evaluation, node: Aggregation, parameter: Float64Array): boolean => {
   const min = Math.min(...parameter);
   const max = Math.max(...parameter);
@@ -93,7 +93,7 @@ const choosesNothing = (evaluation: Evaluation, node: Aggregation, parameter: Fl
   return false;
 };
 
-/** `topk`, `bottomk`, `limitk` and `limit_ratio`: series of each group, with their own labels. */
+/** `topk`, `bottomk`, `limitk` and `limit_ratio`: series of each group with their own labels. */
 export const chosenRows = (evaluation: Evaluation, node: Aggregation): Row[] => {
   const { steps } = evaluation;
   const parameter = evaluation.scalar(node.parameter as Expression);

@@ -9,11 +9,11 @@ import type { Evaluation } from './context.ts';
 import type { LabelSet } from './labels.ts';
 import { absent, histogram, merged, Row, timeOf } from './rows.ts';
 
-/** A classic histogram: a row for each upper bound. */
+/** A classic histogram with a row for each upper bound. */
 interface Classic {
   readonly labels: LabelSet;
   readonly buckets: { readonly bound: number; readonly row: Row }[];
-  /** The native histogram of the same name and labels, if there is one. */
+  /** Native histogram with the same name and labels, if any. */
   native: Row | undefined;
 }
 
@@ -51,7 +51,7 @@ const histogramsOf = (evaluation: Evaluation, vector: Expression): Histograms =>
   return { natives, classics: all };
 };
 
-/** Calculates of both kinds. */
+/** Computes a value from either kind. */
 interface Calculation {
   native(value: Histogram, step: number): Figure;
   classic(buckets: BucketCount[], step: number): { value: number; monotonicity?: Monotonicity };
@@ -70,7 +70,7 @@ class HistogramCall {
     for (const classic of this.#histograms.classics) if (classic.native !== undefined) this.#findConflicts(classic);
   }
 
-  /** Steps that have both kinds have no answer. */
+  /** Finds steps that have both kinds; these have no result. */
   #findConflicts({ native, buckets }: Classic): void {
     const { steps, annotations, options } = this.#evaluation;
     const row = native as Row;
@@ -126,7 +126,7 @@ class HistogramCall {
     return row;
   }
 
-  /** A quantile of every histogram, by a scalar of each step. */
+  /** Returns a quantile of every histogram, with a scalar for each step. */
   quantiles(scalar: Float64Array, relabel?: (labels: LabelSet) => LabelSet): Row[] {
     const { steps } = this.#evaluation;
     const calculation: Calculation = {
@@ -176,7 +176,7 @@ export const histogramFraction = (evaluation: Evaluation, { args }: Call): Row[]
   return joined(evaluation, new HistogramCall(evaluation, vector).rows(calculation));
 };
 
-/** A quantile as a label's value, as OpenMetrics writes numbers. */
+/** Formats a quantile as a label value, like numbers in OpenMetrics. */
 const openMetrics = (value: number): string => {
   if (Number.isNaN(value)) return 'NaN';
   if (Math.abs(value) === Number.POSITIVE_INFINITY) return value > 0 ? '+Inf' : '-Inf';

@@ -4,16 +4,16 @@ import type { Expression, Subquery, VectorSelector } from '../syntax/tree.ts';
 import type { Annotations } from './annotations.ts';
 import type { Row, Steps } from './rows.ts';
 
-/** How Prometheus is set up, as far as answers depend on it. */
+/** Prometheus settings that affect answers. */
 export interface EngineOptions {
   readonly lookbackMs: number;
-  /** Whether names are dropped at the end only (Prometheus' feature `promql-delayed-name-removal`). */
+  /** Whether names are dropped only at the end (Prometheus' feature `promql-delayed-name-removal`). */
   readonly delayedNameRemoval: boolean;
-  /** Whether the times at which counters began count as resets (`use-start-timestamps`). */
+  /** Whether start times of counters count as resets (`use-start-timestamps`). */
   readonly startTimestamps: boolean;
-  /** Whether labels `__type__` and `__unit__` say what a metric is (`type-and-unit-labels`). */
+  /** Whether labels `__type__` and `__unit__` describe the metric (`type-and-unit-labels`). */
   readonly typeAndUnitLabels: boolean;
-  /** The step of subqueries that name none. */
+  /** Default step of subqueries. */
   readonly subqueryStepMs: number;
 }
 
@@ -26,25 +26,25 @@ export const defaultOptions: EngineOptions = {
   subqueryStepMs: 60_000,
 };
 
-/** A value, and what stands at its step. */
+/** Bytes of a value, and of the flag at its step. */
 const bytesOfCell = 9;
-/** Time and value of a point of the answer, and what it takes as text of JSON, which is copied once where it is sent. */
+/** Bytes of the time and value of a point, and of its JSON text, which is copied once when sent. */
 const bytesOfPoint = 90;
 
-/** Characters of a label's value that an evaluation makes, and of the labels that it makes in all. */
+/** Maximum number of characters of a label value created by an evaluation, and of all created labels. */
 const maxLabelCharacters = 65_536;
 const maxLabelsCharacters = 100e6;
 
 const tooMany = (): PromqlLimitError =>
   new PromqlLimitError('query processing would load too many samples into memory in query execution');
 
-/** Counts samples as Prometheus' statistics do, and refuses too many. */
+/** Counts samples like Prometheus' statistics, and throws above the limits. */
 export class SampleCounts {
   /** Samples of every step; those of a range count at each step that reads them. */
   total = 0;
-  /** The most samples that were held at once. */
+  /** Maximum number of samples held at once. */
   peak = 0;
-  /** `total` of each step of the query. */
+  /** `total` for each step of the query. */
   readonly perStep: Float64Array;
   #held = 0;
   #bytes = 0;
@@ -58,17 +58,17 @@ export class SampleCounts {
     this.#maxBytes = bytes;
   }
 
-  /** Takes memory for the columns of a row, before they are there. Rows with few values take as much as others. */
+  /** Reserves memory for the columns of a row before they are allocated. Sparse rows take as much as others. */
   charge(cells: number): void {
     this.#allocate(cells * bytesOfCell);
   }
 
-  /** Takes memory for points of the answer, before they are there. */
+  /** Reserves memory for points of the answer before they are created. */
   chargeAnswer(points: number): void {
     this.#allocate(points * bytesOfPoint);
   }
 
-  /** Takes memory for a label, before its value is made. */
+  /** Reserves memory for a label before its value is created. */
   chargeLabel(name: string, characters: number): void {
     if (characters > maxLabelCharacters)
       throw new PromqlLimitError(
@@ -84,7 +84,7 @@ export class SampleCounts {
     if (this.#bytes > this.#maxBytes) throw tooMany();
   }
 
-  /** Gives the memory of a row back that nobody needs any more. */
+  /** Releases the memory of a row that is no longer used. */
   release(cells: number): void {
     this.#bytes = Math.max(0, this.#bytes - cells * bytesOfCell);
   }
@@ -94,13 +94,13 @@ export class SampleCounts {
     if (step < this.perStep.length) this.perStep[step] = (this.perStep[step] as number) + count;
   }
 
-  /** Counts samples that stay until the answer. */
+  /** Counts samples that are retained until the answer. */
   hold(count: number): void {
     this.#held += count;
     this.holdBriefly(0);
   }
 
-  /** Counts samples that are held for a moment beside the others. */
+  /** Counts samples that are held temporarily in addition to others. */
   holdBriefly(count: number): void {
     const held = this.#held + count;
     if (held > this.peak) this.peak = held;
@@ -108,24 +108,24 @@ export class SampleCounts {
   }
 }
 
-/** What the parts of an evaluation share. A subquery has steps of its own. */
+/** State shared by the parts of an evaluation. A subquery has its own steps. */
 export interface Evaluation {
   readonly steps: Steps;
   readonly options: EngineOptions;
   readonly annotations: Annotations;
   readonly counts: SampleCounts;
-  /** The series of a vector, one after the other. */
+  /** Yields the series of a vector in sequence. */
   vector(node: Expression): Iterable<Row>;
-  /** A scalar's value at every step. */
+  /** Returns a scalar's value at every step. */
   scalar(node: Expression): Float64Array;
-  /** The series that a selector (or a call of `info`) reads. */
+  /** Yields the series that a selector (or a call of `info`) reads. */
   read(node: Expression): Iterable<Series>;
-  /** The rows of a subquery, with the steps at which they stand. */
+  /** Returns the rows of a subquery, with their steps. */
   subquery(node: Subquery): { readonly steps: Steps; readonly rows: Iterable<Row> };
-  /** The same evaluation for other steps. */
+  /** Returns the same evaluation for other steps. */
   over(steps: Steps): Evaluation;
 }
 
-/** The time at which a selector or subquery is read for a step: `@` fixes it, `offset` moves it. */
+/** Returns the time at which a selector or subquery is read for a step: `@` fixes it, `offset` shifts it. */
 export const referenceTime = (node: VectorSelector | Subquery, timeMs: number): number =>
   (typeof node.at === 'number' ? node.at : timeMs) - node.offsetMs;

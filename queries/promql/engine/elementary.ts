@@ -1,8 +1,8 @@
-/** The times of calendars repeat after 400 years, but for the number of the year. */
+/** Calendar times repeat after 400 years, except for the year. */
 const cycleSeconds = 12_622_780_800;
 const dayMs = 86_400_000;
 
-/** What Prometheus takes for a time that is no 64-bit number of seconds: the first one that is. */
+/** Prometheus' replacement of a time that is not a 64-bit number of seconds: the first valid one. */
 const firstTime: Readonly<Record<string, number>> = {
   days_in_month: 31,
   day_of_month: 4,
@@ -26,7 +26,7 @@ const date =
 
 const yearStart = (time: Date): number => Date.UTC(time.getUTCFullYear(), 0, 1);
 
-/** Parts of a date from seconds since the epoch. */
+/** Functions that return parts of a date from seconds since the epoch. */
 export const dates: Readonly<Record<string, (value: number) => number>> = Object.fromEntries(
   Object.entries({
     days_in_month: (time: Date) => new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + 1, 0)).getUTCDate(),
@@ -40,7 +40,10 @@ export const dates: Readonly<Record<string, (value: number) => number>> = Object
   }).map(([name, read]) => [name, date(name, read)]),
 );
 
-/** By the exponent and the logarithm of the fraction: exact for powers of two, with the last digit that Prometheus has. */
+/**
+ * Computed from the exponent and the logarithm of the fraction: exact for powers of two, and equal to Prometheus to the
+ * last digit.
+ */
 export const log2 = (value: number): number => {
   if (!(value > 2 ** -1000) || value === Number.POSITIVE_INFINITY) return Math.log2(value);
   let exponent = Math.floor(Math.log2(value)) + 1;

@@ -24,7 +24,7 @@ import { sampleTimes, selectedRows } from './selectors.ts';
 import { sortedRows } from './sorting.ts';
 import { elementRows, renamed, stepTimes, vectorOf } from './vector-functions.ts';
 
-/** What all parts of one query share. */
+/** State shared by all parts of one query. */
 export interface Shared {
   readonly options: EngineOptions;
   readonly annotations: Annotations;
@@ -32,7 +32,7 @@ export interface Shared {
   readonly read: (node: Expression) => Iterable<Series>;
 }
 
-/** Evaluates expressions for steps. Series pass one after the other, as far as an expression lets them. */
+/** Evaluates expressions for steps. Series are processed in sequence as far as an expression permits. */
 export class Evaluator implements Evaluation {
   readonly steps: Steps;
   readonly options: EngineOptions;
@@ -131,7 +131,7 @@ export class Evaluator implements Evaluation {
     return this.options.delayedNameRemoval ? rows : merged(rows);
   }
 
-  /** What is the same at every step is evaluated at the first one. */
+  /** Evaluates an expression that is equal at every step at the first one only. */
   *#repeated(node: Once): Iterable<Row> {
     for (const source of this.over({ ...this.steps, count: 1 }).vector(node.inner)) {
       this.counts.charge(this.steps.count);
@@ -145,7 +145,7 @@ export class Evaluator implements Evaluation {
 
   scalar(node: Expression): Float64Array {
     const { count } = this.steps;
-    // Nobody gives it back: there are few, and how long each is held depends on what is around it.
+    // This memory is not released: there are few such rows, and their lifetime depends on the context.
     this.counts.charge(count);
     switch (node.kind) {
       case 'number':
@@ -216,7 +216,7 @@ export class Evaluator implements Evaluation {
     const startMs = aligned <= beforeMs ? aligned + intervalMs : aligned;
     const endMs = referenceTime(node, timeOf(this.steps, this.steps.count - 1));
     const steps = { startMs, intervalMs, count: Math.max(0, Math.floor((endMs - startMs) / intervalMs) + 1) };
-    // More steps of one series than there may be are refused before any column of them is made.
+    // Throws on too many steps of one series before any column is allocated.
     this.counts.charge(steps.count * (1 + cellsOfSample));
     this.counts.release(steps.count * (1 + cellsOfSample));
     const inner = this.over(steps);

@@ -4,7 +4,7 @@ import type { Samples } from './samples.ts';
 import { between, placeFrom } from './smoothing.ts';
 import type { Window } from './window.ts';
 
-/** The samples of a window; of an `anchored` or `smoothed` selector with points at both ends of its range. */
+/** Returns the samples of a window; for an `anchored` or `smoothed` selector, with points at both ends of its range. */
 export const extendedPoints = (
   window: Window,
   { anchored, smoothed }: VectorSelector,

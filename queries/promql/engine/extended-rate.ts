@@ -10,13 +10,13 @@ interface Kind {
   readonly perSecond: boolean;
 }
 
-/** The samples at both ends of a range: the last one before it or the first one in it, and the last one. */
+/** Samples at both ends of a range: the last one before it or the first one in it, and the last one. */
 interface Ends {
   readonly first: number;
   readonly last: number;
 }
 
-/** Undefined if no sample is in the range. */
+/** Returns undefined if no sample is in the range. */
 const endsOf = (times: Float64Array, from: number, to: number, window: Window, call: RangeCall): Ends | undefined => {
   const first = Math.max(from, placeFrom(times, window.rangeStart + 1, from, to - 1) - 1);
   const last = call.smoothed ? placeFrom(times, window.rangeEnd, from, to - 1) : to - 1;
@@ -24,7 +24,7 @@ const endsOf = (times: Float64Array, from: number, to: number, window: Window, c
   return call.smoothed && (times[first] as number) > window.rangeEnd ? undefined : { first, last };
 };
 
-/** How much a counter fell between points, which is added again. */
+/** Returns the sum of a counter's decreases between points, which is added back. */
 const correctionOf = (points: readonly number[]): number => {
   let correction = 0;
   for (let at = 1; at < points.length; at++) {
@@ -34,7 +34,7 @@ const correctionOf = (points: readonly number[]): number => {
   return correction;
 };
 
-/** The values at the ends of a range, read or interpolated, and those between them. */
+/** Returns the values at the ends of a range, read or interpolated, and those between. */
 const valuesAt = (window: Window, call: RangeCall, counter: boolean, { first, last }: Ends): number[] => {
   const { times, values, rangeStart, rangeEnd } = window;
   const point = (place: number) => [times[place] as number, values[place] as number] as const;
@@ -53,7 +53,7 @@ const valuesAt = (window: Window, call: RangeCall, counter: boolean, { first, la
   return [left, ...inside, right];
 };
 
-/** `rate`, `increase` and `delta` of an `anchored` or `smoothed` range: from end to end, nothing extrapolated. */
+/** `rate`, `increase` and `delta` of an `anchored` or `smoothed` range: from end to end, without extrapolation. */
 export const extendedRate = (window: Window, call: RangeCall, kind: Kind): number | undefined => {
   const ends = endsOf(window.times, window.from, window.to, window, call);
   if (ends === undefined) return undefined;
@@ -63,7 +63,7 @@ export const extendedRate = (window: Window, call: RangeCall, kind: Kind): numbe
   return kind.perSecond ? rise / (call.rangeMs / 1000) : rise;
 };
 
-/** The same of native histograms. */
+/** As `extendedRate`, for native histograms. */
 export const extendedHistogramRate = (window: Window, call: RangeCall, kind: Kind): Histogram | undefined => {
   const ends = endsOf(window.histogramTimes, window.histogramFrom, window.histogramTo, window, call);
   if (ends === undefined) return undefined;
@@ -112,7 +112,7 @@ const histogramsAt = (window: Window, call: RangeCall, counter: boolean, ends: E
   ];
 };
 
-/** What counters had counted before the resets between both ends; undefined if there were none. */
+/** Returns the counts before resets between both ends; undefined if there were none. */
 const lostBetween = (
   window: Window,
   call: RangeCall,
@@ -122,7 +122,7 @@ const lostBetween = (
 ): Histogram | undefined => {
   let next = first + 1;
   let previous = left;
-  // Interpolation at the left end has taken a reset there into account.
+  // Interpolation at the left end already accounts for a reset there.
   const spanned =
     call.smoothed &&
     window.histogramTime(first) < window.rangeStart &&

@@ -1,6 +1,6 @@
 import { KahanSum } from '../histograms/kahan.ts';
 
-/** A mean: the sum by the count, and once the sum would be infinite a mean that each value moves. */
+/** Mean as sum divided by count; once the sum would be infinite, as an incremental mean. */
 export class FloatMean {
   readonly #sum: KahanSum;
   #count = 1;

@@ -1,7 +1,7 @@
 import type { Aggregation } from '../syntax/tree.ts';
 import { LabelSet } from './labels.ts';
 
-/** Finds the group of each series by the labels of an aggregation. */
+/** Assigns series to groups by the labels of an aggregation. */
 export class Groups {
   readonly labels: LabelSet[] = [];
   readonly #byKey = new Map<string, number>();
@@ -13,7 +13,7 @@ export class Groups {
     this.#without = without;
   }
 
-  /** The number of the group that a series belongs to. */
+  /** Returns the group number of a series. */
   of(labels: LabelSet): number {
     const own = this.#labelsOf(labels);
     const known = this.#byKey.get(own.key);

@@ -1,4 +1,4 @@
-/** A heap with the least element on top, which moves elements as Go's does: ties end as they do in Prometheus. */
+/** A heap with the smallest element on top. It moves elements like Go's heap, so ties resolve as in Prometheus. */
 export class Heap<T> {
   readonly items: T[] = [];
   readonly #less: (left: T, right: T) => boolean;

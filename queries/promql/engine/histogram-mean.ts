@@ -1,7 +1,7 @@
 import { type Addition, HistogramSum } from '../histograms/arithmetic.ts';
 import type { Histogram } from '../histograms/histogram.ts';
 
-/** A mean of histograms: the sum by the count, and once a sum would be infinite a mean that each one moves. */
+/** Mean of histograms as sum divided by count; once a sum would be infinite, as an incremental mean. */
 export class HistogramMean {
   #sum: HistogramSum;
   #count = 1;

@@ -12,10 +12,10 @@ const checkName = (name: string, role: string): string => {
   return name;
 };
 
-/** Parts of a template: `$name` takes as many letters, digits and underscores as follow. */
+/** Parts of a template: `$name` includes all following letters, digits and underscores. */
 const templateParts = /\$(?:\$|(\w+)|\{(\w+)\})|[^$]+|\$/g;
 
-/** The texts that a template is made of, with the groups of a match by number and name. */
+/** Expands a template with the groups of a match, by number and name. */
 const expanded = (
   template: string,
   groups: readonly (string | undefined)[],
@@ -36,7 +36,7 @@ const compiled = (source: string): RE2JS => {
   }
 };
 
-/** The row with a label of these texts. */
+/** Returns the row with a label built from these texts. */
 const relabel = (
   { counts }: Evaluation,
   row: Row,

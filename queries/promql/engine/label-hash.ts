@@ -11,7 +11,7 @@ const rotate = (value: bigint, bits: bigint): bigint => ((value << bits) | (valu
 const round = (sum: bigint, input: bigint): bigint => (rotate((sum + input * prime2) & mask, 31n) * prime1) & mask;
 const merge = (sum: bigint, value: bigint): bigint => ((sum ^ round(0n, value)) * prime1 + prime4) & mask;
 
-/** Four sums over blocks of 32 bytes, merged. */
+/** Merges four sums over blocks of 32 bytes. */
 const blocks = (bytes: Buffer): bigint => {
   const sums = [(prime1 + prime2) & mask, prime2, 0n, (mask + 1n - prime1) & mask];
   for (let at = 0; at + 32 <= bytes.length; at += 32)
@@ -39,7 +39,7 @@ const xxHash64 = (bytes: Buffer): bigint => {
   return hash ^ (hash >> 32n);
 };
 
-/** A text with its length before it: one byte, or 255 and three. */
+/** Encodes a text with its length as prefix: one byte, or 255 and three bytes. */
 const sized = (text: string): Buffer[] => {
   const bytes = Buffer.from(text);
   const { length } = bytes;
@@ -47,7 +47,7 @@ const sized = (text: string): Buffer[] => {
   return [Buffer.from(size), bytes];
 };
 
-/** A number from 0 up to 1 that depends on labels alone, as `limit_ratio` of Prometheus takes it. */
+/** Returns a number from 0 up to 1 that depends only on labels, as in Prometheus' `limit_ratio`. */
 export const sampleOffset = ({ names, values }: LabelSet): number => {
   const parts = names.flatMap((name, at) => [...sized(name), ...sized(values[at] as string)]);
   return Number(xxHash64(Buffer.concat(parts))) / 2 ** 64;

@@ -4,7 +4,7 @@ import { quoted } from '../syntax/quotes.ts';
 const metadata = new Set(['__name__', '__type__', '__unit__']);
 const plainName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Labels of a series in the order of their names. Equal sets have equal keys. */
+/** Labels of a series ordered by name. Equal sets have equal keys. */
 export class LabelSet {
   static readonly empty = new LabelSet([], []);
   readonly names: readonly string[];
@@ -36,7 +36,7 @@ export class LabelSet {
     return at < 0 ? '' : (this.values[at] as string);
   }
 
-  /** Without the metric's name, type and unit. */
+  /** The labels without the metric's name, type and unit. */
   get withoutMetadata(): LabelSet {
     this.#withoutMetadata ??= this.names.some((name) => metadata.has(name))
       ? this.#filter((name) => !metadata.has(name))
@@ -52,7 +52,7 @@ export class LabelSet {
     return this.#filter((name) => names.includes(name));
   }
 
-  /** With another value; '' removes the label. */
+  /** Returns the labels with another value; an empty value removes the label. */
   with(name: string, value: string): LabelSet {
     if (value === '') return this.without([name]);
     const labels = this.record();
@@ -71,7 +71,7 @@ export class LabelSet {
     return Object.fromEntries(this.names.map((name, at) => [name, this.values[at] as string]));
   }
 
-  /** As Prometheus writes them in messages. */
+  /** Formats the labels as Prometheus does in messages. */
   toString(): string {
     const each = this.names.map((name, at) => {
       const shown = plainName.test(name) ? name : quoted(name);
@@ -81,7 +81,7 @@ export class LabelSet {
   }
 }
 
-/** Compares by names and values from the first label on: the order in which Prometheus answers. */
+/** Compares labels by name and value from the first one on: the order of Prometheus' answers. */
 export const compareLabels = (left: LabelSet, right: LabelSet): number => {
   const length = Math.min(left.names.length, right.names.length);
   for (let at = 0; at < length; at++) {
@@ -93,7 +93,7 @@ export const compareLabels = (left: LabelSet, right: LabelSet): number => {
   return left.names.length - right.names.length;
 };
 
-/** Things with labels, in the order of these. */
+/** Sorts labeled items by their labels. */
 export const inOrderOfLabels = <Labelled extends { readonly labels: Labels }>(all: Iterable<Labelled>): Labelled[] =>
   Array.from(all, (one) => ({ one, labels: LabelSet.from(one.labels) }))
     .sort((left, right) => compareLabels(left.labels, right.labels))

@@ -3,17 +3,17 @@ import type { Matching } from '../syntax/tree.ts';
 import type { LabelSet } from './labels.ts';
 import { absent, type Row } from './rows.ts';
 
-/** One side of an operation: its rows, and for each the number of the group in which it finds partners. */
+/** One side of an operation: its rows, each with the number of its matching group. */
 export interface Side {
   readonly rows: readonly Row[];
   readonly groups: Int32Array;
 }
 
-/** The labels by which series match. */
+/** Returns the labels by which series match. */
 export const matchedLabels = (labels: LabelSet, { on, labels: names }: Matching): LabelSet =>
   on ? labels.pick(names) : labels.without([...names, '__name__']);
 
-/** Numbers the groups of both sides; the same labels have the same number. */
+/** Numbers the groups of both sides; equal labels have equal numbers. */
 export const sidesOf = (
   left: Iterable<Row>,
   right: Iterable<Row>,
@@ -33,7 +33,7 @@ export const sidesOf = (
   return { ...sides, groups: numbers.size };
 };
 
-/** The row of each group at a step, -1 where there is none. Two rows of one group cannot be told apart. */
+/** Finds the row of each group at a step, -1 for none. Two rows in one group are ambiguous. */
 export const rowOfGroups = ({ rows, groups }: Side, step: number, found: Int32Array, matching: Matching): void => {
   found.fill(-1);
   for (const [at, row] of rows.entries()) {
@@ -54,7 +54,7 @@ const duplicate = (left: LabelSet, right: LabelSet, matching: Matching): Error =
   );
 };
 
-/** The labels of a result: of the side that may have many, without the name where an operator changes the metric. */
+/** Returns the labels of a result: those of the "many" side, without the name if the operator changes the metric. */
 export const resultLabels = (many: LabelSet, one: LabelSet, matching: Matching, dropName: boolean): LabelSet => {
   let labels = dropName ? many.withoutMetadata : many;
   if (matching.card === 'one-to-one')

@@ -31,13 +31,13 @@ const comparisons: Readonly<Partial<Record<BinaryOperator, (left: number, right:
   '>=': (left, right) => left >= right,
 };
 
-/** Calculates of two numbers; comparisons give 1 or 0. */
+/** Returns a function of two numbers; comparisons return 1 or 0. */
 export const scalarOperation = (operator: BinaryOperator): Arithmetic => {
   const compare = comparisons[operator];
   return compare === undefined ? (arithmetic[operator] as Arithmetic) : (left, right) => truth(compare(left, right));
 };
 
-/** A result, and whether a comparison keeps it. `told` is said once for a step, of its last element. */
+/** A result, and whether a comparison retains it. The annotation is reported once per step, for its last element. */
 export interface Outcome {
   readonly value: number | Histogram;
   readonly passes: boolean;
@@ -91,7 +91,7 @@ const ofHistograms = (
 };
 
 /**
- * Calculates of two elements of vectors. No value means that the types do not go together, which is told of. Throws
+ * Returns a function of two vector elements. No value means that the types are incompatible, which is annotated. Throws
  * `IncompatibleHistograms`.
  */
 export const elementOperation = (
@@ -122,5 +122,5 @@ const mixedOperation = (operator: BinaryOperator, left: Value, right: Value, pla
   return value && { value, passes: true };
 };
 
-/** Whether an operator makes another metric of what it calculates with. */
+/** Returns whether an operator's result is a different metric. */
 export const changesMetric = (operator: BinaryOperator): boolean => operator in arithmetic;

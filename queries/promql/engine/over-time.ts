@@ -6,7 +6,7 @@ import { HistogramMean } from './histogram-mean.ts';
 import { quantileOfValues } from './quantile.ts';
 import type { RangeCall, RangeFunction, Window } from './window.ts';
 
-/** Of floats alone; histograms in the range are told of. */
+/** For floats only; histograms in the range are annotated. */
 const ofFloats =
   (calculate: (window: Window, call: RangeCall) => number): RangeFunction =>
   (window, call) => {
@@ -56,14 +56,14 @@ const sumOf = (window: Window): number => {
   return Math.abs(sum.sum) === Number.POSITIVE_INFINITY ? sum.sum : sum.total;
 };
 
-/** The mean where the sum would be infinite. */
+/** Returns the mean if the sum would be infinite. */
 const movingMean = (window: Window): number => {
   const mean = new FloatMean(window.value(window.from));
   for (let place = window.from + 1; place < window.to; place++) mean.add(window.value(place));
   return mean.value;
 };
 
-/** Sums in local variables: this runs for every sample of every step. */
+/** Sums in local variables, because this runs for every sample of every step. */
 const meanOf = (window: Window): number => {
   const { values, from, to } = window;
   let sum = values[from] as number;
@@ -92,7 +92,7 @@ const varianceOf = (window: Window): number => {
   return squares.total / count;
 };
 
-/** The place of the value that no other one is better than; NaN is worse than any. */
+/** Returns the index of the best value; NaN is worse than any. */
 const bestOf = (window: Window, better: (value: number, best: number) => boolean): number => {
   let best = window.from;
   for (let place = window.from; place < window.to; place++)
@@ -149,7 +149,7 @@ const quantile: RangeFunction = (window, call) => {
   return quantileOfValues(quantile, valuesOf(window));
 };
 
-/** Functions that sum up a range: `…_over_time`. */
+/** Functions that aggregate a range: `…_over_time`. */
 export const overTime: Readonly<Record<string, RangeFunction>> = {
   sum_over_time: ofAll(sumOf, sumOfHistograms),
   avg_over_time: ofAll(meanOf, meanOfHistograms),

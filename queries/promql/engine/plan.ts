@@ -12,20 +12,20 @@ import type {
 import { walk } from '../syntax/tree.ts';
 import { infoMatchers, sharedReference } from './added-labels.ts';
 
-/** The times of a query. An instant query starts and ends at the same time, with step 0. */
+/** Times of a query. An instant query starts and ends at the same time, with step 0. */
 export interface QueryWindow {
   readonly startMs: number;
   readonly endMs: number;
   readonly stepMs: number;
 }
 
-/** An expression with its times worked out. Its selections are numbered in the order of `selections`. */
+/** An expression with resolved times. Its selections are numbered in the order of `selections`. */
 export interface Plan {
   readonly expression: Expression;
   readonly selections: readonly Selection[];
-  /** The number of the selection of a selector, or of a call of `info`. */
+  /** Selection numbers by selector or call of `info`. */
   readonly numbers: ReadonlyMap<Expression, number>;
-  /** Selectors of which only counts and sums of histograms are asked for. */
+  /** Selectors of which only counts and sums of histograms are needed. */
   readonly countsOnly: ReadonlySet<Expression>;
 }
 
@@ -34,7 +34,7 @@ const ofBuckets = new Set(
   'histogram_quantile histogram_quantiles histogram_fraction histogram_stddev histogram_stdvar'.split(' '),
 );
 
-/** Whether what is done with a selector needs no buckets: from the inside on, the last word counts. */
+/** Returns whether the use of a selector needs no buckets: from the inside out, the last relevant function decides. */
 const needsCountsOnly = (path: readonly Expression[]): boolean => {
   let counts = false;
   for (const node of path.toReversed()) {
@@ -47,7 +47,7 @@ const needsCountsOnly = (path: readonly Expression[]): boolean => {
   return counts;
 };
 
-/** Functions whose result depends on the time of the step although their arguments do not. */
+/** Functions whose result depends on the time of the step, unlike their arguments. */
 const timeDependent = new Set(
   'days_in_month day_of_month day_of_week day_of_year end hour minute month year predict_linear range start step time timestamp'.split(
     ' ',
@@ -62,7 +62,7 @@ const number = (place: { start: number; end: number }, value: number): Expressio
   end: place.end,
 });
 
-/** Whether a part is the same at every step, and whether it is worth evaluating once. */
+/** Whether a part is equal at every step, and whether evaluating it once pays off. */
 interface Prepared {
   readonly node: Expression;
   readonly same: boolean;
@@ -75,7 +75,7 @@ const once = ({ node, once: worth }: Prepared): Expression =>
 const withoutParentheses = (node: Expression): Expression =>
   node.kind === 'parentheses' ? withoutParentheses(node.inner) : node;
 
-/** Works out durations, `@` and functions of the query's times, and finds what is the same at every step. */
+/** Resolves durations, `@` and functions of the query's times, and finds parts that are equal at every step. */
 class Preparation {
   readonly #window: QueryWindow;
 
@@ -201,7 +201,7 @@ class Preparation {
   }
 }
 
-/** The offsets and ranges of the subqueries around a part, and the time that `@` of one of them fixes. */
+/** Returns the offsets and ranges of the enclosing subqueries, and the time that the `@` of one of them fixes. */
 const subqueriesAround = (
   path: readonly Expression[],
 ): { offsetMs: number; rangeMs: number; at: number | undefined } => {
@@ -259,7 +259,7 @@ const selectionOf = (
   return { matchers: infoMatchers(node), ...timesOf(window, path, reads) };
 };
 
-/** Works out when an expression reads what. */
+/** Plans the reads of an expression and their times. */
 export const planOf = (parsed: Expression, window: QueryWindow, lookbackMs: number): Plan => {
   const expression = once(new Preparation(window).of(parsed));
   const selections: Selection[] = [];

@@ -1,4 +1,4 @@
-/** The quantile of values, which are sorted for it; between two of them by how near it is to each. NaN sorts first. */
+/** Returns the quantile of values, which it sorts; between two values by linear interpolation. NaN sorts first. */
 export const quantileOfValues = (quantile: number, values: number[]): number => {
   if (values.length === 0 || Number.isNaN(quantile)) return Number.NaN;
   if (quantile < 0) return Number.NEGATIVE_INFINITY;

@@ -15,7 +15,7 @@ const functions: Readonly<Record<string, RangeFunction>> = { ...rates, ...overTi
 const anchoredSafe = ['changes', 'delta', 'increase', 'rate', 'resets'];
 const smoothedSafe = ['delta', 'increase', 'rate'];
 
-/** Whether a call has a range among its arguments. */
+/** Returns the range among the arguments of a call; undefined for none. */
 export const rangeOf = (call: Call): MatrixSelector | Subquery | undefined =>
   call.args.find((argument) => argument.kind === 'range' || argument.kind === 'subquery');
 
@@ -26,7 +26,7 @@ function* samplesFor(evaluation: Evaluation, range: MatrixSelector | Subquery): 
   }
   const { counts } = evaluation;
   const { steps, rows } = evaluation.subquery(range);
-  // The samples of one row are held at a time.
+  // Samples of one row are held at a time.
   counts.charge(steps.count * cellsOfSample);
   for (const row of rows) {
     yield samplesFromRow(row, steps);
@@ -50,7 +50,7 @@ const callOf = (evaluation: Evaluation, node: Call, range: MatrixSelector | Subq
   const first = node.args[0] as Expression;
   return {
     annotations: evaluation.annotations,
-    // Prometheus makes a selector without a place of what a subquery gave, and so names the beginning.
+    // Prometheus replaces a subquery by a selector without a position, so annotations refer to the start.
     place: first.kind === 'subquery' ? { start: 0, end: 0 } : first,
     rangeMs: range.rangeMs,
     anchored: selector?.anchored ?? false,
@@ -60,7 +60,7 @@ const callOf = (evaluation: Evaluation, node: Call, range: MatrixSelector | Subq
   };
 };
 
-/** What all series of one call share. */
+/** State shared by all series of one call. */
 class RangeEvaluation {
   readonly #evaluation: Evaluation;
   readonly #name: string;
@@ -115,7 +115,7 @@ class RangeEvaluation {
     this.#held += typeof value === 'number' ? 1 : value.size;
   }
 
-  /** Tells of rates of what does not look like a counter. */
+  /** Adds an annotation if the metric of a rate does not appear to be a counter. */
   #nameInfo(samples: Samples, row: Row): void {
     if (this.#name !== 'rate' && this.#name !== 'increase') return;
     const { name } = samples;
@@ -136,7 +136,7 @@ class RangeEvaluation {
   }
 }
 
-/** The rows of a function of a range: each series is read, becomes values at steps, and goes. */
+/** Yields the rows of a range function: each series is read, evaluated at the steps, and released. */
 export function* rangeRows(evaluation: Evaluation, node: Call, range: MatrixSelector | Subquery): Iterable<Row> {
   const call = new RangeEvaluation(evaluation, node, range);
   const unchecked = evaluation.options.delayedNameRemoval || node.signature.name === 'absent_over_time';
@@ -150,7 +150,7 @@ export function* rangeRows(evaluation: Evaluation, node: Call, range: MatrixSele
   }
 }
 
-/** The labels that a selector says exactly, for `absent` and `absent_over_time`. */
+/** Returns the labels that a selector matches by equality, for `absent` and `absent_over_time`. */
 export const labelsOfAbsent = (node: Expression | undefined): LabelSet => {
   const selector = node?.kind === 'range' ? node.selector : node;
   if (selector?.kind !== 'selector') return LabelSet.empty;
@@ -166,7 +166,7 @@ export const labelsOfAbsent = (node: Expression | undefined): LabelSet => {
   return LabelSet.from(labels);
 };
 
-/** One row with 1 wherever none of the rows has a value. */
+/** Returns one row with 1 at each step where none of the rows has a value. */
 export const absentRow = (evaluation: Evaluation, rows: Iterable<Row>, labels: LabelSet): Row[] => {
   const row = Row.empty(labels, evaluation.steps.count, true);
   const found = new Uint8Array(evaluation.steps.count);

@@ -9,7 +9,7 @@ export interface RateKind {
   readonly perSecond: boolean;
 }
 
-/** A rise with what a counter had counted before each reset, added one after the other as Prometheus does. */
+/** Returns an increase plus the counts before each reset, added in sequence like Prometheus. */
 const withResets = (rise: number, window: Window, call: RangeCall): number => {
   if (call.startTimes) return withStarts(rise, window, call);
   const { falls } = window.samples;
@@ -22,7 +22,7 @@ const withResets = (rise: number, window: Window, call: RangeCall): number => {
   return sum;
 };
 
-/** The first fall behind a place. */
+/** Returns the first decrease after an index. */
 const firstFall = (falls: Int32Array, from: number): number => {
   let low = 0;
   let high = falls.length;
@@ -51,14 +51,14 @@ const withStarts = (rise: number, window: Window, call: RangeCall): number => {
   return sum;
 };
 
-/** By which a difference between the first and the last sample is multiplied to cover the range. */
+/** Input of the factor that extrapolates a difference between the first and the last sample to the range. */
 interface Extent {
   readonly first: number;
   readonly last: number;
   readonly count: number;
-  /** When the counter began, if it did so within the range. */
+  /** Start time of the counter, if it is within the range. */
   readonly start: number | undefined;
-  /** The first value of a counter and the difference, which say when it was 0; NaN for a gauge. */
+  /** First value of a counter, which with the difference determines when it was 0; NaN for a gauge. */
   readonly value: number;
   readonly rise: number;
 }
@@ -75,7 +75,7 @@ const factorOf = (window: Window, call: RangeCall, kind: RateKind, extent: Exten
     interval = (last - start) / 1000;
   } else {
     if (toStart >= threshold) toStart = average / 2;
-    // A counter cannot be below 0: it did not rise before the time at which its line meets 0.
+    // A counter cannot be negative: extrapolation stops where its line crosses 0.
     if (kind.counter && extent.rise > 0 && extent.value >= 0)
       toStart = Math.min(toStart, interval * (extent.value / extent.rise));
   }
@@ -143,7 +143,7 @@ const riseOf = (window: Window, call: RangeCall, kind: RateKind): Histogram => {
   const second = window.histogram(from + 1);
   const all = window.histograms.slice(from, to);
   if (kind.counter && all.some(({ hint }) => hint === 'gauge')) call.annotations.notCounter(samples.name, call.place);
-  // Before a reset between the first two nothing of the first counts, not even its layout.
+  // After a reset between the first two samples, the first has no effect, not even its layout.
   const base = kind.counter && resetAt(window, call, from + 1, first) ? emptyLike(second) : first;
   if (last.custom !== base.custom) throw new IncompatibleHistograms();
   const between = kind.counter ? all.slice(1, -1) : [];

@@ -15,7 +15,7 @@ export interface VectorElement {
   readonly value: number | NativeHistogram;
 }
 
-/** One series of a range vector: its floats, and its histograms apart. */
+/** One series of a range vector, with separate floats and histograms. */
 export interface MatrixSeries {
   readonly labels: Labels;
   readonly times: Float64Array;
@@ -24,14 +24,14 @@ export interface MatrixSeries {
   readonly histograms: readonly NativeHistogram[];
 }
 
-/** The answer of a query. Vectors and scalars are of the time that was asked for. */
+/** Answer of a query. Vectors and scalars refer to the requested time. */
 export type Answer =
   | { readonly type: 'vector'; readonly timeMs: number; readonly elements: readonly VectorElement[] }
   | { readonly type: 'matrix'; readonly series: readonly MatrixSeries[] }
   | { readonly type: 'scalar'; readonly timeMs: number; readonly value: number }
   | { readonly type: 'string'; readonly timeMs: number; readonly value: string };
 
-/** The rows with the names that they end with. */
+/** Returns the rows with their final names. */
 const finished = (evaluation: Evaluation, rows: Iterable<Row>): Row[] => {
   if (!evaluation.options.delayedNameRemoval) return [...rows];
   const named: Row[] = [];
@@ -50,14 +50,14 @@ const seriesFrom = (
   histograms: histograms.values.map(nativeOf),
 });
 
-/** Steps at which a row has this. */
+/** Returns the number of steps at which a row has a value of this kind. */
 const stepsWith = ({ present }: Row, kind: number): number => {
   let count = 0;
   for (let step = 0; step < present.length; step++) if (present[step] === kind) count++;
   return count;
 };
 
-/** A row without the steps at which it has nothing; hints stay as they are. */
+/** Returns a row without empty steps; hints are unchanged. */
 const seriesOfRow = (row: Row, { steps, counts }: Pick<Evaluation, 'steps' | 'counts'>): MatrixSeries => {
   const floats = stepsWith(row, float);
   const others = stepsWith(row, histogram);
@@ -85,7 +85,7 @@ const matrixOf = (rows: Row[], evaluation: Pick<Evaluation, 'steps' | 'counts'>)
   series: rows.sort(byLabels).map((row) => seriesOfRow(row, evaluation)),
 });
 
-/** The samples of a range selector as they are stored. */
+/** Returns the stored samples of a range selector. */
 const rangeAnswer = (evaluation: Evaluation, node: MatrixSelector): Answer => {
   const { selector } = node;
   if (selector.kind !== 'selector') throw new PromqlExecutionError('ranges only allowed for vector selectors');

@@ -2,7 +2,7 @@ import type { Histogram } from '../histograms/histogram.ts';
 import { PromqlExecutionError } from '../syntax/errors.ts';
 import type { LabelSet } from './labels.ts';
 
-/** The times for which an expression is evaluated. */
+/** Times at which an expression is evaluated. */
 export interface Steps {
   readonly startMs: number;
   readonly intervalMs: number;
@@ -11,20 +11,20 @@ export interface Steps {
 
 export const timeOf = (steps: Steps, step: number): number => steps.startMs + step * steps.intervalMs;
 
-/** What counts the memory of columns. */
+/** Counter of the memory of columns. */
 interface Memory {
   charge(cells: number): void;
 }
 
-/** What stands at a step of a row. */
+/** Kind of the value at a step of a row. */
 export const absent = 0;
 export const float = 1;
 export const histogram = 2;
 
-/** A series of results: a column of values over the steps, and which steps have one. */
+/** A series of results: a column of values over the steps, and a flag for each step with a value. */
 export class Row {
   readonly labels: LabelSet;
-  /** Whether the metric's name is to be dropped at the end. */
+  /** Whether the metric's name is dropped at the end. */
   dropName: boolean;
   readonly values: Float64Array;
   /** For each step: nothing, a float or a histogram. */
@@ -42,7 +42,7 @@ export class Row {
     return new Row(labels, dropName, new Float64Array(steps), new Uint8Array(steps));
   }
 
-  /** The same, its memory counted before it is taken. */
+  /** Creates a row after reserving its memory. */
   static counted(counts: Memory, labels: LabelSet, steps: number, dropName = false): Row {
     counts.charge(steps);
     return Row.empty(labels, steps, dropName);
@@ -64,7 +64,7 @@ export class Row {
     else this.setHistogram(step, value);
   }
 
-  /** The histogram at a step that has one. */
+  /** Returns the histogram at a step that has one. */
   histogram(step: number): Histogram {
     return (this.histograms as Histogram[])[step] as Histogram;
   }
@@ -73,14 +73,14 @@ export class Row {
     return !this.present.includes(float) && !this.present.includes(histogram);
   }
 
-  /** The same values under other labels; both share their columns. */
+  /** Returns the same values with other labels; both share their columns. */
   relabeled(labels: LabelSet, dropName: boolean): Row {
     const row = new Row(labels, dropName, this.values, this.present);
     row.histograms = this.histograms;
     return row;
   }
 
-  /** Takes over what stands at a step of another row. */
+  /** Copies the value at a step of another row. */
   copyFrom(other: Row, step: number): void {
     if (other.present[step] === histogram) this.setHistogram(step, other.histogram(step));
     else this.set(step, other.values[step] as number);
@@ -89,7 +89,7 @@ export class Row {
 
 export const sameLabels = 'vector cannot contain metrics with the same labelset';
 
-/** Joins rows with equal labels, as far as they do not have values at the same step. */
+/** Merges rows with equal labels, provided that they have no values at the same step. */
 export const merged = (rows: Iterable<Row>): Row[] => {
   const byKey = new Map<string, Row>();
   for (const row of rows) {

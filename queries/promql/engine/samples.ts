@@ -7,7 +7,7 @@ import { absent, float, type Row, type Steps, timeOf } from './rows.ts';
 const staleHigh = 0x7ff00000;
 const staleLow = 2;
 
-/** Which samples are stale markers; undefined if none is. */
+/** Returns the stale markers among samples; undefined if there are none. */
 const staleOf = (values: Float64Array): Uint8Array | undefined => {
   let stale: Uint8Array | undefined;
   let words: Uint32Array | undefined;
@@ -23,8 +23,8 @@ const staleOf = (values: Float64Array): Uint8Array | undefined => {
 };
 
 /**
- * Says of every histogram whether its counter was reset, which storage does not always know. Prometheus does so where buckets are
- * not read any more, because only counts and sums are asked for.
+ * Sets the counter reset hint of every histogram, which storage does not always know. Prometheus does this where only
+ * counts and sums are needed and buckets are no longer read.
  */
 export const withResetHints = (series: Series): Series => {
   let before: Histogram | undefined;
@@ -48,10 +48,10 @@ export interface Column<T> {
 
 const noTimes = new Float64Array(0);
 
-/** A series as functions of ranges read it: floats and histograms apart, without stale markers. */
+/** A series for range functions: separate floats and histograms, without stale markers. */
 export class Samples {
   readonly labels: LabelSet;
-  /** Whether what it was made of drops the metric's name. */
+  /** Whether its expression drops the metric's name. */
   readonly dropName: boolean;
   readonly floats: Column<Float64Array>;
   readonly histograms: Column<readonly Histogram[]>;
@@ -73,7 +73,7 @@ export class Samples {
     return this.labels.get('__name__');
   }
 
-  /** The places of floats that are below the one before, as a counter's are after a reset. */
+  /** Indexes of floats below their predecessor, as after a counter reset. */
   get falls(): Int32Array {
     this.#falls ??= fallsOf(this.floats.values);
     return this.#falls;
@@ -88,7 +88,10 @@ const fallsOf = (values: Float64Array): Int32Array => {
 
 const noHistograms: Column<readonly Histogram[]> = { times: noTimes, values: [], starts: undefined };
 
-/** Reads a series for functions of ranges. Columns without stale markers and histograms are taken as they are. */
+/**
+ * Returns the samples of a series for range functions. Columns without stale markers and histograms are used without a
+ * copy.
+ */
 export const samplesOf = (series: Series): Samples => {
   const labels = LabelSet.from(series.labels);
   const { times, values, starts } = series;
@@ -119,10 +122,13 @@ export const samplesOf = (series: Series): Samples => {
   );
 };
 
-/** A sample of `samplesFromRow`, time and value, takes as much as this many cells of a row. */
+/** Number of row cells equivalent to a sample of `samplesFromRow` (time and value). */
 export const cellsOfSample = 2;
 
-/** Results as samples, for functions over subqueries. Hints of resets do not hold between samples that were not stored so. */
+/**
+ * Converts results to samples, for functions over subqueries. Reset hints do not apply between samples that were not
+ * stored in that order.
+ */
 export const samplesFromRow = (row: Row, steps: Steps): Samples => {
   let floats = 0;
   for (const present of row.present) if (present === float) floats++;
@@ -150,7 +156,7 @@ export const samplesFromRow = (row: Row, steps: Steps): Samples => {
   );
 };
 
-/** The samples of a series at steps: each step reads the newest one that is not older than the lookback and not stale. */
+/** Samples of a series at steps: each step reads the newest one that is within the lookback and not stale. */
 export class Lookup {
   readonly #series: Series;
   readonly #stale: Uint8Array | undefined;
@@ -162,7 +168,7 @@ export class Lookup {
     this.#stale = staleOf(series.values);
   }
 
-  /** The place of the sample at a time; -1 if there is none. Times may only rise. */
+  /** Returns the index of the sample at a time; -1 for none. Times must ascend. */
   at(timeMs: number, lookbackMs: number): number {
     const { times } = this.#series;
     while (this.#next < times.length && (times[this.#next] as number) <= timeMs) this.#next++;
@@ -171,7 +177,7 @@ export class Lookup {
     return this.#stale?.[place] === 1 && this.#series.histograms?.[place] === undefined ? -1 : place;
   }
 
-  /** The sample at a place. A histogram that several steps read is read once. */
+  /** Returns the sample at an index. A histogram used by several steps is decoded once. */
   value(place: number): number | Histogram {
     const native = this.#series.histograms?.[place];
     if (native === undefined) return this.#series.values[place] as number;

@@ -38,7 +38,7 @@ const smoothedRow = (evaluation: Evaluation, node: VectorSelector, series: Serie
   return row;
 };
 
-/** The values of a selector's series at every step. */
+/** Yields the values of a selector's series at every step. */
 export function* selectedRows(evaluation: Evaluation, node: VectorSelector): Iterable<Row> {
   for (const series of evaluation.read(node)) {
     const row = node.smoothed ? smoothedRow(evaluation, node, series) : rowOf(evaluation, node, series);
@@ -46,7 +46,7 @@ export function* selectedRows(evaluation: Evaluation, node: VectorSelector): Ite
   }
 }
 
-/** The times of samples instead of their values: `timestamp(x)` and, with when counters began, `start_timestamp(x)`. */
+/** Yields the times of samples instead of values: `timestamp(x)`, or start times of counters, `start_timestamp(x)`. */
 export function* sampleTimes(evaluation: Evaluation, node: VectorSelector, starts: boolean): Iterable<Row> {
   const { steps, options, counts } = evaluation;
   if (starts && !options.startTimestamps) return;
@@ -65,7 +65,7 @@ export function* sampleTimes(evaluation: Evaluation, node: VectorSelector, start
   }
 }
 
-/** The times of the newest samples, which stand in for the values of `info()`'s series. */
+/** Yields the times of the newest samples, used in place of the values of `info()`'s series. */
 export function* originRows(
   evaluation: Evaluation,
   allSeries: Iterable<Series>,

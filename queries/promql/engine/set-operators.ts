@@ -4,13 +4,13 @@ import type { Evaluation, SampleCounts } from './context.ts';
 import { type Side, sidesOf } from './matching.ts';
 import { absent, Row, sameLabels } from './rows.ts';
 
-/** Which groups have a series at a step. */
+/** Marks the groups that have a series at a step. */
 const groupsAt = ({ rows, groups }: Side, step: number, present: Uint8Array): void => {
   present.fill(0);
   for (const [at, row] of rows.entries()) if (row.present[step] !== absent) present[groups[at] as number] = 1;
 };
 
-/** Collects what stays of both sides. */
+/** Collects the remaining rows of both sides. */
 class ResultRows {
   readonly #counts: SampleCounts;
   readonly #rows = new Map<string, Row>();
@@ -44,7 +44,7 @@ const addMatching = (
     if (row.present[step] !== absent && present[groups[at] as number] === expected) result.add(row, step);
 };
 
-/** `and`, `or` and `unless`: series of one side, by whether the other has one that matches. */
+/** `and`, `or` and `unless`: series of one side, depending on a match on the other. */
 export const setRows = (evaluation: Evaluation, node: Binary): Row[] => {
   const matching = node.matching as Matching;
   const { left, right, groups } = sidesOf(evaluation.vector(node.left), evaluation.vector(node.right), matching);

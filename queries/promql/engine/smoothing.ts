@@ -5,7 +5,7 @@ import type { Place } from '../syntax/tree.ts';
 import type { Evaluation } from './context.ts';
 import type { Samples } from './samples.ts';
 
-/** The first place whose time is at or behind a time, between two places. */
+/** Returns the first index with a time equal to or after the given one, between two indexes. */
 export const placeFrom = (times: Float64Array, timeMs: number, from: number, to: number): number => {
   let low = from;
   let high = to;
@@ -17,7 +17,7 @@ export const placeFrom = (times: Float64Array, timeMs: number, from: number, to:
   return low;
 };
 
-/** A value between two, linearly. A counter that fell began anew from 0. */
+/** Interpolates linearly between two values. A counter that fell restarts at 0. */
 export const between = (
   [time, value]: readonly [number, number],
   [nextTime, next]: readonly [number, number],
@@ -28,7 +28,7 @@ export const between = (
   return first + ((next - first) * (at - time)) / (nextTime - time);
 };
 
-/** A histogram between two; throws `IncompatibleHistograms`. */
+/** Interpolates between two histograms; throws `IncompatibleHistograms`. */
 export const histogramBetween = (
   evaluation: Evaluation,
   [time, value]: readonly [number, Histogram],
@@ -83,7 +83,7 @@ const histogramAt = (
   }
 };
 
-/** The value of a series at a time, between the samples around it within the lookback. */
+/** Returns the value of a series at a time, interpolated between the adjacent samples within the lookback. */
 export const smoothedAt = (
   evaluation: Evaluation,
   samples: Samples,

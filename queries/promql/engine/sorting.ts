@@ -3,7 +3,7 @@ import type { Evaluation } from './context.ts';
 import { compareLabels, type LabelSet } from './labels.ts';
 import { absent, float, type Row } from './rows.ts';
 
-/** Compares texts by their numbers and the texts between them: `a9` stands before `a10`. */
+/** Compares texts in natural order, by their numbers and the texts between: `a9` precedes `a10`. */
 const compareNaturally = (left: string, right: string): number => {
   const parts = (text: string) => text.match(/\d+|\D+/g) ?? [];
   const others = parts(right);
@@ -28,14 +28,14 @@ const byLabels = (labels: readonly string[]) => (left: LabelSet, right: LabelSet
   return compareLabels(left, right);
 };
 
-/** NaN stands last either way. */
+/** NaN is last in either direction. */
 const byValue = (left: number, right: number, down: boolean): number => {
   if (Number.isNaN(left)) return Number.isNaN(right) ? 0 : 1;
   if (Number.isNaN(right)) return -1;
   return down ? right - left || 0 : left - right || 0;
 };
 
-/** `sort` and its relatives order the series of one time. They leave out histograms where they order by value. */
+/** `sort` and its variants sort the series of one time. Variants that sort by value omit histograms. */
 export const sortedRows = (evaluation: Evaluation, node: Call): Row[] => {
   const { name } = node.signature;
   const { steps, annotations } = evaluation;

@@ -2,7 +2,7 @@ import { KahanSum } from '../histograms/kahan.ts';
 import { PromqlExecutionError } from '../syntax/errors.ts';
 import type { RangeCall, RangeFunction, Window } from './window.ts';
 
-/** The line through the samples of a window that is nearest to them, from a time on. */
+/** Fits a line to the samples of a window by least squares, relative to a time. */
 const regression = (window: Window, fromMs: number): { slope: number; intercept: number } => {
   const x = new KahanSum();
   const y = new KahanSum();
@@ -63,7 +63,7 @@ const smooth = (window: Window): number => {
 
 const smoothTwo = ofTwoFloats(smooth);
 
-/** Functions that follow a trend through a range. */
+/** Functions of the trend within a range. */
 export const trends: Readonly<Record<string, RangeFunction>> = {
   deriv: ofTwoFloats((window) => regression(window, window.time(window.from)).slope),
   predict_linear: ofTwoFloats((window) => {

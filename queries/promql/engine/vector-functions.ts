@@ -6,7 +6,7 @@ import { dates, log2, log10 } from './elementary.ts';
 import { LabelSet } from './labels.ts';
 import { absent, float, histogram, merged, Row, timeOf } from './rows.ts';
 
-/** Calculates a value from a float; the further values are the scalars of the call. */
+/** Computes a value from a float; further arguments are the scalars of the call. */
 type FloatFunction = (value: number, first: number, second: number) => number;
 
 const clamp = (value: number, min: number, max: number): number =>
@@ -79,7 +79,7 @@ const histogramFunctions: Readonly<Record<string, (value: Histogram) => number>>
   histogram_stddev: (value) => Math.sqrt(variance(value)),
 };
 
-/** Rows that lost their names: those with equal labels then are one, as far as they have different steps. */
+/** Merges rows that have lost their names: those with equal labels become one, provided that their steps differ. */
 export const renamed = (evaluation: Evaluation, rows: Iterable<Row>): Iterable<Row> =>
   evaluation.options.delayedNameRemoval ? rows : merged(rows);
 
@@ -114,7 +114,7 @@ function* histogramRows(evaluation: Evaluation, node: Call, calculate: (value: H
   }
 }
 
-/** A function of the time of each step, where it has no vector. */
+/** Returns a function of the time of each step, for calls without a vector. */
 const dateRow = (evaluation: Evaluation, calculate: FloatFunction): Row[] => {
   const { steps } = evaluation;
   const row = Row.empty(LabelSet.empty, steps.count);
@@ -123,7 +123,7 @@ const dateRow = (evaluation: Evaluation, calculate: FloatFunction): Row[] => {
   return [row];
 };
 
-/** The rows of a function that calculates each value from one value; undefined if it is none of them. */
+/** Returns the rows of a function that maps each value; undefined for other functions. */
 export const elementRows = (evaluation: Evaluation, node: Call): Iterable<Row> | undefined => {
   const { name } = node.signature;
   const ofFloats = floatFunctions[name];
@@ -135,7 +135,7 @@ export const elementRows = (evaluation: Evaluation, node: Call): Iterable<Row> |
   return ofHistograms && renamed(evaluation, histogramRows(evaluation, node, ofHistograms));
 };
 
-/** The time of each step for every value: what `timestamp()` is of calculated vectors. */
+/** Yields the time of each step for every value: the `timestamp()` of computed vectors. */
 export function* stepTimes(evaluation: Evaluation, node: Expression): Iterable<Row> {
   const { steps, options } = evaluation;
   for (const source of evaluation.vector(node)) {
@@ -146,7 +146,7 @@ export function* stepTimes(evaluation: Evaluation, node: Expression): Iterable<R
   }
 }
 
-/** A scalar as a vector of one series without labels. */
+/** Returns a scalar as a vector of one series without labels. */
 export const vectorOf = (evaluation: Evaluation, node: Expression): Row[] => {
   const values = evaluation.scalar(node);
   return [new Row(LabelSet.empty, false, values, new Uint8Array(values.length).fill(float))];

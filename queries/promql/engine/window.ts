@@ -3,7 +3,7 @@ import type { Place } from '../syntax/tree.ts';
 import type { Annotations } from './annotations.ts';
 import type { Samples } from './samples.ts';
 
-/** The samples of one series in one range. It moves from step to step: places from `from` up to `to` are in it. */
+/** Samples of one series in one range, moved from step to step: indexes from `from` up to `to` are in it. */
 export class Window {
   readonly samples: Samples;
   readonly times: Float64Array;
@@ -14,11 +14,11 @@ export class Window {
   to = 0;
   histogramFrom = 0;
   histogramTo = 0;
-  /** The time of the step, and the range that is asked for, which an extended selector's samples go beyond. */
+  /** Time of the step, and the requested range, which the samples of an extended selector may exceed. */
   timeMs = 0;
   rangeStart = 0;
   rangeEnd = 0;
-  /** The scalars among the arguments, at this step. */
+  /** Scalar arguments at this step. */
   readonly args: number[] = [];
 
   constructor(samples: Samples) {
@@ -29,7 +29,7 @@ export class Window {
     this.histograms = samples.histograms.values;
   }
 
-  /** Moves to the samples later than `fromMs` and not later than `toMs`. Both may only rise. */
+  /** Moves to the samples after `fromMs` and up to `toMs`. Both must ascend. */
   move(fromMs: number, toMs: number): void {
     this.from = past(this.times, this.from, fromMs);
     this.to = past(this.times, Math.max(this.to, this.from), toMs);
@@ -66,7 +66,7 @@ export class Window {
     return this.histogramTimes[place] as number;
   }
 
-  /** When the counter of a sample began, 0 if that is not known or does not count. */
+  /** Returns the start time of a sample's counter, 0 if unknown or unused. */
   start(place: number): number {
     return this.samples.floats.starts?.[place] ?? 0;
   }
@@ -75,7 +75,7 @@ export class Window {
     return this.samples.histograms.starts?.[place] ?? 0;
   }
 
-  /** How many samples it has, as limits and statistics count them. */
+  /** Number of samples, as counted by limits and statistics. */
   get size(): number {
     let size = this.floatCount;
     for (let place = this.histogramFrom; place < this.histogramTo; place++) size += this.histogram(place).size;
@@ -89,28 +89,28 @@ const past = (times: Float64Array, from: number, timeMs: number): number => {
   return place;
 };
 
-/** What a function of a range knows beside the range. */
+/** Context of a range function besides the range. */
 export interface RangeCall {
   readonly annotations: Annotations;
-  /** Where the first argument stands in the expression. */
+  /** Position of the first argument in the expression. */
   readonly place: Place;
   readonly rangeMs: number;
   readonly anchored: boolean;
   readonly smoothed: boolean;
-  /** Whether the times at which counters began are read. */
+  /** Whether start times of counters are used. */
   readonly startTimes: boolean;
 }
 
-/** A function of a range: a value, or undefined if the range has none. */
+/** A range function: returns a value, or undefined if the range has none. */
 export type RangeFunction = (window: Window, call: RangeCall) => number | Histogram | undefined;
 
-/** Whether the times at which two samples' counters began say that it was reset between them. */
+/** Returns whether the start times of two samples' counters imply a reset between them. */
 export const wasCounterReset = (previousStart: number, previousTime: number, start: number, time: number): boolean => {
   if (start === 0 || start >= time || start < previousTime) return false;
-  // One that began when the sample before it was taken continues that one, unless both count from one sample to the next.
+  // A counter that started at the time of the previous sample continues that sample, unless both are deltas.
   return start > previousTime || (previousStart !== 0 && previousStart < previousTime);
 };
 
-/** Whether a sample's counter began before the sample before it, without being the same counter. */
+/** Returns whether a sample's counter started before the previous sample, without being the same counter. */
 export const overlaps = (previousStart: number, previousTime: number, start: number): boolean =>
   start !== 0 && start < previousTime && start !== previousStart;

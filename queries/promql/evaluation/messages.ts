@@ -1,4 +1,4 @@
-/** What the main thread and a thread that evaluates say to each other. */
+/** Messages between the main thread and an evaluation thread. */
 import type { MessagePort } from 'node:worker_threads';
 import type { PromqlErrorType } from '../errors.ts';
 import type { Piece } from '../fetch/pieces.ts';
@@ -6,7 +6,7 @@ import type { Evaluated } from '../index.ts';
 import type { Series } from '../series.ts';
 import type { Features } from '../settings.ts';
 
-/** Evaluate this; pieces of its selections come over the port. */
+/** Request to evaluate an expression; pieces of its selections are sent over the port. */
 export interface Request {
   readonly id: number;
   readonly expression: string;
@@ -15,11 +15,11 @@ export interface Request {
   /** Samples that count as stored. */
   readonly added: readonly Series[];
   readonly port: MessagePort;
-  /** Becomes 1 when the port has an answer. */
+  /** Becomes 1 when the port has a reply. */
   readonly answered: SharedArrayBuffer;
 }
 
-/** Steps at which an expression is evaluated: an instant is a range of one. */
+/** Steps at which an expression is evaluated: an instant is a range with one step. */
 export interface EvaluationWindow {
   readonly startMs: number;
   readonly endMs: number;
@@ -28,16 +28,16 @@ export interface EvaluationWindow {
   readonly lookbackMs: number;
 }
 
-/** Over the port: the next piece of a selection is wanted. */
+/** Sent over the port: a request for the next piece of a selection. */
 export interface PieceRequest {
   readonly selection: number;
 }
 
-/** Over the port: the piece, the end, or why it cannot be read. */
+/** Sent over the port: the piece, the end, or a failed read. */
 export type Given = { readonly piece: Piece } | { readonly ended: true } | { readonly failed: true };
 
 export type Reply =
   | { readonly id: number; readonly result: Evaluated }
   | { readonly id: number; readonly failure: { readonly type: PromqlErrorType; readonly message: string } }
-  /** The failure of a read, which the main thread knows. */
+  /** A failed read, whose error the main thread has. */
   | { readonly id: number; readonly readFailed: true };

@@ -1,4 +1,4 @@
-/** Threads that evaluate PromQL. Organizations take turns at them. */
+/** Threads that evaluate PromQL, shared fairly between organizations. */
 import { availableParallelism } from 'node:os';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { PoolThread } from '../../../runtime/worker-pool.ts';
@@ -12,21 +12,24 @@ import type { Selection, Series } from '../series.ts';
 import { defaultFeatures, type Features } from '../settings.ts';
 import type { EvaluationWindow, Given, PieceRequest, Reply } from './messages.ts';
 
-/** What is evaluated, and over whose series. */
+/** Expression to evaluate, and the source of its series. */
 export interface Question {
   readonly expression: string;
   readonly window: EvaluationWindow;
   readonly scope: Scope;
-  /** Nothing before it is read. */
+  /** Start of retention; nothing before it is read. */
   readonly retainedFromMs: number;
-  /** Samples that count as stored, although they have not landed. */
+  /** Samples that count as stored before they are. */
   readonly added?: readonly Series[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Evaluates PromQL. */
 export interface Promql {
-  /** Rejects with `PromqlSyntaxError`, with `PromqlError`, or as reads of columns do. An abort ends the evaluation at once. */
+  /**
+   * Evaluates an expression. Rejects with `PromqlSyntaxError`, with `PromqlError`, or with errors of column reads. An
+   * abort ends the evaluation immediately.
+   */
   evaluate(question: Question): Promise<Evaluated>;
   close(): Promise<void>;
 }
@@ -34,13 +37,13 @@ export interface Promql {
 const waitingPerTenant = 200;
 const threadMemoryMb = 2048;
 
-/** The pieces of one query's selections, read when they are wanted. */
+/** Pieces of one query's selections, read on demand. */
 class Feed {
   readonly #question: Question;
   readonly #selections: readonly Selection[];
   readonly #hasStarts: boolean;
   readonly #pieces = new Map<number, Promise<PieceReader>>();
-  /** Why a read failed. */
+  /** Error of a failed read. */
   failure: unknown;
 
   constructor(question: Question, selections: readonly Selection[], hasStarts: boolean) {
@@ -49,7 +52,7 @@ class Feed {
     this.#hasStarts = hasStarts;
   }
 
-  /** Those of the samples that any of the selections reads. */
+  /** Returns the samples that any of the selections reads. */
   addedOf(added: readonly Series[]): readonly Series[] {
     return [...new Set(this.#selections.flatMap((selection) => addedTo(selection, added)))];
   }
@@ -87,7 +90,7 @@ class Threads implements Promql {
 
   async evaluate(question: Question): Promise<Evaluated> {
     const { expression, window, scope, signal } = question;
-    // What is wrong with an expression is said without a thread.
+    // Invalid expressions are rejected without a thread.
     const { syntax, engine } = this.#features;
     const selections = selectionsOf(parse(expression, syntax), window, engine);
     const end = await this.#acquireSlot(scope.columns.tenantId, signal);
@@ -95,7 +98,7 @@ class Threads implements Promql {
     try {
       return await this.#evaluateIn(thread, question, new Feed(question, selections, engine.startTimestamps));
     } finally {
-      // One that an abort ends may still have answered.
+      // A thread ended by an abort may still have replied.
       if (this.#all.has(thread)) this.#idle.push(thread);
       end();
     }
@@ -173,7 +176,7 @@ class Threads implements Promql {
   }
 }
 
-/** Threads start with the first queries; there are as many as the machine has cores, at most eight. */
+/** Opens the threads, which start with the first queries: one per core of the machine, at most eight. */
 export const openPromql = ({
   size = Math.min(8, availableParallelism()),
   features = defaultFeatures,

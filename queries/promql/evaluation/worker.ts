@@ -1,4 +1,4 @@
-/** Evaluates expressions in a thread of its own. It stops while it waits for points, so that evaluation is plain code without promises. */
+/** Evaluates expressions in a worker. It blocks while it waits for points, so that evaluation is synchronous code. */
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
 import { withAdded } from '../added.ts';
 import { seriesOfPiece } from '../fetch/series-of-piece.ts';
@@ -7,10 +7,10 @@ import type { Selection, Series } from '../series.ts';
 import { PromqlExecutionError, PromqlSyntaxError } from '../syntax/errors.ts';
 import type { Given, Reply, Request } from './messages.ts';
 
-/** Points cannot be read; the main thread knows why. */
+/** Thrown if points cannot be read; the main thread has the reason. */
 class ReadFailed extends Error {}
 
-/** The next piece of a selection. */
+/** Returns the next piece of a selection. */
 const pieceOf = (port: MessagePort, answered: Int32Array, selection: number): Given => {
   Atomics.store(answered, 0, 0);
   port.postMessage({ selection });
@@ -60,7 +60,9 @@ const replyTo = ({ id, expression, window, features, added, port, answered }: Re
   }
 };
 
-/** Columns of an answer, which are moved to whom they are told. Such that are a part of a larger one are copied. */
+/**
+ * Returns the columns of an answer to transfer to the receiver. Columns that are part of a larger buffer are copied.
+ */
 const columnsOf = (reply: Reply): ArrayBuffer[] => {
   if (!('result' in reply) || reply.result.value.type !== 'matrix') return [];
   const own = new Set<ArrayBuffer>();

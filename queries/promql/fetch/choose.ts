@@ -1,4 +1,4 @@
-/** Which series a selector names: read from `series`, with labels as Prometheus has them. */
+/** Selects the series of a selector from `series`, with Prometheus labels. */
 import type { QueryParameters, TenantColumns } from '../../../schemas/ports/columns.ts';
 import { inOrderOfLabels } from '../engine/labels.ts';
 import { PromqlError } from '../errors.ts';
@@ -18,7 +18,7 @@ import { type Condition, otlpCondition, prometheusCondition, type Test, testsOf 
 import { type Scope, scopeCondition, type Window } from './scope.ts';
 import { metricsNamed } from './stored-metrics.ts';
 
-/** Where samples of a series come from. */
+/** Tables with samples of a series. */
 export type PointTable = 'samples' | 'histograms' | 'summaries';
 
 /** One stored series, or a part of one. */
@@ -27,20 +27,23 @@ export interface Source {
   readonly metric: string;
   readonly tables: readonly PointTable[];
   readonly part: Part;
-  /** Whether each point says only what was added since the one before. */
+  /** Whether each point contains only the increase since the previous one. */
   readonly isDelta: boolean;
 }
 
-/** A series of Prometheus; of classic histograms and summaries all buckets or quantiles, whose labels lack `le` and `quantile`. */
+/**
+ * A Prometheus series; for classic histograms and summaries all buckets or quantiles, whose labels omit `le` and
+ * `quantile`.
+ */
 export interface Chosen {
   readonly labels: Labels;
-  /** Mostly one; several where senders differ in what Prometheus does not show. */
+  /** Usually one; several if senders differ in attributes that Prometheus does not show. */
   readonly sources: readonly Source[];
 }
 
-/** Series that one selector may name. */
+/** Maximum number of series of one selector. */
 export const maxSeries = 200_000;
-/** Stored series that show that a target was there. */
+/** Number of stored series that prove the presence of a target. */
 const seriesOfTarget = 5;
 
 interface Row {
@@ -57,7 +60,7 @@ interface Row {
 
 const idListed = /^\d{1,20}$/;
 
-/** Attributes of resources as text. */
+/** Returns attributes of resources as text. */
 export const resourceTexts = async (
   columns: TenantColumns,
   ids: Iterable<string>,
@@ -86,7 +89,7 @@ const textsOf = (keys: readonly string[], texts: readonly string[]): Texts => {
 const tooManySeries = (): PromqlError =>
   new PromqlError('execution', `the query exceeds the limit of ${maxSeries} series: take matchers that choose fewer`);
 
-/** Which of the stored metrics to read; undefined for all of them. */
+/** Stored metrics to read; undefined for all. */
 interface Metrics {
   readonly prometheus: readonly string[] | undefined;
   readonly otlp: readonly string[] | undefined;
@@ -103,7 +106,7 @@ const metricsOf = async (scope: Scope, window: Window, matchers: readonly Matche
   return { prometheus: isOnlyOtlp ? [] : of(true), otlp: of(false) };
 };
 
-/** SQL of series that may match, and of those of remote-write exactly those that do. */
+/** Returns SQL of candidate series; exact for remote-write series. */
 const seriesCondition = (scope: Scope, matchers: readonly Matcher[], { prometheus, otlp }: Metrics): Condition => {
   const promotedNames = scope.translation.promoted.map((key) => labelNameOf(key, scope.translation.strategy));
   const exact = prometheusCondition(matchers);
@@ -126,12 +129,12 @@ const seriesCondition = (scope: Scope, matchers: readonly Matcher[], { prometheu
     ...(otlp && { otlp }),
     ...(all && { all }),
   };
-  // The list of metrics by itself is what the primary key understands.
+  // The primary key can use the list of metrics only as a separate condition.
   const listed = all === undefined ? '' : 'metric IN {all:Array(String)} AND ';
   return { sql: `${listed}((${branches.join(') OR (')}))`, parameters };
 };
 
-/** Puts series with equal labels together. */
+/** Merges series with equal labels. */
 class Gathering {
   readonly #byLabels = new Map<string, { readonly labels: Labels; readonly sources: Source[] }>();
 
@@ -142,25 +145,28 @@ class Gathering {
     else known.sources.push(source);
   }
 
-  /** In the order of their labels. */
+  /** Returns the series in the order of their labels. */
   all(): Chosen[] {
     return inOrderOfLabels(this.#byLabels.values());
   }
 }
 
-/** What a selector chooses, and from what. */
+/** Result of a selector, and its source. */
 export interface Choice {
   /** In the order of their labels. */
   readonly chosen: readonly Chosen[];
-  /** Series that the condition found, whether they were chosen or not. */
+  /** Series that the condition matched, whether selected or not. */
   readonly found: ReadonlySet<string>;
   /** Stored metrics that were read; undefined for all. */
   readonly metrics: readonly string[] | undefined;
-  /** SQL over `series` of what may match, within these metrics. */
+  /** SQL over `series` of candidates within these metrics. */
   readonly condition: Condition;
 }
 
-/** The series that matchers name, in the order of their labels. Matchers of `le` and `quantile` are left to be held against buckets and quantiles. */
+/**
+ * Returns the series of matchers, in the order of their labels. Matchers of `le` and `quantile` are applied later to
+ * buckets and quantiles.
+ */
 export const chooseSeries = async (
   scope: Scope,
   window: Window,
@@ -168,7 +174,7 @@ export const chooseSeries = async (
   limit = maxSeries,
 ): Promise<readonly Chosen[]> => (await choiceOf(scope, window, matchers, limit)).chosen;
 
-/** The same, with what it was chosen from. */
+/** As `chooseSeries`, with the source of the result. */
 export const choiceOf = async (
   scope: Scope,
   window: Window,
@@ -200,12 +206,12 @@ export const choiceOf = async (
   return { chosen: gathering.all(), found, metrics: all, condition };
 };
 
-/** Series whose rows are held at a time: as rows they take several times what is kept of them. */
+/** Number of series whose rows are held at a time: rows take several times the memory of the result. */
 const seriesAtOnce = 20_000;
-/** Where there are more, they are read in so many parts, by their ids. */
+/** Number of parts by id in which larger selections are read. */
 const partsOfMany = 16;
 
-/** Rows of the series that a condition finds: all at once, or in parts where they are many. */
+/** Yields the rows of the series that match a condition: at once, or in parts if there are many. */
 const readRows = async function* (
   scope: Scope,
   window: Window,
@@ -288,7 +294,10 @@ const addOtlp = (gathering: Gathering, row: Row, { resources, scope, names, matc
   }
 };
 
-/** `target_info`: a series for each resource that says more than who it is, present while some of its series are. */
+/**
+ * Adds `target_info`: a series for each resource with attributes besides its identity, present while some of its series
+ * are.
+ */
 const addTargets = async (
   gathering: Gathering,
   scope: Scope,

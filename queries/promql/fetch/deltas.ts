@@ -1,16 +1,16 @@
 /**
- * Deltas as counters. A counter grows within an hour (UTC) and begins anew with the next, so that it is the same for every query,
- * whatever its range: what was before the hour does not count. An hour that follows one with points begins with a 0 of its own, so that
- * a reset is always seen, and functions of counters give exactly what was added.
+ * Converts deltas to counters. A counter grows within an hour (UTC) and restarts with the next, so that it is equal for
+ * every query, whatever its range: values before the hour do not count. An hour after one with points begins with its
+ * own 0, so that a reset is always visible, and counter functions return exactly the increase.
  */
 const hourMs = 3_600_000;
 
-/** The hour to which a point counts: it says what was added until its time. */
+/** Returns the hour of a point, which contains the increase up to its time. */
 const hourOf = (timeMs: number): number => Math.ceil(timeMs / hourMs);
 
 const staleBits = new Float64Array(new BigUint64Array([0x7ff0000000000002n]).buffer);
 
-/** The mark of a series that ended. Assign it from array to array alone, since its bits matter. */
+/** Marker of a series that ended. Assign it only from array to array, because its bits matter. */
 export const stale: Float64Array = staleBits;
 
 const words = new Float64Array(1);
@@ -28,7 +28,7 @@ export interface Points {
   readonly values: Float64Array;
 }
 
-/** Counters of deltas. The first hour is there to see whether the second follows one; leave out what was made of it. */
+/** Returns counters from deltas. The first hour only shows whether the second follows one; discard its result. */
 export const cumulative = ({ times, values }: Points): Points => {
   const outTimes = new Float64Array(times.length * 2);
   const outValues = new Float64Array(times.length * 2);
@@ -57,5 +57,5 @@ export const cumulative = ({ times, values }: Points): Points => {
   return { times: outTimes.subarray(0, size), values: outValues.subarray(0, size) };
 };
 
-/** Whether the second point begins a new counter. */
+/** Returns whether the second point starts a new counter. */
 export const startsNewCounter = (beforeMs: number, timeMs: number): boolean => hourOf(beforeMs) !== hourOf(timeMs);

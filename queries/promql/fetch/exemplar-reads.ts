@@ -1,4 +1,4 @@
-/** Exemplars of the series that matchers name. */
+/** Reads exemplars of the series of matchers. */
 import type { Labels, Matcher } from '../series.ts';
 import { plainNumber } from '../syntax/numbers.ts';
 import { chooseSeries, type Source } from './choose.ts';
@@ -16,7 +16,7 @@ export interface SeriesExemplars {
   readonly exemplars: readonly Exemplar[];
 }
 
-/** Exemplars that one answer holds at most. */
+/** Maximum number of exemplars in one answer. */
 const maxExemplars = 100_000;
 
 interface Row {
@@ -47,7 +47,7 @@ const exemplarOf = ({ keys, texts, trace, span, of_value, time }: Row): Exemplar
   };
 };
 
-/** Exemplars of counts and sums stand at the buckets alone. */
+/** Exemplars of counts and sums are at the buckets only. */
 const hasExemplars = ({ part }: Source): boolean => part === 'value' || part === 'native' || part === 'buckets';
 
 const readRows = async ({ columns }: Scope, window: Window, sources: readonly Source[]): Promise<Row[]> =>
@@ -64,7 +64,7 @@ const readRows = async ({ columns }: Scope, window: Window, sources: readonly So
     },
   );
 
-/** The bucket in which a value was counted. */
+/** Returns the bucket that counts a value. */
 const bucketOf = (value: number, bounds: ReadonlySet<string> | undefined): string =>
   plainNumber(
     Math.min(
@@ -79,7 +79,7 @@ const withBucket = (labels: Labels, le: string): Labels =>
     [...Object.entries(labels), ['le', le] as const].sort(([left], [right]) => (left < right ? -1 : 1)),
   );
 
-/** Exemplars of the series that one set of matchers names, with the labels of each. */
+/** Returns exemplars of the series of one set of matchers, with the labels of each. */
 const readSet = async (
   scope: Scope,
   window: Window,
@@ -104,7 +104,10 @@ const readSet = async (
   );
 };
 
-/** Series with exemplars in the window, both ends included, in the order of their labels; exemplars in that of time. */
+/**
+ * Returns series with exemplars in the window, both ends included, in the order of their labels; exemplars in the order
+ * of time.
+ */
 export const readExemplarsOf = async (
   scope: Scope,
   window: Window,

@@ -1,6 +1,6 @@
 /**
- * What selectors chose before: then one statement reads the points of all that they choose now, and finds series that came since by their
- * ids. Labels of a series never change.
+ * Caches the series of selectors. One statement then reads the points of the current selection, and detects new series
+ * by their ids. Labels of a series never change.
  */
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import { projectScopeCondition, projectScopeValues } from '../../project-scope.ts';
@@ -13,36 +13,39 @@ import { inOrder, type Piece, Pieces, pointsStatement } from './pieces.ts';
 import { seriesIn } from './rows.ts';
 import type { Scope, Window } from './scope.ts';
 
-/** A selector whose series have numbers alone. */
+/** A selector whose series have only numbers. */
 interface Known {
   readonly chosen: readonly Chosen[];
   readonly found: ReadonlySet<string>;
   readonly metrics: readonly string[];
-  /** What chooses its series in a statement over points; empty where all of the metrics are. */
+  /** Condition that selects its series in a statement over points; empty if all series of the metrics are selected. */
   readonly restriction: Condition;
   readonly chosenMs: number;
-  /** Of `series`, before it was chosen from. */
+  /** Change counter of `series` before the selection. */
   readonly changes: number | undefined;
-  /** Series that ended before are not known. */
+  /** Series that ended before this time are not included. */
   readonly fromMs: number;
-  /** Points of a series in a millisecond. */
+  /** Number of points of a series per millisecond. */
   readonly density: number;
 }
 
-/** Series of all selectors that are kept. */
+/** Maximum number of series of all cached selectors. */
 const maxCachedSeries = 50_000;
-/** After that time it is looked whether other metrics or kinds have come under the same name. */
+/** Time after which the cache is checked for other metrics or kinds under the same name. */
 const cacheTtlMs = 60_000;
-/** So few are named by their ids, which the engine finds faster than by their labels. */
+/** Maximum number of series selected by id, which the engine finds faster than by labels. */
 const maxNamedIds = 1_000;
-/** Points that are read at once: more than in a piece, since each statement costs as much as reading many. */
+/**
+ * Number of points to read in one statement: more than in a piece, because the overhead of a statement equals that of
+ * many points.
+ */
 const pointsAtOnce = 600_000;
-/** Where there are so many after all, they are read in pieces. */
+/** Above this number, points are read in pieces after all. */
 const maxPoints = 800_000;
 
 const known = new RowCache<Known>(maxCachedSeries, ({ found }) => found.size + 1);
 
-/** What a selector reads, one piece after the other; undefined after the last one. */
+/** Reads a selector piece by piece; undefined after the last one. */
 export interface PieceReader {
   next(): Promise<Piece | undefined>;
 }
@@ -57,7 +60,7 @@ const restrictionOf = ({ projectId }: Scope, matchers: readonly Matcher[], { con
         parameters: { ...condition.parameters, ...projectScopeValues({ projectId }) },
       };
 
-/** Whether what a selector reads may be kept: one name, and numbers as they were sent. */
+/** Returns whether a selection may be cached: one name, and numbers as they were sent. */
 const isPlain = (matchers: readonly Matcher[], { chosen }: Choice): boolean =>
   matchers.filter(isOfName).length === 1 &&
   matchers.some((matcher) => isOfName(matcher) && matcher.op === '=') &&
@@ -66,7 +69,7 @@ const isPlain = (matchers: readonly Matcher[], { chosen }: Choice): boolean =>
     sources.every(({ part, tables, isDelta }) => part === 'value' && tables.join() === 'samples' && !isDelta),
   );
 
-/** Whether what may have been chosen is what was chosen. */
+/** Returns whether the cached selection is still current. */
 const isUnchanged = (columns: TenantColumns, window: Window, { changes, fromMs }: Known): boolean =>
   changes !== undefined && changes === columns.changesOf?.('series') && window.fromMs >= fromMs;
 
@@ -76,7 +79,7 @@ const namedBy = ({ chosen, restriction }: Known): Condition => {
   return { sql: ' AND series_id IN {ids:Array(UInt64)}', parameters: { ids } };
 };
 
-/** All points in one piece; undefined where there are other series than those that are known, or too many points. */
+/** Returns all points in one piece; undefined if there are unknown series or too many points. */
 const readAtOnce = async (
   { columns }: Scope,
   window: Window,
@@ -103,7 +106,7 @@ const readAtOnce = async (
 const isFresh = (columns: TenantColumns, window: Window, selector: Known): boolean =>
   performance.now() - selector.chosenMs < cacheTtlMs || isUnchanged(columns, window, selector);
 
-/** Opens what a selector reads within a window. With `hasStarts` each point says when its counter began. */
+/** Opens a reader of a selector within a window. With `hasStarts`, each point has the start time of its counter. */
 export const openPieces = async (
   scope: Scope,
   window: Window,

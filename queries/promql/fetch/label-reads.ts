@@ -1,4 +1,4 @@
-/** Names and values of labels, from `series` alone but for the bounds of OTLP's histograms. */
+/** Reads names and values of labels, from `series` except for the bounds of OTLP histograms. */
 import type { QueryParameters } from '../../../schemas/ports/columns.ts';
 import { inOrderOfLabels } from '../engine/labels.ts';
 import { labelsOfTarget } from '../otlp/labels.ts';
@@ -12,18 +12,18 @@ import { textsOf } from './native-blocks.ts';
 import { type Scope, scopeCondition, type Window } from './scope.ts';
 import { metricsNamed, namesOf } from './stored-metrics.ts';
 
-/** Names or values that one answer holds at most. */
+/** Maximum number of names or values in one answer. */
 const maxTexts = 2_000_000;
-/** Bounds of the histograms of OTLP that are looked at. */
+/** Maximum number of OTLP histogram bounds that are read. */
 const maxLayouts = 1_000;
 
 type Matchers = readonly Matcher[];
 
-/** Which series a read of labels is about. */
+/** Selection of series for a read of labels. */
 export interface Question {
   readonly scope: Scope;
   readonly window: Window;
-  /** A series counts where one of these sets matches it; none means every series. */
+  /** A series is included if one of these sets matches; none includes every series. */
   readonly sets: readonly Matchers[];
 }
 
@@ -31,7 +31,7 @@ const everySeries: readonly Matchers[] = [[]];
 
 const setsOf = ({ sets }: Question): readonly Matchers[] => (sets.length === 0 ? everySeries : sets);
 
-/** SQL of the series of remote-write that a set matches, exactly. */
+/** Returns SQL of the remote-write series that a set matches exactly. */
 const prometheusSql = (
   { scope, window }: Question,
   matchers: Matchers,
@@ -54,7 +54,7 @@ const prometheusSql = (
   };
 };
 
-/** Texts that a statement finds as `text`, in the order of their bytes. */
+/** Returns the texts that a statement selects as `text`, in byte order. */
 const texts = async (
   { columns }: Scope,
   sql: string,
@@ -73,13 +73,13 @@ const hasOtlp = async ({ scope, window }: Question): Promise<boolean> => {
   return found.length > 0;
 };
 
-/** Series of OTLP, with buckets and quantiles apart. Those of remote-write are left out. */
+/** Returns OTLP series, with separate buckets and quantiles; excludes remote-write series. */
 const otlpSeries = async (question: Question, matchers: Matchers): Promise<Labels[]> => {
   const chosen = await chooseSeries({ ...question.scope, only: 'otlp' }, question.window, matchers);
   return fannedLabels(question, chosen, matchers);
 };
 
-/** Bounds and quantiles of stored series, as the texts of `le` and `quantile`. */
+/** Returns bounds and quantiles of stored series, as the texts of `le` and `quantile`. */
 export const fansOf = async (
   { scope, window }: Question,
   chosen: readonly Chosen[],
@@ -129,7 +129,7 @@ const fannedLabels = async (question: Question, chosen: readonly Chosen[], match
   });
 };
 
-/** All series that the sets match, each once, in the order of their labels. */
+/** Returns all series that the sets match, each once, in the order of their labels. */
 export const listSeries = async (question: Question): Promise<Labels[]> => {
   const found = new Map<string, Labels>();
   for (const matchers of setsOf(question)) {
@@ -139,7 +139,7 @@ export const listSeries = async (question: Question): Promise<Labels[]> => {
   return inOrderOfLabels(Array.from(found.values(), (labels) => ({ labels }))).map(({ labels }) => labels);
 };
 
-/** Resources of OTLP series, as the attributes that make labels. */
+/** Returns resources of OTLP series, with the attributes that become labels. */
 const otlpResources = async ({
   scope,
   window,
@@ -153,7 +153,7 @@ const otlpResources = async ({
   return resourceTexts(scope.columns, ids);
 };
 
-/** Labels of OTLP's series where no matcher narrows them: from distinct keys and resources, not from each series. */
+/** Returns label names of OTLP series without matchers: from distinct keys and resources, not from each series. */
 const otlpNames = async (question: Question): Promise<string[]> => {
   const { scope, window } = question;
   const { strategy, scopeLabels } = scope.translation;
@@ -188,7 +188,7 @@ const otlpNames = async (question: Question): Promise<string[]> => {
   ].filter((name) => name !== '');
 };
 
-/** All of the texts, each once, in their order. Where the only ones are a list that a statement put in order, they are not sorted again. */
+/** Merges texts, each once, in order. A single list sorted by a statement is not sorted again. */
 const mergeTexts = (inOrder: readonly (readonly string[])[], others: readonly string[]): readonly string[] => {
   const filled = inOrder.filter(({ length }) => length > 0);
   const [first = []] = filled;
@@ -196,7 +196,7 @@ const mergeTexts = (inOrder: readonly (readonly string[])[], others: readonly st
   return (isOne ? first : [...new Set([...filled.flat(), ...others])].sort()).filter((text) => text !== '');
 };
 
-/** Names of the labels of all series that the sets match. */
+/** Returns label names of all series that the sets match. */
 export const labelNames = async (question: Question): Promise<readonly string[]> => {
   const inOrder: string[][] = [];
   let others: readonly string[] = [];
@@ -230,7 +230,7 @@ const metricNames = async (question: Question): Promise<string[]> => {
   ];
 };
 
-/** Values of a label of OTLP's series where no matcher narrows them. */
+/** Returns values of a label of OTLP series without matchers. */
 const otlpValues = async (question: Question, name: string): Promise<string[]> => {
   const { scope, window } = question;
   if (!(await hasOtlp(question))) return [];
@@ -263,7 +263,7 @@ const otlpValues = async (question: Question, name: string): Promise<string[]> =
 const leSeries: Matchers = [{ name: '__name__', op: '=~', value: '.*_bucket' }];
 const quantileSeries: Matchers = [{ name: 'quantile', op: '!=', value: '' }];
 
-/** Keys that begin otherwise may have become a name that begins so. */
+/** Keys with a different prefix may translate to a name with this prefix. */
 const patternOf = (name: string): string => {
   const plain = keyPattern(name);
   return name.startsWith('key_') ? `${plain}|${keyPattern(name.slice(3))}|${keyPattern(name.slice(4))}` : plain;
@@ -271,7 +271,7 @@ const patternOf = (name: string): string => {
 
 const valuesIn = (series: readonly Labels[], name: string): string[] => series.map((labels) => labels[name] ?? '');
 
-/** Values of a label in all series that the sets match. */
+/** Returns values of a label in all series that the sets match. */
 export const labelValues = async (question: Question, name: string): Promise<readonly string[]> => {
   const inOrder: string[][] = [];
   let others: readonly string[] = [];

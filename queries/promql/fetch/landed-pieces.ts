@@ -1,22 +1,22 @@
-/** What landed of metrics in pieces of time, told apart by few numbers: as long as they are the same, points are what they were. */
+/** Fingerprints of stored metric points by time piece: while they are equal, the points are unchanged. */
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import type { PointTable, Source } from './choose.ts';
 import { pointsCondition, readFromMs } from './pieces.ts';
 import type { Window } from './scope.ts';
 
-/** What a selector reads: points later than the start of its window and not later than its end. */
+/** Read of a selector: points after the start of its window and up to its end. */
 export interface Read {
   readonly window: Window;
   readonly sources: readonly Source[];
 }
 
 /**
- * For the points of a metric in a piece, by the table, the metric and the number of the piece: how many there are, and a sum of them. Equal
- * where they are the same.
+ * Fingerprints of a metric's points in a piece, by table, metric and piece number: their number and a checksum. Equal
+ * for equal points.
  */
 export type Landed = ReadonlyMap<string, string>;
 
-/** Points of one metric. */
+/** Source of the points of one metric. */
 interface Origin {
   readonly table: PointTable;
   readonly metric: string;
@@ -33,7 +33,7 @@ const originsOf = (sources: readonly Source[]): Origin[] => {
   return [...origins.values()];
 };
 
-/** Numbers of the first and the last piece in which a read may find points. */
+/** Returns the numbers of the first and the last piece that a read may have points in. */
 const edgesOf = (
   { fromMs, toMs }: Window,
   isDelta: boolean,
@@ -43,7 +43,7 @@ const edgesOf = (
   Math.floor(toMs / pieceMs),
 ];
 
-/** Calls for each piece of each metric that a read has points in, from the earliest on. */
+/** Visits each piece of each metric that a read has points in, from the earliest on. */
 const eachPiece = ({ window, sources }: Read, pieceMs: number, visit: (key: string, piece: number) => void): void => {
   for (const origin of originsOf(sources)) {
     const [first, last] = edgesOf(window, origin.isDelta, pieceMs);
@@ -51,7 +51,7 @@ const eachPiece = ({ window, sources }: Read, pieceMs: number, visit: (key: stri
   }
 };
 
-/** Of what landed, that which a read has points in. */
+/** Returns the fingerprints that apply to a read. */
 export const landedFor = (reads: readonly Read[], landed: Landed, pieceMs: number): Landed => {
   const own = new Map<string, string>();
   for (const read of reads)
@@ -62,7 +62,7 @@ export const landedFor = (reads: readonly Read[], landed: Landed, pieceMs: numbe
   return own;
 };
 
-/** How many points a read may find. */
+/** Returns the maximum number of points of a read. */
 export const pointsIn = (read: Read, landed: Landed, pieceMs: number): number => {
   let points = 0;
   eachPiece(read, pieceMs, (key) => {
@@ -71,7 +71,10 @@ export const pointsIn = (read: Read, landed: Landed, pieceMs: number): number =>
   return points;
 };
 
-/** When the first piece begins in which a read may find other points than before; `before` knows its pieces up to a time. Infinity for none. */
+/**
+ * Returns the start of the first piece that may have changed for a read; `before` has fingerprints up to a time.
+ * Infinity for none.
+ */
 export const firstChangeMs = (
   read: Read,
   { before, beforeToMs, now }: { readonly before: Landed; readonly beforeToMs: number; readonly now: Landed },
@@ -85,7 +88,7 @@ export const firstChangeMs = (
   return first;
 };
 
-/** Ranges of pieces without those that lie in others, or behind them. */
+/** Merges ranges of pieces that overlap or adjoin. */
 const joined = (ranges: readonly (readonly [number, number])[]): (readonly [number, number])[] => {
   const all: [number, number][] = [];
   for (const [first, last] of ranges.toSorted(([one], [other]) => one - other)) {
@@ -97,8 +100,8 @@ const joined = (ranges: readonly (readonly [number, number])[]): (readonly [numb
 };
 
 /**
- * Asks what landed in all pieces that the reads have points in: how many points, and a sum that tells theirs from others. A statement for
- * each table and each stretch of time, which reads times and ids alone.
+ * Reads the fingerprints of all pieces of the reads: the number of points, and a checksum. Runs one statement per table
+ * and time span, which reads only times and ids.
  */
 export const landedIn = async (columns: TenantColumns, reads: readonly Read[], pieceMs: number): Promise<Landed> => {
   const landed = new Map<string, string>();

@@ -1,17 +1,17 @@
-/** Matchers of labels: in JavaScript, and as SQL over `series`. */
+/** Label matchers in JavaScript, and as SQL over `series`. */
 import type { QueryParameters } from '../../../schemas/ports/columns.ts';
 import type { Translation } from '../otlp/labels.ts';
 import { escapes } from '../otlp/names.ts';
 import type { Matcher } from '../series.ts';
 import { testOf } from '../syntax/matchers.ts';
 
-/** Whether a value matches. */
+/** Returns whether a value matches. */
 export type Test = (value: string) => boolean;
 
-/** A regular expression matches the whole value. */
+/** A regular expression matches the entire value. */
 const wholly = (source: string): string => `^(?s:${source})$`;
 
-/** Matchers as one test over labels by name. */
+/** Returns matchers as one test over labels by name. */
 export const testsOf = (matchers: readonly Matcher[]): ((labels: ReadonlyMap<string, string>) => boolean) => {
   const tests = matchers.map((matcher) => ({ name: matcher.name, test: testOf(matcher) }));
   return (labels) => tests.every(({ name, test }) => test(labels.get(name) ?? ''));
@@ -34,7 +34,7 @@ const joined = (conditions: readonly Condition[]): Condition => ({
   parameters: Object.assign({}, ...conditions.map(({ parameters }) => parameters)) as QueryParameters,
 });
 
-/** SQL of what series of remote-write must fulfil: exact, but for the name. */
+/** Returns SQL of the matchers for remote-write series: exact, except for the name. */
 export const prometheusCondition = (matchers: readonly Matcher[]): Condition =>
   joined(
     matchers
@@ -45,29 +45,31 @@ export const prometheusCondition = (matchers: readonly Matcher[]): Condition =>
       }),
   );
 
-/** Labels that do not come from the attributes of the series alone. */
+/** Returns whether a label has other sources than the attributes of the series. */
 const isFromElsewhere = (name: string, { promoted }: Translation, promotedNames: readonly string[]): boolean =>
   name === 'le' ||
   name === 'quantile' ||
   name.startsWith('otel_scope_') ||
   (promoted.length > 0 && promotedNames.includes(name));
 
-/** A regular expression of the keys that become a label. */
+/** Returns a regular expression of the keys that translate to a label. */
 export const keyPattern = (name: string): string =>
   `^${[...name].map((character) => (character === '_' ? '[^A-Za-z0-9]' : character.replace(/[^A-Za-z0-9\u0080-\u{10FFFF}]/u, '\\$&'))).join('')}$`;
 
-/** A job with more slashes is not looked for by its service. */
+/** Jobs with more slashes are not searched by their service. */
 const maxSlashes = 32;
 
-/** Every text that may be the name of the service of a job: what follows one of its slashes, and all of it. */
+/**
+ * Returns every text that may be the service name of a job: the suffix after each of its slashes, and the entire job.
+ */
 const servicesOf = (job: string): string[] => {
   const names = job.split('/');
   return names.map((_, at) => names.slice(at).join('/'));
 };
 
 /**
- * SQL of what series of OTLP must fulfil so that they may match: no series that matches is left out, some may be too many. The name is
- * not part of it.
+ * Returns SQL of candidate OTLP series: it includes all matching series, and possibly others. The name is not part of
+ * the condition.
  */
 export const otlpCondition = (
   matchers: readonly Matcher[],
@@ -77,7 +79,7 @@ export const otlpCondition = (
   joined(
     matchers.flatMap((matcher, index) => {
       const { name, op, value } = matcher;
-      // A collision of keys joins their values with `;`.
+      // Colliding keys have their values joined with `;`.
       if (name === '__name__' || op !== '=' || value === '' || value.includes(';')) return [];
       if (isFromElsewhere(name, translation, promotedNames)) return [];
       const { sql, parameters } = otlpEquality({ name, value }, `otlp${index}`, translation);
@@ -108,7 +110,7 @@ const otlpEquality = (
       sql: `attributes[{${key}:String}] = {${parameter}:String}`,
       parameters: { [parameter]: value, [key]: name },
     };
-  // These may have been made of other beginnings.
+  // This name may derive from other prefixes.
   if (/^(?:key)?_/.test(name)) return { sql: hasValue, parameters: { [parameter]: value } };
   return {
     sql: `arrayExists((k, v) -> v = {${parameter}:String} AND match(k, {${key}:String}), mapKeys(attributes), mapValues(attributes))`,

@@ -1,4 +1,4 @@
-/** What senders say of metrics, and how many series there are, as Prometheus answers it. */
+/** Reads metadata of metrics and numbers of series for Prometheus' endpoints. */
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import { seriesRowEveryMs } from '../../../schemas/tables/metrics.ts';
 import { metricNameOf, unitNameOf } from '../otlp/names.ts';
@@ -27,13 +27,13 @@ const types: Readonly<Record<string, string>> = {
   state_set: 'stateset',
 };
 
-/** The family of a series of remote-write: its name without what a part of it has at its end. */
+/** Returns the family of a remote-write series: its name without the suffix of a part. */
 const familyOf = (name: string, kind: string): string => {
   if (kind === 'histogram' || kind === 'gauge_histogram') return name.replace(/_(?:bucket|sum|count)$/, '');
   return kind === 'summary' ? name.replace(/_(?:sum|count)$/, '') : name;
 };
 
-/** Metadata by the family's name, in order; of one name several where senders disagree, the last that was sent first. */
+/** Returns metadata by family name, in order; if senders disagree, several per name, latest first. */
 export const readMetadata = async (scope: Scope, window: Window): Promise<Map<string, MetricMetadata[]>> => {
   const { sql, parameters } = scopeCondition(scope, window, 'metric_metadata');
   const rows = await scope.columns.query<Row & { readonly seen: string }>(
@@ -48,7 +48,7 @@ export const readMetadata = async (scope: Scope, window: Window): Promise<Map<st
     const isOtlp = of_source === 'otlp';
     const { strategy } = scope.translation;
     const family = isOtlp ? metricNameOf({ metric: name, kind, monotonic, unit }, strategy) : familyOf(name, kind);
-    // What is still sent has a row in each hour: without one it was replaced.
+    // Metadata that is still sent has a row in each hour; without one it was replaced.
     const lastMs = lastSeenMs.get(family) ?? Number(seen);
     lastSeenMs.set(family, lastMs);
     if (Number(seen) < lastMs - seriesRowEveryMs) continue;
@@ -67,7 +67,7 @@ interface Count {
   readonly value: number;
 }
 
-/** Cardinality of the series that are alive, largest first. */
+/** Cardinality of the active series, largest first. */
 export interface Cardinality {
   readonly series: number;
   readonly labelPairs: number;
@@ -88,7 +88,7 @@ const counts = async (
   return rows.map(({ name, value }) => ({ name, value: Number(value) }));
 };
 
-/** Labels are those that senders gave: attributes of resources are not among them. */
+/** Labels include only those set by senders, not resource attributes. */
 export const readCardinality = async (scope: Scope, window: Window, limit: number): Promise<Cardinality> => {
   const { columns } = scope;
   const { sql, parameters } = scopeCondition(scope, window);

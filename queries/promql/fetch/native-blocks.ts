@@ -1,11 +1,11 @@
-/** Reads columns in ClickHouse's Native format: blocks one after the other, each with the rows of its columns. */
+/** Reads columns in ClickHouse's Native format: a sequence of blocks, each with rows by column. */
 import { isAscii } from 'node:buffer';
 
 export type Column =
   | { readonly kind: 'numbers'; readonly values: Float64Array }
-  /** 64-bit integers as two words each, the lower one first. */
+  /** 64-bit integers as two words each, low word first. */
   | { readonly kind: 'words'; readonly words: Uint32Array }
-  /** Elements of all rows; `ends[row]` is where those of a row end. */
+  /** Elements of all rows; those of a row end at `ends[row]`. */
   | { readonly kind: 'arrays'; readonly ends: Float64Array; readonly elements: Float64Array };
 
 export interface Block {
@@ -15,13 +15,13 @@ export interface Block {
 
 const two32 = 4_294_967_296;
 
-/** Texts are decoded so many bytes at a time. */
+/** Number of bytes of texts decoded at a time. */
 const windowBytes = 65_536;
 
 /** Bytes of one value. */
 const widths: Readonly<Record<string, number>> = { Float64: 8, UInt64: 8, UInt32: 4, Int32: 4, UInt8: 1 };
 
-/** Integers of 64 bits as numbers; beyond 2^53 they are rounded. */
+/** Returns 64-bit integers as numbers; beyond 2^53 they are rounded. */
 const numbersOf = (words: Uint32Array): Float64Array => {
   const values = new Float64Array(words.length / 2);
   for (let at = 0; at < values.length; at++)
@@ -60,8 +60,8 @@ class Reader {
   }
 
   /**
-   * Where the next bytes are, at a multiple of 8, since typed arrays must begin at one of their width: moved back over what was read
-   * before them where that may be, else copied. In front of a column stand its name and type, which are longer.
+   * Returns the next bytes at an offset that is a multiple of 8, as typed arrays require. They are moved back over
+   * bytes that were already read if possible, otherwise copied. The name and type before a column provide the space.
    */
   #aligned(length: number): readonly [ArrayBuffer, number] {
     if (this.at + length > this.#bytes.length) throw new Error('a Native block ends in the middle of a column');
@@ -74,7 +74,7 @@ class Reader {
     return [buffer as ArrayBuffer, to];
   }
 
-  /** The next texts, by windows. One with a text that is long or not of ASCII alone is read text by text. */
+  /** Reads the next texts by windows. A window with a long or non-ASCII text is read text by text. */
   texts(rows: number, into: string[]): void {
     for (const targetLength = into.length + rows; into.length < targetLength; ) {
       const before = this.at;
@@ -87,7 +87,7 @@ class Reader {
     }
   }
 
-  /** Texts of up to 127 bytes, whose length is one byte. */
+  /** Reads texts of up to 127 bytes, whose length is one byte. */
   #shortTexts(window: string, targetLength: number, into: string[]): void {
     let at = 0;
     while (into.length < targetLength && at < window.length) {
@@ -133,7 +133,7 @@ class Reader {
   }
 }
 
-/** Texts of the only column of a result, of the type String. */
+/** Returns the texts of a result with one column of type String. */
 export const textsOf = (bytes: Uint8Array): string[] => {
   const reader = new Reader(bytes);
   const texts: string[] = [];
@@ -151,8 +151,9 @@ export const textsOf = (bytes: Uint8Array): string[] => {
 };
 
 /**
- * All blocks of a result. A column `UInt64` comes as words, any other as numbers or arrays of numbers. Columns are parts of the bytes,
- * which change so that they cannot be read again; with `named` these columns come alone, as copies.
+ * Returns all blocks of a result. A column `UInt64` is returned as words, any other as numbers or arrays of numbers.
+ * Columns are views of the bytes, which are modified and cannot be read again. With `named`, only these columns are
+ * returned, as copies.
  */
 export const blocksOf = (bytes: Uint8Array, named?: readonly string[]): Block[] => {
   const reader = new Reader(bytes, named === undefined);
@@ -172,14 +173,14 @@ export const blocksOf = (bytes: Uint8Array, named?: readonly string[]): Block[] 
   return blocks;
 };
 
-/** Numbers of a column. */
+/** Returns the numbers of a column. */
 export const numbersIn = ({ columns }: Block, name: string): Float64Array => {
   const column = columns.get(name);
   if (column?.kind !== 'numbers') throw new Error(`there is no column of numbers ${name}`);
   return column.values;
 };
 
-/** Elements of one row of a column of arrays. */
+/** Returns the elements of one row of an array column. */
 export const arrayIn = ({ columns }: Block, name: string, row: number): Float64Array => {
   const column = columns.get(name);
   if (column?.kind !== 'arrays') throw new Error(`there is no column of arrays ${name}`);

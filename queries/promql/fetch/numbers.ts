@@ -1,6 +1,8 @@
 import { plainNumber } from '../syntax/numbers.ts';
 
-/** A number as Prometheus writes values in answers: with an exponent below 1e-6 and from 1e21 on, else without. */
+/**
+ * Formats a number like values in Prometheus' answers: with an exponent below 1e-6 and from 1e21 on, otherwise without.
+ */
 export const numberText = (value: number): string => {
   const size = Math.abs(value);
   if (Number.isNaN(value) || size === 0 || size === Number.POSITIVE_INFINITY || (size >= 1e-6 && size < 1e21))

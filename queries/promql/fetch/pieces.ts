@@ -1,33 +1,34 @@
-/** Reads the points of chosen series, in pieces that a worker can take one after the other. */
+/** Reads the points of selected series, in pieces that a worker processes one after the other. */
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import { PromqlError } from '../errors.ts';
 import type { Chosen, PointTable, Source } from './choose.ts';
 import type { Condition } from './matching.ts';
 import type { Window } from './scope.ts';
 
-/** Series with their points as they came from the engine (`native-blocks.ts`). */
+/** Series with their points in the engine's format (`native-blocks.ts`). */
 export interface Piece {
   readonly chosen: readonly Chosen[];
   readonly blocks: Readonly<Partial<Record<PointTable, Uint8Array>>>;
 }
 
 /**
- * Points that one statement reads: a sample is 24 bytes in a piece, and two pieces are held at a time. More would be slower: results of
- * some 16 MB and more are written to memory that the system must hand out anew for each.
+ * Maximum number of points in one statement. A sample has 24 bytes in a piece, and two pieces are held at a time.
+ * Larger pieces are slower: results from about 16 MB up are written to memory that the system must allocate again for
+ * each.
  */
 const pointsInPiece = { samples: 400_000, histograms: 60_000, summaries: 300_000 } as const;
-/** Ids that one statement lists: the engine compares all of them with each granule. */
+/** Maximum number of ids in one statement: the engine compares all of them with each granule. */
 const seriesInPiece = 10_000;
-/** Points come hardly more often, until it is seen how often they do. */
+/** Assumed interval of points until it is measured; few series have a shorter one. */
 const defaultIntervalMs = 5_000;
-/** Points that one selector may read. */
+/** Maximum number of points that one selector reads. */
 const maxPoints = 150_000_000;
-/** Senders' clocks may run ahead: a point is looked for in what was received from a day before it on. */
+/** Maximum clock skew of senders: points are searched from a day before their time of reception on. */
 const aheadMs = 86_400_000;
-/** Whether a native histogram continues the one before it is only seen where that one is read, too. */
+/** Extra time to read, because whether a native histogram continues the previous one depends on that one. */
 const beforeHistogramsMs = 300_000;
 const hourMs = 3_600_000;
-/** The latest time that the engine knows. */
+/** Latest time that the engine supports. */
 const latestMs = 9_223_372_036_000;
 
 const histogramColumns = `flags, toFloat64(histograms.count) AS total, ifNull(histograms.sum, nan) AS sum_of, toUInt8(isNotNull(histograms.sum)) AS has_sum,
@@ -40,13 +41,16 @@ const ownColumns: Readonly<Record<PointTable, string>> = {
 
 const startColumn = ', toFloat64(toUnixTimestamp64Milli(start_timestamp)) AS start';
 
-/** Where reading must begin: sums of deltas begin with the hour, and it is looked for whether there was one before. */
+/**
+ * Returns the start of the read: sums of deltas begin with the hour, and depend on whether there was an hour before.
+ */
 export const readFromMs = (fromMs: number, isDelta: boolean): number =>
   isDelta ? (Math.ceil(fromMs / hourMs) - 2) * hourMs : fromMs;
 
 /**
- * What chooses the points of metrics within a window. More conditions may follow. `PREWHERE` is planned sooner than `WHERE`, of which the engine
- * makes it; it does not do for a condition that looks something up (`looksUp`).
+ * Returns the clauses that select points of metrics within a window. More conditions may follow. An explicit `PREWHERE`
+ * is planned faster than `WHERE`, which the engine converts. It does not work for a condition with a subquery
+ * (`looksUp`).
  */
 export const pointsCondition = (
   table: PointTable,
@@ -56,7 +60,7 @@ export const pointsCondition = (
     clause = 'WHERE',
   }: { readonly window: Window; readonly metrics: readonly string[]; readonly clause?: 'WHERE' | 'PREWHERE' },
 ): Condition => ({
-  // By days of reception parts are left out without a look at their rows.
+  // Parts are excluded by their day of reception without reading their rows.
   sql: `FROM ${table} ${clause} tenant_id = {tenant:String} AND metric IN {metrics:Array(String)} AND _partition_id >= {day:String}
       AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND timestamp < fromUnixTimestamp64Milli({to:Int64}, 'UTC')`,
   parameters: {
@@ -67,7 +71,7 @@ export const pointsCondition = (
   },
 });
 
-/** What reads the points of metrics within a window. A condition may follow, and then `inOrder`. */
+/** Returns the statement that reads points of metrics within a window. A condition may follow, then `inOrder`. */
 export const pointsStatement = (
   table: PointTable,
   { hasStarts = false, ...where }: Parameters<typeof pointsCondition>[1] & { readonly hasStarts?: boolean },
@@ -80,16 +84,18 @@ export const pointsStatement = (
   };
 };
 
-/** The order in which points are stored. */
+/** Storage order of points. */
 export const inOrder = 'ORDER BY metric, series_id, timestamp';
 
-/** The name of a partition. */
+/** Returns the name of a partition. */
 const dayOf = (timeMs: number): string => new Date(timeMs).toISOString().slice(0, 10).replaceAll('-', '');
 
 const sourcesOf = (chosen: readonly Chosen[], table: PointTable): Source[] =>
   chosen.flatMap(({ sources }) => sources).filter(({ tables }) => tables.includes(table));
 
-/** The order in which points are stored, in which each piece reads a stretch of the table and nothing twice. */
+/**
+ * Compares series by the storage order of points, so that each piece reads one range of the table and nothing twice.
+ */
 const asStored = (left: Chosen, right: Chosen): number => {
   const [{ metric, id }, other] = [left.sources[0] as Source, right.sources[0] as Source];
   if (metric !== other.metric) return metric < other.metric ? -1 : 1;
@@ -97,8 +103,8 @@ const asStored = (left: Chosen, right: Chosen): number => {
 };
 
 /**
- * Pieces of the series that a selector chose; the next piece is read while one is used. Series come in their order where one piece holds
- * them all, else in the order in which they are stored.
+ * Pieces of a selector's series; the next piece is read while one is used. Series are in order if one piece holds them
+ * all, otherwise in storage order.
  */
 export class Pieces {
   readonly #columns: TenantColumns;
@@ -110,10 +116,13 @@ export class Pieces {
   #read = 0;
   #perSeries: number;
   #next: Promise<Piece | undefined> | undefined;
-  /** Points that a series had at most, on the average of a piece. */
+  /** Maximum number of points per series, averaged over a piece. */
   maxPointsPerSeries = 0;
 
-  /** With `hasStarts` each point says when its counter began. `perSeries`: points that a series will have, if that is known. */
+  /**
+   * With `hasStarts`, each point has the start time of its counter. `perSeries`: expected number of points per series,
+   * if known.
+   */
   constructor(
     columns: TenantColumns,
     window: Window,
@@ -129,11 +138,11 @@ export class Pieces {
     this.#chosen = chosen.length > this.#fitting(chosen) ? chosen.toSorted(asStored) : chosen;
   }
 
-  /** `undefined` after the last one. */
+  /** Returns the next piece; `undefined` after the last one. */
   async next(): Promise<Piece | undefined> {
     const piece = await (this.#next ?? this.#readNext());
     this.#next = piece === undefined ? undefined : this.#readNext();
-    // Its failure is told to the one who asks for it.
+    // The caller that requests the piece receives the error.
     this.#next?.catch(() => undefined);
     return piece;
   }
@@ -149,7 +158,7 @@ export class Pieces {
     return { chosen, blocks };
   }
 
-  /** How many of the series fit into one piece, from a place on. */
+  /** Returns how many of the series fit into one piece, from an index on. */
   #fitting(chosen: readonly Chosen[], from = 0): number {
     let count = 0;
     for (let share = 0; share < 1 && count < seriesInPiece && from + count < chosen.length; count++)
@@ -194,6 +203,6 @@ export class Pieces {
   }
 }
 
-/** Prometheus' own words. */
+/** Returns the error with Prometheus' text. */
 export const tooManySamples = (): PromqlError =>
   new PromqlError('execution', 'query processing would load too many samples into memory in query execution');

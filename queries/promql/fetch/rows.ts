@@ -1,7 +1,7 @@
-/** Rows of points by the series to which they belong. */
+/** Rows of points by series. */
 import { type Block, blocksOf, type Column, numbersIn } from './native-blocks.ts';
 
-/** A run of rows of one series in one block. */
+/** Consecutive rows of one series in one block. */
 export interface Run {
   readonly block: Block;
   readonly start: number;
@@ -13,7 +13,7 @@ const wordsOf = (column: Column | undefined): Uint32Array => {
   return column.words;
 };
 
-/** Calls for each run of rows of one series in a block. */
+/** Visits each run of consecutive rows of one series in a block. */
 const eachRun = (block: Block, visit: (id: bigint, start: number, end: number) => void): void => {
   const words = wordsOf(block.columns.get('id'));
   for (let start = 0; start < block.rows; ) {
@@ -26,7 +26,7 @@ const eachRun = (block: Block, visit: (id: bigint, start: number, end: number) =
   }
 };
 
-/** Series of which a result has rows, and how many rows it has. */
+/** Returns the series of a result, and its number of rows. */
 export const seriesIn = (bytes: Uint8Array): { readonly ids: ReadonlySet<string>; readonly rows: number } => {
   const ids = new Set<string>();
   let rows = 0;
@@ -37,7 +37,7 @@ export const seriesIn = (bytes: Uint8Array): { readonly ids: ReadonlySet<string>
   return { ids, rows };
 };
 
-/** Rows of one table, in the order of series and times. */
+/** Rows of one table, ordered by series and time. */
 export class PointRows {
   readonly #runs = new Map<bigint, Run[]>();
 
@@ -55,7 +55,7 @@ export class PointRows {
   }
 }
 
-/** Numbers of a column in all runs of a series. */
+/** Returns the numbers of a column in all runs of a series. */
 export const joined = (runs: readonly Run[], name: string): Float64Array => {
   const [only] = runs;
   if (only === undefined) return new Float64Array(0);

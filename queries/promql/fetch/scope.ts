@@ -1,4 +1,4 @@
-/** What reads of series are asked by, and what restricts their statements. */
+/** Scope of series reads, and the restriction of their statements. */
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import type { Reader } from '../../entitlement.ts';
 import { projectScopeCondition, projectScopeValues } from '../../project-scope.ts';
@@ -7,16 +7,16 @@ import type { Translation } from '../otlp/labels.ts';
 
 const dayMs = 86_400_000;
 
-/** What a read of series is asked by. */
+/** Scope of a series read. */
 export interface Scope {
   readonly columns: TenantColumns;
   readonly projectId?: string | undefined;
   readonly translation: Translation;
-  /** Leaves out series of remote-write. */
+  /** Excludes remote-write series. */
   readonly only?: 'otlp';
 }
 
-/** Milliseconds since the epoch. */
+/** A window in milliseconds since the epoch. */
 export interface Window {
   readonly fromMs: number;
   readonly toMs: number;
@@ -28,7 +28,7 @@ const aliveValues = ({ fromMs }: Window): { readonly alive: string } => ({
   alive: String(seenSinceMs(fromMs)),
 });
 
-/** What every statement over `series`, or another table of what was seen, is restricted by. */
+/** Returns the restriction of every statement over `series` or a similar table. */
 export const scopeCondition = (
   { projectId }: Scope,
   window: Window,
@@ -38,6 +38,6 @@ export const scopeCondition = (
   parameters: { ...aliveValues(window), ...projectScopeValues({ projectId }) },
 });
 
-/** The earliest time that a plan keeps: what was before is not there, as in Prometheus. */
+/** Returns the start of a plan's retention; earlier data does not exist, as in Prometheus. */
 export const retentionStartMs = ({ retentionDays }: Pick<Reader['plan'], 'retentionDays'>, nowMs: number): number =>
   nowMs - retentionDays.metrics * dayMs;

@@ -1,4 +1,4 @@
-/** Makes series of the points of a piece. Runs in a worker: no I/O. */
+/** Builds series from the points of a piece. Runs in a worker: no I/O. */
 import { type Histogram, histogramFrom } from '../histograms/histogram.ts';
 import { storedHint } from '../histograms/resets.ts';
 import type { Labels, Matcher, NativeHistogram, Series } from '../series.ts';
@@ -14,13 +14,13 @@ import { DeltaHistograms, histogramAt } from './stored-histograms.ts';
 
 interface Samples extends Points {
   readonly histograms?: readonly (NativeHistogram | undefined)[] | undefined;
-  /** When each one's counter began; 0 where that is not known. */
+  /** Start times of the counters; 0 if unknown. */
   readonly starts?: Float64Array | undefined;
 }
 
 type Rows = Readonly<Partial<Record<PointTable, PointRows>>>;
 
-/** Whether each number is above the one before. */
+/** Returns whether the numbers strictly increase. */
 const isRising = (numbers: Float64Array): boolean => {
   for (let at = 1; at < numbers.length; at++) if ((numbers[at - 1] as number) >= (numbers[at] as number)) return false;
   return true;
@@ -28,7 +28,7 @@ const isRising = (numbers: Float64Array): boolean => {
 
 const always: Window = { fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY };
 
-/** Keeps points later than `fromMs` and not later than `toMs`, and of several at one time the first. */
+/** Returns the points after `fromMs` and up to `toMs`, and only the first of several at one time. */
 const clipToWindow = (samples: Samples, { fromMs, toMs }: Window): Samples => {
   const { times, values, histograms, starts } = samples;
   const isWithin = (times[0] ?? toMs) > fromMs && (times.at(-1) ?? toMs) <= toMs;
@@ -44,7 +44,7 @@ const clipToWindow = (samples: Samples, { fromMs, toMs }: Window): Samples => {
   const chosen = { times: new Float64Array(places.length), values: new Float64Array(places.length) };
   for (const [to, from] of places.entries()) {
     chosen.times[to] = times[from] as number;
-    // As memory: a NaN keeps its bits.
+    // Copied as memory, so that a NaN retains its bits.
     chosen.values.set(values.subarray(from, from + 1), to);
   }
   return {
@@ -54,7 +54,7 @@ const clipToWindow = (samples: Samples, { fromMs, toMs }: Window): Samples => {
   };
 };
 
-/** Points of several sources in the order of time; at one time those of the first. */
+/** Merges points of several sources in the order of time; at equal times the first source wins. */
 const merged = (sources: readonly Samples[]): Samples => {
   const filled = sources.filter(({ times }) => times.length > 0);
   const [first = { times: new Float64Array(0), values: new Float64Array(0) }] = filled;
@@ -78,13 +78,13 @@ const merged = (sources: readonly Samples[]): Samples => {
   };
 };
 
-/** When counters began, where that was read and is not of deltas, which begin anew by themselves. */
+/** Returns start times of counters, if they were read and do not belong to deltas, which restart by definition. */
 const startsOf = (runs: readonly Run[], isDelta: boolean): { readonly starts?: Float64Array } =>
   !isDelta && runs[0]?.block.columns.has('start') ? { starts: joined(runs, 'start') } : {};
 
 const timesOf = (runs: readonly Run[]): Float64Array => joined(runs, 'time');
 
-/** Numbers of a column, with the mark of staleness where the point has no value. */
+/** Returns the numbers of a column, with stale markers for points without a value. */
 const marked = (runs: readonly Run[], name: string): Float64Array => {
   const values = joined(runs, name).slice();
   const flags = joined(runs, 'flags');
@@ -107,14 +107,14 @@ const nativeSamples = (runs: readonly Run[], isDelta: boolean): Samples => {
         values.set(stale, at);
         histograms.push(undefined);
       } else if (!isDelta) histograms.push(histogramAt(block, row));
-      // The same one twice counts once.
+      // A duplicate counts once.
       else histograms.push(time === before ? histograms.at(-1) : deltas.add(block, row, time));
       before = time;
     }
   return { times, values, histograms, ...startsOf(runs, isDelta) };
 };
 
-/** Samples with the hints of resets that Prometheus' storage would give their histograms. */
+/** Returns samples with the reset hints that Prometheus' storage would assign. */
 const hinted = (samples: Samples): Samples => {
   let before: Histogram | undefined;
   const histograms = samples.histograms?.map((native) => {
@@ -133,7 +133,7 @@ const hinted = (samples: Samples): Samples => {
 const once = (samples: Points): Points => clipToWindow(samples, always);
 const counted = (samples: Points, isDelta: boolean): Points => (isDelta ? cumulative(once(samples)) : samples);
 
-/** Points without the rows that `has` denies. */
+/** Returns points without the rows for which `has` is false. */
 const withColumn = (runs: readonly Run[], name: string, has?: string): Points => {
   const all = { times: timesOf(runs), values: marked(runs, name) };
   if (has === undefined) return all;
@@ -182,7 +182,7 @@ class Fan {
     known.values.push(value ?? Number.NaN);
   }
 
-  /** A point without a value ends all that there were. */
+  /** Ends all texts at a point without a value. */
   end(time: number): void {
     for (const text of this.#byText.keys()) this.add(text, time, undefined);
   }
@@ -196,7 +196,7 @@ class Fan {
   }
 }
 
-/** Calls for each row that has a value; one without ends all texts. */
+/** Visits each row with a value; a row without one ends all texts. */
 const eachValue = (
   runs: readonly Run[],
   fan: Fan,
@@ -254,7 +254,7 @@ const fanned = function* (
   for (const [text, points] of byText) yield { labels: withLabel(labels, name, text), samples: merged(points) };
 };
 
-/** Series of a piece with what each has within the window; those without a sample there are left out. */
+/** Yields the series of a piece with their samples within the window, and omits series without samples. */
 export const seriesOfPiece = function* (
   { chosen, blocks }: Piece,
   window: Window,

@@ -1,19 +1,19 @@
-/** Stored histograms as Prometheus' native ones, and as buckets. */
+/** Converts stored histograms to Prometheus' native ones and to buckets. */
 import type { BucketSpan, NativeHistogram, ResetHint } from '../series.ts';
 import { startsNewCounter } from './deltas.ts';
 import { arrayIn, type Block, numbersIn } from './native-blocks.ts';
 
-/** The finest resolution that Prometheus computes with. */
+/** Highest resolution that Prometheus supports. */
 const finest = 8;
 
-/** Hints as remote-write numbers them. */
+/** Reset hints by their remote-write numbers. */
 const resetHints: readonly ResetHint[] = ['unknown', 'reset', 'not-reset', 'gauge'];
 
 interface Buckets {
-  /** Index of the first bucket, in Prometheus' numbers. */
+  /** Index of the first bucket, in Prometheus' numbering. */
   readonly first: number;
   readonly counts: readonly number[];
-  /** Offset and length of each span that was sent; without them buckets that count nothing are left out. */
+  /** Offset and length of each received span; without them, empty buckets are omitted. */
   readonly spans?: ArrayLike<number>;
 }
 
@@ -27,7 +27,7 @@ interface Stored {
   readonly negative: Buckets;
 }
 
-/** Half as many buckets, or a quarter …: bucket `i` of Prometheus ends at 2^(i · 2^-scale). */
+/** Returns half as many buckets, or a quarter …: Prometheus' bucket `i` ends at 2^(i · 2^-scale). */
 const coarser = (all: Buckets, steps: number): Buckets => {
   const { first, counts } = all;
   if (steps === 0 || counts.length === 0) return all;
@@ -41,7 +41,7 @@ const coarser = (all: Buckets, steps: number): Buckets => {
   return { first: start, counts: merged };
 };
 
-/** Buckets as they were sent, those that count nothing among them. */
+/** Returns buckets as received, including empty ones. */
 const sentSpans = ({ counts }: Buckets, sent: ArrayLike<number>): { spans: BucketSpan[]; buckets: number[] } => {
   const spans: BucketSpan[] = [];
   const buckets: number[] = [];
@@ -55,7 +55,7 @@ const sentSpans = ({ counts }: Buckets, sent: ArrayLike<number>): { spans: Bucke
   return { spans, buckets };
 };
 
-/** Spans of the buckets that count something, or of those that were sent. */
+/** Returns spans of the non-empty buckets, or of the received ones. */
 const spansOf = (all: Buckets): { spans: BucketSpan[]; buckets: number[] } => {
   if (all.spans !== undefined && all.spans.length > 0) return sentSpans(all, all.spans);
   const { first, counts } = all;
@@ -105,7 +105,7 @@ const storedAt = (block: Block, row: number): Stored => {
     zeros: isExact ? (exact[1] as number) : number('zeros'),
     count: isExact ? (exact[0] as number) : number('total'),
     sum: number('sum_of'),
-    // Bucket `i` of Prometheus ends where OTLP's begins.
+    // Prometheus' bucket `i` ends where OTLP's begins.
     positive: {
       first: number('positive_offset') + 1,
       counts: [...(isExact ? exact.subarray(2, exactNegative) : positive)],
@@ -119,14 +119,14 @@ const storedAt = (block: Block, row: number): Stored => {
   };
 };
 
-/** The histogram of a row as it was sent. Explicit bounds of remote-write are custom bounds. */
+/** Returns the histogram of a row as received. Explicit bounds of remote write are custom bounds. */
 export const histogramAt = (block: Block, row: number): NativeHistogram => {
   const resetHint = resetHints[numbersIn(block, 'reset_hint')[row] as number] ?? 'unknown';
   const counts = arrayIn(block, 'counts', row);
   if (counts.length === 0) return nativeOf(storedAt(block, row), resetHint);
   const exact = arrayIn(block, 'exact_counts', row);
   const sent = arrayIn(block, 'positive_spans', row);
-  // Buckets before the first span are there too.
+  // Buckets before the first span are included.
   const all = [...(exact.length > 0 ? exact.subarray(2) : counts)].slice(sent[0] ?? 0);
   const { spans, buckets } = spansOf({ first: sent[0] ?? 0, counts: all, spans: sent });
   return {
@@ -155,7 +155,7 @@ const addBuckets = (left: Buckets, right: Buckets): Buckets => {
   return { first, counts };
 };
 
-/** The sum of two, in the coarser resolution. */
+/** Returns the sum of two histograms, in the lower resolution. */
 const added = (left: Stored, right: Stored): Stored => {
   const scale = Math.min(left.scale, right.scale);
   const both = (side: 'positive' | 'negative'): Buckets =>
@@ -171,7 +171,7 @@ const added = (left: Stored, right: Stored): Stored => {
   };
 };
 
-/** Adds up histograms of deltas, from each hour anew; a histogram says itself that its counter began anew. */
+/** Accumulates delta histograms, restarting each hour; a histogram itself marks the restart of its counter. */
 export class DeltaHistograms {
   #sum: Stored | undefined;
   #timeMs = Number.NaN;

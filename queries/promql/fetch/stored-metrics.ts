@@ -1,4 +1,4 @@
-/** Stored metrics, by the names that their series have in Prometheus. */
+/** Finds stored metrics by the Prometheus names of their series. */
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import { partNameOf, partsOf, type Translation } from '../otlp/labels.ts';
 import { escapes, type NamedMetric } from '../otlp/names.ts';
@@ -6,19 +6,19 @@ import type { Matcher } from '../series.ts';
 import { testOf } from '../syntax/matchers.ts';
 import { type Scope, scopeCondition, type Window } from './scope.ts';
 
-/** A metric as it is stored. */
+/** A stored metric. */
 interface StoredMetric extends NamedMetric {
   readonly source: string;
 }
 
-/** First characters of an OTLP metric whose translated name is this; undefined where it cannot be said. */
+/** Returns the first characters of OTLP metrics that translate to this name; undefined if they cannot be determined. */
 const beginningsOf = (name: string, translation: Translation): readonly string[] => {
   if (!escapes(translation.strategy)) return [name.slice(0, 1)];
   const first = /^[A-Za-z][A-Za-z0-9:]*/.exec(name)?.[0];
   return first === undefined ? [] : [first, 'total', 'ratio'];
 };
 
-/** Stored metrics of which some part may have a name that passes all tests. */
+/** Returns stored metrics with a part whose name may pass all tests. */
 export const metricsNamed = async (
   scope: Scope,
   window: Window,
@@ -36,7 +36,7 @@ export const metricsNamed = async (
       values[`start${index}`] = beginning;
       return `startsWith(metric, {start${index}:String})`;
     });
-    // Names that begin with what no name in Prometheus begins with lose it.
+    // Prefixes that no Prometheus name begins with are removed by the translation.
     const others = escapes(scope.translation.strategy)
       ? " OR metric < 'A' OR (metric > 'Z~' AND metric < 'a') OR metric > 'z~'"
       : '';
@@ -74,7 +74,7 @@ const metricsWhere = async (
   }));
 };
 
-/** Names of these metrics' series in Prometheus, whenever they had points. */
+/** Returns the Prometheus names of these metrics' series, at any time. */
 export const promqlNamesOf = async (
   columns: TenantColumns,
   metrics: readonly string[],
@@ -88,7 +88,7 @@ export const promqlNamesOf = async (
   return found;
 };
 
-/** Names of a stored metric's series in Prometheus. */
+/** Returns the Prometheus names of a stored metric's series. */
 export const namesOf = (metric: StoredMetric, { strategy }: Translation): readonly string[] =>
   metric.source === 'prometheus'
     ? [metric.metric]

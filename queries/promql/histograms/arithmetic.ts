@@ -3,15 +3,15 @@ import { exponentialBound, reducedIndex } from './bounds.ts';
 import { type Buckets, Histogram, sameBounds } from './histogram.ts';
 import { KahanSum } from './kahan.ts';
 
-/** What adding two histograms had to do, which Prometheus tells the reader of. */
+/** Notes about the addition of two histograms, which Prometheus reports as annotations. */
 export interface Addition {
-  /** One histogram says that it was reset, the other that it was not. */
+  /** Whether one histogram has a reset hint and the other the opposite one. */
   readonly collision: boolean;
-  /** The custom bounds differed: the result has those that both have. */
+  /** Whether the custom bounds differed: the result has only the common ones. */
   readonly reconciled: boolean;
 }
 
-/** Exponential and custom buckets have no common form: they cannot be added. */
+/** Thrown for exponential and custom buckets, which have no common form and cannot be added. */
 export class IncompatibleHistograms extends Error {}
 
 const hintOf = (left: ResetHint, right: ResetHint): ResetHint => {
@@ -23,7 +23,7 @@ const hintOf = (left: ResetHint, right: ResetHint): ResetHint => {
 const collide = (left: ResetHint, right: ResetHint): boolean =>
   left !== right && [left, right].every((hint) => hint === 'reset' || hint === 'not-reset');
 
-/** Sums by bucket that lose nothing to rounding. */
+/** Sums by bucket with compensation of rounding errors. */
 type Sums = Map<number, KahanSum>;
 
 const addTo = (sums: Sums, index: number, value: number): void => {
@@ -33,8 +33,8 @@ const addTo = (sums: Sums, index: number, value: number): void => {
 };
 
 /**
- * The zero bucket of a histogram if it reached up to `threshold`. A threshold within a bucket that counts something moves to that
- * bucket's end. `add` takes what comes into the zero bucket.
+ * Widens the zero bucket of a histogram to `threshold`. A threshold within a non-empty bucket moves to the end of that
+ * bucket. `add` receives the counts moved into the zero bucket.
  */
 const widened = (
   histogram: Histogram,
@@ -56,7 +56,7 @@ const widened = (
   }
 };
 
-/** Takes the buckets below a threshold; a new threshold where it is within a bucket that counts something. */
+/** Collects the buckets below a threshold; returns a new threshold if it is within a non-empty bucket. */
 const collectBucketsBelow = (
   histogram: Histogram,
   positive: boolean,
@@ -77,7 +77,7 @@ const collectBucketsBelow = (
   return undefined;
 };
 
-/** The zero count if the zero bucket reached up to a threshold, and where it then ends. */
+/** Returns the count of a zero bucket widened to a threshold, and its resulting end. */
 export const zeroCountFor = (histogram: Histogram, threshold: number): { count: number; threshold: number } => {
   if (threshold === histogram.zeroThreshold) return { count: histogram.zeroCount, threshold };
   let count = histogram.zeroCount;
@@ -88,8 +88,8 @@ export const zeroCountFor = (histogram: Histogram, threshold: number): { count: 
 };
 
 /**
- * A sum of histograms. Counts are kept with what rounding took from them, so that the order of many does not matter. Differences in
- * resolution, zero bucket and custom bounds are brought to what all have.
+ * A sum of histograms. Counts have compensation of rounding errors, so that the order of many does not matter.
+ * Resolution, zero bucket and custom bounds are reduced to a common form.
  */
 export class HistogramSum {
   #schema: number;
@@ -128,7 +128,7 @@ export class HistogramSum {
     return copy;
   }
 
-  /** Multiplies what was summed, and what rounding took. */
+  /** Multiplies the sum and its compensation. */
   scale(factor: number): void {
     const all = [this.#zero, this.#count, this.#sum, ...this.#positive.values(), ...this.#negative.values()];
     for (const sum of all) {
@@ -137,7 +137,7 @@ export class HistogramSum {
     }
   }
 
-  /** Adds a histogram, or takes it away; throws `IncompatibleHistograms`. */
+  /** Adds or subtracts a histogram; throws `IncompatibleHistograms`. */
   add(other: Histogram, sign: 1 | -1 = 1): Addition {
     if (other.custom !== this.#custom) throw new IncompatibleHistograms();
     const collision = collide(this.#hint, other.hint);
@@ -174,7 +174,7 @@ export class HistogramSum {
     return schema;
   }
 
-  /** The other's zero count, once both zero buckets reach equally far. */
+  /** Returns the zero count of the other histogram, after both zero buckets have equal width. */
   #reconcileZero(other: Histogram): number {
     let { zeroCount: count, zeroThreshold: threshold } = other;
     while (threshold !== this.#zeroThreshold) {
@@ -215,7 +215,7 @@ export class HistogramSum {
     this.#bounds = bounds;
   }
 
-  /** The sum as a histogram of its own; without `exact` not even what rounding took is added. */
+  /** Returns the sum as a separate histogram; without `exact`, the compensation is not added. */
   value(exact = true): Histogram {
     const read = (sum: KahanSum) => (exact ? sum.total : sum.sum);
     const histogram = new Histogram();
@@ -254,14 +254,14 @@ const reduced = (sums: Sums, from: number, to: number): Sums => {
   return result;
 };
 
-/** The bucket among common bounds that takes a custom bucket. */
+/** Returns the bucket among common bounds that contains a custom bucket. */
 const targetOf = (index: number, bounds: readonly number[], common: readonly number[]): number => {
   const bound = bounds[index];
   const found = bound === undefined ? -1 : common.findIndex((other) => other >= bound);
   return found < 0 ? common.length : found;
 };
 
-/** Left and right added, or subtracted; neither is changed. Rounds as one addition does. */
+/** Returns the sum or difference of two histograms without changing them. Rounds as one addition does. */
 export const combined = (
   left: Histogram,
   right: Histogram,
@@ -272,7 +272,7 @@ export const combined = (
   return { ...addition, result: sum.value(false) };
 };
 
-/** The histogram in a lower resolution; itself if it has that. */
+/** Returns the histogram in a lower resolution; itself if it already has that resolution. */
 export const inSchema = (histogram: Histogram, schema: number): Histogram => {
   if (schema === histogram.schema) return histogram.copy();
   const copy = histogram.copy();
@@ -283,7 +283,7 @@ export const inSchema = (histogram: Histogram, schema: number): Histogram => {
   return copy;
 };
 
-/** Buckets in a lower resolution. */
+/** Returns buckets in a lower resolution. */
 export const reducedBuckets = ({ indexes, counts }: Buckets, from: number, to: number): Buckets => {
   const result: Buckets = { indexes: [], counts: [] };
   for (const [at, index] of indexes.entries()) {

@@ -1,9 +1,9 @@
 import { fractions } from './exponential-bounds.ts';
 
-/** Histograms whose buckets have bounds of their own. */
+/** Schema of histograms with custom bounds. */
 export const customSchema = -53;
 
-/** The upper bound of an exponential bucket. The highest bucket ends with the highest finite value. */
+/** Returns the upper bound of an exponential bucket. The highest bucket ends with the highest finite value. */
 export const exponentialBound = (index: number, schema: number): number => {
   if (schema < 0) {
     const exponent = index * 2 ** -schema;
@@ -14,17 +14,17 @@ export const exponentialBound = (index: number, schema: number): number => {
   const place = index - Math.floor(index / steps) * steps;
   const fraction = fractions[(place * 256) / steps] as number;
   if (fraction === 0.5 && exponent === 1025) return Number.MAX_VALUE;
-  // In two steps, so that neither factor leaves the range of numbers.
+  // In two steps, so that neither factor exceeds the range of numbers.
   return fraction * 2 ** Math.trunc(exponent / 2) * 2 ** (exponent - Math.trunc(exponent / 2));
 };
 
-/** The upper bound of a bucket: of the last custom one +Inf, of the one before the first -Inf. */
+/** Returns the upper bound of a bucket: +Inf for the last custom one, -Inf for the one before the first. */
 export const boundOf = (index: number, schema: number, bounds: readonly number[]): number => {
   if (schema !== customSchema) return exponentialBound(index, schema);
   if (index >= bounds.length) return Number.POSITIVE_INFINITY;
   return index < 0 ? Number.NEGATIVE_INFINITY : (bounds[index] as number);
 };
 
-/** Where a bucket's content goes in a lower resolution. */
+/** Returns the index of a bucket in a lower resolution. */
 export const reducedIndex = (index: number, from: number, to: number): number =>
   Math.floor((index - 1) / 2 ** (from - to)) + 1;

@@ -1,6 +1,6 @@
 /**
- * The fractions of the bounds of schema 8, each 2^(1/256) times the one before, as every implementation of native histograms has
- * them: a formula gives other last digits on other machines.
+ * Fractions of the bounds of schema 8, each 2^(1/256) times the previous one, as in every implementation of native
+ * histograms. A formula would give different last digits on different machines.
  */
 export const fractions = Float64Array.from(
   `

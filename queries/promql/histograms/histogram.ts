@@ -16,7 +16,10 @@ export interface Bucket {
   readonly count: number;
 }
 
-/** A native histogram to calculate with. Methods that change it say so; what selectors read is never changed. */
+/**
+ * A native histogram for calculations. Methods that change it are documented as such; histograms read by selectors are
+ * never changed.
+ */
 export class Histogram {
   schema = 0;
   zeroThreshold = 0;
@@ -26,7 +29,7 @@ export class Histogram {
   hint: ResetHint = 'unknown';
   positive: Buckets = { indexes: [], counts: [] };
   negative: Buckets = { indexes: [], counts: [] };
-  /** The bounds of custom buckets; shared between copies and never changed. */
+  /** Bounds of custom buckets; shared between copies and never changed. */
   bounds: readonly number[] = [];
 
   get custom(): boolean {
@@ -47,7 +50,7 @@ export class Histogram {
     return copy;
   }
 
-  /** Another hint on the same counts. */
+  /** Returns the same counts with another hint. */
   withHint(hint: ResetHint): Histogram {
     return hint === this.hint ? this : Object.assign(new Histogram(), this, { hint });
   }
@@ -84,7 +87,7 @@ export class Histogram {
     return this;
   }
 
-  /** Whether anything in it is infinite, as sums of many become. */
+  /** Whether any value is infinite, as in sums of many histograms. */
   get overflows(): boolean {
     const infinite = (value: number) => value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY;
     return (
@@ -94,7 +97,7 @@ export class Histogram {
     );
   }
 
-  /** Whether both have the same buckets with the same counts, bit by bit. */
+  /** Returns whether both have the same buckets with the same counts, bit by bit. */
   equals(other: Histogram): boolean {
     return (
       this.schema === other.schema &&
@@ -122,7 +125,7 @@ export class Histogram {
     };
   }
 
-  /** Every bucket from the lowest bound on, the zero bucket among them where it counts something. */
+  /** Returns every bucket from the lowest bound on, including a non-empty zero bucket. */
   all(): Bucket[] {
     const { indexes, counts } = this.negative;
     const buckets = indexes
@@ -145,7 +148,7 @@ export class Histogram {
     };
   }
 
-  /** A bucket without the part that the zero bucket covers. */
+  /** Returns a bucket without the part that the zero bucket covers. */
   #clipped(bucket: Bucket): Bucket {
     const zero = this.zeroThreshold;
     if (bucket.upper < 0 && bucket.upper > -zero) bucket.upper = -zero;
@@ -153,7 +156,7 @@ export class Histogram {
     return bucket;
   }
 
-  /** How many samples it counts as against limits: 16 bytes are one. */
+  /** Number of samples it counts as for limits: one per 16 bytes. */
   get size(): number {
     const buckets = this.positive.counts.length + this.negative.counts.length;
     const spans = spanCount(this.positive.indexes) + spanCount(this.negative.indexes);
@@ -172,7 +175,7 @@ const withoutEmpty = (buckets: Buckets): Buckets => {
   };
 };
 
-/** Whether custom bounds are the same. */
+/** Returns whether custom bounds are equal. */
 export const sameBounds = (left: readonly number[], right: readonly number[]): boolean =>
   left === right || (left.length === right.length && left.every((bound, at) => bound === right[at]));
 
@@ -207,7 +210,7 @@ const spansOf = (indexes: readonly number[]): BucketSpan[] => {
   return spans;
 };
 
-/** A histogram as it was read. */
+/** Converts a histogram that was read. */
 export const histogramFrom = (native: NativeHistogram): Histogram => {
   const histogram = new Histogram();
   histogram.schema = native.schema;
@@ -222,7 +225,7 @@ export const histogramFrom = (native: NativeHistogram): Histogram => {
   return histogram;
 };
 
-/** A histogram as it is handed out. */
+/** Converts a histogram for output. */
 export const nativeOf = (histogram: Histogram): NativeHistogram => ({
   schema: histogram.schema,
   zeroThreshold: histogram.zeroThreshold,

@@ -1,4 +1,4 @@
-/** A sum with the part that rounding took from it (Kahan's method with Neumaier's improvement): what Prometheus sums with. */
+/** A sum with compensation of rounding errors (Kahan's method with Neumaier's improvement), as in Prometheus. */
 export class KahanSum {
   sum: number;
   rest: number;

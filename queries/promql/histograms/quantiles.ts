@@ -1,6 +1,6 @@
 import type { Bucket, Histogram } from './histogram.ts';
 
-/** What a reader should know of a quantile or fraction of observations that are not numbers. */
+/** Annotation for a quantile or fraction whose observations include NaN. */
 export type NanNote = 'nan-result' | 'nan-skew' | 'nan-fraction';
 
 export interface Figure {
@@ -8,7 +8,7 @@ export interface Figure {
   readonly note?: NanNote;
 }
 
-/** How much of a bucket lies below a value, linearly or on a logarithmic scale. */
+/** Returns the share of a bucket below a value, on a linear or logarithmic scale. */
 export const fractionBelow = ({ lower, upper }: Bucket, value: number, linear: boolean): number => {
   if (linear) return (value - lower) / (upper - lower);
   const logLower = Math.log2(Math.abs(lower));
@@ -17,7 +17,10 @@ export const fractionBelow = ({ lower, upper }: Bucket, value: number, linear: b
   return value > 0 ? (log - logLower) / (logUpper - logLower) : 1 - (log - logUpper) / (logLower - logUpper);
 };
 
-/** Between which bounds a quantile is looked for in a bucket: a side without observations of its sign ends at 0. */
+/**
+ * Returns the bounds between which a quantile is interpolated in a bucket: a side without observations of its sign ends
+ * at 0.
+ */
 const boundsWithin = (histogram: Histogram, { lower, upper }: Bucket): { lower: number; upper: number } => {
   if (histogram.custom || !(lower < 0 && upper > 0)) return { lower, upper };
   const negative = histogram.negative.counts.length > 0;
@@ -25,7 +28,7 @@ const boundsWithin = (histogram: Histogram, { lower, upper }: Bucket): { lower: 
   return { lower: !negative && positive ? 0 : lower, upper: !positive && negative ? 0 : upper };
 };
 
-/** A quantile at the edge of custom buckets, which have no other side to interpolate to. */
+/** Returns a quantile at the edge of custom buckets, which have no other side to interpolate to. */
 const atEdge = (histogram: Histogram, { lower, upper }: { lower: number; upper: number }): number | undefined => {
   if (!histogram.custom) return undefined;
   if (lower === Number.NEGATIVE_INFINITY) return upper <= 0 ? upper : undefined;
@@ -40,7 +43,7 @@ const interpolated = (lower: number, upper: number, fraction: number, linear: bo
   return -(2 ** (logUpper + (logLower - logUpper) * (1 - fraction)));
 };
 
-/** The bucket in which a rank lies, by its place, and how many are counted up to its end. */
+/** Returns the index of the bucket of a rank, and the cumulative count to its end. */
 const bucketAt = (buckets: readonly Bucket[], rank: number): { at: number; seen: number } => {
   let seen = 0;
   let at = -1;
@@ -52,7 +55,7 @@ const bucketAt = (buckets: readonly Bucket[], rank: number): { at: number; seen:
   return { at, seen };
 };
 
-/** The quantile of a histogram's observations, interpolated within its bucket as Prometheus does. */
+/** Returns the quantile of a histogram's observations, interpolated within its bucket as in Prometheus. */
 export const quantileOf = (quantile: number, histogram: Histogram): Figure => {
   if (quantile < 0) return { value: Number.NEGATIVE_INFINITY };
   if (quantile > 1) return { value: Number.POSITIVE_INFINITY };
@@ -81,7 +84,7 @@ const quantileWithin = (quantile: number, histogram: Histogram): Figure => {
   return hasNan && rest < histogram.count ? { value, note: 'nan-skew' } : { value };
 };
 
-/** Counts up to a bound, which may lie within a bucket. */
+/** Counts observations up to a bound, which may be within a bucket. */
 class RankAt {
   rank: number | undefined;
   readonly #bound: number;
@@ -90,7 +93,7 @@ class RankAt {
     this.#bound = bound;
   }
 
-  /** Looks at the next bucket; `before` counts what lies below it. */
+  /** Adds the next bucket; `before` is the count below it. */
   see(bucket: Bucket, before: number, linear: boolean): void {
     if (this.rank !== undefined) return;
     if (bucket.lower >= this.#bound) this.rank = before;
@@ -104,7 +107,7 @@ class RankAt {
 
 const isZeroBucket = ({ lower, upper }: Bucket): boolean => lower <= 0 && upper >= 0;
 
-/** The fraction of a histogram's observations between two bounds. */
+/** Returns the fraction of a histogram's observations between two bounds. */
 export const fractionOf = (lower: number, upper: number, histogram: Histogram): Figure => {
   if (histogram.count === 0 || Number.isNaN(lower) || Number.isNaN(upper)) return { value: Number.NaN };
   if (lower >= upper) return { value: 0 };

@@ -3,7 +3,10 @@ import { reducedBuckets, zeroCountFor } from './arithmetic.ts';
 import { exponentialBound } from './bounds.ts';
 import { type Buckets, type Histogram, sameBounds } from './histogram.ts';
 
-/** Whether a counter was reset between two histograms: a count fell, a bucket went missing, or the resolution rose. */
+/**
+ * Returns whether a counter was reset between two histograms: a count fell, a bucket is missing, or the resolution
+ * increased.
+ */
 export const wasReset = (current: Histogram, previous: Histogram): boolean => {
   if (current.hint === 'reset') return true;
   if (current.hint === 'not-reset') return false;
@@ -18,8 +21,8 @@ export const wasReset = (current: Histogram, previous: Histogram): boolean => {
 };
 
 /**
- * The hint that Prometheus' storage hands out: that of a gauge, and whether a histogram continues the one before it. That a sender said that
- * there was a reset is not handed out.
+ * Returns the hint that Prometheus' storage returns: gauge, or whether a histogram continues the previous one. A reset
+ * declared by a sender is not returned.
  */
 export const storedHint = (current: Histogram, previous: Histogram | undefined): ResetHint => {
   if (current.hint === 'gauge') return 'gauge';
@@ -49,14 +52,14 @@ const exponentialFell = (current: Histogram, previous: Histogram): boolean => {
   );
 };
 
-/** The buckets that end outside the zero bucket. */
+/** Returns the buckets that end outside the zero bucket. */
 const outsideZero = ({ indexes, counts }: Buckets, { schema, zeroThreshold }: Histogram): Buckets => {
   if (zeroThreshold === 0) return { indexes, counts };
   const first = indexes.findIndex((index) => exponentialBound(index, schema) > zeroThreshold);
   return first < 0 ? { indexes: [], counts: [] } : { indexes: indexes.slice(first), counts: counts.slice(first) };
 };
 
-/** Whether a bucket has less than before, or is missing where something was counted. */
+/** Returns whether a bucket has a smaller count than before, or is missing although it was not empty. */
 const fell = (current: Buckets, previous: Buckets): boolean => {
   let at = 0;
   for (const [place, index] of previous.indexes.entries()) {
@@ -69,7 +72,7 @@ const fell = (current: Buckets, previous: Buckets): boolean => {
   return false;
 };
 
-/** Counts up to each common bound, from the common bound before it on. */
+/** Compares counts up to each common bound, from the previous common bound on. */
 const customFell = (current: Histogram, previous: Histogram): boolean => {
   const common = [...current.bounds.filter((bound) => previous.bounds.includes(bound)), Number.POSITIVE_INFINITY];
   const now = upTo(current, common);

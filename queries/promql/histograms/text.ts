@@ -7,7 +7,7 @@ const bucketText = ({ lower, upper, lowerInclusive, upperInclusive, count }: Buc
   return `${open}${shortNumber(lower)},${shortNumber(upper)}${close}:${shortNumber(count)}`;
 };
 
-/** A histogram as a label's value or in a message, as Prometheus writes it. */
+/** Formats a histogram for a label value or message, as Prometheus does. */
 export const histogramText = (histogram: Histogram): string => {
   const side = (positive: boolean): Bucket[] => {
     const { indexes, counts } = positive ? histogram.positive : histogram.negative;

@@ -1,7 +1,7 @@
 import type { Bucket, Buckets, Histogram } from './histogram.ts';
 import { fractionBelow } from './quantiles.ts';
 
-/** What is left of a bucket, and the value that its observations are taken to have. */
+/** Rest of a bucket, and the value assumed for its observations. */
 interface Remainder {
   readonly count: number;
   readonly middle: number;
@@ -22,7 +22,7 @@ const middleOf = (lower: number, upper: number, positive: boolean, linear: boole
   return positive ? mean : -mean;
 };
 
-/** Of the bucket without a lower bound the part below the bound is kept as if it began at 0. */
+/** In the bucket without a lower bound, the part below the bound remains as if it began at 0. */
 const trimmedFirst = ({ upper, count }: Bucket, bound: number, below: boolean): Remainder => {
   if (below) {
     if (bound >= upper) return { count, middle: 0 };
@@ -67,7 +67,7 @@ interface Signs {
   readonly negative: boolean;
 }
 
-/** Keeps what lies below a bound (`</`) or above it (`>/`). Count and sum are estimated anew where something was cut. */
+/** Returns the part below a bound (`</`) or above it (`>/`). Count and sum are estimated again if a bucket was cut. */
 export const trimmed = (histogram: Histogram, bound: number, below: boolean): Histogram => {
   const result = histogram.copy();
   let count = 0;

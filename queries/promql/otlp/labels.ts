@@ -1,11 +1,11 @@
-/** Labels of OTLP series as Prometheus has them. */
+/** Prometheus labels of OTLP series. */
 import type { Labels } from '../series.ts';
 import { labelNameOf, metricNameOf, type NamedMetric, type TranslationStrategy } from './names.ts';
 
-/** How OTLP becomes Prometheus' series. */
+/** Translation of OTLP to Prometheus' series. */
 export interface Translation {
   readonly strategy: TranslationStrategy;
-  /** Attributes of resources that become labels of each series. */
+  /** Resource attributes that become labels of each series. */
   readonly promoted: readonly string[];
   /** Whether the scope becomes labels. */
   readonly scopeLabels: boolean;
@@ -22,10 +22,10 @@ export interface ScopeTexts {
   readonly attributes: string;
 }
 
-/** What Prometheus appends to the names of the series of one histogram or summary. */
+/** Suffixes that Prometheus appends to the series names of one histogram or summary. */
 export const partSuffixes = { buckets: '_bucket', count: '_count', sum: '_sum' } as const;
 
-/** Parts into which a kind of OTLP metric falls: each is a series of its own, or several (`buckets`, `quantiles`). */
+/** Parts of an OTLP metric: each is its own series, or several (`buckets`, `quantiles`). */
 export type Part = 'value' | 'native' | 'buckets' | 'quantiles' | 'count' | 'sum' | 'presence';
 export const partsOf = (kind: string): readonly Part[] => {
   switch (kind) {
@@ -40,14 +40,14 @@ export const partsOf = (kind: string): readonly Part[] => {
   }
 };
 
-/** The name of one part of a metric. */
+/** Returns the name of one part of a metric. */
 export const partNameOf = (named: NamedMetric, part: Part, strategy: TranslationStrategy): string => {
   const name = metricNameOf(named, strategy);
   if (name === '' || !(part in partSuffixes)) return name;
   return `${name}${partSuffixes[part as keyof typeof partSuffixes]}`;
 };
 
-/** Attributes of a resource that say what the target is: they are `job` and `instance`. */
+/** Resource attributes that identify the target: they become `job` and `instance`. */
 const identifying = ['service.name', 'service.namespace', 'service.instance.id'];
 
 const addTarget = (labels: Map<string, string>, resource: Texts): void => {
@@ -58,7 +58,10 @@ const addTarget = (labels: Map<string, string>, resource: Texts): void => {
   if (instance !== undefined) labels.set('instance', instance);
 };
 
-/** Keys that become one name are joined by `;` in the order of their keys, as the specification says. */
+/**
+ * Values of keys that translate to one name are joined by `;` in the order of their keys, as the specification
+ * requires.
+ */
 const translated = (attributes: Texts, strategy: TranslationStrategy): Map<string, string> => {
   const labels = new Map<string, string>();
   const keys = [...attributes.keys()].sort();
@@ -72,7 +75,7 @@ const translated = (attributes: Texts, strategy: TranslationStrategy): Map<strin
   return labels;
 };
 
-/** The labels of a series without `__name__`, `le` and `quantile`. */
+/** Returns the labels of a series without `__name__`, `le` and `quantile`. */
 export const labelsOfSeries = (
   attributes: Texts,
   resource: Texts,
@@ -99,7 +102,7 @@ export const labelsOfSeries = (
 const attributesOfScope = ({ attributes }: ScopeTexts): Record<string, unknown> =>
   attributes === '' ? {} : (JSON.parse(attributes) as Record<string, unknown>);
 
-/** Labels of `target_info`; undefined where the resource says neither its service nor anything else besides. */
+/** Returns labels of `target_info`; undefined if the resource has neither a service nor any other attribute. */
 export const labelsOfTarget = (resource: Texts, { strategy }: Translation): Map<string, string> | undefined => {
   const others = new Map([...resource].filter(([key]) => !identifying.includes(key)));
   const labels = translated(others, strategy);
@@ -108,7 +111,7 @@ export const labelsOfTarget = (resource: Texts, { strategy }: Translation): Map<
   return before === 0 || labels.size === before ? undefined : labels;
 };
 
-/** Labels in the order of their names, those with an empty value left out: to Prometheus they are none. */
+/** Returns labels ordered by name, without empty values, which Prometheus treats as absent. */
 export const sortedLabels = (labels: Iterable<readonly [string, string]>): Labels =>
   Object.fromEntries(
     [...labels].filter(([, value]) => value !== '').sort(([left], [right]) => (left < right ? -1 : 1)),

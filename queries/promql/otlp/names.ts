@@ -1,10 +1,10 @@
-/** Names of OTLP metrics and attributes as Prometheus has them, by the OpenTelemetry–Prometheus specification. */
+/** Translates names of OTLP metrics and attributes by the OpenTelemetry–Prometheus specification. */
 import type { Settings } from '../../../schemas/settings.ts';
 
-/** How names are translated. */
+/** Translation strategy of names. */
 export type TranslationStrategy = Settings['PROMQL_TRANSLATION'];
 
-/** What decides a metric's name besides its own. */
+/** Properties that determine a metric's name besides its own name. */
 export interface NamedMetric {
   readonly metric: string;
   readonly kind: string;
@@ -53,7 +53,7 @@ const perUnits: Readonly<Record<string, string>> = {
 export const escapes = (strategy: TranslationStrategy): boolean => strategy.startsWith('UnderscoreEscaping');
 const addsSuffixes = (strategy: TranslationStrategy): boolean => strategy.endsWith('WithSuffixes');
 
-/** Words of a unit: `By/s` is `bytes` and `per_second`. What stands in braces is a comment and gives none. */
+/** Returns the words of a unit: `By/s` is `bytes` and `per_second`. Text in braces is a comment and has no words. */
 const unitWords = (unit: string): { readonly main: string; readonly per: string } => {
   const slash = unit.indexOf('/');
   const of = (text: string, names: Readonly<Record<string, string>>): string => {
@@ -76,7 +76,9 @@ const notStartingWithDigit = (name: string): string => (/^\d/.test(name) ? `_${n
 const isCounter = ({ kind, monotonic }: NamedMetric): boolean => kind === 'sum' && monotonic;
 const isRatio = ({ kind, unit }: NamedMetric): boolean => kind === 'gauge' && unit === '1';
 
-/** Escaped with suffixes: words of the name, then those of the unit that it lacks, then `total` or `ratio`. */
+/**
+ * Returns the escaped name with suffixes: words of the name, then missing words of the unit, then `total` or `ratio`.
+ */
 const escapedWithSuffixes = (named: NamedMetric): string => {
   let words = named.metric.split(/[^A-Za-z0-9:]+/).filter((word) => word !== '');
   const { main, per } = unitWords(named.unit);
@@ -92,7 +94,7 @@ const escapedWithSuffixes = (named: NamedMetric): string => {
   return notStartingWithDigit(words.join('_'));
 };
 
-/** The name without a suffix and the character before it. */
+/** Returns the name without a suffix and the character before it. */
 const withoutSuffix = (name: string, suffix: string): string =>
   name.endsWith(suffix) && name.length > suffix.length + 1 ? name.slice(0, -(suffix.length + 1)) : name;
 
@@ -111,7 +113,7 @@ const plainWithSuffixes = (named: NamedMetric): string => {
   return [name, ...ends].join('_');
 };
 
-/** The name of a metric in Prometheus, without `_bucket`, `_sum` and `_count`; empty where none is left. */
+/** Returns the Prometheus name of a metric without `_bucket`, `_sum` and `_count`; empty if nothing remains. */
 export const metricNameOf = (named: NamedMetric, strategy: TranslationStrategy): string => {
   if (!escapes(strategy)) return addsSuffixes(strategy) ? plainWithSuffixes(named) : named.metric;
   const name = addsSuffixes(strategy)
@@ -125,7 +127,7 @@ export const metricNameOf = (named: NamedMetric, strategy: TranslationStrategy):
   return name !== named.metric && /^_*$/.test(name) ? '' : name;
 };
 
-/** The unit of a metric as its metadata has it. */
+/** Returns the unit of a metric for its metadata. */
 export const unitNameOf = (unit: string, strategy: TranslationStrategy): string => {
   const { main, per } = unitWords(unit);
   const words = escapes(strategy) ? [cleanUnit(main), cleanUnit(per)] : [main, per];
@@ -135,7 +137,7 @@ export const unitNameOf = (unit: string, strategy: TranslationStrategy): string 
     .replaceAll(/^_|_$/g, '');
 };
 
-/** The name of a label; empty where none is left. */
+/** Returns the name of a label; empty if nothing remains. */
 export const labelNameOf = (key: string, strategy: TranslationStrategy): string => {
   if (!escapes(strategy) || key === '') return key;
   const name = key.replaceAll(/[^A-Za-z0-9_]/gu, '_');

@@ -15,7 +15,7 @@ import {
   type VectorSelector,
 } from './tree.ts';
 
-/** Checks types as Prometheus does, in its order: the first problem is thrown. */
+/** Checks types in the same order as Prometheus and throws the first problem. */
 export class Checks {
   readonly #text: string;
 
@@ -23,7 +23,7 @@ export class Checks {
     this.#text = text;
   }
 
-  /** The type of a valid expression. */
+  /** Returns the type of a valid expression. */
   check(node: Expression): ValueType {
     switch (node.kind) {
       case 'aggregation':
@@ -94,7 +94,7 @@ export class Checks {
     this.#matching(node, left === 'vector' && right === 'vector');
   }
 
-  /** Where the operator stands, without the spaces around it. */
+  /** Returns the position of the operator, without surrounding spaces. */
   #operatorPlace(node: Binary): Place {
     const between = this.#text.slice(node.left.end);
     return { start: node.left.end + between.length - between.trimStart().length, end: node.right.start };

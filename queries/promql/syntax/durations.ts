@@ -18,7 +18,7 @@ const problemOf = (text: string): string => {
     : `unknown unit ${quoted(unknown)} in duration ${quoted(text)}`;
 };
 
-/** Reads a duration such as `1h30m` in milliseconds; what is wrong with it, in Prometheus' words, if it is none. */
+/** Parses a duration such as `1h30m` to milliseconds; returns the problem in Prometheus' words if it is invalid. */
 export const readDuration = (text: string): number | string => {
   if (text === '0') return 0;
   if (text === '') return 'empty duration string';
@@ -29,7 +29,7 @@ export const readDuration = (text: string): number | string => {
   return sum > 9_223_372_036_854 ? 'duration out of range' : sum;
 };
 
-/** Writes milliseconds as a duration. Years and weeks stand for themselves only: `90d` reads better than `12w6d`. */
+/** Formats milliseconds as a duration. Years and weeks are used only alone: `90d` is more readable than `12w6d`. */
 export const writeDuration = (value: number): string => {
   let rest = Math.trunc(value);
   if (rest === 0) return '0s';

@@ -1,6 +1,6 @@
 import type { Place } from './tree.ts';
 
-/** Line and column, from 1 on and in bytes, as Prometheus counts them. */
+/** Returns line and column, from 1 and in bytes, as in Prometheus. */
 export const positionOf = (text: string, place: Place): string => {
   if (text === '') return 'unknown position';
   if (place.start < 0 || place.start > text.length) return 'invalid position';
@@ -9,7 +9,7 @@ export const positionOf = (text: string, place: Place): string => {
   return `${line}:${before.length - before.lastIndexOf(10)}`;
 };
 
-/** An expression that is none: the message has line and column, as Prometheus words it. */
+/** Thrown for an invalid expression: the message has line and column, in Prometheus' words. */
 export class PromqlSyntaxError extends Error {
   override readonly name = 'PromqlSyntaxError';
   constructor(text: string, place: Place, problem: string) {
@@ -17,10 +17,10 @@ export class PromqlSyntaxError extends Error {
   }
 }
 
-/** An evaluation that failed, in Prometheus' words. */
+/** Thrown for a failed evaluation, in Prometheus' words. */
 export class PromqlExecutionError extends Error {
   override readonly name = 'PromqlExecutionError';
 }
 
-/** A query that goes beyond a limit, in Prometheus' words. */
+/** Thrown for a query that exceeds a limit, in Prometheus' words. */
 export class PromqlLimitError extends PromqlExecutionError {}

@@ -26,7 +26,7 @@ const selectorJson = (node: VectorSelector): Json => {
   return { name, matchers: matchersJson(node.matchers), anchored, smoothed, ...shiftJson(node) };
 };
 
-/** An expression as `/api/v1/parse_query` of Prometheus answers it. */
+/** Returns the syntax tree of an expression, as in `/api/v1/parse_query` of Prometheus. */
 export const treeJson = (node: Expression): Json => {
   switch (node.kind) {
     case 'number':

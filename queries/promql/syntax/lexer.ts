@@ -1,7 +1,7 @@
 import { syntaxLimits } from './limits.ts';
 import { quoted } from './quotes.ts';
 
-/** Kinds of words: `key` is a word of the language, whose name is in `name`. */
+/** Kinds of tokens: `key` is a keyword, whose name is in `name`. */
 export type Kind =
   | 'end'
   | 'error'
@@ -16,7 +16,7 @@ export type Kind =
   | 'preprocessor'
   | 'mark';
 
-/** One word of an expression. Words of the language have their name in lower case, marks their text. */
+/** A token of an expression. Keywords have their name in lower case, punctuation its text. */
 export interface Token {
   readonly kind: Kind;
   readonly name: string;
@@ -32,7 +32,7 @@ const kinds: readonly (readonly [Kind, string])[] = [
   ['preprocessor', 'start end step range max_of min_of'],
   ['number', 'inf nan'],
 ];
-/** The functions over groups, as `sum`. */
+/** Aggregation operators, such as `sum`. */
 export const aggregators: readonly string[] = kinds
   .filter(([kind]) => kind === 'aggregator')
   .flatMap(([, names]) => names.split(' '));
@@ -51,7 +51,7 @@ class LexicalError extends Error {
   }
 }
 
-/** Reads words from left to right. The last one is the end of the input or an error. */
+/** Scans tokens from left to right. The last one is the end of the input or an error. */
 class Lexer {
   readonly tokens: Token[] = [];
   readonly #input: string;
@@ -62,7 +62,7 @@ class Lexer {
   #bracket = false;
   #colon = false;
   #duration = false;
-  /** Whether what follows is a duration in brackets, of which the first words have rules of their own. */
+  /** Whether a duration in brackets follows, whose first tokens have special rules. */
   #inDuration = false;
 
   constructor(input: string) {
@@ -203,7 +203,7 @@ class Lexer {
       this.#emit(text.includes(':') ? 'metric' : 'identifier');
       return;
     }
-    // `fill` is a metric's name unless it is called: queries that were there before the modifier keep their meaning.
+    // `fill` is a metric name unless it is called, so that queries older than the modifier retain their meaning.
     if (/^fill/.test(name) && !/^[ \t\n\r]*\(/.test(this.#input.slice(this.#at))) this.#emit('identifier');
     else this.#emit(kind, name);
   }
@@ -218,7 +218,7 @@ class Lexer {
     if (!this.#durationName(first)) this.#fail(`unexpected character: ${shown(first)}, expected ':'`);
   }
 
-  /** A function of durations; false if the word is none. */
+  /** Scans a function of durations; returns false if the word is not one. */
   #durationName(first: string): boolean {
     if (!/[srm]/i.test(first)) return false;
     while (isLetter(this.#peek())) this.#at++;
@@ -228,7 +228,7 @@ class Lexer {
     return true;
   }
 
-  /** Whether the next word is read as part of a duration, too. */
+  /** Returns whether the next word is also part of a duration. */
   #durationWord(): boolean {
     const first = this.#next();
     if (first === '') this.#fail('unexpected end of input in duration expression');
@@ -338,7 +338,7 @@ class Lexer {
   #numberFrom(first: string): void {
     this.#at -= first.length;
     const maxCharacters = syntaxLimits.numberCharacters;
-    // No expression below sees more, and so none of them takes long.
+    // Bounds the input of the expressions below, so that none of them takes long.
     const rest = this.#input.slice(this.#at, this.#at + maxCharacters + 2);
     const number =
       /^(?:0[xX]_?[\da-fA-F]+(?:_[\da-fA-F]+)*|(?:\d+(?:_\d+)*)?\.?(?:\d+(?:_\d+)*)?(?:[eE][+-]?\d+(?:_\d+)*)?)/.exec(
@@ -358,7 +358,7 @@ class Lexer {
       this.#emit('duration');
       return;
     }
-    // As much as Prometheus reads until it sees that this is no number.
+    // The length that Prometheus reads before it rejects the number.
     const wrong =
       /^\d+[smhdwy]s?(?:\d+[smhdw]s?)*\w?|^\d+(?:\.\d*)?\.|^\d*(?:\.\d*)?(?:[smhdwy]\w?|\w)?/.exec(rest)?.[0] ?? '';
     this.#at += wrong.length;
@@ -371,10 +371,10 @@ const named = (character: string): string => {
   return /[\p{C}\p{Z}]/u.test(character) ? `U+${code}` : `U+${code} '${character}'`;
 };
 
-/** The words of an expression. The last one is the end, or an error with its message as name. */
+/** Returns the tokens of an expression. The last one is the end, or an error with its message as name. */
 export const wordsOf = (input: string): Token[] => new Lexer(input).run();
 
-/** A word as Prometheus shows it in messages. */
+/** Formats a token for messages as Prometheus does. */
 export const described = (token: Token): string => {
   switch (token.kind) {
     case 'end':

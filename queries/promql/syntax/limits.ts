@@ -1,14 +1,14 @@
-/** What one expression may hold. Nobody writes more, and what is bounded is read before it can take long. */
+/** Limits of one expression. They exceed realistic queries, and bound the time of parsing. */
 export const syntaxLimits = {
   characters: 100_000,
   /** Characters of a number or duration. */
   numberCharacters: 64,
-  /** Conditions of a selector, labels of a grouping, arguments of a function. */
+  /** Matchers of a selector, labels of a grouping, arguments of a function. */
   listed: 256,
-  /** Parts within parts: whatever reads the tree goes as deep on the stack. */
+  /** Nesting depth, which is also the stack depth of recursive readers of the tree. */
   depth: 500,
-  /** Numbers, texts, selectors, calls and operators. */
+  /** Numbers, strings, selectors, calls and operators. */
   parts: 5_000,
-  /** What all regular expressions cost together, by `regexCost`. */
+  /** Total cost of all regular expressions, by `regexCost`. */
   regexCost: 20_000,
 } as const;

@@ -3,16 +3,18 @@ import type { Matcher } from '../series.ts';
 import { syntaxLimits } from './limits.ts';
 import { regexCost } from './regex-cost.ts';
 
-/** A regular expression in RE2's syntax that matches whole texts; `.` matches line breaks. */
+/** Compiles a regular expression in RE2 syntax that matches entire texts; `.` matches line breaks. */
 export const wholeRegex = (source: string): RE2JS => {
   if (regexCost(source) > syntaxLimits.regexCost) throw new Error('error parsing regexp: expression too large');
   return RE2JS.compile(`^(?s:${source})$`);
 };
 
-/** Letters, and what has no meaning because of a backslash, between bars. */
+/** Letters and escaped literals, separated by bars. */
 const plain = /^(?:[^\\.+*?()[\]{}^$]|\\[!-/:-@[-`{-~])*$/;
 
-/** The texts that a regular expression matches where it is no more than a list of them, as variables of dashboards write it. */
+/**
+ * Returns the texts of a regular expression that is only a list, as dashboard variables produce; undefined otherwise.
+ */
 const listed = (source: string): ReadonlySet<string> | undefined => {
   if (!plain.test(source)) return undefined;
   const texts = [''];
@@ -22,11 +24,11 @@ const listed = (source: string): ReadonlySet<string> | undefined => {
   return new Set(texts);
 };
 
-/** What compiling the expression of a condition costs. */
+/** Returns the cost of compiling the expression of a matcher. */
 export const costOfMatcher = ({ op, value }: Matcher): number =>
   op === '=' || op === '!=' || plain.test(value) ? 0 : regexCost(value);
 
-/** What is wrong with a condition, in the words of Prometheus. */
+/** Returns the problem of a matcher, in Prometheus' words. */
 export const problemOfMatcher = ({ op, value }: Matcher): string | undefined => {
   if (op === '=' || op === '!=' || plain.test(value)) return undefined;
   try {
@@ -37,7 +39,7 @@ export const problemOfMatcher = ({ op, value }: Matcher): string | undefined => 
   }
 };
 
-/** What is wrong with the expression itself, without what makes it match whole texts. */
+/** Returns the problem of the expression itself, without the part that makes it match entire texts. */
 const problemOf = (source: string): string | undefined => {
   if (regexCost(source) > syntaxLimits.regexCost) return undefined;
   try {
@@ -48,7 +50,7 @@ const problemOf = (source: string): string | undefined => {
   }
 };
 
-/** A test of a label's value, compiled once. A label that is missing has the value ''. */
+/** Returns a compiled test of a label value. A missing label has the value ''. */
 export const testOf = ({ op, value }: Matcher): ((text: string) => boolean) => {
   if (op === '=') return (text) => text === value;
   if (op === '!=') return (text) => text !== value;

@@ -1,4 +1,4 @@
-/** Reads a number as PromQL writes it: decimal, hexadecimal, octal, with underscores, Inf or NaN. Undefined if it is none. */
+/** Parses a PromQL number: decimal, hexadecimal, octal, with underscores, Inf or NaN. Undefined if it is invalid. */
 export const readNumber = (text: string): number | undefined => {
   const sign = text.startsWith('-') ? -1 : 1;
   const plain = /^[+-]/.test(text) ? text.slice(1) : text;
@@ -16,7 +16,7 @@ const special = (value: number): string | undefined => {
   return value > 0 ? '+Inf' : '-Inf';
 };
 
-/** The shortest digits that read as the value, and the place of the point among them. */
+/** Returns the shortest digits that parse to the value, and the position of the decimal point. */
 const digitsOf = (value: number): { digits: string; point: number } => {
   const [mantissa = '', exponent = '0'] = Math.abs(value).toExponential().split('e');
   return { digits: mantissa.replace('.', ''), point: Number(exponent) + 1 };
@@ -24,7 +24,7 @@ const digitsOf = (value: number): { digits: string; point: number } => {
 
 const signOf = (value: number): string => (value < 0 || Object.is(value, -0) ? '-' : '');
 
-/** A value without an exponent, in the fewest digits that read as it: what Prometheus answers with. */
+/** Formats a value without an exponent, in the fewest digits that parse to it, as in Prometheus' answers. */
 export const plainNumber = (value: number): string => {
   const name = special(value);
   if (name !== undefined) return name;
@@ -35,7 +35,7 @@ export const plainNumber = (value: number): string => {
   return `${signOf(value)}${digits.padEnd(point, '0')}`;
 };
 
-/** A value with an exponent where that is below -4 or above 5, else without: how Prometheus writes values in its messages. */
+/** Formats a value with an exponent if that is below -4 or above 5, as in Prometheus' messages. */
 export const shortNumber = (value: number, maxDigits?: number): string => {
   const name = special(value);
   if (name !== undefined) return name;

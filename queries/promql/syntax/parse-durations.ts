@@ -114,10 +114,10 @@ const joined = (reader: Reader, operator: Token, left: DurationPart, right: Dura
 
 const binary = (reader: Reader, minStrength: number): DurationPart => continued(reader, primary(reader), minStrength);
 
-/** Reads a duration or arithmetic of durations. */
+/** Parses a duration or arithmetic of durations. */
 const readDurationExpression = (reader: Reader): DurationPart => binary(reader, 1);
 
-/** Reads the duration of a range or a subquery's step, which is above 0. */
+/** Parses the duration of a range or of a subquery's step, which must be positive. */
 export const readPositiveDuration = (reader: Reader): DurationPart => {
   const part = readDurationExpression(reader);
   if (part.kind === 'duration' || part.value > 0) return part;
@@ -125,7 +125,7 @@ export const readPositiveDuration = (reader: Reader): DurationPart => {
   return zero(part);
 };
 
-/** Reads the duration of `offset`. It ends behind its first part: `a offset 1h + b` adds vectors. */
+/** Parses the duration of `offset`. It ends after its first part: `a offset 1h + b` adds vectors. */
 export const readOffset = (reader: Reader): DurationPart => {
   const { kind } = reader.next;
   if (kind === 'number' || kind === 'duration') return primary(reader);
@@ -139,7 +139,7 @@ export const readOffset = (reader: Reader): DurationPart => {
     : signed(reader, sign, part);
 };
 
-/** Milliseconds of a duration that is a number, and the expression where it is one. */
+/** Returns milliseconds of a constant duration, or its expression. */
 export const lengthOf = (part: DurationPart): { ms: number; expression: DurationExpression | undefined } =>
   part.kind === 'duration'
     ? { ms: 0, expression: part }

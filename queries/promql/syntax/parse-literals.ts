@@ -5,7 +5,7 @@ import { quoted, unquoted } from './quotes.ts';
 import type { Reader } from './reader.ts';
 import type { NumberLiteral } from './tree.ts';
 
-/** Takes a number or duration; a duration's value is in seconds. */
+/** Parses a number or duration; the value of a duration is in seconds. */
 export const numberFrom = (reader: Reader): NumberLiteral => {
   const token = reader.consume();
   const place = { start: token.start, end: token.end };
@@ -22,14 +22,14 @@ export const numberFrom = (reader: Reader): NumberLiteral => {
   return { kind: 'number', value: typeof length === 'number' ? length / 1000 : 0, duration: true, ...place };
 };
 
-/** The text of a literal that the lexer accepted. */
+/** Returns the text of a literal that the lexer accepted. */
 export const textFrom = (reader: Reader, token: Token): string => {
   const text = unquoted(token.text);
   if (text === undefined) reader.report(token, `error unquoting string ${quoted(token.text)}: invalid syntax`);
   return text ?? '';
 };
 
-/** A number with or without a sign, where no expression is allowed. */
+/** Parses a number with optional sign, where no expression is allowed. */
 export const signedNumber = (reader: Reader): number => {
   const sign = reader.consumeIf('-') ?? reader.consumeIf('+');
   const { kind } = reader.next;

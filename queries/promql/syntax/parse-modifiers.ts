@@ -9,7 +9,7 @@ const shownInfinity = (value: number): string => {
   return value > 0 ? '+Inf' : '-Inf';
 };
 
-/** The part that `offset` and `@` belong to: the selector within a range, a subquery itself. */
+/** Returns the part that `offset` and `@` apply to: the selector within a range, or the subquery itself. */
 const shiftOf = (node: Expression): Shift | 'none' | 'range of no selector' => {
   if (node.kind === 'selector' || node.kind === 'subquery') return node;
   if (node.kind !== 'range') return 'none';
@@ -41,7 +41,7 @@ const offsetFrom = (reader: Reader, node: Expression): Expression => {
   return ending(node, part.end);
 };
 
-/** The node itself: whoever has it as a part sees its new end as well. */
+/** Returns the same node with a new end, which its parents then see as well. */
 const ending = (node: Expression, end: number): Expression => Object.assign(node, { end });
 
 const atFrom = (reader: Reader, node: Expression): Expression => {
@@ -137,7 +137,7 @@ const extendedFrom = (reader: Reader, node: Expression): Expression => {
   return node;
 };
 
-/** Reads what stands behind a part: ranges, subqueries, `offset`, `@`, `anchored` and `smoothed`. */
+/** Parses the suffixes of a part: ranges, subqueries, `offset`, `@`, `anchored` and `smoothed`. */
 export const continueSelection = (reader: Reader, first: Expression): Expression => {
   let node = first;
   for (;;) {

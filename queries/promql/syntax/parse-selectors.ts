@@ -6,7 +6,7 @@ import type { VectorSelector } from './tree.ts';
 
 const operators = new Set(['=', '!=', '=~', '!~']);
 
-/** One condition in braces, or a metric's name in quotes. */
+/** Parses one matcher in braces, or a quoted metric name. */
 const matcherFrom = (reader: Reader): Matcher => {
   const label = reader.next;
   if (label.kind !== 'identifier' && label.kind !== 'string') reader.unexpected('label matching', 'identifier or "}"');
@@ -41,7 +41,7 @@ const matchersFrom = (reader: Reader): { matchers: Matcher[]; end: number } => {
   return { matchers, end: reader.expect('}').end };
 };
 
-/** Reads a metric's name, conditions in braces, or both. */
+/** Parses a metric name, matchers in braces, or both. */
 export const selectorFrom = (reader: Reader): VectorSelector => {
   const { start, end, text } = reader.next;
   const name = reader.is('{') ? '' : text;

@@ -7,13 +7,13 @@ import { expressionFrom } from './parser.ts';
 import { everySyntax, Reader, type SyntaxOptions } from './reader.ts';
 import { type DurationPart, type Expression, everyPartOf } from './tree.ts';
 
-/** Nothing may stand behind, and nothing may have been wrong. */
+/** Throws if tokens remain or a problem was reported. */
 const ended = (reader: Reader): void => {
   if (reader.next.kind !== 'end') reader.unexpected();
   reader.finish();
 };
 
-/** Chains such as `1 + 1 + …` are read in a loop and are deep nevertheless. */
+/** Throws if an expression is too deep. Chains such as `1 + 1 + …` are parsed in a loop but are deep. */
 const requireShallow = (reader: Reader, expression: Expression): void => {
   let level: readonly (Expression | DurationPart)[] = [expression];
   for (let depth = 1; level.length > 0; depth++) {
@@ -22,7 +22,7 @@ const requireShallow = (reader: Reader, expression: Expression): void => {
   }
 };
 
-/** Reads an expression and checks its types; throws `PromqlSyntaxError` with Prometheus' text if it is none. */
+/** Parses an expression and checks its types; throws `PromqlSyntaxError` with Prometheus' text if it is invalid. */
 export const parseExpression = (text: string, options: SyntaxOptions = everySyntax): Expression => {
   const reader = new Reader(text, options);
   if (reader.next.kind === 'end')
@@ -34,7 +34,7 @@ export const parseExpression = (text: string, options: SyntaxOptions = everySynt
   return expression;
 };
 
-/** Reads a selector as parameter `match[]` has it: a name, conditions in braces, or both. */
+/** Parses a selector of the parameter `match[]`: a name, matchers in braces, or both. */
 export const parseSelector = (text: string): readonly Matcher[] => {
   const reader = new Reader(text, everySyntax);
   const { kind } = reader.next;

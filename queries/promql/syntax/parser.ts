@@ -29,13 +29,13 @@ const binding: Readonly<Record<string, number>> = {
   '^': 6,
 };
 
-/** Words of the language that are a metric's name where an expression begins. */
+/** Keywords that are metric names at the start of an expression. */
 const names = new Set(
   'by fill fill_left fill_right and or unless offset without start end step range anchored smoothed max_of min_of'.split(
     ' ',
   ),
 );
-/** Like experimental functions, these have to be enabled. */
+/** Like experimental functions, these must be enabled. */
 export const experimentalAggregators: ReadonlySet<string> = new Set(['limitk', 'limit_ratio']);
 const withParameter = new Set(['topk', 'bottomk', 'count_values', 'quantile', 'limitk', 'limit_ratio']);
 
@@ -43,7 +43,7 @@ const isLabel = ({ kind, name }: Token): boolean =>
   ['identifier', 'metric', 'aggregator', 'keyword', 'preprocessor'].includes(kind) ||
   (kind === 'operator' && ['and', 'or', 'unless', 'atan2'].includes(name));
 
-/** Names of labels in parentheses, behind `by`, `on` and the like. */
+/** Parses label names in parentheses, after `by`, `on` and similar keywords. */
 const labelsFrom = (reader: Reader): string[] => {
   if (!reader.is('(')) reader.unexpected('grouping opts', '"("');
   reader.consume();
@@ -82,7 +82,7 @@ const callFrom = (reader: Reader): Call => {
   const token = reader.consume();
   const { args, end } = argumentsFrom(reader);
   const signature = signatures.get(token.text);
-  // Its expression is compiled when it is evaluated.
+  // Its expression is compiled during evaluation.
   const regex = token.text === 'label_replace' ? args[4] : undefined;
   if (regex?.kind === 'string') reader.countRegex(regexCost(regex.value), regex);
   if (signature === undefined) reader.report(token, `unknown function with name ${quoted(token.text)}`);
@@ -229,7 +229,7 @@ const binaryFrom = (reader: Reader, left: Expression, strength: number): Binary 
   return { kind: 'binary', operator: operator.name as BinaryOperator, left, right, bool, matching, ...place };
 };
 
-/** Reads an expression whose operators bind at least as strongly as `least`. */
+/** Parses an expression whose operators bind at least as strongly as `minStrength`. */
 export const expressionFrom = (reader: Reader, minStrength: number): Expression => {
   let left = continueSelection(reader, primaryFrom(reader));
   for (;;) {

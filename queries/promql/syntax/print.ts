@@ -58,7 +58,7 @@ const extendedText = ({ anchored, smoothed }: VectorSelector): string => {
   return smoothed ? ' smoothed' : '';
 };
 
-/** Whether the name before the braces says it already. */
+/** Returns whether the name before the braces already contains this matcher. */
 const isName = ({ name, op, value }: Matcher, metric: string): boolean =>
   name === '__name__' && op === '=' && value === metric && value !== '';
 
@@ -73,7 +73,7 @@ const rangeText = (node: MatrixSelector): string => {
   return `${seriesText(selector)}[${range}]${extendedText(selector)}${atText(selector.at)}${offsetText(selector)}`;
 };
 
-/** The range, step and times of a subquery. */
+/** Formats the range, step and times of a subquery. */
 const subqueryTimes = (node: Subquery): string => {
   const range = node.rangeExpression === undefined ? writeDuration(node.rangeMs) : durationText(node.rangeExpression);
   const fixed = node.stepMs === 0 ? '' : writeDuration(node.stepMs);
@@ -81,7 +81,7 @@ const subqueryTimes = (node: Subquery): string => {
   return `[${range}:${step}]${atText(node.at)}${offsetText(node)}`;
 };
 
-/** An aggregation's operator with its labels. */
+/** Formats an aggregation operator with its labels. */
 const aggregatorText = ({ operator, grouping, without }: Aggregation): string => {
   if (without) return `${operator} without (${labelsText(grouping)}) `;
   return grouping.length > 0 ? `${operator} by (${labelsText(grouping)}) ` : operator;
@@ -93,7 +93,7 @@ const fillText = (left: number | undefined, right: number | undefined): string =
   return right === undefined ? first : `${first} fill_right (${shortNumber(right)})`;
 };
 
-/** An operator with `bool` and how the series of its sides match. */
+/** Formats an operator with `bool` and the vector matching. */
 const operatorText = ({ operator, bool, matching }: Binary): string => {
   const name = bool ? `${operator} bool` : operator;
   if (matching === undefined) return name;
@@ -105,10 +105,10 @@ const operatorText = ({ operator, bool, matching }: Binary): string => {
   return `${name}${labels}${group}${fillText(matching.fillLeft, matching.fillRight)}`;
 };
 
-/** Texts of parts that were printed before. */
+/** Texts of parts that were already printed. */
 type Printed = Map<Expression, string>;
 
-/** An expression in one line, in the form that Prometheus prints. */
+/** Formats an expression in one line, as Prometheus prints it. */
 export const printed = (node: Expression, before: Printed = new Map()): string => {
   const text = before.get(node) ?? inOneLine(node, (part) => printed(part, before));
   before.set(node, text);
@@ -147,7 +147,7 @@ const inOneLine = (node: Expression, printed: (part: Expression) => string): str
 const widest = 100;
 const indented = (level: number): string => '  '.repeat(level);
 
-/** An expression as `promtool promql format` writes it: parts that are longer than a line have lines of their own. */
+/** Formats an expression like `promtool promql format`: parts longer than a line have their own lines. */
 export const pretty = (node: Expression, level = 0, before: Printed = new Map()): string => {
   const indent = indented(level);
   if (node.kind === 'unary') return `${indent}${node.operator}${pretty(node.inner, level, before).trim()}`;

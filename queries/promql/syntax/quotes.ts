@@ -25,11 +25,11 @@ const escaped = (character: string, quote: string): string => {
   return code > 0xffff ? `\\U${hex(code, 8)}` : `\\u${hex(code, 4)}`;
 };
 
-/** A text in double quotes, with what cannot be printed escaped, as Prometheus writes texts in messages and expressions. */
+/** Returns a text in double quotes with unprintable characters escaped, as in Prometheus' messages and expressions. */
 export const quoted = (text: string, quote: '"' | "'" = '"'): string =>
   quote + [...text].map((character) => escaped(character, quote)).join('') + quote;
 
-/** One escape behind its backslash: bytes, and how many characters it takes. Undefined if there is no such escape. */
+/** Parses an escape after its backslash: bytes, and number of characters. Undefined if it is invalid. */
 const escapeOf = (text: string, quote: string): { bytes: Buffer; length: number } | undefined => {
   const first = text[0] ?? '';
   const code = codes.get(first);
@@ -46,7 +46,7 @@ const escapeOf = (text: string, quote: string): { bytes: Buffer; length: number 
 
 const sequence = /[\0-\x7f]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|[\x80-\xff]/g;
 
-/** Bytes as text. Those that are no UTF-8 become halves of characters, so that the text is not well formed. */
+/** Decodes bytes as text. Bytes that are not UTF-8 become lone surrogates, so that the text is not well-formed. */
 const decoded = (bytes: Buffer): string => {
   if (isUtf8(bytes)) return bytes.toString();
   return bytes
@@ -58,7 +58,7 @@ const decoded = (bytes: Buffer): string => {
     );
 };
 
-/** The text between quotes with its escapes replaced; undefined if one of them is none. */
+/** Returns the text between quotes with escapes replaced; undefined if one is invalid. */
 const unescaped = (inner: string, quote: string): string | undefined => {
   const parts: Buffer[] = [];
   for (let at = 0; at < inner.length; ) {
@@ -74,7 +74,7 @@ const unescaped = (inner: string, quote: string): string | undefined => {
   return decoded(Buffer.concat(parts));
 };
 
-/** The text that a literal in `"`, `'` or backquotes stands for; undefined if it is none. */
+/** Returns the text of a literal in `"`, `'` or backquotes; undefined if it is invalid. */
 export const unquoted = (literal: string): string | undefined => {
   const quote = literal[0] ?? '';
   const inner = literal.slice(1, -1);

@@ -3,7 +3,7 @@ import { described, type Token, wordsOf } from './lexer.ts';
 import { syntaxLimits } from './limits.ts';
 import type { Place } from './tree.ts';
 
-/** What of PromQL is allowed beyond the stable language. */
+/** PromQL features allowed beyond the stable language. */
 export interface SyntaxOptions {
   readonly experimentalFunctions: boolean;
   readonly durationExpressions: boolean;
@@ -11,7 +11,7 @@ export interface SyntaxOptions {
   readonly fillModifiers: boolean;
 }
 
-/** Everything that Prometheus 3.15 knows behind its feature flags. */
+/** All features behind flags in Prometheus 3.15. */
 export const everySyntax: SyntaxOptions = {
   experimentalFunctions: true,
   durationExpressions: true,
@@ -19,13 +19,13 @@ export const everySyntax: SyntaxOptions = {
   fillModifiers: true,
 };
 
-/** Where a word that does not fit is reported: in what, and what would have fitted. */
+/** Context of an unexpected token in error messages: the part it is in, and the expected token. */
 interface Scope {
   readonly context: string;
   readonly expected: string;
 }
 
-/** Reads the words of one expression, and keeps what is wrong with it; the first of that is what Prometheus reports. */
+/** Reads the tokens of one expression and collects problems; Prometheus reports the first one. */
 export class Reader {
   readonly text: string;
   readonly options: SyntaxOptions;
@@ -45,14 +45,14 @@ export class Reader {
     this.#tokens = wordsOf(text);
   }
 
-  /** The next word, which stays. */
+  /** The next token, without consuming it. */
   get next(): Token {
     const token = this.ahead(0);
     if (token.kind === 'error') throw this.#first ?? new PromqlSyntaxError(this.text, token, token.name);
     return token;
   }
 
-  /** A word further on; the last one stands for all behind it. */
+  /** Returns a token further ahead; the last one repeats. */
   ahead(distance: number): Token {
     return this.#tokens[Math.min(this.#at + distance, this.#tokens.length - 1)] as Token;
   }
@@ -63,7 +63,7 @@ export class Reader {
     return token;
   }
 
-  /** Takes a mark, operator or word of the language if it is the next one. */
+  /** Consumes a punctuation mark, operator or keyword if it is next. */
   consumeIf(name: string): Token | undefined {
     return this.is(name) ? this.consume() : undefined;
   }
@@ -73,12 +73,12 @@ export class Reader {
     return next === name && kind !== 'string' && kind !== 'identifier' && kind !== 'metric';
   }
 
-  /** Takes what must come next. */
+  /** Consumes the required next token. */
   expect(name: string): Token {
     return this.consumeIf(name) ?? this.unexpected();
   }
 
-  /** Reads with a scope of its own for words that do not fit. */
+  /** Parses with its own context for unexpected tokens. */
   within<T>(context: string, expected: string, read: () => T): T {
     const before = this.#scope;
     this.#scope = { context, expected };
@@ -90,28 +90,28 @@ export class Reader {
     return result;
   }
 
-  /** The same scope, one level deeper. */
+  /** Parses with the same context, one level deeper. */
   deeper<T>(read: () => T): T {
     return this.within(this.#scope.context, this.#scope.expected, read);
   }
 
-  /** What is read goes deeper than it may. */
+  /** Returns the error for exceeded nesting depth. */
   tooDeep(place: Place = this.next): PromqlSyntaxError {
     return this.#tooMuch(place, `expression is nested more than ${syntaxLimits.depth} levels deep`);
   }
 
-  /** Counts a number, text, selector, call or operator. */
+  /** Counts a number, string, selector, call or operator. */
   countPart(place: Place): void {
     if (++this.#parts > syntaxLimits.parts)
       throw this.#tooMuch(place, `expression has more than ${syntaxLimits.parts} parts`);
   }
 
-  /** Holds one more item of a list to how many there may be. */
+  /** Checks that a list may have another item. */
   countListed(items: readonly unknown[], what: string, place: Place = this.next): void {
     if (items.length >= syntaxLimits.listed) throw this.#tooMuch(place, `more than ${syntaxLimits.listed} ${what}`);
   }
 
-  /** Counts what compiling a regular expression costs, before it is compiled. */
+  /** Counts the cost of compiling a regular expression, before it is compiled. */
   countRegex(cost: number, place: Place): void {
     this.#regexCost += cost;
     if (this.#regexCost > syntaxLimits.regexCost)
@@ -129,12 +129,12 @@ export class Reader {
     throw this.#first as PromqlSyntaxError;
   }
 
-  /** Keeps a problem and reads on. */
+  /** Records a problem and continues. */
   report(place: Place, problem: string): void {
     this.#first ??= new PromqlSyntaxError(this.text, place, problem);
   }
 
-  /** Throws the first problem that was reported, if any was. */
+  /** Throws the first reported problem, if any. */
   finish(): void {
     if (this.#first !== undefined) throw this.#first;
   }

@@ -1,7 +1,7 @@
 const repetitions = /\{(\d+)(?:,(\d*))?\}/g;
-/** RE2 refuses more. */
+/** Maximum that RE2 accepts. */
 const maxRepetitions = 1_000;
-/** A class of Unicode is some hundred ranges; without regard to case each range is read letter by letter. */
+/** A Unicode class has about a hundred ranges; case-insensitive ranges are read character by character. */
 const classCost = 100;
 const foldedClassCost = 400;
 const foldedRangeCost = 10_000;
@@ -14,7 +14,10 @@ const repeated = (source: string): number => {
   return source.length * counts.reduce((product, count) => Math.min(maxRepetitions, product * count), 1);
 };
 
-/** About the instructions that an expression of RE2 compiles to, and never much less; told from its text, without compiling. */
+/**
+ * Returns the approximate number of instructions of a compiled RE2 expression, and never much less, from its text
+ * without compiling.
+ */
 export const regexCost = (source: string): number => {
   const isFolded = /\(\?[a-zA-Z]*i/.test(source);
   const classes = countOf(source, /\\[pP]/g) * (isFolded ? foldedClassCost : classCost);

@@ -1,11 +1,11 @@
-/** What an expression has as its value; `vector` is an instant vector, `matrix` a range vector. */
+/** Type of an expression's value; `vector` is an instant vector, `matrix` a range vector. */
 export type ValueType = 'none' | 'vector' | 'scalar' | 'matrix' | 'string';
 
-/** A function of PromQL: what it takes and gives. */
+/** Signature of a PromQL function: arguments and result. */
 export interface Signature {
   readonly name: string;
   readonly parameterTypes: readonly ValueType[];
-  /** How many arguments beyond those it takes at most, of the last one's type; -1 for any number, 0 for exactly those. */
+  /** Maximum number of additional arguments of the last type; -1 for any number, 0 for none. */
   readonly variadic: number;
   readonly returns: ValueType;
   readonly experimental: boolean;
@@ -13,7 +13,10 @@ export interface Signature {
 
 const short = { V: 'vector', M: 'matrix', S: 'scalar', T: 'string' } as const;
 
-/** One line for each shape: arguments, how many more, the result's type, `!` where Prometheus calls them experimental. */
+/**
+ * One line for each shape: arguments, number of additional ones, result type, and `!` for functions that Prometheus
+ * calls experimental.
+ */
 const shapes = `
   V 0 V abs absent acos acosh asin asinh atan atanh ceil cos cosh deg exp floor histogram_avg histogram_count histogram_sum histogram_stddev histogram_stdvar ln log10 log2 rad sgn sin sinh sort sort_desc sqrt tan tanh timestamp
   V 1 V days_in_month day_of_month day_of_week day_of_year hour minute month year
@@ -50,7 +53,7 @@ const signaturesOf = (line: string): Signature[] => {
   }));
 };
 
-/** Every function of Prometheus 3.15 by name. */
+/** All functions of Prometheus 3.15 by name. */
 export const signatures: ReadonlyMap<string, Signature> = new Map(
   shapes
     .trim()

@@ -1,7 +1,7 @@
 import type { Matcher } from '../series.ts';
 import type { Signature, ValueType } from './signatures.ts';
 
-/** Where a part stands in the text: characters from `start` up to `end`. */
+/** Position of a part in the text: characters from `start` up to `end`. */
 export interface Place {
   readonly start: number;
   readonly end: number;
@@ -43,7 +43,7 @@ export type Aggregator =
   | 'limitk'
   | 'limit_ratio';
 
-/** How the series of two vectors find each other. */
+/** How the series of two vectors match. */
 export interface Matching {
   readonly card: 'one-to-one' | 'many-to-one' | 'one-to-many' | 'many-to-many';
   readonly labels: readonly string[];
@@ -53,7 +53,7 @@ export interface Matching {
   readonly fillRight?: number | undefined;
 }
 
-/** The time that `@` fixes: milliseconds, or an end of the query's range. */
+/** Time that `@` fixes: milliseconds, or an end of the query's range. */
 export type At = number | 'start' | 'end';
 
 /** `offset` and `@` of a selector or subquery. */
@@ -81,7 +81,7 @@ export interface VectorSelector extends Place, Shift {
   readonly matchers: readonly Matcher[];
   anchored: boolean;
   smoothed: boolean;
-  /** Whether it may match every series, as labels in `info()` do. */
+  /** Whether it may match every series, like the labels in `info()`. */
   labelsOnly: boolean;
 }
 
@@ -137,7 +137,7 @@ export interface Parentheses extends Place {
   readonly inner: Expression;
 }
 
-/** What does not depend on the step: it is evaluated once. */
+/** An expression that does not depend on the step and is evaluated once. */
 export interface Once extends Place {
   readonly kind: 'once';
   readonly inner: Expression;
@@ -167,7 +167,7 @@ export type Expression =
   | Parentheses
   | Once;
 
-/** The type of an expression's value, which is known before it is evaluated. */
+/** Returns the type of an expression's value, which is known before evaluation. */
 export const typeOf = (node: Expression): ValueType => {
   switch (node.kind) {
     case 'number':
@@ -189,7 +189,7 @@ export const typeOf = (node: Expression): ValueType => {
   }
 };
 
-/** The parts of an expression that are expressions, in the order in which they are evaluated. */
+/** Returns the sub-expressions of an expression, in evaluation order. */
 export const partsOf = (node: Expression): readonly Expression[] => {
   switch (node.kind) {
     case 'number':
@@ -215,14 +215,14 @@ const durationsOf = (node: Expression): readonly (DurationPart | undefined)[] =>
   return node.kind === 'subquery' ? [node.rangeExpression, node.stepExpression, node.offsetExpression] : [];
 };
 
-/** All parts of an expression or a duration, durations included. */
+/** Returns all parts of an expression or a duration, including durations. */
 export const everyPartOf = (node: Expression | DurationPart): readonly (Expression | DurationPart)[] => {
   const durations = node.kind === 'duration' ? [node.left, node.right] : durationsOf(node);
   const expressions = node.kind === 'duration' ? [] : partsOf(node);
   return [...expressions, ...durations.filter((part) => part !== undefined)];
 };
 
-/** Calls `visit` for an expression and then its parts, with the expressions around it from the outermost on. */
+/** Calls `visit` for an expression and then its parts, with the enclosing expressions from the outermost on. */
 export const walk = (
   node: Expression,
   visit: (node: Expression, path: readonly Expression[]) => void,
@@ -238,7 +238,7 @@ export const isComparison = (operator: BinaryOperator): boolean =>
 
 export const isSetOperator = (operator: BinaryOperator): boolean => ['and', 'or', 'unless'].includes(operator);
 
-/** A type as Prometheus' documents name it. */
+/** Returns the name of a type in Prometheus' documentation. */
 export const documentedType = (type: ValueType): string => {
   if (type === 'vector') return 'instant vector';
   return type === 'matrix' ? 'range vector' : type;

@@ -1,4 +1,7 @@
-/** Which values set selected spans or traces apart from the others. How that is decided is in the README of `queries/traces/`. */
+/**
+ * Finds the values that distinguish selected spans or traces from the others. The README of `queries/traces/` describes
+ * the method.
+ */
 import { z } from 'zod';
 import { invalid } from '../../errors.ts';
 import type { Range } from '../../range.ts';
@@ -9,45 +12,45 @@ import { candidatesOf, unitsOf } from './counts.ts';
 import { correlationsOf, type Difference, falseDiscoveryRate, groupsOf, rankedDifferences } from './ranking.ts';
 import { Sample, type Selection, sampleSize } from './sample.ts';
 
-/** Differences whose correlation is looked at. */
+/** Maximum number of differences checked for correlation. */
 const maxCorrelated = 60;
 
 const share = z.strictObject({ count: z.int(), share: z.number() });
 const set = z.strictObject({
-  count: z.int().describe('In the range; of traces, close to it'),
-  sampled: z.int().describe('Looked at'),
+  count: z.int().describe('Number in the range; for traces, an approximation'),
+  sampled: z.int().describe('Number of sampled units'),
 });
-const value = z.string().nullable().describe('Null: that there is any value; for a rank test, the numbers');
+const value = z.string().nullable().describe('`null` for the presence of any value; for a rank test, the numbers');
 
 const TraceDifference = z.strictObject({
-  field: z.string().describe('As a search names it; `statement` is a database statement without its literals'),
+  field: z.string().describe('Name as in searches; `statement` is a database statement without its literals'),
   value,
   test: z.enum(['g', 'fisher', 'rank']),
-  selected: share.describe('How many have it'),
+  selected: share.describe('Number of units with the value'),
   baseline: share,
   difference: z
     .number()
     .describe(
-      'Of the shares; of a rank test, how much more often than not the number of a selected one is larger. From -1 to 1',
+      'Difference of the shares; for a rank test, the probability that a selected number is larger minus that it is smaller. From -1 to 1',
     ),
-  interval: z.tuple([z.number(), z.number()]).describe('Of the difference, 95 %'),
-  lift: z.union([z.number(), Unknown]).describe('The share of the selected by that of the baseline'),
+  interval: z.tuple([z.number(), z.number()]).describe('95 % interval of the difference'),
+  lift: z.union([z.number(), Unknown]).describe('Share of the selected divided by the share of the baseline'),
   pValue: z.number(),
-  adjustedPValue: z.number().describe('For the number of tests'),
+  adjustedPValue: z.number().describe('Adjusted for the number of tests'),
   correlated: z
     .array(z.strictObject({ field: z.string(), value, correlation: z.number() }))
-    .describe('Differences that are at nearly the same spans, or at nearly all the others where it is negative'),
+    .describe('Differences at nearly the same spans, or at nearly all other spans if the correlation is negative'),
 });
 
 export const TraceComparison = z.strictObject({
   by: z.enum(['spans', 'traces']),
   selected: set,
   baseline: set,
-  isSampled: z.boolean().describe(`Whether a sample of one set was looked at, of about ${sampleSize}`),
-  tests: z.int().describe('How many tests were made'),
-  falseDiscoveryRate: z.number().describe('The share of the differences that is expected to be wrong, at most'),
-  items: z.array(TraceDifference).describe('The largest first, by the end of the interval that is nearer to 0'),
-  found: z.int().describe('Differences in all, those that are correlated with another included'),
+  isSampled: z.boolean().describe(`Whether a sample of about ${sampleSize} of one set was used`),
+  tests: z.int().describe('Number of tests'),
+  falseDiscoveryRate: z.number().describe('Maximum expected share of false differences'),
+  items: z.array(TraceDifference).describe('Largest first, by the bound of the interval nearer to 0'),
+  found: z.int().describe('Total number of differences, including correlated ones'),
   excluded: z
     .array(z.strictObject({ field: z.string(), reason: z.string() }))
     .describe('Fields that were not compared, or not in all their values'),
@@ -55,7 +58,7 @@ export const TraceComparison = z.strictObject({
 });
 export type TraceComparison = z.output<typeof TraceComparison>;
 
-/** Compares the selected of a range with the others. Throws `VALIDATION_FAILED` where nothing says which are selected. */
+/** Compares the selected traces of a range with the others. Throws `VALIDATION_FAILED` if nothing is selected. */
 export const compareTraces = async (
   selection: Selection,
   reading: Reading,
@@ -97,7 +100,7 @@ const reasonOf = (by: string, { selected, baseline }: { selected: number; baseli
   return baseline === 0 ? `all ${selected} ${by} are selected: there are no others to compare with` : null;
 };
 
-/** One item for each group of differences that go together. */
+/** Returns one item for each group of correlated differences. */
 const grouped = async (
   reading: Reading,
   sample: Sample,

@@ -1,4 +1,4 @@
-/** How often each value is in both sets of a sample. */
+/** Counts of each value in both sets of a sample. */
 import { quote } from '../../../schemas/tables/literal.ts';
 import type { Reading } from '../../reading.ts';
 import { spanKinds } from '../../signals/span-record.ts';
@@ -6,17 +6,17 @@ import { statementKeys } from '../statement.ts';
 import type { Candidate } from './ranking.ts';
 import type { Sample } from './sample.ts';
 
-/** Values of one field that are tested: the most frequent. */
+/** Maximum number of tested values per field, most frequent first. */
 const maxValues = 100;
-/** Fields whose numbers are tested by rank. */
+/** Maximum number of fields whose numbers are tested by rank. */
 const maxNumbers = 50;
-/** A field of numbers with more values than this is tested by rank. */
+/** Number of values above which a numeric field is tested by rank. */
 const fewNumbers = 20;
 const buckets = 20;
 
 type Kind = Candidate['kind'];
 
-/** Why a field is not compared, or not in all its values. */
+/** Reason why a field is not compared, or not in all its values. */
 export interface LeftOut {
   readonly field: string;
   readonly reason: string;
@@ -33,8 +33,8 @@ interface FieldRow {
 }
 
 /**
- * A sample's rows with every field, attribute and resource attribute of each as `pair`: kind, key, text, letter of its type. A database statement
- * counts without its literals, which make each another one.
+ * Returns SQL of a sample's rows with every field, attribute and resource attribute as `pair`: kind, key, text, type
+ * character. Literals are removed from database statements, because they would make each unique.
  */
 const pairsOf = (sample: Sample): string => {
   const listed = (kind: Kind, attributes: string, types: string): string =>
@@ -51,14 +51,14 @@ const withResources = (sample: Sample): string =>
       SELECT resource_id, any(attributes) AS of_resource, any(attribute_types) AS resource_types FROM resources
       WHERE tenant_id = {tenant:String} GROUP BY resource_id) AS sender USING (resource_id))`;
 
-/** What to test, and what not. `service.name` is the field `service`. */
+/** Returns what to test, and what to omit. `service.name` is the field `service`. */
 export const candidatesOf = async (
   reading: Reading,
   sample: Sample,
 ): Promise<{
   readonly candidates: readonly Candidate[];
   readonly excluded: readonly LeftOut[];
-  /** Units in the sample. */
+  /** Number of units in the sample. */
   readonly sizes: { readonly n: number; readonly m: number };
 }> => {
   const [fields, sizes] = await Promise.all([readFields(reading, sample), readSizes(reading, sample)]);
@@ -109,14 +109,14 @@ const candidateOf = (
 
 const isNumeric = ({ values, numbers }: FieldRow): boolean => numbers === values && Number(values) > fewNumbers;
 
-/** An id has a value of its own nearly wherever it is: no value of it can stand out. */
+/** Returns why a field is omitted. An id has a unique value nearly everywhere, so none of its values can stand out. */
 const reasonOf = ({ values, occurrences }: FieldRow): string | undefined =>
   Number(values) > maxValues && Number(values) > Number(occurrences) / 2
     ? `${values} values in ${occurrences} places: it looks like an id`
     : undefined;
 
 const readFields = (reading: Reading, sample: Sample): Promise<FieldRow[]> => {
-  // Fields are counted from what their values counted, as all spans would have to be taken apart again.
+  // Fields are counted from the counts of their values, because reading all spans again would be expensive.
   const perValue = `SELECT pair.1 AS kind, pair.2 AS key, pair.3 AS value, any(pair.4) AS type, ${sample.countState('selected')} AS of_selected,
       ${sample.countState('NOT selected')} AS of_others, finalizeAggregation(of_selected) AS a, finalizeAggregation(of_others) AS b
       FROM ${pairsOf(sample)} GROUP BY kind, key, value`;
@@ -137,10 +137,10 @@ const readSizes = async (reading: Reading, sample: Sample): Promise<{ n: number;
   return { n: Number(found?.n ?? 0), m: Number(found?.m ?? 0) };
 };
 
-/** A key as the statement knows it. */
+/** Returns a key in the syntax of the statement. */
 const keyOf = ({ kind, key }: Pick<FieldRow, 'kind' | 'key'>): string => `('${kind}', ${quote(key)})`;
 
-/** Numbers by buckets of equal frequency. Of a trace, its largest number of a field counts. */
+/** Reads numbers in buckets of equal frequency. For a trace, the largest number of a field counts. */
 const readRanks = async (reading: Reading, sample: Sample, fields: readonly FieldRow[]): Promise<Candidate[]> => {
   if (fields.length === 0) return [];
   const one = sample.by === 'spans' ? 'number' : 'max(number) AS number';
@@ -181,7 +181,7 @@ const readRanks = async (reading: Reading, sample: Sample, fields: readonly Fiel
   });
 };
 
-/** How many units of the sample have which of some candidates: bits in their order, 60 at most. */
+/** Returns how many units of the sample have which of some candidates: bits in their order, at most 60. */
 export const unitsOf = async (
   reading: Reading,
   sample: Sample,

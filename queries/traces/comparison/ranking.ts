@@ -1,4 +1,4 @@
-/** Which values set the selected apart, from counts of both sets. */
+/** Finds the values that distinguish the selected set, from counts of both sets. */
 import {
   adjustedPs,
   type Counts,
@@ -11,22 +11,22 @@ import {
   rankTest,
 } from './statistics.ts';
 
-/** Share of what is told that may be wrong. */
+/** Maximum share of reported differences that may be false. */
 export const falseDiscoveryRate = 0.05;
-/** A value that fewer have says nothing either way. */
+/** Minimum number of units with a value for a test. */
 const fewest = 5;
-/** Below this many in a cell, the G-test's distribution is not good enough. */
+/** Minimum expected count of a cell for the approximation of the G-test. */
 const fewestExpected = 5;
 
-/** What is compared. `value` is undefined for the presence of a field, and for its numbers. */
+/** A tested value. `value` is undefined for the presence of a field, and for its numbers. */
 export interface Candidate {
   readonly kind: 'field' | 'attribute' | 'resource';
   readonly key: string;
   readonly value?: string;
   readonly counts: Counts;
-  /** For numbers: how many of each set are in each bucket. `counts` is then who has a number. */
+  /** For numbers: counts of each set by bucket. `counts` then has the units with a number. */
   readonly ranked?: Ranked;
-  /** For numbers: about their median. */
+  /** For numbers: approximate median. */
   readonly middle?: number;
 }
 
@@ -35,7 +35,10 @@ export interface Difference {
   readonly test: 'g' | 'fisher' | 'rank';
   readonly p: number;
   readonly adjustedP: number;
-  /** Of shares; for ranks, how much more often than not a selected number is the larger one. From -1 to 1. */
+  /**
+   * Difference of shares; for ranks, the probability that a selected number is larger minus that it is smaller. From -1
+   * to 1.
+   */
   readonly difference: number;
   readonly interval: Interval;
 }
@@ -43,8 +46,8 @@ export interface Difference {
 type Tested = Omit<Difference, 'adjustedP'>;
 
 /**
- * The differences that are found, the largest first by the end of their interval that is nearer to nothing; and how many tests that took.
- * Values that too few or all have are not tested: how many have a value in both sets together tells nothing of a difference.
+ * Returns the significant differences, largest first by the bound of the interval nearer to 0, and the number of tests.
+ * Values that too few or all units have are not tested; the total over both sets is independent of a difference.
  */
 export const rankedDifferences = (
   candidates: readonly Candidate[],
@@ -60,7 +63,7 @@ export const rankedDifferences = (
   };
 };
 
-/** How far the interval is from nothing. */
+/** Returns the distance of the interval from 0. */
 const sureOf = ({ interval: { low, high } }: Difference): number => Math.max(0, low, -high);
 
 const nameOf = ({ candidate: { kind, key, value } }: Difference): string => `${kind} ${key} ${value}`;
@@ -90,7 +93,10 @@ const testOf = (candidate: Candidate): Tested | undefined => {
   };
 };
 
-/** Correlation of two yes-or-no values, from how many units have which of them; `bits` of a unit are the values that it has. */
+/**
+ * Returns the correlation of two binary values, from the number of units by combination; `bits` of a unit are its
+ * values.
+ */
 export const correlationsOf = (
   units: readonly { readonly bits: bigint; readonly count: number }[],
   size: number,
@@ -116,7 +122,7 @@ export const correlationsOf = (
   };
 };
 
-/** What always goes together is one difference: each group by its members' indexes, the first of each the one that stands for it. */
+/** Groups correlated differences: each group has its members' indexes, with the representative first. */
 export const groupsOf = (
   size: number,
   correlation: (one: number, other: number) => number,

@@ -1,4 +1,4 @@
-/** The units that are compared, as SQL: spans or whole traces of both sets, thinned where there are many. */
+/** SQL of the compared units: spans or entire traces of both sets, sampled if there are many. */
 
 import type { QueryParameters } from '../../../schemas/ports/columns.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../project-scope.ts';
@@ -11,29 +11,29 @@ import { normalizedStatement } from '../statement.ts';
 
 export type Unit = 'spans' | 'traces';
 
-/** What is compared with what. One of the last four is given at least. */
+/** Compared sets. At least one of the last four properties is given. */
 export interface Selection extends ProjectScope {
   readonly by: Unit;
-  /** Of which all are. */
+  /** Service of all units. */
   readonly service?: string | undefined;
   readonly search?: string | undefined;
-  /** What the selected are besides. */
+  /** Additional condition of the selected units. */
   readonly selection?: string | undefined;
   readonly status?: 'error' | 'ok' | 'unset' | undefined;
   readonly minDurationNs?: bigint | undefined;
   readonly maxDurationNs?: bigint | undefined;
 }
 
-/** Units of each set that are looked at, at most about so many. */
+/** Approximate maximum number of sampled units per set. */
 export const sampleSize = 20_000;
 
 export interface SetSizes {
-  /** Units of each set in the range; of traces, close to it. */
+  /** Number of units of each set in the range; an approximation for traces. */
   readonly selected: number;
   readonly baseline: number;
 }
 
-/** Every how many-th unit of each set is looked at. */
+/** Sampling interval of each set. */
 interface Thinning {
   readonly selected: number;
   readonly baseline: number;
@@ -47,12 +47,12 @@ const traceStatus = {
 } as const;
 const traceLasts = 'max(toUnixTimestamp64Nano(timestamp) + toInt64(duration)) - min(toUnixTimestamp64Nano(timestamp))';
 
-/** One sample: statements read from `rows`, whose columns are those of spans, `selected` and `unit`. */
+/** A sample: statements read from `rows`, whose columns are those of spans, `selected` and `unit`. */
 export class Sample {
   readonly parameters: QueryParameters;
-  /** Counts each unit once: to be put behind a condition. */
+  /** Returns SQL that counts each unit once, by a condition. */
   readonly count: (condition: string) => string;
-  /** The state of a count, and the count of such states: of units that several of them may have. */
+  /** Returns the aggregate state of a count, and the merged count of states that may share units. */
   readonly countState: (condition: string) => string;
   readonly countMerge: (state: string) => string;
   readonly by: Unit;
@@ -80,7 +80,7 @@ export class Sample {
     this.#selected = this.by === 'spans' ? spanSelection(selection, parameters) : this.#traces(selection, parameters);
   }
 
-  /** How large the sets are. From then on, `rows` has about `sampleSize` of each. */
+  /** Measures the sizes of the sets. From then on, `rows` has about `sampleSize` units of each. */
   async measure({ columns }: Reading): Promise<SetSizes> {
     const size = (condition: string): string =>
       this.by === 'spans' ? `countIf(${condition})` : `uniqIf(trace_id, ${condition})`;
@@ -101,7 +101,7 @@ export class Sample {
     return this.#thinning.selected > 1 || this.#thinning.baseline > 1;
   }
 
-  /** By the hash of the trace, so that it is the same whenever it is asked, and whole traces are in it. */
+  /** Sampled by the hash of the trace, so that the sample is reproducible and contains entire traces. */
   get rows(): string {
     const { selected, baseline } = this.#thinning;
     const thin = this.isThinned
@@ -111,7 +111,7 @@ export class Sample {
       FROM spans WHERE ${this.#base}${this.#population}${thin})`;
   }
 
-  /** Traces of which a span is meant are looked at as a whole. */
+  /** Traces with a matching span are selected entirely. */
   #ofUnit(conditions: readonly string[]): string {
     if (conditions.length === 0) return '';
     const all = conditions.join(' AND ');

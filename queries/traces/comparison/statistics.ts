@@ -1,6 +1,9 @@
-/** Tests of whether two sets differ, and by how much. Everything is symmetric in the two sides of a table: only signs change. */
+/**
+ * Tests whether two sets differ, and by how much. Everything is symmetric in the two sides of a table: only signs
+ * change.
+ */
 
-/** How many of two sets have a value: `a` of `n` selected, `b` of `m` others. */
+/** Counts of a value in two sets: `a` of `n` selected, `b` of `m` others. */
 export interface Counts {
   readonly a: number;
   readonly n: number;
@@ -13,10 +16,10 @@ export interface Interval {
   readonly high: number;
 }
 
-/** Standard deviations to either side that hold 95 % of a normal distribution. */
+/** Standard deviations to either side that contain 95 % of a normal distribution. */
 const z95 = 1.959964;
 
-/** Complementary error function, right to 1.2e-7 of its value (Press et al., "Numerical Recipes", 6.2). */
+/** Complementary error function, with a relative error of 1.2e-7 (Press et al., "Numerical Recipes", 6.2). */
 const erfc = (x: number): number => {
   const t = 1 / (1 + 0.5 * Math.abs(x));
   const terms = [
@@ -28,7 +31,7 @@ const erfc = (x: number): number => {
   return x >= 0 ? value : 2 - value;
 };
 
-/** Probability of a standard normal value at least so far from 0. */
+/** Returns the probability of a standard normal value at least this far from 0. */
 const twoSided = (z: number): number => Math.min(1, erfc(Math.abs(z) / Math.SQRT2));
 
 const logFactorials: number[] = [0];
@@ -39,7 +42,10 @@ const logFactorial = (n: number): number => {
 };
 const logChoose = (n: number, k: number): number => logFactorial(n) - logFactorial(k) - logFactorial(n - k);
 
-/** Fisher's exact test, two-sided: the probability of all tables with these margins that are no more probable than this one. */
+/**
+ * Fisher's exact test, two-sided: the probability of all tables with these margins that are at most as probable as this
+ * one.
+ */
 export const fisherExact = ({ a, n, b, m }: Counts): number => {
   const having = a + b;
   const all = logChoose(n + m, having);
@@ -63,13 +69,13 @@ export const gTest = ({ a, n, b, m }: Counts): number => {
   return twoSided(Math.sqrt(Math.max(0, g)));
 };
 
-/** The least count that is expected in a cell of the table if the sets do not differ. */
+/** Returns the smallest expected cell count of the table if the sets do not differ. */
 export const minExpected = ({ a, n, b, m }: Counts): number => {
   const having = a + b;
   return (Math.min(n, m) * Math.min(having, n + m - having)) / (n + m);
 };
 
-/** Wilson's interval of a share. */
+/** Returns Wilson's interval of a share. */
 const wilson = (count: number, of: number): Interval => {
   const share = count / of;
   const square = z95 * z95;
@@ -78,7 +84,7 @@ const wilson = (count: number, of: number): Interval => {
   return { low: (middle - half) / (1 + square / of), high: (middle + half) / (1 + square / of) };
 };
 
-/** Difference of two shares with its 95 % interval (Newcombe 1998, method 10). */
+/** Returns the difference of two shares with its 95 % interval (Newcombe 1998, method 10). */
 export const differenceOf = ({ a, n, b, m }: Counts): { difference: number; interval: Interval } => {
   const [one, other] = [a / n, b / m];
   const [ofOne, ofOther] = [wilson(a, n), wilson(b, m)];
@@ -92,7 +98,7 @@ export const differenceOf = ({ a, n, b, m }: Counts): { difference: number; inte
   };
 };
 
-/** How often numbers of the two sets are in each of several buckets, smallest numbers first. */
+/** Counts of numbers of the two sets by bucket, smallest numbers first. */
 export interface Ranked {
   readonly selected: readonly number[];
   readonly baseline: readonly number[];
@@ -101,8 +107,8 @@ export interface Ranked {
 const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
 
 /**
- * Mann and Whitney's rank test over buckets, whose numbers count as equal. `superiority` is how often a selected number is the
- * larger one of a pair, ties counted half, with its 95 % interval (Hanley and McNeil 1982).
+ * Mann–Whitney rank test over buckets, whose numbers count as equal. `superiority` is the probability that a selected
+ * number is the larger one of a pair, ties counted half, with its 95 % interval (Hanley and McNeil 1982).
  */
 export const rankTest = ({ selected, baseline }: Ranked): { p: number; superiority: number; interval: Interval } => {
   const [n, m] = [sumOf(selected), sumOf(baseline)];
@@ -128,8 +134,8 @@ export const rankTest = ({ selected, baseline }: Ranked): { p: number; superiori
 };
 
 /**
- * Benjamini and Hochberg's adjusted p-values (1995): of the tests whose adjusted value is at most q, a share of q at most is expected to be
- * wrong, for tests that are independent or depend on one another positively.
+ * Benjamini and Hochberg's adjusted p-values (1995). Among tests with an adjusted value of at most q, the expected
+ * share of false ones is at most q. This holds for tests that are independent or positively dependent.
  */
 export const adjustedPs = (ps: readonly number[]): number[] => {
   const order = ps.map((_, index) => index).sort((one, other) => (ps[one] as number) - (ps[other] as number));

@@ -1,11 +1,11 @@
-/** `ALERTS` and `ALERTS_FOR_STATE`: alerts as series of metrics, as Prometheus writes them. */
+/** `ALERTS` and `ALERTS_FOR_STATE`: alerts as metric series, as Prometheus writes them. */
 import type { RecordedSeries } from '../../../schemas/recorded-samples.ts';
 import { alertLabels } from '../evaluate.ts';
 import { isActive } from '../next-state.ts';
 import type { AlertRule } from '../rule.ts';
 import type { AlertMemo, RuleState } from '../state.ts';
 
-/** Alerts of a rule, as an evaluation left them. */
+/** Alerts of a rule after an evaluation. */
 export interface AlertsOf {
   readonly rule: AlertRule;
   readonly state: Pick<RuleState, 'alerts'>;
@@ -33,7 +33,9 @@ const seriesOf = ({ rule, state }: AlertsOf, nowMs: number): RecordedSeries[] =>
 const keyOf = ({ labels }: RecordedSeries): string =>
   JSON.stringify(Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1)));
 
-/** Series of alerts that are pending or fire, and the ends of those that were written before and are no more. Each once. */
+/**
+ * Returns the series of pending and firing alerts, and end markers of previous series that no longer exist, each once.
+ */
 export const alertSeries = (before: AlertsOf | undefined, after: AlertsOf, nowMs: number): RecordedSeries[] => {
   const written = new Map(seriesOf(after, nowMs).map((one) => [keyOf(one), one]));
   for (const one of before === undefined ? [] : seriesOf(before, nowMs)) {

@@ -1,4 +1,7 @@
-/** Evaluates a group of recording rules: what is written, by Prometheus' rules. A function of the group, the state before and the answers. */
+/**
+ * Evaluates a group of recording rules, with Prometheus's semantics. A function of the group, the previous state and
+ * the query results.
+ */
 import { stale } from '../../../queries/promql/fetch/deltas.ts';
 import type { Labels, NativeHistogram, Series } from '../../../queries/promql/series.ts';
 import { type RecordedSeries, recordedNumber } from '../../../schemas/recorded-samples.ts';
@@ -6,26 +9,26 @@ import type { RecordingGroup, RecordingRule } from '../../../schemas/resources/r
 import { msOf } from '../durations.ts';
 import { roundsOf } from './order.ts';
 
-/** Series of one group: they are kept from one evaluation to the next, to mark those that end. */
+/** Maximum number of series of one group: they are stored between evaluations, to mark those that end. */
 const maxRecordedSeries = 50_000;
-/** Characters of the labels of one series. */
+/** Maximum characters of the labels of one series. */
 const maxLabelText = 64 * 1024;
 
-/** Series that rules wrote last, as their labels in JSON, by rule. */
+/** Last recorded series by rule, as their labels in JSON. */
 export interface RecordingState {
   readonly series: Readonly<Record<string, readonly string[]>>;
 }
 export const emptyRecording = (): RecordingState => ({ series: {} });
 
-/** What an expression gives at an instant, or why it does not. */
+/** Result of an expression at an instant, or its error. */
 export type Answered =
   | { readonly elements: readonly { readonly labels: Labels; readonly value: number | NativeHistogram }[] }
   | { readonly error: string };
 
-/** Asks several expressions at the time of the evaluation; `added` counts as stored. Rejects where nothing can be asked. */
+/** Evaluates several expressions at the evaluation time. `added` counts as stored. Rejects if no query can run. */
 export type RunExpressions = (expressions: readonly string[], added: readonly Series[]) => Promise<readonly Answered[]>;
 
-/** What became of one rule. */
+/** Result of one rule. */
 export interface RuleOutcome {
   readonly series: number;
   readonly error: string | undefined;
@@ -34,11 +37,11 @@ export interface RuleOutcome {
 
 export interface GroupEvaluation {
   readonly state: RecordingState;
-  /** The time of the samples. */
+  /** Timestamp of the samples. */
   readonly atMs: number;
-  /** What is written; series that ended among them, with the mark of that. */
+  /** Recorded series, including ended series with the staleness marker. */
   readonly series: readonly RecordedSeries[];
-  /** In the order of the rules. */
+  /** Results in rule order. */
   readonly rules: readonly RuleOutcome[];
 }
 
@@ -56,7 +59,7 @@ const sorted = (labels: Labels): Labels =>
 
 const keyOf = (labels: Labels): string => JSON.stringify(labels);
 
-/** The series that a rule makes of an answer, by their labels, or why it makes none. */
+/** Returns the series that a rule records for a result by their labels, or the error. */
 const seriesOf = (
   { record, labels: own }: RecordingRule,
   answered: Answered,
@@ -72,7 +75,7 @@ const seriesOf = (
       return `a series has labels of ${key.length} characters, and ${maxLabelText} are the most that are recorded`;
     made.set(key, { labels, value });
   }
-  // In Prometheus' words.
+  // In Prometheus's wording.
   if (made.size < elements.length) return 'vector contains metrics with the same labelset after applying rule labels';
   if (limit > 0 && made.size > limit) return `exceeded limit of ${limit} with ${made.size} series`;
   if (made.size > left)
@@ -105,7 +108,7 @@ const asRecorded = ({ labels, value }: Recorded): RecordedSeries => {
   };
 };
 
-/** Keys of rules: the second one of a name is another rule. */
+/** Keys of rules. A second rule with the same name has a different key. */
 const keysOf = (rules: readonly RecordingRule[]): string[] => {
   const seen = new Map<string, number>();
   return rules.map(({ record }) => {
@@ -115,21 +118,21 @@ const keysOf = (rules: readonly RecordingRule[]): string[] => {
   });
 };
 
-/** One evaluation on its way. */
+/** One evaluation in progress */
 class Recording {
   readonly #keys: readonly string[];
   readonly #atMs: number;
   readonly #prior: RecordingState['series'];
   readonly #written = new Map<string, Recorded>();
   readonly #next: Record<string, readonly string[]> = {};
-  /** Series that a rule wrote before and did not now. */
+  /** Series that a rule recorded before and did not record now */
   readonly #ended = new Set<string>();
 
   constructor(rules: readonly RecordingRule[], prior: RecordingState, atMs: number) {
     this.#keys = keysOf(rules);
     this.#atMs = atMs;
     this.#prior = prior.series;
-    // Of rules that are in the group no more.
+    // Series of rules that are no longer in the group.
     for (const [key, series] of Object.entries(prior.series))
       if (!this.#keys.includes(key)) for (const one of series) this.#ended.add(one);
   }
@@ -138,7 +141,7 @@ class Recording {
     return this.#written.size;
   }
 
-  /** A rule that fails ends nothing. */
+  /** A failed rule ends no series. */
   retain(index: number): void {
     const key = this.#keys[index] as string;
     const before = this.#prior[key];
@@ -152,7 +155,7 @@ class Recording {
     if (made.size > 0) this.#next[key] = [...made.keys()];
   }
 
-  /** What was written until now, and what has ended. */
+  /** Returns the series recorded so far, and those that ended. */
   *all(): Iterable<Recorded> {
     yield* this.#written.values();
     const current = new Set(Object.values(this.#next).flat());
@@ -169,7 +172,7 @@ class Recording {
   }
 }
 
-/** Evaluates the rules of a group for a time, each over what those before it give for the same time. */
+/** Evaluates the rules of a group for a time. Each rule sees the results of the previous rules for the same time. */
 export const evaluateGroup = async (
   group: Pick<RecordingGroup, 'rules' | 'limit' | 'delay'>,
   {
@@ -202,7 +205,7 @@ export const evaluateGroup = async (
   return { state: recording.state, atMs, series: Array.from(recording.all(), asRecorded), rules: outcomes };
 };
 
-/** What ends where a group is switched off or deleted: all that it wrote last. */
+/** Returns the end markers of all last recorded series, for a disabled or deleted group. */
 export const endOfRecording = ({ series }: RecordingState): RecordedSeries[] =>
   [...new Set(Object.values(series).flat())].map((labels) => ({
     labels: JSON.parse(labels) as Labels,

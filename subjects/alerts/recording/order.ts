@@ -1,10 +1,15 @@
-/** Which rules of a group may be asked at the same time, so that each sees what Prometheus would show it. */
+/**
+ * Order in which the rules of a group may be queried concurrently, so that each sees the same data as in Prometheus.
+ */
 import { parse, selectionsOf } from '../../../queries/promql/index.ts';
 import type { Matcher } from '../../../queries/promql/series.ts';
 import { testOf } from '../../../queries/promql/syntax/matchers.ts';
 import type { RecordingRule } from '../../../schemas/resources/recording-group.ts';
 
-/** Tests of names, one for each selector of the expression. An expression that cannot be read reads nothing: asking it tells why. */
+/**
+ * Name tests, one for each selector of the expression. An invalid expression reads nothing: its query reports the
+ * error.
+ */
 const readsOf = ({ expression }: Pick<RecordingRule, 'expression'>): readonly ((name: string) => boolean)[] => {
   let selectors: readonly (readonly Matcher[])[];
   try {
@@ -20,8 +25,8 @@ const readsOf = ({ expression }: Pick<RecordingRule, 'expression'>): readonly ((
 };
 
 /**
- * Rules by the turn in which they are asked. What a rule reads of another comes from this evaluation where the other stands before it,
- * and from the one before where it stands behind it.
+ * Returns the rules by round. A rule reads the results of preceding rules from this evaluation, and those of following
+ * rules from the previous evaluation.
  */
 export const roundsOf = (
   rules: readonly Pick<RecordingRule, 'record' | 'expression'>[],

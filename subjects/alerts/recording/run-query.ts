@@ -1,4 +1,4 @@
-/** Asks what recording rules ask: the only part of them that reads. */
+/** Runs the queries of recording rules: the only part of them that reads data. */
 
 import type { Answers } from '../../../queries/batch/answers.ts';
 import { evaluateBatch } from '../../../queries/batch/promql.ts';
@@ -17,13 +17,13 @@ interface RunOptions {
   /** The instant at which expressions are evaluated. */
   readonly atMs: number;
   readonly signal: AbortSignal;
-  /** Where turns are taken. */
+  /** Query runner with its slots. */
   readonly answers: Pick<Answers, 'runInSlot' | 'timeoutError'>;
-  /** How long those that are asked together may take; then each is asked alone, for as long. */
+  /** Timeout of a shared query. After it, each expression runs separately with the same timeout. */
   readonly sharedMs: number;
-  /** How long all of it may take, the wait for turns included. */
+  /** Total timeout, including the wait for slots. */
   readonly withinMs: number;
-  /** Whether it rejects where what is asked does not answer, so that it can be asked again. */
+  /** Whether to reject if the queried store does not respond, so that a retry is possible. */
   readonly mayWait?: boolean;
 }
 
@@ -33,16 +33,16 @@ const tooLate = (withinMs: number): string =>
 const answeredBy = ({ value }: Evaluated): Answered => {
   if (value.type === 'vector') return { elements: value.elements };
   if (value.type === 'scalar') return { elements: [{ labels: {}, value: value.value }] };
-  // In Prometheus' words.
+  // In Prometheus's wording.
   return { error: 'rule result is not a vector or scalar' };
 };
 
-/** One evaluation of a group, which asks turn by turn. */
+/** One evaluation of a group, which runs its queries in rounds */
 class ExpressionRun {
   readonly #reading: QueryReading;
   readonly #options: RunOptions;
   readonly #over: AbortSignal;
-  /** Whether an expression took too long by itself: then what is late is the group's doing, and its rules say so. */
+  /** Whether a single expression timed out: then the group is at fault, and its rules report that */
   #isSlow = false;
 
   constructor(reading: QueryReading, options: RunOptions) {
@@ -51,7 +51,7 @@ class ExpressionRun {
     this.#over = AbortSignal.timeout(options.withinMs);
   }
 
-  /** In its turn. Rejects with `LateError` where that did not come in time. */
+  /** Runs the expressions in a slot. Rejects with `LateError` if no slot was available in time. */
   async runInSlot(expressions: readonly string[], added: readonly Series[]): Promise<readonly Answered[]> {
     const { answers, signal, withinMs } = this.#options;
     if (this.#over.aborted && this.#isSlow) return expressions.map(() => ({ error: tooLate(withinMs) }));
@@ -97,7 +97,7 @@ class ExpressionRun {
     }
   }
 
-  /** Where statements take long in general, that says nothing of the expression. */
+  /** Error for a timeout. If statements are slow in general, the expression is not at fault. */
   #timeoutError(): Error {
     const { answers, sharedMs } = this.#options;
     const error = answers.timeoutError(sharedMs);
@@ -128,8 +128,9 @@ class ExpressionRun {
 }
 
 /**
- * Rejects where the signal aborts, as `mayWait` says, and with `LateError` where there is no answer in time, as there is more to evaluate than
- * can be: that says nothing of the rules. What fails otherwise is an answer.
+ * Returns a function that runs expressions. Rejects if the signal aborts, according to `mayWait`. Rejects with
+ * `LateError` if there is no result in time because of overload, which is not a fault of the rules. Other failures are
+ * results.
  */
 export const createExpressionRun = (reading: QueryReading, options: RunOptions): RunExpressions => {
   const expressionRun = new ExpressionRun(reading, options);

@@ -1,18 +1,18 @@
-/** Reads a configuration file of Alertmanager as a routing document. */
+/** Converts an Alertmanager configuration file to a routing document. */
 import type { z } from 'zod';
 import { inWorker } from '../../../queries/worker.ts';
 import { readYaml, YamlError } from '../../../queries/yaml.ts';
 import { AlertRouting, type Matcher, type matcherOperators } from '../../../schemas/resources/alert-routing.ts';
 import { type RoutingProblem, routingProblems } from './problems.ts';
 
-/** What a file became. Receivers have no channels yet, as the file holds addresses and secrets of its own. */
+/** Result of an import. Receivers have no channels yet, since the file contains its own addresses and secrets. */
 export interface ImportedRouting {
   readonly routing: AlertRouting;
-  /** What the file says and the document does not. */
+  /** Settings of the file that the document does not contain. */
   readonly notes: readonly string[];
 }
 
-/** A file that is none; the message says where and why. */
+/** An invalid file. The message contains position and reason. */
 export class AlertmanagerFileError extends Error {
   readonly problems: readonly RoutingProblem[];
 
@@ -33,7 +33,7 @@ const scalar = (value: unknown): unknown => (typeof value === 'number' ? String(
 const listed = (value: unknown): unknown =>
   value === undefined || value === null ? undefined : listOf(value).map(scalar);
 
-/** A matcher and the commas behind it. Each part begins in one way only: the time is in proportion to the text. */
+/** A matcher with trailing commas. Each part begins unambiguously, so that matching takes linear time. */
 const matcherText =
   /("(?:[^"\\]|\\.)*"|[^\s"=!~{},]+)\s*(=~|!~|!=|=)\s*("(?:[^"\\]|\\.)*"\s*|[^\s",][^",]*|)(?:,[\s,]*|$)/sy;
 
@@ -42,7 +42,7 @@ const unquoted = (text: string): string => {
   return text.slice(1, -1).replaceAll(/\\(["\\n])/g, (_, escaped: string) => (escaped === 'n' ? '\n' : escaped));
 };
 
-/** The matchers of one text: `a="b"`, or several in braces or between commas. */
+/** Parses the matchers of one text: `a="b"`, or several in braces or separated by commas. */
 export const parseMatchers = (text: string): Matcher[] | undefined => {
   const whole = text.trim();
   const inner = whole.startsWith('{') && whole.endsWith('}') ? whole.slice(1, -1) : whole;
@@ -109,7 +109,7 @@ const integrationsOf = (receiver: Fields): string[] =>
     field.endsWith('_configs') && listOf(value).length > 0 ? [`${listOf(value).length} × ${field.slice(0, -8)}`] : [],
   );
 
-/** Integrations whose `send_resolved` is false where the file does not say it; of all others it is true. */
+/** Integrations whose `send_resolved` defaults to false; for all others it defaults to true. */
 const silentAtTheEnd = new Set(['email_configs', 'rocketchat_configs', 'slack_configs', 'wechat_configs']);
 
 const sendsResolved = (receiver: Fields): boolean => {
@@ -134,7 +134,7 @@ const read = (text: string): Fields => {
   ]);
 };
 
-/** Throws `AlertmanagerFileError` with all that is wrong. */
+/** Converts a file. Throws `AlertmanagerFileError` with all problems. */
 export const importAlertmanager = (text: string): ImportedRouting => {
   const file = read(text);
   const receivers = listOf(file['receivers']).map(fieldsOf);
@@ -159,7 +159,7 @@ export const importAlertmanager = (text: string): ImportedRouting => {
       timeIntervals: listOf(fieldsOf(one)['time_intervals']).map((part) => intervalOf(fieldsOf(part))),
     })),
   };
-  // Fields that are absent have their defaults.
+  // Absent fields get their defaults.
   const result = AlertRouting.safeParse(JSON.parse(JSON.stringify(given)));
   if (!result.success) throw new AlertmanagerFileError(issuesOf(result.error));
   const problems = routingProblems(result.data);
@@ -180,7 +180,7 @@ export const importAlertmanager = (text: string): ImportedRouting => {
 const issuesOf = (error: z.ZodError): RoutingProblem[] =>
   error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
 
-/** What a file says, or all that is wrong with it. */
+/** Returns the converted file, or all its problems. */
 export const readAlertmanager = (text: string): ImportedRouting | { readonly problems: readonly RoutingProblem[] } => {
   try {
     return importAlertmanager(text);

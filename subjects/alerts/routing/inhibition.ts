@@ -1,10 +1,10 @@
-/** Which firing alerts mute others. */
+/** Inhibition: firing alerts that mute others. */
 import type { InhibitRule } from '../../../schemas/resources/alert-routing.ts';
 import { compileMatchers, type Labels, type Matching } from './matching.ts';
 
 interface Source {
   readonly id: string;
-  /** Whether it is a target of the same rule: then it does not mute others that are both. */
+  /** Whether the alert is also a target of the same rule: then it does not mute others that are both. */
   readonly isTarget: boolean;
 }
 
@@ -12,13 +12,16 @@ interface Rule {
   readonly source: Matching;
   readonly target: Matching;
   readonly equal: readonly string[];
-  /** Firing sources by the values of the labels that must be equal. */
+  /** Firing sources by the values of the labels that must be equal */
   readonly sources: Map<string, Source[]>;
 }
 
 const valuesOf = ({ equal }: Rule, labels: Labels): string => JSON.stringify(equal.map((name) => labels[name] ?? ''));
 
-/** Firing alerts that may mute others. A target that is a source too is not muted by those that are both, so that two cannot mute each other. */
+/**
+ * Firing alerts that may mute others. A target that is also a source is not muted by alerts that are both, so that two
+ * alerts cannot mute each other.
+ */
 export class Inhibition {
   readonly #rules: readonly Rule[];
 
@@ -31,7 +34,7 @@ export class Inhibition {
     }));
   }
 
-  /** An alert begins to fire. */
+  /** Adds an alert that starts firing. */
   add(id: string, labels: Labels): void {
     for (const rule of this.#rules) {
       if (!rule.source.matches(labels)) continue;
@@ -41,7 +44,7 @@ export class Inhibition {
     }
   }
 
-  /** An alert fires no more. */
+  /** Removes an alert that stops firing. */
   remove(id: string, labels: Labels): void {
     for (const rule of this.#rules) {
       if (!rule.source.matches(labels)) continue;
@@ -52,7 +55,7 @@ export class Inhibition {
     }
   }
 
-  /** The id of an alert that mutes these labels; `undefined` where none does. */
+  /** Returns the ID of an alert that mutes these labels; `undefined` if there is none. */
   mutes(labels: Labels): string | undefined {
     for (const rule of this.#rules) {
       if (!rule.target.matches(labels)) continue;

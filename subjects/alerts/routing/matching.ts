@@ -1,23 +1,23 @@
-/** Matchers of labels, compiled once. */
+/** Label matchers, compiled once. */
 
 import { regexOf } from '../../../queries/search/regex.ts';
 import type { Matcher } from '../../../schemas/resources/alert-routing.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** A compiled list of matchers: all must hold. */
+/** A compiled list of matchers, all of which must match. */
 export interface Matching {
   matches(labels: Labels): boolean;
-  /** The first that does not hold. */
+  /** Returns the first matcher that does not match. */
   unmet(labels: Labels): Matcher | undefined;
 }
 
 const labelOf = (labels: Labels, name: string): string => (Object.hasOwn(labels, name) ? (labels[name] ?? '') : '');
 
-/** The expression of a matcher: of the whole value, and `.` is no line break, as in Alertmanager. */
+/** The expression of a matcher. It matches the entire value, and `.` does not match line breaks, as in Alertmanager. */
 const wholeRegex = (value: string) => regexOf(`^(?-s:(?:${value}))$`);
 
-/** What is wrong with a matcher; `undefined` for none. */
+/** Returns the problem of a matcher; `undefined` if it is valid. */
 export const matcherProblem = ({ operator, value }: Matcher): string | undefined => {
   if (operator === '=' || operator === '!=') return undefined;
   const compiled = wholeRegex(value);
@@ -28,7 +28,7 @@ const testOf = ({ name, operator, value }: Matcher): ((labels: Labels) => boolea
   if (operator === '=') return (labels) => labelOf(labels, name) === value;
   if (operator === '!=') return (labels) => labelOf(labels, name) !== value;
   const regex = wholeRegex(value);
-  // Checked when it was written; an expression that is none any more matches nothing.
+  // Validated when it was written. An expression that is no longer valid matches nothing.
   if (typeof regex === 'string') return () => false;
   const isMatchExpected = operator === '=~';
   return (labels) => regex.test(labelOf(labels, name)) === isMatchExpected;
@@ -42,7 +42,7 @@ export const compileMatchers = (matchers: readonly Matcher[]): Matching => {
   };
 };
 
-/** As Alertmanager writes it: `severity="critical"`. */
+/** Returns the matcher in Alertmanager's format: `severity="critical"`. */
 export const matcherText = ({ name, operator, value }: Matcher): string => `${name}${operator}${JSON.stringify(value)}`;
 
 export const matchersText = (matchers: readonly Matcher[]): string => `{${matchers.map(matcherText).join(',')}}`;

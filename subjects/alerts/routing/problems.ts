@@ -1,4 +1,4 @@
-/** What a routing document names and is not there, and what its form alone cannot refuse. */
+/** Validation of routing documents beyond their schema, including references to missing objects. */
 import type { AlertRouting, Matcher, Route } from '../../../schemas/resources/alert-routing.ts';
 import { matcherProblem } from './matching.ts';
 
@@ -8,7 +8,7 @@ export interface RoutingProblem {
   readonly message: string;
 }
 
-/** Routes of a document: each is tried on each alert. */
+/** Maximum number of routes in a document: each is evaluated for each alert. */
 const maxRoutes = 2000;
 
 const twice = (names: readonly string[]): string[] => [
@@ -52,7 +52,7 @@ const routeProblems = (
 
 const countOf = ({ routes }: Route): number => routes.reduce((sum, route) => sum + countOf(route), 1);
 
-/** Everything that is wrong with a document of the right form; channels aside. */
+/** Returns all problems of a document with a valid schema, except for channels. */
 export const routingProblems = ({ route, receivers, inhibitRules, timeIntervals }: AlertRouting): RoutingProblem[] => {
   const found: RoutingProblem[] = [];
   const refuse = (path: string, message: string): void => void found.push({ path, message });

@@ -1,4 +1,4 @@
-/** Whether a time interval of a routing document holds at a time, in its time zone. */
+/** Evaluates time intervals of a routing document, in their time zones. */
 import {
   type AlertRouting,
   type Bounds,
@@ -6,7 +6,7 @@ import {
   timeRanges,
 } from '../../../schemas/resources/alert-routing.ts';
 
-/** A time as a clock and a calendar on the wall of a time zone show it. */
+/** Wall-clock time and date in a time zone */
 interface WallTime {
   readonly year: number;
   readonly month: number;
@@ -57,7 +57,7 @@ const hasDay = ({ year, month, day }: WallTime, [first, last]: Bounds): boolean 
   return from <= days && isIn(day, [from, last < 0 ? days + last + 1 : last]);
 };
 
-/** Whether one of the texts reads as a range that holds; without texts, any does. */
+/** Returns whether the value is in one of the ranges; `true` without ranges. */
 const some = (
   texts: readonly string[] | undefined,
   read: (text: string) => Bounds | undefined,
@@ -69,7 +69,7 @@ const some = (
     return bounds !== undefined && holds(bounds);
   });
 
-/** Whether it holds at that time. */
+/** Returns whether the interval contains that time. */
 export const holdsAt = (interval: TimeInterval, atMs: number): boolean => {
   const wall = wallTimeOf(atMs, interval.location);
   const { minute, ...ranges } = timeRanges;
@@ -85,7 +85,7 @@ export const holdsAt = (interval: TimeInterval, atMs: number): boolean => {
   );
 };
 
-/** Why a route tells nothing at a time, or `undefined` where it may tell. */
+/** Returns the reason why a route is muted at a time; `undefined` if it is active. */
 export const mutedByTime = (
   { timeIntervals }: Pick<AlertRouting, 'timeIntervals'>,
   {

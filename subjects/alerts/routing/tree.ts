@@ -1,4 +1,4 @@
-/** The tree of routes: which of them a set of labels reaches, and why. */
+/** The route tree: which routes a set of labels reaches, and why. */
 import {
   type AlertRouting,
   type Matcher,
@@ -7,17 +7,17 @@ import {
 } from '../../../schemas/resources/alert-routing.ts';
 import { compileMatchers, type Labels, type Matching, matchersText } from './matching.ts';
 
-/** A route with everything that it takes from the routes above it. */
+/** A route with all inherited settings. */
 export interface CompiledRoute {
-  /** Place in the tree, `0` for the root, `0/2` for its third route. */
+  /** Path in the tree, `0` for the root, `0/2` for its third child. */
   readonly id: string;
-  /** The matchers on the way, as Alertmanager writes them: first part of a group's key. */
+  /** Matchers along the path, in Alertmanager's format: the first part of a group's key. */
   readonly key: string;
   readonly receiver: string;
   readonly matchers: readonly Matcher[];
   readonly matching: Matching;
   readonly continues: boolean;
-  /** Undefined where every label makes a group. */
+  /** Undefined if all labels form the group. */
   readonly groupBy: readonly string[] | undefined;
   readonly groupWaitMs: number;
   readonly groupIntervalMs: number;
@@ -67,11 +67,13 @@ const compile = (route: Route, above: Inherited, id: string, aboveKey: string): 
   };
 };
 
-/** The tree of a document. */
+/** Compiles the tree of a document. */
 export const compileRoutes = ({ route }: Pick<AlertRouting, 'route'>): CompiledRoute =>
   compile(route, defaults, '0', '');
 
-/** The routes that labels end in, in order: of a route that matches, those of its children that match, or itself. */
+/**
+ * Returns the final routes of labels, in order: for a matching route, those of its matching children, or else itself.
+ */
 export const routesOf = (route: CompiledRoute, labels: Labels): CompiledRoute[] => {
   if (!route.matching.matches(labels)) return [];
   const found: CompiledRoute[] = [];
@@ -83,17 +85,17 @@ export const routesOf = (route: CompiledRoute, labels: Labels): CompiledRoute[] 
   return found.length > 0 ? found : [route];
 };
 
-/** What became of one route when labels were tried on it. */
+/** Result of one route for a set of labels. */
 export interface RouteStep {
   readonly id: string;
   readonly receiver: string;
   readonly matchers: string;
   readonly outcome: 'reached' | 'passed on' | 'not matched' | 'not tried';
-  /** In a sentence for people. */
+  /** Reason, as a sentence for people. */
   readonly reason: string;
 }
 
-/** Every route that was looked at, with what became of it, from the root on. */
+/** Returns every evaluated route with its result, starting at the root. */
 export const explainRoutes = (route: CompiledRoute, labels: Labels): RouteStep[] => {
   const step = (outcome: RouteStep['outcome'], reason: string): RouteStep => ({
     id: route.id,
@@ -129,7 +131,7 @@ export const explainRoutes = (route: CompiledRoute, labels: Labels): RouteStep[]
 
 const explainedAs = ({ id, receiver, matchers }: CompiledRoute) => ({ id, receiver, matchers: matchersText(matchers) });
 
-/** The labels that make an alert's group at a route. */
+/** Returns the labels that form an alert's group at a route. */
 export const groupLabelsOf = ({ groupBy }: Pick<CompiledRoute, 'groupBy'>, labels: Labels): Labels => {
   const names = groupBy ?? Object.keys(labels).sort();
   return Object.fromEntries(
@@ -137,13 +139,16 @@ export const groupLabelsOf = ({ groupBy }: Pick<CompiledRoute, 'groupBy'>, label
   );
 };
 
-/** Labels as Alertmanager writes them. */
+/** Returns labels in Alertmanager's format. */
 export const labelsText = (labels: Labels): string =>
   `{${Object.keys(labels)
     .sort()
     .map((name) => `${name}=${JSON.stringify(labels[name])}`)
     .join(', ')}}`;
 
-/** Identifies a group: equal for equal labels at routes of equal matchers, whatever else of the document changes. */
+/**
+ * Returns the key of a group. It is equal for equal labels at routes with equal matchers, regardless of other changes
+ * of the document.
+ */
 export const groupKeyOf = ({ key }: Pick<CompiledRoute, 'key'>, groupLabels: Labels): string =>
   `${key}:${labelsText(groupLabels)}`;

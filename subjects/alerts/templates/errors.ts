@@ -1,2 +1,2 @@
-/** What is wrong with a template, or with what it was filled with. */
+/** Error in a template, or in the values that it is rendered with. */
 export class TemplateError extends Error {}

@@ -9,7 +9,7 @@ interface Verb {
   readonly verb: string;
 }
 
-/** Wider figures are refused: a template must not make much of little. */
+/** Larger widths are refused: a short template must not produce a long text. */
 const widest = 1000;
 
 const exponential = (value: number, precision: number): string => {
@@ -17,7 +17,7 @@ const exponential = (value: number, precision: number): string => {
   return `${digits}e${exponentText(power)}`;
 };
 
-/** `%.4g`: so many significant digits. */
+/** Formats a number with this many significant digits, as `%.4g` does. */
 export const significant = (value: number, digits: number): string => {
   if (!Number.isFinite(value) || value === 0) return floatText(value);
   const precision = Math.min(Math.max(digits, 1), 100);
@@ -46,14 +46,14 @@ const ofFloat = (value: number, { verb, precision }: Verb): string | undefined =
   return verb === 'E' || verb === 'G' ? text.toUpperCase() : text;
 };
 
-/** `toFixed` gives exponents from 1e21 on, and rounds a half away from zero. */
+/** `toFixed` uses exponents from 1e21 on, and rounds half away from zero. */
 const fixedText = (value: number, precision: number): string => {
   const places = Math.min(precision, 60);
   if (Math.abs(value) < 1e21) {
     const text = value.toFixed(places);
     const exact = value.toFixed(100);
     const cut = exact.slice(0, exact.indexOf('.') + (places === 0 ? 0 : places + 1));
-    // Go rounds a half to the even figure.
+    // Go rounds half to even.
     const isHalf = /^5?0*$/.test(exact.slice(exact.indexOf('.') + 1 + places)) && text !== cut;
     return isHalf && /[02468]$/.test(cut) ? cut : text;
   }
@@ -78,7 +78,7 @@ const ofText = (value: string, { verb, precision }: Verb): string | undefined =>
   return verb === 'x' ? bytes : verb === 'X' ? bytes.toUpperCase() : undefined;
 };
 
-/** Undefined where the verb is none for such a value. */
+/** Returns undefined if the verb does not apply to the value. */
 const fitting = (value: Value, verb: Verb): string | undefined => {
   switch (typeof value) {
     case 'number':
@@ -94,7 +94,7 @@ const fitting = (value: Value, verb: Verb): string | undefined => {
   }
 };
 
-/** Go shows no value as `%!f(<nil>)`: here an alert without a value is nothing wrong. */
+/** Go formats a missing value as `%!f(<nil>)`, but here an alert without a value is valid. */
 const shown = (value: Value, verb: Verb): string => {
   if (verb.verb === 'T') return typeOf(value);
   if (value === null) return textOf(value);
@@ -104,7 +104,7 @@ const shown = (value: Value, verb: Verb): string => {
 const padded = (text: string, value: Value, { flags, width, verb }: Verb): string => {
   const isNumber = (typeof value === 'number' || typeof value === 'bigint') && !text.startsWith('%!');
   const plus = isNumber && flags.includes('+') && !/^[+-]/.test(text) ? '+' : '';
-  // Of a positive infinity Go shows the sign only where it is asked for, and in %v.
+  // Go shows the sign of a positive infinity only with the flag, and in %v.
   const signed = plus + (isNumber && verb !== 'v' && text === '+Inf' && !flags.includes('+') ? '+Inf' : text);
   const spaced = isNumber && flags.includes(' ') && !/^[+-]/.test(signed) ? ` ${signed}` : signed;
   const missing = Math.max(0, width - [...spaced].length);
@@ -120,7 +120,7 @@ const figureIsFinite = (value: Value): boolean => Number.isFinite(figureOf(value
 
 const verbs = /%([-+ 0#]*)(\d*)(?:\.(\d*))?([^\d.]?)/gsu;
 
-/** Fills a format as Go does: also what does not fit is told as Go tells it, such as `%!d(float64=1)`. */
+/** Formats values like Go's `Printf`, including its errors, such as `%!d(float64=1)`. */
 export const printf = (format: string, values: readonly Value[]): string => {
   let at = 0;
   const text = format.replace(verbs, (_, flags: string, width: string, precision: string | undefined, verb: string) => {

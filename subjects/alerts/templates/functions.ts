@@ -1,4 +1,4 @@
-/** The functions that templates of rules may call: Go's and Prometheus'. `query` is the evaluator's (`run.ts`). */
+/** Functions for templates of rules: those of Go and Prometheus. `query` is part of the evaluator (`run.ts`). */
 import { RE2JS } from 're2js';
 import { TemplateError } from './errors.ts';
 import { printf } from './format.ts';
@@ -7,7 +7,7 @@ import { figureOf, isTrue, sampleOf, samplesOf, textIn, textOf, type Value, whol
 
 export type TemplateFunction = (given: readonly Value[], nowMs: number) => Value;
 
-/** A function of so many values. */
+/** A function with a fixed number of arguments. */
 const withArity =
   (count: number, call: (...given: Value[]) => Value): TemplateFunction =>
   (given) => {
@@ -16,21 +16,21 @@ const withArity =
   };
 const ofText = (call: (text: string) => Value): TemplateFunction =>
   withArity(1, (given) => call(textIn(given as Value)));
-/** No value stays none. */
+/** A missing value remains missing. */
 const ofFigure = (call: (figure: number) => Value): TemplateFunction =>
   withArity(1, (given = null) => (given === null ? null : call(figureOf(given))));
 
 type Figure = number | bigint;
 const isFigure = (value: Value): value is Figure => typeof value === 'number' || typeof value === 'bigint';
 
-/** Of what is not a number neither is true. */
+/** For NaN neither comparison is true. */
 const placeOf = <Kind extends Figure | string>(left: Kind, right: Kind): number | undefined => {
   if (left < right) return -1;
   if (left > right) return 1;
   return left >= right ? 0 : undefined;
 };
 
-/** -1, 0, 1; undefined where they have no order. */
+/** Returns -1, 0 or 1; undefined for values without an order. */
 const order = (left: Value, right: Value): number | undefined => {
   if (isFigure(left) && isFigure(right)) return placeOf<Figure>(left, right);
   if (typeof left === 'string' && typeof right === 'string') return placeOf(left, right);
@@ -50,7 +50,7 @@ const elementOf = (items: readonly Value[], place: number): Value => {
   return found;
 };
 
-/** A label of a sample; one that it has not is empty. */
+/** A label of a sample; empty if absent. */
 const labelOf = (name: string, sample: Value): string => {
   const labels = sampleOf(sample).get('Labels');
   return labels instanceof Map ? textIn((labels.get(name) as Value | undefined) ?? '') : '';
@@ -64,7 +64,7 @@ const sortByLabel = (name: string, vector: Value): Value =>
 
 const firstOf = (vector: Value): Value => {
   const [first] = samplesOf(vector);
-  // In Prometheus' words.
+  // In Prometheus's wording.
   if (first === undefined) throw new TemplateError('first() called on vector with no elements');
   return first;
 };
@@ -90,7 +90,7 @@ const slice: TemplateFunction = ([from = null, begin = 0n, end]) => {
   return bytes.subarray(first, last).toString('utf8');
 };
 
-/** As Go's: spaces between values of which neither is a text. */
+/** As in Go: spaces between operands if neither is a string. */
 const print: TemplateFunction = (given) =>
   given
     .map((value, at) => {
@@ -120,7 +120,7 @@ const urlquery = (text: string): string =>
     .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
     .replaceAll('%20', '+');
 
-/** Instructions of a compiled expression: what it costs grows with them. */
+/** Maximum instructions of a compiled expression, which determine its cost. */
 const maxInstructions = 1_000;
 
 const pattern = (text: string): RE2JS => {
@@ -133,7 +133,7 @@ const pattern = (text: string): RE2JS => {
   }
 };
 
-/** Go's replacements name groups as `$1`, `${name}`; an unknown one is empty. */
+/** Go's replacements reference groups as `$1` or `${name}`; an unknown group is empty. */
 const replaceAll = (expression: string, replacement: string, text: string): string => {
   const matcher = pattern(expression).matcher(text);
   let [result, from] = ['', 0];
@@ -153,7 +153,7 @@ const replaceAll = (expression: string, replacement: string, text: string): stri
   return result + text.slice(from);
 };
 
-/** `host:port` without its port. */
+/** Removes the port from `host:port`. */
 const stripPort = (text: string): string => {
   const found = /^(?:\[([^\]]*)\]|([^:]*)):[^:]*$/.exec(text);
   return found === null ? text : (found[1] ?? found[2] ?? text);
@@ -190,7 +190,7 @@ const link = (tab: number) => (expression: string) => `/graph?g0.expr=${urlquery
 
 const noAddress: TemplateFunction = withArity(0, () => '');
 
-/** By name. `and` and `or` are the evaluator's: they leave out what does not decide. */
+/** Functions by name. `and` and `or` are part of the evaluator, which short-circuits them. */
 export const functions: Readonly<Record<string, TemplateFunction>> = {
   not: withArity(1, (given) => !isTrue(given as Value)),
   len: withArity(1, (given) => {
@@ -246,7 +246,7 @@ export const functions: Readonly<Record<string, TemplateFunction>> = {
   strvalue: withArity(1, (sample) => labelOf('__value__', sample as Value)),
   sortByLabel: withArity(2, (name, vector) => sortByLabel(textIn(name as Value), vector as Value)),
   args: (given) => new Map(given.map((value, at) => [`arg${at}`, value])),
-  // Neither is known where rules are evaluated.
+  // Neither is known during rule evaluation.
   pathPrefix: noAddress,
   externalURL: noAddress,
 };

@@ -1,4 +1,4 @@
-/** Prometheus' functions that show figures to people. */
+/** Prometheus's functions that format numbers for people. */
 import { TemplateError } from './errors.ts';
 import { significant } from './format.ts';
 import { floatText, timeText } from './values.ts';
@@ -55,7 +55,7 @@ export const humanizeDuration = (given: number): string => {
 
 export const humanizePercentage = (given: number): string => `${four(given * 100)}%`;
 
-/** Seconds since the epoch as a time. */
+/** Converts seconds since the epoch to a time. */
 export const timeOf = (seconds: number): Date => {
   const time = new Date(seconds * 1000);
   if (Number.isNaN(time.getTime())) throw new TemplateError(`${floatText(seconds)} is no time`);

@@ -1,4 +1,4 @@
-/** Words of a template of Go, in one pass over its characters. */
+/** Lexer for Go templates, in one pass over the characters. */
 import { TemplateError } from './errors.ts';
 
 export type TokenKind =
@@ -17,12 +17,12 @@ export type TokenKind =
 
 export interface Token {
   readonly kind: TokenKind;
-  /** What it says: a text without its quotes, a field without its dot, a variable with its dollar sign. */
+  /** Content of the token: a text without quotes, a field without its dot, a variable without its dollar sign. */
   readonly text: string;
 }
 
 const blank = /[ \t\r\n]/;
-/** Without its blanks at one end: Go takes no other space for one. */
+/** Removes leading blanks. Go does not trim other whitespace. */
 const trimmedStart = (text: string): string => {
   let from = 0;
   while (blank.test(text[from] ?? '')) from++;
@@ -53,7 +53,7 @@ class Lexer {
   readonly #source: string;
   readonly #tokens: Token[] = [];
   #at = 0;
-  /** The action before takes the blanks that follow it. */
+  /** Whether the previous action trims the following blanks. */
   #trims = false;
 
   constructor(source: string) {
@@ -96,7 +96,7 @@ class Lexer {
     return true;
   }
 
-  /** Takes the end of an action that is here. */
+  /** Consumes the end of an action at the current position. */
   #close(): boolean {
     const rest = this.#source;
     if (blank.test(rest[this.#at] ?? '') && rest.startsWith('-}}', this.#at + 1)) {
@@ -196,5 +196,5 @@ class Lexer {
   }
 }
 
-/** Takes a template apart. Throws `TemplateError` where it cannot. */
+/** Splits a template into tokens. Throws `TemplateError` for an invalid template. */
 export const lex = (source: string): readonly Token[] => new Lexer(source).run();

@@ -1,4 +1,4 @@
-/** The tree of a template of Go. */
+/** Syntax tree of a Go template. */
 import { TemplateError } from './errors.ts';
 import { lex, type Token } from './lex.ts';
 
@@ -11,7 +11,7 @@ export type Operand =
 
 export interface Pipeline {
   readonly names: readonly string[];
-  /** Gives a value to a variable that there is. */
+  /** Whether it assigns to an existing variable. */
   readonly assigns: boolean;
   readonly commands: readonly (readonly Operand[])[];
 }
@@ -27,7 +27,7 @@ export type Node =
       readonly otherwise: readonly Node[];
     };
 
-/** What nests deeper is refused: parser and evaluator are recursive. */
+/** Maximum nesting: parser and evaluator are recursive. */
 const deepest = 50;
 
 class Parser {
@@ -74,7 +74,7 @@ class Parser {
     return result;
   }
 
-  /** Nodes up to `end` or `else`, of which the word was read, or to the end of the template. */
+  /** Parses nodes up to `end` or `else`, whose keyword is consumed, or to the end of the template. */
   #list(): { readonly nodes: readonly Node[]; readonly ended: string } {
     const nodes: Node[] = [];
     for (;;) {
@@ -148,7 +148,7 @@ class Parser {
     return nodes;
   }
 
-  /** Up to `}}`, or to the parenthesis, which it takes. */
+  /** Parses up to and including `}}` or the parenthesis. */
   #pipeline(end: 'close' | ')', maxNames = 1): Pipeline {
     const { names, assigns } = this.#declaration(maxNames);
     const commands: (readonly Operand[])[] = [];
@@ -185,7 +185,7 @@ class Parser {
     return { names, assigns };
   }
 
-  /** Variables with commas between them; none where a comma has no variable behind it. */
+  /** Parses variables separated by commas; none if a comma is not followed by a variable. */
   #names(maxNames: number): readonly string[] {
     const names: string[] = [];
     for (;;) {
@@ -262,6 +262,6 @@ class Parser {
   }
 }
 
-/** Reads a template. Throws `TemplateError` where it cannot. */
+/** Parses a template. Throws `TemplateError` for an invalid template. */
 export const parseTemplate = (source: string, known: (name: string) => boolean): readonly Node[] =>
   new Parser(lex(source), known).run();

@@ -1,6 +1,6 @@
-/** What texts of rules ask: the function `query` of Prometheus' templates. Filling in is pure, so answers come from outside. */
+/** Queries in templates of rules: Prometheus's function `query`. Rendering is pure, so the results are passed in. */
 
-/** An element of the vector that an expression gives. */
+/** An element of an expression's result vector */
 interface Sample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
@@ -8,13 +8,13 @@ interface Sample {
 
 export type TextAnswer = { readonly samples: readonly Sample[] } | { readonly error: string };
 
-/** The answer to an expression at a time; undefined where it has not been asked yet. */
+/** Returns the result of an expression at a time; undefined if it has not been queried yet. */
 export type Queried = (expression: string, atMs: number) => TextAnswer | undefined;
 
-/** Asks an expression at a time. Never rejects but where nobody waits any more. */
+/** Runs an expression at a time. Rejects only if the request was aborted. */
 export type QueryText = (expression: string, atMs: number) => Promise<TextAnswer>;
 
-/** Of all texts that are made together; equal questions are one. */
+/** Maximum number of queries of all texts in one evaluation; equal queries count once. */
 const maxQuestions = 50;
 
 interface Question {
@@ -22,7 +22,7 @@ interface Question {
   readonly atMs: number;
 }
 
-/** Makes what has texts in it; asks what they ask, and makes it again with the answers, until nothing is left to ask. */
+/** Builds a value with texts, runs the queries in them, and builds it again with the results until no query remains. */
 export const withTextAnswers = async <Made>(make: (queried: Queried) => Made, queryText: QueryText): Promise<Made> => {
   const answers = new Map<string, TextAnswer>();
   for (;;) {

@@ -1,26 +1,29 @@
-/** Evaluates the tree of a template. */
+/** Evaluates the syntax tree of a template. */
 import { TemplateError } from './errors.ts';
 import { functions } from './functions.ts';
 import type { Node, Operand, Pipeline } from './parse.ts';
 import type { Queried } from './queries.ts';
 import { Fields, isTrue, mapOf, textIn, textOf, type Value } from './values.ts';
 
-/** What a template may name. */
+/** Values that a template may reference. */
 export interface TemplateValues {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number | null;
-  /** In the unit of the value; null where the condition has none. */
+  /** In the unit of the value; null if the condition has none. */
   readonly threshold: number | null;
-  /** Of the evaluation: `now`, and the time at which queries are evaluated. */
+  /** Evaluation time, for `now` and for queries. */
   readonly nowMs: number;
-  /** Answers to what the text asks; undefined where it may not ask. */
+  /** Results of queries in the text; undefined if queries are not allowed. */
   readonly queried?: Queried | undefined;
 }
 
-/** The most that one template does, and the longest text that it holds at a time: lists and texts can be made to grow. */
+/** Limits of one template: steps, and the length of any text, since lists and texts can grow. */
 const limits = { steps: 10_000, length: 65_536, queries: 5 };
 
-/** Steps that a call takes, and the letters of what it is given that take one more. Regular expressions are compiled and slow. */
+/**
+ * Steps of a call, and the number of argument characters that cost another step. Regular expressions are compiled and
+ * slow.
+ */
 const costs = { plain: { steps: 0, characters: 64 }, regex: { steps: 50, characters: 8 } };
 const costOf = (name: string) => (name === 'match' || name === 'reReplaceAll' ? costs.regex : costs.plain);
 
@@ -33,7 +36,7 @@ const lengthOf = (value: Value): number => {
   return length;
 };
 
-/** How a list of nodes ended. */
+/** How a list of nodes ended */
 type Ending = 'end' | 'break' | 'continue';
 
 class Run {
@@ -108,7 +111,7 @@ class Run {
     }
   }
 
-  /** Variables that are declared within end with it. */
+  /** The scope of inner variables ends with the block. */
   #control(node: Extract<Node, { pipeline: Pipeline; body: readonly Node[] }>, dot: Value): Ending {
     const variables = this.#variables.length;
     const ending = node.kind === 'range' ? this.#range(node, dot) : this.#branch(node, dot);
@@ -187,7 +190,7 @@ class Run {
     );
   }
 
-  /** The first value that decides, or the last. */
+  /** Returns the first deciding value, or the last. */
   #decide(by: boolean, given: readonly Operand[], piped: readonly Value[], dot: Value): Value {
     let value: Value = null;
     for (const operand of given) {
@@ -232,5 +235,5 @@ const entriesOf = (value: Value): readonly (readonly [Value, Value])[] => {
   throw new TemplateError(`${textOf(value)} is no list`);
 };
 
-/** The text of a template. Throws `TemplateError` where it cannot be made. */
+/** Returns the text of a template. Throws `TemplateError` if it cannot be rendered. */
 export const runTemplate = (nodes: readonly Node[], values: TemplateValues): string => new Run(values).run(nodes);

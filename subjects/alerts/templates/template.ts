@@ -1,4 +1,4 @@
-/** Labels and annotations with figures and labels in them, as Prometheus' rule files write them: Go's templates. */
+/** Templates in labels and annotations, with values and labels, as in Prometheus rule files: Go's templates. */
 import { TemplateError } from './errors.ts';
 import { functions } from './functions.ts';
 import { type Node, parseTemplate } from './parse.ts';
@@ -20,8 +20,8 @@ const read = (template: string, mayQuery: boolean): readonly Node[] | string => 
 };
 
 /**
- * The text with its values. One that cannot be read stays as it is; where it cannot be filled in it says so, so that an alert is told all
- * the same.
+ * Renders a template. An invalid template is returned unchanged, and a rendering error becomes part of the text, so
+ * that the alert is sent in any case.
  */
 export const fillIn = (template: string, values: TemplateValues): string => {
   if (!template.includes('{{')) return template;
@@ -35,7 +35,7 @@ export const fillIn = (template: string, values: TemplateValues): string => {
   }
 };
 
-/** Why a template cannot be read; undefined where it can. What its values are is not known before. */
+/** Returns the problem of an invalid template; undefined if it is valid. Values are unknown before rendering. */
 export const templateProblem = (template: string, mayQuery = true): string | undefined => {
   const nodes = template.includes('{{') ? read(template, mayQuery) : [];
   return typeof nodes === 'string' ? nodes : undefined;

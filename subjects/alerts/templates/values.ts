@@ -1,4 +1,4 @@
-/** Values of templates, and how Go prints them. Whole numbers are `bigint`, others `number`. */
+/** Template values and their Go formatting. Integers are `bigint`, other numbers `number`. */
 
 import { withoutTrailing } from '../../../schemas/text.ts';
 import { TemplateError } from './errors.ts';
@@ -6,23 +6,23 @@ import { TemplateError } from './errors.ts';
 export type Value = string | number | bigint | boolean | null | Date | Items | ReadonlyMap<string, Value>;
 type Items = readonly Value[];
 
-/** What has fields of its own, as Go's structures: to name another one is a mistake. */
+/** A value with a fixed set of fields, like a Go struct: a reference to another field is an error. */
 export class Fields extends Map<string, Value> {}
 
-/** A map of texts, as labels are one. */
+/** Returns a map of texts, such as labels. */
 export const mapOf = (texts: Readonly<Record<string, string>>): ReadonlyMap<string, Value> =>
   new Map(Object.entries(texts).sort(([left], [right]) => (left < right ? -1 : 1)));
 
 const isItems = (value: Value): value is Items => Array.isArray(value);
 
-/** What `if` and `with` take for true. */
+/** Returns whether `if` and `with` treat a value as true. */
 export const isTrue = (value: Value): boolean => {
   if (value instanceof Map) return value.size > 0;
   if (isItems(value)) return value.length > 0;
   return value instanceof Date || Boolean(value);
 };
 
-/** Go's shortest form of a double. */
+/** Returns Go's shortest format of a double. */
 export const floatText = (value: number): string => {
   if (value === Number.POSITIVE_INFINITY) return '+Inf';
   if (value === Number.NEGATIVE_INFINITY) return '-Inf';
@@ -33,20 +33,20 @@ export const floatText = (value: number): string => {
   return `${digits}e${exponentText(power)}`;
 };
 
-/** `+7` as `+07`. */
+/** Formats `+7` as `+07`. */
 export const exponentText = (power: string): string => `${power[0]}${power.slice(1).padStart(2, '0')}`;
 
-/** A fraction without the zeros at its end. */
+/** Removes trailing zeros of a fraction. */
 export const withoutZeros = (text: string): string => withoutTrailing(withoutTrailing(text, '0'), '.');
 
-/** A time as Go's `String` gives it. */
+/** Formats a time like Go's `String`. */
 export const timeText = (value: Date): string => {
   const text = value.toISOString();
   const fraction = withoutZeros(text.slice(19, -1));
   return `${text.slice(0, 10)} ${text.slice(11, 19)}${fraction} +0000 UTC`;
 };
 
-/** As `print` and an action show it. */
+/** Formats a value like `print` and actions. */
 export const textOf = (value: Value): string => {
   if (value === null) return '<no value>';
   if (typeof value === 'number') return floatText(value);
@@ -56,7 +56,7 @@ export const textOf = (value: Value): string => {
   return String(value);
 };
 
-/** What Go calls its type. */
+/** Returns the Go type name of a value. */
 export const typeOf = (value: Value): string => {
   if (value === null) return '<nil>';
   if (typeof value === 'string') return 'string';
@@ -66,7 +66,7 @@ export const typeOf = (value: Value): string => {
   return value instanceof Date ? 'time.Time' : 'map[string]string';
 };
 
-/** As Prometheus' functions take a figure: a number, or a text that is one. */
+/** Returns the numeric argument of Prometheus's functions: a number, or a numeric text. */
 export const figureOf = (value: Value): number => {
   if (typeof value === 'number') return value;
   if (typeof value === 'bigint') return Number(value);
@@ -84,7 +84,7 @@ export const textIn = (value: Value): string => {
   return value;
 };
 
-/** What `query` gives: samples with `Labels` and `Value`. */
+/** Returns the samples of a `query` result, with `Labels` and `Value`. */
 export const samplesOf = (value: Value): readonly Fields[] => {
   if (!isItems(value) || !value.every((each) => each instanceof Fields))
     throw new TemplateError(`${textOf(value)} is no vector of a query`);

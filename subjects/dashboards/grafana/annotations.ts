@@ -1,4 +1,4 @@
-/** What is marked on the axis of time, in both directions. */
+/** Conversion of annotations, in both directions. */
 import type { DashboardFields } from '../document.ts';
 import { colour } from './fields.ts';
 import { type Fields, isFields, type Ledger } from './ledger.ts';
@@ -20,7 +20,7 @@ const sourceLenses: readonly Lens[] = [
   ],
 ];
 
-/** One that Grafana has in every dashboard by itself. */
+/** Returns whether it is the annotation that Grafana adds to every dashboard. */
 export const isBuiltIn = ({ builtIn }: Fields): boolean => builtIn === 1 || builtIn === true;
 
 const readFilter = (filter: unknown, ledger: Ledger): object | null => {
@@ -31,7 +31,7 @@ const readFilter = (filter: unknown, ledger: Ledger): object | null => {
   return { mode: filter['exclude'] === true ? 'except' : 'only', ids: ids.map((id) => `panel-${id}`) };
 };
 
-/** An annotation in our form; undefined where it is none of ours. */
+/** Converts an annotation of Grafana; undefined if there is no equivalent. */
 export const readAnnotation = (annotation: Fields, sources: Sources, ledger: Ledger): object | undefined => {
   const source = sources.kindOf(annotation['datasource']);
   const { name, expr, enable, hide, iconColor } = annotation;
@@ -54,7 +54,7 @@ const numberOf = (id: string, ids: ReadonlyMap<string, number>): number[] => {
   return found === undefined ? [] : [found];
 };
 
-/** An annotation for Grafana; undefined where Grafana has none such. */
+/** Converts an annotation for Grafana; undefined if Grafana has no equivalent. */
 export const writeAnnotation = (
   { name, enabled, hidden, colour: iconColor, source, panels }: Annotation,
   datasource: object,
@@ -68,7 +68,7 @@ export const writeAnnotation = (
         iconColor,
         datasource,
         ...(hidden && { hide: true }),
-        // The typed form knows no more of an expression; the rest travels.
+        // The typed form has only the expression; the rest is stored in the hidden variable.
         expr: source.expression,
         ...(panels !== null && {
           filter: { exclude: panels.mode === 'except', ids: panels.ids.flatMap((id) => numberOf(id, ids)) },

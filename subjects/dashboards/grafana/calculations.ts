@@ -1,4 +1,4 @@
-/** The calculations of fields that Grafana has, by their modes, in both directions. */
+/** Grafana's field calculations by mode, in both directions. */
 import { type Fields, isFields, type Ledger } from './ledger.ts';
 import { at, flag, integer, type Lens, listOf, readLenses, same, text } from './lens.ts';
 import { reducer } from './reducers.ts';
@@ -6,7 +6,7 @@ import { reducer } from './reducers.ts';
 const field = text(1024);
 const fields = listOf(field, 1000);
 
-/** One side of a calculation: a name or number as a text, or an object with it. */
+/** One operand of a calculation: a name or number as a text, or an object with it. */
 const readOperand = (value: unknown): object | undefined => {
   const given = isFields(value) ? (value['fixed'] ?? at(value, ['matcher', 'options'])) : value;
   if (typeof given === 'number') return { value: given };
@@ -16,7 +16,7 @@ const readOperand = (value: unknown): object | undefined => {
 const writeOperand = (operand: Fields): Fields =>
   'value' in operand ? { fixed: String(operand['value']) } : { matcher: { id: 'byName', options: operand['field'] } };
 
-/** Undefined: it is nothing of ours. */
+/** Returns undefined if there is no equivalent. */
 export const readCalculation = (options: Fields, ledger: Ledger): Fields | undefined => {
   const calculation = calculationOf(options, ledger);
   if (calculation === undefined) return undefined;
@@ -48,7 +48,7 @@ const readWindow = (window: unknown, ledger: Ledger): Fields | undefined => {
   return { ...read, rows: size, place: (window as Fields)['windowAlignment'] === 'centered' ? 'around' : 'behind' };
 };
 
-/** How a calculation of each mode of Grafana is read. */
+/** Converters for each calculation mode of Grafana */
 const calculations: Readonly<Record<string, (options: Fields, ledger: Ledger) => Fields | undefined>> = {
   reduceRow: ({ reduce }, ledger) => {
     const read = readLenses(

@@ -1,4 +1,4 @@
-/** What Grafana has where nothing is said, by path; `*` is any place of a list. */
+/** Grafana's default values by path; `*` is any list index. */
 import type { Defaults } from './ledger.ts';
 
 const custom = {
@@ -90,7 +90,7 @@ const panel: Readonly<Record<string, readonly unknown[]>> = {
   'transformations.*.options.binary.reducer': ['sum'],
   'transformations.*.options.includeTimeField': [false],
   'transformations.*.options.orderByMode': ['manual'],
-  // Panels of before version 8.
+  // Panels from before version 8.
   bars: [false],
   lines: [true, false],
   points: [false, true],
@@ -202,5 +202,5 @@ const asTree = (paths: Readonly<Record<string, readonly unknown[]>>): Defaults =
 export const panelDefaults = asTree(panel);
 export const dashboardDefaults = asTree(dashboard);
 
-/** The choices that Grafana offers by itself. */
+/** Grafana's default refresh intervals. */
 export const refreshIntervals = ['5s', '10s', '30s', '1m', '5m', '15m', '30m', '1h', '2h', '1d'];

@@ -1,4 +1,4 @@
-/** Documents of dashboards as texts, read and written in a thread where they are long: ours and Grafana's. */
+/** Reads and writes dashboard documents as texts, both OIQ's and Grafana's, in a worker if they are long. */
 import { inWorker } from '../../../queries/worker.ts';
 import { readYaml, YamlError } from '../../../queries/yaml.ts';
 import { dashboardFile, documentFile, type FileProblem, readDocumentValue } from '../as-code.ts';
@@ -7,7 +7,7 @@ import { writeGrafana } from './export.ts';
 import { type Imported, idOf, readGrafana } from './import.ts';
 import { isFields, leavesIn } from './ledger.ts';
 
-/** What answers of this API hold beside what a dashboard says. */
+/** Fields that responses of this API have in addition to the document */
 const ofServer = new Set(
   'version createdAt updatedAt ownerId changedBy source documentVersion losses validity createdFrom opened'.split(' '),
 );
@@ -36,7 +36,7 @@ const readOurs = (body: object): Imported | { readonly problems: readonly FilePr
   };
 };
 
-/** A dashboard of a document of JSON, or what is wrong with it. */
+/** Parses a dashboard from a JSON document, or returns its problems. */
 export const readImported = (json: string): Imported | { readonly problems: readonly FileProblem[] } => {
   const body: unknown = JSON.parse(json);
   if (!isFields(body)) return { problems: [{ path: '', message: 'a dashboard must be an object' }] };
@@ -44,7 +44,7 @@ export const readImported = (json: string): Imported | { readonly problems: read
 };
 export const readImportedInWorker = inWorker(import.meta.url, readImported);
 
-/** The value of a text of YAML, as JSON. */
+/** Converts a YAML text to JSON. */
 export const jsonOfYaml = (text: string): { readonly json: string } | { readonly problem: string } => {
   try {
     return { json: JSON.stringify(readYaml(text).value() ?? null) };
@@ -55,10 +55,10 @@ export const jsonOfYaml = (text: string): { readonly json: string } | { readonly
 };
 export const jsonOfYamlInWorker = inWorker(import.meta.url, jsonOfYaml);
 
-/** Forms that a dashboard is exported in. */
+/** Export formats of a dashboard. */
 export const exportFormats = ['oiq', 'yaml', 'grafana'] as const;
 
-/** A dashboard, which is given as JSON, as the text of an export. */
+/** Returns the text of an export of a dashboard, which is passed as JSON. */
 export const exported = (format: string, id: string, json: string): string => {
   const document = JSON.parse(json) as DashboardFields;
   if (format === 'yaml') return documentFile(id, document);

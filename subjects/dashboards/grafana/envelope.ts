@@ -1,20 +1,20 @@
-/** Which form a document has, and what is put around it. */
+/** Detects the form of a document and unwraps its envelope. */
 import { type Fields, isFields, type Ledger } from './ledger.ts';
 
-/** A dashboard of Grafana without what is around it. */
+/** A Grafana dashboard without its envelope. */
 export interface Unpacked {
-  /** Such as `grafana 39` and `dashboard.grafana.app/v2`. */
+  /** Format such as `grafana 39` and `dashboard.grafana.app/v2`. */
   readonly from: string;
   readonly form: 'classic' | 'resource';
   readonly dashboard: Fields;
-  /** Where it stands in the document. */
+  /** Path in the document. */
   readonly path: string;
   readonly uid: string | undefined;
 }
 
 const ofServer = 'is what the server that it comes from says of it, and no part of the dashboard';
 
-/** Names what is around a part. */
+/** Reports the fields around a part as dropped. */
 const dropAround = (holder: Fields, exceptKey: string, ledger: Ledger): void => {
   for (const key of Object.keys(holder)) if (key !== exceptKey) ledger.drop(holder, key, ofServer);
 };
@@ -25,7 +25,7 @@ const isResourceSpec = (value: Fields): boolean => isFields(value['elements']) &
 const isClassic = (value: Fields): boolean =>
   ['panels', 'rows', 'schemaVersion', 'templating', 'annotations'].some((key) => Object.hasOwn(value, key));
 
-/** A document that is one of Grafana's; undefined for any other. */
+/** Unwraps a Grafana document; undefined for other documents. */
 export const unpacked = (body: Fields, ledger: Ledger, path = ''): Unpacked | undefined => {
   const { apiVersion, metadata, spec, dashboard } = body;
   const at = (key: string): string => (path === '' ? key : `${path}.${key}`);

@@ -1,4 +1,4 @@
-/** A dashboard in Grafana's classic form, complete enough for its typed readers. */
+/** Exports a dashboard in Grafana's classic form, complete enough for its typed readers. */
 import type { DashboardFields, Panel } from '../document.ts';
 import { writeAnnotation } from './annotations.ts';
 import { writeSettings as writeFields, writeOverrides } from './fields.ts';
@@ -20,7 +20,7 @@ type Built = Record<string, unknown>;
 const schemaVersion = 42;
 const columns = 24;
 
-/** Puts whole members of lists at their places, and then parts of members. What is there stays. */
+/** Inserts complete members of lists at their positions, and then parts of members. Existing values are preserved. */
 const putSourceFields = (built: Built, sourceFields: Fields, fits: (path: string, value: unknown) => boolean): void => {
   const entries = Object.entries(sourceFields).filter(([path, value]) => fits(path, value));
   for (const [path, value] of entries) {
@@ -32,7 +32,7 @@ const putSourceFields = (built: Built, sourceFields: Fields, fits: (path: string
   for (const [path, value] of entries) if (!/\.\d+$/.test(path)) put(built, path.split('.'), value);
 };
 
-/** Puts what is missing of what has to be there. */
+/** Inserts missing required values. */
 const fill = (built: Built, needed: Fields, path: readonly string[]): void => {
   for (const [key, value] of Object.entries(needed)) {
     const there = at(built, [...path, key]);
@@ -58,7 +58,7 @@ const repeatOf = ({ repeat }: Panel): Fields =>
         ...(repeat.direction === 'across' && { maxPerRow: repeat.perRow }),
       };
 
-/** What a panel asks, for people to read. */
+/** The queries of a panel, as text for people. */
 const questionsIn = (panel: Panel): string =>
   panel.queries
     .map(
@@ -67,7 +67,7 @@ const questionsIn = (panel: Panel): string =>
     )
     .join('\n');
 
-/** A text in place of a panel that Grafana lacks. */
+/** A text panel that replaces a panel without an equivalent in Grafana. */
 const textInstead = (panel: Panel): Fields => {
   const questions = panel.visual.kind === 'placeholder' ? panel.visual.queries.join('\n') : questionsIn(panel);
   const content = `Grafana has no panel for this one of the kind ${panel.visual.kind}.`;
@@ -93,7 +93,7 @@ const drawnOf = (panel: Panel, datasource: object): Built => {
     ...(panel.minStep !== undefined && { interval: panel.minStep }),
   };
 };
-/** A placeholder of which Grafana's own panel was kept. */
+/** Returns whether a placeholder contains the original Grafana panel. */
 const hasSourcePanel = ({ visual, imported }: Panel): boolean =>
   visual.kind === 'placeholder' &&
   typeof imported?.unmapped['type'] === 'string' &&
@@ -113,7 +113,7 @@ const writePanel = (panel: Panel, id: number, y: number, datasource: object): Bu
     ...(maxPoints !== undefined && { maxDataPoints: maxPoints }),
     ...repeatOf(panel),
   };
-  // What is not typed is taken away below, and the dashboard keeps it.
+  // Untyped fields are removed below; the dashboard retains them.
   putSourceFields(built, structuredClone(panel.imported?.unmapped ?? {}), fitsPanel);
   retainTyped(built);
   fill(built, entry(neededOptions, String(built['type'])) ?? {}, ['options']);
@@ -127,14 +127,14 @@ const writePanel = (panel: Panel, id: number, y: number, datasource: object): Bu
   return built;
 };
 
-/** Numbers of panels: those in their ids, and others behind them. */
+/** Numbers of panels: those in their IDs, then consecutive numbers. */
 const numbersOf = (panels: readonly Panel[]): ReadonlyMap<string, number> => {
   const own = panels.map(({ id }) => Number(/^panel-(0|[1-9]\d{0,8})$/.exec(id)?.[1] ?? NaN));
   let next = Math.max(0, ...own.filter(Number.isFinite)) + 1;
   return new Map(panels.map(({ id }, index) => [id, Number.isFinite(own[index]) ? (own[index] ?? 0) : next++]));
 };
 
-/** Sections from top to bottom, those within others behind them. */
+/** Sections from top to bottom, with nested sections after their parents. */
 const sectionsOf = ({ sections }: DashboardFields): DashboardFields['sections'] => {
   const below = (within: string | null): DashboardFields['sections'] =>
     sections.filter((one) => one.within === within).flatMap((one) => [one, ...below(one.id)]);
@@ -169,7 +169,7 @@ const writePanels = (document: DashboardFields, numbers: ReadonlyMap<string, num
   return written;
 };
 
-/** The variable that chooses the data source: the one that was there, or one of ours. */
+/** The variable that selects the data source: the original one, or a new one. */
 const sourceVariable = (document: DashboardFields): Fields => {
   const sourceVariables = Object.entries(document.imported?.unmapped ?? {}).filter(([path]) =>
     /^templating\.list\.\d+$/.test(path),
@@ -203,9 +203,9 @@ const written = (document: DashboardFields, id: string): Built => {
   return built;
 };
 
-/** A dashboard as Grafana's classic JSON. What Grafana has no panel for is a text panel. */
+/** Converts a dashboard to Grafana's classic JSON. Panels without an equivalent become text panels. */
 export const writeGrafana = (id: string, document: DashboardFields): object => {
-  // What is kept goes into what is written: a copy, so that the dashboard stays as it is.
+  // Stored source fields become part of the output, so a copy protects the dashboard.
   const built = written(structuredClone(document), id);
   const read = readGrafana(built);
   if (read === undefined || 'problems' in read) return built;

@@ -1,4 +1,4 @@
-/** How fields are shown: settings for all of them, and those of overrides, in both directions. */
+/** Field display settings, for all fields and in overrides, in both directions. */
 import type { z } from 'zod';
 import type { FieldOverride, FieldSettings } from '../../../schemas/dashboards/fields.ts';
 import { Colour } from '../../../schemas/dashboards/fields.ts';
@@ -30,7 +30,7 @@ export const colour: Codec = {
   write: (value) => value,
 };
 
-/** Scales that Grafana's typed form knows. */
+/** Color scales in Grafana's typed form. */
 const typedScales = ['GrYlRd', 'RdYlGr', 'BlYlRd', 'YlRd', 'BlPu', 'YlBl', 'blues', 'reds', 'greens', 'purples'];
 const scales = [...typedScales, 'viridis', 'magma', 'plasma', 'inferno', 'cividis'];
 const colourModes = names({
@@ -41,7 +41,7 @@ const colourModes = names({
   shades: 'shades',
 });
 
-/** `custom.scaleDistribution` in one word. */
+/** `custom.scaleDistribution` as one word. */
 const axisScale = (value: unknown): string | undefined => {
   if (!isFields(value)) return undefined;
   if (value['type'] === 'linear') return 'linear';
@@ -55,7 +55,7 @@ export const writeScale = (value: unknown): Fields | undefined => {
 };
 export const scale: Codec = { read: axisScale, write: writeScale };
 
-/** Where nothing is shown but its default is no setting. */
+/** A default display is omitted from the settings. */
 const nothingOr = (codec: Codec): Codec => ({
   read: (value) => (value === '' ? undefined : codec.read(value)),
   write: codec.write,
@@ -158,7 +158,7 @@ const lenses: readonly Lens[] = [
   ['custom.inspect', 'cell.inspectable', flag],
 ];
 
-/** The modes of a table's cells as versions before 10 have them. */
+/** Modes of table cells in versions before 10. */
 const oldCells: Readonly<Record<string, { readonly as: string; readonly style?: string }>> = {
   auto: { as: 'auto' },
   'color-text': { as: 'coloured-text' },
@@ -173,7 +173,7 @@ const oldCells: Readonly<Record<string, { readonly as: string; readonly style?: 
 
 const thresholdModes = names({ absolute: 'absolute', percentage: 'percent' });
 
-/** The first step has no lower end, whatever stands there. */
+/** The first step has no lower bound, whatever its value. */
 const readStep = (step: unknown, index: number, ledger: Ledger): object | undefined => {
   if (!isFields(step)) return undefined;
   const given = step['value'] ?? null;
@@ -229,7 +229,7 @@ const readColour = (source: unknown, ledger: Ledger): Fields | undefined => {
   return { ...(read ?? { mode: plain }), ...readLenses(colourLenses, holder, ledger) };
 };
 
-/** Settings of fields in Grafana's form. */
+/** Converts field settings from Grafana's form. */
 export const readSettings = (source: unknown, ledger: Ledger): Settings => {
   const settings = readLenses(lenses, source, ledger);
   const shade = readColour(source, ledger);
@@ -253,10 +253,10 @@ export const readSettings = (source: unknown, ledger: Ledger): Settings => {
   } as Settings;
 };
 
-/** What is written at another place, and what Grafana's typed form does not know: that travels. */
+/** Settings that are written elsewhere, or that Grafana's typed form lacks and the hidden variable stores */
 const unwritten = new Set(['filterable', 'custom.wrapText', 'fieldMinMax']);
 
-/** Settings of fields, for Grafana. */
+/** Converts field settings for Grafana. */
 export const writeSettings = (settings: Settings): Record<string, unknown> => {
   const written = writeLenses(
     lenses.filter(([theirs]) => !unwritten.has(theirs)),
@@ -281,7 +281,7 @@ export const writeSettings = (settings: Settings): Record<string, unknown> => {
   return written;
 };
 
-/** Of RE2, over the whole name, of what Grafana writes between slashes and finds anywhere. */
+/** Converts Grafana's pattern between slashes, which matches anywhere, to RE2 that matches the entire name. */
 const readPattern = (value: unknown): string | undefined => {
   const [, inner, flags] = typeof value === 'string' ? (/^\/(.*)\/([a-z]*)$/s.exec(value) ?? []) : [];
   if (inner === undefined) return typeof value === 'string' && value !== '' ? value : undefined;
@@ -310,7 +310,7 @@ const writeMatch = (match: Override['match']): Fields => {
   return { id: 'byRegexp', options: writePattern(match.pattern) };
 };
 
-/** Properties of an override as one object of settings, whose parts stand for the properties. */
+/** Joins the properties of an override into one settings object, whose parts map to the properties. */
 const joined = (properties: readonly Fields[], ledger: Ledger): Fields => {
   const settings: Record<string, unknown> = {};
   for (const property of properties) {
@@ -334,7 +334,7 @@ const readOverride = (override: Fields, ledger: Ledger): object | undefined => {
   for (const property of properties) if (isCarried(property, ledger)) ledger.carry(property, 'id');
   return { match, settings };
 };
-/** Whether something of a property's value was carried. */
+/** Returns whether part of a property's value was converted. */
 const isCarried = (property: Fields, ledger: Ledger): boolean =>
   ledger.markOf(property, 'value') === 'carried' || someCarried(property['value'], ledger);
 const someCarried = (value: unknown, ledger: Ledger): boolean =>
@@ -349,7 +349,7 @@ export const readOverrides = (fieldConfig: unknown, ledger: Ledger): object[] =>
     .flatMap((override) => readOverride(override, ledger) ?? []);
 };
 
-/** Settings as Grafana has them in overrides: one property for each. */
+/** Splits settings into one property each, as in Grafana's overrides. */
 const flattened = (settings: Fields): Fields[] =>
   Object.entries(settings).flatMap(([id, value]) =>
     id === 'custom' && isFields(value)

@@ -1,4 +1,4 @@
-/** A dashboard of Grafana as one of ours, and what became of each leaf of it. */
+/** Converts a Grafana dashboard, and accounts for each of its leaves. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type FileProblem, fileProblems } from '../as-code.ts';
@@ -16,11 +16,11 @@ import { Sources } from './sources.ts';
 import { travelling, withTravelled } from './travelling.ts';
 import { choosesMetrics, readVariable } from './variables.ts';
 
-const Loss = z.strictObject({ path: z.string().describe('In the source, dotted'), message: z.string() });
-const losses = z.array(Loss).describe('Each leaf that is neither carried nor Grafana’s default');
+const Loss = z.strictObject({ path: z.string().describe('Dotted path in the source'), message: z.string() });
+const losses = z.array(Loss).describe('Leaves that are neither converted nor Grafana’s default');
 
 export const ImportReport = z.strictObject({
-  from: z.string().describe('The form of the source: oiq, grafana 39, dashboard.grafana.app/v2'),
+  from: z.string().describe('Format of the source: oiq, grafana 39, dashboard.grafana.app/v2'),
   panels: z.array(
     z.strictObject({
       panelId: z.string(),
@@ -31,10 +31,10 @@ export const ImportReport = z.strictObject({
     }),
   ),
   variables: z.array(z.strictObject({ name: z.string(), outcome: z.enum(['carried', 'reduced', 'gone']), losses })),
-  rest: losses.describe('Of the dashboard itself, its layout, links and annotations'),
+  rest: losses.describe('Losses of the dashboard itself, its layout, links and annotations'),
   leaves: z
     .strictObject({ total: z.int(), carried: z.int(), default: z.int(), named: z.int() })
-    .describe('Values that hold no other, an empty list or object among them; total is the sum of the others'),
+    .describe('Number of leaves, including empty lists and objects; total is the sum of the other counts'),
 });
 export type ImportReport = z.output<typeof ImportReport>;
 
@@ -44,7 +44,7 @@ export interface Imported {
   readonly report: ImportReport;
 }
 
-/** The id of what an import of this uid, or of this name without one, makes. */
+/** Returns the ID of the dashboard for an import with this UID, or with this name without a UID. */
 export const idOf = (uid: string | undefined, name: string): string => {
   if (uid !== undefined && /^[A-Za-z0-9][\w-]{0,127}$/.test(uid)) return uid;
   const hash = createHash('sha256')
@@ -53,7 +53,7 @@ export const idOf = (uid: string | undefined, name: string): string => {
   return `import-${hash.slice(0, 24)}`;
 };
 
-/** Ids of panels: made of their numbers, each once. */
+/** Unique panel IDs, from the panel numbers. */
 const panelIds = (panels: readonly Placed[]): string[] => {
   const usedIds = new Set<string>();
   const numbers = panels.map(({ panel: { id } }) =>
@@ -127,16 +127,16 @@ const readAnnotations = (list: readonly Fields[], ids: ReadonlySet<string>, sour
   });
 };
 
-/** A dashboard in the present classic form, whichever form it had. */
+/** A dashboard converted to the current classic form */
 interface Brought {
   readonly source: Unpacked;
   readonly classic: Fields;
-  /** The resource that it was. */
+  /** The original resource. */
   readonly spec: Fields | undefined;
   readonly layout: Layout;
-  /** Variables as they stand in the source. */
+  /** Variables in source form. */
   readonly every: readonly Fields[];
-  /** The one of an export that holds what Grafana's form cannot say. */
+  /** The variable of an export with the data that Grafana's form lacks. */
   readonly travelled: Fields | undefined;
 }
 
@@ -161,7 +161,10 @@ const validated = (document: object, travelled: Fields | undefined) => {
     : first;
 };
 
-/** Reads a document of Grafana; undefined where it is none, and what is wrong where no dashboard can be made of it. */
+/**
+ * Parses a Grafana document. Returns undefined for other documents, and problems if it cannot be converted to a
+ * dashboard.
+ */
 export const readGrafana = (body: unknown): Imported | { readonly problems: readonly FileProblem[] } | undefined => {
   const ledger = new Ledger();
   const source = isFields(body) ? unpacked(body, ledger) : undefined;
@@ -202,7 +205,7 @@ export const readGrafana = (body: unknown): Imported | { readonly problems: read
   };
 };
 
-/** As it is stored: without members that are undefined. */
+/** As stored: without undefined members. */
 const asJson = (document: DashboardFields): DashboardFields => JSON.parse(JSON.stringify(document)) as DashboardFields;
 
 const settleRest = (classic: Fields, spec: Fields | undefined, ledger: Ledger): void => {
@@ -215,13 +218,13 @@ const settleRest = (classic: Fields, spec: Fields | undefined, ledger: Ledger): 
   if (spec !== undefined) ledger.settle(spec['layout']);
 };
 
-/** A data source that is told by its name alone, as an object: Grafana has it so since version 8. */
+/** Converts a data source name to an object, as in Grafana since version 8. */
 const withReference = (value: unknown): unknown =>
   isFields(value) && typeof value['datasource'] === 'string'
     ? { ...value, datasource: { uid: value['datasource'] } }
     : value;
 
-/** What is kept beside the dashboard itself. */
+/** Source fields that are stored with the dashboard itself. */
 const sourceFieldsOf = (
   classic: Fields,
   spec: Fields | undefined,
@@ -281,7 +284,7 @@ const reportOf = (reported: Reported): ImportReport => {
   };
 };
 
-/** Losses by the part that they are of; those of none by the empty path. */
+/** Losses by part; those outside of parts have the empty path. */
 const partsOf = (found: readonly LeafLoss[], parts: readonly string[]): Map<string, LeafLoss[]> => {
   const known = new Set(parts);
   const partOf = (path: string): string => {

@@ -1,4 +1,4 @@
-/** Where panels stand: rows and grids of the classic form, and the layouts of the resource. */
+/** Positions of panels: rows and grids of the classic form, and the layouts of the resource. */
 import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
 import { presentPanel } from './old-panels.ts';
 import { panelOfElement } from './resource.ts';
@@ -10,14 +10,14 @@ export interface Box {
   readonly height: number;
 }
 
-/** A panel with its place. */
+/** A panel with its position. */
 export interface Placed {
-  /** In the present classic form. */
+  /** In the current classic form. */
   readonly panel: Fields;
-  /** What is counted, and where it stands in the source. */
+  /** The counted source, and its path. */
   readonly source: Fields;
   readonly path: string;
-  /** What is kept of it is told by these paths: the source's, but for a resource. */
+  /** Source whose paths identify stored fields: the original, except for a resource. */
   readonly kept: Fields;
   readonly section: string | null;
   readonly box: Box;
@@ -59,7 +59,7 @@ const boxOf = (grid: Fields, keys: readonly [x: string, y: string, width: string
   };
 };
 
-/** Marks what a box says as it was said. */
+/** Marks unchanged box fields as converted. */
 const carryBox = (grid: Fields, keys: readonly string[], box: Box, ledger: Ledger): void => {
   for (const [index, value] of [box.x, undefined, box.width, box.height].entries()) {
     const key = keys[index] ?? '';
@@ -70,7 +70,7 @@ const carryBox = (grid: Fields, keys: readonly string[], box: Box, ledger: Ledge
 
 const namesVariable = (value: unknown): value is string => typeof value === 'string' && /^(?!__)\w{1,64}$/.test(value);
 
-/** A repeat as classic panels have it. */
+/** The repeat option of a classic panel. */
 const classicRepeat = (panel: Fields, ledger: Ledger): Repeat | undefined => {
   const { repeat, repeatDirection, maxPerRow } = panel;
   if (!namesVariable(repeat)) {
@@ -86,7 +86,7 @@ const classicRepeat = (panel: Fields, ledger: Ledger): Repeat | undefined => {
   return { variable: repeat, direction, perRow };
 };
 
-/** Panels begin at the top of their section, wherever the section is. */
+/** Positions are relative to the top of the section. */
 const settled = (panels: readonly Placed[]): Placed[] => {
   const tops = new Map<string | null, number>();
   for (const { section, box } of panels) tops.set(section, Math.min(tops.get(section) ?? Infinity, box.y));
@@ -95,7 +95,7 @@ const settled = (panels: readonly Placed[]): Placed[] => {
 
 const gridKeys = ['x', 'y', 'w', 'h'] as const;
 
-/** Copies that Grafana made of what is repeated. */
+/** Copies that Grafana created of repeated panels. */
 const isCopy = (panel: Fields): boolean =>
   (panel['repeatPanelId'] !== undefined && panel['repeatPanelId'] !== null && panel['repeat'] === undefined) ||
   (isFields(panel['scopedVars']) && panel['repeatPanelId'] !== undefined && panel['repeatPanelId'] !== null);
@@ -109,7 +109,7 @@ class ClassicLayout {
     this.#ledger = ledger;
   }
 
-  /** A row, which panels behind it are in. */
+  /** Adds a row, which contains the following panels. */
   row(row: Fields, folded: boolean): string {
     const id = `row-${this.sections.length + 1}`;
     const { title, repeat } = row;
@@ -118,7 +118,7 @@ class ClassicLayout {
     for (const key of ['id', 'datasource', 'titleSize', 'height', 'repeatIteration', 'repeatRowId'])
       if (row[key] !== null) this.#ledger.drop(row, key, 'is of no use for a row here');
     const grid = row['gridPos'];
-    // The order of rows says where they are.
+    // The order of rows determines their positions.
     if (isFields(grid)) this.#ledger.carry(grid, ...gridKeys);
     for (const key of ['panels', 'targets', 'repeatIteration', 'repeatRowId', 'repeat', 'links'])
       if (row[key] === null || (Array.isArray(row[key]) && row[key].length === 0)) this.#ledger.markDefault(row, key);
@@ -154,7 +154,7 @@ class ClassicLayout {
     });
   }
 
-  /** Where the panels of a section end. */
+  /** Returns the end of the last panel in a section. */
   endOf(section: string | null): number {
     const ends = this.panels.filter((one) => one.section === section).map(({ box }) => box.y + box.height);
     return Math.max(0, ...ends);
@@ -166,7 +166,7 @@ class ClassicLayout {
   }
 }
 
-/** Boxes of panels that fill rows from left to right. */
+/** Positions panels that fill rows from left to right */
 class RowFiller {
   #x = 0;
   #y: number;
@@ -193,7 +193,7 @@ const isOpen = ({ collapse, collapsed }: Fields): boolean => collapse !== true &
 const isRowCopy = ({ repeatRowId, repeat }: Fields): boolean =>
   repeatRowId !== undefined && repeatRowId !== null && !namesVariable(repeat);
 
-/** Old rows: panels beside each other by their share of twelve columns. */
+/** Old rows: panels are side by side, with a share of twelve columns. */
 const oldRows = (dashboard: Fields, path: string, layout: ClassicLayout, ledger: Ledger): void => {
   const rows = fieldsIn(dashboard['rows']);
   const areShown = rows.some((row) => !isOpen(row) || row['showTitle'] === true || namesVariable(row['repeat']));
@@ -210,13 +210,13 @@ const oldRows = (dashboard: Fields, path: string, layout: ClassicLayout, ledger:
     }
   }
 };
-/** Pixels of old rows in rows of the grid. */
+/** Converts the pixel height of old rows to grid rows. */
 const heightOf = (height: unknown): number => {
   const pixels = typeof height === 'number' ? height : Number.parseInt(String(height ?? '250'), 10);
   return whole(Math.ceil((Number.isFinite(pixels) ? pixels : 250) / 38), 7, 3, 1000);
 };
 
-/** Panels of the classic form, with their rows. */
+/** Returns the panels of the classic form, with their rows. */
 export const classicLayout = (dashboard: Fields, path: string, ledger: Ledger): Layout => {
   const layout = new ClassicLayout(ledger);
   const at = (rest: string): string => (path === '' ? rest : `${path}.${rest}`);
@@ -287,7 +287,7 @@ class ResourceLayout {
   #rows(rows: readonly Fields[], section: string | null, depth: number): void {
     for (const [index, row] of rows.entries()) {
       const spec = specOf(row);
-      // What the classic form has above its first row has a row without a header here.
+      // Panels above the first row of the classic form correspond to a row without a header in the resource.
       const isTop = index === 0 && section === null && spec['hideHeader'] === true && spec['repeat'] === undefined;
       if (isTop) {
         this.#ledger.carry(row, 'kind');
@@ -349,7 +349,7 @@ class ResourceLayout {
   }
 }
 
-/** Panels of a resource, with its rows and tabs. */
+/** Returns the panels of a resource, with its rows and tabs. */
 export const resourceLayout = (spec: Fields, path: string, ledger: Ledger): Layout => {
   const layout = new ResourceLayout(isFields(spec['elements']) ? spec['elements'] : {}, path, ledger);
   layout.add(spec['layout'], null);

@@ -1,27 +1,27 @@
-/** What becomes of each leaf of a source: a value that holds no other. */
+/** Accounts for each leaf of a source, which is a value without members. */
 
 export type Fields = Readonly<Record<string, unknown>>;
 export const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-/** Objects of a list; anything else is none. */
+/** Returns the objects of a list; empty for any other value. */
 export const fieldsIn = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
 
 export interface Loss {
   readonly path: string;
   readonly message: string;
-  /** Whether a dashboard here lacks something for it; otherwise it is of Grafana's own bookkeeping. */
+  /** Whether the dashboard lacks an equivalent; otherwise it is internal data of Grafana. */
   readonly isMissed: boolean;
 }
 
-/** `carried`: it is in the dashboard. `default`: Grafana has it so anyhow. Everything else is named. */
+/** `carried`: converted. `default`: Grafana's default. Other leaves are reported. */
 type Mark = 'carried' | 'default' | { readonly reason: string };
 
-/** A part of something that was built of the source, and the part of the source that it was. */
+/** Part of an object that was built from the source, and the original part */
 type Part = readonly [holder: object, key: string];
 
 const unknown = 'has no place here; it is kept, and comes back on export';
 
-/** Whether a value says nothing that a missing one does not say. */
+/** Returns whether a value is equivalent to a missing one. */
 const isNothing = (value: unknown): boolean =>
   value === null ||
   value === undefined ||
@@ -30,27 +30,27 @@ const isNothing = (value: unknown): boolean =>
 
 const hasObjects = (value: unknown): boolean => Array.isArray(value) && value.some(isFields);
 
-/** What Grafana has where nothing is said, relative to the panel and so on: values here, and what is within by name; `*` is any place of a list. */
+/** Grafana's defaults, relative to the panel or other part: values by name, possibly nested; `*` is any list index. */
 export interface Defaults {
   readonly values: readonly unknown[];
   readonly within: ReadonlyMap<string, Defaults>;
 }
 
-/** What is known of the members of an object, by name. */
+/** Known members of an object, by name */
 interface Known {
   readonly marks: Map<string, Mark>;
-  /** Of what was built of the source. */
+  /** Parts of built objects. */
   parts?: Map<string, Part>;
 }
 
-/** Looks at each member without making a pair of it: a source is gone through several times. */
+/** Visits each member without allocating a pair: a source is traversed several times. */
 const eachMember = (holder: object, visit: (key: string, member: unknown) => void): void => {
   for (const key of Object.keys(holder)) visit(key, (holder as Fields)[key]);
 };
 const everyMember = (holder: object, holds: (key: string, member: unknown) => boolean): boolean =>
   Object.keys(holder).every((key) => holds(key, (holder as Fields)[key]));
 
-/** How many leaves are in a value. */
+/** Returns the number of leaves in a value. */
 export const leavesIn = (value: unknown): number => {
   let sum = 0;
   if (typeof value === 'object' && value !== null)
@@ -63,7 +63,7 @@ export const leavesIn = (value: unknown): number => {
 export class Ledger {
   readonly #known = new WeakMap<object, Known>();
 
-  /** What is marked of a part of `built` is marked of that part of the source. */
+  /** Forwards marks on a part of `built` to that part of the source. */
   alias(built: object, key: string, [holder, sourceKey]: Part): void {
     const known = this.#knownOf(built);
     known.parts ??= new Map();
@@ -86,12 +86,12 @@ export class Ledger {
     for (const key of keys) this.#mark(holder, key, 'default');
   }
 
-  /** Names it with a reason of its own, and keeps it nowhere. */
+  /** Reports a part with its own reason, without storing it. */
   drop(holder: object, key: string, reason: string): void {
     this.#mark(holder, key, { reason });
   }
 
-  /** Takes back every mark within a value: it was understood in part, and is left as a whole. */
+  /** Removes all marks within a value that was only partly understood and is left as a unit. */
   forget(value: unknown): void {
     if (typeof value !== 'object' || value === null) return;
     const known = this.#known.get(value);
@@ -112,7 +112,7 @@ export class Ledger {
     return part === undefined ? known?.marks.get(key) : this.markOf(...part);
   }
 
-  /** Marks what is left and is Grafana's default. */
+  /** Marks remaining leaves that have Grafana's default. */
   settle(value: unknown, defaults?: Defaults): void {
     if (typeof value !== 'object' || value === null) return;
     const known = this.#known.get(value);
@@ -125,7 +125,7 @@ export class Ledger {
     });
   }
 
-  /** What is left of a value, by path: what is to be kept beside it. */
+  /** Returns the unmarked values by path, for storage with the part. */
   unmarked(value: object): Record<string, unknown> {
     const found: Record<string, unknown> = {};
     const collect = (member: unknown, path: string): void => {
@@ -147,7 +147,7 @@ export class Ledger {
     return found;
   }
 
-  /** Counts leaves, and names those that are neither carried nor Grafana's default. */
+  /** Counts leaves, and reports those that are neither converted nor Grafana's default. */
   count(value: unknown, report: (loss: Loss) => void): { carried: number; default: number; named: number } {
     const counts = { carried: 0, default: 0, named: 0 };
     const walk = (member: unknown, path: string, mark: Mark | undefined): void => {
@@ -178,7 +178,10 @@ export class Ledger {
     else this.#mark(...part, mark);
   }
 
-  /** Whether nothing in it was carried, and it holds no list of objects: members of lists stay apart, so that each comes back at its place. */
+  /**
+   * Returns whether no part was converted, and the value contains no list of objects: members of such lists are stored
+   * separately, so that each is restored at its position.
+   */
   #isWhole(value: unknown): boolean {
     if (typeof value !== 'object' || value === null) return true;
     if (hasObjects(value)) return false;
@@ -186,7 +189,7 @@ export class Ledger {
     return everyMember(value, (key, member) => this.#markIn(known, key) !== 'carried' && this.#isWhole(member));
   }
 
-  /** Whether nothing in it was carried. */
+  /** Returns whether no part of the value was converted. */
   #isUntouched(value: unknown): boolean {
     if (typeof value !== 'object' || value === null) return true;
     const known = this.#known.get(value);
@@ -196,7 +199,7 @@ export class Ledger {
     });
   }
 
-  /** What is not Grafana's default in it; undefined where that is nothing. */
+  /** Returns the parts that differ from Grafana's default; undefined if there are none. */
   #rest(value: unknown): unknown {
     if (Array.isArray(value)) return value.length === 0 ? undefined : value;
     if (!isFields(value)) return isNothing(value) ? undefined : value;

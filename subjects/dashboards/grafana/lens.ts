@@ -1,7 +1,7 @@
-/** Tables that are read in both directions: a setting of Grafana, ours, and how the one becomes the other. */
+/** Tables for both directions: a Grafana setting, the OIQ setting, and their conversion. */
 import { type Fields, isFields, type Ledger } from './ledger.ts';
 
-/** Undefined: the other side has no such value. */
+/** Converts a value in both directions. Returns undefined for a value without an equivalent. */
 export interface Codec {
   read(value: unknown): unknown;
   write(value: unknown): unknown;
@@ -20,7 +20,7 @@ export const number = (min = -Infinity, max = Infinity): Codec =>
 export const integer = (min: number, max: number): Codec =>
   checked((value) => Number.isInteger(value) && (value as number) >= min && (value as number) <= max);
 
-/** Names of one side by those of the other. */
+/** Maps names of one side to those of the other. */
 export const names = (pairs: Readonly<Record<string, unknown>>): Codec => {
   const back = new Map(Object.entries(pairs).map(([theirs, ours]) => [ours, theirs]));
   return {
@@ -28,14 +28,14 @@ export const names = (pairs: Readonly<Record<string, unknown>>): Codec => {
     write: (value) => back.get(value),
   };
 };
-/** Names that both sides share. */
+/** Names that are the same on both sides. */
 export const same = (...all: readonly string[]): Codec => names(Object.fromEntries(all.map((one) => [one, one])));
-/** One that Grafana turns the other way. */
+/** Negates a boolean that Grafana has inverted. */
 export const not: Codec = {
   read: (value) => (typeof value === 'boolean' ? !value : undefined),
   write: (value) => (typeof value === 'boolean' ? !value : undefined),
 };
-/** Every member of a list, or none. */
+/** Converts every member of a list, or none. */
 export const listOf = (codec: Codec, maxItems: number): Codec => {
   const each = (of: (value: unknown) => unknown) => (value: unknown) => {
     if (!Array.isArray(value) || value.length > maxItems) return undefined;
@@ -45,11 +45,11 @@ export const listOf = (codec: Codec, maxItems: number): Codec => {
   return { read: each(codec.read), write: each(codec.write) };
 };
 
-/** What a table has under a name that a document says. What every object has (`constructor`) is nothing of it. */
+/** Looks up a name from a document. Properties of all objects (`constructor`) are excluded. */
 export const entry = <Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined;
 
-/** A setting of Grafana by its path, ours by its path. */
+/** Path of a Grafana setting, path of the OIQ setting, and codec. */
 export type Lens = readonly [theirs: string, ours: string, codec: Codec];
 
 export const at = (value: unknown, path: readonly string[]): unknown => {
@@ -61,7 +61,7 @@ export const at = (value: unknown, path: readonly string[]): unknown => {
   return inner;
 };
 
-/** Puts a value at a path of an object that is being built, unless one is there. */
+/** Sets a value at a path of an object under construction, unless it exists. */
 export const put = (object: Record<string, unknown>, path: readonly string[], value: unknown): void => {
   let holder = object;
   for (const key of path.slice(0, -1)) {
@@ -73,22 +73,22 @@ export const put = (object: Record<string, unknown>, path: readonly string[], va
   const last = path.at(-1) ?? '';
   if (!Object.hasOwn(holder, last)) define(holder, last, value);
 };
-/** `__proto__` is a name like any other. */
+/** Sets a property; `__proto__` is an ordinary name here. */
 const define = (holder: object, key: string, value: unknown): void => {
   Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true });
 };
 
-/** A lens whose paths are taken apart. */
+/** A lens with split paths */
 interface Split {
   readonly codec: Codec;
   readonly ours: readonly string[];
   readonly theirs: readonly string[];
-  /** All of theirs but the last; lenses of one holder share it. */
+  /** The Grafana path without its last name. Lenses of one holder share it. */
   readonly holder: readonly string[];
   readonly last: string;
 }
 
-/** Tables, which are read for each panel. */
+/** Tables, which are used for each panel */
 const known = new WeakMap<readonly Lens[], readonly Split[]>();
 
 const splitOf = (lenses: readonly Lens[]): readonly Split[] => {
@@ -105,7 +105,7 @@ const splitOf = (lenses: readonly Lens[]): readonly Split[] => {
   return split;
 };
 
-/** What is ours of what is Grafana's. */
+/** Converts Grafana's settings to OIQ's. */
 export const readLenses = (lenses: readonly Lens[], source: unknown, ledger: Ledger): Record<string, unknown> => {
   const read: Record<string, unknown> = {};
   let path: readonly string[] | undefined;
@@ -122,7 +122,7 @@ export const readLenses = (lenses: readonly Lens[], source: unknown, ledger: Led
   return read;
 };
 
-/** What is Grafana's of what is ours. */
+/** Converts OIQ's settings to Grafana's. */
 export const writeLenses = (lenses: readonly Lens[], ours: unknown): Record<string, unknown> => {
   const written: Record<string, unknown> = {};
   for (const lens of splitOf(lenses)) {

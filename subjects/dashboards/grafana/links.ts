@@ -5,7 +5,7 @@ import { type Fields, isFields, type Ledger } from './ledger.ts';
 
 type PanelLink = z.output<typeof Link>;
 
-/** Links of a list. One that may not be followed here is left, and named. */
+/** Converts a list of links. Links to forbidden addresses are reported and not converted. */
 export const readLinks = (list: unknown, ledger: Ledger): PanelLink[] => {
   if (!Array.isArray(list)) return [];
   return list.slice(0, 32).flatMap((link) => {

@@ -1,4 +1,4 @@
-/** Texts and colours that stand for values. */
+/** Value mappings to texts and colors. */
 import { Colour } from '../../../schemas/dashboards/fields.ts';
 import { type Fields, isFields, type Ledger } from './ledger.ts';
 import { entry } from './lens.ts';
@@ -21,7 +21,7 @@ const readResult = (result: unknown, ledger: Ledger): Shown => {
     shown.icon = icon;
     ledger.carry(result, 'icon');
   }
-  // The order of the list says the same.
+  // The list order contains the same information.
   ledger.markDefault(result, 'index');
   return shown;
 };
@@ -87,7 +87,7 @@ export const readMappings = (list: unknown, ledger: Ledger): object[] => {
 
 type Mapping = { readonly kind: string } & Fields;
 
-/** Each one by itself, so that their order stays. */
+/** Writes each mapping separately, to preserve the order. */
 export const writeMappings = (mappings: readonly object[]): Fields[] =>
   (mappings as readonly Mapping[]).map(({ kind, text, colour, icon, ...what }, index) => {
     const result = {

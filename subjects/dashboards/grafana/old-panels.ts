@@ -1,8 +1,8 @@
-/** Panels of older versions of Grafana in its present form. What is marked of that is marked of the source. */
+/** Converts panels of older Grafana versions to the current form. Marks are forwarded to the source. */
 import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
 import { at, put } from './lens.ts';
 
-/** Something that is built of a source, part by part. */
+/** An object that is built from a source part by part */
 class Built {
   readonly value: Record<string, unknown> = {};
   readonly #ledger: Ledger;
@@ -11,7 +11,7 @@ class Built {
     this.#ledger = ledger;
   }
 
-  /** A value at a path, which stands for a part of the source. */
+  /** Sets a value at a path and links it to a part of the source. */
   set(path: string, value: unknown, holder?: object, key = ''): void {
     if (value === undefined || value === null) return;
     const steps = path.split('.');
@@ -34,7 +34,7 @@ const times =
   (value) =>
     typeof value === 'number' ? value * factor + more : undefined;
 
-/** Old key, path of today, and what becomes of the value. */
+/** Old key, current path, and conversion of the value. */
 type Rule = readonly [key: string, path: string, convert: Convert];
 
 const apply = (built: Built, rules: readonly Rule[], source: unknown): void => {
@@ -81,7 +81,7 @@ const stackOf = (holder: Fields, built: Built, prefix: string): void => {
     built.set(`${prefix}custom.stacking.mode`, stack ? 'normal' : 'none', holder, 'stack');
 };
 
-/** An override of one series of an old graph, as properties of an override of today. */
+/** Converts a series override of an old graph to properties of a current override. */
 const overrideOf = (old: Fields, axis: unknown, ledger: Ledger): Fields | undefined => {
   const { alias } = old;
   if (typeof alias !== 'string' || alias === '') return undefined;
@@ -110,7 +110,7 @@ const overrideOf = (old: Fields, axis: unknown, ledger: Ledger): Fields | undefi
   const isPattern = /^\/.*\/[a-z]*$/s.test(alias);
   const matcher: Record<string, unknown> = { id: isPattern ? 'byRegexp' : 'byName', options: alias };
   const override = { matcher, properties };
-  // An override is read as a whole, and its name with it.
+  // An override is converted as a unit, including its name.
   ledger.alias(override, 'matcher', [old, 'alias']);
   return override;
 };
@@ -194,7 +194,7 @@ const colourOverride = (name: string, colours: Fields, ledger: Ledger): Fields =
   return { matcher: { id: 'byName', options: name }, properties: [{ id: 'color', value }] };
 };
 
-/** Thresholds as a text of numbers and a list of colours. */
+/** Thresholds from a text of numbers and a list of colors. */
 const stepsOf = (panel: Fields, ledger: Ledger): object[] | undefined => {
   const { thresholds, colors } = panel;
   if (typeof thresholds !== 'string' || thresholds === '' || !Array.isArray(colors)) return undefined;
@@ -270,7 +270,7 @@ const ofSinglestat = (panel: Fields, built: Built, ledger: Ledger): void => {
   }
 };
 
-/** A style of a column of an old table, as an override. */
+/** Converts a column style of an old table to an override. */
 const ofStyle = (style: Fields, ledger: Ledger): Fields | undefined => {
   const { pattern, type } = style;
   if (typeof pattern !== 'string' || pattern === '') return undefined;
@@ -345,7 +345,7 @@ const ofList = (panel: Fields, built: Built): void =>
     panel,
   );
 
-/** Options of gauges of version 6. */
+/** Converts gauge options of version 6. */
 const ofFieldOptions = (panel: Fields, built: Built): void => {
   const options = panel['options'] as Fields;
   const old = options['fieldOptions'];
@@ -368,7 +368,7 @@ const formOf = (panel: Fields) => {
   return type === 'dashlist' && !isFields(options) ? ofList : undefined;
 };
 
-/** A panel in the present form: itself, or another that stands for it. */
+/** Returns a panel in the current form: itself, or a converted one. */
 export const presentPanel = (panel: Fields, ledger: Ledger): Fields => {
   const form = formOf(panel);
   if (form === undefined) return panel;
@@ -385,7 +385,7 @@ export const presentPanel = (panel: Fields, ledger: Ledger): Fields => {
   return built.value;
 };
 
-/** What an old panel has of the present form beside the old one. */
+/** Merges current settings of a partly converted panel. */
 const mergeDefaults = (fieldConfig: Fields, built: Built): void => {
   const defaults = fieldConfig['defaults'];
   if (isFields(defaults))

@@ -1,4 +1,4 @@
-/** One panel of Grafana as one of ours. What cannot be drawn becomes a placeholder, with all of it kept. */
+/** Converts one Grafana panel. A panel that cannot be drawn becomes a placeholder that stores the entire source. */
 import { parseDuration } from '../../../queries/time.ts';
 import { Panel } from '../document.ts';
 import { panelDefaults } from './defaults.ts';
@@ -37,11 +37,11 @@ const readTime = (panel: Fields, ledger: Ledger): Fields => {
   };
 };
 
-/** What every panel has. */
+/** Fields that every panel has. */
 const shared = (placed: Placed, id: string, ledger: Ledger): Fields => {
   const { panel, section, box, repeat } = placed;
   const { title, description, transparent, maxDataPoints } = panel;
-  // Its place in the layout tells it by the id, which is made of it.
+  // The layout identifies the panel by the ID, which is derived from this one.
   ledger.carry(panel, 'id');
   ledger.drop(panel, 'pluginVersion', 'is the version of Grafana that drew it');
   if (typeof title === 'string' && title.length <= 512) ledger.carry(panel, 'title');
@@ -97,7 +97,7 @@ const textsOf = (panel: Fields): string[] =>
     return typeof text === 'string' ? [text.slice(0, 65_536)] : [];
   });
 
-/** The whole panel by what its parts say; what its parts say is marked. */
+/** Builds the complete panel from its parts, and marks them. */
 const drawn = (fields: Fields, panel: Fields, queries: ReturnType<typeof readQueries>, ledger: Ledger): Fields => {
   const minStep = queries.queries.length > 0 ? readStep(panel['interval']) : undefined;
   return {
@@ -112,7 +112,7 @@ const drawn = (fields: Fields, panel: Fields, queries: ReturnType<typeof readQue
   };
 };
 
-/** What of a source panel is kept beside ours. */
+/** Adds the source fields without an equivalent to the panel. */
 const withSourceFields = (panel: Fields, source: Fields, ledger: Ledger): Fields => {
   const sourceFields = ledger.unmarked(source);
   return Object.keys(sourceFields).length === 0
@@ -121,12 +121,12 @@ const withSourceFields = (panel: Fields, source: Fields, ledger: Ledger): Fields
 };
 
 /**
- * Without the code that zod generates for each object: it is made where the first panel of a thread is read, and an import is nearly always
- * among the first of its thread.
+ * Disables the code that zod generates for each object: it would be generated for the first panel of a thread, and an
+ * import is nearly always among the first of its thread.
  */
 const seldom = { jitless: true } as const;
 
-/** Reads a panel; `id` is its id here. */
+/** Converts a panel; `id` is its new ID. */
 export const readPanel = (placed: Placed, id: string, sources: Sources, ledger: Ledger): ReadPanel => {
   const { panel, kept: sourceFields } = placed;
   const sourceType = String(sourceFields['type'] ?? 'unknown').slice(0, 256);
@@ -157,7 +157,7 @@ export const readPanel = (placed: Placed, id: string, sources: Sources, ledger: 
   return { panel: Panel.parse(read, seldom), sourceType, isPlaceholder: true };
 };
 
-/** Names what panels of former versions had and those of the present form leave behind. */
+/** Reports fields of former versions that the current form drops. */
 const dropLeftovers = (source: Fields, panel: Fields, ledger: Ledger): void => {
   if (source !== panel) return;
   for (const key of Object.keys(source))

@@ -1,4 +1,4 @@
-/** What panels ask, in both directions. */
+/** Queries of panels, in both directions. */
 import { parseFormula } from '../../../queries/formula/parse.ts';
 import { parseDuration } from '../../../queries/time.ts';
 import type { Panel } from '../document.ts';
@@ -8,15 +8,15 @@ import { guessed, type SourceKind, type Sources } from './sources.ts';
 
 type PanelQuery = Panel['queries'][number];
 
-/** What was read of a panel's queries. */
+/** Converted queries of a panel. */
 export interface ReadQueries {
   readonly queries: object[];
   readonly formulas: object[];
-  /** Those that are called otherwise here, by what they were called. */
+  /** New names of queries by original name. */
   readonly renamed: Renamed;
-  /** Types of data sources that are not asked here. */
+  /** Types of unsupported data sources. */
   readonly foreign: readonly string[];
-  /** Texts of what is not asked here. */
+  /** Texts of unsupported queries. */
   readonly texts: readonly string[];
 }
 
@@ -31,7 +31,7 @@ const asName = (text: string): string =>
         .replace(/^(?=\d)/, '_')
         .slice(0, 60);
 
-/** A name that formulas can call it by. */
+/** Returns a name by which formulas can reference the query. */
 export const queryName = (refId: unknown, usedNames: ReadonlySet<string>): string => {
   const given = typeof refId === 'string' ? asName(refId) : '';
   if (given !== '' && !usedNames.has(given)) return given;
@@ -40,7 +40,7 @@ export const queryName = (refId: unknown, usedNames: ReadonlySet<string>): strin
 
 export const readStep = (value: unknown): string | undefined => {
   if (typeof value !== 'string' || value.length > 32) return undefined;
-  // A number alone is seconds.
+  // A plain number is in seconds.
   const text = /^[1-9]\d{0,9}$/.test(value) ? `${value}s` : value;
   return parseDuration(text) !== undefined || /^\$(?:\w{1,64}|\{\w{1,64}\})$/.test(text) ? text : undefined;
 };
@@ -48,7 +48,7 @@ export const readStep = (value: unknown): string | undefined => {
 const readFactor = (value: unknown): number | undefined =>
   Number.isInteger(value) && (value as number) >= 2 && (value as number) <= 1000 ? (value as number) : undefined;
 
-/** What a query is called that shows it to people. */
+/** Text of a query for display. */
 const textOf = (target: Fields): string => {
   const { datasource: _, refId: __, hide: ___, ...fields } = target;
   const text = ['expr', 'query', 'rawSql', 'rawQuery', 'expression', 'queryText'].map((key) => fields[key]);
@@ -56,7 +56,7 @@ const textOf = (target: Fields): string => {
   return String(found ?? JSON.stringify(fields)).slice(0, 65_536);
 };
 
-/** Panels of Grafana that want one table of all series. Others draw each series, which are by themselves without a format. */
+/** Grafana panels that need one table of all series. Others draw each series separately, without a format. */
 const ofTables = ['table', 'barchart'];
 const formatOf = (isTable: boolean, type: unknown): string =>
   isTable && ofTables.includes(String(type)) ? 'table' : 'time_series';
@@ -71,7 +71,7 @@ const readAnswers = (target: Fields, type: unknown, ledger: Ledger): 'series' | 
   return isInstant ? 'table' : 'series';
 };
 
-/** Settings of Grafana's editor that say nothing of the question. */
+/** Settings of Grafana's editor without effect on the query */
 const ofEditor = ['metric', 'step', 'refId'];
 
 const readPromql = (target: Fields, name: string, { panel, ledger }: Pick<Reading, 'panel' | 'ledger'>): object => {
@@ -98,7 +98,7 @@ const readPromql = (target: Fields, name: string, { panel, ledger }: Pick<Readin
   };
 };
 
-/** Arithmetic of Grafana over queries: `$A / $B`. */
+/** Grafana's arithmetic over queries: `$A / $B`. */
 const readFormula = (target: Fields, name: string, ledger: Ledger): object | undefined => {
   const { type, expression, hide } = target;
   if (type !== 'math' || typeof expression !== 'string' || expression.length > 1024) return undefined;
@@ -126,7 +126,7 @@ const kindOf = (target: Fields, panel: Fields, sources: Sources): SourceKind => 
     : kind;
 };
 
-/** Reads one question into what was read of those before it. */
+/** Converts one query and adds it to the previous ones. */
 const readTarget = (target: Fields, name: string, read: Reading): object | undefined => {
   const { panel, sources, ledger, queries, formulas } = read;
   const kind = kindOf(target, panel, sources);
@@ -155,7 +155,7 @@ interface Reading {
   readonly texts: string[];
 }
 
-/** What a panel asks. What is not asked here is left, and named. */
+/** Converts the queries of a panel. Unsupported queries are reported and not converted. */
 export const readQueries = (panel: Fields, sources: Sources, ledger: Ledger): ReadQueries => {
   const read: Reading = { panel, sources, ledger, queries: [], formulas: [], foreign: [], texts: [] };
   const usedNames = new Set<string>();
@@ -164,7 +164,7 @@ export const readQueries = (panel: Fields, sources: Sources, ledger: Ledger): Re
     const { refId } = target;
     const name = queryName(refId, usedNames);
     if (readTarget(target, name, read) === undefined) continue;
-    // Of two that are called alike, the first is the one that others name.
+    // For duplicate names, references mean the first query.
     if (typeof refId === 'string' && refId !== '' && refId !== name && !usedNames.has(refId) && !renamed.has(refId))
       renamed.set(refId, name);
     usedNames.add(name);
@@ -176,7 +176,7 @@ export const readQueries = (panel: Fields, sources: Sources, ledger: Ledger): Re
 
 const isQuestion = ({ expr }: Fields): boolean => typeof expr === 'string' && expr !== '' && expr.length <= 16_384;
 
-/** Targets that hold nothing but their name. */
+/** Targets that contain nothing but their name. */
 const isEmptyTarget = (target: Fields): boolean =>
   Object.keys(target).every((key) => ['refId', 'datasource', 'hide', ...ofEditor].includes(key));
 
@@ -199,10 +199,10 @@ const writePromql = (query: PanelQuery, type: unknown, datasource: object): Fiel
 
 const expressions = { type: '__expr__', uid: '__expr__' };
 
-/** Whether Grafana can ask all that a panel asks. */
+/** Returns whether Grafana can run all queries of a panel. */
 export const canBeQueried = ({ queries }: Panel): boolean => queries.every(({ query }) => query?.kind === 'promql');
 
-/** What a panel of a type of Grafana asks. */
+/** Writes the queries of a panel for a Grafana panel type. */
 export const writeQueries = (
   { queries, formulas }: Panel,
   type: unknown,

@@ -1,4 +1,4 @@
-/** Figures over the values of a column, and their names in Grafana. */
+/** Reducers of columns, and their names in Grafana. */
 import { type Codec, entry, names } from './lens.ts';
 
 const pairs = {
@@ -27,7 +27,7 @@ const pairs = {
   uniqueValues: 'unique-values',
 };
 const named = names(pairs);
-/** Names of older versions. */
+/** Names in older versions. */
 const old: Readonly<Record<string, string>> = {
   avg: 'mean',
   current: 'last',
@@ -42,7 +42,7 @@ export const reducer: Codec = {
   write: (value) => (isPercentile(value) ? value : named.write(value)),
 };
 
-/** Titles of figures, as legends sort by them. */
+/** Titles of reducers, by which legends sort. */
 const titles: Readonly<Record<string, string>> = {
   Last: 'last',
   'Last *': 'last-not-null',

@@ -1,4 +1,4 @@
-/** References to queries whose names became others: in names of columns, in filters and in overrides. */
+/** References to renamed queries: in column names, filters and overrides. */
 import { type Fields, isFields } from './ledger.ts';
 
 /** New names by old ones. */

@@ -1,10 +1,10 @@
-/** A dashboard of Grafana's resource (v2) in the classic form. What is marked of that is marked of the source. */
+/** Converts a dashboard resource (v2) of Grafana to the classic form. Marks are forwarded to the source. */
 import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
 import { entry } from './lens.ts';
 
 const specOf = (value: unknown): Fields => (isFields(value) && isFields(value['spec']) ? value['spec'] : {});
 
-/** An object whose members stand for members of others. */
+/** An object whose members map to members of others */
 class Classic {
   readonly value: Record<string, unknown> = {};
   readonly #ledger: Ledger;
@@ -13,7 +13,7 @@ class Classic {
     this.#ledger = ledger;
   }
 
-  /** Members of `source` by their classic names. */
+  /** Copies members of `source` under their classic names. */
   copy(
     source: unknown,
     members: Readonly<Record<string, string>>,
@@ -64,7 +64,7 @@ const variableTypes: Readonly<Record<string, string>> = {
   SwitchVariable: 'switch',
 };
 
-/** The data source of a query, or of a variable of filters: `{ type, uid }`; undefined where it names none. */
+/** Data source of a query or a filter variable: `{ type, uid }`; undefined if it names none. */
 const sourceOf = (query: Fields, outside: unknown, ledger: Ledger): Fields | undefined => {
   if (isFields(outside)) return new Classic(ledger).copy(outside, sameNames('type', 'uid')).value;
   const hasGroup = query['kind'] === 'DataQuery' || String(query['kind']) in variableTypes;
@@ -74,7 +74,7 @@ const sourceOf = (query: Fields, outside: unknown, ledger: Ledger): Fields | und
   return Object.keys(built.value).length === 0 ? undefined : built.value;
 };
 
-/** Members that only say what something is. */
+/** Marks members that only declare a type. */
 const form = (holder: unknown, ledger: Ledger, ...keys: readonly string[]): void => {
   if (isFields(holder)) ledger.carry(holder, ...keys);
 };
@@ -100,7 +100,7 @@ const transformationOf = (one: Fields, ledger: Ledger): Fields => {
   return built.value;
 };
 
-/** A panel of an element. */
+/** Converts the panel of an element. */
 export const panelOfElement = (element: Fields, ledger: Ledger): Fields => {
   const spec = specOf(element);
   form(element, ledger, 'kind');
@@ -169,7 +169,7 @@ const variableOf = (variable: Fields, ledger: Ledger): Fields => {
     .copy(spec, { pluginId: 'query' });
   built.copy(variable, { kind: 'type' }, (kind) => entry(variableTypes, String(kind)) ?? String(kind));
   if (!isFields(query)) {
-    // Variables of filters and groupings name their data source beside what they say.
+    // Variables of filters and groupings name their data source outside their spec.
     const datasource = sourceOf(variable, spec['datasource'], ledger);
     return built.copy(spec, { query: 'query' }).with(datasource === undefined ? {} : { datasource }).value;
   }
@@ -200,7 +200,7 @@ const annotationOf = (annotation: Fields, ledger: Ledger): Fields => {
   return built.with(datasource === undefined ? {} : { datasource }).value;
 };
 
-/** Everything of a dashboard but its panels and layout. */
+/** Converts everything of a dashboard except its panels and layout. */
 export const classicOf = (spec: Fields, ledger: Ledger): Fields => {
   const settings = spec['timeSettings'];
   const built = new Classic(ledger)

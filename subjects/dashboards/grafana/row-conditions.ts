@@ -1,4 +1,4 @@
-/** Conditions by which rows are kept, in both directions. */
+/** Conditions of row filters, in both directions. */
 import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
 import { entry } from './lens.ts';
 
@@ -45,7 +45,7 @@ const readCondition = (filter: Fields): object | undefined => {
   }
 };
 
-/** Undefined: one of the conditions is nothing of ours. */
+/** Returns undefined if one of the conditions has no equivalent. */
 export const readRows = (options: Fields, ledger: Ledger): Fields | undefined => {
   const filters = fieldsIn(options['filters']);
   const read = filters.map(readCondition);

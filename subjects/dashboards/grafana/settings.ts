@@ -1,4 +1,4 @@
-/** What a dashboard says of itself: name, time and links, in both directions. */
+/** General settings of a dashboard: name, time and links, in both directions. */
 import { isDeepStrictEqual } from 'node:util';
 import { DurationText, TimeText } from '../../../queries/time-parameters.ts';
 import { DashboardLink } from '../../../schemas/dashboards/links.ts';
@@ -9,7 +9,7 @@ import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
 const cursors = ['none', 'line', 'line-and-tooltip'] as const;
 const ofServer = 'is what the server that it comes from counts, and no part of the dashboard';
 const ofForm = 'says in which form the dashboard was written';
-/** What is not kept: another server counts anew, and what Grafana itself no longer reads. */
+/** Dropped settings: another server counts separately, and Grafana itself ignores the others. */
 const dropped: Readonly<Record<string, string>> = {
   ...Object.fromEntries(['id', 'version', 'iteration', 'gnetId', 'revision'].map((key) => [key, ofServer])),
   ...Object.fromEntries(['schemaVersion', '__inputs', '__requires', '__elements'].map((key) => [key, ofForm])),
@@ -88,7 +88,7 @@ const readLink = (link: Fields, ledger: Ledger): DashboardFields['links'][number
   return read.data;
 };
 
-/** Everything but variables, panels and annotations. */
+/** Converts everything except variables, panels and annotations. */
 export const readSettings = (dashboard: Fields, ledger: Ledger): Fields => {
   for (const [key, reason] of Object.entries(dropped))
     if (!isGrafanaDefault(dashboard, key)) ledger.drop(dashboard, key, reason);
@@ -116,7 +116,7 @@ export const readSettings = (dashboard: Fields, ledger: Ledger): Fields => {
     ...(cursor !== undefined && { cursor }),
   };
 };
-/** Whether it says what Grafana has anyhow, so that it is counted so. */
+/** Returns whether the setting has Grafana's default, and counts as such. */
 const isGrafanaDefault = (dashboard: Fields, key: string): boolean =>
   (key === 'style' && dashboard[key] === 'dark') || dashboard[key] === false || dashboard[key] === null;
 
@@ -132,7 +132,7 @@ export const writeLink = (link: DashboardFields['links'][number]): Fields => {
     : { ...shared, type: 'dashboards', tags: link.tags, asDropdown: link.asMenu, icon: 'external link', tooltip: '' };
 };
 
-/** The settings of a dashboard for Grafana. */
+/** Converts the settings of a dashboard for Grafana. */
 export const writeSettings = (document: DashboardFields): Record<string, unknown> => {
   const { name, description, tags, time, cursor, links } = document;
   return {

@@ -1,7 +1,7 @@
-/** Which data source of Grafana something asks. */
+/** Grafana data source of an object. */
 import { type Fields, fieldsIn, isFields } from './ledger.ts';
 
-/** `metrics`: PromQL. `unknown`: what it asks tells. */
+/** Kind of a data source. `metrics`: PromQL. `unknown`: determined from the query. */
 export type SourceKind = 'metrics' | 'unknown' | 'mixed' | 'expression' | 'internal' | { readonly foreign: string };
 
 const ofMetrics: ReadonlySet<string> = new Set([
@@ -11,7 +11,7 @@ const ofMetrics: ReadonlySet<string> = new Set([
 
 export const isOfMetrics = (type: unknown): boolean => ofMetrics.has(String(type));
 
-/** The name in `$name`, `${name}`, `${name:raw}` and `[[name]]`. */
+/** Extracts the name from `$name`, `${name}`, `${name:raw}` and `[[name]]`. */
 const variableIn = (text: string): string | undefined =>
   /^(?:\$(\w+)|\$\{(\w+)(?::\w+)?\}|\[\[(\w+)(?::\w+)?\]\])$/
     .exec(text)
@@ -24,7 +24,7 @@ const ofType = (type: string): SourceKind => {
   return type === 'grafana' || type === 'datasource' ? 'internal' : { foreign: type };
 };
 
-/** The data sources that a dashboard names. */
+/** The data sources that a dashboard references. */
 export class Sources {
   readonly #types = new Map<string, string>();
 
@@ -54,11 +54,11 @@ export class Sources {
   }
 }
 
-/** Whether an expression is LogQL, and no PromQL. */
+/** Returns whether an expression is LogQL instead of PromQL. */
 const isLogQl = (expression: string): boolean =>
   /\|[=~]|\|\s*(?:json|logfmt|pattern|regexp|unpack|unwrap|line_format|label_format|decolorize)\b/.test(expression) ||
   /\}\s*!=\s*[`"]/.test(expression);
 
-/** What a query asks where its data source does not say. */
+/** Guesses the kind of data source from a query without one. */
 export const guessed = ({ expr }: Fields): SourceKind =>
   typeof expr === 'string' && !isLogQl(expr) ? 'metrics' : { foreign: 'unknown' };

@@ -1,4 +1,4 @@
-/** What Grafana's typed form demands, and which keys it knows. */
+/** Required and known fields of Grafana's typed form. */
 import { type Fields, isFields } from './ledger.ts';
 import { at } from './lens.ts';
 
@@ -7,7 +7,7 @@ const tooltip = { mode: 'single', sort: 'none' };
 const figure = { reduceOptions: { calcs: ['lastNotNull'], values: false, fields: '' }, orientation: 'auto' };
 const lasting = { rowHeight: 0.9, showValue: 'auto', legend, tooltip };
 
-/** Options that a panel of a type must have, by type. */
+/** Required options of a panel, by type. */
 export const neededOptions: Readonly<Record<string, Fields>> = {
   timeseries: { legend, tooltip },
   stat: {
@@ -113,7 +113,7 @@ const known = {
   annotation: words('name datasource enable hide iconColor filter target type builtIn expr'),
 };
 
-/** What panels of the present classic form have, their place and what the server says of them included. */
+/** Fields of panels in the current classic form, including their position and server data */
 const panelKeys = new Set([
   ...known.panel,
   ...['id', 'gridPos', 'datasource', 'pluginVersion', 'repeat', 'repeatDirection', 'maxPerRow', 'repeatPanelId'],
@@ -141,7 +141,7 @@ const fitsFields = (path: string, value: unknown): boolean => {
   );
 };
 
-/** Whether a value that was kept of a panel may stand at its path. */
+/** Returns whether a stored source value of a panel is valid at its path. */
 export const fitsPanel = (path: string, value: unknown): boolean => {
   const [key = '', , inner] = path.split('.');
   if (!known.panel.has(key)) return false;
@@ -155,7 +155,7 @@ export const fitsPanel = (path: string, value: unknown): boolean => {
   return key !== 'links' && !(key === 'transformations' && inner === 'filter');
 };
 
-/** The same of the dashboard itself. */
+/** Returns whether a stored source value of the dashboard is valid at its path. */
 export const fitsDashboard = (path: string, value: unknown): boolean => {
   const [key = '', inner = '', , last] = path.split('.');
   if (key === 'timepicker') return known.timepicker.has(inner);

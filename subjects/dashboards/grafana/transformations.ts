@@ -1,4 +1,4 @@
-/** What is done with the tables of a panel, in both directions. */
+/** Transformations of a panel's tables, in both directions. */
 import { Transformation } from '../../../schemas/dashboards/transformations.ts';
 import { readCalculation, writeCalculation } from './calculations.ts';
 import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
@@ -10,11 +10,11 @@ type Ours = Fields & { readonly kind: string };
 
 interface Form {
   readonly id: string;
-  /** Names of older versions. */
+  /** Names in older versions. */
   readonly formerly?: string;
   readonly kind: string;
   readonly lenses?: readonly Lens[];
-  /** What no table of settings says. Undefined: it is nothing of ours. */
+  /** Converter for settings beyond the table. Returns undefined if there is no equivalent. */
   readonly read?: (options: Fields, ledger: Ledger) => Fields | undefined;
   readonly write?: (ours: Ours) => Fields;
 }
@@ -71,7 +71,7 @@ const writeGroups = ({ by, figures }: Ours): Fields => ({
   ]),
 });
 
-/** Names of queries as Grafana matches them: one, or some between slashes. */
+/** Query names in Grafana's matcher syntax: one, or several between slashes. */
 const readQueries = (value: unknown): string[] | undefined => {
   if (typeof value !== 'string') return undefined;
   const [, some] = /^\/\^(?:\(\?:)?([\w| -]+)\)?\$\/$/.exec(value) ?? [];
@@ -303,7 +303,7 @@ const readFilter = (filter: unknown, ledger: Ledger): string[] | undefined => {
   return queries;
 };
 
-/** Transformations that were understood. The others are left, and named. */
+/** Converts supported transformations. Others are reported and not converted. */
 export const readTransformations = (list: unknown, ledger: Ledger): object[] =>
   fieldsIn(list)
     .slice(0, 64)

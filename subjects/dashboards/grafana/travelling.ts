@@ -1,20 +1,23 @@
-/** What Grafana's form cannot say of a dashboard: it travels in a hidden variable, and holds while the rest is as it was written. */
+/**
+ * Data of a dashboard that Grafana's form lacks. An export stores it in a hidden variable. It is valid while the other
+ * data is unchanged.
+ */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { DashboardFields, Panel } from '../document.ts';
 import { type Fields, isFields } from './ledger.ts';
 
-/** The name of the variable. */
+/** Name of the variable. */
 export const travelling = 'oiq_travelling';
 
 interface Part {
-  /** Of what is read of Grafana's form. */
+  /** Hash of the data in Grafana's form. */
   readonly of: string;
   readonly is: unknown;
 }
 
 const hashOf = (value: unknown): string => createHash('sha256').update(canonical(value)).digest('hex').slice(0, 16);
-/** Another order of keys is no difference: Grafana writes them in its own. */
+/** Key order is not a difference: Grafana has its own. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, member: unknown) =>
     isFields(member)
@@ -50,8 +53,8 @@ const restOf = (document: DashboardFields): Fields => {
 };
 
 /**
- * What has to travel so that `read`, which is what an import makes of the export, becomes the document again; undefined where nothing
- * has to. `ids` and `sections`: ours by those that an import gives.
+ * Returns the data that must be exported so that `read`, the import of the export, becomes the original document;
+ * undefined if there is none. `ids` and `sections` map the IDs of an import to the original ones.
  */
 export const toTravel = (
   document: DashboardFields,
@@ -96,7 +99,7 @@ const ordered = (panels: readonly Panel[], order: unknown): readonly Panel[] => 
   return panels.toSorted((one, other) => (places.get(one.id) ?? Infinity) - (places.get(other.id) ?? Infinity));
 };
 
-/** What was read, with what travelled for the parts that are still as they were written. It is to be validated after that. */
+/** Merges imported data with the stored data of unchanged parts. Validate the result. */
 export const withTravelled = (read: DashboardFields, text: string): unknown => {
   let parts: unknown;
   try {

@@ -1,4 +1,7 @@
-/** Options of panels and settings of fields that Grafana's typed form knows, by type of panel. What it does not know travels. */
+/**
+ * Panel options and field settings of Grafana's typed form, by panel type. Other options are stored in the hidden
+ * variable.
+ */
 import { type Fields, fieldsIn, isFields } from './ledger.ts';
 import { at, entry } from './lens.ts';
 
@@ -15,7 +18,7 @@ const inner: Readonly<Record<string, Words>> = {
   footer: words('show reducer fields enablePagination countRows'),
   code: words('language showLineNumbers showMiniMap'),
 };
-/** Those that are other ones in one type. */
+/** Options that are different for one type */
 const innerOf: Readonly<Record<string, Words>> = {
   'piechart.legend': words('values displayMode placement showLegend asTable isVisible sortBy sortDesc width calcs'),
   'heatmap.legend': words('show'),
@@ -70,7 +73,7 @@ const custom: Readonly<Record<string, Words>> = {
   table: words('width minWidth align displayMode cellOptions hidden inspect filterable hideHeader'),
 };
 
-/** What each type of cell takes. */
+/** Options of each cell type */
 const cells: Readonly<Record<string, Words>> = {
   auto: words('type wrapText'),
   'color-text': words('type wrapText'),
@@ -84,7 +87,7 @@ const cells: Readonly<Record<string, Words>> = {
 
 const formats = words('time_series table heatmap');
 
-/** Targets of a panel have a name each, those of Prometheus an expression, and formats that are typed. */
+/** Targets of a panel have a name each, Prometheus targets have an expression, and formats are typed. */
 const cleanTargets = (targets: unknown): void => {
   for (const [index, target] of fieldsIn(targets).entries()) {
     const built = target as Built;
@@ -112,7 +115,7 @@ const cleanOptions = (type: string, held: Built, known: Words): void => {
   if (isFields(code) && !languages.has(String(code['language']))) delete code['language'];
 };
 
-/** Words that are typed, by setting. Older versions had others. */
+/** Typed words by setting. Older versions had others. */
 const choices: Readonly<Record<string, Words>> = {
   axisColorMode: words('text series'),
 };
@@ -125,7 +128,7 @@ const cleanCell = (settings: Built): void => {
   if (isFields(cell) && cell['type'] === 'color-background' && cell['mode'] === 'lcd') delete (cell as Built)['mode'];
 };
 
-/** Takes away of a panel what the typed form does not know. */
+/** Removes the fields of a panel that the typed form lacks. */
 export const retainTyped = (panel: Built): void => {
   const type = String(panel['type']);
   const known = entry(options, type);

@@ -1,4 +1,4 @@
-/** Units of Grafana by their names there, and as the platform writes them. Others keep their names. */
+/** Unit names of Grafana and OIQ. Other units keep their names. */
 import type { Codec } from './lens.ts';
 
 const pairs: Readonly<Record<string, string>> = {
@@ -24,7 +24,7 @@ const pairs: Readonly<Record<string, string>> = {
 const back = new Map(Object.entries(pairs).map(([theirs, ours]) => [ours, theirs]));
 
 export const unit: Codec = {
-  // A name of theirs that is a unit of ours, and means another, would come back as another.
+  // A Grafana name that is a different unit in OIQ would not survive a round trip.
   read: (value) =>
     typeof value === 'string' && value !== '' && value.length <= 64 && (Object.hasOwn(pairs, value) || !back.has(value))
       ? (pairs[value] ?? value)

@@ -18,7 +18,7 @@ const orders = [
   ['natural', 'descending'],
 ] as const;
 
-/** What every variable has. */
+/** Fields that every variable has. */
 const shared = (variable: Fields, ledger: Ledger): Fields => {
   const { name, label, description, hide, skipUrlSync } = variable;
   ledger.carry(variable, 'name', 'type');
@@ -49,7 +49,7 @@ const readCurrent = (variable: Fields, ledger: Ledger): string[] => {
     value === 'All' && variable['includeAll'] === true ? allValues : value,
   );
   ledger.carry(current, 'value');
-  // The text of a value is found anew.
+  // The text of a value is determined again.
   const texts = textsIn(current['text']);
   const same = texts.every(
     (text, index) => text === values[index] || values[index] === allValues || values.length === 0,
@@ -59,7 +59,7 @@ const readCurrent = (variable: Fields, ledger: Ledger): string[] => {
   return values;
 };
 
-/** What is chosen of values. */
+/** The selected values. */
 const readChosen = (variable: Fields, ledger: Ledger): Fields => {
   const { multi, includeAll, allValue, allowCustomValue } = variable;
   for (const key of ['multi', 'includeAll', 'allowCustomValue'])
@@ -74,11 +74,11 @@ const readChosen = (variable: Fields, ledger: Ledger): Fields => {
   };
 };
 
-/** A pattern of Grafana between slashes, which finds anywhere. */
+/** A Grafana pattern between slashes, which matches anywhere. */
 const readPattern = (regex: unknown): string | undefined => {
   if (!isText(regex) || regex === '' || regex.length > 1024) return undefined;
   const [, inner, flags] = /^\/(.*)\/([a-z]*)$/s.exec(regex) ?? [];
-  // Without slashes the whole value has to match.
+  // Without slashes the entire value must match.
   if (inner === undefined) return `^${regex}$`;
   return flags === '' ? inner : flags === 'i' ? `(?i)${inner}` : undefined;
 };
@@ -95,7 +95,7 @@ const readQueryFields = (variable: Fields, ledger: Ledger): Fields => {
   const order = orders[Number(sort ?? 0)];
   if (Number(sort ?? 0) in orders) ledger.carry(variable, 'sort');
   ledger.carry(variable, ...(refresh === 1 || refresh === 2 || refresh === true ? ['refresh'] : []));
-  // Values that were found when it was saved.
+  // Values that were current at the last save.
   if (Array.isArray(options)) ledger.markDefault(variable, 'options');
   const fixed = fieldsIn(variable['staticOptions']);
   if (fixed.length > 0) ledger.carry(variable, 'staticOptions', 'staticOptionsOrder');
@@ -114,9 +114,9 @@ const readQueryFields = (variable: Fields, ledger: Ledger): Fields => {
   };
 };
 
-/** The last comma outside of braces, brackets, parentheses and quotes; -1 where there is none. */
+/** Returns the last comma outside of braces, brackets, parentheses and quotes; -1 if there is none. */
 const lastComma = (text: string): number => {
-  // From the end, as a label holds none of these: the first comma that is met outside of them is the last one.
+  // From the end, since a label contains none of these: the first comma outside of them is the last one.
   let depth = 0;
   for (let index = text.length - 1; index >= 0; index--) {
     const character = text[index] ?? '';
@@ -129,7 +129,7 @@ const lastComma = (text: string): number => {
 
 const labelName = /^(?:[A-Za-z_][\w.]*|\$\w+|\$\{\w+\})$/;
 
-/** What a question of Prometheus' data source asks for: `label_values(up, job)`. */
+/** Parses a query of the Prometheus data source: `label_values(up, job)`. */
 const questionOf = (input: string): Fields | undefined => {
   const text = input.trim();
   const inner = (name: string): string | undefined =>
@@ -148,7 +148,7 @@ const questionOf = (input: string): Fields | undefined => {
   if (metrics !== undefined) return { kind: 'metric-names', ...(metrics !== '' && { names: metrics }) };
   const result = inner('query_result');
   if (result !== undefined) return result === '' ? undefined : { kind: 'promql', expression: result };
-  // A selector by itself is asked for its series.
+  // A plain selector queries its series.
   return /^[A-Za-z_:][\w:]*(?:\{[^{}]*\})?$/.test(text) ? { kind: 'promql', expression: text } : undefined;
 };
 
@@ -168,7 +168,7 @@ const readQuestion = (variable: Fields, sources: Sources, ledger: Ledger): Field
   return { ...shared(variable, ledger), ...question, ...readQueryFields(variable, ledger) };
 };
 
-/** `a, b : c, d\,e`: values with commas between, some with a title. */
+/** Splits `a, b : c, d\,e`: comma-separated values, some with a title. */
 const splitList = (text: string): { readonly value: string; readonly title?: string }[] =>
   [...text.matchAll(/(?:\\,|[^,])+/g)]
     .map(([part]) => part.replaceAll('\\,', ',').trim())
@@ -186,7 +186,7 @@ const readList = (variable: Fields, ledger: Ledger): Fields => {
   ledger.carry(variable, 'query', 'options');
   ledger.markDefault(variable, 'regex', 'refresh', 'sort', 'queryValue', 'valuesFormat');
   const chosen = readChosen(variable, ledger);
-  // The list says what its values are called.
+  // The list contains the titles of its values.
   if (isFields(variable['current'])) ledger.markDefault(variable['current'], 'text');
   return {
     ...shared(variable, ledger),
@@ -234,7 +234,7 @@ const readFilters = (variable: Fields, sources: Sources, ledger: Ledger): Fields
     fieldsIn(variable[key]).flatMap((one) => {
       const { key: label, operator, value, values } = one;
       const all = textsIn(Array.isArray(values) && values.length > 0 ? values : value);
-      // Grafana asks without one that has no value.
+      // Grafana queries without a variable that has no value.
       if (all.length === 0) return [];
       ledger.carry(one, 'key', 'operator', 'value', 'values');
       return { label, operator: { '=|': '=', '!=|': '!=' }[String(operator)] ?? operator, values: all };
@@ -247,7 +247,7 @@ const readFilters = (variable: Fields, sources: Sources, ledger: Ledger): Fields
   };
 };
 
-/** A variable in our form; undefined where it is none of ours. */
+/** Converts a variable of Grafana; undefined if there is no equivalent. */
 export const readVariable = (variable: Fields, sources: Sources, ledger: Ledger): OurVariable | undefined => {
   const read = (): Fields | undefined => {
     switch (variable['type']) {
@@ -273,7 +273,7 @@ export const readVariable = (variable: Fields, sources: Sources, ledger: Ledger)
   return undefined;
 };
 
-/** Whether it chooses a data source that is this organization's metrics. */
+/** Returns whether the variable selects a data source for the metrics of this organization. */
 export const choosesMetrics = ({ type, query }: Fields): boolean => type === 'datasource' && isOfMetrics(query);
 
 type Chosen = Extract<OurVariable, { several: boolean }>;
@@ -339,7 +339,7 @@ const writeOthers = (variable: OurVariable): Fields | undefined => {
   }
 };
 
-/** A variable for Grafana; undefined where Grafana has none such. */
+/** Converts a variable for Grafana; undefined if Grafana has no equivalent. */
 export const writeVariable = (variable: OurVariable, datasource: object): Record<string, unknown> | undefined => {
   const { name, title, description, hide, inAddress } = variable;
   const question = questionFor(variable);

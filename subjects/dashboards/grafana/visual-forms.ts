@@ -1,10 +1,10 @@
-/** The settings of each kind of panel, and where Grafana has them: those that a table can say. */
+/** Settings of each kind of panel with their paths in Grafana, as far as a table can express them. */
 import type { Panel } from '../document.ts';
 import { scale } from './fields.ts';
 import { type Codec, flag, integer, type Lens, listOf, names, number, same, text } from './lens.ts';
 import { reducer, reducerTitle } from './reducers.ts';
 
-/** Settings of a legend, but for where it is and its form. */
+/** Settings of a legend, except its position and form. */
 export const legendLenses: readonly Lens[] = [
   ['options.legend.calcs', 'legend.values', listOf(reducer, 32)],
   ['options.legend.sortBy', 'legend.sortBy', reducerTitle],
@@ -17,7 +17,7 @@ const tooltipLenses: readonly Lens[] = [
   ['options.tooltip.hideZeros', 'tooltip.hidesZeros', flag],
 ];
 
-/** A pattern of names of fields; empty: those that are numbers. */
+/** A pattern of field names; empty for numeric fields. */
 const fieldPattern: Codec = {
   read: (value) => {
     if (typeof value !== 'string' || value.length > 1000) return undefined;
@@ -50,7 +50,7 @@ const perPage: Lens = ['options.perPage', 'perPage', integer(1, 1000)];
 const flags = (...pairs: readonly (readonly [string, string])[]): Lens[] =>
   pairs.map(([theirs, ours]) => [`options.${theirs}`, ours, flag]);
 
-/** A kind with its type in Grafana. */
+/** A kind with its Grafana type. */
 export interface Form {
   readonly type: string;
   readonly kind: Panel['visual']['kind'];
@@ -276,7 +276,7 @@ const others: readonly Form[] = [
     type: 'text',
     kind: 'text',
     lenses: [
-      // HTML is text here: the word is kept.
+      // HTML is shown as text; the mode is preserved.
       ['options.mode', 'form', same('markdown', 'code')],
       ['options.content', 'content', text(65_536)],
       ['options.code.language', 'language', severalOr(text(32))],

@@ -1,4 +1,4 @@
-/** What panels draw: the options of each type of Grafana, and those of each kind of ours. */
+/** Visualizations of panels: options by Grafana type and by OIQ kind. */
 import { shortenedVisual } from '../as-code.ts';
 import type { Panel } from '../document.ts';
 import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
@@ -9,7 +9,7 @@ import { formByKind, formByType, legendLenses } from './visual-forms.ts';
 type Visual = Panel['visual'];
 
 export const isKnownType = (type: unknown): boolean => formByType.has(String(type));
-/** Types whose panels ask nothing. */
+/** Returns whether panels of a type have no queries. */
 export const hasNoQueries = (type: unknown): boolean => ['text', 'alertlist', 'dashlist'].includes(String(type));
 
 const readLegend = (options: unknown, ledger: Ledger): Fields | undefined => {
@@ -45,13 +45,13 @@ const alertStates = {
 } as const;
 const alertOrders = [undefined, 'name', 'name-descending', 'severity', 'newest', 'oldest'] as const;
 
-/** What a table of settings cannot say, by kind. */
+/** Settings beyond the tables, by kind. */
 const readOthers = (kind: string, options: unknown, ledger: Ledger): Fields => {
   if (!isFields(options)) return {};
   if (kind === 'table') return readTable(options, ledger);
   if (kind === 'heatmap') return readHeatmap(options, ledger);
   if (kind === 'node-graph') return readGraph(options, ledger);
-  // Grafana searches only where it is asked to, and lists favourites unless it is asked not to.
+  // In Grafana, search is off and favorites are on by default.
   if (kind === 'dashboards')
     return { found: options['showSearch'] === true, favourites: options['showStarred'] !== false };
   if (kind !== 'alerts') return {};
@@ -119,7 +119,7 @@ const readGraph = ({ nodes, edges }: Fields, ledger: Ledger): Fields => {
   return { nodeUnits: units(nodes), edgeUnits: units(edges), arcs };
 };
 
-/** What a panel of a known type draws. */
+/** Converts the visualization of a panel with a known type. */
 export const readVisual = (panel: Fields, ledger: Ledger): Fields => {
   const form = formByType.get(String(panel['type']));
   if (form === undefined) return {};
@@ -193,7 +193,9 @@ const writeGraph = (visual: Visual & { kind: 'node-graph' }, written: Record<str
     );
 };
 
-/** The type and options of a panel for Grafana; undefined where Grafana has no such panel. What is Grafana's default is left out. */
+/**
+ * Returns the Grafana type and options of a panel; undefined if Grafana has no equivalent. Omits Grafana's defaults.
+ */
 export const writeVisual = (visual: Visual): Fields | undefined => {
   const form = formByKind.get(visual.kind);
   if (form === undefined) return undefined;

@@ -1,4 +1,7 @@
-/** Asks what is marked on the axis of time: events of the feed, records that a search finds, and where an expression is not 0. */
+/**
+ * Reads the marks on the time axis: events of the feed, records that match a search, and times at which an expression
+ * is not 0.
+ */
 import type { Query } from '../../../queries/query.ts';
 import type { Range } from '../../../queries/range.ts';
 import type { Incompleteness, Result } from '../../../queries/result.ts';
@@ -15,7 +18,7 @@ import type { DashboardFields } from '../document.ts';
 import type { PanelContext } from './panel.ts';
 import type { AnnotationItem, Mark } from './question.ts';
 
-/** Most marks of one annotation. */
+/** Maximum number of marks of one annotation. */
 const maxMarks = 500;
 
 /** Which events of the feed are marked. */
@@ -30,7 +33,7 @@ export interface EventsRequest {
 
 export interface AnnotationContext extends PanelContext {
   readonly scope: Scope;
-  /** Reads the event feed, the newest first. */
+  /** Reads the event feed, latest first. */
   events(
     request: EventsRequest,
   ): Promise<{ readonly events: readonly FeedEvent[]; readonly partial: Incompleteness[] }>;
@@ -128,7 +131,7 @@ const endOf = (time: string, duration: unknown): string | null => {
 
 const iso = (ms: number): string => formatTime(BigInt(Math.round(ms)) * 1_000_000n);
 
-/** Steps that follow each other with a value that is not 0, as stretches of time. */
+/** Time ranges of consecutive steps with a value other than 0. */
 const stretches = ({ points }: Result['series'][number], stepMs: number): [from: number, to: number][] => {
   const found: [number, number][] = [];
   for (const [time, value] of points) {
@@ -140,7 +143,7 @@ const stretches = ({ points }: Result['series'][number], stepMs: number): [from:
   return found;
 };
 
-/** Where values are times: each once. */
+/** Times given by values, each once. */
 const timesIn = ({ points }: Result['series'][number], { from, to }: Range): [from: number, to: number][] => {
   const all = new Set(points.map(([, value]) => Number(value ?? Number.NaN)));
   return [...all].flatMap((ms): [number, number][] =>
@@ -184,7 +187,7 @@ const found = (source: Annotation['source'], context: AnnotationContext): Promis
   }
 };
 
-/** The marks of an annotation. It never rejects: what fails is told in it. */
+/** Returns the marks of an annotation. Never rejects: the result contains the error. */
 export const queryAnnotation = async (
   { name, source }: Annotation,
   context: AnnotationContext,

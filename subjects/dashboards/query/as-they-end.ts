@@ -1,4 +1,7 @@
-/** What tasks give and their places, each as soon as it has ended; `atOnce` of them run at a time. Where the reader stops, no more begin. */
+/**
+ * Yields the results of tasks with their indexes, as soon as each has ended; `atOnce` tasks run concurrently. If the
+ * reader stops, no more tasks start.
+ */
 export async function* asTheyEnd<Value>(
   tasks: readonly (() => Promise<Value>)[],
   atOnce: number,

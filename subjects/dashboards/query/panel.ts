@@ -1,4 +1,4 @@
-/** Asks one panel: its queries, the formulas over them, and what its transformations make of the answers. */
+/** Queries one panel: its queries, its formulas, and its transformations. */
 
 import type { Results } from '../../../queries/batch/results.ts';
 import { invalid, QueryError } from '../../../queries/errors.ts';
@@ -24,18 +24,18 @@ import type { Panel } from '../document.ts';
 import type { DashboardQuestion, Fault, PanelItem, ShownTable } from './question.ts';
 import type { ShownPanel } from './repeats.ts';
 
-/** What all panels of a request are asked with. */
+/** Shared context of all panels in a request. */
 export interface PanelContext {
   readonly question: Pick<DashboardQuestion, 'step' | 'maxPoints'>;
   readonly range: Range;
   readonly results: Results;
   readonly filters: readonly Filter[];
-  /** Saved queries by their ids: those that the one who asks may read. */
+  /** Saved queries by ID, which the caller may read. */
   readonly saved: ReadonlyMap<string, Query>;
   readonly names: PlatformContext['names'];
-  /** What is shown of an answer instead of all of it; tables are made of that too. */
+  /** Reduces a result for display; tables are built from the reduced result too. */
   readonly shownAs?: ((panel: Panel) => (name: string, result: Result) => Result) | undefined;
-  /** What people are told of an error. */
+  /** Returns the error message for users. */
   faultOf(error: unknown): Pick<Fault, 'code' | 'message'>;
 }
 
@@ -43,10 +43,10 @@ type PanelQuery = Panel['queries'][number];
 
 const msNs = 1_000_000n;
 const isOfRates = (minStep = ''): boolean => /^\$(?:__rate_interval|\{__rate_interval\})$/.test(minStep);
-/** Steps that are as long as the ranges of rates stay so. */
+/** Steps that equal rate ranges are not multiplied. */
 const factorOf = ({ minStep, stepFactor = 1 }: PanelQuery): number => (isOfRates(minStep) ? 1 : stepFactor);
 
-/** Stands for a query that there is not: what reads its answer fails with why. */
+/** Replaces a missing query: everything that reads its result fails with the reason. */
 const missing: Query = { kind: 'promql', expression: 'missing' };
 const lengthNs = (text: string | undefined): bigint => (text === undefined ? 0n : (parseDuration(text) ?? 0n));
 
@@ -73,7 +73,7 @@ const minStepMs = (minStep: string | undefined, scope: Scope, path: string): num
   return Number(ns / msNs);
 };
 
-/** Why a part failed, and which. */
+/** Error of a part, with its path */
 class PartError extends Error {
   readonly path: string;
 
@@ -95,13 +95,13 @@ const namedIn = (expression: string): readonly string[] => {
   try {
     return namesIn(parseFormula(expression));
   } catch (error) {
-    // Said where the formula itself is answered.
+    // The formula itself reports the error.
     if (error instanceof QueryError) return [];
     throw error;
   }
 };
 
-/** Over one range: a panel asks a second one where it compares. */
+/** One run of a panel over one range. A panel with a comparison has a second run. */
 class PanelRun {
   readonly #shown: ShownPanel;
   readonly #context: PanelContext;
@@ -123,7 +123,8 @@ class PanelRun {
   }
 
   /**
-   * Ranges of rates are made of the step without its factor. Where steps are as long as these ranges, the ranges are no longer than a step.
+   * Rate ranges are derived from the step without its factor. If steps equal rate ranges, the ranges do not exceed a
+   * step.
    */
   #scopeOf({ minStep }: PanelQuery, stepMs: number, plainMs: number, scrapeMs: number): Scope {
     const scope = new Map(this.#scope(stepMs, scrapeMs));
@@ -152,7 +153,7 @@ class PanelRun {
         `the saved query ${panelQuery.savedQueryId} is not there for you, or is not understood`,
       );
     const ownMs = this.#minStepMs(panelQuery);
-    // A formula reads queries at the same steps.
+    // A formula reads queries with the same steps.
     const alignedQueries = panel.formulas.length > 0 ? panel.queries : [panelQuery];
     const lengths = alignedQueries.map((each) => Math.max(this.stepMs, this.#minStepMs(each)));
     const factored = alignedQueries.map((each, at) => (lengths[at] as number) * factorOf(each));
@@ -165,7 +166,10 @@ class PanelRun {
     return results.of(filled, { range: this.#range, ...(isTable ? {} : { stepMs }) });
   }
 
-  /** Queries and formulas by name, those that are wanted. Hidden ones are only for formulas and transformations. */
+  /**
+   * Returns the results of the needed queries and formulas by name. Hidden ones are only for formulas and
+   * transformations.
+   */
   answers(): Map<string, Promise<Result>> {
     const { queries, formulas, transformations } = this.#shown.panel;
     const named = new Set(formulas.flatMap(({ expression }) => namedIn(expression)));
@@ -176,7 +180,7 @@ class PanelRun {
       activeQueries.map((query) => [query.name, ofPart(`queries.${query.name}`, () => this.#run(query))]),
     );
     const own = new Map(answers);
-    // One object for each name: two may ask the same saved query.
+    // One object per name: two may use the same saved query.
     const parts = Object.fromEntries(queries.map((query) => [query.name, { ...(this.#queryOf(query) ?? missing) }]));
     const scope = this.#scope(this.stepMs, 0);
     for (const { name, expression } of formulas)
@@ -223,7 +227,7 @@ const shownTable = (table: Table): ShownTable => {
   };
 };
 
-/** What the transformations make, in the order of the queries. */
+/** Returns the tables of the transformations, in query order. */
 const tablesFor = (
   { transformations, visual }: Panel,
   found: Settled['found'],
@@ -237,7 +241,7 @@ const tablesFor = (
   return { table: tables[frame] ?? tables[0] ?? null, tables: tables.length > 1 ? tables : [] };
 };
 
-/** The innermost part that failed. */
+/** The innermost failed part. */
 const faultIn = (error: unknown, { faultOf }: PanelContext): Fault => {
   let [path, cause] = ['', error];
   while (cause instanceof PartError) {
@@ -254,7 +258,7 @@ const shownOf = ({ queries, formulas }: Panel, found: Settled['found']): Record<
   return Object.fromEntries([...found].filter(([name]) => !hidden.has(name)));
 };
 
-/** The answer of a panel. It never rejects: what fails is told in it. */
+/** Returns the result of a panel. Never rejects: the result contains the error. */
 export const queryPanel = async (shown: ShownPanel, context: PanelContext): Promise<PanelItem> => {
   const { panel, repeat, scope, partial } = shown;
   const item = {

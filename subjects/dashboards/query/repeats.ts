@@ -1,11 +1,11 @@
-/** Panels as they are shown: once, or once for each value that is chosen of a variable. */
+/** Displayed panels: once, or once for each selected value of a variable. */
 import type { Incompleteness } from '../../../queries/result.ts';
 import type { Resolved, ResolvedVariable } from '../../../queries/variables/resolve.ts';
 import type { Scope, VariableValue } from '../../../queries/variables/scope.ts';
 import { allValues } from '../../../schemas/dashboards/variables.ts';
 import type { DashboardFields, Panel } from '../document.ts';
 
-/** Of one panel in one request, those of sections that repeat included. */
+/** Maximum copies of one panel in one request, including those by repeating sections. */
 const maxRepeats = 100;
 
 interface Repeat {
@@ -13,7 +13,7 @@ interface Repeat {
   readonly max: number;
 }
 
-/** A panel as it is shown once. */
+/** One displayed panel. */
 export interface ShownPanel {
   readonly panel: Panel;
   readonly repeat: Readonly<Record<string, string>> | null;
@@ -21,7 +21,7 @@ export interface ShownPanel {
   readonly partial: readonly Incompleteness[];
 }
 
-/** What repeats a panel: the sections around it, the outermost first, and the panel itself. */
+/** Returns the repeats of a panel: those of its sections, outermost first, and its own. */
 export const repeatsOf = ({ place, repeat }: Panel, sections: DashboardFields['sections']): readonly Repeat[] => {
   const around: Repeat[] = [];
   const byId = new Map(sections.map((section) => [section.id, section]));
@@ -40,7 +40,7 @@ const cut = (variable: string, max: number, found: number): Incompleteness => ({
 
 type Chosen = Readonly<Record<string, string>>;
 
-/** One variable more: each of those so far once for each of its values. */
+/** Applies another variable: each copy so far is repeated for each of its values. */
 const times = (
   chosen: readonly Chosen[],
   { variable, max }: Repeat,
@@ -64,7 +64,7 @@ const scopeOf = (chosen: Chosen, { scope, items }: Resolved): Scope => {
   return new Map([...scope, ...own]);
 };
 
-/** A panel once, or as often as its variables repeat it. A variable without a value repeats nothing. */
+/** Returns a panel once, or repeated for its variables. A variable without a value repeats nothing. */
 export const shownPanels = (
   panel: Panel,
   sections: DashboardFields['sections'],

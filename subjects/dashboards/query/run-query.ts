@@ -1,4 +1,7 @@
-/** Asks a whole dashboard: its variables, then its panels and annotations, each told as soon as it is done. */
+/**
+ * Queries an entire dashboard: its variables, then its panels and annotations, each of which is returned as soon as it
+ * is complete.
+ */
 
 import { Results } from '../../../queries/batch/results.ts';
 import { invalid } from '../../../queries/errors.ts';
@@ -15,15 +18,15 @@ import { queryPanel } from './panel.ts';
 import type { DashboardAnswer, DashboardLine, DashboardQuestion } from './question.ts';
 import { repeatsOf, type ShownPanel, shownPanels } from './repeats.ts';
 
-/** Who asks, and what only they know. */
+/** Caller of the query, with the caller's own settings. */
 export interface DashboardContext
   extends Pick<AnnotationContext, 'saved' | 'names' | 'faultOf' | 'events' | 'shownAs'> {
   readonly reading: QueryReading;
-  /** Ends what has not been answered; what was stands. */
+  /** Aborts pending queries; complete results are returned. */
   readonly signal: AbortSignal;
 }
 
-/** So many panels are worked on at once: those of one round can be asked together. */
+/** Maximum number of concurrent panels: those of one round can share a batch. */
 const panelsAtOnce = 50;
 
 interface DashboardSelection {
@@ -62,7 +65,7 @@ const selectionOf = (document: DashboardFields, question: DashboardQuestion, now
   annotations: annotationsOf(document, question),
 });
 
-/** Names of the variables that are used, where only some panels are asked. */
+/** Names of the variables in use, if only some panels are queried. */
 const usedBy = (
   { panels, annotations }: DashboardSelection,
   { variables, sections }: DashboardFields,
@@ -98,7 +101,7 @@ const resolvedFor = (
 const panelsShown = ({ panels }: DashboardSelection, document: DashboardFields, resolved: Resolved): ShownPanel[] =>
   panels.flatMap((panel) => shownPanels(panel, document.sections, resolved));
 
-/** Lines with the places of panels and annotations among each other. */
+/** Lines with the positions of panels and annotations */
 async function* placedLines(
   document: DashboardFields,
   question: DashboardQuestion,
@@ -126,8 +129,8 @@ async function* placedLines(
 }
 
 /**
- * What a dashboard answers, line by line. Rejects where nothing can be asked: a range that is none, or variables that use each other in
- * a circle.
+ * Yields the result of a dashboard query, line by line. Rejects if nothing can be queried because of an invalid range,
+ * or a cycle of variables.
  */
 export async function* dashboardLines(
   document: DashboardFields,
@@ -137,7 +140,7 @@ export async function* dashboardLines(
   for await (const [, line] of placedLines(document, question, from)) yield line;
 }
 
-/** The same as one answer, in the order of the panels. */
+/** Returns the result as one response, in panel order. */
 export const dashboardAnswer = async (
   document: DashboardFields,
   question: DashboardQuestion,

@@ -1,4 +1,4 @@
-/** What a snapshot shows: frozen answers and how they are drawn, without queries, ids, links and names. */
+/** Content of a snapshot: frozen results and their visualization, without queries, IDs, links and names. */
 import { z } from 'zod';
 import { Series, TableColumn } from '../../../queries/result.ts';
 import { namesUsed } from '../../../queries/variables/references.ts';
@@ -21,14 +21,14 @@ const frozenResults = z.record(z.string(), FrozenResult);
 
 const Frozen = z.strictObject({
   title: z.string(),
-  section: z.int().nullable().describe('Its place in `sections`'),
+  section: z.int().nullable().describe('Index in `sections`'),
   place: z.strictObject({ x: z.int(), y: z.int(), width: z.int(), height: z.int() }),
   visual: z.union([Visual, z.strictObject({ kind: z.string() })]),
   fields: FieldSettings,
-  repeats: z.int().nullable().describe('Of a panel that is there several times: which one'),
+  repeats: z.int().nullable().describe('Index of the copy, for a repeated panel'),
   results: frozenResults,
   earlier: frozenResults,
-  tables: z.array(FrozenTable).describe('What its transformations made'),
+  tables: z.array(FrozenTable).describe('Tables from the transformations'),
   hasFailed: z.boolean(),
 });
 
@@ -57,7 +57,7 @@ export const parseSnapshotContent = (text: string): SnapshotContent => {
   return { ...content, createdAt: madeAt, panels };
 };
 
-/** A title with variables would tell their values. */
+/** A title with variables would reveal their values. */
 const titleOf = (title: string): string => (namesUsed(title).length === 0 ? title : '');
 
 const frozen = (results: PanelItem['results']): z.output<typeof frozenResults> =>
@@ -99,7 +99,7 @@ const frozenPanel = (
   };
 };
 
-/** Of an answer whose results were stripped. */
+/** Builds the content from a response with stripped results. */
 export const snapshotContent = (
   { name, createdAt: madeAt }: { readonly name: string; readonly createdAt: string },
   { panels, sections }: DashboardFields,

@@ -1,7 +1,7 @@
 import type { Filter, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { dashboardSnapshotContents, dashboardSnapshots } from '../../../schemas/resources/dashboard-snapshot.ts';
 
-/** Deletes all snapshots that match, and what they show. */
+/** Deletes all matching snapshots, and their contents. */
 export const removeSnapshots = async (
   documents: Pick<TenantDocuments, 'collection'>,
   filter: Filter,
@@ -11,7 +11,7 @@ export const removeSnapshots = async (
   for (let isMore = true; isMore; ) {
     const { items, nextCursor } = await snapshots.list({ filter });
     for (const { id } of items) {
-      // First, so that nothing is left without its snapshot where this ends in between.
+      // Contents first, so that an interruption leaves no content without its snapshot.
       await contents.delete(id);
       await snapshots.delete(id);
     }

@@ -1,4 +1,4 @@
-/** Settings of a panel as a snapshot keeps them: they name nothing that its frozen answers do not show. */
+/** Panel settings in a snapshot: they contain no names that its frozen results do not show. */
 import type { FieldSettings } from '../../../schemas/dashboards/fields.ts';
 import type { Panel } from '../document.ts';
 import type { PanelItem } from '../query/question.ts';
@@ -6,12 +6,12 @@ import type { PanelItem } from '../query/question.ts';
 type Visual = Panel['visual'];
 type Fields = ReturnType<typeof FieldSettings.parse>;
 
-/** Kinds whose settings tell of the organization, or of queries, and not how figures are drawn. */
+/** Kinds whose settings describe the organization or queries instead of the visualization. */
 const bare: ReadonlySet<string> = new Set(['text', 'alerts', 'dashboards', 'placeholder']);
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
-/** All names and texts that the answers of a panel show. */
+/** Returns all names and texts in the results of a panel. */
 export const shownTexts = ({ results, earlier, table, tables }: PanelItem): ReadonlySet<string> => {
   const answers = [...Object.values(results), ...Object.values(earlier)];
   const series = answers.flatMap((answer) => answer.series);
@@ -22,14 +22,14 @@ export const shownTexts = ({ results, earlier, table, tables }: PanelItem): Read
   ]);
 };
 
-/** What a pattern names where it names one text. */
+/** The text of a pattern that matches only one text. */
 const literalOf = (pattern: string): string =>
   pattern
     .replace(/^\^/, '')
     .replace(/\$$/, '')
     .replaceAll(/\\(\W)/g, '$1');
 
-/** How the panel is drawn, without names of fields that are not there. */
+/** Returns the visualization of a panel, without names of fields that are not shown. */
 export const shownVisual = (visual: Visual, shown: ReadonlySet<string>): Visual | { readonly kind: string } => {
   if (bare.has(visual.kind)) return { kind: visual.kind };
   const own = (name: string): string => (shown.has(name) ? name : '');
@@ -62,7 +62,7 @@ export const shownVisual = (visual: Visual, shown: ReadonlySet<string>): Visual 
 
 const isFigure = (text: string): boolean => text.trim() !== '' && !Number.isNaN(Number(text));
 
-/** How values are written, without mappings of texts that are not there. */
+/** Returns the field settings, without mappings of texts that are not shown. */
 export const shownFields = (
   { links: _, name: __, description: ___, ...fields }: Fields,
   shown: ReadonlySet<string>,

@@ -1,16 +1,16 @@
-/** Takes out of answers what people outside of the organization are not to see: all that is not a figure, a time, or listed. */
+/** Strips results for viewers outside of the organization: only numbers, times and listed values remain. */
 import type { Result } from '../../../queries/result.ts';
 import type { Panel } from '../document.ts';
 
-/** What the maker of a snapshot lets out. */
+/** Data that the creator of a snapshot discloses. */
 export interface LetOut {
-  /** Names of labels and fields whose values stay. */
+  /** Names of labels and fields whose values remain. */
   readonly labels: readonly string[];
-  /** Whether bodies of log records stay. */
+  /** Whether bodies of log records remain. */
   readonly bodies: boolean;
 }
 
-/** Ids by which records are found; they stay out even where they are listed. */
+/** IDs of records; they are removed even if they are listed. */
 const ids: ReadonlySet<string> = new Set([
   ...['id', 'traceId', 'spanId', 'parentSpanId', 'trace_id', 'span_id', 'parent_span_id'],
   ...['resource', 'attributes', 'attribute', 'scope', 'resourceId', 'projectId', 'tenantId', 'events', 'links'],
@@ -20,7 +20,10 @@ const bodyNames: ReadonlySet<string> = new Set(['body', 'message']);
 const stays = (name: string, { labels, bodies }: LetOut): boolean =>
   bodyNames.has(name) ? bodies : labels.includes(name) && !ids.has(name);
 
-/** What a series is called: as its query says, with labels that stay; otherwise by the query's name, since its own may hold the query. */
+/**
+ * Name of a series: from the query's legend with the remaining labels, or else the query's name, since the original
+ * name may contain the query.
+ */
 const nameOf = (legend: string, name: string, labels: Readonly<Record<string, string>>): string => {
   if (legend === '' || legend.startsWith('__') || /[$]|\[\[/.test(legend)) return name;
   const values = new Map(Object.entries(labels));
@@ -29,7 +32,7 @@ const nameOf = (legend: string, name: string, labels: Readonly<Record<string, st
 
 const figures: ReadonlySet<string> = new Set(['number', 'duration', 'time']);
 
-/** An answer of a query or formula without what does not stay. */
+/** Returns the result of a query or formula without undisclosed data. */
 export const stripped =
   (panel: Panel, letOut: LetOut) =>
   (name: string, result: Result): Result => {

@@ -1,23 +1,23 @@
-/** Which panels of templates would show something: whether the names that they need have landed lately. */
+/** Panels of templates that would show data: those whose required names have landed recently. */
 
 import type { Reading } from '../../../queries/reading.ts';
 import { type QuerySignal, type ReadSignal, signals } from '../../../queries/signals/index.ts';
 import { anyRow } from '../../../schemas/tables/any-row.ts';
 import { type Condition, isNeed, type Need, type NeedyPanel, needsIn } from './needs.ts';
 
-/** How far back a name counts as landed. */
+/** Age up to which a name counts as landed. */
 export const landedHours = 24;
 
-/** What has landed of all that was asked after. */
+/** Landed data for a set of needs. */
 export interface Landed {
   has(need: Need): boolean;
-  /** Whether the plan includes the signal. */
+  /** Returns whether the plan includes the telemetry signal. */
   includes(signal: ReadSignal): boolean;
 }
 
 const topicOf = (signal: QuerySignal): string | undefined => signals[signal].countedBy?.name;
 
-/** Those of metrics that have series. Senders of remote-write may say nothing more of a metric, or say it a minute later. */
+/** Metrics that have series. Remote-write senders may send no metadata of a metric, or send it a minute later. */
 const withSeries = async (
   metrics: readonly string[],
   { columns }: Pick<Reading, 'columns'>,
@@ -32,7 +32,10 @@ const withSeries = async (
   return rows.map(({ name }) => name);
 };
 
-/** One statement for all needs, and one for metrics of which nothing was said. Names and hours are read, never a record or a point. */
+/**
+ * Returns the landed data for needs. Runs one statement for all needs, and one for metrics without metadata. Reads
+ * names and hours, never a record or a point.
+ */
 export const landedOf = async (reading: Reading, needs: readonly Need[]): Promise<Landed> => {
   const { columns, plan, nowMs } = reading;
   const since = String(nowMs - landedHours * 3_600_000);
@@ -75,7 +78,7 @@ const called = (need: Need, landed: Landed): string => {
   return `${need.is === 'records' ? signals[need.signal].records : `the attribute ${need.name} of ${need.signal}`}${beyond}`;
 };
 
-/** What is missing for a condition to hold, in words; empty where it holds. */
+/** Missing data for a condition, in words; empty if it holds. */
 const missingFor = (condition: Condition, landed: Landed): string[] => {
   if (isNeed(condition)) return landed.has(condition) ? [] : [called(condition, landed)];
   if (condition.is === 'all') return [...new Set(condition.of.flatMap((part) => missingFor(part, landed)))];
@@ -87,12 +90,12 @@ const missingFor = (condition: Condition, landed: Landed): string[] => {
 export interface PanelFit {
   readonly id: string;
   readonly title: string;
-  /** In words; empty: it would show something. */
+  /** Missing data in words; empty if the panel would show data. */
   readonly missing: string[];
 }
 
 export const fitOf = (panels: readonly NeedyPanel[], landed: Landed): PanelFit[] =>
   panels.map(({ id, title, needs }) => ({ id, title, missing: missingFor(needs, landed) }));
 
-/** Every need of panels. */
+/** Returns all needs of panels. */
 export const needsOf = (panels: readonly NeedyPanel[]): Need[] => panels.flatMap(({ needs }) => needsIn(needs));

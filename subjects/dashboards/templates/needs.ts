@@ -1,4 +1,4 @@
-/** What the panels of a dashboard need to show something: names of metrics and attributes, and records at all. */
+/** Needs of a dashboard's panels: names of metrics and attributes, and any records. */
 import { namesIn, parseFormula } from '../../../queries/formula/parse.ts';
 import type { Query } from '../../../queries/query.ts';
 import { parseSearch } from '../../../queries/search/parse.ts';
@@ -7,16 +7,16 @@ import { type QuerySignal, signals } from '../../../queries/signals/index.ts';
 import { referenceOf } from '../../../schemas/fields.ts';
 import type { DashboardFields, Panel } from '../document.ts';
 
-/** One thing that must have landed. */
+/** One kind of data that must have landed. */
 export type Need =
   | { readonly is: 'metric'; readonly name: string }
   | { readonly is: 'attribute'; readonly signal: QuerySignal; readonly kinds: readonly string[]; readonly name: string }
   | { readonly is: 'records'; readonly signal: QuerySignal };
 
-/** A need, all of several, or one of several: a name of today and one of before do the same. */
+/** A need, all of several, or any of several: for example a current name or a former one. */
 export type Condition = Need | { readonly is: 'all' | 'any'; readonly of: readonly Condition[] };
 
-/** Whether a condition is one thing by itself. */
+/** Returns whether a condition is a single need. */
 export const isNeed = (condition: Condition): condition is Need => condition.is !== 'all' && condition.is !== 'any';
 
 const attribute = (signal: QuerySignal, name: string): Condition[] => {
@@ -55,7 +55,7 @@ const ofQuery = (query: Query): Condition => {
   }
 };
 
-/** What a panel needs: one of the queries and formulas that it shows. undefined where it asks nothing. */
+/** The need of a panel: one of its visible queries and formulas. Undefined for a panel without queries. */
 const ofPanel = ({ queries, formulas }: Panel): Condition | undefined => {
   const conditions = new Map(
     queries.flatMap(({ name, query }) => (query === undefined ? [] : [[name, ofQuery(query)]])),
@@ -69,7 +69,7 @@ const ofPanel = ({ queries, formulas }: Panel): Condition | undefined => {
   return of.length === 0 ? undefined : { is: 'any', of };
 };
 
-/** A panel that asks something, and what it needs. */
+/** A panel with queries, and its needs. */
 export interface NeedyPanel {
   readonly id: string;
   readonly title: string;
@@ -82,6 +82,6 @@ export const panelsWithQueries = ({ panels }: Pick<DashboardFields, 'panels'>): 
     return needs === undefined ? [] : [{ id: panel.id, title: panel.title, needs }];
   });
 
-/** Every need in a condition, those that others stand in for included. */
+/** Returns all needs in a condition, including alternatives. */
 export const needsIn = (condition: Condition): Need[] =>
   isNeed(condition) ? [condition] : condition.of.flatMap(needsIn);

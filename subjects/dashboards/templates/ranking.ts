@@ -1,22 +1,25 @@
-/** The order of the gallery: what would show most comes first, then what this organization uses, then what its people have marked. */
+/**
+ * Order of the gallery: templates that would show most data first, then those in use by the organization, then
+ * favorites of its users.
+ */
 import type { PanelFit } from './fit.ts';
 import type { Template } from './templates.ts';
 
-/** How a template stands in an organization. */
+/** Status of a template in an organization. */
 export interface TemplateStatus {
   readonly template: Template;
-  /** undefined: what has landed cannot be read now. */
+  /** Undefined if landed data cannot be read at the moment. */
   readonly panels: readonly PanelFit[] | undefined;
-  /** Dashboards that were made of it. */
+  /** Number of dashboards created from it. */
   readonly dashboards: number;
   readonly favourites: number;
 }
 
-/** Panels that would show something. */
+/** Returns the number of panels that would show data. */
 export const filledOf = ({ panels }: Pick<TemplateStatus, 'panels'>): number | undefined =>
   panels?.filter(({ missing }) => missing.length === 0).length;
 
-/** The share of the panels that would show something, 0 to 1. */
+/** Returns the share of the panels that would show data, 0 to 1. */
 export const shareOf = (template: Pick<TemplateStatus, 'panels'>): number | undefined => {
   const filled = filledOf(template);
   return filled === undefined ? undefined : filled / Math.max(1, template.panels?.length ?? 0);

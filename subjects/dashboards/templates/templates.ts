@@ -1,4 +1,4 @@
-/** The gallery of dashboards that come with the platform. Each is a file of YAML in `files/`. */
+/** The gallery of built-in dashboard templates. Each is a YAML file in `files/`. */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,12 +8,12 @@ import { readDocumentValue } from '../as-code.ts';
 import type { DashboardFields } from '../document.ts';
 import { type NeedyPanel, panelsWithQueries } from './needs.ts';
 
-/** A dashboard that is made by instantiating it. */
+/** A template from which dashboards are created. */
 export interface Template {
   readonly id: string;
-  /** Of what it says: another one for each change. */
+  /** Version of the content, which changes with it. */
   readonly version: string;
-  /** What sends the telemetry that it shows. */
+  /** Senders of the telemetry that it shows. */
   readonly sentBy: readonly string[];
   readonly document: DashboardFields;
   readonly panels: readonly NeedyPanel[];
@@ -41,7 +41,7 @@ const readAll = async (): Promise<readonly Template[]> => {
   return Promise.all(files.map(async (file) => templateIn(await readFile(join(folder, file), 'utf8'), file)));
 };
 
-/** All templates, by id. They are read when they are first asked for. */
+/** Returns all templates by ID. They are read on first use. */
 export const templates = (): Promise<readonly Template[]> => {
   known ??= readAll();
   return known;

@@ -1,4 +1,4 @@
-/** Audit logs of clouds, Kubernetes and services. */
+/** Field tables of audit logs of clouds, Kubernetes and services */
 import type { FieldTable } from './table.ts';
 
 export const cloudTables: readonly FieldTable[] = [
@@ -231,7 +231,7 @@ export const cloudTables: readonly FieldTable[] = [
   },
   {
     name: 'kubernetes-application',
-    summary: 'Kubernetes audit events for rules that call them an application',
+    summary: 'Kubernetes audit events for rules with the product `application`',
     rules: [{ category: 'application', product: 'kubernetes' }],
     fields: {},
     sources: [

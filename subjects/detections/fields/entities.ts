@@ -1,8 +1,8 @@
-/** Fields that name who or what an event is about, by kind. */
+/** Kinds of fields that identify the entity of an event */
 export const entityTypes = ['user', 'host', 'process', 'address'] as const;
 export type EntityType = (typeof entityTypes)[number];
 
-/** Names as events have them, in the order in which they are looked for. */
+/** Field names of events by entity type, in lookup order */
 export const entityFields: Readonly<Record<EntityType, readonly (readonly string[])[]>> = {
   user: [
     [

@@ -1,4 +1,4 @@
-/** The tables that come with the platform. More specific ones come first: their names are looked for first. */
+/** The built-in field tables. More specific tables precede general ones, so that their names are tried first. */
 import { cloudTables } from './cloud.ts';
 import { linuxTables } from './linux.ts';
 import { networkTables } from './network.ts';
@@ -14,7 +14,9 @@ export const fieldTables: readonly FieldTable[] = [
   ...schemaTables,
 ];
 
-/** The platform's tables with a tenant's own before them; one of the same name takes a table's place. */
+/**
+ * Returns a tenant's tables followed by the built-in tables; a tenant table replaces a built-in table of the same name.
+ */
 export const withOwnTables = (own: readonly FieldTable[]): readonly FieldTable[] =>
   own.length === 0
     ? fieldTables

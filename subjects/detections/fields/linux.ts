@@ -1,4 +1,4 @@
-/** Linux: auditd, syslog and what reads them. */
+/** Linux field tables: auditd, syslog and their shippers */
 import type { FieldTable } from './table.ts';
 
 const auditTypes = [
@@ -18,7 +18,7 @@ const auditTypes = [
 export const linuxTables: readonly FieldTable[] = [
   {
     name: 'auditd',
-    summary: 'Records of the Linux audit daemon, raw or through auditbeat and others',
+    summary: 'Records of the Linux audit daemon, raw or shipped by Auditbeat and others',
     rules: [{ product: 'linux', service: 'auditd' }],
     roots: ['auditd.data', 'auditd.log', 'auditd', 'audit'],
     fields: {

@@ -1,4 +1,4 @@
-/** Web servers, proxies, DNS, firewalls and Zeek. */
+/** Field tables of web servers, proxies, DNS, firewalls and Zeek */
 import type { FieldTable } from './table.ts';
 
 const web = {
@@ -106,7 +106,7 @@ export const networkTables: readonly FieldTable[] = [
   },
   {
     name: 'zeek',
-    summary: 'Logs of Zeek',
+    summary: 'Zeek logs',
     rules: [{ product: 'zeek' }],
     roots: ['zeek', 'zeek.*'],
     fields: {

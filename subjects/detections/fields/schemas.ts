@@ -1,4 +1,4 @@
-/** Schemas that many sources are brought into: ECS, OpenTelemetry, OCSF. */
+/** Field tables of common schemas: ECS, OpenTelemetry, OCSF */
 import type { FieldTable } from './table.ts';
 
 const processCreation = [{ category: 'process_creation' }];
@@ -73,10 +73,10 @@ const ecs: FieldTable = {
   ],
 };
 
-/** OpenTelemetry's semantic conventions. */
+/** OpenTelemetry semantic conventions */
 const openTelemetry: FieldTable = {
   name: 'opentelemetry',
-  summary: "OpenTelemetry's semantic conventions, as attributes of records and of their resource",
+  summary: 'OpenTelemetry semantic conventions, as attributes of records and of their resource',
   rules: anyRule,
   roots: ['attributes', 'resource', 'resource.attributes', 'resource_attributes'],
   fields: {
@@ -175,7 +175,7 @@ const ocsf: FieldTable = {
   ],
 };
 
-/** Names by which agents on Linux and macOS know processes. */
+/** Process field names of agents on Linux and macOS */
 const otherAgents: FieldTable = {
   name: 'process-agents',
   summary: 'Processes as osquery, Falco and Tetragon name them',

@@ -1,40 +1,43 @@
-/** Tables that say under which names events have Sigma's fields, and which log source an event is of. They are data. */
+/** Field tables map Sigma fields to field names in events, and events to log sources. They are data. */
 import type { LogSource } from '../documents.ts';
 
-/** A condition about an event: some field of these names has one of these values; without values, it is there. */
+/** A condition on an event: a field of these names has one of these values; without values, the field exists */
 export interface EventCondition {
   readonly names: readonly string[];
-  /** In lower case. A value that ends with `*` stands for all that begin so. */
+  /** Values in lower case. A trailing `*` matches any suffix. */
   readonly values?: readonly string[];
 }
 
-/** What an event is, where all conditions hold. */
+/** Log source of an event for which all conditions hold */
 export interface EventSource {
   readonly when: readonly EventCondition[];
   readonly is: LogSource;
-  /** Categories by a field's value (Sysmon's number of the event): an event of another value is of none. */
+  /** Categories by the value of a field (the event number of Sysmon). An event with another value has no category. */
   readonly categories?: { readonly names: readonly string[]; readonly by: Readonly<Record<string, readonly string[]>> };
 }
 
 export interface FieldTable {
-  /** Unique; a tenant's own table takes the place of one of the same name. */
+  /** Unique name; a tenant table replaces the built-in table of the same name */
   readonly name: string;
   readonly summary: string;
-  /** Rules that it is for, by what their log source must say: `{}` is any. */
+  /** Log sources of the rules to which the table applies; `{}` matches any */
   readonly rules: readonly LogSource[];
-  /** Sigma's field → names in events, in the order in which they are looked for. The field's own name comes first, unless it is in the list. */
+  /** Sigma field to names in events, in lookup order. The field's own name is tried first, unless it is in the list. */
   readonly fields: Readonly<Record<string, readonly string[]>>;
-  /** Paths below which events of this kind have their fields: `winlog.event_data` makes `winlog.event_data.Image` also `Image`. */
+  /**
+   * Paths that contain the fields of these events: `winlog.event_data` makes `winlog.event_data.Image` also available
+   * as `Image`
+   */
   readonly roots?: readonly string[];
   readonly sources?: readonly EventSource[];
 }
 
-/** As names are compared: in lower case, without spaces, so that `Threat Name` is `ThreatName`. */
+/** Folds a name for comparison: lower case, without spaces, so that `Threat Name` and `ThreatName` are equal. */
 export const foldName = (name: string): string => name.toLowerCase().replaceAll(' ', '');
 
 const parts = ['product', 'category', 'service'] as const;
 
-/** Whether a table is for rules of a log source. */
+/** Returns whether a table applies to rules of a log source. */
 export const isFor = ({ rules }: FieldTable, logsource: LogSource): boolean =>
   rules.some((rule) => parts.every((part) => rule[part] === undefined || rule[part] === logsource[part]));
 
@@ -48,7 +51,7 @@ const namesIn = (table: FieldTable, folded: string): readonly string[] => {
   return fields.get(folded) ?? [];
 };
 
-/** Folded names under which events may have a field of a rule, in order. */
+/** Returns the folded names that events may use for a field of a rule, in lookup order. */
 export const fieldNames = (field: string, logsource: LogSource, tables: readonly FieldTable[]): string[] => {
   const own = foldName(field);
   const others = tables.filter((table) => isFor(table, logsource)).flatMap((table) => namesIn(table, own));

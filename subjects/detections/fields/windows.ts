@@ -1,10 +1,13 @@
-/** Windows: event logs in the forms of XML writers, winlogbeat, NXLog and OpenTelemetry's receiver; Sysmon, Security, Defender, PowerShell. */
+/**
+ * Windows field tables: event logs as written by XML writers, Winlogbeat, NXLog and the OpenTelemetry receiver; Sysmon,
+ * Security, Defender, PowerShell
+ */
 import type { EventSource, FieldTable } from './table.ts';
 
 const channelNames = ['Channel', 'winlog.channel', 'event.channel', 'log_name'];
 const idNames = ['EventID', 'winlog.event_id', 'event_id', 'event_id.id', 'event.code', 'EventCode'];
 
-/** Channels of services, as SigmaHQ's rules name them. */
+/** Channels by service, as the SigmaHQ rules name them */
 const channels: Readonly<Record<string, readonly string[]>> = {
   application: ['application'],
   system: ['system'],
@@ -176,7 +179,7 @@ const roots = [
 export const windowsTables: readonly FieldTable[] = [
   {
     name: 'windows',
-    summary: 'Events of Windows event logs, whatever ships them',
+    summary: 'Windows event logs, from any shipper',
     rules: [{ product: 'windows' }],
     roots,
     sources,
@@ -198,7 +201,7 @@ export const windowsTables: readonly FieldTable[] = [
       Keywords: ['Keywords', 'winlog.keywords'],
       EventRecordID: ['EventRecordID', 'winlog.record_id', 'record_id', 'RecordNumber'],
       Hashes: ['Hashes', 'Hash'],
-      // Sysmon's own spellings beside those of rules.
+      // Sysmon's own spellings in addition to those of rules.
       Contents: ['Contents', 'Content'],
     },
   },
@@ -211,7 +214,7 @@ export const windowsTables: readonly FieldTable[] = [
       ParentImage: ['ParentImage', 'ParentProcessName'],
       CommandLine: ['CommandLine', 'ProcessCommandLine'],
       User: ['User', 'TargetUserName', 'SubjectUserName'],
-      // In event 4688 ProcessId is that of the process that made the new one.
+      // In event 4688, ProcessId is the id of the creator process.
       ProcessId: ['NewProcessId', 'ProcessId'],
       LogonId: ['LogonId', 'SubjectLogonId'],
       IntegrityLevel: ['IntegrityLevel', 'MandatoryLabel'],
@@ -219,7 +222,7 @@ export const windowsTables: readonly FieldTable[] = [
   },
   {
     name: 'windows-security-registry',
-    summary: 'Security event 4657 as a change of the registry',
+    summary: 'Security event 4657 as a registry change',
     rules: [
       { product: 'windows', category: 'registry_set' },
       { product: 'windows', category: 'registry_event' },
@@ -244,7 +247,7 @@ export const windowsTables: readonly FieldTable[] = [
   },
   {
     name: 'windows-defender',
-    summary: 'Events of Microsoft Defender, whose names have spaces in some forms; and other scanners',
+    summary: 'Microsoft Defender events, whose names have spaces in some forms, and events of other scanners',
     rules: [{ product: 'windows', service: 'windefend' }, { category: 'antivirus' }],
     fields: {
       ThreatName: ['ThreatName', 'Threat Name'],
@@ -257,7 +260,7 @@ export const windowsTables: readonly FieldTable[] = [
   },
   {
     name: 'windows-powershell',
-    summary: 'Events of PowerShell',
+    summary: 'PowerShell events',
     rules: [
       { product: 'windows', category: 'ps_script' },
       { product: 'windows', category: 'ps_module' },

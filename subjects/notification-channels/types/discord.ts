@@ -3,7 +3,7 @@ import { answerFields, byAnswer, defineChannelType, jsonRequest } from '../defin
 import { httpUrl } from '../settings-fields.ts';
 import { cut } from '../template.ts';
 
-/** Discord answers with the message that it made, where it is asked to. */
+/** Discord returns the created message if `wait` is set. */
 const waiting = (url: string): string => {
   const target = new URL(url);
   target.searchParams.set('wait', 'true');
@@ -15,16 +15,16 @@ const byMessage = byAnswer((answer) => typeof answerFields(answer)['id'] === 'st
 export const discord = defineChannelType({
   type: 'discord',
   name: 'Discord',
-  summary: 'A message by a webhook of a channel.',
+  summary: 'A message through the webhook of a channel.',
   settings: z.strictObject({
     type: z.literal('discord'),
-    webhookUrl: httpUrl.describe('Address of the webhook; a secret, as it lets anyone post'),
+    webhookUrl: httpUrl.describe('URL of the webhook; a secret, because it allows anyone to post'),
   }),
   secrets: { webhookUrl: [] },
   requests: ({ markdown: { title, text }, status, atMs }, { webhookUrl }) => [
     jsonRequest(waiting(webhookUrl), {
       content: '',
-      // Text of alerts mentions nobody.
+      // Text of alerts must not mention anyone.
       allowed_mentions: { parse: [] },
       embeds: [
         {

@@ -11,7 +11,7 @@ const htmlOf = ({ title, text }: ChannelMessage): string =>
 export const email = defineChannelType({
   type: 'email',
   name: 'E-mail',
-  summary: 'One mail to each address, by the mail server of the installation.',
+  summary: 'An email to each address, through the mail server of the installation.',
   settings: z.strictObject({
     type: z.literal('email'),
     to: z.array(z.email().max(254)).min(1).max(50),

@@ -5,18 +5,21 @@ import { cut } from '../template.ts';
 
 const priorities: Readonly<Record<string, number>> = { critical: 5, error: 4, warning: 3, info: 2 };
 
-/** A message of more than 4,096 bytes becomes a file there; a character takes three at most. */
+/**
+ * Maximum number of characters. ntfy converts a message of more than 4,096 bytes to a file; a character has at most
+ * three bytes.
+ */
 const maxCharacters = 1300;
 
 export const ntfy = defineChannelType({
   type: 'ntfy',
   name: 'ntfy',
-  summary: 'A notification on phones that follow a topic; a page has a button that acknowledges it.',
+  summary: 'A notification on phones that subscribe to a topic; a page has a button that acknowledges it.',
   settings: z.strictObject({
     type: z.literal('ntfy'),
     topic: z.string().regex(/^[\w-]{1,64}$/, 'must be letters, digits, _ and -, at most 64'),
-    token: token.optional().describe('Access token, where the topic is protected'),
-    url: httpUrl.default('https://ntfy.sh').describe('Address of the server'),
+    token: token.optional().describe('Access token, if the topic is protected'),
+    url: httpUrl.default('https://ntfy.sh').describe('URL of the server'),
   }),
   secrets: { token: ['url'] },
   requests: ({ title, text, status, severity, link, acknowledge }, { url, topic, token: secret }) => [

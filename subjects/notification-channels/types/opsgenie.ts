@@ -9,11 +9,11 @@ const priorities: Readonly<Record<string, string>> = { critical: 'P1', error: 'P
 export const opsgenie = defineChannelType({
   type: 'opsgenie',
   name: 'Opsgenie',
-  summary: 'An alert for each group of alerts, closed with it.',
+  summary: 'An alert for each group of alerts, closed when the group resolves.',
   settings: z.strictObject({
     type: z.literal('opsgenie'),
     apiKey: token.describe('Key of an API integration'),
-    url: httpUrl.default('https://api.opsgenie.com').describe('https://api.eu.opsgenie.com in the EU'),
+    url: httpUrl.default('https://api.opsgenie.com').describe('Base URL; `https://api.eu.opsgenie.com` in the EU'),
   }),
   secrets: { apiKey: ['url'] },
   opens: 'incidents',

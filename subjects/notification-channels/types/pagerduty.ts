@@ -42,7 +42,7 @@ const eventOf = (message: ChannelMessage, action: Action, routingKey: string): o
 export const pagerduty = defineChannelType({
   type: 'pagerduty',
   name: 'PagerDuty',
-  summary: 'Events of version 2: an incident for each group of alerts, resolved with it.',
+  summary: 'Events API v2: an incident for each group of alerts, resolved when the group resolves.',
   settings: z.strictObject({
     type: z.literal('pagerduty'),
     routingKey: token.describe('Integration key of the service'),

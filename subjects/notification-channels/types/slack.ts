@@ -8,10 +8,10 @@ const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceA
 export const slack = defineChannelType({
   type: 'slack',
   name: 'Slack',
-  summary: 'A message by an incoming webhook.',
+  summary: 'A message through an incoming webhook.',
   settings: z.strictObject({
     type: z.literal('slack'),
-    webhookUrl: httpUrl.describe('Address of the incoming webhook; a secret, as it lets anyone post'),
+    webhookUrl: httpUrl.describe('URL of the incoming webhook; a secret, because it allows anyone to post'),
   }),
   secrets: { webhookUrl: [] },
   requests: ({ title, text, status }, { webhookUrl }) => [

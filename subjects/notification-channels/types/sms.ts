@@ -3,13 +3,13 @@ import { defineChannelType } from '../definition.ts';
 import { cut } from '../template.ts';
 import { byTwilioId, twilioRequest, twilioSecrets, twilioSettings } from './twilio.ts';
 
-/** Of the title: with the link behind it a message stays well below the 1,600 characters that are taken. */
+/** Maximum length of the title. With the link, a message remains well below the limit of 1,600 characters. */
 const maxCharacters = 400;
 
 export const sms = defineChannelType({
   type: 'sms',
   name: 'SMS',
-  summary: 'The title and the link, by the API of Twilio or of a service that has the same.',
+  summary: 'The title and the link, through the API of Twilio or a compatible service.',
   settings: z.strictObject({ type: z.literal('sms'), ...twilioSettings }),
   secrets: twilioSecrets,
   requests: ({ title, link }, settings) => [

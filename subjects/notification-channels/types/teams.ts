@@ -6,10 +6,10 @@ import { cut } from '../template.ts';
 export const teams = defineChannelType({
   type: 'teams',
   name: 'Microsoft Teams',
-  summary: 'An adaptive card by a workflow that begins “when a Teams webhook request is received”.',
+  summary: 'An adaptive card through a workflow with the trigger “when a Teams webhook request is received”.',
   settings: z.strictObject({
     type: z.literal('teams'),
-    webhookUrl: httpUrl.describe('Address of the workflow; a secret, as it lets anyone post'),
+    webhookUrl: httpUrl.describe('URL of the workflow; a secret, because it allows anyone to post'),
   }),
   secrets: { webhookUrl: [] },
   requests: ({ markdown: { title, text }, status, link }, { webhookUrl }) => [
@@ -41,7 +41,7 @@ export const teams = defineChannelType({
       ],
     }),
   ],
-  // Teams tells some failures in the text of an answer of 200.
+  // Teams reports some failures in the body of a 200 response.
   judge: (answer) =>
     answer.status < 300 && /webhook message delivery failed/i.test(answer.body)
       ? { outcome: 'retry' }

@@ -8,7 +8,7 @@ const accepted = byAnswer((answer) => answerFields(answer)['ok'] === true);
 export const telegram = defineChannelType({
   type: 'telegram',
   name: 'Telegram',
-  summary: 'A message of a bot to a chat.',
+  summary: 'A message from a bot to a chat.',
   settings: z.strictObject({
     type: z.literal('telegram'),
     botToken: z.string().regex(/^\d{3,20}:[\w-]{10,100}$/, 'must be the token of a bot, such as 123456:ABC-DEF'),

@@ -1,24 +1,24 @@
-/** What SMS and voice share: an account at a service with Twilio's API, version 2010-04-01. */
+/** Shared by SMS and voice: an account of a service with Twilio's API, version 2010-04-01 */
 import { z } from 'zod';
 import { answerFields, byAnswer, type ChannelRequest } from '../definition.ts';
 import { httpUrl, token } from '../settings-fields.ts';
 
 const phoneNumber = z.string().regex(/^\+[1-9]\d{6,14}$/, 'must be a phone number such as +41441234567');
 
-/** Settings of an account, and whom it calls or writes to. */
+/** Settings of an account and its recipients */
 export const twilioSettings = {
   accountSid: z.string().regex(/^[\w-]{1,64}$/, 'must be the id of an account, such as AC and 32 digits'),
-  authToken: token.describe('Of the account'),
-  from: phoneNumber.describe('Number of the account'),
+  authToken: token.describe('Auth token of the account'),
+  from: phoneNumber.describe('Phone number of the account'),
   to: phoneNumber,
-  url: httpUrl.default('https://api.twilio.com').describe('Of a service that has the same API'),
+  url: httpUrl.default('https://api.twilio.com').describe('Base URL; change it for a service with a compatible API'),
 };
 type Settings = z.output<z.ZodObject<typeof twilioSettings>>;
 
-/** The token goes nowhere else. */
+/** The token is only sent to this URL and account. */
 export const twilioSecrets = { authToken: ['url', 'accountSid'] };
 
-/** Creates a message or a call. */
+/** Returns the request that creates a message or a call. */
 export const twilioRequest = (
   resource: 'Messages' | 'Calls',
   { url, accountSid, authToken, from, to }: Settings,
@@ -33,5 +33,5 @@ export const twilioRequest = (
   body: new URLSearchParams({ To: to, From: from, ...more }).toString(),
 });
 
-/** It has what it gave an id. */
+/** A delivery is confirmed if the response contains an id. */
 export const byTwilioId = byAnswer((answer) => typeof answerFields(answer)['sid'] === 'string');

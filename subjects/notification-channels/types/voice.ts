@@ -10,11 +10,11 @@ const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceA
 export const voice = defineChannelType({
   type: 'voice',
   name: 'Voice call',
-  summary: 'A call in which the title is read twice, by the API of Twilio or of a service that has the same.',
+  summary: 'A call that reads the title twice, through the API of Twilio or a compatible service.',
   settings: z.strictObject({ type: z.literal('voice'), ...twilioSettings }),
   secrets: twilioSecrets,
   requests: ({ title }, settings) => {
-    // XML knows no control characters, nor halves of characters.
+    // XML does not allow control characters or unpaired surrogates.
     const spokenText = escaped(
       cut(title, maxCharacters)
         .replaceAll(/\p{Cc}+/gu, ' ')

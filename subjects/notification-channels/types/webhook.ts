@@ -6,14 +6,14 @@ import { httpUrl } from '../settings-fields.ts';
 const prefix = 'whsec_';
 const keyOf = (secret: string): Buffer => Buffer.from(secret.slice(prefix.length), 'base64');
 
-/** The signature of Standard Webhooks over id, time in seconds and body. */
+/** Returns the Standard Webhooks signature over id, time in seconds and body. */
 export const signatureOf = (secret: string, id: string, seconds: number, body: string): string =>
   `v1,${createHmac('sha256', keyOf(secret)).update(`${id}.${seconds}.${body}`).digest('base64')}`;
 
 export const webhook = defineChannelType({
   type: 'webhook',
   name: 'Webhook',
-  summary: "Alertmanager's payload, version 4, signed as Standard Webhooks specifies.",
+  summary: "Alertmanager's payload, version 4, signed according to Standard Webhooks.",
   settings: z.strictObject({
     type: z.literal('webhook'),
     url: httpUrl,
@@ -21,14 +21,14 @@ export const webhook = defineChannelType({
       .string()
       .regex(/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/, 'must be whsec_ and 24 to 64 bytes in base64')
       .optional()
-      .describe('Signs each request (webhook-signature); without it, requests are not signed'),
+      .describe('Secret that signs each request (`webhook-signature`); without it, requests are not signed'),
     authorization: z
       .string()
       .min(1)
       .max(4096)
       .regex(/^[\x20-\x7e]+$/, 'must be one line of ASCII')
       .optional()
-      .describe('Value of the Authorization header'),
+      .describe('Value of the `Authorization` header'),
   }),
   secrets: { signingSecret: ['url'], authorization: ['url'] },
   requests({ id, payload }, { url, signingSecret, authorization }) {

@@ -2,7 +2,7 @@ import { SloFields } from '../document.ts';
 import { sloProblems } from '../problems.ts';
 import type { Fields } from './objects.ts';
 
-/** An objective of the fields that were read; undefined where its form is wrong. What is wrong is told at `fields`. */
+/** Returns an SLO from parsed fields; `undefined` if its form is invalid. Errors are reported in `fields`. */
 export const checked = (given: object, fields: Fields): SloFields | undefined => {
   const { success, data, error } = SloFields.safeParse(given);
   const problems = success

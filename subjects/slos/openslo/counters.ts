@@ -1,21 +1,21 @@
-/** PromQL of counters as PromQL of what happened in a slice. */
+/** Rewrites PromQL of counters to PromQL of the increase in a slice */
 import { PromqlSyntaxError } from '../../../queries/promql/syntax/errors.ts';
 import { parseExpression } from '../../../queries/promql/syntax/parse.ts';
 import { printed } from '../../../queries/promql/syntax/print.ts';
 import { type Expression, walk } from '../../../queries/promql/syntax/tree.ts';
 
-/** The shortest window of alerts of Sloth and Pyrra: shorter ones would be empty between two scrapes. */
+/** Shortest alert window of Sloth and Pyrra; shorter windows would be empty between two scrapes */
 export const scrapedSlice = '5m';
 
 const window = /\{\{\s*\.window\s*\}\}/g;
 
-/** Whether an expression leaves its window open, as Sloth writes it. */
+/** Returns whether an expression contains the window placeholder of Sloth. */
 export const hasWindow = (text: string): boolean => text.search(window) !== -1;
 
-/** The expression with this window. */
+/** Returns the expression with the window inserted. */
 export const withWindow = (text: string, duration: string): string => text.replaceAll(window, duration);
 
-/** An expression, or why there is none. */
+/** An expression, or the reason why there is none */
 export type Rewritten = { readonly expression: string } | { readonly problem: string };
 
 const rewritten = (
@@ -33,7 +33,7 @@ const rewritten = (
   }
 };
 
-/** The increase over a slice of each counter that an expression names. */
+/** Returns an expression with the increase over a slice of each counter. */
 export const increaseOf = (text: string, sliceMs: number): Rewritten =>
   rewritten(text, (tree, texts) => {
     let problem: string | undefined;
@@ -47,7 +47,7 @@ export const increaseOf = (text: string, sliceMs: number): Rewritten =>
     return problem;
   });
 
-/** Rates over a slice as increases over it: what happened, and not how often in a second. */
+/** Rewrites rates over a slice to increases over it: event counts instead of events per second. */
 export const ratesAsIncreases = (text: string, sliceMs: number): Rewritten =>
   rewritten(text, (tree, texts) => {
     walk(tree, (node) => {

@@ -1,8 +1,8 @@
-/** Indicators of OpenSLO: where each version keeps them, and what they measure. */
+/** Indicators of OpenSLO: their location in each version, and their metrics */
 import type { Fields, OpenSloObject } from './objects.ts';
 import { type Part, partOfSpec, partOfText } from './sources.ts';
 
-/** Good or bad of a total, or a value. */
+/** Good or bad events of a total, or a value */
 export type Indicator =
   | {
       readonly counter: boolean;
@@ -12,11 +12,11 @@ export type Indicator =
     }
   | { readonly value: Part };
 
-/** The versions, by what `apiVersion` says. */
+/** Versions by `apiVersion` */
 export const versions = { 'openslo/v1alpha': 'v1alpha', 'openslo/v1': 'v1', 'openslo.com/v2alpha': 'v2alpha' } as const;
 export type Version = (typeof versions)[keyof typeof versions];
 
-/** Objects that others refer to, by kind and name. */
+/** Referenced objects by kind and name */
 export type Named = ReadonlyMap<string, OpenSloObject>;
 export const nameKey = (kind: string, name: string): string => `${kind} ${name}`;
 
@@ -27,7 +27,7 @@ const checkedType = (type: string, from: Fields, key: string): string | undefine
     ? type.toLowerCase()
     : from.fail(key, `is ${type}: only prometheus and oiq are asked here`);
 
-/** The type of a data source that is named. */
+/** Returns the type of a referenced data source. */
 const typeOfRef = (name: string, from: Fields, key: string, named: Named): string | undefined => {
   const source = named.get(nameKey('DataSource', name));
   if (source === undefined) return from.fail(key, `names the data source ${name}, which is in none of the documents`);
@@ -37,13 +37,13 @@ const typeOfRef = (name: string, from: Fields, key: string, named: Named): strin
     : checkedType(type, from, key);
 };
 
-/** A metric of v1: `metricSource`. */
+/** Parses a metric of v1: `metricSource`. */
 const v1Part = (metric: Fields, named: Named): Part | undefined => {
   const source = metric.map('metricSource');
   metric.done();
   if (source === undefined) return undefined;
   const [ref, type] = [source.text('metricSourceRef', false), source.text('type', !source.has('metricSourceRef'))];
-  // A data source is often in a file of its own, and all that is wanted of it is its type.
+  // A data source is often in a separate file, and only its type is required.
   const isElsewhere = type !== undefined && ref !== undefined && !named.has(nameKey('DataSource', ref));
   const ofRef = ref === undefined || isElsewhere ? undefined : typeOfRef(ref, source, 'metricSourceRef', named);
   const own = type === undefined ? undefined : checkedType(type, source, 'type');
@@ -56,7 +56,7 @@ const v1Part = (metric: Fields, named: Named): Part | undefined => {
   return part;
 };
 
-/** A metric of v2alpha: `dataSourceRef` or `dataSourceSpec`, and `spec`. */
+/** Parses a metric of v2alpha: `dataSourceRef` or `dataSourceSpec`, and `spec`. */
 const v2Part = (metric: Fields, named: Named): Part | undefined => {
   const ref = metric.text('dataSourceRef', !metric.has('dataSourceSpec'));
   const inline = metric.map('dataSourceSpec', false);
@@ -83,7 +83,7 @@ const ratioOf = (ratio: Fields, part: (metric: Fields) => Part | undefined): Ind
   return { counter, good, bad, total };
 };
 
-/** What `spec` of an indicator of v1 or v2alpha measures. */
+/** Parses the `spec` of an indicator of v1 or v2alpha. */
 const indicatorOfSpec = (spec: Fields, version: Version, named: Named): Indicator | undefined => {
   const part = (metric: Fields): Part | undefined => (version === 'v1' ? v1Part : v2Part)(metric, named);
   spec.text('description', false);
@@ -96,7 +96,7 @@ const indicatorOfSpec = (spec: Fields, version: Version, named: Named): Indicato
   return value && { value };
 };
 
-/** An indicator that is written in its objective, or in a document of its own. */
+/** Returns the indicator of an objective, either inline or in a separate document. */
 export const indicatorOf = (spec: Fields, version: Version, named: Named): Indicator | undefined => {
   const key = version === 'v1' ? 'indicator' : 'sli';
   const ref = spec.text(`${key}Ref`, false);
@@ -119,7 +119,7 @@ export const indicatorOf = (spec: Fields, version: Version, named: Named): Indic
     : indicator;
 };
 
-/** v1alpha has the indicator of a threshold in the whole, that of a ratio in each objective. */
+/** In v1alpha, the SLO contains the indicator of a threshold, and each objective that of a ratio. */
 export const alphaIndicatorOf = (spec: Fields, objective: Fields): Indicator | undefined => {
   const ratio = objective.map('ratioMetrics', false);
   const whole = spec.map('indicator', false);

@@ -1,20 +1,23 @@
-/** The objects of texts of OpenSLO: several documents, or lists of objects, each with the lines of its parts. */
+/** Parses the objects of OpenSLO texts: several documents, or lists of objects, with the lines of their parts */
 import { readYaml, YamlError } from '../../../queries/yaml.ts';
 import { splitDocuments } from '../../../queries/yaml-documents.ts';
 
-/** What cannot be carried, and where it is written. */
+/** An unsupported part, and its location */
 export interface OpenSloProblem {
-  /** Number of the document in the text, from 1. */
+  /** Number of the document in the text, from 1 */
   readonly document: number;
   readonly line: number;
-  /** `spec.timeWindow.0.duration`; of a list of objects it begins with the place in the list. Empty for the whole. */
+  /**
+   * Path such as `spec.timeWindow.0.duration`; for a list of objects it begins with the index. Empty for the whole
+   * object.
+   */
   readonly field: string;
   readonly message: string;
 }
 
 type Path = readonly PropertyKey[];
 
-/** Fields of a map, each with its place. What nobody has read when it is `done` cannot be carried. */
+/** Fields of a map with their locations. Fields that were not read before `done` are reported as unsupported. */
 export class Fields {
   readonly #values: Readonly<Record<string, unknown>>;
   readonly #read = new Set<string>();
@@ -47,7 +50,7 @@ export class Fields {
     return this.has(key) ? this.#values[key] : undefined;
   }
 
-  /** A field that must be there if `required`, and of the kind. */
+  /** Returns a field of the given kind; reports it if it is missing and `required`. */
   #of<Value>(
     key: string,
     kind: string,
@@ -92,13 +95,13 @@ export class Fields {
     return value.map((each, index) => new Fields(each, [...this.#path, key, index], this.#report));
   }
 
-  /** Tells of each field that nothing has read. */
+  /** Reports each field that was not read. */
   done(message = 'cannot be carried: leave it out'): void {
     for (const key of this.keys) if (!this.#read.has(key) && this.has(key)) this.fail(key, message);
   }
 }
 
-/** Labels as texts; several values of one are joined by commas. */
+/** Returns labels as text; several values of a label are joined by commas. */
 export const labelsOf = (fields: Fields, key: string): Record<string, string> => {
   const labels = fields.map(key, false);
   const texts: Record<string, string> = {};
@@ -111,12 +114,12 @@ export const labelsOf = (fields: Fields, key: string): Record<string, string> =>
   return texts;
 };
 
-/** One object of a text. */
+/** One object of a text */
 export interface OpenSloObject {
   readonly document: number;
   readonly line: number;
   readonly fields: Fields;
-  /** What was told of it since it was read. */
+  /** Problems reported since the object was parsed */
   readonly problems: readonly OpenSloProblem[];
 }
 
@@ -132,7 +135,7 @@ const objectOf = (
   return { document, line: lineAt(path), fields: new Fields(value, path, report), problems };
 };
 
-/** The objects of a text, and what of it is no YAML. */
+/** Returns the objects of a text, and YAML errors. */
 export const openSloObjects = (text: string): { objects: OpenSloObject[]; problems: OpenSloProblem[] } => {
   const objects: OpenSloObject[] = [];
   const problems: OpenSloProblem[] = [];

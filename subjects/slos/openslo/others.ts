@@ -1,4 +1,4 @@
-/** Objectives as Sloth and Pyrra write them. */
+/** Parses SLOs of Sloth and Pyrra */
 import { msOf } from '../../alerts/durations.ts';
 import type { SloFields } from '../document.ts';
 import { checked } from './checked.ts';
@@ -10,7 +10,7 @@ const sliceMs = msOf(slice);
 const promqlOf = (read: Rewritten, fields: Fields, key: string) =>
   'problem' in read ? fields.fail(key, read.problem) : ({ kind: 'promql', expression: read.expression } as const);
 
-/** `errorQuery` of the Kubernetes form is `error_query` of the other. */
+/** `errorQuery` of the Kubernetes form is `error_query` in the other form. */
 type Spelling = (name: string) => string;
 const camel: Spelling = (name) => name.replaceAll(/_(.)/g, (_, char: string) => char.toUpperCase());
 const snake: Spelling = (name) => name;
@@ -21,7 +21,7 @@ const slothQuery = (events: Fields, key: string) => {
   return promqlOf(ratesAsIncreases(withWindow(text, slice), sliceMs), events, key);
 };
 
-/** What is said of alerts of one severity. */
+/** Returns the alert settings of one severity. */
 const slothAlert = (alerting: Fields | undefined, key: string) => {
   const alert = alerting?.map(key, false);
   const isDisabled = alert?.flag('disable') ?? false;
@@ -67,7 +67,7 @@ const slothSlo = (slo: Fields, service: string, labels: object, spelt: Spelling)
   return checked({ type: 'ratio', name: `${service}: ${name}`, description, targetPct, service, query }, slo);
 };
 
-/** The objectives of a file of Sloth: `version: prometheus/v1`, or a `PrometheusServiceLevel`. */
+/** Returns the SLOs of a Sloth file: `version: prometheus/v1`, or a `PrometheusServiceLevel`. */
 export const slothSlos = (fields: Fields): (SloFields | undefined)[] => {
   const isKubernetes = fields.has('apiVersion');
   for (const key of ['apiVersion', 'kind', 'version', 'metadata']) fields.value(key);
@@ -80,7 +80,7 @@ export const slothSlos = (fields: Fields): (SloFields | undefined)[] => {
   return slos;
 };
 
-/** What a metric of Pyrra, a selector, counts in a slice. */
+/** Returns the count in a slice for a Pyrra metric, which is a selector. */
 const pyrraCount = (indicator: Fields, key: string) => {
   const metric = indicator.map(key);
   const text = metric?.text('metric');
@@ -100,7 +100,7 @@ const pyrraSli = (indicator: Fields) => {
   return part && total && { [ratio === undefined ? 'good' : 'bad']: part, total };
 };
 
-/** The objective of a `ServiceLevelObjective` of Pyrra. */
+/** Returns the SLO of a Pyrra `ServiceLevelObjective`. */
 export const pyrraSlo = (fields: Fields): SloFields | undefined => {
   for (const key of ['apiVersion', 'kind', 'status']) fields.value(key);
   const metadata = fields.map('metadata');

@@ -1,4 +1,4 @@
-/** Reads objectives of OpenSLO: v1alpha, v1 and v2alpha, in many documents that refer to each other. */
+/** Parses SLOs in OpenSLO: v1alpha, v1 and v2alpha, in several documents that reference each other */
 
 import { asNumber, decimal, fraction, times } from '../../../queries/slos/fraction.ts';
 import { inWorker } from '../../../queries/worker.ts';
@@ -17,20 +17,20 @@ import { type Fields, labelsOf, type OpenSloObject, type OpenSloProblem, openSlo
 import { pyrraSlo, slothSlos } from './others.ts';
 import { durationWindowOf, sliceOf, unitWindowOf, type WindowFields } from './times.ts';
 
-/** An objective that was read, and where. */
+/** A parsed SLO with its location */
 export interface ReadSlo {
   readonly document: number;
   readonly line: number;
   readonly slo: SloFields;
 }
 
-/** Objectives, and what cannot be carried. An SLO with a problem is not among the first. */
+/** Parsed SLOs, and problems. An SLO with a problem is not among the parsed ones. */
 export interface ReadOpenSlo {
   readonly slos: readonly ReadSlo[];
   readonly problems: readonly OpenSloProblem[];
 }
 
-/** Under which annotation an export keeps what OpenSLO has no field for. */
+/** Annotation in which an export stores fields that OpenSLO lacks */
 export const restAnnotation = 'oiq/objective';
 
 const budgetings = {
@@ -39,7 +39,7 @@ const budgetings = {
   RatioTimeslices: 'ratio-timeslices',
 } as const;
 
-/** What all objectives of an SLO have in common. */
+/** Fields that all objectives of an SLO share */
 interface Whole {
   readonly version: Version;
   readonly name: string;
@@ -79,7 +79,7 @@ const wholeOf = (object: Fields, spec: Fields, version: Version): Whole | undefi
   const description = spec.text('description', false) ?? '';
   const isRef = version === 'v2alpha' && spec.has('serviceRef');
   const service = spec.text(isRef ? 'serviceRef' : 'service') ?? '';
-  // Sloth leaves it out of v1alpha.
+  // Sloth omits it in v1alpha.
   const method = spec.text('budgetingMethod', version !== 'v1alpha') ?? 'Occurrences';
   const budgeting = budgetings[method as keyof typeof budgetings];
   if (budgeting === undefined) spec.fail('budgetingMethod', `must be one of ${Object.keys(budgetings).join(', ')}`);
@@ -121,7 +121,7 @@ const thresholdOf = (indicator: Threshold, objective: Fields, slice: string) => 
 };
 
 const ratioOf = (indicator: Ratio, objective: Fields, slice: string) => {
-  // Both mean nothing here; v1alpha wants a value nevertheless.
+  // Both are meaningless here, but v1alpha requires a value.
   objective.text('op', false);
   objective.number('value', false);
   const partRequest = { counter: indicator.counter, slice };
@@ -141,7 +141,7 @@ const ratioOf = (indicator: Ratio, objective: Fields, slice: string) => {
   return { type, latencyThresholdMs, query: {} };
 };
 
-/** What an indicator measures, in our fields; undefined where a part of it cannot be carried. */
+/** Converts an indicator to fields; `undefined` if a part is unsupported. */
 const sliOf = (indicator: Indicator, objective: Fields, slice: string) =>
   'value' in indicator ? thresholdOf(indicator, objective, slice) : ratioOf(indicator, objective, slice);
 
@@ -204,10 +204,10 @@ const sloOf = (object: OpenSloObject, version: Version, named: Named): ReadSlo[]
   return slos.flatMap((slo) => (slo === undefined ? [] : [{ document, line, slo }]));
 };
 
-/** Kinds that SLOs refer to, or that say nothing of how one is measured. */
+/** Kinds that SLOs reference, or that do not affect the measurement */
 const otherKinds = ['SLI', 'DataSource', 'Service', 'AlertPolicy', 'AlertCondition', 'AlertNotificationTarget'];
 
-/** What an object is: its version and kind; undefined for what is none of OpenSLO, which is told. */
+/** Returns the version and kind of an object; `undefined` if it is not OpenSLO, which is reported. */
 const headOf = ({ fields }: OpenSloObject): { readonly version: Version; readonly kind: string } | undefined => {
   const [apiVersion, kind] = [fields.text('apiVersion'), fields.text('kind')];
   if (apiVersion === undefined || kind === undefined) return undefined;
@@ -218,14 +218,14 @@ const headOf = ({ fields }: OpenSloObject): { readonly version: Version; readonl
   return { version, kind };
 };
 
-/** Objectives of an object of Sloth or Pyrra; undefined of one of OpenSLO. */
+/** Returns the SLOs of a Sloth or Pyrra object; `undefined` for OpenSLO. */
 const othersOf = ({ fields }: OpenSloObject): readonly (SloFields | undefined)[] | undefined => {
   const [version, apiVersion] = [fields.value('version'), fields.value('apiVersion')];
   if (version === 'prometheus/v1' || apiVersion === 'sloth.slok.dev/v1') return slothSlos(fields);
   return apiVersion === 'pyrra.dev/v1alpha1' ? [pyrraSlo(fields)] : undefined;
 };
 
-/** Reads a text of OpenSLO, and of Sloth and Pyrra. */
+/** Parses a text in the format of OpenSLO, Sloth or Pyrra. */
 export const readOpenSlo = (text: string): ReadOpenSlo => {
   const { objects, problems } = openSloObjects(text);
   const named = new Map<string, OpenSloObject>();
@@ -247,12 +247,12 @@ export const readOpenSlo = (text: string): ReadOpenSlo => {
     return object.problems.length === 0 ? made : [];
   });
   const allProblems = [...problems, ...objects.flatMap((object) => object.problems)];
-  // What several objectives refer to is read for each of them.
+  // Objects that several SLOs reference are parsed for each of them.
   return {
     slos: read,
     problems: [...new Map(allProblems.map((problem) => [JSON.stringify(problem), problem])).values()],
   };
 };
 
-/** `readOpenSlo`, which reads long texts in a thread. */
+/** Like `readOpenSlo`, but parses long texts in a worker. */
 export const readOpenSloInWorker = inWorker(import.meta.url, readOpenSlo);

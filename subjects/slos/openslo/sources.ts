@@ -1,31 +1,34 @@
-/** What OpenSLO asks of a source of telemetry, as a query: PromQL, or our own form. */
+/** Converts OpenSLO data source queries to queries: PromQL, or our own form */
 import { z } from 'zod';
 import { Query } from '../../../queries/query.ts';
 import { msOf } from '../../alerts/durations.ts';
 import { hasWindow, increaseOf, ratesAsIncreases, scrapedSlice, withWindow } from './counters.ts';
 import type { Fields } from './objects.ts';
 
-/** The requests of a service as the short form counts them. */
+/** Requests of a service, counted as in the short form */
 const Requests = z.strictObject({
   requests: z.enum(['good', 'all']),
   latencyThresholdMs: z.number().nullable().default(null),
 });
 export type Requests = z.output<typeof Requests>;
 
-/** How it is asked: `counter` says that what is asked grows, and that its increase over a slice is meant. */
+/** Options of a part: `counter` means that the metric increases, and its increase over a slice is used. */
 export interface PartRequest {
   readonly counter: boolean;
   readonly slice: string;
 }
 
-/** One part of an indicator. Undefined where it cannot be carried, which is told. */
+/** One part of an indicator; `undefined` if it is unsupported, which is reported */
 export interface Part {
   (request: PartRequest): Query | Requests | undefined;
-  /** The slice where an objective says none. */
+  /** Slice of an objective that specifies none */
   readonly defaultSlice?: string;
 }
 
-/** PromQL, which `fail` refuses. Where it has the window of Sloth, that is a slice, and rates over it are increases. */
+/**
+ * Parses PromQL; reports errors with `fail`. If it contains Sloth's window placeholder, that becomes the slice, and
+ * rates over it become increases.
+ */
 export const promqlPart = (text: string, fail: (message: string) => undefined): Part => {
   const toQuery = ({ counter, slice }: PartRequest) => {
     if (!counter && !hasWindow(text)) return { kind: 'promql', expression: text } as const;
@@ -37,7 +40,7 @@ export const promqlPart = (text: string, fail: (message: string) => undefined): 
   return hasWindow(text) ? Object.assign(toQuery, { defaultSlice: scrapedSlice }) : toQuery;
 };
 
-/** A query in our own form, or requests. */
+/** Parses a query in our own form, or requests. */
 const ownPart =
   (value: unknown, fail: (message: string) => undefined): Part =>
   ({ counter }) => {
@@ -51,7 +54,7 @@ const ownPart =
       : fail('must be of the kind metric where counter is true: others have no increase');
   };
 
-/** What `spec` of a metric asks a source of that type. */
+/** Parses the `spec` of a metric for a type of data source. */
 export const partOfSpec = (type: string, metric: Fields): Part | undefined => {
   if (type === 'oiq') return ownPart(metric.value('spec'), (message) => metric.fail('spec', message));
   const spec = metric.map('spec');
@@ -61,7 +64,7 @@ export const partOfSpec = (type: string, metric: Fields): Part | undefined => {
   return text === undefined ? undefined : promqlPart(text, (message) => spec?.fail(key, message));
 };
 
-/** What v1alpha asks: source, type of the query and its text. */
+/** Parses a v1alpha metric: source, query type and query text. */
 export const partOfText = (metric: Fields): Part | undefined => {
   const [source, type, text] = [metric.text('source'), metric.text('queryType'), metric.text('query')];
   metric.done();

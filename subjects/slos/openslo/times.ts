@@ -1,4 +1,4 @@
-/** Times of OpenSLO: durations of a window and of slices, and begins of a calendar. */
+/** Time settings of OpenSLO: durations of windows and slices, and calendar starts */
 
 import type { Calendar } from '../../../queries/slos/windows.ts';
 import { wallTimeOf } from '../../../runtime/wall-clock.ts';
@@ -9,11 +9,11 @@ import type { Fields } from './objects.ts';
 const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 const dayMs = unitMs.d;
 
-/** Whole periods of a calendar by their lengths, in days or months. */
+/** Calendar periods by length, in days or months */
 const ofDays: Readonly<Record<number, Calendar['period']>> = { 1: 'day', 7: 'week' };
 const ofMonths: Readonly<Record<number, Calendar['period']>> = { 1: 'month', 3: 'quarter', 12: 'year' };
 
-/** A length: of days or months, or less than days. */
+/** A length in months, or in milliseconds for days and less */
 type Length = { readonly ms: number } | { readonly months: number };
 
 const lengthOf = (text: string): Length | undefined => {
@@ -23,7 +23,7 @@ const lengthOf = (text: string): Length | undefined => {
   return unit === undefined ? undefined : { ms: count * unitMs[unit as keyof typeof unitMs] };
 };
 
-/** What a window says of an objective. */
+/** Window fields of an SLO */
 export type WindowFields = Pick<SloFields, 'windowDays'> | { readonly calendar: Calendar };
 
 const calendarOf = (calendar: Fields, period: Calendar['period']): Calendar | undefined => {
@@ -37,7 +37,7 @@ const calendarOf = (calendar: Fields, period: Calendar['period']): Calendar | un
     : { period, timeZone, startsAt };
 };
 
-/** A window of that length, which the field `key` says. */
+/** Returns a window of the length in the field `key`. */
 export const windowOf = (window: Fields, length: Length, key: string): WindowFields | undefined => {
   const calendar = window.map('calendar', false);
   const isRolling = window.flag('isRolling') ?? calendar === undefined;
@@ -56,7 +56,7 @@ export const windowOf = (window: Fields, length: Length, key: string): WindowFie
   return read && { calendar: read };
 };
 
-/** A window as v1 and v2alpha write it. */
+/** Parses a window of v1 and v2alpha. */
 export const durationWindowOf = (window: Fields): WindowFields | undefined => {
   const text = window.text('duration');
   if (text === undefined) return undefined;
@@ -76,7 +76,7 @@ const units: Readonly<Record<string, Length>> = {
   Quarter: { months: 3 },
 };
 
-/** A window as v1alpha writes it. */
+/** Parses a window of v1alpha. */
 export const unitWindowOf = (window: Fields): WindowFields | undefined => {
   const [count, unit] = [window.number('count'), window.text('unit')];
   if (count === undefined || unit === undefined) return undefined;
@@ -87,7 +87,7 @@ export const unitWindowOf = (window: Fields): WindowFields | undefined => {
   return windowOf(window, whole, 'count');
 };
 
-/** The length of slices, as an objective writes it. */
+/** Returns the slice length of an objective. */
 export const sliceOf = (objective: Fields): string | undefined => {
   const text = objective.text('timeSliceWindow', false);
   if (text === undefined) return undefined;
@@ -97,7 +97,7 @@ export const sliceOf = (objective: Fields): string | undefined => {
     : durationText(length.ms);
 };
 
-/** What v1 and v2alpha call the period of a calendar. */
+/** Calendar periods as named by v1 and v2alpha */
 export const periodTexts: Readonly<Record<Calendar['period'], string>> = {
   day: '1d',
   week: '1w',

@@ -1,4 +1,4 @@
-/** Writes an objective as OpenSLO. Read again, it is the same. */
+/** Writes an SLO as OpenSLO. Parsing the result returns the same SLO. */
 import type { Query } from '../../../queries/query.ts';
 import { asNumber, decimal, dividedBy, fraction } from '../../../queries/slos/fraction.ts';
 import { writeYaml } from '../../../queries/yaml-writing.ts';
@@ -10,12 +10,12 @@ import { restAnnotation } from './read.ts';
 import type { Requests } from './sources.ts';
 import { periodTexts } from './times.ts';
 
-/** An export, or what of the objective that version has no field for. */
+/** An export, or the fields of the SLO that the version does not support */
 export type WrittenOpenSlo = { readonly text: string } | { readonly problems: readonly Problem[] };
 
 const budgetingTexts = { occurrences: 'Occurrences', timeslices: 'Timeslices', 'ratio-timeslices': 'RatioTimeslices' };
 
-/** Letters, digits and hyphens, as names of OpenSLO are. */
+/** Converts a name to letters, digits and hyphens, the characters of OpenSLO names. */
 const dnsLabel = (name: string): string => {
   const words = name.toLowerCase().match(/[a-z0-9]+/g) ?? ['slo'];
   return words.join('-').slice(0, 63).replace(/-$/, '');
@@ -42,7 +42,7 @@ const metricOf = (part: SliPart, version: Version): object => {
     : { source: type, queryType: 'json', query: JSON.stringify(spec) };
 };
 
-/** What is asked for good, bad and total; undefined of a threshold. */
+/** Returns the queries of good, bad and total; `undefined` for a threshold. */
 const ratioOf = ({ query: { sli }, latencyThresholdMs }: SloFields) => {
   if (sli === undefined)
     return {
@@ -100,7 +100,7 @@ const typeOfSli = ({ type, query: { sli } }: SloFields): SloFields['type'] => {
   return sli.value === undefined ? 'ratio' : 'threshold';
 };
 
-/** What OpenSLO has no field for, in our own form. */
+/** Returns the fields that OpenSLO lacks, in our own form. */
 const restOf = (slo: SloFields): object => {
   const query = restOfQuery(slo);
   return {
@@ -137,7 +137,7 @@ const metadataOf = (slo: SloFields, rest: object): object => {
   };
 };
 
-/** What each version measures, and where it says so. */
+/** Returns the indicator in the form and location of each version. */
 const measuredOf = (slo: SloFields, version: Version): { readonly spec: object; readonly objective: object } => {
   const ratio = ratioOf(slo);
   const parts = Object.entries(ratio ?? {}).flatMap(([key, part]) =>
@@ -157,7 +157,7 @@ const measuredOf = (slo: SloFields, version: Version): { readonly spec: object; 
   return { spec: { [version === 'v1' ? 'indicator' : 'sli']: indicator }, objective: {} };
 };
 
-/** An objective as OpenSLO of a version. */
+/** Returns an SLO as OpenSLO of a version. */
 export const writeOpenSlo = (slo: SloFields, version: Version = 'v1'): WrittenOpenSlo => {
   const problems = version === 'v1alpha' ? unwrittenIn(slo) : [];
   if (problems.length > 0) return { problems };

@@ -1,15 +1,15 @@
-/** Addresses with a scheme, as checks write them. */
+/** URLs as checks write them */
 
-/** Host of an address as it is written, without brackets; undefined where a template stands in it. */
+/** Returns the host of a URL as written, without brackets; `undefined` if it contains a template. */
 export const hostIn = (url: string): string | undefined => {
   const authority = /^[a-z]+:\/\/([^/?#]*)/i.exec(url)?.[1] ?? '';
   if (authority.includes('{{') || !URL.canParse(`http://${authority}`)) return undefined;
   return new URL(`http://${authority}`).hostname.replace(/^\[|\]$/g, '');
 };
 
-/** What is wrong with an address. `schemes` are such as `http`. */
+/** Returns the problem of a URL. `schemes` contains allowed schemes such as `http`. */
 export const urlProblem = (url: string, schemes: readonly string[]): string | undefined => {
-  // Whole addresses may be variables.
+  // A variable may contain the entire URL.
   if (url.startsWith('{{')) return undefined;
   const scheme = schemes.find((one) => url.toLowerCase().startsWith(`${one}://`));
   if (scheme === undefined) return `must begin with ${schemes.map((one) => `${one}://`).join(' or ')}`;

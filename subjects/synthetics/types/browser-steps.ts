@@ -1,4 +1,4 @@
-/** Steps of a browser, as data. Nothing that users write runs in it. */
+/** Browser steps as data; no user code is executed */
 import { z } from 'zod';
 import { duration } from '../../alerts/durations.ts';
 import { operators } from '../assertions.ts';
@@ -6,36 +6,39 @@ import { templateName } from '../templates.ts';
 import { assertions } from './socket-settings.ts';
 
 const name = z.string().max(256).default('');
-const within = duration('100ms', '1m').default('5s').describe('How long it is waited for');
+const within = duration('100ms', '1m').default('5s').describe('Maximum time to wait');
 const text = z.string().min(1).max(1024);
 
-const exact = z.boolean().default(false).describe('The whole of it, in the same capitals; else a part is enough');
+const exact = z
+  .boolean()
+  .default(false)
+  .describe('Whether to match the complete text case-sensitively; otherwise a substring is sufficient');
 
-/** Elements of the page, by what people or tests find them by. */
+/** Elements of the page, by the attributes with which people or tests find them */
 export const BrowserTarget = z.discriminatedUnion('by', [
   z.strictObject({
     by: z.literal('role'),
     role: z.string().regex(/^[a-z]{1,32}$/, 'must be a role, such as button'),
-    name: text.nullable().default(null).describe('Its accessible name'),
+    name: text.nullable().default(null).describe('Accessible name of the element'),
     exact,
   }),
   z.strictObject({ by: z.literal('label'), label: text, exact }),
   z.strictObject({ by: z.literal('text'), text, exact }),
-  z.strictObject({ by: z.literal('testId'), testId: text.describe('Of the attribute data-testid') }),
+  z.strictObject({ by: z.literal('testId'), testId: text.describe('Value of the attribute `data-testid`') }),
   z.strictObject({ by: z.literal('css'), css: text }),
 ]);
 export type BrowserTarget = z.output<typeof BrowserTarget>;
 
-const target = BrowserTarget.describe('The one element that it finds; several are an error');
+const target = BrowserTarget.describe('Element of the step; several matches are an error');
 
 const frame = z
   .array(z.union([z.int().min(0).max(99), text]))
   .max(5)
   .default([])
   .describe(
-    'The frames to the target, from the outermost: each by its place among the frames around it, from 0, or by CSS of its element. Empty: the page itself',
+    'Frames that contain the target, from the outermost: each by its index among its siblings, from 0, or by CSS of its element. Empty for the page itself',
   );
-/** Where a target is. */
+/** Frame of a target */
 export interface Framed {
   readonly frame: z.output<typeof frame>;
 }
@@ -47,7 +50,7 @@ const Goto = z.strictObject({
   name,
   url: z.string().min(1).max(4096),
   assertions: assertions.describe(
-    'Of the answer’s status, of the duration, and of web vitals when the page is loaded. Without one of the status, it must be below 400',
+    'Assertions on the response status, the duration, and web vitals after the page is loaded. Without one on the status, it must be below 400',
   ),
 });
 const Click = z.strictObject({
@@ -56,7 +59,7 @@ const Click = z.strictObject({
   within,
   target,
   frame,
-  count: z.int().min(1).max(3).default(1).describe('2 is a double click'),
+  count: z.int().min(1).max(3).default(1).describe('Number of clicks; 2 is a double click'),
 });
 const Hover = z.strictObject({ action: z.literal('hover'), name, within, target, frame });
 const Fill = z.strictObject({
@@ -73,7 +76,9 @@ const Fill = z.strictObject({
     .regex(/^[^\s/@?#{}]+$/, 'must be the name of a host')
     .nullable()
     .default(null)
-    .describe('Of the page that it is on; null: that of the goto before it. A secret is filled in nowhere else'),
+    .describe(
+      'Host of the page of the field; `null` for that of the previous `goto`. A secret is only filled in there',
+    ),
 });
 const Choose = z.strictObject({
   action: z.literal('choose'),
@@ -81,13 +86,13 @@ const Choose = z.strictObject({
   within,
   target,
   frame,
-  option: text.describe('Label or value'),
+  option: text.describe('Label or value of the option'),
 });
 const Press = z.strictObject({
   action: z.literal('press'),
   name,
   within,
-  target: target.nullable().default(null).describe('Null: what has the focus'),
+  target: target.nullable().default(null).describe('Element; `null` for the focused one'),
   frame,
   key: z
     .string()
@@ -108,7 +113,7 @@ const Expect = z.strictObject({
   action: z.literal('expect'),
   name,
   within,
-  target: BrowserTarget.nullable().default(null).describe('Of text, value and count'),
+  target: BrowserTarget.nullable().default(null).describe('Element for `text`, `value` and `count`'),
   frame,
   read,
   operator: z.enum(operators),
@@ -119,14 +124,20 @@ const Extract = z.strictObject({
   action: z.literal('extract'),
   name,
   within,
-  target: target.nullable().default(null).describe('Of text, value and count'),
+  target: target.nullable().default(null).describe('Element for `text`, `value` and `count`'),
   frame,
   read,
-  pattern: z.string().min(1).max(1024).nullable().default(null).describe('RE2, whose first group counts'),
+  pattern: z
+    .string()
+    .min(1)
+    .max(1024)
+    .nullable()
+    .default(null)
+    .describe('RE2 expression, whose first group is the value'),
   as: z.string().regex(templateName, 'must be a name of letters, digits, _ and -'),
 });
 
-/** One step. Each waits until it can be done. */
+/** A step; each waits until it can be performed. */
 export const BrowserStep = z.discriminatedUnion('action', [
   Goto,
   Click,

@@ -7,7 +7,7 @@ import { BrowserStep } from './browser-steps.ts';
 import { defineCheckType, problemsAt, type Target } from './definition.ts';
 import { literalHost, problemsOf } from './socket-settings.ts';
 
-/** What is read of the page, and not of an element. */
+/** Properties of the page, not of an element */
 const ofPage: ReadonlySet<string> = new Set(['url', 'title']);
 
 const readProblems = ({ target, read }: { readonly target: unknown; readonly read: string }): readonly Problem[] => {
@@ -15,7 +15,7 @@ const readProblems = ({ target, read }: { readonly target: unknown; readonly rea
   return target === null ? [{ path: 'target', message: `is required for ${read}` }] : [];
 };
 
-/** What is Playwright's own in a selector. */
+/** Syntax in a selector that only Playwright supports. */
 const isNoCss = (selector: string): boolean => selector.includes('>>');
 
 const targetProblems = (step: BrowserStep): readonly Problem[] => {
@@ -38,7 +38,7 @@ const stepProblems = (step: BrowserStep): readonly Problem[] => {
   }
   if (step.action === 'expect') {
     const { operator, value, level } = step;
-    // What is read are texts, as records are.
+    // All values are texts, like those of records.
     const assertionErrors = assertionProblems({
       source: 'record',
       operator,
@@ -54,7 +54,7 @@ const stepProblems = (step: BrowserStep): readonly Problem[] => {
   return [...targets, ...readProblems(step), ...wrong];
 };
 
-/** Values that no step before makes, and a beginning without a page. */
+/** Returns problems for values that no previous step extracts, and for a first step without a page. */
 const orderProblems = (steps: readonly BrowserStep[]): readonly Problem[] => {
   const values = new Set<string>();
   const first = steps[0]?.action === 'goto' ? [] : [{ path: 'steps.0.action', message: 'must be goto at first' }];
@@ -74,7 +74,7 @@ const orderProblems = (steps: readonly BrowserStep[]): readonly Problem[] => {
   ];
 };
 
-/** A secret goes into an address, or into a field of a page of its host. Everywhere else pages would read it. */
+/** A secret may only be used in a URL, or in a field of a page on its host. Elsewhere, pages could read it. */
 const targetsOf = (steps: readonly BrowserStep[]): readonly Target[] => {
   let host: string | undefined;
   return steps.flatMap((step, index): Target[] => {
@@ -100,7 +100,7 @@ const targetsOf = (steps: readonly BrowserStep[]): readonly Target[] => {
 export const browser = defineCheckType({
   type: 'browser',
   name: 'Browser',
-  summary: 'Steps in a page, as a person takes them in Chromium.',
+  summary: 'Steps in a page that a user would perform in Chromium.',
   minEvery: '1m',
   settings: z.strictObject({
     steps: z.array(BrowserStep).min(1).max(40),

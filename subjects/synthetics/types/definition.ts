@@ -1,43 +1,46 @@
-/** A type of check as its author writes it: one file, and one line in `../registry.ts`. */
+/** Definition of a check type: one file, and one line in `../registry.ts` */
 import type { z } from 'zod';
 import type { Problem } from '../assertions.ts';
 import type { TextAt } from '../templates.ts';
 
-/** Something that a check connects to: where, and all texts that go there. A secret goes to hosts that it is bound to. */
+/**
+ * A target of a check: its host, and all texts that are sent to it. Secrets are only sent to hosts to which they are
+ * bound.
+ */
 export interface Target {
-  /** The field that says where. */
+  /** Field that contains the host */
   readonly path: string;
-  /** The host as it is written; undefined where only a run knows it. */
+  /** Host as written; `undefined` if it is only known during a run */
   readonly host: string | undefined;
   readonly texts: readonly TextAt[];
 }
 
-/** What every check says, and settings may have to fit to. */
+/** Fields of every check that may restrict the settings */
 interface Interval {
   readonly every: string;
 }
 
-/** A type of check with its author's types closed over, so that the registry is a plain array. */
+/** A check type with its generic parameters erased, so that the registry is a plain array */
 export interface CheckType {
-  /** As it stands in a check's `type`; its settings lie in the field of the same name. */
+  /** Value of a check's `type`; its settings are in the field of the same name */
   readonly type: string;
   readonly name: string;
   readonly summary: string;
-  /** Nobody runs it: whom it watches tells of it. Such a check has no locations, timeout and retries. */
+  /** Whether the check is not run but reported by the monitored job. It has no locations, timeout and retries. */
   readonly isPassive?: true | undefined;
-  /** The shortest interval, where 10 seconds are too short. */
+  /** Minimum interval, if it is more than 10 seconds */
   readonly minEvery?: string;
-  /** A strict object. */
+  /** A strict object */
   readonly settings: z.ZodObject;
-  /** Phases of a step in the order of time, which add up to the whole; none where it has no steps. */
+  /** Phases of a step in time order, which add up to the total; empty if the type has no steps */
   readonly phases: readonly string[];
-  /** What is wrong beyond the form of the settings, with paths within them. */
+  /** Returns problems beyond the schema of the settings, with paths in the settings. */
   problems(settings: object, check: Interval): readonly Problem[];
-  /** Where texts of the settings go. */
+  /** Returns the targets to which texts of the settings are sent. */
   targets(settings: object): readonly Target[];
 }
 
-/** What the registry knows of a type when it compiles. */
+/** Static type of a registered check type */
 type Declared<Type extends string, Settings extends z.ZodObject, IsPassive extends true | undefined> = Omit<
   CheckType,
   'isPassive'
@@ -47,7 +50,7 @@ type Declared<Type extends string, Settings extends z.ZodObject, IsPassive exten
   readonly isPassive?: IsPassive;
 };
 
-/** Declares a type of check. */
+/** Defines a check type. */
 export const defineCheckType = <
   const Type extends string,
   Settings extends z.ZodObject,
@@ -61,9 +64,9 @@ export const defineCheckType = <
     targets(settings: z.output<Settings>): readonly Target[];
   },
 ): Declared<Type, Settings, IsPassive> =>
-  // It is given settings of its own schema only.
+  // The type only receives settings of its own schema.
   definition as unknown as Declared<Type, Settings, IsPassive>;
 
-/** Paths of problems of a part, within the whole. */
+/** Returns problems with their paths prefixed. */
 export const problemsAt = (path: string, problems: readonly Problem[]): readonly Problem[] =>
   problems.map((problem) => ({ ...problem, path: problem.path === '' ? path : `${path}.${problem.path}` }));

@@ -8,13 +8,13 @@ export const recordTypes = ['A', 'AAAA', 'CAA', 'CNAME', 'MX', 'NS', 'PTR', 'SOA
 export const dns = defineCheckType({
   type: 'dns',
   name: 'DNS',
-  summary: 'Records of a name, as a name server answers them.',
+  summary: 'Records of a name, as answered by a name server.',
   settings: z.strictObject({
-    name: z.string().min(1).max(253).describe('The name that is asked'),
+    name: z.string().min(1).max(253).describe('Name to resolve'),
     record: z.enum(recordTypes).default('A'),
-    server: host.nullable().default(null).describe('Address of the name server; null: those of the location'),
+    server: host.nullable().default(null).describe('Address of the name server; `null` for those of the location'),
     port: port.default(53),
-    assertions: assertions.describe('Without any, at least one record is expected'),
+    assertions: assertions.describe('Assertions; without any, at least one record is expected'),
   }),
   phases: ['lookup'],
   problems: ({ server, assertions: given }) => [

@@ -5,30 +5,37 @@ import { cronProblem, shortestGapMs } from '../cron.ts';
 import { defineCheckType } from './definition.ts';
 
 const settings = z.strictObject({
-  every: duration('10s', '366d').nullable().default(null).describe('Expected so often; null: as `every` of the check'),
+  every: duration('10s', '366d')
+    .nullable()
+    .default(null)
+    .describe('Expected interval; `null` for `every` of the check'),
   cron: z
     .string()
     .min(1)
     .max(128)
     .nullable()
     .default(null)
-    .describe('Expected at these times in place of every so often: minute, hour, day, month, day of the week'),
-  timeZone: TimeZone.default('UTC').describe('Of the cron expression'),
+    .describe(
+      'Cron expression of the expected times, instead of an interval: minute, hour, day, month, day of the week',
+    ),
+  timeZone: TimeZone.default('UTC').describe('Time zone of the cron expression'),
   grace: duration('1s', '31d')
     .nullable()
     .default(null)
-    .describe('How late it may be; null: a tenth of the interval, from ten seconds to an hour'),
-  maxRunDuration: duration('1s', '1d').default('1h').describe('From a beat to /start until the run must have ended'),
+    .describe('Maximum delay; `null` for a tenth of the interval, between ten seconds and one hour'),
+  maxRunDuration: duration('1s', '1d')
+    .default('1h')
+    .describe('Maximum time between a ping to `/start` and the end of the run'),
 });
 type HeartbeatSettings = z.output<typeof settings>;
 
-/** How a check says when it is expected. */
+/** Schedule settings of a heartbeat check */
 export interface Expected {
   readonly every: string;
   readonly heartbeat: HeartbeatSettings;
 }
 
-/** The shortest time from one due time to the next. */
+/** Returns the shortest time between two due times. */
 export const intervalMs = ({ every, heartbeat: { cron, timeZone, every: own } }: Expected): number =>
   cron === null ? msOf(own ?? every) : shortestGapMs({ cron, timeZone });
 
@@ -43,7 +50,7 @@ const graceProblem = (expected: Expected): string | undefined => {
 export const heartbeat = defineCheckType({
   type: 'heartbeat',
   name: 'Heartbeat',
-  summary: 'A job that tells of each of its runs, and is missed where it does not.',
+  summary: 'A job that reports each of its runs, and is late if it does not.',
   isPassive: true,
   settings,
   phases: [],

@@ -10,7 +10,7 @@ import { assertions, problemsOf } from './socket-settings.ts';
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
-/** What opens something stands in no check: it is a variable, which is sealed and masked. */
+/** Credentials must not be stored in a check; they are variables, which are sealed and masked. */
 const secretText = z
   .string()
   .max(256)
@@ -22,12 +22,15 @@ const ClientCredentials = z.strictObject({
     .string()
     .min(1)
     .max(4096)
-    .describe('Gives an access token for the credentials of a client (RFC 6749, 4.4)'),
+    .describe('URL that issues an access token for client credentials (RFC 6749, 4.4)'),
   clientId: z.string().min(1).max(1024),
   clientSecret: secretText,
   scope: z.string().max(2048).default(''),
   audience: z.string().max(2048).default(''),
-  sentIn: z.enum(['header', 'body']).default('header').describe('How the client says who it is: basic, or in the form'),
+  sentIn: z
+    .enum(['header', 'body'])
+    .default('header')
+    .describe('How the client authenticates: in the header (basic), or in the form body'),
 });
 export type ClientCredentials = z.output<typeof ClientCredentials>;
 
@@ -39,16 +42,16 @@ const Authentication = z
   ])
   .nullable()
   .default(null)
-  .describe('Secrets stand there as {{variables.NAME}}');
+  .describe('Authentication; secrets are referenced as `{{variables.NAME}}`');
 
 const ClientCertificate = z
   .strictObject({
-    certificate: z.string().min(1).max(65_536).describe('PEM, with those that it is signed by'),
-    key: secretText.describe('PEM'),
+    certificate: z.string().min(1).max(65_536).describe('PEM certificate with its chain'),
+    key: secretText.describe('PEM private key'),
   })
   .nullable()
   .default(null)
-  .describe('Shown to a server that asks for one');
+  .describe('Client certificate for a server that requests one');
 
 const Extract = z.strictObject({
   as: z.string().regex(templateName, 'must be a name of letters, digits, _ and -'),
@@ -57,7 +60,7 @@ const Extract = z.strictObject({
     .string()
     .min(1)
     .max(1024)
-    .describe('A JSONPath, the name of a header, or an expression (RE2) whose first group counts'),
+    .describe('A JSONPath, the name of a header, or an RE2 expression whose first group is the value'),
 });
 
 /** One request. */
@@ -69,9 +72,14 @@ export const HttpStep = z.strictObject({
   body: z.string().max(100_000).nullable().default(null),
   authentication: Authentication,
   clientCertificate: ClientCertificate,
-  redirects: z.int().min(0).max(20).default(5).describe('How many are followed; with 0 the redirect is the answer'),
+  redirects: z
+    .int()
+    .min(0)
+    .max(20)
+    .default(5)
+    .describe('Maximum number of redirects to follow; with 0, the redirect is the response'),
   verifyCertificate: z.boolean().default(true),
-  assertions: assertions.describe('Without one of the status, it must be below 400'),
+  assertions: assertions.describe('Assertions; without one on the status, it must be below 400'),
   extract: z.array(Extract).max(20).default([]),
 });
 export type HttpStep = z.output<typeof HttpStep>;
@@ -96,12 +104,12 @@ const credentialProblems = ({ url, authentication, clientCertificate }: HttpStep
   return [
     ...plain,
     ...(wrong === undefined ? [] : [{ path: 'authentication.tokenUrl', message: wrong }]),
-    // The token that it gets is as secret as what it is got for.
+    // The requested access token is as sensitive as the credentials.
     ...(hostIn(url) === undefined ? [{ path: 'url', message: 'must say its host, where an access token goes' }] : []),
   ];
 };
 
-/** What of a step goes to its address, and what to where its access token comes from. */
+/** Separates the values of a step that are sent to its URL from those that are sent to its token endpoint. */
 export const splitCredentials = <Step extends Pick<HttpStep, 'authentication'>>(step: Step) => {
   const { authentication, ...rest } = step;
   return authentication?.type === 'oauth2' ? { own: rest, client: authentication } : { own: step, client: undefined };
@@ -121,7 +129,7 @@ const stepProblems = (step: HttpStep): readonly Problem[] => {
   ];
 };
 
-/** Values that no step before makes. */
+/** Returns problems for values that no previous step extracts. */
 const unmadeValues = (steps: readonly HttpStep[]): readonly Problem[] => {
   const values = new Set<string>();
   return steps.flatMap((step, index) => {
@@ -134,7 +142,7 @@ const unmadeValues = (steps: readonly HttpStep[]): readonly Problem[] => {
       ),
     );
     for (const { as } of extract) values.add(as);
-    // What is asserted is judged after the step's own values are there.
+    // Assertions are evaluated after the step's own values are extracted.
     const unknownValues = textsIn(asserted, `steps.${index}.assertions`).flatMap(({ path, text }) =>
       templateUses(text).flatMap((use) =>
         typeof use === 'string' || use.kind !== 'values' || values.has(use.name)
@@ -149,7 +157,7 @@ const unmadeValues = (steps: readonly HttpStep[]): readonly Problem[] => {
 export const http = defineCheckType({
   type: 'http',
   name: 'HTTP',
-  summary: 'One or several requests, each of which may read what those before it answered.',
+  summary: 'One or several requests, each of which may use values from previous responses.',
   settings: z.strictObject({ steps: z.array(HttpStep).min(1).max(20) }),
   phases: ['lookup', 'connect', 'tls', 'send', 'wait', 'receive'],
   problems: ({ steps }) => [

@@ -5,12 +5,12 @@ import { assertions, host, problemsOf, targetOf } from './socket-settings.ts';
 export const icmp = defineCheckType({
   type: 'icmp',
   name: 'Ping',
-  summary: 'Whether a host answers echo requests (ICMP), how fast, and how many of them.',
+  summary: 'Whether a host answers echo requests (ICMP), how fast, and how many.',
   settings: z.strictObject({
     host,
-    packets: z.int().min(1).max(10).default(3).describe('Sent a fifth of a second apart'),
+    packets: z.int().min(1).max(10).default(3).describe('Number of packets, sent at intervals of 0.2 seconds'),
     assertions: assertions.describe(
-      '`loss` is the percentage that was not answered; without one of it, one answer is enough. The phase wait is the average round trip',
+      'Assertions; `loss` is the percentage of unanswered requests; without one on `loss`, one answer is sufficient. The phase `wait` is the average round trip',
     ),
   }),
   phases: ['lookup', 'wait'],

@@ -1,4 +1,4 @@
-/** Headers that users write, of requests over HTTP and what lies upon it. */
+/** User-defined headers of requests over HTTP and protocols based on HTTP */
 import { z } from 'zod';
 import type { Problem } from '../assertions.ts';
 
@@ -6,13 +6,16 @@ export const headers = z
   .record(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$/, 'must be a name of a header'), z.string().max(8192))
   .default({});
 
-/** What frames a message, or says where it goes, is not the user's. */
+/** Headers that frame a message or define its destination cannot be set by users */
 const ownHeaders = new Set([
   ...['connection', 'content-length', 'expect', 'host', 'keep-alive', 'proxy-authorization', 'te', 'trailer'],
   ...['transfer-encoding', 'upgrade', 'user-agent', 'traceparent', 'x-oiq-check', 'x-oiq-location'],
 ]);
 
-/** Those that the probe sets. Paths are within what holds them as `field`; `more` says what else is not the user's. */
+/**
+ * Returns problems for headers that the probe sets. Paths are relative to the container `field`; `isOwn` identifies
+ * further reserved headers.
+ */
 export const headerProblems = (
   given: Readonly<Record<string, string>>,
   field: string,

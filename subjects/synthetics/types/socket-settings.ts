@@ -1,10 +1,10 @@
-/** Settings that types which connect to one host share. */
+/** Settings that types with a single target host share */
 import { z } from 'zod';
 import { Assertion, assertionProblems, type Problem } from '../assertions.ts';
 import { textsIn } from '../templates.ts';
 import { problemsAt, type Target } from './definition.ts';
 
-/** A name or an address, or a template of one. */
+/** A name, an address, or a template */
 export const host = z
   .string()
   .min(1)
@@ -17,7 +17,7 @@ export const assertions = z.array(Assertion).max(50).default([]);
 
 type Source = Assertion['source'];
 
-/** What is wrong with assertions, and those that ask what this type never sees. */
+/** Returns the problems of assertions, including those on values that this type never observes. */
 export const problemsOf = (given: readonly Assertion[], seen: readonly Source[]): readonly Problem[] =>
   given.flatMap((assertion, index) =>
     problemsAt(
@@ -28,11 +28,11 @@ export const problemsOf = (given: readonly Assertion[], seen: readonly Source[])
     ),
   );
 
-/** The host, unless it is only known when the check runs. */
+/** Returns the host, unless it is only known during a run. */
 export const literalHost = (text: string): string | undefined =>
   text.includes('{{') ? undefined : text.toLowerCase().replace(/^\[|\]$/g, '');
 
-/** The one target of settings. */
+/** Returns the single target of settings. */
 export const targetOf = (settings: object, path: string, where: string): readonly Target[] => [
   { path, host: literalHost(where), texts: textsIn(settings) },
 ];

@@ -5,12 +5,12 @@ import { assertions, host, port, problemsOf, targetOf } from './socket-settings.
 export const tcp = defineCheckType({
   type: 'tcp',
   name: 'TCP',
-  summary: 'A connection, what is sent over it, and what comes back.',
+  summary: 'A connection, the data sent over it, and the response.',
   settings: z.strictObject({
     host,
     port,
-    send: z.string().max(65_536).nullable().default(null).describe('Sent as soon as the connection is there'),
-    assertions: assertions.describe('With one of body or size, up to 64 kB are read until they hold'),
+    send: z.string().max(65_536).nullable().default(null).describe('Data sent when the connection is open'),
+    assertions: assertions.describe('Assertions; with one on `body` or `size`, up to 64 kB are read until they hold'),
   }),
   phases: ['lookup', 'connect', 'send', 'wait', 'receive'],
   problems: ({ assertions: given }) => problemsOf(given, ['body', 'size', 'duration', 'phase']),

@@ -5,12 +5,12 @@ import { assertions, host, port, problemsOf, targetOf } from './socket-settings.
 export const tls = defineCheckType({
   type: 'tls',
   name: 'TLS',
-  summary: 'The certificate of a server: whether it is trusted, whom it names, and how long it is valid.',
+  summary: 'Certificate of a server: trust, names, and validity.',
   settings: z.strictObject({
     host,
     port: port.default(443),
-    serverName: host.nullable().default(null).describe('Asked of the server in place of the host'),
-    verifyCertificate: z.boolean().default(true).describe('Whether it must be trusted and name the host'),
+    serverName: host.nullable().default(null).describe('Server name for TLS, instead of the host'),
+    verifyCertificate: z.boolean().default(true).describe('Whether the certificate must be trusted and match the host'),
     assertions,
   }),
   phases: ['lookup', 'connect', 'tls'],

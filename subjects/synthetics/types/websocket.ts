@@ -5,25 +5,25 @@ import { defineCheckType } from './definition.ts';
 import { headerProblems, headers } from './sent-headers.ts';
 import { assertions, problemsOf } from './socket-settings.ts';
 
-/** What the handshake is made of. */
+/** Headers of the handshake */
 const isOfHandshake = (name: string): boolean => name.startsWith('sec-websocket-');
 
 export const websocket = defineCheckType({
   type: 'websocket',
   name: 'WebSocket',
-  summary: 'A WebSocket, what is sent over it, and a message that comes back.',
+  summary: 'A WebSocket, a message sent over it, and a received message.',
   settings: z.strictObject({
-    url: z.string().min(1).max(4096).describe('Begins with ws:// or wss://'),
-    headers: headers.describe('Of the handshake'),
+    url: z.string().min(1).max(4096).describe('URL that begins with `ws://` or `wss://`'),
+    headers: headers.describe('Headers of the handshake'),
     protocols: z
       .array(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/, 'must be the name of a protocol'))
       .max(20)
       .default([])
-      .describe('Subprotocols that are offered'),
-    send: z.string().max(65_536).nullable().default(null).describe('A message that is sent as soon as it is open'),
+      .describe('Offered subprotocols'),
+    send: z.string().max(65_536).nullable().default(null).describe('Message sent when the connection is open'),
     verifyCertificate: z.boolean().default(true),
     assertions: assertions.describe(
-      'With one of body, json or size, messages are read until one holds; `protocol` is the subprotocol that was chosen',
+      'Assertions; with one on `body`, `json` or `size`, messages are read until one matches; `protocol` is the selected subprotocol',
     ),
   }),
   phases: ['lookup', 'connect', 'tls', 'send', 'wait', 'receive'],

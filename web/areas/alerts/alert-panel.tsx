@@ -1,4 +1,4 @@
-/** One alert beside the list: why it fires, how it went, who sees to it, and how to mute it. */
+/** Side panel of an alert: why it fires, its history, its notifications, and silences */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { ActionForm } from '../../frame/action-form.tsx';

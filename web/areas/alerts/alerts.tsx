@@ -1,4 +1,4 @@
-/** Alerts: those that there are now and were, the rules, the silences, and where they are told. */
+/** Alerts area: current and past alerts, rules, silences, and notification channels */
 import { path, toArea } from '../../frame/address.ts';
 import { later } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
@@ -31,7 +31,7 @@ const parts: readonly Part[] = [
   { name: 'channels', title: 'Channels', View: Channels },
 ];
 
-/** Parts that the one of the rules leads to. */
+/** Parts that are reached from the rules part */
 const ofRules: readonly Part[] = [
   { name: 'rule', title: 'A rule', View: later(async () => (await import('./rule/editor.tsx')).RuleEditor) },
   { name: 'import', title: 'Import', View: later(async () => (await import('./rule-import.tsx')).RuleImport) },

@@ -1,4 +1,4 @@
-/** What the area of alerts asks and changes. */
+/** API calls of the alerts area */
 import type { z } from 'zod';
 import type { alertRuleResource } from '../../../api/groups/alerts/alert-rule.ts';
 import type { acknowledgeAlert, listAlerts, listRuleGroups } from '../../../api/groups/alerts/alerts.ts';
@@ -79,13 +79,13 @@ export const replaceWindowCall = replacementOf<typeof maintenanceWindowResource,
 );
 
 export type RecordingGroup = ViewOf<typeof recordingGroupResource>;
-/** What is written of a group of recording rules. */
+/** Writable fields of a recording rule group */
 export type WrittenGroup = z.input<typeof RecordingGroupFields>;
 export type MaintenanceWindow = ViewOf<typeof maintenanceWindowResource>;
 export type Alert = Answered<typeof listAlerts>['items'][number];
 export type Rule = ViewOf<typeof alertRuleResource>;
 export type Silence = ViewOf<typeof silenceResource>;
-/** What is written of a rule. */
+/** Writable fields of an alert rule */
 export type WrittenRule = z.input<typeof AlertRuleFields>;
 export type Preview = Answered<typeof previewAlertRule>;
 export type Backtest = Answered<typeof getBacktest>;

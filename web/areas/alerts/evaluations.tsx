@@ -1,4 +1,4 @@
-/** The last evaluations of a rule, or of one of its alerts: what came, and why that fired or not. */
+/** Last evaluations of a rule, or of one of its alerts: the value, and why the alert fired or not */
 
 import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';

@@ -1,4 +1,4 @@
-/** The groups of a rule as its last evaluation found them: each with its state, its value and why. */
+/** Groups of a rule in its last evaluation, each with its state, value and reason */
 import { toArea } from '../../frame/address.ts';
 import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';

@@ -1,4 +1,4 @@
-/** The form in which a maintenance window is written, with what it would mute. */
+/** Form of a maintenance window, with the alerts that it would mute */
 import { useState } from 'preact/hooks';
 import type { z } from 'zod';
 import type { MaintenanceWindowFields } from '../../../schemas/resources/maintenance-window.ts';

@@ -1,4 +1,4 @@
-/** Maintenance windows: when each mutes, and what. */
+/** Maintenance windows: their times, and the alerts that they mute */
 import { openedOf, writeOf } from '../../editors/form-state.tsx';
 import { againOf, NextTimes } from '../../editors/plan.tsx';
 import { projects } from '../../frame/project.ts';

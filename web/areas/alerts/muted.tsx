@@ -1,4 +1,4 @@
-/** What matchers would mute now. */
+/** Alerts that matchers currently mute */
 
 import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';

@@ -1,4 +1,4 @@
-/** Who was told of an alert: the receivers that its labels reach, and what their channels answered. */
+/** Notifications of an alert: the receivers that its labels match, and the responses of their channels */
 
 import { Problem } from '../../frame/freshness.tsx';
 import { explainDenial, may } from '../../frame/rights.ts';

@@ -1,4 +1,4 @@
-/** The alerts that there are now: what fires comes with its value, since when, and why. */
+/** Current alerts, firing ones with value, start and reason */
 import { useEffect } from 'preact/hooks';
 import { Paged } from '../../client/pages.ts';
 import { change, inAddress } from '../../frame/address.ts';

@@ -1,4 +1,4 @@
-/** The form in which a group of recording rules is written. */
+/** Form of a recording rule group */
 import { useState } from 'preact/hooks';
 import { Field } from '../../editors/field.tsx';
 import { useSaving } from '../../editors/form-state.tsx';
@@ -77,7 +77,7 @@ const RuleFields = ({
 
 export const RecordingForm = ({ before }: { readonly before: RecordingGroup | undefined }) => {
   const [group, setGroup] = useState<WrittenGroup>(() => (before === undefined ? empty : fieldsIn(before)));
-  // Rules have no id: a key of their own keeps what is typed with its rule.
+  // Rules have no id, so each has a key of its own that preserves the typed values.
   const [keys, setKeys] = useState<readonly number[]>(() => [...group.rules.keys()]);
   const { save, wrong, error, isRunning } = useSaving(createRecordingGroupCall, replaceRecordingGroupCall, before);
   const set = (fields: Partial<WrittenGroup>): void => setGroup((now) => ({ ...now, ...fields }));

@@ -1,4 +1,4 @@
-/** Groups of recording rules: which series each makes, and how its rules stand. */
+/** Recording rule groups: their series, and the status of their rules */
 import { openedOf, writeOf } from '../../editors/form-state.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';

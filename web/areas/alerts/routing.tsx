@@ -1,4 +1,4 @@
-/** The routing: its tree, which way a set of labels goes through it, and the document as it is written. */
+/** Alert routing: its tree, the path of a label set through it, and the document */
 import { useState } from 'preact/hooks';
 import type { Route } from '../../../schemas/resources/alert-routing.ts';
 import { Action } from '../../client/action.ts';
@@ -20,7 +20,7 @@ import { matchersIn, shownMatchers } from './shown.ts';
 type Routing = Answered<NonNullable<typeof routingCall.of>>;
 type Step = Answered<NonNullable<typeof routingTestCall.of>>['routes'][number];
 
-/** How a route says what it does, without what it takes from the route above. */
+/** Returns a description of a route's own settings, without inherited ones. */
 const settingsOf = ({ groupBy, groupWait, groupInterval, repeatInterval, continue: goesOn, ...route }: Route): string =>
   [
     ...(groupBy === undefined ? [] : [groupBy.length === 0 ? 'all in one group' : `grouped by ${groupBy.join(', ')}`]),
@@ -33,7 +33,7 @@ const settingsOf = ({ groupBy, groupWait, groupInterval, repeatInterval, continu
   ].join('; ');
 
 interface Shown {
-  /** By the route's place in the tree; empty without labels to follow. */
+  /** Steps by the route's position in the tree; empty if there are no labels to route */
   readonly steps: ReadonlyMap<string, Step>;
   readonly channelsOf: (receiver: string) => string;
 }
@@ -88,7 +88,7 @@ const Tree = ({ routing, steps }: { readonly routing: Routing; readonly steps: r
   );
 };
 
-/** The tree, with what became of each route for the labels of the address. */
+/** The routing tree, with the result of each route for the labels in the URL. */
 const Followed = ({ routing, labels }: { readonly routing: Routing; readonly labels: string }) => {
   const labelValues = Object.fromEntries(matchersIn(labels).map(({ name, value }) => [name, value]));
   const { answer, error } = useQuery(routingTestCall, { body: { labels: labelValues } });
@@ -136,7 +136,7 @@ interface Versioned {
   readonly version: number;
 }
 
-/** Reads a configuration of Alertmanager into the document, which is saved as any other. */
+/** Converts an Alertmanager configuration to the document, which is then saved like any other. */
 const FromAlertmanager = ({ onRead }: { readonly onRead: (routing: object) => void }) => {
   const [action] = useState(() => new Action(importRoutingCall));
   const [notes, setNotes] = useState<readonly string[]>();

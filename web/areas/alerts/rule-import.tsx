@@ -1,4 +1,4 @@
-/** Imports a rule file of Prometheus, and tells first what becomes of each rule. */
+/** Imports a Prometheus rule file, with a preview of each rule */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { wrongIn } from '../../editors/form-state.tsx';

@@ -1,4 +1,4 @@
-/** Alert rules, and how each stands by its last evaluation. */
+/** Alert rules with the state of their last evaluation */
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { Paged } from '../../client/pages.ts';
@@ -40,7 +40,7 @@ const list = new Paged(rulesCall, ({ items }) => items);
 
 const setOpen = (rule: string): void => change({ rule }, { replace: inAddress('rule') !== '' });
 
-/** The state in a word; a rule that is off, fails or is not evaluated says that before. */
+/** Returns the state as text; a rule that is disabled, fails or is not evaluated shows that instead. */
 const stateOf = ({ enabled, status }: Rule): string => {
   if (!enabled) return 'off';
   if (status === null) return 'not evaluated yet';
@@ -86,7 +86,7 @@ const Switch = ({ rule: { id, version, enabled } }: { readonly rule: Rule }) => 
   );
 };
 
-/** Lets it fire and end once through the routing as it is, so that one sees who is told. */
+/** Sends a firing and a resolved test notification through the current routing, to show who is notified. */
 const TestFiring = ({ rule: { id } }: { readonly rule: Rule }) => {
   const [action] = useState(() => new Action(testRuleCall));
   const [message, setMessage] = useState('');

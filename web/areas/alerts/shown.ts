@@ -1,4 +1,4 @@
-/** How alerts and their rules are written. */
+/** Formats alerts and their rules */
 import type { Rule, Silence } from './calls.ts';
 
 const number = new Intl.NumberFormat('en', { maximumSignificantDigits: 6 });
@@ -7,14 +7,14 @@ export const shownValue = (value: number | null): string => (value === null ? ''
 
 const own = new Set(['alertname', 'severity']);
 
-/** `service=cart, team=shop`: without what stands elsewhere. */
+/** Formats labels as `service=cart, team=shop`, without those shown elsewhere. */
 export const shownLabels = (labels: Readonly<Record<string, string>>): string =>
   Object.entries(labels)
     .filter(([name]) => !own.has(name))
     .map(([name, value]) => `${name}=${value}`)
     .join(', ');
 
-/** When a rule fires: `critical: above 5 over 1h`. */
+/** Formats the condition of a rule: `critical: above 5 over 1h`. */
 export const shownCondition = ({ condition }: Rule): string => {
   if (condition.kind === 'composite') return `${condition.severity}: ${condition.expression}`;
   const window = condition.window ?? '5m';
@@ -30,14 +30,14 @@ export const shownCondition = ({ condition }: Rule): string => {
 
 type Matchers = Silence['matchers'];
 
-/** As it is written bare; in quotes what else would end elsewhere. */
+/** Returns a value without quotes if possible, and quoted if it contains delimiters. */
 const writtenValue = (value: string): string =>
   /[,"\n]|^\s|\s$/.test(value) ? `"${value.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"` : value;
 
 export const shownMatchers = ({ matchers }: { readonly matchers: Readonly<Matchers> }): string =>
   matchers.map(({ name, operator = '=', value }) => `${name}${operator}${writtenValue(value)}`).join(', ');
 
-/** What stands between commas and ends of lines that are not in quotes. */
+/** Splits a text at commas and line ends outside of quotes. */
 const partsOf = (text: string): string[] => {
   const parts = [''];
   for (const [piece] of text.matchAll(/"(?:[^"\\]|\\.)*"?|[^",\n]+|[,\n]/gs))
@@ -52,7 +52,7 @@ const unquoted = (value: string): string => {
   return inner.replace(/\\(["\\n])/g, (_, escaped: string) => (escaped === 'n' ? '\n' : escaped));
 };
 
-/** Matchers as somebody wrote them: `team=shop, service=~"ca.*"`, in braces or without. Of what is none, all is the name. */
+/** Parses matchers: `team=shop, service=~"ca.*"`, with or without braces. An invalid matcher becomes a name. */
 export const matchersIn = (text: string): Matchers =>
   partsOf(text.trim().replace(/^\{(.*)\}$/s, '$1')).map((part) => {
     const [, name = part, operator = '=', value = ''] = /^([^=!~]+)(=~|!~|!=|=)(.*)$/s.exec(part) ?? [];

@@ -1,10 +1,10 @@
-/** For how long a silence holds, and why. */
+/** Duration and comment of a silence */
 
 const hours = [1, 4, 24, 168];
 const titleOf = (count: number): string =>
   count === 168 ? '7 days' : count === 24 ? 'a day' : count === 1 ? 'an hour' : `${count} hours`;
 
-/** Two fields of a form: `hours` and `comment`. */
+/** Two form fields: `hours` and `comment`. */
 export const SilenceSpan = () => (
   <>
     <label>

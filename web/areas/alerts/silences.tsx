@@ -1,4 +1,4 @@
-/** Silences that hold or are to come, and one that is written with what it would mute. */
+/** Active and future silences, and a form for a new one with the alerts that it would mute */
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { Paged } from '../../client/pages.ts';
@@ -17,7 +17,7 @@ import { SilenceSpan } from './silence-span.tsx';
 
 const list = new Paged(silencesCall, ({ items }) => items);
 
-/** Another end, from now on. */
+/** Extends a silence from now on. */
 const Longer = ({ silence }: { readonly silence: Silence }) => {
   const [action] = useState(() => new Action(changeSilenceCall));
   const { id, version, matchers, startsAt, comment } = silence;

@@ -1,4 +1,4 @@
-/** Anomalies that detectors found, and the detectors. */
+/** Detected anomalies, and the detectors */
 import { shownValue } from '../../charts/values.ts';
 import { partsOf } from '../../frame/parts.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';

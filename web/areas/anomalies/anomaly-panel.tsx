@@ -1,4 +1,4 @@
-/** One anomaly: what was expected, what it consists of, what changed near it, and what people say of it. */
+/** Side panel of an anomaly: expected values, contributing series, changes near it, and feedback */
 import { useState } from 'preact/hooks';
 import { shownValue } from '../../charts/values.ts';
 import { Action } from '../../client/action.ts';

@@ -1,10 +1,10 @@
-/** A series with what was expected of it. */
+/** Chart of a series with its expected values */
 import { useMemo } from 'preact/hooks';
 import { OverTime, type TimeSeries } from '../../charts/over-time.tsx';
 import { shownValue } from '../../charts/values.ts';
 import type { ShownAnomaly } from './calls.ts';
 
-/** Places in a point. */
+/** Indexes in a point */
 const parts = { value: 1, expected: 2, 'at most': 4, 'at least': 3 } as const;
 
 export const Band = ({ anomaly }: { readonly anomaly: ShownAnomaly }) => {

@@ -1,4 +1,4 @@
-/** What the area of anomalies asks and changes. */
+/** API calls of the anomalies area */
 import type { z } from 'zod';
 import type { listAnomalies, showAnomaly } from '../../../api/groups/ai/anomalies.ts';
 import type { detectAnomalies } from '../../../api/groups/ai/detect.ts';
@@ -20,5 +20,5 @@ export const replaceDetectorCall = replacementOf<typeof detectorResource, typeof
 export type Anomaly = Answered<typeof listAnomalies>['items'][number];
 export type ShownAnomaly = Answered<typeof showAnomaly>;
 export type Detector = ViewOf<typeof detectorResource>;
-/** What is written of a detector. */
+/** Writable fields of a detector */
 export type WrittenDetector = z.input<typeof DetectorFields>;

@@ -1,4 +1,4 @@
-/** The form in which a detector is written and tried. */
+/** Form to edit and test a detector */
 import { useState } from 'preact/hooks';
 import type { Query } from '../../../queries/query.ts';
 import { Action } from '../../client/action.ts';
@@ -14,7 +14,7 @@ import { writtenRange } from '../../frame/time-range.ts';
 import { Heads } from '../../lists/table-header.tsx';
 import { createDetectorCall, type Detector, detectCall, replaceDetectorCall, type WrittenDetector } from './calls.ts';
 
-/** Of a change, by the name of its direction. */
+/** Directions of a change */
 export const directions = { both: 'either way', up: 'up', down: 'down' } as const;
 
 const empty = (): WrittenDetector => ({
@@ -37,7 +37,7 @@ const fieldsIn = ({
   ...fields
 }: Detector): WrittenDetector => fields as WrittenDetector;
 
-/** What it would have found in the range of the page. */
+/** Anomalies that the detector would have found in the range of the page. */
 const Tried = ({ detector }: { readonly detector: WrittenDetector }) => {
   const [action] = useState(() => new Action(detectCall));
   const [found, setFound] = useState<Awaited<ReturnType<typeof action.run>>>();
@@ -93,7 +93,7 @@ const Tried = ({ detector }: { readonly detector: WrittenDetector }) => {
   );
 };
 
-/** A detector as it is written: what it watches, what counts, and what it would have found. */
+/** Form of a detector: its query, its settings, and the anomalies that it would have found. */
 export const DetectorForm = ({ before }: { readonly before: Detector | undefined }) => {
   const [detector, setDetector] = useState<WrittenDetector>(() => (before === undefined ? empty() : fieldsIn(before)));
   const { save, wrong, error, isRunning } = useSaving(createDetectorCall, replaceDetectorCall, before);

@@ -1,4 +1,4 @@
-/** Detectors: how each stands. */
+/** Detectors with their status */
 import { openedOf, writeOf } from '../../editors/form-state.tsx';
 import { toArea } from '../../frame/address.ts';
 import { Link } from '../../frame/link.tsx';

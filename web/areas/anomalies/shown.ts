@@ -1,4 +1,4 @@
-/** How anomalies are written. */
+/** Formats anomalies */
 import type { Anomaly } from './calls.ts';
 
 /** `count service=cart` */

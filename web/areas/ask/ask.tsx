@@ -1,6 +1,6 @@
 /**
- * A question in plain words: the query that it became, its answer, what else it may mean, or why there is none. Beside it what could be done,
- * and what runbooks say.
+ * Natural-language questions: the interpreted query, its result, other meanings, or the reason of a failure. Also shows
+ * suggestions and runbook passages.
  */
 import { useEffect } from 'preact/hooks';
 import type { answerQuestion } from '../../../api/groups/ai/query.ts';
@@ -25,7 +25,7 @@ const query = new Question(questionCall);
 type Answer = Answered<typeof answerQuestion>;
 type Meaning = Answer['alternatives'][number];
 
-/** How each word was read. */
+/** Interpretation of each word. */
 const Words = ({ of }: { readonly of: Meaning['words'] }) => (
   <details open={true}>
     <summary>How it was read</summary>
@@ -33,7 +33,7 @@ const Words = ({ of }: { readonly of: Meaning['words'] }) => (
       <Heads columns={['Words', 'Became']} />
       <tbody>
         {of.map(({ text, mappedTo }, index) => (
-          // A word may be there twice.
+          // A word may occur twice.
           <tr key={`${index} ${text}`}>
             <td>
               <bdi>{shownText(text)}</bdi>

@@ -1,10 +1,10 @@
-/** The field of a question, with what is wrong in it. */
+/** Input field of a question, with its errors */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { change } from '../../frame/address.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 
-/** What is asked stands in the address. */
+/** The URL contains the question. */
 export const Box = ({
   label,
   placeholder,
@@ -16,7 +16,7 @@ export const Box = ({
   readonly placeholder: string;
   readonly question: string;
   readonly problem: string | undefined;
-  /** Behind the button. */
+  /** Rendered after the button. */
   readonly children?: ComponentChildren;
 }) => {
   const [typed, setTyped] = useState(question);

@@ -1,4 +1,4 @@
-/** What the area of questions asks and changes, and what of the page goes along. */
+/** API calls of the questions area, and the page state that they include */
 import type { answerQuestion } from '../../../api/groups/ai/query.ts';
 import type { answerFromRunbooks } from '../../../api/groups/ai/runbook-answer.ts';
 import type {
@@ -27,6 +27,6 @@ export type FoundPassages = Answered<typeof searchRunbooks>;
 export type Passage = FoundPassages['items'][number];
 export type RunbookDocument = Answered<typeof listRunbookDocuments>['items'][number];
 
-/** The zone in which somebody reads times, by its name. */
+/** Returns the name of the user's time zone. */
 export const zoneName = (): string =>
   zone.value === 'browser' ? Intl.DateTimeFormat().resolvedOptions().timeZone : zone.value;

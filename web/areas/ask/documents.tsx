@@ -1,4 +1,4 @@
-/** Runbooks and other documents that are found and cited: added by pasting or as a file, and deleted. */
+/** Runbooks and other documents that are searched and cited: added as text or file, and deleted */
 import { useState } from 'preact/hooks';
 import { shownValue } from '../../charts/values.ts';
 import { Action } from '../../client/action.ts';
@@ -20,7 +20,7 @@ type Format = RunbookDocument['format'];
 
 const formats: Readonly<Record<Format, string>> = { markdown: 'Markdown', text: 'plain text', html: 'HTML' };
 
-/** What a file is by the end of its name; the rest is plain text. */
+/** Returns the format of a file by its extension; other files are plain text. */
 const formatOf = (name: string): Format => {
   if (/\.(?:md|markdown)$/i.test(name)) return 'markdown';
   return /\.html?$/i.test(name) ? 'html' : 'text';
@@ -35,7 +35,7 @@ interface Written {
 
 const empty: Written = { title: '', format: 'markdown', url: '', content: '' };
 
-/** A file in UTF-8; undefined where it is something else. */
+/** Returns the text of a UTF-8 file; `undefined` for other files. */
 const textOfFile = async (file: Blob): Promise<string | undefined> => {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer());
@@ -44,7 +44,7 @@ const textOfFile = async (file: Blob): Promise<string | undefined> => {
   }
 };
 
-/** The text stands in the form before it is added, wherever it came from. */
+/** The form displays the text before it is added, regardless of its source. */
 const FileInput = ({ onRead }: { readonly onRead: (read: Pick<Written, 'format' | 'content'>) => void }) => {
   const [problem, setProblem] = useState<string>();
   const read = async (file: File | undefined): Promise<void> => {

@@ -1,4 +1,6 @@
-/** A passage that was found: where it stands, and what it says. Others wrote it: it is text, and its Markdown becomes nodes. */
+/**
+ * A found passage with its source. Other users wrote its text, so it is rendered as text, and its Markdown as nodes.
+ */
 import { toArea } from '../../frame/address.ts';
 import { Link } from '../../frame/link.tsx';
 import { Markdown } from '../../frame/markdown.tsx';
@@ -15,7 +17,7 @@ export const sources: Readonly<Record<Source, string>> = {
   handbook: 'the handbook of OIQ',
 };
 
-/** Where the page shows what the passage is of. */
+/** Returns the location in the page where the source of the passage is displayed. */
 const placeOf = ({ source, id }: Passage): string | undefined => {
   if (source === 'document') return toArea('/ask/documents', { open: id });
   if (source === 'incident') return toArea('/incidents', { incident: id });

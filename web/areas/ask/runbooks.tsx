@@ -1,4 +1,7 @@
-/** What runbooks and the like say to a question: sentences with the passages that say them, and figures that they name; or the passages alone. */
+/**
+ * Runbook results for a question: sentences with cited passages and the values of queries in them, or the passages
+ * alone
+ */
 import { useEffect } from 'preact/hooks';
 import { ResultShown } from '../../charts/result.tsx';
 import { Question } from '../../client/query.ts';
@@ -16,11 +19,11 @@ import { PassageShown, type Source, sources } from './passage.tsx';
 const answering = new Question(answerCall);
 const searching = new Question(passagesCall);
 
-/** More passages are read by nobody. */
+/** Maximum number of displayed passages */
 const maxPassages = 30;
 
 const isSource = (text: string): text is Source => text in sources;
-/** Those that were chosen; none where all are looked through. */
+/** Returns the selected sources; empty if all are searched. */
 const chosenSources = (): readonly Source[] => allInAddress('source').filter(isSource);
 
 const Sources = () => {
@@ -46,7 +49,7 @@ const Sources = () => {
   );
 };
 
-/** What was not looked through, and what did not help to find. */
+/** Sources that were not searched, and search methods that were not available. */
 const Limitations = ({
   of: { notRead, embeddings },
 }: {
@@ -82,7 +85,7 @@ const Sentences = ({ of: { sentences, reason, model } }: { readonly of: RunbookA
     {sentences.length === 0 ? <p role="status">There is no answer: {shownText(reason ?? '')}.</p> : null}
     <ul id="sentences">
       {sentences.map(({ text, passages }, index) => (
-        // A sentence may be there twice.
+        // A sentence may occur twice.
         <li key={`${index} ${text}`}>
           {shownText(text)}{' '}
           {passages.map((nth) => (
@@ -108,7 +111,7 @@ const Figures = ({ of }: { readonly of: RunbookAnswer['figures'] }) =>
     <>
       <h2>Figures that they name</h2>
       {of.map((figure, index) => (
-        // Two passages may name the same query.
+        // Two passages may contain the same query.
         <section key={`${index} ${figure.sentence}`} aria-label={figure.sentence}>
           <h3>{shownText(figure.sentence)}</h3>
           <p class="soft">

@@ -1,4 +1,4 @@
-/** What could be done: why, what it would change, and the very request, which is made or dismissed here. */
+/** Suggestions with reason, effect and request, which can be applied or dismissed */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { RemovalForm } from '../../editors/removal.tsx';
@@ -27,7 +27,7 @@ const kinds: Readonly<Record<Kind, string>> = {
 };
 const isKind = (text: string): text is Kind => text in kinds;
 
-/** Where the page shows what the request made. */
+/** Returns the location in the page of the resource that the request created. */
 const placeOf = (kind: Kind, id: string): string | undefined => {
   if (kind === 'slo') return toArea('/slos', { open: id });
   if (kind === 'alert' || kind === 'noisy-rule') return toArea('/alerts/rules', { rule: id });
@@ -35,7 +35,7 @@ const placeOf = (kind: Kind, id: string): string | undefined => {
   return kind === 'dashboard' ? toArea(`/dashboards/${id}`) : undefined;
 };
 
-/** As it goes over the wire. */
+/** Formats a request as HTTP text. */
 const written = ({ method, path, headers = {}, body }: NonNullable<Suggestion['request']>): string =>
   [
     `${method} ${path}`,

@@ -1,4 +1,4 @@
-/** Checks as code: written as YAML, and read from it or from recordings of a browser, with what becomes of each. */
+/** Checks as code: exported as YAML, and imported from YAML or browser recordings with a preview */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { type ImportedFile, ImportForm } from '../../editors/import-form.tsx';

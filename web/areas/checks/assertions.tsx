@@ -1,4 +1,4 @@
-/** What a check expects of an answer, line by line. */
+/** Assertions of a check, one per line */
 import { Wrong } from '../../editors/field.tsx';
 import { Options } from '../../editors/inputs.tsx';
 import {
@@ -10,13 +10,13 @@ import {
   type Type,
 } from './setting-kinds.ts';
 
-/** Whether an operator compares with nothing. */
+/** Returns whether an operator has no operand. */
 const isPresence = (operator: string): boolean => operator === 'exists' || operator === 'absent';
 
-/** Texts and numbers mean the same to the API; a number is written as one. */
+/** Text and numbers are equivalent in the API; a number is sent as a number. */
 const valueIn = (text: string): string | number => (String(Number(text)) === text ? Number(text) : text);
 
-/** Without a name or a value where there is none. */
+/** Omits an unused name or value. */
 const trimmed = ({ name, value, ...rest }: AssertionFields): AssertionFields => {
   const names = sourceNames[rest.source];
   return {
@@ -125,7 +125,7 @@ export const Assertions = ({
 }: {
   readonly value: readonly AssertionFields[];
   readonly type: Type;
-  /** Path of the list. */
+  /** Path of the list */
   readonly at: string;
   readonly wrong: (path: string) => string | undefined;
   readonly onChange: (assertions: AssertionFields[]) => void;

@@ -1,4 +1,4 @@
-/** What the area of synthetic checks asks and changes. */
+/** API calls of the synthetic checks area */
 import type { exportChecks, importChecks } from '../../../api/groups/synthetics/as-code.ts';
 import type { checkResource } from '../../../api/groups/synthetics/check.ts';
 import type { createDowntime, deleteDowntime, listDowntimes } from '../../../api/groups/synthetics/downtimes.ts';

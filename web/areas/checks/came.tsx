@@ -1,4 +1,4 @@
-/** What came of a run that somebody asked for, at each location. */
+/** Results of a requested run, per location */
 import type { Answered } from '../../client/call.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import type { runCall } from './calls.ts';
@@ -11,7 +11,7 @@ export const Came = ({
   nameOf,
 }: {
   readonly of: readonly Result[];
-  /** A location by its id. */
+  /** Returns the name of a location by its id */
   readonly nameOf: (id: string) => string;
 }) => (
   <div role="status">

@@ -1,4 +1,4 @@
-/** The form in which a check is written, and tried before it is saved. */
+/** Form to edit a check and test it before it is saved */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { useSaving, wrongIn } from '../../editors/form-state.tsx';
@@ -28,13 +28,13 @@ const empty: Written = {
   alerting: { enabled: true, severity: 'critical' },
 };
 
-/** What of a check is written, and not told. */
+/** Returns the writable fields of a check. */
 const fieldsIn = (check: Check): Written => {
   const { id, version, createdAt, updatedAt, state, since, uptime, nextDueAt, tokenPrefix, token, ...written } = check;
   return written;
 };
 
-/** Settings lie in the field of their type's name; nobody runs a heartbeat. */
+/** Converts a check to a type: settings are in the field of the type's name, and a heartbeat has no locations. */
 const ofType = (check: Written, type: Type): Written => {
   const commonFields = Object.fromEntries(Object.entries(check).filter(([name]) => name !== check.type)) as Written;
   const locations = type === 'heartbeat' ? [] : check.type === 'heartbeat' ? ['local'] : check.locations;
@@ -73,7 +73,7 @@ interface Part {
   readonly set: (fields: Partial<Written>) => void;
 }
 
-/** How and from where it is run. */
+/** Interval, locations and retries. */
 const Running = ({
   check: { timeout, locations = [], consensus = {}, retries = {} },
   known,
@@ -116,7 +116,7 @@ const Running = ({
   </>
 );
 
-/** Whose its results are, and who is told of them. */
+/** Project of the results, and alert settings. */
 const AlertingSettings = ({ check, wrong, set }: Part) => {
   const { alerting = {} } = check;
   return (

@@ -1,4 +1,4 @@
-/** Synthetic checks: how each stands and how it stood, and one with its runs and where they came from. */
+/** Synthetic checks with current state and uptime, and one check with its runs and their locations */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { openedOf, writeOf } from '../../editors/form-state.tsx';
@@ -32,10 +32,10 @@ import { typeNames } from './setting-kinds.ts';
 import { StateLabel, shownMs, shownUptime, stateOf } from './shown.tsx';
 import { Uptimes } from './uptime.tsx';
 
-/** Clocks that differ by less trouble nobody. */
+/** Minimum clock difference that is displayed */
 const minClockSkewMs = 1000;
 
-/** Locations whose clocks differ from the platform's. */
+/** Locations whose clocks differ from the platform's clock. */
 const Clocks = ({ of }: { readonly of: readonly Location[] }) => {
   const wrong = of.filter(({ clockAheadMs }) => Math.abs(clockAheadMs ?? 0) >= minClockSkewMs);
   if (wrong.length === 0) return null;
@@ -51,7 +51,7 @@ const Clocks = ({ of }: { readonly of: readonly Location[] }) => {
   );
 };
 
-/** The token of a heartbeat's beats: the one that was just made, or the beginning of it, and a new one. */
+/** Token of a heartbeat: the newly created one, or the prefix of the existing one, and a button to create another. */
 const Token = ({ check: { id, tokenPrefix } }: { readonly check: Check }) => {
   const [action] = useState(() => new Action(renewTokenCall));
   const fresh = freshToken.value?.id === id ? freshToken.value.token : '';

@@ -1,4 +1,4 @@
-/** Planned downtimes of checks: when each holds next, and what it is about. Each is a maintenance window, too. */
+/** Planned downtimes of checks: next occurrence and scope. Each is also a maintenance window. */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { writeOf, wrongIn } from '../../editors/form-state.tsx';

@@ -1,4 +1,4 @@
-/** The token of a heartbeat that was just made: nobody can ask for it again. */
+/** Newly created token of a heartbeat, which cannot be read again */
 import { signal } from '@preact/signals';
 
 export const freshToken = signal<{ readonly id: string; readonly token: string } | undefined>(undefined);

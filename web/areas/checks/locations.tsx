@@ -1,4 +1,4 @@
-/** Locations that checks run from: when each was last heard from, registering one, and removing it. */
+/** Locations of checks: last contact, registration and removal */
 import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
@@ -15,7 +15,7 @@ import { listed } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { createLocationCall, deleteLocationCall, type Location, locationsCall } from './calls.ts';
 
-/** The token of the location that was just registered. */
+/** Token of the newly registered location */
 const fresh = signal<{ readonly id: string; readonly token: string } | undefined>(undefined);
 
 const Register = () => {
@@ -54,7 +54,7 @@ const Register = () => {
   );
 };
 
-/** Where checks would be left without a location, that has to be said, too. */
+/** Removal must be confirmed if checks would have no location left. */
 const Remove = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const [action] = useState(() => new Action(deleteLocationCall));
   if (id === 'local') return null;

@@ -1,4 +1,4 @@
-/** How the page of a browser check looked when its last good and its last failed run ended. */
+/** Screenshots of a browser check at the end of its last passed and its last failed run */
 
 import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
@@ -8,7 +8,7 @@ import { picturesCall } from './calls.ts';
 
 const captions = { good: 'last good run', failed: 'last failed run' } as const;
 
-/** `nameOf`: a location by its id. */
+/** `nameOf` returns the name of a location by its id. */
 export const Pictures = ({ id, nameOf }: { readonly id: string; readonly nameOf: (id: string) => string }) => {
   const { answer, error } = useQuery(picturesCall, { params: { id } });
   return (

@@ -1,4 +1,4 @@
-/** Runs of a check in the range of the page, and one that is made now. */
+/** Runs of a check in the range of the page, and a button to run it now */
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { Paged } from '../../client/pages.ts';
@@ -18,11 +18,11 @@ import { Legend, Phases, StateLabel, shownMs } from './shown.tsx';
 import { SteppedPage } from './stepped-page.tsx';
 
 interface Named {
-  /** A location by its id. */
+  /** Returns the name of a location by its id */
   readonly nameOf: (id: string) => string;
 }
 
-/** What a run says of itself where not all was well, step by step where it has several. */
+/** Details of a run that did not pass, step by step if there are several. */
 const RunDetails = ({ run }: { readonly run: Run }) => (
   <>
     {shownText(run.message)}
@@ -105,7 +105,7 @@ export const Runs = ({ id, nameOf }: { readonly id: string } & Named) => {
   );
 };
 
-/** Makes a run at each location, and says what came of it. */
+/** Runs a check at each location, and displays the results. */
 export const RunNow = ({ id, nameOf }: { readonly id: string } & Named) => {
   const [action] = useState(() => new Action(runCall));
   const [came, setCame] = useState<readonly Result[]>([]);

@@ -1,17 +1,19 @@
-/** What is written of each type of check: its fields, and what a new one begins with. */
+/** Settings of each check type: its form fields, and the defaults of a new check */
 import type { z } from 'zod';
 import type { Assertion } from '../../../subjects/synthetics/assertions.ts';
 import type { CheckFields } from '../../../subjects/synthetics/check.ts';
 
 export type Written = z.input<typeof CheckFields>;
 export type Type = Written['type'];
-/** What people write of a type. */
+/** Writable settings of a type */
 type SettingsOf<Each extends Type> = NonNullable<Written[Each]>;
 export type Step = SettingsOf<'http'>['steps'][number];
 export type AssertionFields = z.input<typeof Assertion>;
 type Source = AssertionFields['source'];
 
-/** How a field is written. Of texts, `optional` is null where it is empty, and `lines` is one of several lines, which may be null, too. */
+/**
+ * Kind of a form field. For text, `optional` is `null` if empty, and `lines` has several lines and may also be `null`
+ */
 type Kind = 'text' | 'optional' | 'lines' | 'number' | 'flag' | 'pairs' | 'list' | 'json' | readonly string[];
 
 export interface SettingField<Name extends string = string> {
@@ -68,7 +70,7 @@ export const stepFields: FieldsOf<Step> = [
   },
 ];
 
-/** Of types that have one set of settings. */
+/** Form fields of types with one set of settings */
 export const settingFields: {
   readonly [Each in Exclude<Type, 'http' | 'browser'>]: FieldsOf<SettingsOf<Each>>;
 } = {
@@ -122,7 +124,7 @@ export const emptyStep: Step = {
   extract: [],
 };
 
-/** What a new check of a type says. */
+/** Settings of a new check by type */
 export const starters: { readonly [Each in Type]: SettingsOf<Each> } = {
   http: { steps: [emptyStep] },
   tcp: { host: '', port: 443, send: null, assertions: [] },
@@ -144,7 +146,7 @@ export const starters: { readonly [Each in Type]: SettingsOf<Each> } = {
   heartbeat: { every: null, cron: null, timeZone: 'UTC', grace: null, maxRunDuration: '1h' },
 };
 
-/** What can be asserted of each type. */
+/** Assertion sources of each type */
 export const sourcesOf: Readonly<Partial<Record<Type, readonly Source[]>>> = {
   http: [
     ...(['status', 'header', 'body', 'json', 'size', 'duration', 'phase', 'redirects', 'protocol'] as const),
@@ -175,7 +177,7 @@ export const sourceTitles: Readonly<Record<Source, string>> = {
   vital: 'a web vital',
 };
 
-/** What a source is named by: something that is written, or one of these. Others have no name. */
+/** Names of a source: free text, or one of these. Other sources have no name */
 export const sourceNames: Readonly<Partial<Record<Source, readonly string[]>>> = {
   header: [],
   json: [],

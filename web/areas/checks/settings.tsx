@@ -1,4 +1,4 @@
-/** The settings of a check, by its type. */
+/** Settings of a check, by its type */
 import {
   CheckInput,
   JsonInput,
@@ -80,7 +80,7 @@ const Settings = ({
   readonly fields: readonly SettingField[];
   readonly value: Values;
   readonly type: Type;
-  /** Path of the settings. */
+  /** Path of the settings */
   readonly at: string;
   readonly wrong: Wrong;
   readonly onChange: (value: Values) => void;

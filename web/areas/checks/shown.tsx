@@ -1,11 +1,11 @@
-/** How states, outcomes and uptimes of checks are written. */
+/** Formats states, outcomes and uptimes of checks */
 import type { Check, Run } from './calls.ts';
 
-/** A share of 1; `not known` where nothing was seen. */
+/** Formats a share between 0 and 1; `not known` without data. */
 export const shownUptime = (share: number | null | undefined): string =>
   share === null || share === undefined ? 'not known' : `${(100 * share).toFixed(3)} %`;
 
-/** The state in words; a check that is off says that before. */
+/** Returns the state as text; a disabled check shows that instead. */
 export const stateOf = ({ enabled, state }: Check): string => (enabled ? (state ?? 'not judged yet') : 'off');
 
 const bad: Readonly<Record<string, string>> = {
@@ -15,12 +15,12 @@ const bad: Readonly<Record<string, string>> = {
   unknown: 'soft',
 };
 
-/** A state or an outcome. The word says it; the color alone says nothing. */
+/** A state or outcome. The word conveys the meaning; the color is only an addition. */
 export const StateLabel = ({ of }: { readonly of: string }) => <span class={bad[of] ?? ''}>{of}</span>;
 
 export const shownMs = (ms: number): string => `${ms < 100 ? ms.toFixed(1) : Math.round(ms).toLocaleString('en')} ms`;
 
-/** Phases of a run, one behind the other, as wide as they were long. */
+/** Phases of a run as a bar, with widths in proportion to their duration. */
 export const Phases = ({ of }: { readonly of: Run['phases'] }) => {
   const phases = Object.entries(of);
   const whole = phases.reduce((sum, [, ms]) => sum + ms, 0);
@@ -35,7 +35,7 @@ export const Phases = ({ of }: { readonly of: Run['phases'] }) => {
   );
 };
 
-/** Which color of `Phases` is which. */
+/** Legend of the colors of `Phases`. */
 export const Legend = ({ of }: { readonly of: Run['phases'] }) => (
   <p class="legend">
     {Object.keys(of).map((name, at) => (

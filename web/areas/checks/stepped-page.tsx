@@ -1,4 +1,4 @@
-/** The page as it was when a step of a browser ended: where it was, how fast it was there, and what it asked for and complained of. */
+/** The page at the end of a browser step: its URL, web vitals, requests and console messages */
 import { shownText } from '../../frame/shown-text.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { Heads } from '../../lists/table-header.tsx';
@@ -15,7 +15,7 @@ const vitalNames = {
   cls: 'layout shift',
 } as const;
 
-/** Each that is known, in the order of the list. */
+/** Formats the known web vitals, in list order. */
 const shownVitals = (vitals: Page['vitals']): string =>
   (Object.keys(vitalNames) as (keyof typeof vitalNames)[])
     .flatMap((name) => {
@@ -26,7 +26,7 @@ const shownVitals = (vitals: Page['vitals']): string =>
 
 const endOf = ({ startMs, durationMs }: PageRequest): number => startMs + (durationMs ?? 0);
 
-/** What came of a request; the one that had no answer says why. */
+/** Returns the result of a request; without a response, the reason. */
 const cameOf = ({ status, failure }: PageRequest): string =>
   failure ?? (status === null ? 'no answer' : String(status));
 

@@ -1,4 +1,4 @@
-/** Uptime of a check and its locations, and how each day of the last month was. */
+/** Uptime of a check and its locations, and of each day of the last month */
 
 import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
@@ -11,7 +11,7 @@ import { shownMs, shownUptime } from './shown.tsx';
 
 const days = { '1 day': 'day', '30 days': 'days30', '90 days': 'days90' } as const;
 
-/** How good a day was, as the style sheet names it. */
+/** Returns the CSS class of a day's uptime. */
 const goodness = ({ uptime }: Uptime): string => {
   if (uptime === null) return 'none';
   return uptime === 1 ? 'whole' : uptime >= 0.99 ? 'nearly' : 'broken';
@@ -20,7 +20,7 @@ const goodness = ({ uptime }: Uptime): string => {
 const describeDay = (day: Uptime): string =>
   `${day.from.slice(0, 10)}: ${shownUptime(day.uptime)}${day.downMs === 0 ? '' : `, down for ${shownMs(day.downMs)}`}`;
 
-/** The days of one location as marks, the latest at the end. */
+/** Days of one location as marks, the latest last. */
 const Days = ({ name, of }: { readonly name: string; readonly of: readonly Uptime[] }) => {
   const broken = of.filter(({ downMs }) => downMs > 0);
   const known = of.filter(({ uptime }) => uptime !== null);
@@ -37,7 +37,7 @@ const Days = ({ name, of }: { readonly name: string; readonly of: readonly Uptim
   );
 };
 
-/** `nameOf`: a location by its id. */
+/** `nameOf` returns the name of a location by its id. */
 export const Uptimes = ({ check, nameOf }: { readonly check: Check; readonly nameOf: (id: string) => string }) => {
   const timeZone = zone.value === 'browser' ? Intl.DateTimeFormat().resolvedOptions().timeZone : zone.value;
   const { answer, error } = useQuery(uptimeCall, {

@@ -1,4 +1,7 @@
-/** Variables that checks name: what each is, which checks use it, and setting and deleting it. Values of secrets are never shown. */
+/**
+ * Variables of checks: their values, the checks that use them, editing and deletion. Values of secrets are never
+ * displayed.
+ */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { writeOf, wrongIn } from '../../editors/form-state.tsx';
@@ -17,7 +20,10 @@ import { deleteVariableCall, setVariableCall, type Variable, variablesCall } fro
 
 const itself = (text: string): string => text;
 
-/** Without a variable, a new one. What is shown of a stored secret is its mask, which keeps it. */
+/**
+ * Edits a variable; without one, creates a new variable. A stored secret is masked, and submitting the mask preserves
+ * it.
+ */
 const VariableForm = ({ before }: { readonly before: Variable | undefined }) => {
   const [action] = useState(() => new Action(setVariableCall));
   const [name, setName] = useState(before?.name ?? '');

@@ -1,4 +1,7 @@
-/** The answers of a dashboard. Only panels in sight are asked, several in one call, and each is shown when its line comes. */
+/**
+ * Results of a dashboard. Only visible panels are queried, several in one call, and each is displayed when its line
+ * arrives.
+ */
 import { type Signal, signal } from '@preact/signals';
 import type {
   AnnotationItem,
@@ -18,23 +21,23 @@ export interface BoardQuery {
   readonly from: string;
   readonly to: string;
   readonly variables: Readonly<Record<string, string | string[]>>;
-  /** What is asked instead of what is saved, while it is edited. */
+  /** Draft that is queried instead of the saved dashboard while editing */
   readonly draft?: Document | undefined;
 }
 
-/** How a panel stands: its items, several where it repeats. The answer before stays while it is asked anew. */
+/** State of a panel: its items, several if it repeats. The previous result remains while a new one is loading. */
 export interface PanelState {
   readonly isLoading: boolean;
   readonly items: readonly PanelItem[];
 }
 
-/** Panels that come into sight within so long are asked together. */
+/** Time in which panels that become visible are combined into one request, in milliseconds */
 const gatherMs = 40;
-/** While somebody types. */
+/** Debounce of typing, in milliseconds */
 const typedMs = 400;
 const nothing: PanelState = { isLoading: false, items: [] };
 
-/** The head of an answer. Where variables are as before they are the same array, for which nothing is drawn anew. */
+/** Returns the head of a response. Unchanged variables remain the same array, so that nothing is rendered again. */
 const headOf = (line: Head, before: Head | undefined): Head =>
   before !== undefined && JSON.stringify(line.variables) === JSON.stringify(before.variables)
     ? { ...line, variables: before.variables }
@@ -47,7 +50,7 @@ export class Board {
   readonly #panels = new Map<string, Signal<PanelState>>();
   readonly #inSight = new Set<string>();
   #query: BoardQuery | undefined;
-  /** Panels that were asked since the question changed. */
+  /** Panels requested since the last change of the query. */
   #done = new Set<string>();
   #isHeadRequested = false;
   #cancel = new AbortController();
@@ -62,7 +65,7 @@ export class Board {
     return made;
   }
 
-  /** Asks everything in sight, and what comes into sight from now on. */
+  /** Requests all visible panels, and those that become visible later. */
   run(query: BoardQuery): void {
     this.cancel();
     this.#query = query;
@@ -106,13 +109,13 @@ export class Board {
       const panel = this.panel(id);
       panel.value = { ...panel.peek(), isLoading: true };
     }
-    // Asked with panels, only the variables that they use are answered.
+    // A request with panels only returns the variables that they use.
     if (!this.#isHeadRequested) void this.#requestPanels([], this.#query);
     this.#isHeadRequested = true;
     if (panels.length > 0) void this.#requestPanels(panels, this.#query);
   }
 
-  /** Asks panels; without any, variables and annotations. */
+  /** Requests panels; without any, variables and annotations. */
   async #requestPanels(panels: string[], { id, ...question }: BoardQuery): Promise<void> {
     const isHead = panels.length === 0;
     const sent = { params: { id }, body: { ...question, panels, annotations: isHead } };
@@ -143,7 +146,7 @@ export class Board {
     this.state.value = { ...this.state.peek(), isLoading, answer: {}, answeredAt: Date.now(), durationMs };
   }
 
-  /** Where there are none, as before, charts are not drawn anew for them. */
+  /** If there are still none, charts are not rendered again. */
   #setAnnotations(annotations: readonly AnnotationItem[]): void {
     if (annotations.length + this.annotations.peek().length > 0) this.annotations.value = annotations;
   }

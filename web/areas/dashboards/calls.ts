@@ -1,4 +1,4 @@
-/** What the area of dashboards asks and changes. */
+/** API calls of the dashboards area */
 import type { dashboardResource } from '../../../api/dashboards/dashboard.ts';
 import type { cloneDashboard } from '../../../api/groups/dashboards/clone.ts';
 import type { importDashboard } from '../../../api/groups/dashboards/import.ts';
@@ -54,10 +54,10 @@ export const unmarkCall = callOf<typeof unmarkTemplate>('DELETE', '/api/template
 export type Dashboard = Answered<typeof getDashboard>;
 export type Summaries = Answered<typeof listDashboards>;
 export type Summary = Summaries['items'][number];
-/** What is written of a dashboard. */
+/** Writable fields of a dashboard */
 export type Document = DashboardFields;
 export type Panel = DeclaredPanel;
-/** What a panel draws. */
+/** Visualization of a panel */
 export type Visual = Panel['visual'];
 export type Section = Document['sections'][number];
 export type Variable = Document['variables'][number];
@@ -70,7 +70,7 @@ const written = [
   ...(['panels', 'annotations', 'links', 'cursor', 'imported'] as const),
 ] as const;
 
-/** What a dashboard says, without what the server knows of it. */
+/** Returns the document of a dashboard without server fields. */
 export const documentOf = (dashboard: Document): Document =>
   Object.fromEntries(
     written.flatMap((name) => (dashboard[name] === undefined ? [] : [[name, dashboard[name]]])),

@@ -1,4 +1,4 @@
-/** A panel in its frame: title, what it draws, and what went wrong in it alone. */
+/** A panel in its frame: title, visualization, and its own error */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { PanelItem } from '../../../subjects/dashboards/query/question.ts';
@@ -11,7 +11,7 @@ import type { Cell, Chosen } from './layout.ts';
 import { DrawnPanel, hasNoQuery } from './panels/panel-view.tsx';
 import { withValues } from './variable-values.ts';
 
-/** Of one row of the grid, and between rows, in pixels. */
+/** Height of a grid row, and gap between rows, in pixels */
 export const rowPixels = 32;
 export const gapPixels = 8;
 const framePixels = 56;
@@ -19,7 +19,7 @@ const framePixels = 56;
 const isOf = (item: PanelItem, repeat: Chosen): boolean =>
   Object.entries(item.repeat ?? {}).every(([name, value]) => repeat[name] === undefined || repeat[name] === value);
 
-/** With the values of variables in the texts that may name some. What a draft left out stays so. */
+/** Replaces variables in texts that may contain them. Omitted fields remain omitted. */
 const resolveVisual = (visual: Visual, resolveText: (text: string) => string): Drawn['visual'] => {
   if (visual.kind === 'text') return { ...visual, content: resolveText(visual.content ?? '') };
   if (visual.kind !== 'alerts') return visual;
@@ -71,7 +71,7 @@ export interface CardProps {
   readonly from: number;
   readonly to: number;
   readonly marks: readonly number[];
-  /** What stands beside the title while it is edited. */
+  /** Tools next to the title while editing */
   readonly tools?: ComponentChildren;
 }
 

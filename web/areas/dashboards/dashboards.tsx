@@ -1,4 +1,4 @@
-/** Dashboards: the list, one of them, templates and imports. */
+/** Dashboards: the list, a single dashboard, templates and imports */
 import { inAddress, path, toArea } from '../../frame/address.ts';
 import { later } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
@@ -13,7 +13,7 @@ const parts = [
   ['import', 'Import', later(async () => (await import('./import.tsx')).Import)],
 ] as const;
 
-/** Reached from where something is shown: it has no tab. */
+/** Opened from other views, so it has no tab. */
 const Put = later(async () => (await import('./put.tsx')).Put);
 
 const Begin = () => {

@@ -1,4 +1,4 @@
-/** Folders and tags of the dashboards that are found, with how many have each. A click shows only these. */
+/** Folders and tags of the found dashboards, with counts. A click filters by the value. */
 import { useEffect, useState } from 'preact/hooks';
 import { Question } from '../../client/query.ts';
 import { change, inAddress } from '../../frame/address.ts';
@@ -10,7 +10,7 @@ import { listCall, type Summaries } from './calls.ts';
 
 type Values = NonNullable<Summaries['facets']>['tags'];
 
-/** So many are shown before all are asked for. */
+/** Number of values displayed before all are requested */
 const maxValues = 20;
 const number = new Intl.NumberFormat('en');
 
@@ -55,7 +55,7 @@ const Facet = ({ title, name, values: { values, partial } }: FacetProps) => {
   );
 };
 
-/** Apart from the list, which is shown before they are counted. */
+/** Separate from the list, which is displayed before the counts are available. */
 export const DashboardFacets = () => {
   const [question] = useState(() => new Question(listCall));
   const [search, tag, folder] = [inAddress('search'), inAddress('tag'), inAddress('folder')];

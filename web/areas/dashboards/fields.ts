@@ -1,4 +1,4 @@
-/** What a panel draws: the fields of its answers, each with its settings. */
+/** Fields of a panel's results, each with its settings */
 import type { Result } from '../../../queries/result.ts';
 import { numberOf, reduced } from '../../charts/reduce.ts';
 import { shownValue } from '../../charts/values.ts';
@@ -10,27 +10,27 @@ import { isMatch } from './patterns.ts';
 export type Settings = Panel['fields'];
 type Column = Result['columns'][number];
 
-/** A table of an answer. */
+/** A table of a result */
 export interface DrawnTable {
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly unknown[])[];
 }
 
-/** A panel as it is drawn: of a dashboard, or frozen. */
+/** A displayed panel: of a dashboard or a snapshot */
 export interface Drawn {
   readonly title: string;
   readonly visual: Readonly<Record<string, unknown>> & { readonly kind: string };
   readonly fields: Settings;
   readonly overrides: Panel['overrides'];
-  /** Names of series by query: `{{service}}`. */
+  /** Series name templates by query: `{{service}}` */
   readonly legends: Readonly<Record<string, string>>;
   readonly results: Readonly<Record<string, Pick<Result, 'form' | 'series' | 'columns' | 'rows' | 'stepMs'>>>;
   readonly earlier: Drawn['results'];
-  /** What its transformations made. */
+  /** Tables produced by transformations */
   readonly tables: readonly DrawnTable[];
 }
 
-/** A series or a column. */
+/** A series or a column */
 export interface Field {
   readonly key: string;
   readonly name: string;
@@ -38,9 +38,9 @@ export interface Field {
   readonly type: Column['type'];
   readonly unit: string;
   readonly values: readonly unknown[];
-  /** Of a series: epoch milliseconds of each value. */
+  /** For a series: time of each value, in epoch milliseconds */
   readonly times?: readonly number[];
-  /** Of a query of anomalies: whether these are values, what was expected, or a bound, and of which series. */
+  /** For an anomaly query: whether these are values, expected values or a bound, and of which series */
   readonly band?: { readonly part: string; readonly of: string };
   readonly settings: Settings;
 }
@@ -67,7 +67,7 @@ const settled = (field: Bare, drawn: Drawn): Field => {
   return { ...field, name: settings.name ?? field.name, unit: settings.unit ?? field.unit, settings };
 };
 
-/** `{{service}} of {{zone}}` with the labels of a series. */
+/** Replaces `{{service}} of {{zone}}` with the labels of a series. */
 const inWords = (legend: string, labels: Readonly<Record<string, string>>): string =>
   legend.replace(/\{\{([^{}]{1,512})\}\}/g, (_, label: string) => labels[label.trim()] ?? '');
 
@@ -77,7 +77,7 @@ const nameOf = ({ name, labels }: Result['series'][number], legend: string): str
   return labelTexts.length === 0 ? name : `${name}{${labelTexts.join(', ')}}`;
 };
 
-/** Bounds and values of one series are told apart by a label. */
+/** A label distinguishes bounds and values of a series. */
 const bandOf = (query: string, { name, labels: { band: part, ...others } }: Result['series'][number]) =>
   part === undefined ? {} : { band: { part, of: JSON.stringify([query, name, others]) } };
 
@@ -86,7 +86,7 @@ const isAt = (points: Points, times: readonly number[]): boolean =>
   points.length === times.length && points.every(([time], at) => time === times[at]);
 
 const seriesFields = (drawn: Drawn, results: Drawn['results'], suffix: string): Bare[] => {
-  // Most have the times of the one before, which then are the same array.
+  // Most series have the same times as the previous one, in which case they share the array.
   let times: readonly number[] = [];
   const sharedTimes = (points: Points): readonly number[] => {
     if (!isAt(points, times)) times = points.map(([time]) => time);
@@ -116,7 +116,7 @@ const columnFields = ({ columns, rows }: DrawnTable, query: string): Bare[] =>
     values: rows.map((row) => row[at]),
   }));
 
-/** All tables of a panel: those that its transformations made, or those of its queries. */
+/** Returns all tables of a panel: those of its transformations, or those of its queries. */
 export const tablesOf = ({ tables, results }: Drawn): readonly (DrawnTable & { readonly query: string })[] =>
   tables.length > 0
     ? tables.map((table) => ({ ...table, query: '' }))
@@ -124,7 +124,7 @@ export const tablesOf = ({ tables, results }: Drawn): readonly (DrawnTable & { r
         result.form === 'table' ? [{ query, columns: result.columns, rows: result.rows }] : [],
       );
 
-/** The fields of a panel: its series, and columns of its tables. */
+/** Returns the fields of a panel: its series, and the columns of its tables. */
 export const fieldsOf = (drawn: Drawn): readonly Field[] => {
   const columns = tablesOf(drawn).flatMap((table) => columnFields(table, table.query));
   const series = drawn.tables.length > 0 ? [] : seriesFields(drawn, drawn.results, '');
@@ -132,11 +132,11 @@ export const fieldsOf = (drawn: Drawn): readonly Field[] => {
   return [...series, ...earlier, ...columns].map((field) => settled(field, drawn));
 };
 
-/** The fields of one table of a panel. */
+/** Returns the fields of one table of a panel. */
 export const fieldsOfTable = (drawn: Drawn, table: DrawnTable): readonly Field[] =>
   columnFields(table, '').map((field) => settled(field, drawn));
 
-/** Times of a field: its own, or those of the column of times beside it. */
+/** Returns the times of a field: its own, or those of the time column of its table. */
 export const timesOf = (field: Field, all: readonly Field[]): readonly number[] =>
   field.times ??
   all
@@ -146,7 +146,7 @@ export const timesOf = (field: Field, all: readonly Field[]): readonly number[] 
 
 export const isNumeric = ({ type }: Field): boolean => type === 'number' || type === 'duration';
 
-/** A value that is told in place of another. */
+/** Returns the value mapping for a value. */
 const mappedOf = (value: unknown, { mappings = [] }: Settings) => {
   const number = numberOf(value);
   return mappings.find((mapping) => {
@@ -174,7 +174,7 @@ const mappedOf = (value: unknown, { mappings = [] }: Settings) => {
 const decimalNumber = (value: number, decimals: number): string =>
   new Intl.NumberFormat('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals }).format(value);
 
-/** A value of a field in words. */
+/** Formats a value of a field. */
 export const shownIn = (
   { type, unit, settings }: Pick<Field, 'type' | 'unit' | 'settings'>,
   value: unknown,
@@ -214,13 +214,13 @@ const toneOfHex = (text: string): string => {
   return green > 0.7 * red ? 'yellow' : green > 0.35 * red ? 'orange' : 'red';
 };
 
-/** Colours of dashboards are shown as the nearest of a few that can be read in both themes. */
+/** Maps dashboard colors to the nearest of a few that are readable in both themes. */
 export const toneOf = (colour: string): string => {
   if (colour.startsWith('#')) return toneOfHex(colour);
   return tones.find(([, pattern]) => pattern.test(colour))?.[0] ?? 'grey';
 };
 
-/** The tone of a value: of its mapping, or of the threshold that it reached. Undefined where none is said. */
+/** Returns the color of a value: of its mapping, or of the threshold that it reached; `undefined` if there is none. */
 export const toneIn = ({ settings }: Field, value: unknown): string | undefined => {
   const mapped = mappedOf(value, settings)?.colour;
   if (mapped !== undefined) return toneOf(mapped);
@@ -240,7 +240,7 @@ export const toneIn = ({ settings }: Field, value: unknown): string | undefined 
   return last === undefined ? undefined : toneOf(last.colour);
 };
 
-/** One figure that is shown large: of a series or column, or of a row. */
+/** A single large value: of a series, a column or a row */
 export interface Figure {
   readonly key: string;
   readonly name: string;
@@ -255,7 +255,7 @@ interface Reduce {
   readonly fields: string;
 }
 
-/** The figures of a panel that shows few values. */
+/** Returns the values of a panel that displays few values. */
 export const figuresOf = (drawn: Drawn): readonly Figure[] => {
   const {
     reducer = 'last-not-null',

@@ -1,4 +1,4 @@
-/** Imports a dashboard of this platform or of Grafana, and tells first what becomes of each part. */
+/** Imports a dashboard of this platform or of Grafana, with a preview of each part */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import type { Answered } from '../../client/call.ts';
@@ -13,7 +13,7 @@ type Report = Answered<NonNullable<(typeof importCall)['of']>>['report'];
 
 const outcomes = { carried: 'as it was', reduced: 'in part', placeholder: 'a placeholder', gone: 'left out' } as const;
 
-/** Of each part of the dashboard. */
+/** Returns the outcome of each part of the dashboard. */
 const outcomesOf = ({ panels, variables, rest }: Report): readonly ImportOutcome[] => [
   ...panels.map(({ panelId, title, sourceType, outcome, losses }) => ({
     name: `Panel “${title || panelId}” (${sourceType})`,

@@ -1,4 +1,4 @@
-/** Where the panels of a dashboard stand: in sections and their copies, each panel once for each value that repeats it. */
+/** Layout of a dashboard: panels in sections and repeated sections, each panel repeated by value */
 
 import type { Head } from './board.ts';
 import type { Document, Panel, Section } from './calls.ts';
@@ -7,14 +7,14 @@ import { allValues } from './variable-values.ts';
 
 export type Chosen = Readonly<Record<string, string>>;
 
-/** A panel at its place; `repeat` says for which values. */
+/** A panel at its position; `repeat` contains the values of the repetition */
 export interface Cell extends Rectangle {
   readonly key: string;
   readonly panel: Panel;
   readonly repeat: Chosen;
 }
 
-/** A section as it is shown, with what stands in it. */
+/** A displayed section with its cells */
 export interface Part {
   readonly key: string;
   readonly section: Section | undefined;
@@ -39,7 +39,7 @@ const timesOf = (chosen: Chosen, repeat: Repeat, head: Head | undefined): readon
 
 const keyOf = (id: string, repeat: Chosen): string => [id, ...Object.values(repeat)].join(' ');
 
-/** A panel's cells below its first row push down what stands below it. */
+/** Repeated cells of a panel below its first row push down the panels below. */
 const cellsOf = (panels: readonly Panel[], chosen: Chosen, head: Head | undefined): readonly Cell[] => {
   const cells: Cell[] = [];
   const sorted = [...panels].sort((one, other) => one.place.y - other.place.y || one.place.x - other.place.x);
@@ -65,7 +65,7 @@ const cellsOf = (panels: readonly Panel[], chosen: Chosen, head: Head | undefine
   return cells;
 };
 
-/** All parts of a dashboard: first what is in no section. */
+/** Returns all parts of a dashboard, first the panels without a section. */
 export const partsOf = (
   { panels, sections }: Pick<Document, 'panels' | 'sections'>,
   head: Head | undefined,

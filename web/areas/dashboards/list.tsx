@@ -1,4 +1,4 @@
-/** The list of dashboards: searched, by tag and folder, which stand beside it with their counts; and how new ones come. */
+/** List of dashboards: search, filters by tag and folder with counts, and creation */
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { Paged } from '../../client/pages.ts';
@@ -19,7 +19,7 @@ import { DashboardFacets } from './facets.tsx';
 
 const list = new Paged(listCall, ({ items }) => items);
 
-/** Where one is shown. */
+/** Returns the URL of a dashboard. */
 export const placeOf = (id: string): string => toArea(`/dashboards/${id}`);
 
 const Create = () => {

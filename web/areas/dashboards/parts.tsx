@@ -1,4 +1,4 @@
-/** Sections of a dashboard and the grid of their panels. */
+/** Sections of a dashboard, and the grid of their panels */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { change, inAddress } from '../../frame/address.ts';
@@ -7,7 +7,7 @@ import type { Head } from './board.ts';
 import type { Cell, Part } from './layout.ts';
 import { withValues } from './variable-values.ts';
 
-/** How a cell is shown, which is up to who shows the dashboard. */
+/** Renders a cell; supplied by the component that displays the dashboard */
 type ShowCell = (cell: Cell) => ComponentChildren;
 
 interface Shown {
@@ -46,7 +46,7 @@ const Row = ({ part, head, show }: Shown) => {
   );
 };
 
-/** The chosen tab of a set is in the address. */
+/** The URL contains the selected tab. */
 const Tabs = ({ tabs, head, show }: Pick<Shown, 'head' | 'show'> & { readonly tabs: readonly Part[] }) => {
   const chosen = tabs.find(({ key }) => key === inAddress(`tab-${tabs[0]?.key}`)) ?? tabs[0];
   return (
@@ -69,7 +69,7 @@ const Tabs = ({ tabs, head, show }: Pick<Shown, 'head' | 'show'> & { readonly ta
   );
 };
 
-/** Parts in their order; tabs that follow each other are one set. */
+/** Returns parts in order; consecutive tabs form one set. */
 const setsOf = (parts: readonly Part[]): Part[][] => {
   const sets: Part[][] = [];
   for (const part of parts) {

@@ -1,9 +1,12 @@
-/** Patterns of dashboards, as far as this browser may run them: somebody else's expression must not stop the page. */
+/**
+ * Regular expressions of dashboards that are safe to run in the browser: another user's expression must not block the
+ * page
+ */
 
-/** Plain characters, alternatives, and at most two that repeat, none of them a group. */
+/** Literal characters, alternatives, and at most two repetitions, none of a group */
 const simple = /^(?:[\w \-:/,%|^$()]|\\[.\-/()[\]{}+*?|^$dws]|\.[*+]?)*$/;
 
-/** Whether a pattern matches a text; one that is not simple matches nothing. */
+/** Returns whether a pattern matches a text; a pattern that is not simple never matches. */
 export const isMatch = (pattern: string, text: string): boolean => {
   const repeats = pattern.match(/[^\\][*+]/g)?.length ?? 0;
   if (repeats > 2 || text.length > 256 || !simple.test(pattern)) return false;

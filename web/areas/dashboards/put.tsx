@@ -1,4 +1,4 @@
-/** Puts what was asked elsewhere on a dashboard: one that there is, or a new one. */
+/** Adds a query of another view to an existing or new dashboard */
 import { useEffect, useState } from 'preact/hooks';
 import type { Query } from '../../../queries/query.ts';
 import { Action } from '../../client/action.ts';
@@ -10,7 +10,7 @@ import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { addPanelCall, createCall, listCall } from './calls.ts';
 
-/** The records that a question counts. */
+/** Returns the query of the records that a query counts. */
 const recordsOf = (query: Query): Query | undefined => {
   if (query.kind !== 'aggregate') return undefined;
   const { signal, search, projectId } = query;

@@ -1,6 +1,6 @@
-/** Places on the grid of a dashboard, and how they give way to one that moves. */
+/** Positions on the grid of a dashboard, and how panels give way to a moved one */
 
-/** Columns of the grid. */
+/** Number of grid columns */
 export const gridColumns = 24;
 
 export interface Rectangle {
@@ -16,7 +16,10 @@ const overlap = (one: Rectangle, other: Rectangle): boolean =>
   one.y < other.y + other.height &&
   other.y < one.y + one.height;
 
-/** Places by id after one of them moved: it stays, what it covers goes down, and everything then goes up as far as it can. */
+/**
+ * Returns positions by id after one of them moved: it stays, overlapped panels move down, and then all panels move up
+ * as far as possible.
+ */
 export const rearranged = (
   places: ReadonlyMap<string, Rectangle>,
   moved: string,
@@ -38,7 +41,7 @@ export const rearranged = (
   return upwards(placed);
 };
 
-/** Each as high as what stands above it allows. */
+/** Moves each panel up to the panels above. */
 const upwards = (places: readonly (readonly [string, Rectangle])[]): ReadonlyMap<string, Rectangle> => {
   const done: [string, Rectangle][] = [];
   for (const [id, place] of [...places].sort(([, one], [, other]) => one.y - other.y || one.x - other.x)) {

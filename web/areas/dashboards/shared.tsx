@@ -1,4 +1,4 @@
-/** A snapshot as everybody sees it who has its link: no session, nothing that can be asked. */
+/** Public view of a snapshot by its link: no session, and no queries */
 import { useEffect, useState } from 'preact/hooks';
 import { Question } from '../../client/query.ts';
 import { fragment } from '../../frame/address.ts';
@@ -24,7 +24,7 @@ const drawnOf = ({ title, visual, fields, results, earlier, tables }: Frozen): D
   tables,
 });
 
-/** Of a panel that is there several times, those after the first stand below it. */
+/** Repeated copies of a panel are displayed below the first one. */
 const Panel = ({
   panel,
   range,

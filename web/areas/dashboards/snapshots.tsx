@@ -1,4 +1,4 @@
-/** Snapshots of a dashboard beside it: made, shown once as a link, listed and revoked. */
+/** Snapshots of a dashboard: created, displayed once as a link, listed and revoked */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
@@ -37,7 +37,7 @@ const Make = ({ dashboard, variables }: SnapshotsProps) => {
       },
     });
     if (made === undefined) return;
-    // Behind `#`, so that it is sent to no server and stands in no log.
+    // After `#`, so that it is not sent to a server and does not occur in logs.
     setLink(`${location.origin}/snapshot#${made.token}`);
     refresh();
   };

@@ -1,4 +1,4 @@
-/** One template: which of its panels would show something and what others lack, what it needs, and what became of it here. */
+/** One template: panels with and without data, required telemetry, and dashboards created from it */
 
 import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
@@ -25,7 +25,7 @@ const Fits = ({ of }: { readonly of: ShownTemplate['fits'] }) =>
     </table>
   );
 
-/** How often it was made, and these were opened. */
+/** Number of dashboards created from the template, of those that still exist, and of recently opened ones. */
 const Uses = ({ id }: { readonly id: string }) => {
   const { answer, error } = useQuery(templateUsageCall, {});
   const use = answer?.items.find((each) => each.id === id);

@@ -1,4 +1,4 @@
-/** Templates of dashboards, those first whose panels would show most of what is sent. */
+/** Dashboard templates, those with the most matching panels first */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { change, go, inAddress } from '../../frame/address.ts';

@@ -1,15 +1,15 @@
-/** Values of variables: in the address, as they are asked, and in texts. */
+/** Values of variables: in the URL, in requests, and in texts */
 import { allInAddress } from '../../frame/address.ts';
 import type { Head } from './board.ts';
 import type { Variable } from './calls.ts';
 
-/** What a variable has as its value where All is chosen. */
+/** Value of a variable if All is selected */
 export const allValues = '$__all';
 
-/** The name of a variable's values in the address. */
+/** Returns the URL parameter of a variable. */
 export const addressName = (variable: Pick<Variable, 'name'>): string => `var-${variable.name}`;
 
-/** What the address chooses, as it is asked. */
+/** Returns the selection in the URL, in the form of requests. */
 export const chosenInAddress = (variables: readonly Variable[]): Readonly<Record<string, string[]>> =>
   Object.fromEntries(
     variables.flatMap((variable) => {
@@ -18,7 +18,7 @@ export const chosenInAddress = (variables: readonly Variable[]): Readonly<Record
     }),
   );
 
-/** A text in which variables stand for what is chosen. */
+/** Returns a text with variables replaced by their selected values. */
 export const withValues = (text: string, head: Head | undefined, repeat: Readonly<Record<string, string>>): string => {
   const selectedTextOf = (name: string): string | undefined => {
     const found = head?.variables.find((variable) => variable.name === name);

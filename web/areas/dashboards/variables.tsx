@@ -1,4 +1,4 @@
-/** Fields in which the values of a dashboard's variables are chosen. They are in the address. */
+/** Selection fields of a dashboard's variables, stored in the URL */
 import { allInAddress, change } from '../../frame/address.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import type { Head } from './board.ts';
@@ -7,7 +7,7 @@ import { addressName, allValues } from './variable-values.ts';
 
 type Answered = Head['variables'][number];
 
-/** What a variable is called, in sight or not. */
+/** Label of a variable, visible or only for screen readers. */
 const Named = ({ variable: { title, name, hide } }: { readonly variable: Variable }) => (
   <span class={hide === 'title' ? 'sr-only' : ''}>{shownText(title ?? name)}:</span>
 );
@@ -87,12 +87,12 @@ const operators = ['=', '!=', '=~', '!~', '<', '>'] as const;
 const textsOf = (filters: Filters['filters']): readonly string[] =>
   filters.flatMap(({ label, operator, values }) => values.map((value) => `${label}${operator}${value}`));
 
-/** Conditions on labels, of which somebody adds some and takes others away. */
+/** Conditions on labels, which can be added and removed. */
 const Conditions = ({ variable }: { readonly variable: Filters }) => {
   const inIt = allInAddress(addressName(variable));
   const chosen = inIt.length > 0 ? inIt.filter((text) => text !== '') : textsOf(variable.filters);
   const always = textsOf(variable.always);
-  // An empty one says that there is none, where nothing would mean those of the dashboard.
+  // An empty value means no conditions, while a missing one means those of the dashboard.
   const set = (texts: readonly string[]): void =>
     change({ [addressName(variable)]: texts.length === 0 && variable.filters.length > 0 ? [''] : texts });
   const all = [...always, ...chosen];
@@ -158,7 +158,7 @@ export const Variables = ({ variables, head }: { readonly variables: readonly Va
     {variables.map((variable) => {
       const answered = head.variables.find(({ name }) => name === variable.name);
       const inIt = allInAddress(addressName(variable));
-      // What is chosen shows before it is answered.
+      // The selection is displayed before the response arrives.
       const of = answered && inIt.length > 0 ? { ...answered, selected: [...inIt] } : answered;
       if (of === undefined || variable.hide === 'variable' || variable.kind === 'constant') return null;
       return (

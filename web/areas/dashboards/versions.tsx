@@ -1,4 +1,4 @@
-/** The versions of a dashboard beside it: who saved when, what differs in words, and restoring. */
+/** Versions of a dashboard: author and time, differences as text, and restoring */
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { Question } from '../../client/query.ts';
@@ -12,7 +12,7 @@ import { SidePanel } from '../../lists/side-panel.tsx';
 import { type Dashboard, restoreCall, versionCall, versionsCall } from './calls.ts';
 import { saved } from './editing/draft.ts';
 
-/** Only an administrator may read who everybody is. */
+/** Only an administrator can read the names of all users. */
 const whoOf = (actor: { readonly id: string; readonly type: string } | null): string => {
   if (actor === null) return '';
   return actor.id === session.value?.user.id ? 'by you' : `by ${actor.type === 'user' ? 'somebody else' : actor.type}`;

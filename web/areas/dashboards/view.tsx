@@ -1,4 +1,4 @@
-/** One dashboard: its variables, its panels, and what can be done with it. */
+/** One dashboard: its variables, its panels, and its actions */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Question } from '../../client/query.ts';
 import { change, inAddress, toArea } from '../../frame/address.ts';
@@ -22,7 +22,7 @@ const Editing = later(async () => (await import('./editing/editing.tsx')).Editin
 const Versions = later(async () => (await import('./versions.tsx')).Versions);
 const Snapshots = later(async () => (await import('./snapshots.tsx')).Snapshots);
 
-/** How often it asks anew, as a duration and in words. */
+/** Refresh intervals, as duration and text */
 const paces: readonly (readonly [duration: string, title: string])[] = [
   ['', 'not by itself'],
   ['10s', 'every 10 s'],
@@ -36,7 +36,7 @@ const paceMs = (duration: string): number => {
   return Number(count) * (unitMs[unit] ?? 0);
 };
 
-/** Asks anew so often, while somebody can see it. */
+/** Refreshes at the interval while the page is visible. */
 const usePace = (duration: string): void =>
   useEffect(() => {
     const ms = paceMs(duration);
@@ -109,7 +109,7 @@ const Toolbar = ({ dashboard, isEditing }: { readonly dashboard: Dashboard; read
   </>
 );
 
-/** Nothing that a browser would run is a link, whoever wrote it. */
+/** Only safe URLs become links, because any user can write them. */
 const isLink = (url: string): boolean => /^(?:https?:\/\/|\/(?![/\\]))/i.test(url);
 
 const Links = ({ of }: { readonly of: Document['links'] }) => {
@@ -131,12 +131,12 @@ interface ShownProps {
   readonly dashboard: Dashboard;
   readonly board: Board;
   readonly drafting: Drafting;
-  /** What is edited; undefined where it is only looked at. */
+  /** Draft in edit mode; `undefined` in view mode */
   readonly draft: Document | undefined;
   readonly variables: Readonly<Record<string, string[]>>;
 }
 
-/** The panels, and what is open beside them. */
+/** The panels, and the open side panel. */
 const Shown = ({ dashboard, board, drafting, draft, variables }: ShownProps) => {
   const document = draft ?? dashboard;
   const { from, to } = writtenRange.value;

@@ -1,4 +1,4 @@
-/** Databases: instances as their callers see them, and normalised statements. */
+/** Databases: instances as their callers observe them, and normalized statements */
 import type { listDatabases } from '../../../api/groups/databases/list.ts';
 import type { listDatabaseQueries } from '../../../api/groups/databases/queries.ts';
 import { knownText } from '../../charts/known.tsx';
@@ -17,7 +17,7 @@ import { Engines } from './engines.tsx';
 type Instance = Answered<typeof listDatabases>['items'][number];
 type Statement = Answered<typeof listDatabaseQueries>['items'][number];
 
-/** What callers saw of an instance, or why that is not known. */
+/** Returns the calls of an instance, or why they are unknown. */
 const called = ({ calls }: Instance, shown: (calls: Extract<Instance['calls'], { requests: number }>) => string) =>
   'requests' in calls ? shown(calls) : knownText(calls);
 

@@ -1,4 +1,4 @@
-/** Engines of databases: what is known of each, its headline figures, and one of them over time. */
+/** Database engines: coverage, headline metrics, and time series of one */
 import type {
   getDatabaseEngines,
   showDatabaseEngine,
@@ -26,7 +26,7 @@ const seriesCall = callOf<typeof showDatabaseSeries>('GET', '/api/databases/{eng
 
 type Engine = Answered<typeof getDatabaseEngines>['items'][number];
 
-/** Of calls, as the spans of services tell. */
+/** Metrics of calls, from spans of services */
 const figuresOfCalls = [
   ['requestRate', 'calls per second'],
   ['requests', 'calls'],

@@ -1,4 +1,4 @@
-/** Baselines of files: taking one, what is in it, and approving, retiring or deleting it. */
+/** File baselines: creation, contents, approval, retirement and deletion */
 import { useState } from 'preact/hooks';
 import type {
   baselineResource,
@@ -63,7 +63,7 @@ const CreateBaseline = () => {
   );
 };
 
-/** What becomes of a baseline, by what it is. */
+/** Possible next states of a baseline */
 const next: Readonly<Record<State, readonly (readonly [State, string])[]>> = {
   proposed: [['approved', 'Approve it']],
   approved: [['retired', 'Retire it']],

@@ -1,4 +1,4 @@
-/** Cases: what is looked into, how far it is, and what was said and found. */
+/** Cases: subject, status, comments and evidence */
 import { useState } from 'preact/hooks';
 import type { caseResource } from '../../../api/groups/siem/case.ts';
 import type { commentOnCase } from '../../../api/groups/siem/case-additions.ts';

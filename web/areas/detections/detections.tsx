@@ -1,4 +1,4 @@
-/** Detections: what rules found and what is done about it, rules, the matrix of ATT&CK, cases, and the rest as lists. */
+/** Detections: signals and their triage, rules, the ATT&CK matrix, cases, and further lists */
 import type { listFileChanges } from '../../../api/groups/siem/file-changes.ts';
 import type { ruleResource } from '../../../api/groups/siem/rule.ts';
 import type { listSignals } from '../../../api/groups/siem/signals.ts';

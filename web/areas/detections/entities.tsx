@@ -1,4 +1,4 @@
-/** Users, hosts, processes and addresses by their risk, and the signals that add to it. */
+/** Users, hosts, processes and addresses by risk, with the contributing signals */
 import type { getEntity, listEntities } from '../../../api/groups/siem/entities.ts';
 import { type Answered, callOf } from '../../client/call.ts';
 import { toArea } from '../../frame/address.ts';

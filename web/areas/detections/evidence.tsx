@@ -1,4 +1,4 @@
-/** Evidence of a case: files that were attached, and a form that attaches one. Their hashes go into the audit chain. */
+/** Evidence of a case: attached files, and a form to attach one. Their hashes are part of the audit chain. */
 import { useState } from 'preact/hooks';
 import type { EvidenceView } from '../../../api/groups/siem/case.ts';
 import type { attachCaseEvidence } from '../../../api/groups/siem/case-additions.ts';
@@ -11,14 +11,14 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 
 const attachCall = callOf<typeof attachCaseEvidence>('POST', '/api/siem/cases/{id}/evidence');
-/** More is not sent: the API says how much a piece may have. */
+/** Maximum size of an upload in bytes; the API reports its limit */
 const maxSentBytes = 2_900_000;
 const number = new Intl.NumberFormat('en');
 
 const base64Of = (file: Blob): Promise<string> =>
   new Promise((resolve, reject) => {
     const reader = new FileReader();
-    // `data:<type>;base64,<content>`; of an empty file it has no content.
+    // `data:<type>;base64,<content>`; an empty file has no content.
     reader.onload = () => resolve(String(reader.result).split(',')[1] ?? '');
     reader.onerror = () => reject(reader.error);
     reader.readAsDataURL(file);

@@ -1,4 +1,4 @@
-/** Exceptions of a rule: records that it shall not be about, and which past signals a new one would have covered. */
+/** Exceptions of a rule: excluded records, and a preview of covered past signals */
 import { useState } from 'preact/hooks';
 import type { previewRuleException } from '../../../api/groups/siem/preview-exception.ts';
 import type { ruleResource } from '../../../api/groups/siem/rule.ts';
@@ -22,7 +22,7 @@ type Conditions = Exception['when'];
 const changeCall = changeOf<typeof ruleResource, { readonly exceptions: readonly Exception[] }>('/api/siem/rules/{id}');
 export const previewCall = callOf<typeof previewRuleException>('POST', '/api/siem/rules/{id}/exceptions/preview');
 
-/** `User|startswith: svc_`, one a line; a field that stands twice has both values. */
+/** Parses `User|startswith: svc_`, one per line; a repeated field has several values. */
 const conditionsIn = (text: string): Conditions => {
   const values = new Map<string, string[]>();
   for (const line of text.split('\n')) {
@@ -33,7 +33,7 @@ const conditionsIn = (text: string): Conditions => {
   return Object.fromEntries([...values].map(([field, all]) => [field, all.length === 1 ? (all[0] ?? '') : all]));
 };
 
-/** The same as lines. */
+/** Formats conditions as lines. */
 export const linesOf = (fields: readonly (readonly [field: string, value: unknown])[]): string =>
   [...new Set(fields.flatMap(([field, value]) => [value].flat().map((each) => `${field}: ${textOf(each)}`)))].join(
     '\n',
@@ -47,7 +47,7 @@ const days = [
   ['90', 'for 90 days'],
 ] as const;
 
-/** What it would have covered in the page's range. */
+/** Signals that the exception would have covered in the range of the page. */
 const Covered = ({ of }: { readonly of: Question<typeof previewRuleException> }) => {
   const { answer, error } = of.state.value;
   if (answer === undefined || error !== undefined) return null;
@@ -143,7 +143,7 @@ const One = ({ of: { reason, when, expiresAt } }: { readonly of: Exception }) =>
   </>
 );
 
-/** Those of a correlation or a filter are with the rules that it names. */
+/** Exceptions of a correlation or filter belong to the rules that it references. */
 export const Exceptions = ({ rule }: { readonly rule: Rule }) => {
   const [action] = useState(() => new Action(changeCall));
   const { id, version, exceptions } = rule;

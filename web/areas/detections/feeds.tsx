@@ -1,4 +1,4 @@
-/** Feeds of indicators: when each was read and what came, and writing them. */
+/** Threat feeds: time and result of the last read, and editing */
 import { useState } from 'preact/hooks';
 import type { z } from 'zod';
 import type { FeedFields, feedResource } from '../../../api/groups/siem/feed.ts';
@@ -35,7 +35,7 @@ const empty: Written = { name: '', location: locations.url, authentication: auth
 const fieldsIn = ({ id: _, version: __, createdAt: ___, updatedAt: ____, status: _____, ...fields }: Feed): Written =>
   fields;
 
-/** Texts below a part of the body, each with its label. */
+/** Text fields in a part of the body, each with its label */
 const texts = {
   url: 'Address',
   apiRoot: 'Root of the TAXII server',

@@ -1,4 +1,4 @@
-/** Tables of an organization's own by which rules find their fields in its events. */
+/** Field tables of an organization, which map rule fields to its events */
 import { useState } from 'preact/hooks';
 import type { z } from 'zod';
 import type { fieldTableResource } from '../../../api/groups/siem/field-table.ts';
@@ -13,7 +13,7 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { listed } from '../../lists/declared-list.tsx';
 import { Raw } from '../../lists/raw.tsx';
 
-/** The resource declares no view: what is stored is what is shown. */
+/** The resource declares no view, so a stored item is displayed as it is. */
 type Table = DetectionFields & Stored;
 type Listed = Filtered<
   Declared & { readonly method: 'GET'; readonly response: z.ZodType<{ readonly items: readonly Table[] }> }

@@ -1,4 +1,4 @@
-/** Hunts: new rules that were run over what was stored before them. */
+/** Hunts: new rules that were run on earlier records */
 import type { listRetroHunts } from '../../../api/groups/siem/retro-hunts.ts';
 import { type Answered, callOf } from '../../client/call.ts';
 import { toArea } from '../../frame/address.ts';

@@ -1,4 +1,4 @@
-/** Rules of Sigma that are imported from files: what becomes of each document, before it is done. */
+/** Import of Sigma rules from files, with a preview of each document */
 import { useState } from 'preact/hooks';
 import type { importDetectionRules } from '../../../api/groups/siem/import-rules.ts';
 import { Action } from '../../client/action.ts';

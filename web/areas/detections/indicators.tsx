@@ -1,4 +1,4 @@
-/** Indicators of threats: which are known and how much each is believed, adding some, and deleting one. */
+/** Threat indicators: list with scores, creation and deletion */
 import { useState } from 'preact/hooks';
 import type { deleteIndicator, listIndicators } from '../../../api/groups/siem/indicator.ts';
 import type { addIndicators } from '../../../api/groups/siem/indicators.ts';

@@ -1,4 +1,4 @@
-/** The matrix of ATT&CK: which techniques rules look for, and which were seen. */
+/** ATT&CK matrix: techniques that rules detect, and those that were observed */
 import type { getMitreCoverage } from '../../../api/groups/siem/coverage.ts';
 import { type Answered, callOf } from '../../client/call.ts';
 import { toArea } from '../../frame/address.ts';

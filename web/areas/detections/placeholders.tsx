@@ -1,4 +1,4 @@
-/** What placeholders of rules stand for: `%admins%`. */
+/** Values of rule placeholders such as `%admins%` */
 import { useState } from 'preact/hooks';
 import type { z } from 'zod';
 import type { placeholderResource } from '../../../api/groups/siem/placeholder.ts';
@@ -14,7 +14,7 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { listed } from '../../lists/declared-list.tsx';
 import { Raw } from '../../lists/raw.tsx';
 
-/** The resource declares no view: what is stored is what is shown. */
+/** The resource declares no view, so a stored item is displayed as it is. */
 type Placeholder = DetectionPlaceholder & Stored;
 type Listed = Filtered<
   Declared & { readonly method: 'GET'; readonly response: z.ZodType<{ readonly items: readonly Placeholder[] }> }

@@ -1,4 +1,4 @@
-/** A detection rule as it is written in Sigma, with what is wrong in it, and what a saved one would have found. */
+/** Editor of a Sigma detection rule, with its errors, and the past matches of a saved rule */
 import { useEffect, useState } from 'preact/hooks';
 import type { backtestDetectionRule } from '../../../api/groups/siem/backtest-rule.ts';
 import type { ruleResource } from '../../../api/groups/siem/rule.ts';
@@ -19,7 +19,7 @@ interface Written {
   readonly source: string;
 }
 
-/** What the team sets of a rule, beside its text. */
+/** Team settings of a rule, in addition to its text */
 export type RuleSettings = Pick<Rule, 'note' | 'risk' | 'suppression' | 'anySource' | 'tests' | 'mayFailTests'>;
 
 export const changeRuleCall = changeOf<typeof ruleResource, { readonly enabled: boolean } | Written | RuleSettings>(
@@ -29,7 +29,7 @@ export const createRuleCall = creationOf<typeof ruleResource, never>('/api/siem/
 const validateCall = callOf<typeof validateDetectionRules>('POST', '/api/siem/rules/validate');
 const backtestCall = callOf<typeof backtestDetectionRule>('POST', '/api/siem/rules/{id}/backtest');
 
-/** A rule to begin with. */
+/** Template of a new rule */
 const empty = `title: 
 logsource:
   category: process_creation
@@ -42,10 +42,10 @@ level: medium
 tags: []
 `;
 
-/** While somebody types. */
+/** Debounce of typing, in milliseconds */
 const typedMs = 400;
 
-/** What the API says of a text, each time that somebody pauses. */
+/** Validation result of the API, updated when typing stops. */
 const Read = ({ source }: { readonly source: string }) => {
   const [query] = useState(() => new Question(validateCall));
   useEffect(() => {
@@ -86,7 +86,7 @@ const Read = ({ source }: { readonly source: string }) => {
   );
 };
 
-/** Without a rule, a new one. */
+/** Edits a rule; without one, creates a new rule. */
 export const RuleEditor = ({ of, onDone }: { readonly of?: Rule; readonly onDone: () => void }) => {
   const [creating] = useState(() => new Action(createRuleCall));
   const [changing] = useState(() => new Action(changeRuleCall));
@@ -151,7 +151,7 @@ const Signals = ({ found: { items, records, isComplete, signals } }: { readonly 
   </>
 );
 
-/** What a saved rule finds in the stored records of the page's range. */
+/** Matches of a saved rule in the stored records of the page's range. */
 export const Tried = ({ id }: { readonly id: string }) => {
   const [action] = useState(() => new Action(backtestCall));
   const [found, setFound] = useState<Found>();

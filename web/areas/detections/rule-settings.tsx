@@ -1,4 +1,4 @@
-/** What the team sets of a rule beside its text: note, risk, which of its signals are one, and events that it is tested with. */
+/** Team settings of a rule, in addition to its text: note, risk, suppression, and test events */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { wrongIn } from '../../editors/form-state.tsx';

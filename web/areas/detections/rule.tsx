@@ -1,4 +1,4 @@
-/** One detection rule beside the list: what it says, whether its telemetry came, and changing, trying and switching it. */
+/** Side panel of a detection rule: its text, whether its telemetry is received, and editing, testing and enabling */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { readingOf, removalOf } from '../../client/call.ts';
@@ -17,7 +17,7 @@ import { changeRuleCall as changeCall, createRuleCall, type Rule, RuleEditor, Tr
 import { Settings } from './rule-settings.tsx';
 import { Sample } from './sample.tsx';
 
-/** What is open where a rule is written that there is not yet. */
+/** Key of the editor for a new rule */
 const fresh = 'new';
 const removeCall = removalOf('/api/siem/rules/{id}');
 

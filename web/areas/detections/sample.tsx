@@ -1,4 +1,4 @@
-/** A saved rule that is run over events which somebody writes, as their source logs them. */
+/** Runs a saved rule on events in the form in which their source logs them */
 import { useState } from 'preact/hooks';
 import type { testDetectionRule } from '../../../api/groups/siem/try-rule.ts';
 import { Action } from '../../client/action.ts';

@@ -1,4 +1,4 @@
-/** One signal beside the list: what matched and why, and its triage. */
+/** Side panel of a security signal: matched events, reasons, and triage */
 import { useState } from 'preact/hooks';
 import type { caseResource } from '../../../api/groups/siem/case.ts';
 import type { getSignal, triageSignal } from '../../../api/groups/siem/signals.ts';

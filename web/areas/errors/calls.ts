@@ -1,4 +1,4 @@
-/** What the area of errors asks and changes. */
+/** API calls of the errors area */
 import type { changeError } from '../../../api/groups/errors/change.ts';
 import type { listErrors } from '../../../api/groups/errors/list.ts';
 import type { mergeErrors } from '../../../api/groups/errors/merge.ts';

@@ -1,4 +1,4 @@
-/** One group of errors beside the list: what is done about it, its stack, where it occurs and where it leads. */
+/** Side panel of an error group: status, stack, distribution and links */
 
 import { useEffect, useState } from 'preact/hooks';
 import { Paged } from '../../client/pages.ts';
@@ -89,7 +89,7 @@ const Ways = ({ newest }: { readonly newest: OneError['newest'] }) => {
   );
 };
 
-/** How many values of a tag are shown. */
+/** Maximum number of displayed values of a tag */
 const maxShownValues = 5;
 
 const Tags = ({ tags }: { readonly tags: OneError['tags'] }) => (

@@ -1,4 +1,4 @@
-/** Errors: groups of what failed, the last seen first, and one of them beside the list. */
+/** Errors: groups by last occurrence, and a side panel */
 
 import { useEffect } from 'preact/hooks';
 import { Spark } from '../../charts/spark.tsx';

@@ -1,4 +1,4 @@
-/** What a group of errors is made of: groups are merged into it, and taken out of it again. */
+/** Members of an error group: merging groups, and splitting them off */
 
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
@@ -31,7 +31,7 @@ const Leave = ({ id, member }: { readonly id: string; readonly member: Member })
   );
 };
 
-/** Other groups of the range, some of which become part of this one. */
+/** Other groups of the range, which can be merged into this one. */
 const Merge = ({ error: { id, decision } }: { readonly error: OneError }) => {
   const [action] = useState(() => new Action(mergeCall));
   const [search, setSearch] = useState('');
@@ -40,7 +40,7 @@ const Merge = ({ error: { id, decision } }: { readonly error: OneError }) => {
   const { answer, error } = useQuery(errorsCall, { query: { from, to, ...projectScope.value, search, limit: 20 } });
   const others = (answer?.items ?? []).filter((group) => group.id !== id);
   const options = others.map((group) => [group.id, `${group.type ?? 'Error'} ${group.message}`] as const);
-  // What was taken out for good comes back when it is wanted a second time.
+  // A member that was split off permanently is merged again on the second request.
   const wasSplit = action.error.value?.code === 'CONFLICT';
   const merge = async (): Promise<void> => {
     const rejoin = wasSplit ? [...chosen, ...decision.fingerprints].slice(0, 100) : [];

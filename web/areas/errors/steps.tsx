@@ -1,4 +1,4 @@
-/** What is done about a group of errors: resolved, ignored for a while, reopened, and who takes care of it. */
+/** Actions on an error group: resolve, ignore for a period, reopen, and assign */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { Assignee } from '../../editors/assignee.tsx';
@@ -14,7 +14,7 @@ type Body = NonNullable<Parameters<Action<NonNullable<(typeof changeCall)['of']>
 const dayMs = 86_400_000;
 const later = (days: number): string => new Date(Date.now() + days * dayMs).toISOString();
 
-/** What else may be said of a group than that it is resolved, or ignored for good. */
+/** Variants of resolving and ignoring */
 const ways: Readonly<Record<string, readonly [title: string, body: () => Body]>> = {
   next: ['the next version resolves it', () => ({ status: 'resolved', resolvedIn: { next: true } })],
   day: ['ignore it for a day', () => ({ status: 'ignored', ignoredUntil: { time: later(1) } })],
@@ -23,7 +23,7 @@ const ways: Readonly<Record<string, readonly [title: string, body: () => Body]>>
   version: ['ignore it until the next version', () => ({ status: 'ignored', ignoredUntil: { nextVersion: true } })],
 };
 
-/** The status, with when it ends where that was said. */
+/** Returns the status, with its end if there is one. */
 export const statusOf = ({ status, decision: { resolvedIn, ignoredUntil } }: OneError): string => {
   if (status === 'resolved' && resolvedIn !== null)
     return `resolved in ${'version' in resolvedIn ? resolvedIn.version : 'the next version'}`;

@@ -1,4 +1,4 @@
-/** What the area of events asks and changes. */
+/** API calls of the events area */
 import type { addEvent } from '../../../api/groups/overview/add-event.ts';
 import type { listEvents } from '../../../api/groups/overview/events.ts';
 import { type Answered, callOf, type Sent } from '../../client/call.ts';

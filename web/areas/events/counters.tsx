@@ -1,4 +1,4 @@
-/** What the overview counts, over time: all services together. */
+/** Overview counters over time, for all services */
 import type { listOverviewSeries } from '../../../api/groups/overview/overview.ts';
 import { OneSeries } from '../../charts/one-series.tsx';
 import { callOf } from '../../client/call.ts';

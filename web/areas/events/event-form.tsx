@@ -1,4 +1,4 @@
-/** A form that adds an event of people's own: a campaign that began, a switch that was turned. */
+/** Form to add a custom event, such as the start of a campaign or a feature flag change */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { LinesInput, PairsInput, SelectInput, TextInput } from '../../editors/inputs.tsx';
@@ -41,7 +41,7 @@ export const EventForm = () => {
     };
     if ((await action.run({ body })) === undefined) return;
     change({ open: '' });
-    // What is added is read a second or two later.
+    // A new event can be read after one to two seconds.
     setTimeout(refresh, 2_000);
   };
   return (

@@ -1,4 +1,4 @@
-/** What happened: deployments, changes, what alerts, anomalies, incidents and signals tell, and what people add. */
+/** Events: deployments, configuration changes, alerts, anomalies, incidents, security signals, and custom events */
 import { change, toArea } from '../../frame/address.ts';
 import { later } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';

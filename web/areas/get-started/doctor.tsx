@@ -1,4 +1,4 @@
-/** The doctor: a key and what the sender was told, and why nothing arrives. */
+/** Diagnosis: a key with the responses to its sender, and why no data arrives */
 import { useState } from 'preact/hooks';
 import type { runDoctor } from '../../../api/groups/onboarding/doctor.ts';
 import { Action } from '../../client/action.ts';

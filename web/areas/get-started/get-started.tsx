@@ -1,4 +1,4 @@
-/** Get started: what is still to do, how to send, and a doctor for what does not arrive. */
+/** Get started: open tasks, sending instructions, and a diagnosis for missing data */
 import { useState } from 'preact/hooks';
 import type { dismissOnboardingSteps, showOnboarding } from '../../../api/groups/onboarding/checklist.ts';
 import type { listSnippets } from '../../../api/groups/onboarding/snippets.ts';

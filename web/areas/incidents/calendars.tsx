@@ -1,4 +1,4 @@
-/** Addresses at which calendars follow who is on call: making one, which is shown once, and revoking it. */
+/** URLs for calendar subscriptions to on-call shifts: creation, one-time display, and revocation */
 import { useState } from 'preact/hooks';
 import type {
   createCalendarFeed,
@@ -36,7 +36,7 @@ const Make = ({ schedules }: { readonly schedules: readonly Schedule[] }) => {
   const run = async (form: HTMLFormElement): Promise<void> => {
     const scheduleId = String(new FormData(form).get('schedule')) || null;
     const made = await action.run({ body: { scheduleId } });
-    // An installation that does not know its public address is at least where this page is.
+    // Without a configured public URL, the URL of this page is used.
     setAddress(made === undefined ? '' : made.url || `${location.origin}${made.path}`);
     if (made !== undefined) refresh();
   };

@@ -1,4 +1,4 @@
-/** What the area of incidents asks and changes. */
+/** API calls of the incidents area */
 import type { z } from 'zod';
 import type { listCalendarFeeds } from '../../../api/groups/incidents/calendar-feeds.ts';
 import type { escalationPolicyResource } from '../../../api/groups/incidents/escalation-policies.ts';

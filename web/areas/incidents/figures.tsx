@@ -1,4 +1,4 @@
-/** How many incidents there were, how long it took to acknowledge and to resolve them, and who was paged how often. */
+/** Incident metrics: counts, times to acknowledge and resolve, and pages per person */
 import { ChoiceInput } from '../../editors/inputs.tsx';
 import { change, inAddress } from '../../frame/address.ts';
 import { shownDuration } from '../../frame/durations.ts';
@@ -18,7 +18,7 @@ const isSpan = (text: string): text is Span => Object.hasOwn(spans, text);
 
 const shownSeconds = (seconds: number | null): string => (seconds === null ? '' : shownDuration(1e9 * seconds));
 
-/** What is told of all and of each group. */
+/** Metrics in total and per group */
 type Figures = Omit<Metrics['bySeverity'][number], 'key'>;
 
 const Grouped = ({

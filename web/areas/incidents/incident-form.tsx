@@ -1,4 +1,4 @@
-/** The form in which an incident is changed: what it is, how bad, what it is about, who does what, and who is paged. */
+/** Form to edit an incident: title, severity, services, roles, and escalation policy */
 import { useState } from 'preact/hooks';
 import type { alertSeverities } from '../../../schemas/alerts.ts';
 import { Action } from '../../client/action.ts';

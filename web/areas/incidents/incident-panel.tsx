@@ -1,4 +1,4 @@
-/** One incident beside the list: how far it is, what happened, and what somebody does about it. */
+/** Side panel of an incident: status, timeline, and actions */
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { Paged } from '../../client/pages.ts';
@@ -35,7 +35,7 @@ const steps = {
   reopen: ['Reopen', reopenCall],
 } as const;
 
-/** What can be done in each state. */
+/** Possible actions by state */
 const possible: Readonly<Record<string, readonly (keyof typeof steps)[]>> = {
   open: ['acknowledge', 'resolve'],
   acknowledged: ['resolve'],

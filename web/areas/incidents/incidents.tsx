@@ -1,4 +1,4 @@
-/** Incidents: those that go on and those that are over, what happened in one, and who is on call. */
+/** Incidents: open and resolved ones, the timeline of one, and who is on call */
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { Paged } from '../../client/pages.ts';

@@ -1,4 +1,4 @@
-/** Other incidents that may be the same one: what speaks for each, and merging into it. */
+/** Other incidents that may be duplicates, with evidence, and merging */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { toArea } from '../../frame/address.ts';

@@ -1,4 +1,4 @@
-/** Who is on call now and in the days to come, who takes it over for a while, and whose turn it is when. */
+/** Current and upcoming on-call shifts, overrides, and rotations */
 import { useEffect, useState } from 'preact/hooks';
 import type { addOverride, deleteOverride } from '../../../api/groups/incidents/overrides.ts';
 import type { listShifts } from '../../../api/groups/incidents/shifts.ts';
@@ -35,7 +35,7 @@ const Nobody = ({ reason }: { readonly reason: string | null }) => (
   <span class="text-error">nobody: {explainNobody(reason)}</span>
 );
 
-/** Who is on call at a schedule now. */
+/** Users who are on call in a schedule now. */
 const Now = ({ id }: { readonly id: string }) => {
   const { answer, error } = onCall.state.value;
   const found = answer?.items.find(({ scheduleId }) => scheduleId === id);
@@ -104,7 +104,7 @@ const EndOverride = ({ id, overrideId }: { readonly id: string; readonly overrid
   );
 };
 
-/** Turns and gaps, in the order of time. */
+/** Returns shifts and gaps in time order. */
 const inOrder = ({ items, gaps }: Shifts) =>
   [
     ...items.map((shift) => ({ ...shift, reason: null })),
@@ -130,7 +130,7 @@ const ShiftTable = ({ id, of }: { readonly id: string; readonly of: Shifts }) =>
   </table>
 );
 
-/** What each person carries of the days that are shown. */
+/** On-call hours per person in the displayed days. */
 const Carried = ({ of: { people, names } }: { readonly of: Shifts }) =>
   people.length === 0 ? null : (
     <>

@@ -1,4 +1,4 @@
-/** Who was paged, for which incident, and by what. */
+/** Pages: recipient, incident and contact */
 import { toArea } from '../../frame/address.ts';
 import { Link } from '../../frame/link.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';

@@ -1,4 +1,4 @@
-/** Escalation policies: the steps of each, and who would be paged when. */
+/** Escalation policies: their steps, and a preview of pages */
 import { useState } from 'preact/hooks';
 import { openedOf, writeOf } from '../../editors/form-state.tsx';
 import { shownInterval } from '../../editors/intervals.tsx';
@@ -18,7 +18,7 @@ const noun = 'escalation policy';
 const openings = { now: 'now', 'now+6h': 'in 6 hours', 'now+12h': 'in 12 hours', 'now+24h': 'tomorrow' } as const;
 const reasons = { 'outside-hours': 'outside its hours', 'nobody-on-call': 'nobody is on call' } as const;
 
-/** Who would be paged when, if nobody acknowledged. */
+/** Preview of who would be paged when, if nobody acknowledges. */
 const Preview = ({ id }: { readonly id: string }) => {
   const [at, setAt] = useState<string>('now');
   const { answer, error } = useQuery(policyCall, { params: { id }, query: { preview: 'true', at } });

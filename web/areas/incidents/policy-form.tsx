@@ -1,4 +1,4 @@
-/** The form in which an escalation policy is written: who is paged, step by step. */
+/** Form of an escalation policy: recipients per step */
 import { useState } from 'preact/hooks';
 import type { z } from 'zod';
 import type { EscalationPolicyFields } from '../../../schemas/resources/escalation-policy.ts';

@@ -1,4 +1,4 @@
-/** The postmortem of an incident: what it did to whom, why, and what is done so that it does not come again. */
+/** Postmortem of an incident: impact, cause, and actions to prevent a recurrence */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { linesIn } from '../../editors/lines.ts';
@@ -10,11 +10,11 @@ import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { type Postmortem, postmortemCall, setPostmortemCall } from './calls.ts';
 
-/** One action a line; `[x]` before it is one that is done. */
+/** Formats actions, one per line; `[x]` marks a completed one. */
 const writtenActions = (actions: Postmortem['actions']): string =>
   actions.map(({ text, isDone }) => `${isDone ? '[x] ' : ''}${text}`).join('\n');
 
-/** The actions of lines. What is not written there, such as an owner, stays with the action of the same text. */
+/** Parses actions from lines. Other fields, such as the owner, are preserved for an action with the same text. */
 const actionsIn = (written: string, before: Postmortem['actions']): Postmortem['actions'] =>
   linesIn(written).map((line) => {
     const [, done, text = line] = /^(\[x\] *)?(.*)$/i.exec(line) ?? [];

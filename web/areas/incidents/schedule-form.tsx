@@ -1,4 +1,4 @@
-/** The form in which an on-call schedule is written: layers of turns, and who would be on call differently. */
+/** Form of an on-call schedule: rotation layers, and the resulting differences */
 import { useState } from 'preact/hooks';
 import type { z } from 'zod';
 import type { replaceSchedule, scheduleResource } from '../../../api/groups/incidents/schedules.ts';
@@ -50,7 +50,7 @@ const LayerFields = ({
   onRemove,
 }: {
   readonly layer: Layer;
-  /** Its path: `layers.0`. */
+  /** Path: `layers.0` */
   readonly at: string;
   readonly names: Names;
   readonly wrong: (path: string) => string | undefined;
@@ -153,7 +153,7 @@ const Table = ({ differences, names }: { readonly differences: Differences; read
   </table>
 );
 
-/** Who would be on call differently in the next 30 days. */
+/** Shifts that would differ in the next 30 days. */
 const Differing = ({
   id,
   written,

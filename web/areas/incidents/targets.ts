@@ -1,4 +1,4 @@
-/** Who and what a step can page: `<kind> <id>` by their names. */
+/** Targets of a step: `<kind> <id>` by name */
 import type { OptionGroups } from '../../editors/inputs.tsx';
 import { usePeople } from '../../frame/people.ts';
 import { useQuery } from '../../frame/use-query.ts';

@@ -1,4 +1,4 @@
-/** One host beside the list: how it stands, its series over time, and where it leads. */
+/** Side panel of a host: state, time series, and links */
 
 import type { listHosts, showHost } from '../../../api/groups/infrastructure/hosts.ts';
 import type { showHostTimeseries } from '../../../api/groups/infrastructure/timeseries.ts';

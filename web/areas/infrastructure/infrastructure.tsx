@@ -1,4 +1,4 @@
-/** Infrastructure: hosts, disks, processes and what clouds run. */
+/** Infrastructure: hosts, disks, processes and cloud resources */
 import type { listCompute } from '../../../api/groups/infrastructure/compute.ts';
 import type { listDisks } from '../../../api/groups/infrastructure/disks.ts';
 import type { listHosts } from '../../../api/groups/infrastructure/hosts.ts';

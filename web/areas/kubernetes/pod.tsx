@@ -1,4 +1,4 @@
-/** One pod beside the list: its containers, events and last log records. */
+/** Side panel of a pod: containers, events and latest log records */
 
 import type { showPod } from '../../../api/groups/kubernetes/pod.ts';
 import { knownNumber, knownShare } from '../../charts/known.tsx';

@@ -1,4 +1,4 @@
-/** What the area of logs asks and changes. */
+/** API calls of the logs area */
 import type { aggregateLogs } from '../../../api/groups/logs/aggregate.ts';
 import type { showLogContext } from '../../../api/groups/logs/context.ts';
 import type { listLogFields } from '../../../api/groups/logs/fields.ts';
@@ -25,6 +25,6 @@ export const comparedCall = callOf<typeof compareLogPatterns>('GET', '/api/logs/
 export const savedQueryCall = creationOf<typeof savedQueryResource, typeof SavedQueryFields>('/api/saved-queries');
 
 export type Histogram = Answered<typeof showLogHistogram>;
-/** A whole record: the page asks for no chosen fields. */
+/** A complete record, because the page requests all fields */
 export type LogRecord = Answered<typeof showLog>;
 export type Pattern = Answered<typeof listLogPatterns>['items'][number];

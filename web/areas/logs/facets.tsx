@@ -1,4 +1,4 @@
-/** The most frequent values of some fields, each with its count. A click shows only, or leaves out, what has it. */
+/** Most frequent values of fields, with counts. A click includes or excludes a value. */
 import { useEffect, useState } from 'preact/hooks';
 import { Question } from '../../client/query.ts';
 import { Problem } from '../../frame/freshness.tsx';

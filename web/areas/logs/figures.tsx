@@ -1,4 +1,4 @@
-/** Figures of the records of a search: for each value of some fields, as a table or over time. */
+/** Aggregations of the found records by field values, as a table or over time */
 
 import { ResultShown } from '../../charts/result.tsx';
 import { Field } from '../../editors/field.tsx';
@@ -9,7 +9,7 @@ import { useQuery } from '../../frame/use-query.ts';
 import { aggregateCall } from './calls.ts';
 import { logQuery } from './log-search.ts';
 
-/** Of the API's parameters, those that have a field here. */
+/** API parameters with a form field */
 const written = ['measure', 'groupBy', 'sort', 'step'] as const;
 type Given = Partial<Record<(typeof written)[number], string>>;
 

@@ -1,4 +1,6 @@
-/** How many records there are, by time and the values of a field. A drag or a step of its numbers chooses a range. */
+/**
+ * Number of records over time by the values of a field. Dragging, or a step in its table of values, selects a range.
+ */
 import { useDrag } from '../../charts/drag.ts';
 import { levelOf } from '../../frame/severity.ts';
 import { markedText, shownText } from '../../frame/shown-text.tsx';
@@ -16,14 +18,14 @@ interface Bar {
   readonly counts: readonly number[];
 }
 
-/** A value of the field, with its color in both themes. */
+/** A value of the field, with its color in both themes */
 interface Part {
   readonly name: string;
   readonly style: string;
   readonly records: number;
 }
 
-/** The field's values, and what is left beside them. */
+/** Returns the values of the field, and the remainder. */
 const partsOf = ({ series, rest }: Histogram, field: string): Part[] => {
   const isSeverity = field === 'severity';
   const none = isSeverity ? 'no severity' : `no ${field}`;
@@ -157,9 +159,9 @@ export const LogHistogram = ({
   isOld,
 }: {
   readonly answer: Histogram | undefined;
-  /** By whose values they are counted. */
+  /** Field by whose values records are counted */
   readonly field: string;
-  /** Another one is being asked. */
+  /** Whether a newer request is pending */
   readonly isOld: boolean;
 }) => {
   if (answer === undefined) return <div class="chart" />;

@@ -1,11 +1,11 @@
-/** Records as rows: the usual columns, and those that were chosen. */
+/** Records as rows with the default and selected columns */
 import { levelOf } from '../../frame/severity.ts';
 import { inCell, textOf } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import type { LogRecord } from './calls.ts';
 import { columns, valueIn, wraps } from './log-search.ts';
 
-/** A line of the list; the record beside it has the rest. */
+/** Maximum length of a line in the list; the side panel shows the complete record */
 const [lineLength, wrappedLength] = [400, 2_000];
 
 const cut = (value: unknown): string => textOf(value).slice(0, wraps.value ? wrappedLength : lineLength);
@@ -13,7 +13,7 @@ const cut = (value: unknown): string => textOf(value).slice(0, wraps.value ? wra
 const names = (): readonly string[] => columns.value.map((name) => name.replace(/^attribute\./, ''));
 const widthOfChosen = 'minmax(4rem,8rem)';
 
-/** How rows of records are shown now. */
+/** Returns the current display settings of rows. */
 export const lineForm = () => ({
   columns: ['Time', 'Severity', 'Service', ...names(), 'Body'],
   wraps: wraps.value,

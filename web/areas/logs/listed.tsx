@@ -1,4 +1,4 @@
-/** The list of records, and around one of them what else its sender wrote, in place. */
+/** List of records, with the context of one: other records of its sender, inline */
 import { useEffect } from 'preact/hooks';
 import { change } from '../../frame/address.ts';
 import { Problem } from '../../frame/freshness.tsx';
@@ -8,7 +8,7 @@ import type { LogRecord } from './calls.ts';
 import { cellsOf, classOf, lineForm } from './lines.tsx';
 import { around, context, contextOf, list, openId, order, setOpen } from './log-search.ts';
 
-/** A record of the search, or one beside it of the same sender. */
+/** A record of the search, or a context record of the same sender */
 interface Line {
   readonly record: LogRecord;
   readonly isContext: boolean;
@@ -16,7 +16,7 @@ interface Line {
 
 const maxContext = 500;
 
-/** Records around one, in the order of the list. */
+/** Inserts the context of a record, in list order. */
 const withContext = (found: readonly (LogRecord | undefined)[]): (Line | undefined)[] => {
   const lines = found.map((record) => (record === undefined ? undefined : { record, isContext: false }));
   const { answer } = context.state.value;
@@ -27,7 +27,7 @@ const withContext = (found: readonly (LogRecord | undefined)[]): (Line | undefin
   const [before, after] = [toContextLines(answer.before?.items), toContextLines(answer.after?.items)];
   const [above, below] = order.value === 'newest' ? [after.reverse(), before] : [before.reverse(), after];
   const at = found.findIndex((record) => record?.id === contextOf.value);
-  // The record is on a page that is not here: what is around it stands first.
+  // The record is on a page that is not loaded, so its context is displayed first.
   if (at < 0) return [...above, { record: answer.record, isContext: false }, ...below, ...lines];
   return [...lines.slice(0, at), ...above, lines[at], ...below, ...lines.slice(at + 1)];
 };
@@ -37,7 +37,7 @@ const loadContext = (): void => {
   else context.run({ params: { id: contextOf.value }, query: around.value });
 };
 
-/** What is shown around a record, and how much of it. */
+/** Controls the kind and size of the displayed context. */
 const ContextBar = () => {
   const { answer, error, isLoading } = context.state.value;
   const more = (side: 'before' | 'after') => (): void => {

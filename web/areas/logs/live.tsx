@@ -1,4 +1,4 @@
-/** Records as they arrive, newest first. */
+/** Records as they arrive, newest first */
 import { useEffect } from 'preact/hooks';
 import { LiveTail, type TailedRecord } from '../../client/live-tail.ts';
 import { projectScope } from '../../frame/project.ts';
@@ -20,7 +20,7 @@ const stateOf = (): string => {
   return 'Live.';
 };
 
-/** What is not there, as the server tells it. */
+/** Returns the gaps that the server reported. */
 const missedIn = (): string[] => {
   const { dropped, skipped, hasGap } = tail.missed.value;
   return [
@@ -73,7 +73,7 @@ export const Live = () => {
         cellsOf={cellsOf}
         open={openId.value}
         onOpen={(id) => {
-          // What is read stays where it is.
+          // The displayed records do not move while reading.
           tail.pause();
           setOpen(id);
         }}

@@ -1,4 +1,4 @@
-/** The search of logs as the address has it, and the records that it finds. */
+/** Search state of logs in the URL, and the found records */
 import { computed, signal } from '@preact/signals';
 import { Paged } from '../../client/pages.ts';
 import { Question } from '../../client/query.ts';
@@ -8,7 +8,7 @@ import { projectScope } from '../../frame/project.ts';
 import { writtenRange } from '../../frame/time-range.ts';
 import { contextCall, histogramCall, type LogRecord, logsCall } from './calls.ts';
 
-/** The first page is small, so that it comes soon. */
+/** The first page is small, so that it loads fast */
 const [firstPage, furtherLimit] = [200, 1_000];
 
 export const views = { '': 'Records', patterns: 'Patterns', figures: 'Figures', live: 'Live' } as const;
@@ -19,16 +19,16 @@ export const view = computed<View>(() => {
   return Object.hasOwn(views, written) ? (written as View) : '';
 });
 export const search = computed(() => inAddress('search'));
-/** The id of the record beside the list. */
+/** Id of the record in the side panel */
 export const openId = computed(() => inAddress('record'));
 export const order = computed(() => (inAddress('order') === 'oldest' ? 'oldest' : 'newest'));
-/** The field by whose values the records are counted. */
+/** Field by whose values the records are counted */
 export const groupBy = computed(() => inAddress('by') || 'severity');
-/** Only records of this pattern, by its id. */
+/** Id of the pattern by which records are filtered */
 export const patternId = computed(() => inAddress('pattern'));
 export const wraps = computed(() => inAddress('wrap') === 'on');
 
-/** A list of names in the address; those with a comma are in quotes, as the API takes them. */
+/** Returns a list of names in the URL; names with a comma are quoted, as in the API. */
 const namesIn = (text: string): string[] =>
   [...text.matchAll(/"((?:[^"\\]|\\.)*)"|[^,]+/g)].map(([all, quoted]) =>
     quoted === undefined ? all : quoted.replace(/\\(.)/g, '$1'),
@@ -36,12 +36,12 @@ const namesIn = (text: string): string[] =>
 export const listOfNames = (names: readonly string[]): string =>
   names.map((name) => (/[",]/.test(name) ? JSON.stringify(name) : name)).join(',');
 
-/** Fields that have a column of their own in the list. */
+/** Fields with a column in the list */
 export const columns = computed(() => namesIn(inAddress('columns')));
 export const setColumns = (names: readonly string[]): void =>
   change({ columns: listOfNames([...new Set(names)]) }, { replace: true });
 
-/** Fields whose values are beside the list. */
+/** Fields whose values are displayed next to the list */
 const defaultFacets = ['severity', 'service'];
 export const facets = computed(() => (inAddress('facets') === '' ? defaultFacets : namesIn(inAddress('facets'))));
 export const setFacets = (names: readonly string[]): void =>
@@ -50,29 +50,29 @@ export const setFacets = (names: readonly string[]): void =>
 export const list = new Paged(logsCall, ({ items }) => items as readonly LogRecord[], { furtherLimit });
 export const histogram = new Question(histogramCall);
 
-/** What every question of logs is of. */
+/** Returns the common query parameters of logs. */
 export const logQuery = () => ({ ...writtenRange.value, ...projectScope.value, search: search.value });
 
-/** Asks for the records and their counts. */
+/** Requests the records and their counts. */
 export const loadLogs = (): void => {
   list.load({
     query: { ...logQuery(), limit: firstPage, order: order.value, patternId: patternId.value || undefined },
   });
-  // Counts of one pattern are the pattern's own.
+  // With a pattern filter, the pattern has its own counts.
   if (patternId.value === '') histogram.run({ query: { ...logQuery(), groupBy: groupBy.value } });
 };
 
 export const setSearch = (text: string): void => change({ search: text.trim(), record: '' });
 export const setOpen = (id: string): void => change({ record: id }, { replace: openId.peek() !== '' });
 
-/** The search of what was found before where a field has this value, or has it not. */
+/** Returns the search with an additional condition that includes or excludes a field value. */
 export const narrowed = (before: string, name: string, value: string, { not = false } = {}): string => {
   const condition = `${not ? 'NOT ' : ''}${conditionOf(name, value)}`;
   const isOr = /\bOR\b/.test(before);
   return before.trim() === '' ? condition : `${isOr ? `(${before.trim()})` : before.trim()} ${condition}`;
 };
 
-/** Name as searches spell it, and value, of all that a record has. */
+/** Returns all fields of a record: name in search syntax, and value. */
 export const fieldsOf = (record: LogRecord): (readonly [name: string, value: unknown])[] => [
   ['service', record.service],
   ['severity', record.severity],
@@ -87,7 +87,7 @@ export const fieldsOf = (record: LogRecord): (readonly [name: string, value: unk
 
 const own = new Set(['service', 'severity', 'traceId', 'spanId', 'eventName', 'projectId']);
 
-/** What a record has under a name of searches. */
+/** Returns the value of a record for a search field name. */
 export const valueIn = (record: LogRecord, name: string): unknown => {
   if (own.has(name)) return record[name as keyof LogRecord];
   if (name.startsWith('attribute.')) return record.attributes[name.slice('attribute.'.length)];
@@ -95,8 +95,8 @@ export const valueIn = (record: LogRecord, name: string): unknown => {
   return record.attributes[name] ?? record.resource[name];
 };
 
-/** What stood before and after a record, in the list itself. */
+/** Context of a record, inline in the list */
 export const context = new Question(contextCall);
-/** How many records above and below it. */
+/** Number of context records before and after */
 export const around = signal({ before: 10, after: 10 });
 export const contextOf = computed(() => inAddress('context'));

@@ -1,4 +1,4 @@
-/** Logs: search, counts by time, values of fields, the list, and a record beside it; their patterns; and those that arrive. */
+/** Logs: search, counts over time, field values, list, side panel, patterns, and live tail */
 import { useEffect } from 'preact/hooks';
 import { change, toArea } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';

@@ -1,4 +1,4 @@
-/** Patterns of bodies: how often each occurs, what is new, gone or more than usual, and what became of it since before. */
+/** Log patterns: frequency, new, gone and spiking ones, and changes between ranges */
 import { useEffect, useState } from 'preact/hooks';
 import { Paged } from '../../client/pages.ts';
 import { Question } from '../../client/query.ts';
@@ -29,7 +29,7 @@ const verdictOf = ({ isNew, isGone, isSpiking }: Pattern): string =>
     .filter((word) => word !== '')
     .join(', ');
 
-/** Counts by time as bars, which the number beside them tells in words. */
+/** Counts over time as bars; the adjacent number provides the text alternative. */
 const Trend = ({ counts }: { readonly counts: readonly number[] }) => {
   const maxCount = Math.max(1, ...counts);
   return (
@@ -60,7 +60,7 @@ const cellsOf = (pattern: Pattern) => [
   <bdi key="template">{shownText(templateOf(pattern.template))}</bdi>,
 ];
 
-/** How many records of a pattern there are. */
+/** Returns the query that counts the records of a pattern. */
 const countOf = (id: string) => ({
   kind: 'aggregate' as const,
   signal: 'log-patterns' as const,
@@ -118,7 +118,7 @@ const OpenPattern = ({ id }: { readonly id: string }) => {
   );
 };
 
-/** What was there as long before the range as it is, and is not any more. */
+/** Patterns of the preceding range of equal length that no longer occur. */
 const DisappearedPatterns = () => {
   const { answer, error } = disappearedQuery.state.value;
   if (answer === undefined || answer.items.length === 0) return <Problem error={error} />;

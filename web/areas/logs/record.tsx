@@ -1,4 +1,4 @@
-/** One record beside the list: every field. A click on a value filters. */
+/** Side panel of a record: every field. A click on a value filters. */
 import { useEffect, useState } from 'preact/hooks';
 import { Question } from '../../client/query.ts';
 import { change, toArea } from '../../frame/address.ts';
@@ -108,7 +108,7 @@ const Fields = ({ record }: { readonly record: LogRecord }) => (
   </ManyFields>
 );
 
-/** Ways to go on from a record. */
+/** Links from a record to related views. */
 const Ways = ({ record }: { readonly record: LogRecord }) => (
   <ul class="links">
     {contextOf.value === record.id || view.value === 'live' ? null : (
@@ -131,7 +131,7 @@ const Ways = ({ record }: { readonly record: LogRecord }) => (
   </ul>
 );
 
-/** The record with this id: from the list where it is there, else asked for. */
+/** The record with this id: from the list if it is loaded, otherwise requested. */
 export const OpenRecord = ({ id, listed }: { readonly id: string; readonly listed: LogRecord | undefined }) => {
   const [query] = useState(() => new Question(logCall));
   useEffect(() => {

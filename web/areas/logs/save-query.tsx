@@ -1,4 +1,4 @@
-/** Keeps what is searched for: as a saved query, a rule, or a panel. */
+/** Saves a search as a saved query, a rule, or a panel */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { QueryLinks } from '../../editors/put-on-dashboard.tsx';
@@ -10,7 +10,7 @@ import { columns, search } from './log-search.ts';
 
 const defaultFields = ['timestamp', 'severity', 'service', 'body'];
 
-/** Which records a question is of, as a `Query` says it. */
+/** Returns the selected records as a `Query`. */
 const recordsOf = () => {
   const scope = projectScope.peek();
   return {
@@ -47,7 +47,7 @@ export const SaveQuery = () => {
   );
 };
 
-/** Leads to what counts what is searched for again and again. */
+/** Links that create a rule or a dashboard panel from the search. */
 export const SearchLinks = () => (
   <QueryLinks
     title={search.value}

@@ -1,4 +1,4 @@
-/** Suggests names of fields and their values, with the most frequent first. */
+/** Suggests field names and values, the most frequent first */
 import { request } from '../../client/request.ts';
 import { projectScope } from '../../frame/project.ts';
 import { writtenRange } from '../../frame/time-range.ts';

@@ -1,4 +1,4 @@
-/** How the records are shown, and what becomes of them: order, columns, wrapping, export, a saved query, a rule. */
+/** Toolbar of records: order, columns, wrapping, export, saved query, rule */
 import { useEffect, useState } from 'preact/hooks';
 import { asQuery } from '../../client/call.ts';
 import { Question } from '../../client/query.ts';
@@ -14,7 +14,7 @@ import { SaveQuery, SearchLinks } from './save-query.tsx';
 const names = new Question(fieldsCall);
 const maxNames = 300;
 
-/** Names of fields, for the fields in which one can be written. */
+/** Field names for inputs with suggestions. */
 export const FieldNames = () => {
   const { from, to } = writtenRange.value;
   useEffect(() => {
@@ -86,7 +86,7 @@ const Columns = () => {
   );
 };
 
-/** Where the records of the search come as a file. */
+/** Returns the URL of an export of the found records. */
 const exportOf = (format: 'csv' | 'ndjson'): string => {
   const fields = columns.value.length === 0 ? '' : `timestamp,severity,service,${listOfNames(columns.value)},body`;
   return asQuery('/api/logs/export', { ...logQuery(), order: order.value, format, fields });

@@ -1,4 +1,4 @@
-/** The chart of what was asked. */
+/** Chart of the query */
 import { useEffect, useMemo } from 'preact/hooks';
 import { Lines } from '../../charts/lines.tsx';
 import { linesOf } from '../../charts/values.ts';

@@ -1,4 +1,4 @@
-/** What the area of metrics asks. */
+/** API calls of the metrics area */
 import type { forecastSeries } from '../../../api/groups/ai/forecast.ts';
 import type { showCardinality } from '../../../api/groups/metrics/cardinality.ts';
 import type { listMetrics } from '../../../api/groups/metrics/list.ts';

@@ -1,4 +1,4 @@
-/** How many series each metric has, how that grows, and who uses it. */
+/** Number of series of each metric, its growth, and where the metric is used */
 import type { showCardinality } from '../../../api/groups/metrics/cardinality.ts';
 import { knownText } from '../../charts/known.tsx';
 import type { Answered } from '../../client/call.ts';
@@ -20,7 +20,7 @@ type Use = Extract<Uses, readonly unknown[]>[number];
 
 const countOf = (uses: Uses) => ('reason' in uses ? knownText(uses) : uses.length);
 
-/** Where what uses a metric is shown. */
+/** URLs of the places where a metric is used */
 const addresses: Readonly<Record<string, (id: string) => string>> = {
   dashboards: (id) => toArea(`/dashboards/${id}`),
   'alert rules': (id) => toArea('/alerts/rules', { rule: id }),

@@ -1,4 +1,4 @@
-/** Single measurements of the metric that is shown, with the traces in which they were made. */
+/** Exemplars of the displayed metric, with their traces */
 import type { listExemplars } from '../../../api/groups/metrics/exemplars.ts';
 import { shownValue } from '../../charts/values.ts';
 import { callOf } from '../../client/call.ts';
@@ -21,7 +21,7 @@ const shownLabels = (labels: Readonly<Record<string, string>>): string =>
     .map(([name, value]) => `${name}=${value}`)
     .join(', ');
 
-/** Nothing where there are none: most metrics have none. */
+/** Renders nothing without exemplars, which most metrics lack. */
 export const Exemplars = ({ metric, unit }: { readonly metric: string; readonly unit: string }) => {
   const { answer, error } = useQuery(call, {
     query: { metric, ...writtenRange.value, ...projectScope.value, limit: 50 },

@@ -1,4 +1,4 @@
-/** How the series that are asked go on, within which limits, and when they cross a value. */
+/** Forecast of the series with its limits, and the time at which they cross a value */
 import { useMemo } from 'preact/hooks';
 import { OverTime, type TimeSeries } from '../../charts/over-time.tsx';
 import { shownValue } from '../../charts/values.ts';
@@ -12,7 +12,7 @@ import { forecastCall, type MetricQuestion, type ForecastSeries as Series } from
 
 type Limit = { readonly above: number } | { readonly below: number };
 
-/** More charts are read by nobody. */
+/** Maximum number of displayed charts */
 const maxCharts = 6;
 const level = 0.95;
 
@@ -195,7 +195,7 @@ const Drawn = ({ question, ahead }: { readonly question: MetricQuestion; readonl
   );
 };
 
-/** How far is in the address; without it, nothing is asked. */
+/** The URL contains the horizon; without it, no request is sent. */
 export const Forecast = ({ question }: { readonly question: MetricQuestion }) => {
   const ahead = inAddress('ahead');
   return (

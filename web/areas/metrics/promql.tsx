@@ -1,4 +1,4 @@
-/** The field of a PromQL expression, with what is wrong in it. */
+/** Input field of a PromQL expression, with its errors */
 import { useState } from 'preact/hooks';
 import { shownText } from '../../frame/shown-text.tsx';
 

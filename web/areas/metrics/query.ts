@@ -1,11 +1,11 @@
-/** What is asked of metrics, as the address has it: PromQL, or one metric of the catalogue. */
+/** Metrics query in the URL: PromQL, or one metric of the catalogue */
 import { computed } from '@preact/signals';
 import { isOverTime, namesIn, type OverTimeOf } from '../../editors/question.ts';
 import { inAddress } from '../../frame/address.ts';
 import { projectId } from '../../frame/project.ts';
 import type { Metric, MetricQuestion } from './calls.ts';
 
-/** Counters and histograms grow, so what they say is how fast. */
+/** Counters and histograms increase, so their default is a rate. */
 export const defaultOverTime = ({ type, monotonic }: Metric): OverTimeOf =>
   monotonic || type.includes('histogram') ? 'rate' : 'avg';
 
@@ -15,10 +15,10 @@ export const overTime = computed<OverTimeOf>(() => {
   const written = inAddress('over');
   return isOverTime(written) ? written : 'avg';
 });
-/** Labels that each have a series of their own. */
+/** Labels by which series are grouped */
 export const groupBy = computed(() => namesIn(inAddress('by')));
 
-/** The question; undefined where nothing is asked. */
+/** The query; `undefined` if there is none */
 export const question = computed<MetricQuestion | undefined>(() => {
   if (promql.value !== '') return { kind: 'promql', expression: promql.value };
   if (chosen.value === '') return undefined;

@@ -1,4 +1,4 @@
-/** The map of the network: who exchanges how much with whom. Its numbers stand below as a table. */
+/** Network map: traffic between endpoints. A table below contains the values. */
 import { useMemo, useState } from 'preact/hooks';
 import type { showTopology } from '../../../api/groups/network/flows.ts';
 import { Graph, type GraphEdge, type GraphNode } from '../../charts/graph.tsx';
@@ -18,7 +18,7 @@ type Topology = Answered<typeof showTopology>;
 type Edge = Topology['edges'][number];
 type View = keyof typeof views;
 
-/** More edges are no map any more; the API has those with the most bytes. */
+/** Maximum number of displayed edges; the API returns those with the most bytes */
 const maxEdges = 300;
 
 const isView = (text: string): text is View => text in views;
@@ -44,7 +44,7 @@ const edgesOf = ({ edges }: Topology, names: ReadonlyMap<string, string>): Graph
   }));
 };
 
-/** `Map of 12 nodes and 14 ways between them; the most goes from web to cart: 3 MiBy.` */
+/** Summarizes the map: `Map of 12 nodes and 14 ways between them; the most goes from web to cart: 3 MiBy.` */
 const sentenceOf = ({ nodes, edges }: Topology, names: ReadonlyMap<string, string>): string => {
   const [largestEdge] = edges;
   const counts = `Map of ${nodes.length} nodes and ${edges.length} ${edges.length === 1 ? 'way' : 'ways'} between them`;
@@ -66,7 +66,7 @@ const Numbers = ({
       <table class="figures">
         <Heads columns={['From', 'To', 'Bytes', 'Bytes a second', 'Counted']} />
         <tbody>
-          {edges.map(({ source, destination, bytes, bytesPerSecond, isCountedOnce: isCountedOnce }) => (
+          {edges.map(({ source, destination, bytes, bytesPerSecond, isCountedOnce }) => (
             <tr key={`${source} ${destination}`}>
               <td>
                 <bdi>{shownText(names.get(source) ?? source)}</bdi>

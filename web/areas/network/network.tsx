@@ -1,4 +1,4 @@
-/** Network: who sends how much to whom, as a list and as a map, and names that are looked up. */
+/** Network: traffic between endpoints as a list and a map, and DNS lookups */
 
 import type { listFlows, showDns, showTopology } from '../../../api/groups/network/flows.ts';
 import { knownNumber } from '../../charts/known.tsx';

@@ -1,2 +1,2 @@
-/** What the two ends of a flow may be. */
+/** Kinds of endpoints of a flow */
 export const views = { workload: 'workloads', host: 'hosts', zone: 'zones', address: 'addresses' } as const;

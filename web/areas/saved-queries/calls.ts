@@ -1,4 +1,4 @@
-/** What the area of saved queries asks and changes. */
+/** API calls of the saved queries area */
 import type { markSavedQuery } from '../../../api/groups/saved-queries/favourite.ts';
 import type { runSavedQuery } from '../../../api/groups/saved-queries/run.ts';
 import type { SavedQueryFields, savedQueryResource } from '../../../api/groups/saved-queries/saved-query.ts';

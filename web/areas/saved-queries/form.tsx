@@ -1,4 +1,4 @@
-/** The form in which a saved query is written: what it asks, over which range, and who sees it. */
+/** Form of a saved query: query, range, and visibility */
 import { useState } from 'preact/hooks';
 import type { z } from 'zod';
 import type { SavedQueryFields } from '../../../api/groups/saved-queries/saved-query.ts';
@@ -24,7 +24,7 @@ const defaultQuery: Written['query'] = {
   groupBy: ['service'],
 };
 
-/** What links give of a new one: its question and its name. */
+/** Returns a new saved query with the query and name from the link. */
 const begun = (): Written => {
   const step = inAddress('step');
   return {

@@ -1,4 +1,4 @@
-/** Saved queries: which there are, what each answers, and sharing, changing and removing them; and those that come with the platform. */
+/** Saved queries: list, results, sharing, editing and deletion, and the predefined queries */
 import { useState } from 'preact/hooks';
 import type { Query } from '../../../queries/query.ts';
 import { ResultShown } from '../../charts/result.tsx';

@@ -1,4 +1,4 @@
-/** What became worse in the range, and where to look. */
+/** Regressions in the range, with links */
 
 import type { showOverview } from '../../../api/groups/overview/overview.ts';
 import type { Question } from '../../client/query.ts';
@@ -28,7 +28,7 @@ const titles: Readonly<Record<AttentionItem['kind'], string>> = {
   'log-pattern': 'Far more records of a kind',
 };
 
-/** Where the page shows more of it. */
+/** Returns the location in the page with more details. */
 const placeOf = ({ kind, name }: AttentionItem): string | undefined => {
   if (kind === 'service-errors') return toArea('/traces', { search: `${conditionOf('service', name)} status:error` });
   if (kind === 'slow-service') return toArea('/services', { service: name });

@@ -1,4 +1,4 @@
-/** What the area of services asks and changes. */
+/** API calls of the services area */
 import type { showOverview } from '../../../api/groups/overview/overview.ts';
 import type { recordDeployment } from '../../../api/groups/services/deployments.ts';
 import type { listEndpoints } from '../../../api/groups/services/endpoints.ts';
@@ -13,7 +13,7 @@ export const recordCall = callOf<typeof recordDeployment>('POST', '/api/deployme
 export const overviewCall = callOf<typeof showOverview>('GET', '/api/overview');
 
 export type Service = Answered<typeof listServices>['items'][number];
-/** What is known of requests. */
+/** Metrics of requests */
 export type Figures = Answered<typeof listEndpoints>['items'][number]['figures'];
 export type Edge = Answered<typeof showServiceMap>['edges'][number];
 export type MapNode = Answered<typeof showServiceMap>['nodes'][number];

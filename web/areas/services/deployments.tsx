@@ -1,4 +1,4 @@
-/** Deployments of a service in the page's range, each with what became of it. */
+/** Deployments of a service in the page's range, with their verdicts */
 import type { listServiceDeployments } from '../../../api/groups/services/judged-deployments.ts';
 import { type Answered, callOf } from '../../client/call.ts';
 import { Problem } from '../../frame/freshness.tsx';
@@ -25,7 +25,7 @@ const versionsOf = ({ version, previousVersion, isRollback }: Deployment): strin
     previousVersion === null ? '' : `${isRollback === true ? 'back from' : 'after'} ${previousVersion}`,
   ].join(' ');
 
-/** The hour before and the hour after: requests that failed, and how long they took. */
+/** Hour before and hour after a deployment: failed requests and durations. */
 const Hours = ({ before, after }: Deployment) => (
   <table class="figures">
     <Heads columns={['Hour', 'Requests', 'Errors', 'p50', 'p95']} />

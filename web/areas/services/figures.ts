@@ -1,14 +1,14 @@
-/** Figures of requests as they are written. */
+/** Formats request metrics */
 import { conditionOf } from '../../frame/conditions.ts';
 import { shownDuration } from '../../frame/durations.ts';
 import type { Edge, Figures, Service } from './calls.ts';
 
 const number = new Intl.NumberFormat('en');
 
-/** Figures of a service that sent spans. */
+/** Returns the metrics of a service that sends spans. */
 export const figuresOf = ({ figures }: Service): Figures | undefined => ('requests' in figures ? figures : undefined);
 
-/** A quantile in nanoseconds. */
+/** Returns a quantile in nanoseconds. */
 export const quantileOf = (figures: Figures | undefined, name: 'p50' | 'p95' | 'p99'): number | undefined =>
   figures !== undefined && 'p50' in figures.duration ? figures.duration[name] : undefined;
 
@@ -20,14 +20,14 @@ export const shownQuantile = (figures: Figures | undefined, name: 'p50' | 'p95' 
 export const shownRequests = (figures: Figures | undefined): string =>
   figures === undefined ? '' : number.format(figures.requests);
 
-/** `12 (3 %)`; empty where none failed. */
+/** Formats errors as `12 (3 %)`; empty if there are none. */
 export const shownErrors = (figures: Figures | undefined): string => {
   if (figures === undefined || figures.errors === 0) return '';
   const share = Number(((figures.errors / figures.requests) * 100).toPrecision(2));
   return `${number.format(figures.errors)} (${share} %)`;
 };
 
-/** The call that takes most of a service's time, by the service. */
+/** Returns, for each service, the call with the largest share of its time. */
 export const slowestEdges = (edges: readonly Edge[]): ReadonlyMap<string, Edge> => {
   const timeOf = ({ requests, duration }: Edge): number => requests * (duration?.mean ?? 0);
   const slowest = new Map<string, Edge>();
@@ -40,10 +40,10 @@ export const slowestEdges = (edges: readonly Edge[]): ReadonlyMap<string, Edge> 
   return slowest;
 };
 
-/** `payments, p95 98 ms` */
+/** Formats a call: `payments, p95 98 ms`. */
 export const shownWait = ({ server, duration }: Edge): string =>
   `${server.name || server.system || server.kind}${duration === null ? '' : `, p95 ${shownDuration(duration.p95)}`}`;
 
-/** Spans of a service that took longer than most of its requests: more than nanoseconds, as people write them. */
+/** Returns a search for spans of a service that are slower than a duration in nanoseconds. */
 export const slowSpansOf = (name: string, p95: number): string =>
   `${conditionOf('service', name)} duration:>${p95 < 10e6 ? `${Math.floor(p95 / 1e3)}us` : `${Math.floor(p95 / 1e6)}ms`}`;

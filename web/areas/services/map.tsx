@@ -1,4 +1,4 @@
-/** The map of services: who calls whom, how often, and what of it fails. Its numbers stand below as a table. */
+/** Service map: calls between services with rate and errors. A table below contains the values. */
 import { useMemo, useState } from 'preact/hooks';
 import { Graph, type GraphEdge, type GraphNode } from '../../charts/graph.tsx';
 import type { Question } from '../../client/query.ts';
@@ -10,7 +10,7 @@ import { Heads } from '../../lists/table-header.tsx';
 import type { Edge, MapNode, mapCall, Service, servicesCall } from './calls.ts';
 import { figuresOf, quantileOf } from './figures.ts';
 
-/** More rows are read by nobody. */
+/** Maximum number of displayed rows */
 const maxRows = 300;
 const number = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
 
@@ -30,7 +30,7 @@ const rateIn = (perSecond: number): string => `${number.format(perSecond)}/s`;
 const failedIn = (errors: number, requests: number): number => (requests === 0 ? 0 : errors / requests);
 const shownShare = (share: number): string => `${number.format(100 * share)} % fail`;
 
-/** `12/s, 3 % fail, p95 98 ms`; what is not known is left out. */
+/** Formats an edge: `12/s, 3 % fail, p95 98 ms`; unknown values are omitted. */
 const describeEdge = (perSecond: number, failed: number, p95: number | undefined): string =>
   [
     rateIn(perSecond),
@@ -45,7 +45,7 @@ interface Answer {
   readonly edges: readonly Edge[];
 }
 
-/** The slowest of the calls of a node, as callers saw them. */
+/** Returns the slowest call of each node, as callers measured it. */
 const slowestOf = (edges: readonly Edge[]): ReadonlyMap<string, number> => {
   const slowest = new Map<string, number>();
   for (const { server, duration } of edges)
@@ -53,7 +53,7 @@ const slowestOf = (edges: readonly Edge[]): ReadonlyMap<string, number> => {
   return slowest;
 };
 
-/** A service has the figures of its own spans; else those of the calls to it. */
+/** A service has the metrics of its own spans, otherwise those of the calls to it. */
 const nodesOf = ({ from, to, nodes, edges }: Answer, services: ReadonlyMap<string, Service>): GraphNode[] => {
   const seconds = Math.max(1, (Date.parse(to) - Date.parse(from)) / 1000);
   const slowest = slowestOf(edges);
@@ -89,7 +89,7 @@ const edgesOf = (edges: readonly Edge[]): GraphEdge[] => {
   });
 };
 
-/** `12 nodes and 14 ways between them; most fails of web calls payments: 3 %.` */
+/** Summarizes the map: `12 nodes and 14 ways between them; most fails of web calls payments: 3 %.` */
 const sentenceOf = ({ nodes, edges }: Answer): string => {
   const worst = edges.reduce<Edge | undefined>(
     (worst, edge) => (edge.errorRate > (worst?.errorRate ?? 0) ? edge : worst),
@@ -149,7 +149,7 @@ export const ServiceMap = ({
 }: {
   readonly map: Question<NonNullable<typeof mapCall.of>>;
   readonly services: Question<NonNullable<typeof servicesCall.of>>;
-  /** The name of the service that is open. */
+  /** Name of the open service */
   readonly open: string;
   readonly onOpen: (name: string) => void;
 }) => {

@@ -1,4 +1,4 @@
-/** The requests of a service over time, and by which threshold its Apdex judges them. */
+/** Requests of a service over time, and its Apdex threshold */
 import { useState } from 'preact/hooks';
 import type { getServiceSettings, putServiceSettings } from '../../../api/groups/services/settings.ts';
 import type { listServiceSeries } from '../../../api/groups/services/timeseries.ts';

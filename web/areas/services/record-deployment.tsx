@@ -1,4 +1,4 @@
-/** Records that a version of a service was brought out, where nothing else tells it. */
+/** Records the deployment of a service version that is not detected */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { TextInput } from '../../editors/inputs.tsx';

@@ -1,4 +1,4 @@
-/** What runs of a service: versions, runtimes and instances. */
+/** Running parts of a service: versions, runtimes and instances */
 import type { showService } from '../../../api/groups/services/show.ts';
 import { callOf } from '../../client/call.ts';
 import { Problem } from '../../frame/freshness.tsx';
@@ -11,7 +11,7 @@ import { Fields } from '../../lists/side-panel.tsx';
 import { Heads } from '../../lists/table-header.tsx';
 
 const call = callOf<typeof showService>('GET', '/api/services/{name}');
-/** Instances that are shown at once. */
+/** Maximum number of displayed instances */
 const maxInstances = 50;
 
 const named = (parts: readonly (string | undefined)[]): string => parts.filter((part) => part).join(' ');

@@ -1,4 +1,4 @@
-/** Services: what became worse, the list with the slowest first, and one service beside it. */
+/** Services: regressions, the list with the slowest first, and a side panel */
 import { computed } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { Paged } from '../../client/pages.ts';
@@ -30,7 +30,7 @@ const ServiceMap = later(async () => (await import('./map.tsx')).ServiceMap);
 const list = new Paged(servicesCall, ({ items }) => items);
 const map = new Question(mapCall);
 const overview = new Question(overviewCall);
-/** Those of the map, whatever is searched. */
+/** Services of the map, independent of the search */
 const all = new Question(servicesCall);
 
 const sorts = {

@@ -1,4 +1,4 @@
-/** Changes a service account: its name, what it is for, its role, and whether its tokens work. */
+/** Form to edit a service account: name, description, role, and whether its tokens are active */
 import { useState } from 'preact/hooks';
 import type { serviceAccountResource } from '../../../api/groups/service-accounts/accounts.ts';
 import type { listScopes } from '../../../api/groups/service-accounts/tokens.ts';
@@ -11,7 +11,7 @@ import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 
-/** The resource declares no view: what is stored is what is shown. */
+/** The resource declares no view, so a stored account is displayed as it is. */
 export interface Account extends ServiceAccount {
   readonly id: string;
   readonly version: number;
@@ -93,7 +93,7 @@ const Listed = () => {
   );
 };
 
-/** Asked for when somebody looks. */
+/** Loaded on demand. */
 export const Scopes = () => {
   const [isOpen, setOpen] = useState(false);
   return (

@@ -1,4 +1,4 @@
-/** What is done with the whole audit log: it is narrowed, its chain is verified, and it is taken away as a file. */
+/** Actions on the audit log: filters, verification of its chain, and export */
 import { useState } from 'preact/hooks';
 import type { verifyEvidence } from '../../../api/groups/audit/evidence.ts';
 import type { listAuditActions, listAuditResourceTypes } from '../../../api/groups/audit/records.ts';
@@ -27,7 +27,7 @@ const Verdict = ({ of: { valid, firstBreak, records } }: { readonly of: Answered
     </b>
   );
 
-/** Shows records of one name alone. */
+/** Filters records by name. */
 const Only = ({
   label,
   name,
@@ -38,7 +38,7 @@ const Only = ({
   readonly of: readonly string[] | undefined;
 }) => {
   const chosen = inAddress(name);
-  // What is chosen can be shown before it is known what else can be.
+  // The selection is displayed before the other options are loaded.
   const all = new Set([...(chosen === '' ? [] : [chosen]), ...of]);
   return (
     <label>

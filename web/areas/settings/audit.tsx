@@ -1,4 +1,4 @@
-/** One record of the audit log beside the list: what was changed, from what to what. */
+/** Side panel of an audit record: changed fields with old and new values */
 import { useEffect, useState } from 'preact/hooks';
 import type { getAuditRecord } from '../../../api/groups/audit/records.ts';
 import { type Answered, callOf } from '../../client/call.ts';
@@ -11,7 +11,7 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { Heads } from '../../lists/table-header.tsx';
 
-/** Where the page has what was changed, by its type. */
+/** Locations in the page of changed resources, by type */
 const places: Readonly<Record<string, string>> = {
   user: '/settings/people',
   'license-key': '/settings/keys',

@@ -1,4 +1,4 @@
-/** What the organization pays for: its plan, the cost so far and at the end of the month, and which other plan may be chosen. */
+/** Billing of the organization: plan, cost so far and forecast, and available plans */
 import { useState } from 'preact/hooks';
 import type { getBilling } from '../../../api/groups/usage/billing.ts';
 import type { changePlan } from '../../../api/groups/usage/change-plan.ts';
@@ -28,7 +28,7 @@ type Billed = Answered<typeof getBilling>;
 type Plan = Answered<typeof listPlans>['items'][number];
 
 const signals = ['logs', 'metrics', 'traces'] as const;
-/** A day, as the month of bills counts it. */
+/** Returns the day of a time, by which bills count. */
 const day = (time: string): string => time.slice(0, 10);
 
 const Month = ({ problem }: { readonly problem: string | undefined }) => (
@@ -76,7 +76,7 @@ const Costs = ({ of: { plan, period, currency, acceptedBytes, cost, projected, a
   );
 };
 
-/** Asks before, and once more where something would be lost. */
+/** Confirms a plan change, and a second time if something would be lost. */
 const Choose = ({
   plan: { id, name },
   onChosen,
@@ -93,7 +93,7 @@ const Choose = ({
     const answer = await action.run({ body: { planId: id, acceptLosses: losses.length > 0 } });
     if (answer === undefined) return;
     onChosen(`The plan is ${answer.plan.name} now; it was ${answer.previousPlan.name}.`);
-    // What this person may see may have changed.
+    // The permissions of this user may have changed.
     openSession();
     refresh();
   };

@@ -1,4 +1,4 @@
-/** By what somebody is paged: their own contacts, in which order, and how long after the page began each is told. */
+/** Contacts of the user for pages: list, order, and delay of each */
 import { useEffect, useState } from 'preact/hooks';
 import { Field } from '../../editors/field.tsx';
 import { openedOf, useSaving, writeOf, wrongIn } from '../../editors/form-state.tsx';
@@ -107,7 +107,7 @@ const List = listed({
   Open: openedOf({ noun, path: '/api/contacts/{id}', Form, Details }),
 });
 
-/** Which contacts are told of a page, when. */
+/** Order and delay of the contacts. */
 const NotificationOrder = ({ contacts, chosen }: { readonly contacts: readonly Contact[]; readonly chosen: Order }) => {
   const [order, setOrder] = useState<Order>(() =>
     chosen.filter(({ contactId }) => contacts.some(({ id }) => id === contactId)),
@@ -174,7 +174,7 @@ const NotificationOrder = ({ contacts, chosen }: { readonly contacts: readonly C
 
 export const Contacts = () => {
   const { answer } = useQuery(contactsCall, { query: { limit: 100, sort: 'name' } });
-  // A contact that is removed is gone from the preferences, too.
+  // A removed contact is also removed from the preferences.
   useEffect(() => void readPreferences(), [refreshes.value]);
   const contacts = answer?.items ?? [];
   const chosen = preferences.value?.contacts;

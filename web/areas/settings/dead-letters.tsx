@@ -1,4 +1,4 @@
-/** Dead letters: what could not be taken, its bytes and what is wrong where, and replaying or discarding it. */
+/** Dead letters: rejected payloads with their bytes and errors, and replay or discard */
 import { useEffect, useState } from 'preact/hooks';
 import type {
   discardDeadLetter,
@@ -22,11 +22,11 @@ import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 type DeadLetter = Answered<typeof showDeadLetter>;
 type Replay = Answered<typeof showReplay>;
 
-/** Bytes of a line of the dump, and most bytes of it. */
+/** Bytes per line of the dump, and maximum number of dumped bytes */
 const lineBytes = 16;
 const maxShownBytes = 4_096;
 
-/** Offset, bytes in hexadecimal, and the characters among them. */
+/** Returns a dump: offset, bytes in hexadecimal, and printable characters. */
 const dumpOf = (payload: string): string => {
   const bytes = Uint8Array.from(atob(payload), (character) => character.charCodeAt(0)).subarray(0, maxShownBytes);
   const lines: string[] = [];

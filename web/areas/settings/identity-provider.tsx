@@ -1,4 +1,4 @@
-/** The OpenID Connect provider through which people of the organization sign in. */
+/** OpenID Connect provider for sign-in of the organization's users */
 import { useState } from 'preact/hooks';
 import type { getIdentityProvider, setIdentityProvider } from '../../../api/groups/users/identity-provider.ts';
 import { Action } from '../../client/action.ts';
@@ -30,7 +30,7 @@ const roles: Readonly<Record<Role, string>> = {
 };
 const orNone = { '': 'none: they are kept out', ...roles };
 
-/** As it is typed: what is left empty is null. */
+/** Typed values; an empty field is `null` */
 interface Written {
   readonly enabled: boolean;
   readonly issuer: string;
@@ -85,7 +85,7 @@ const Mapped = ({ written, wrong, set }: Part) => (
       onChange={(claim) => set({ claim })}
     />
     {written.roles.map(({ value, role }, index) => (
-      // A value may be there twice while it is typed.
+      // A value may occur twice while typing.
       <div class="act" key={index}>
         <TextInput
           label="Who has"

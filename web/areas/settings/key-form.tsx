@@ -1,4 +1,4 @@
-/** Changes what a license key may send, from where, how fast and how long. */
+/** Form to edit a license key: allowed telemetry, addresses, rate limit and expiry */
 import { useState } from 'preact/hooks';
 import type { z } from 'zod';
 import type { licenseKeyResource } from '../../../api/license-keys/resource.ts';

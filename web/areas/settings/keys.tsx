@@ -1,4 +1,4 @@
-/** License keys: which there are, where they were last used, and minting, rotating and revoking them. */
+/** License keys: list with last use, creation, rotation and revocation */
 import { useState } from 'preact/hooks';
 import type { mintLicenseKey } from '../../../api/groups/license-keys/mint.ts';
 import type { revokeLicenseKey } from '../../../api/groups/license-keys/revoke.ts';
@@ -18,7 +18,7 @@ import { KeyForm } from './key-form.tsx';
 
 type Key = ViewOf<typeof licenseKeyResource>;
 
-/** A key, which is shown this once. */
+/** A key, which is only displayed once. */
 export const ShownKey = ({ secret }: { readonly secret: string }) =>
   secret === '' ? null : (
     <p role="status">

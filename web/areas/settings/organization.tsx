@@ -1,4 +1,4 @@
-/** The organization: its name, zone of time, how long records are kept, and closing it. */
+/** Organization settings: name, time zone, retention, and closing the organization */
 import { useState } from 'preact/hooks';
 import type { closeAccount, getAccount, patchAccount } from '../../../api/groups/users/account.ts';
 import type { getRetention, putRetention } from '../../../api/groups/users/retention.ts';
@@ -67,7 +67,7 @@ const RetentionForm = ({ retention }: { readonly retention: Retention }) => {
   );
 };
 
-/** Confirmed by its name, and nobody gets in from then on. */
+/** Requires the name as a confirmation; nobody can sign in to the organization afterwards. */
 const Close = () => {
   const [action] = useState(() => new Action(closeCall));
   const [closed, setClosed] = useState<Answered<typeof closeAccount>>();

@@ -1,4 +1,4 @@
-/** The organizations to which somebody belongs, and making another one. */
+/** Organizations of the user, and a form to create another */
 import { useState } from 'preact/hooks';
 import type { createOrganization, listOrganizations } from '../../../api/groups/users/organizations.ts';
 import { Action } from '../../client/action.ts';
@@ -24,7 +24,7 @@ const Create = () => {
     if (made === undefined) return;
     form.reset();
     setMessage('It was made, and you are its owner.');
-    // The menu of the account lists it, too.
+    // The account menu also lists it.
     openSession();
     refresh();
   };

@@ -1,4 +1,4 @@
-/** People of the organization, and invitations. */
+/** Members of the organization, and invitations */
 import { useState } from 'preact/hooks';
 import type { invite, listInvitations, withdrawInvitation } from '../../../api/groups/users/invitations.ts';
 import type { listUsers } from '../../../api/groups/users/list-users.ts';
@@ -19,7 +19,7 @@ type Role = Member['role'];
 
 const rolesCall = callOf<typeof listRoles>('GET', '/api/roles');
 
-/** Those that this person may give, and the one that is given. */
+/** Roles that this user may assign, and the assigned one. */
 const Roles = ({
   name,
   value,

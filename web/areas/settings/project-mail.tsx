@@ -1,4 +1,4 @@
-/** Who receives mail about what happens in a project. */
+/** Email recipients of a project */
 import { useState } from 'preact/hooks';
 import type { setNotifications, showNotifications } from '../../../api/groups/projects/notifications.ts';
 import { Action } from '../../client/action.ts';

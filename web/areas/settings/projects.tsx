@@ -1,4 +1,4 @@
-/** Projects: parts of the organization, each with its keys, its ingest key, and who gets mail about it. */
+/** Projects of the organization, each with its keys, its ingest key, and its email recipients */
 import { useEffect, useState } from 'preact/hooks';
 import type { z } from 'zod';
 import type { projectResource } from '../../../api/groups/projects/resource.ts';
@@ -69,7 +69,7 @@ const Form = ({ before }: { readonly before: Project | undefined }) => {
 
 const hourSeconds = 3600;
 
-/** The ingest key is the one that the project itself rotates; senders need not know which of its keys that is. */
+/** The project rotates its own ingest key; users need not know which of its keys that is. */
 const Rotate = ({ project: { id, ingestKeyId } }: { readonly project: Project }) => {
   const [action] = useState(() => new Action(rotateCall));
   const [secret, setSecret] = useState('');
@@ -154,7 +154,7 @@ const List = listed({
   Open: openedOf({ noun, path: '/api/projects/{id}', edit: changeCall, Form, Details }),
 });
 
-/** The choice of a project in the head of the page follows what is changed here. */
+/** The project selector in the page header reflects changes of this list. */
 export const Projects = () => {
   useEffect(() => void readProjects(), [refreshes.value]);
   return <List />;

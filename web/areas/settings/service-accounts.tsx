@@ -1,4 +1,4 @@
-/** Service accounts and their tokens. */
+/** Service accounts and their tokens */
 import { useState } from 'preact/hooks';
 import type { z } from 'zod';
 import type { removeAccount, serviceAccountResource } from '../../../api/groups/service-accounts/accounts.ts';

@@ -1,6 +1,6 @@
 /**
- * Settings: usage and quotas, projects, keys, people, service accounts, what was refused, the organization, its plan and identity provider, who
- * changed what, and how one is paged and signs in.
+ * Settings: usage and quotas, projects, keys, members, service accounts, dead letters, organization, plan, identity
+ * provider, audit log, contacts and sign-in
  */
 import type { listAuditRecords } from '../../../api/groups/audit/records.ts';
 import type { projectResource } from '../../../api/groups/projects/resource.ts';

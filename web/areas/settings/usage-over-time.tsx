@@ -1,4 +1,4 @@
-/** How much was sent over time: by signal, project, key or service. */
+/** Usage over time by telemetry signal, project, key or service */
 import { useMemo } from 'preact/hooks';
 import type { getUsageTimeSeries } from '../../../api/groups/usage/timeseries.ts';
 import { Lines } from '../../charts/lines.tsx';
@@ -13,7 +13,7 @@ const groups = { signal: 'signal', project: 'project', key: 'key', service: 'ser
 const steps = { day: 'days', hour: 'hours' } as const;
 const stepMs = { hour: 3_600_000, day: 86_400_000 } as const;
 
-/** Bytes: those that were accepted, or of a service those that landed, since only what is stored has one. */
+/** Accepted bytes; for services the stored bytes, because only stored data has a service. */
 const linesOf = ({ series, from, to, step }: Volumes) => {
   const first = Math.floor(Date.parse(from) / stepMs[step]) * stepMs[step];
   const count = Math.ceil((Date.parse(to) - first) / stepMs[step]);

@@ -1,4 +1,4 @@
-/** What was sent in the period of the plan, quotas, and setting them. */
+/** Usage in the period of the plan, and quotas */
 import { useState } from 'preact/hooks';
 import type { getQuotas, setQuotas } from '../../../api/groups/usage/quotas.ts';
 import type { getUsage } from '../../../api/groups/usage/show.ts';
@@ -29,7 +29,7 @@ const thresholds = { warnBytes: 'warn above', rejectBytes: 'reject above' } as c
 
 const setCall = callOf<typeof setQuotas>('PUT', '/api/usage/quotas');
 
-/** Thresholds for all that is sent; those of single signals stay as they are. */
+/** Thresholds of the total; those of single telemetry signals remain unchanged. */
 const SetQuotas = ({ quotas }: { readonly quotas: Quotas }) => {
   const [action] = useState(() => new Action(setCall));
   const run = async (form: HTMLFormElement): Promise<void> => {

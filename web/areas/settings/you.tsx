@@ -1,4 +1,4 @@
-/** How somebody signs in: their password, a second factor, where they are signed in, and their organizations. */
+/** Sign-in settings: password, second factor, sessions, and organizations */
 import { useState } from 'preact/hooks';
 import type {
   confirmMultiFactor,
@@ -28,7 +28,7 @@ const turnOffCall = callOf<typeof turnMultiFactorOff>('DELETE', '/auth/mfa');
 const sessionsCall = callOf<typeof listSessions>('GET', '/auth/sessions');
 const endCall = callOf<typeof endSession>('DELETE', '/auth/sessions/{id}');
 
-/** What was typed, without what was left empty. */
+/** Returns the typed values without empty ones. */
 const typedIn = (form: HTMLFormElement): Readonly<Record<string, string>> =>
   Object.fromEntries(
     [...new FormData(form)].map(([name, value]) => [name, String(value)]).filter(([, value]) => value),
@@ -76,7 +76,7 @@ const Password = () => {
   };
   return (
     <ActionForm action={action} label="Change the password" onSubmit={run} message={message}>
-      {/* So that what keeps passwords knows whose it is. */}
+      {/* So that password managers can identify the account. */}
       <input hidden={true} autocomplete="username" readOnly={true} value={session.value?.user.email} />
       <Secret label="Your password" name="currentPassword" />
       <Secret label="The new one" name="newPassword" isNew={true} />

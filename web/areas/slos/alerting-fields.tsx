@@ -1,4 +1,4 @@
-/** The alerts of an objective: when its budget burns too fast, and what they say. */
+/** Alerts of an SLO: burn rate rules, and labels and annotations */
 import { useState } from 'preact/hooks';
 import { CheckInput, ChoiceInput, NumberInput, PairsInput, TextInput } from '../../editors/inputs.tsx';
 import type { Alerting, WrongAt } from './calls.ts';

@@ -1,4 +1,4 @@
-/** What the area of objectives asks and changes. */
+/** API calls of the SLOs area */
 import type { z } from 'zod';
 import type { exportSlo, importSlos } from '../../../api/groups/slos/openslo.ts';
 import type { getSloBurnRate, getSloForecast } from '../../../api/groups/slos/over-time.ts';
@@ -25,9 +25,9 @@ export type Slo = ViewOf<typeof sloResource>;
 export type Status = Answered<typeof getSloStatus>;
 export type Policy = Answered<typeof getSloPolicy>;
 
-/** What an objective says beyond the short form. */
+/** Fields of an SLO beyond the short form */
 export type WrittenQuery = z.input<typeof SloQuery>;
 export type WrittenSlo = Omit<z.input<typeof SloFields>, 'query'> & { readonly query: WrittenQuery };
 export type Alerting = NonNullable<WrittenQuery['alerting']>;
-/** What is wrong at a path of what was sent, or below it. */
+/** Returns the error at a path of the request, or below it */
 export type WrongAt = (path: string) => string | undefined;

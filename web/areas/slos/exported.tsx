@@ -1,4 +1,4 @@
-/** An objective as OpenSLO, or what of it a version has no field for. */
+/** An SLO as OpenSLO, or the fields that a version does not support */
 import { useState } from 'preact/hooks';
 import { addressOf } from '../../client/call.ts';
 import { ChoiceInput } from '../../editors/inputs.tsx';

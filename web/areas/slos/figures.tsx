@@ -1,8 +1,8 @@
-/** How figures of objectives are written. */
+/** Formats values of SLOs */
 
 export const share = (value: number | null): string => (value === null ? 'not known' : `${(100 * value).toFixed(3)} %`);
 
-/** Below 0 the budget is overspent. */
+/** Remaining budget; a negative value means that it is overspent. */
 export const Left = ({ percent }: { readonly percent: number | null }) =>
   percent === null ? (
     <span class="soft">not known</span>

@@ -1,4 +1,4 @@
-/** The form in which an objective is written: what is measured, how good that must be and over what, and what its alerts say. */
+/** Form of an SLO: indicator, target and window, and alerts */
 import { useState } from 'preact/hooks';
 import type { budgetings } from '../../../schemas/slo-slices.ts';
 import { useSaving } from '../../editors/form-state.tsx';
@@ -31,7 +31,7 @@ const countings: Readonly<Record<(typeof budgetings)[number], string>> = {
   'ratio-timeslices': 'each slice of time by its share of good',
 };
 
-/** How good of all is counted. */
+/** Counting method of the SLO: events or time slices. */
 const CountingFields = ({
   query,
   wrong,

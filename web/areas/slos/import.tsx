@@ -1,4 +1,4 @@
-/** Imports objectives that are written elsewhere, and tells first what becomes of each. */
+/** Imports SLOs from other formats, with a preview of each */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { type ImportedFile, ImportForm } from '../../editors/import-form.tsx';

@@ -1,4 +1,4 @@
-/** One objective: its budget, burn rates and forecast, what is done when little is left, its reports, and itself as OpenSLO. */
+/** One SLO: budget, burn rates, forecast, error budget policy, reports, and OpenSLO export */
 import { Lines } from '../../charts/lines.tsx';
 import { shownValue } from '../../charts/values.ts';
 import { toArea } from '../../frame/address.ts';

@@ -1,4 +1,4 @@
-/** The error-budget policy of an objective: what is done when little of the budget is left, or when it burns. */
+/** Error budget policy of an SLO: actions when little of the budget remains, or the burn rate is high */
 import { useState } from 'preact/hooks';
 import type { alertSeverities } from '../../../schemas/alerts.ts';
 import { Action } from '../../client/action.ts';
@@ -24,7 +24,7 @@ const occasions = { left: 'less of the budget is left than', burns: 'it burns at
 
 const empty: Step = { name: '', budgetRemainingBelow: 25, severity: 'warning', labels: {}, freeze: false };
 
-const holdsWhere = ({ budgetRemainingBelow: budgetRemainingBelow, burnRate, window }: Step): string =>
+const holdsWhere = ({ budgetRemainingBelow, burnRate, window }: Step): string =>
   budgetRemainingBelow === undefined
     ? `it burns ${burnRate} times faster than it may over ${window}`
     : `less than ${budgetRemainingBelow} % of the budget is left`;
@@ -43,7 +43,7 @@ const StepFields = ({
   readonly onRemove: () => void;
 }) => {
   const set = (fields: Partial<Step>): void => onChange({ ...step, ...fields });
-  const { budgetRemainingBelow: budgetRemainingBelow, burnRate, window, ...others } = step;
+  const { budgetRemainingBelow, burnRate, window, ...others } = step;
   const occasion = budgetRemainingBelow === undefined ? 'burns' : 'left';
   const at = (field: string): string | undefined => wrong(`steps.${index}.${field}`);
   return (
@@ -120,7 +120,7 @@ const StepFields = ({
 
 const Edit = ({ id, of, onDone }: { readonly id: string; readonly of: Policy; readonly onDone: () => void }) => {
   const [action] = useState(() => new Action(setPolicyCall));
-  // Steps have no id: a key of their own keeps what is typed with its step.
+  // Steps have no id, so each has a key of its own that preserves the typed values.
   const [steps, setSteps] = useState<readonly (readonly [key: number, step: Step])[]>(() => [...of.steps.entries()]);
   const error = action.error.value;
   const save = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-/** How an objective was kept, calendar period by calendar period. */
+/** Results of an SLO by calendar period */
 import { useState } from 'preact/hooks';
 import { type Answered, addressOf } from '../../client/call.ts';
 import { ChoiceInput } from '../../editors/inputs.tsx';
@@ -15,7 +15,7 @@ type Period = Answered<NonNullable<typeof reportCall.of>>['items'][number];
 const periods = { day: 'days', week: 'weeks', month: 'months', quarter: 'quarters', year: 'years' } as const;
 type Length = keyof typeof periods;
 
-/** Since when each is reported: slices are kept for 800 days. */
+/** Start of the report for each period length; slices are stored for 800 days */
 const since: Readonly<Record<Length, string>> = {
   day: 'now-14d',
   week: 'now-90d',

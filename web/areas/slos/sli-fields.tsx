@@ -1,4 +1,4 @@
-/** What an objective measures: requests of its service, good of all by queries, or a figure that is held against a limit. */
+/** Indicator of an SLO: requests of its service, good and total events by queries, or a value with a threshold */
 import type { Query } from '../../../queries/query.ts';
 import type { sloOperators } from '../../../subjects/slos/document.ts';
 import { ChoiceInput, NumberInput } from '../../editors/inputs.tsx';
@@ -20,7 +20,7 @@ type Kind = keyof typeof kinds;
 
 const isFigure = (sli: Sli): boolean => sli.value !== undefined || sli.threshold !== undefined;
 
-/** What is imported may say the type of the short form beside queries of its own. */
+/** An imported SLO may have the type of the short form in addition to queries of its own. */
 export const kindOf = ({ type = 'availability', query: { sli } }: WrittenSlo): Kind =>
   sli === undefined ? type : isFigure(sli) ? 'threshold' : 'ratio';
 
@@ -34,7 +34,7 @@ const begun = (kind: Kind, service: string): Sli | undefined => {
   return kind === 'threshold' ? ({ value, operator: 'lte', threshold: 500_000_000 } as Sli) : undefined;
 };
 
-/** An objective that measures something else. */
+/** Returns an SLO converted to another kind of indicator. */
 export const convertSli = ({ query, service = '' }: WrittenSlo, kind: Kind): Partial<WrittenSlo> => {
   const { sli: _, ...others } = query;
   const sli = begun(kind, service);

@@ -1,4 +1,4 @@
-/** Service level objectives: how each stands, writing them, and importing those that are written elsewhere. */
+/** SLOs with their status, a form, and imports from other formats */
 import { openedOf, writeOf } from '../../editors/form-state.tsx';
 import { later } from '../../frame/lazy-load.tsx';
 import { partsOf } from '../../frame/parts.tsx';

@@ -1,4 +1,4 @@
-/** Over what an objective holds: so many days that roll on, or periods of the calendar. */
+/** Window of an SLO: a rolling number of days, or calendar periods */
 import { ChoiceInput, NumberInput, TextInput, WallTimeInput } from '../../editors/inputs.tsx';
 import type { WrittenQuery, WrongAt } from './calls.ts';
 
@@ -20,10 +20,10 @@ const lengths: Readonly<Record<Calendar['period'] | '', string>> = {
   year: 'each year',
 };
 
-/** Of what was written or stored, whose form is known. */
+/** Returns the calendar of a typed or stored query, whose form is known. */
 export const calendarOf = (query: unknown): Calendar | undefined => (query as WrittenQuery | undefined)?.calendar;
 
-/** `30 days`, or `a month`. */
+/** Formats a window: `30 days`, or `a month`. */
 export const shownWindow = ({
   windowDays = 30,
   query,
@@ -36,7 +36,7 @@ export const shownWindow = ({
   return windowDays === 1 ? 'a day, rolling' : `${windowDays} days`;
 };
 
-/** A Monday, and the first of a month, a quarter and a year. */
+/** A Monday, and the first day of a month, quarter and year */
 const firstDay = '2024-01-01T00:00';
 
 export const WindowFields = ({

@@ -1,4 +1,4 @@
-/** What the area of traces asks. */
+/** API calls of the traces area */
 import type { compareTraces } from '../../../api/groups/traces/compare.ts';
 import type { listTraceFields } from '../../../api/groups/traces/fields.ts';
 import type { listTraces } from '../../../api/groups/traces/list.ts';

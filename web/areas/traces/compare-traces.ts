@@ -1,11 +1,13 @@
-/** Two traces held against each other: calls of one name below the same calls are one line, with what they took in each. */
+/**
+ * Compares two traces: calls of one name with the same parent calls form one line, with their durations in each trace
+ */
 import type { PlacedSpan } from './span-order.ts';
 
-/** What the spans of a line took in one trace. */
+/** Spans of a line in one trace */
 export interface Side {
   readonly count: number;
   readonly failed: number;
-  /** Of all of them together, in nanoseconds. */
+  /** Total duration of the spans, in nanoseconds */
   readonly durationNs: number;
 }
 
@@ -14,7 +16,7 @@ export interface PairedCall {
   readonly depth: number;
   readonly service: string;
   readonly name: string;
-  /** Undefined where the trace has no such call. */
+  /** `undefined` if the trace does not contain the call */
   readonly one: Side | undefined;
   readonly other: Side | undefined;
 }
@@ -54,13 +56,13 @@ const addTo = (root: Node, placed: readonly PlacedSpan[], side: 0 | 1): void => 
   }
 };
 
-/** Lines in the order of the first trace; what only the other has stands behind what it is beside. */
+/** Returns lines in the order of the first trace; calls that only the other trace has follow their siblings. */
 export const paired = (one: readonly PlacedSpan[], other: readonly PlacedSpan[]): PairedCall[] => {
   const root = nodeOf('', '', '', -1);
   addTo(root, one, 0);
   addTo(root, other, 1);
   const lines: PairedCall[] = [];
-  // No recursion: chains of calls may be as long as the trace.
+  // No recursion, because call chains may be as long as the trace.
   const open = [...root.children.values()].reverse();
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { key, depth, service, name, sides } = next;
@@ -70,5 +72,5 @@ export const paired = (one: readonly PlacedSpan[], other: readonly PlacedSpan[])
   return lines;
 };
 
-/** How much more the other took, in nanoseconds. */
+/** Returns the additional time of the other trace, in nanoseconds. */
 export const moreOf = ({ one, other }: PairedCall): number => (other?.durationNs ?? 0) - (one?.durationNs ?? 0);

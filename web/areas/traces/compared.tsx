@@ -1,4 +1,4 @@
-/** What sets the spans of the selected region apart from the rest. */
+/** Differences between the spans of the selected region and all others */
 import { useEffect } from 'preact/hooks';
 import { Question } from '../../client/query.ts';
 import { change, inAddress } from '../../frame/address.ts';

@@ -1,4 +1,7 @@
-/** What took the time of a trace: calls of one name below one another are one box, as wide as they worked. */
+/**
+ * Flame graph of a trace: calls of one name with the same parent are one box, with its width in proportion to their
+ * time
+ */
 import { useMemo, useState } from 'preact/hooks';
 import { shownDuration } from '../../frame/durations.ts';
 import { markedText, shownText } from '../../frame/shown-text.tsx';
@@ -13,7 +16,7 @@ interface Call {
   readonly children: Map<string, Call>;
   spans: number;
   failed: number;
-  /** Without what it called; with that. */
+  /** Time without child calls, and time including them */
   ownNs: number;
   totalNs: number;
 }
@@ -30,7 +33,7 @@ const callOf = (service: string, name: string, parent: Call | undefined): Call =
   totalNs: 0,
 });
 
-/** Calls of one name below the same calls, as one. */
+/** Merges calls of one name with the same parent calls. */
 const mergedOf = (placed: readonly PlacedSpan[]): Call => {
   const whole = callOf('', 'the trace', undefined);
   const path: Call[] = [];
@@ -48,7 +51,7 @@ const mergedOf = (placed: readonly PlacedSpan[]): Call => {
   return whole;
 };
 
-/** From the deepest up, without recursion: chains of calls may be long. */
+/** Sums from the deepest level up, without recursion, because call chains may be long. */
 const addUp = (whole: Call): void => {
   const all: Call[] = [whole];
   for (let at = 0; at < all.length; at++) all.push(...(all[at]?.children.values() ?? []));
@@ -63,7 +66,7 @@ interface Box {
   readonly row: number;
 }
 
-/** Boxes that are too narrow to be seen are left out; shares of the width. */
+/** Minimum width of a box, as a share of the total width; narrower ones are omitted */
 const narrowest = 0.002;
 const maxRows = 100;
 
@@ -85,7 +88,7 @@ const boxesOf = (from: Call): Box[] => {
 
 const boxHeight = 24;
 
-/** What is said of a call behind its name. */
+/** Returns the text after the name of a call. */
 const restOf = ({ service, spans, failed, ownNs, totalNs }: Call): string =>
   `${service === '' ? '' : `, ${service}`}, ${spans} spans${failed > 0 ? `, ${failed} failed` : ''}, ${shownDuration(totalNs)}, of that itself ${shownDuration(ownNs)}`;
 
@@ -105,7 +108,7 @@ export const Flame = ({ placed }: { readonly placed: readonly PlacedSpan[] }) =>
       <div class="boxes" style={{ height: `${rows * boxHeight}px` }}>
         {boxes.map(({ call, left, width, row }, index) => (
           <button
-            // A call has no name of its own: the same one may stand below several.
+            // A call has no unique name: the same one may occur below several parents.
             key={`${row} ${left} ${index}`}
             type="button"
             class={call.failed > 0 ? 'box failed' : 'box'}
@@ -113,7 +116,7 @@ export const Flame = ({ placed }: { readonly placed: readonly PlacedSpan[] }) =>
             title={markedText(call.name + restOf(call))}
             onClick={() => setZoomed(call === whole ? undefined : call)}
           >
-            {/* Boxes too narrow for their name have it for those who hear them. */}
+            {/* Boxes that are too narrow for their name provide it to screen readers. */}
             <span class={width > 0.03 ? '' : 'sr-only'}>{shownText(call.name)}</span>
             <span class="sr-only">{shownText(restOf(call))}</span>
           </button>

@@ -1,4 +1,7 @@
-/** How long spans took, over time: a cell for each step and duration. A drag selects a region, which is held against the rest. */
+/**
+ * Heatmap of span durations over time, with a cell per step and duration. Dragging selects a region, which is compared
+ * with the rest.
+ */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Question } from '../../client/query.ts';
 import { inAddress } from '../../frame/address.ts';
@@ -22,7 +25,7 @@ const measure = cellRows.map((row, index) => `count where "${searchOf(row)}" as 
 interface Heat {
   readonly steps: readonly number[];
   readonly stepMs: number;
-  /** By row, the shortest durations first, and step. */
+  /** By row, the shortest durations first, and step */
   readonly counts: readonly (readonly number[])[];
   readonly maxCount: number;
 }
@@ -60,7 +63,7 @@ const sentenceOf = ({ counts }: Heat): string => {
   return `${number.format(all)} spans by duration and time: ${rowTexts.join(', ') || 'none'}.`;
 };
 
-/** The cell below the pointer. */
+/** Returns the cell at the pointer. */
 const cellAt = (event: PointerEvent, steps: number): readonly [step: number, row: number] => {
   const box = (event.currentTarget as Element).getBoundingClientRect();
   const within = (share: number, count: number): number => Math.max(0, Math.min(count - 1, Math.floor(share * count)));
@@ -82,7 +85,7 @@ const cornersOf = ({ begin, end }: Drag) => ({
   high: Math.max(begin[1], end[1]),
 });
 
-/** The corners of the region that is selected. */
+/** Returns the corners of the selected region. */
 const selectedIn = ({ steps }: Heat) => {
   const chosen = region.value;
   if (chosen === undefined) return undefined;
@@ -140,7 +143,7 @@ const Cells = ({ heat }: { readonly heat: Heat }) => {
               width={1}
               y={height - (index + 1) * rowHeight}
               height={rowHeight}
-              // Few are seen, too: what is slow is seldom.
+              // Small counts remain visible, because slow spans are rare.
               opacity={0.25 + 0.75 * (Math.log1p(count) / Math.log1p(maxCount))}
             />
           ),
@@ -186,7 +189,7 @@ const Numbers = ({ heat: { steps, counts } }: { readonly heat: Heat }) => {
   );
 };
 
-/** The same by the keyboard: between which durations. */
+/** Keyboard alternative: selects a range of durations. */
 const Between = () => {
   const chosen = region.value;
   const choices = (label: string, none: string, value: string, onChoose: (bound: string) => void) => (
@@ -218,7 +221,7 @@ const Between = () => {
   );
 };
 
-/** Keeps the place of the cells until they come, so that nothing below moves. */
+/** Reserves the space of the cells until they are loaded, so that the layout does not shift. */
 const Place = () => (
   <>
     <p class="axis">{'\u00A0'}</p>

@@ -1,12 +1,12 @@
-/** Leads from one trace to two side by side. */
+/** Opens a comparison of one trace with another */
 import { useState } from 'preact/hooks';
 import { change } from '../../frame/address.ts';
 
-/** An id of 32 digits in base 16, wherever it stands in what was pasted. */
+/** Returns an id of 32 hexadecimal digits, anywhere in the pasted text. */
 const idIn = (text: string): string | undefined =>
   /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])/i.exec(text)?.[0].toLowerCase();
 
-/** Asks which trace to hold against this one. */
+/** Form for the trace to compare. */
 export const HoldAgainst = () => {
   const [wrong, setWrong] = useState(false);
   return (

@@ -1,20 +1,20 @@
-/** Spans of a trace as a waterfall shows them: each below its parent, with how deep it stands. */
+/** Spans of a trace in waterfall order: each below its parent, with its depth */
 import { parseTime } from '../../../queries/time.ts';
 import type { Span } from './calls.ts';
 
 export interface PlacedSpan {
   readonly span: Span;
   readonly depth: number;
-  /** Nanoseconds from the begin of the trace, by the clock of its callers. */
+  /** Nanoseconds from the start of the trace, by the clock of its callers */
   readonly offsetNs: number;
-  /** How many spans stand below it, which follow it. */
+  /** Number of descendants, which follow the span */
   below: number;
 }
 
-/** A time in nanoseconds since the epoch. */
+/** Returns a time in nanoseconds since the epoch. */
 export const nanosecondsOf = (time: string): bigint => parseTime(time, 0) ?? 0n;
 
-/** Spans come page by page, and are placed anew with each: times are read once. */
+/** Spans are loaded page by page and ordered again for each page, so parsed times are cached. */
 const starts = new WeakMap<Span, bigint>();
 const startOf = (span: Span): bigint => {
   const known = starts.get(span);
@@ -24,7 +24,10 @@ const startOf = (span: Span): bigint => {
   return start;
 };
 
-/** Spans whose parent is not among them, and those in a circle, stand at the edge. `spans` come by start. */
+/**
+ * Returns spans in waterfall order. Spans without a loaded parent, and those in a cycle, are roots. `spans` must be
+ * ordered by start.
+ */
 export const inOrder = (spans: readonly Span[], begin: string): PlacedSpan[] => {
   const beginNs = nanosecondsOf(begin);
   const ids = new Set(spans.map(({ spanId }) => spanId));
@@ -33,7 +36,7 @@ export const inOrder = (spans: readonly Span[], begin: string): PlacedSpan[] => 
   );
   const placed: PlacedSpan[] = [];
   const done = new Set<Span>();
-  // No recursion: a chain of calls may be as deep as the trace is long.
+  // No recursion, because a call chain may be as deep as the trace is long.
   const open = (children.get('') ?? []).map((span) => ({ span, depth: 0 })).reverse();
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { span, depth } = next;
@@ -62,7 +65,7 @@ const countBelow = (placed: readonly PlacedSpan[]): void => {
   close(0, placed.length);
 };
 
-/** Without what stands below folded spans. */
+/** Returns spans without the descendants of folded ones. */
 export const unfolded = (placed: readonly PlacedSpan[], folded: ReadonlySet<string>): readonly PlacedSpan[] => {
   if (folded.size === 0) return placed;
   const shown: PlacedSpan[] = [];
@@ -74,7 +77,7 @@ export const unfolded = (placed: readonly PlacedSpan[], folded: ReadonlySet<stri
   return shown;
 };
 
-/** Whether a span has a text in its name, service, id, message or the texts of its attributes. */
+/** Returns whether the name, service, id, message or text attributes of a span contain a text. */
 export const holds = ({ span }: PlacedSpan, lowered: string): boolean => {
   const { name, service, spanId, statusMessage } = span;
   if (`${name}\n${service}\n${spanId}\n${statusMessage}`.toLowerCase().includes(lowered)) return true;

@@ -1,4 +1,4 @@
-/** One span, or one line of its logs, beside the waterfall. */
+/** Side panel of a span or of one of its log lines */
 import { toArea } from '../../frame/address.ts';
 import { shownDuration } from '../../frame/durations.ts';
 import { Link } from '../../frame/link.tsx';
@@ -37,7 +37,7 @@ export const OpenSpan = ({ span, onClose }: { readonly span: Span; readonly onCl
   );
 };
 
-/** Characters of a line that are shown here. */
+/** Maximum number of displayed characters of a line */
 const maxShown = 20_000;
 
 export const OpenLog = ({ log, onClose }: { readonly log: TraceLog; readonly onClose: () => void }) => (

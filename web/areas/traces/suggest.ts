@@ -1,4 +1,4 @@
-/** Suggests names of fields of spans, and the most frequent values of one. */
+/** Suggests span field names, and the most frequent values of a field */
 import { request } from '../../client/request.ts';
 import { quoted } from '../../frame/conditions.ts';
 import { projectScope } from '../../frame/project.ts';
@@ -10,7 +10,7 @@ import { fieldsCall, spansCall } from './calls.ts';
 const maxSuggestions = 12;
 const number = new Intl.NumberFormat('en');
 
-/** Groups of spans by a field, as a table: value and count. */
+/** Returns the values of a field with their span counts. */
 const valuesOf = async (name: string, prefix: string, signal: AbortSignal): Promise<Suggestion[]> => {
   const query = { ...writtenRange.peek(), ...projectScope.peek(), measure: 'count', groupBy: quoted(name), limit: 100 };
   const { aggregate } = await request(spansCall, { query }, signal);

@@ -1,4 +1,4 @@
-/** One trace: its spans as a waterfall or a flame graph, and one of them beside it. */
+/** One trace: its spans as a waterfall or flame graph, with a side panel */
 import { computed } from '@preact/signals';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Paged } from '../../client/pages.ts';
@@ -16,7 +16,7 @@ import { OpenLog, OpenSpan } from './span.tsx';
 import { holds, inOrder, type PlacedSpan } from './span-order.ts';
 import { folded, logKey, Waterfall } from './waterfall.tsx';
 
-/** Spans that are read of one trace, and logs that stand among them. */
+/** Maximum numbers of loaded spans and logs of a trace */
 const [maxSpans, maxLogs] = [250_000, 1_000];
 
 const pages = new Paged(traceCall, ({ spans }) => spans);
@@ -35,7 +35,7 @@ const logsOf = ({ startTime, durationNs, traceId: id }: Trace): string => {
   return `/logs?${query}`;
 };
 
-/** The calls that a span repeats most: one call for all of them would do. */
+/** Calls that a span repeats most, which one batch call could replace. */
 const Repeated = ({ of: { repeatedCalls } }: { readonly of: Trace }) => {
   const [first] = repeatedCalls;
   if (first === undefined) return null;
@@ -77,7 +77,7 @@ const Facts = ({ trace }: { readonly trace: Trace }) => {
 
 const nothing: ReadonlySet<string> = new Set();
 
-/** What is looked for in the spans, and which of them hold it. */
+/** Searches the spans for a text, and returns the matches. */
 const useFind = (spans: readonly PlacedSpan[]) => {
   const [searchText, setSearchText] = useState('');
   const [at, setAt] = useState(-1);
@@ -225,7 +225,7 @@ export const TraceView = ({ id }: { readonly id: string }) => {
   }, [id]);
   const { answer, error } = pages.first.state.value;
   const read = pages.items.value.length;
-  // All pages come, one after the other: what stands below what is known with the last one.
+  // All pages are loaded in sequence, because the last one may contain descendants of known spans.
   useEffect(() => {
     if (read > 0 && read < maxSpans && pages.hasFurther.value) pages.loadMore();
   }, [read, pages.hasFurther.value, pages.isReading.value]);

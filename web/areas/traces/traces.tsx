@@ -1,4 +1,4 @@
-/** Traces: search, the list, and one trace by its id. */
+/** Traces: search, list, and one trace by its id */
 import { useEffect } from 'preact/hooks';
 import { Paged } from '../../client/pages.ts';
 import { addressWith, change, go, inAddress, path } from '../../frame/address.ts';

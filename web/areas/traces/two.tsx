@@ -1,4 +1,4 @@
-/** Two traces side by side: each call with what it took in both, and where they differ most. */
+/** Comparison of two traces: each call with its time in both, and the largest differences */
 import { computed } from '@preact/signals';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Paged } from '../../client/pages.ts';
@@ -14,7 +14,7 @@ import { type Trace, traceCall } from './calls.ts';
 import { moreOf, type PairedCall, paired, type Side } from './compare-traces.ts';
 import { inOrder } from './span-order.ts';
 
-/** Spans that are read of each, and calls that are shown. */
+/** Maximum numbers of loaded spans of each trace, and of displayed calls */
 const [maxSpans, maxCalls] = [50_000, 1_000];
 
 const number = new Intl.NumberFormat('en');

@@ -1,4 +1,4 @@
-/** Spans below their callers over time, with what was waited for, and their logs in line. */
+/** Waterfall of spans over time, with the critical path and inline logs */
 import { signal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { change, inAddress } from '../../frame/address.ts';
@@ -9,7 +9,7 @@ import { type Cell, Rows, type StyledCell } from '../../lists/rows.tsx';
 import type { Trace, TraceLog } from './calls.ts';
 import { nanosecondsOf, type PlacedSpan, unfolded } from './span-order.ts';
 
-/** Ids of spans below which nothing is shown. */
+/** Ids of spans whose descendants are hidden */
 export const folded = signal<ReadonlySet<string>>(new Set());
 
 const fold = (id: string, isFolded: boolean): void => {
@@ -23,18 +23,18 @@ interface LogRow {
   readonly log: TraceLog;
   readonly depth: number;
   readonly offsetNs: number;
-  /** Of the span that wrote it; empty where that is not known. */
+  /** Service of the span that wrote the log; empty if unknown */
   readonly service: string;
 }
 type Row = { readonly of: PlacedSpan } | LogRow;
 
-/** A stretch of time in which the trace waited for a span. */
+/** A period of the critical path */
 interface Stretch {
   readonly offsetNs: number;
   readonly durationNs: number;
 }
 
-/** What was waited for, by the id of the span. */
+/** Returns the critical path by span id. */
 const pathOf = ({ criticalPath, startTime }: Trace): ReadonlyMap<string, readonly Stretch[]> => {
   const begin = nanosecondsOf(startTime);
   const stretches = new Map<string, Stretch[]>();
@@ -85,7 +85,7 @@ const barCell = ({ span, offsetNs }: PlacedSpan, whole: number, stretches: reado
   ],
 });
 
-/** What is odd about a span, in words. */
+/** Texts of anomalies of a span */
 const oddities = {
   'missing-parent': 'its caller is missing',
   cycle: 'calls itself',
@@ -107,7 +107,7 @@ const Fold = ({ id, below, isFolded }: { readonly id: string; readonly below: nu
   </button>
 );
 
-/** Indented as it stands; what has nothing below leaves the place of its fold empty. */
+/** Indents by depth; a span without descendants has an empty fold position. */
 const indented = (depth: number, hasFold: boolean): StyledCell['attributes'] => ({
   style: { paddingLeft: `calc(${Math.min(depth, 20)}em + ${hasFold ? 0 : 24}px)` },
 });
@@ -116,7 +116,7 @@ const nameCell = ({ span, depth, below }: PlacedSpan, isMatch: boolean): Cell =>
   const name = shownText(span.name);
   const attributes = indented(depth, below > 0);
   const hasFailed = span.status === 'error';
-  // Most spans are no more than their name.
+  // Most spans only have a name.
   if (below === 0 && !hasFailed && !isMatch && span.warnings.length === 0 && typeof name === 'string')
     return { attributes, content: name };
   const isFolded = folded.value.has(span.spanId);
@@ -137,11 +137,11 @@ const nameCell = ({ span, depth, below }: PlacedSpan, isMatch: boolean): Cell =>
   };
 };
 
-/** In the address and among the rows, spans have their id, and logs this one. */
+/** Returns the key of a log in the URL and in rows; a span's key is its id. */
 export const logKey = (id: string): string => `log ${id}`;
 const keyOf = (row: Row): string => ('of' in row ? row.of.span.spanId : logKey(row.log.id));
 
-/** A line is as wide as the row. When it was written stands behind it. */
+/** A log line has the full width of the row, followed by its time. */
 const logCells = ({ log, depth, offsetNs, service }: LogRow, whole: number): readonly Cell[] => [
   {
     attributes: { ...indented(depth, false), class: 'in-line' },
@@ -166,9 +166,9 @@ export const Waterfall = ({
   readonly trace: Trace;
   readonly placed: readonly PlacedSpan[];
   readonly logs: readonly TraceLog[];
-  /** Ids of spans that hold what was looked for. */
+  /** Ids of spans that match the search */
   readonly matches: ReadonlySet<string>;
-  /** The one of them that comes into sight. */
+  /** Match to scroll to */
   readonly held: string;
 }) => {
   const whole = Math.max(1, Number(trace.durationNs));

@@ -14,13 +14,13 @@ export const compareLogPatterns = defineOperation({
   path: '/api/logs/patterns/compare',
   operationId: 'compareLogPatterns',
   summary:
-    'Compare the patterns of two time ranges: new ones, gone ones, and those whose share changed, the largest change first',
+    'Compare the patterns of two time ranges: new and disappeared ones, and those whose share changed, the largest change first',
   role: 'viewer',
   entitlement: 'logs',
   cache: listCache,
   query: z.strictObject({
     ...rangeParameters,
-    baselineFrom: timeParameter.optional().describe('Default: as long before `from` as the range is'),
+    baselineFrom: timeParameter.optional().describe('Default: a range of the same length before `from`'),
     baselineTo: timeParameter.optional().describe('Default: just before `from`'),
     ...filterParameters,
     change: z.enum(['new', 'gone', 'more', 'fewer', 'same']).optional().describe('Only patterns with this change'),
@@ -49,7 +49,7 @@ export const compareLogPatterns = defineOperation({
   },
 });
 
-/** Minutes are counted: the range and its baseline share none. */
+/** Counts are per minute, so the range and its baseline must not share a minute. */
 const minuteNs = 60_000_000_000n;
 const msOf = (nanoseconds: bigint): string => String(nanoseconds / 1_000_000n);
 

@@ -15,7 +15,7 @@ import { defineOperation } from '../../../kernel/operation.ts';
 import { listCache } from '../../../kernel/result-cache.ts';
 import { filterParameters, questionOf } from './question.ts';
 
-/** What a list can be sorted by; `-` before it: the largest or latest first. */
+/** Sort keys of the list; a leading `-` sorts the largest or latest first. */
 const sortedBy: Readonly<Record<string, (total: PatternTotal) => number>> = {
   count: ({ count }) => count,
   firstSeen: ({ firstMs }) => firstMs,
@@ -36,13 +36,13 @@ export const listLogPatterns = defineOperation({
     ...rangeParameters,
     ...filterParameters,
     search: z.string().max(1024).optional().describe('Words that must all occur in the template, case-insensitive'),
-    only: z.enum(['new', 'gone', 'spiking']).optional().describe('Only patterns that are this'),
+    only: z.enum(['new', 'gone', 'spiking']).optional().describe('Only patterns with this property'),
     sort: z.enum(sorts).default('-count').describe(sortText),
   }),
   response: z.strictObject({
     items: z.array(LogPattern),
     nextCursor: z.string().nullable(),
-    count: z.int().describe('Records of the range that the filters leave, of all patterns'),
+    count: z.int().describe('Number of matching records in the range, of all patterns'),
   }),
   async handler({ caller, query }, { columns, clock }) {
     const nowMs = clock.now();
@@ -93,7 +93,7 @@ const orderOf =
     return one.id < two.id ? -1 : Number(one.id > two.id);
   };
 
-/** A cursor holds the range and where the page ended. */
+/** A cursor contains the range and the end of the page. */
 const pageOf = (cursor: string, sort: string): { range: Range; after: Placed } => {
   const [from = '', to = '', value = '', id = ''] = decodeCursor(`log-patterns ${sort}`, cursor, [
     integer,

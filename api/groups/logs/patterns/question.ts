@@ -5,16 +5,19 @@ import { severityLevels } from '../../../../schemas/log-patterns.ts';
 import type { PatternsQuestion } from '../../../../subjects/log-patterns/patterns.ts';
 import type { Caller } from '../../../callers/caller.ts';
 
-/** Parameters that choose which records are counted. */
+/** Filters of the counted records. */
 export const filterParameters = {
   ...serviceParameter,
   ...projectScopeParameters,
-  severity: z.enum(severityLevels).optional().describe("Only records of OpenTelemetry's severity range of this name"),
+  severity: z
+    .enum(severityLevels)
+    .optional()
+    .describe('Only records in the OpenTelemetry severity range with this name'),
 };
 
 const dayMs = 86_400_000;
 
-/** What a request asks of the patterns of a range. */
+/** The pattern query of a request. */
 export const questionOf = (
   filter: PatternsQuestion['filter'],
   range: Range,

@@ -10,7 +10,7 @@ export const showLogPattern = defineOperation({
   method: 'GET',
   path: '/api/logs/patterns/{id}',
   operationId: 'getLogPattern',
-  summary: 'Get a pattern of log bodies, by its id or that of one that was merged into it',
+  summary: 'Get a pattern of log bodies, by its id or the id of a pattern that was merged into it',
   role: 'viewer',
   entitlement: 'logs',
   cache: listCache,

@@ -1,4 +1,4 @@
-/** What the part of channels asks and changes. */
+/** API calls of the channels part */
 import type { z } from 'zod';
 import type { channelResource } from '../../../../api/groups/notification-channels/channel.ts';
 import type { contactResource } from '../../../../api/groups/notification-channels/contact.ts';
@@ -22,16 +22,16 @@ import {
   type ViewOf,
 } from '../../../client/call.ts';
 
-/** The resource declares no view: what is stored is what is shown, with masks for secrets. */
+/** The resource declares no view, so a stored channel is displayed as it is, with masked secrets. */
 export type Channel = NotificationChannel & Stored;
 type Listed<Item> = Filtered<
   Declared & { readonly method: 'GET'; readonly response: z.ZodType<{ readonly items: readonly Item[] }> }
 >;
 
-/** One of a person's own: its view says of the settings only that there are some. */
+/** A contact of a user; its view contains the settings only as present or absent. */
 export type Contact = Omit<ViewOf<typeof contactResource>, 'settings'> & Pick<Channel, 'settings'>;
 
-/** What is written of a channel. */
+/** Writable fields of a channel */
 export type WrittenChannel = Pick<Channel, 'name' | 'settings'> & Partial<NotificationChannel>;
 type Written = z.ZodType<unknown, WrittenChannel>;
 type WrittenContact = z.ZodType<unknown, Pick<Channel, 'name' | 'enabled' | 'settings'>>;

@@ -1,4 +1,4 @@
-/** Channels: where alerts are told, how each fares, and trying one. */
+/** Channels: list, delivery status, and test messages */
 import { useState } from 'preact/hooks';
 import { Action } from '../../../client/action.ts';
 import { change } from '../../../frame/address.ts';
@@ -13,7 +13,7 @@ import { ChannelDeliveries } from './deliveries.tsx';
 import { ChannelEditor } from './editor.tsx';
 import { SendTest } from './send-test.tsx';
 
-/** What is open where a channel is written that there is not yet. */
+/** Key of the editor for a new channel */
 const fresh = 'new';
 
 const Remove = ({ of: { id, name, version }, onClose }: { readonly of: Channel; readonly onClose: () => void }) => {

@@ -1,4 +1,4 @@
-/** What was sent to a channel, and what was answered to each attempt. */
+/** Deliveries of a channel, with the response to each attempt */
 
 import { Problem } from '../../../frame/freshness.tsx';
 import { shownText } from '../../../frame/shown-text.tsx';
@@ -43,7 +43,7 @@ export const Deliveries = ({ of }: { readonly of: readonly Delivery[] }) => (
   </table>
 );
 
-/** Of one channel, with how it fares. */
+/** Deliveries of one channel, with its status. */
 export const ChannelDeliveries = ({ id }: { readonly id: string }) => {
   const { answer, error } = useQuery(deliveriesCall, { params: { id }, query: { limit: 50 } });
   const { failingSince = null, lastError = null, lastDeliveredAt = null } = answer?.health ?? {};

@@ -1,4 +1,4 @@
-/** A channel as it is written: its name, and the settings of its type. */
+/** Editor of a channel: its name, and the settings of its type */
 import { useState } from 'preact/hooks';
 import { Action } from '../../../client/action.ts';
 import { wrongIn } from '../../../editors/form-state.tsx';
@@ -12,7 +12,7 @@ import { type Channel, channelTypesCall, createChannelCall, replaceChannelCall }
 import { SettingFields, settingsIn } from './setting-fields.tsx';
 import { TemplateFields } from './template-fields.tsx';
 
-/** Without a channel, a new one. */
+/** Edits a channel; without one, creates a new channel. */
 export const ChannelEditor = ({ of, onSaved }: { readonly of?: Channel; readonly onSaved: () => void }) => {
   const [creating] = useState(() => new Action(createChannelCall));
   const [replacing] = useState(() => new Action(replaceChannelCall));

@@ -1,4 +1,4 @@
-/** Sends a test to a channel or a contact, and tells what the other side said. */
+/** Sends a test message to a channel or contact, and displays the response */
 import { useState } from 'preact/hooks';
 import { Action } from '../../../client/action.ts';
 import { Problem } from '../../../frame/freshness.tsx';

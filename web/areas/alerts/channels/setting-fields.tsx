@@ -1,4 +1,4 @@
-/** Settings of a type of channel as fields, by the JSON schema that the API tells of it. */
+/** Fields for the settings of a channel type, generated from its JSON schema in the API */
 import type { CallError } from '../../../client/request.ts';
 import { Field } from '../../../editors/field.tsx';
 import { wrongIn } from '../../../editors/form-state.tsx';
@@ -20,7 +20,7 @@ const settingsOf = ({ settings }: ChannelType): readonly (readonly [name: string
 
 const requiredOf = ({ settings }: ChannelType): readonly string[] => (settings['required'] ?? []) as readonly string[];
 
-/** `signingSecret` as people write it. */
+/** Formats `signingSecret` as a label. */
 const titleOf = (name: string): string => {
   const words = name.replace(/[A-Z]/g, (character) => ` ${character.toLowerCase()}`);
   return words === 'url' ? 'URL' : `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;
@@ -37,7 +37,7 @@ export const SettingFields = ({
   error,
 }: {
   readonly type: ChannelType;
-  /** What is stored; a secret is its mask, which keeps it. */
+  /** Stored settings; a secret is masked, and submitting the mask preserves it */
   readonly given: Settings | undefined;
   readonly error: CallError | undefined;
 }) => (
@@ -64,7 +64,7 @@ export const SettingFields = ({
   </>
 );
 
-/** What was written into the fields. Those that were left empty are not said. */
+/** Returns the settings in the form; empty fields are omitted. */
 export const settingsIn = (form: FormData, type: ChannelType): Settings => {
   const written = settingsOf(type).flatMap(([name, setting]): readonly [string, unknown][] => {
     const text = String(form.get(name) ?? '').trim();

@@ -1,4 +1,4 @@
-/** How a channel words what it sends, and what that makes of two alerts. */
+/** Templates of a channel's messages, with a preview for two alerts */
 import { useState } from 'preact/hooks';
 import { Action } from '../../../client/action.ts';
 import { Field } from '../../../editors/field.tsx';
@@ -21,7 +21,7 @@ export const TemplateFields = ({
   onChange,
 }: {
   readonly templates: Templates;
-  /** What was wrong with the channel when it was saved. */
+  /** Validation errors of the channel after saving */
   readonly wrong: (path: string) => string | undefined;
   readonly onChange: (templates: Templates) => void;
 }) => {

@@ -1,4 +1,4 @@
-/** The values that the rule would have compared, with its thresholds, and where it would have begun to fire. */
+/** Chart of the compared values with the thresholds, and the times at which the rule would have started to fire */
 import { useMemo } from 'preact/hooks';
 import { OverTime, type TimeSeries } from '../../../charts/over-time.tsx';
 import { linesOf, shownValue } from '../../../charts/values.ts';
@@ -20,7 +20,7 @@ const seriesOf = (lines: ReturnType<typeof linesOf>['lines'], unit: string): Tim
     shown: (value) => shownValue(value, unit),
   }));
 
-/** Room for thresholds above and below all values. */
+/** Returns the axis range, with margins for thresholds beyond all values. */
 const roomOf = (values: readonly number[], limits: readonly number[]) => {
   const [min, max] = [Math.min(0, ...values, ...limits), Math.max(0, ...values, ...limits)];
   return { low: min, high: max === min ? min + 1 : max + (max - min) * 0.08 };

@@ -1,4 +1,4 @@
-/** The condition of a rule: what it asks, over which time, and what is too much. */
+/** Condition of a rule: query, range and thresholds */
 import { useState } from 'preact/hooks';
 import type { Query } from '../../../../queries/query.ts';
 import { ofRecords } from '../../../editors/question.ts';
@@ -115,7 +115,7 @@ const Limits = ({ condition: { thresholds } }: { readonly condition: OfThreshold
     <>
       {thresholds.map((threshold, index) => (
         <Limit
-          // Thresholds have no name but their place.
+          // Thresholds have no id other than their index.
           key={`${index} of ${thresholds.length}`}
           threshold={threshold}
           at={`condition.thresholds.${index}`}
@@ -181,7 +181,7 @@ const Windows = ({ condition }: { readonly condition: QueryCondition }) => {
   );
 };
 
-/** A condition over other rules: names of rules, and when it holds. */
+/** A condition over other rules: their names, and the combination. */
 const Composite = ({ condition }: { readonly condition: Condition }) => {
   const [wrong, setWrong] = useState('');
   const parseCondition = (text: string): void => {
@@ -209,7 +209,7 @@ const Composite = ({ condition }: { readonly condition: Condition }) => {
   );
 };
 
-/** The condition of another kind, with what both have. */
+/** Converts a condition to another kind, preserving the common fields. */
 const convertCondition = (before: Condition, kind: Condition['kind']): Condition => {
   if (kind === 'composite') return { kind, expression: 'a && b', rules: {} };
   const query =

@@ -1,4 +1,4 @@
-/** A rule while it is written. The address has it, so that loaded anew it is the same. */
+/** Draft of a rule. The URL contains the draft, so a reload restores it. */
 import { computed, signal } from '@preact/signals';
 import type { Query } from '../../../../queries/query.ts';
 import { Question } from '../../../client/query.ts';
@@ -10,19 +10,19 @@ import { previewCall, type Rule, type WrittenRule } from '../calls.ts';
 export type Condition = WrittenRule['condition'];
 export type Threshold = Extract<Condition, { kind: 'threshold' }>['thresholds'][number];
 
-/** Longer ones are not put into the address: servers refuse it. */
+/** Maximum length of a draft in the URL; servers reject longer URLs */
 const maxCharacters = 6_000;
 
-/** Undefined until it is known what is edited. */
+/** `undefined` until it is known which rule is edited */
 export const draft = signal<WrittenRule | undefined>(undefined);
-/** Why the rule of the address cannot be read; empty where it can. */
+/** Why the rule in the URL cannot be parsed; empty if it can */
 export const unreadable = signal('');
 
 export const preview = new Question(previewCall);
-/** Why it was not saved. */
+/** Why the rule was not saved */
 export const refused = signal<CallError | undefined>(undefined);
 
-/** Durations are nanoseconds, which nobody writes. */
+/** Durations are nanoseconds, which users do not type. */
 const emptyThreshold = (query: Query | undefined): Threshold => ({
   severity: 'warning',
   operator: 'above',
@@ -48,11 +48,11 @@ const known = new Set([
   ...['keepFiringFor', 'limit', 'minimumEvents', 'noData', 'onError', 'forgetAfter', 'labels', 'annotations'],
 ]);
 
-/** What is written of a stored rule. */
+/** Returns the writable fields of a stored rule. */
 export const writtenIn = (rule: Rule): WrittenRule =>
   Object.fromEntries(Object.entries(rule).filter(([name]) => known.has(name))) as unknown as WrittenRule;
 
-/** An object that the address has as JSON; undefined where it has none that can be read. */
+/** Returns a JSON object from the URL; `undefined` if there is none that can be parsed. */
 const objectIn = (name: string): object | undefined => {
   const text = inAddress(name);
   if (text === '') return undefined;
@@ -66,7 +66,7 @@ const objectIn = (name: string): object | undefined => {
   return undefined;
 };
 
-/** The rule that the address has, or the question that it is to ask. */
+/** Returns the rule in the URL, or the query for a new rule. */
 export const inTheAddress = (): { readonly rule?: WrittenRule; readonly query?: Query } => {
   unreadable.value = '';
   const [rule, query] = [objectIn('draft'), objectIn('query')];
@@ -83,7 +83,7 @@ const saveInAddress = (rule: WrittenRule): void => {
   go(addressWith({ draft: text.length > maxCharacters ? '' : text, query: '', name: '' }), { replace: true });
 };
 
-/** Changes the draft; when nothing more is typed the address has it. */
+/** Changes the draft; the URL is updated when typing stops. */
 export const change = (fields: Partial<WrittenRule>): void => {
   const before = draft.peek();
   if (before === undefined) return;
@@ -95,7 +95,7 @@ export const change = (fields: Partial<WrittenRule>): void => {
 
 export const stopWaiting = (): void => clearTimeout(waiting);
 
-/** A rule is previewed before it has a name. */
+/** A rule can be previewed before it has a name. */
 export const withDefaultName = (rule: WrittenRule): WrittenRule =>
   rule.name === '' ? { ...rule, name: 'new rule' } : rule;
 
@@ -108,13 +108,13 @@ const details = computed(() => [...(refused.value?.details ?? []), ...(preview.s
 
 const isAt = (path: string, at: string): boolean => path === at || path.startsWith(`${at}.`);
 
-/** What is wrong at a field or below it; undefined where nothing is. */
+/** Returns the error of a field or its children; `undefined` if there is none. */
 export const problemAt = (at: string): string | undefined => {
   const messages = details.value.filter(({ path }) => isAt(path, at)).map(({ message }) => message);
   return messages.length === 0 ? undefined : [...new Set(messages)].join('; ');
 };
 
-/** What is wrong where no field shows it. */
+/** Returns errors that no field shows. */
 export const problemsWithoutField = (fields: readonly string[]): readonly string[] => [
   ...new Set(
     details.value
@@ -123,11 +123,11 @@ export const problemsWithoutField = (fields: readonly string[]): readonly string
   ),
 ];
 
-/** What would fire and is probably not meant, at a field or below it. */
+/** Returns the warning of a field or its children, about conditions that probably fire unintentionally. */
 export const warningAt = (at: string): string | undefined =>
   preview.state.value.answer?.warnings.find(({ path }) => isAt(path, at))?.message;
 
-/** An error that no field shows: a conflict, a refusal, no network. */
+/** Error that no field shows, such as a conflict, a rejection or a network failure */
 export const errorWithoutField = computed(() =>
   [refused.value, preview.state.value.error].find(
     (error): error is CallError => error instanceof CallError && error.details.length === 0,

@@ -1,4 +1,4 @@
-/** A rule is written, with what it would find beside it. */
+/** Rule editor with a preview of the rule */
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../../client/action.ts';
 import { Question } from '../../../client/query.ts';
@@ -30,7 +30,7 @@ import { ChoiceField, Field, FieldMessages, TextField } from './field.tsx';
 import { Trial } from './trial.tsx';
 
 const stored = new Question(ruleCall);
-/** While somebody types. */
+/** Debounce of typing, in milliseconds */
 const typedMs = 400;
 
 const noData = {
@@ -64,7 +64,7 @@ const Texts = ({
   </Field>
 );
 
-/** How long things last: left empty, the API's own. */
+/** Durations of the rule; an empty field uses the default of the API. */
 const Durations = ({ rule }: { readonly rule: WrittenRule }) => (
   <div class="inline">
     {(
@@ -88,7 +88,7 @@ const Durations = ({ rule }: { readonly rule: WrittenRule }) => (
   </div>
 );
 
-/** Fields that show what is wrong with them. */
+/** Fields that display their own errors */
 const shownAt = [
   ...['name', 'description', 'condition', 'interval', 'for', 'keepFiringFor', 'delay', 'noData', 'onError'],
   ...['labels', 'annotations'],
@@ -176,7 +176,7 @@ const Save = ({ rule, before }: { readonly rule: WrittenRule; readonly before: R
   );
 };
 
-/** Reads what the address says, once for each rule that is edited. */
+/** Loads the draft from the URL, once per edited rule. */
 const useDraft = (id: string): Rule | undefined => {
   useEffect(() => {
     const { rule, query } = inTheAddress();

@@ -1,4 +1,4 @@
-/** A field of the rule, with what the API said is wrong or doubtful there. */
+/** A field of the rule, with the errors and warnings of the API */
 import type { ComponentChildren } from 'preact';
 import { Field as WithProblem, Wrong } from '../../../editors/field.tsx';
 import { shownText } from '../../../frame/shown-text.tsx';
@@ -23,7 +23,7 @@ export const Field = ({
   children,
 }: {
   readonly label: string;
-  /** Its path in the rule: `condition.window`. */
+  /** Path in the rule: `condition.window` */
   readonly at: string;
   readonly children: ComponentChildren;
 }) => (
@@ -35,7 +35,7 @@ export const Field = ({
   </>
 );
 
-/** A field of a text. Left empty, the rule says nothing of it. */
+/** A text field; if it is empty, the rule omits it. */
 export const TextField = ({
   label,
   at,
@@ -64,7 +64,7 @@ export const TextField = ({
   </Field>
 );
 
-/** A number as it is typed; undefined while it is none. */
+/** Returns a typed number; `undefined` if it is not a number. */
 export const numberIn = (text: string): number | undefined =>
   text.trim() === '' || !Number.isFinite(Number(text)) ? undefined : Number(text);
 

@@ -1,4 +1,7 @@
-/** What the rule as it is written would find: its values of the range, each group now, when it would have fired, and who would be told. */
+/**
+ * Preview of the draft rule: its values in the range, the current state of each group, a backtest, and the notified
+ * receivers
+ */
 import { computed, signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import { shownValue } from '../../../charts/values.ts';
@@ -28,15 +31,15 @@ import { draft, preview, withDefaultName } from './draft.ts';
 
 const PastChart = later(async () => (await import('./chart.tsx')).PastChart);
 
-/** Groups that are read by somebody. */
+/** Maximum number of displayed groups */
 const maxGroups = 50;
 const pollMs = 1_000;
 const number = new Intl.NumberFormat('en');
 
-/** The backtest that was started, and what it was of. */
+/** The started backtest and its rule */
 const backtest = new Question(backtestCall);
 const triedRule = signal('');
-/** When it would have begun to fire, while the rule is still that one. */
+/** Times at which the rule would have started to fire, while the rule is unchanged */
 const firings = computed(() =>
   triedRule.value === JSON.stringify(draft.value)
     ? (backtest.state.value.answer?.transitions ?? [])
@@ -191,7 +194,7 @@ const severityOf = ({ condition }: WrittenRule): string =>
     ? (condition.thresholds.at(-1)?.severity ?? 'warning')
     : (condition.severity ?? 'warning');
 
-/** Labels of an alert of the rule, as routing would see them; those that only an evaluation fills in are left out. */
+/** Returns labels of an alert of the rule for routing, without those that only an evaluation fills in. */
 const labelsFor = (rule: WrittenRule, found: Preview): Readonly<Record<string, string>> => ({
   ...found.groups[0]?.labels,
   ...Object.fromEntries(Object.entries(rule.labels ?? {}).filter(([, value]) => !value.includes('{{'))),
@@ -233,7 +236,7 @@ const Receivers = ({ rule, found }: { readonly rule: WrittenRule; readonly found
   );
 };
 
-/** The field that is missing may be out of sight. */
+/** The invalid field may be outside of the visible area. */
 const Unparsed = () => (
   <>
     <p class="soft">What it would find is shown once the rule can be read.</p>

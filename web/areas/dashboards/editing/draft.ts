@@ -1,11 +1,11 @@
-/** A dashboard while it is edited: what was opened, and what it is to become. */
+/** A dashboard while it is edited: the opened version and the draft */
 import { computed, signal } from '@preact/signals';
 import type { CallError } from '../../../client/request.ts';
 import type { Dashboard, Document, Panel } from '../calls.ts';
 import { documentOf } from '../calls.ts';
 import { type Rectangle, rearranged } from '../rearranged.ts';
 
-/** Grows when something was saved: what is open is read anew. */
+/** Incremented after a save, which reloads the open dashboard */
 export const saves = signal(0);
 export const saved = (): void => {
   saves.value++;
@@ -19,11 +19,11 @@ const freeId = (panels: readonly Panel[]): string => {
 };
 
 export class Drafting {
-  /** Undefined while nothing is edited. */
+  /** `undefined` while nothing is edited */
   readonly draft = signal<Document | undefined>(undefined);
-  /** What was opened, and its version. */
+  /** The opened document and its version */
   readonly base = signal<{ readonly document: Document; readonly version: number } | undefined>(undefined);
-  /** Why the last attempt to save was refused. */
+  /** Why the last attempt to save was rejected */
   readonly refused = signal<CallError | undefined>(undefined);
   readonly hasChanged = computed(
     () =>
@@ -57,7 +57,7 @@ export class Drafting {
     this.change({ panels: panels.map((panel) => (panel.id === id ? { ...panel, ...fields } : panel)) });
   }
 
-  /** Adds a panel below the others, and tells its id. */
+  /** Adds a panel below the others, and returns its id. */
   add(like: Omit<Panel, 'id' | 'place'>, { section = null, ...size }: Partial<Panel['place']> = {}): string {
     const { panels = [] } = this.draft.peek() ?? {};
     const id = freeId(panels);

@@ -1,4 +1,4 @@
-/** A dashboard while it is edited: the grid with handles, one panel's fields beside it, and saving. */
+/** Dashboard editor: the grid with handles, the fields of one panel, and saving */
 import { useState } from 'preact/hooks';
 import { Action } from '../../../client/action.ts';
 import { CallError, request } from '../../../client/request.ts';
@@ -29,7 +29,7 @@ interface EditingProps {
 
 const leave = (): void => change({ edit: '', panel: '', beside: '' });
 
-/** What others saved in the meantime, and where that meets what is edited here. */
+/** Changes that others saved in the meantime, with their conflicts */
 interface Met {
   readonly conflicts: readonly Conflict[];
   readonly theirs: Dashboard;
@@ -76,7 +76,7 @@ const Saving = ({ drafting, dashboard }: Pick<EditingProps, 'drafting' | 'dashbo
     leave();
     saved();
   };
-  /** Reads what others saved; where nothing of it meets, both are saved. */
+  /** Reads the changes of others; without conflicts, both are saved. */
   const merge = async (choices?: Record<string, 'mine' | 'theirs'>): Promise<void> => {
     const [base, mine] = [drafting.base.peek(), drafting.draft.peek()];
     if (base === undefined || mine === undefined) return;
@@ -232,7 +232,7 @@ export const Editing = (props: EditingProps) => {
   const { drafting, dashboard, board, head, range, marks, part } = props;
   const open = drafting.panel(inAddress('panel'));
   const add = (): void => {
-    // The API fills in what a kind has beside its name.
+    // The API adds defaults for the fields of a kind.
     const id = drafting.add(newPanel as unknown as Parameters<typeof drafting.add>[0]);
     change({ panel: id, beside: '' });
   };

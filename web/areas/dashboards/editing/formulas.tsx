@@ -1,4 +1,4 @@
-/** Formulas of a panel: arithmetic over its queries by name. */
+/** Formulas of a panel: arithmetic over its queries by name */
 import type { Panel } from '../calls.ts';
 
 type Formula = Panel['formulas'][number];
@@ -46,7 +46,7 @@ const One = ({
   </fieldset>
 );
 
-/** Queries that are only for formulas, and the formulas. */
+/** Queries that are only used in formulas, and the formulas. */
 export const Formulas = ({
   panel,
   onChange,

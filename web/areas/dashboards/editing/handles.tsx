@@ -1,11 +1,11 @@
-/** What moves and resizes a panel: with the pointer, or with the arrow keys. */
+/** Handles to move and resize a panel with the pointer or arrow keys */
 import { useRef } from 'preact/hooks';
 import { gapPixels, rowPixels } from '../card.tsx';
 import type { Cell } from '../layout.ts';
 import { gridColumns, type Rectangle } from '../rearranged.ts';
 import type { Drafting } from './draft.ts';
 
-/** How a step changes a place. */
+/** Effect of a step on a position */
 type Change = (place: Rectangle, columns: number, rows: number) => Rectangle;
 
 const moved: Change = (place, columns, rows) => ({ ...place, x: place.x + columns, y: place.y + rows });

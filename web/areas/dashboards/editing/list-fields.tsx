@@ -1,9 +1,9 @@
-/** What panels that list alerts or dashboards list, while they are edited. */
+/** Settings of panels that list alerts or dashboards, in the editor */
 import type { Visual } from '../calls.ts';
 
 type Listing = Extract<Visual, { kind: 'alerts' | 'dashboards' }>;
 
-/** Texts of each kind: their field, what it is called, and an example. */
+/** Text settings of each kind: field, label and example */
 const texts = {
   alerts: [
     ['search', 'Names of rules have', ''],
@@ -22,7 +22,7 @@ export const ListFields = ({
   readonly visual: Listing;
   readonly onChange: (visual: Listing) => void;
 }) => {
-  // The API fills in what a draft leaves out.
+  // The API fills in omitted fields.
   const written = visual as Readonly<Partial<Record<string, unknown>>>;
   return (
     <>

@@ -1,11 +1,11 @@
-/** Two people saved: what each changed of the same dashboard, as one document. */
+/** Merges concurrent changes of the same dashboard into one document */
 import type { DashboardFields as Document } from '../../../../subjects/dashboards/document.ts';
 
-/** A part that both changed, each in another way. */
+/** A part that both users changed differently */
 export interface Conflict {
-  /** `panels errors`, `name`. */
+  /** Key such as `panels errors` or `name` */
   readonly key: string;
-  /** In words: `panel “Errors”`. */
+  /** Description such as `panel “Errors”` */
   readonly what: string;
 }
 
@@ -18,7 +18,7 @@ const lists: Readonly<Record<Keyed, string>> = {
 };
 const isKeyed = (name: string): name is Keyed => name in lists;
 
-/** Equal, whatever the order of their keys. */
+/** Compares independently of key order. */
 const written = (value: unknown): string =>
   JSON.stringify(value, (_, inner) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)
@@ -47,14 +47,14 @@ const byId = (members: readonly Member[]): ReadonlyMap<string, Member> =>
 
 type Ids = Pick<ReadonlyMap<string, unknown>, 'keys' | 'has'>;
 
-/** Whether what is left of the former ones has another order. */
+/** Returns whether the remaining items have another order. */
 const isMoved = (base: Ids, now: Ids): boolean =>
   !isSame(
     [...base.keys()].filter((id) => now.has(id)),
     [...now.keys()].filter((id) => base.has(id)),
   );
 
-/** Mine, unless only the other one moved something; and then what is not in it. */
+/** Returns my order, unless only the other user moved items, followed by items that it lacks. */
 const orderOf = (base: Ids, mine: Ids, theirs: Ids): ReadonlySet<string> => {
   const isTheirs = isMoved(base, theirs) && !isMoved(base, mine);
   return new Set(isTheirs ? [...theirs.keys(), ...mine.keys()] : [...mine.keys(), ...theirs.keys()]);
@@ -71,7 +71,10 @@ const list = (name: Keyed, { base, mine, theirs }: Versions<readonly Member[]>, 
   });
 };
 
-/** The document of both changes, and where they meet. Of what meets, `take` says whose it is; mine where it says nothing. */
+/**
+ * Returns the document with both changes, and the conflicts. `choices` selects whose version wins in a conflict;
+ * default: mine.
+ */
 export const merged = (
   { base, mine, theirs }: Versions<Document>,
   choices: Readonly<Record<string, 'mine' | 'theirs'>> = {},

@@ -1,4 +1,4 @@
-/** The fields of one panel while it is edited: what it is called, asks and draws. */
+/** Fields of one panel in the editor: title, queries and visualization */
 import { kindOf, ofRecords, queryOf, writtenOf } from '../../../editors/question.ts';
 import { QuestionFields } from '../../../editors/question-fields.tsx';
 import { SidePanel } from '../../../lists/side-panel.tsx';
@@ -10,7 +10,7 @@ import { SectionOfPanel } from './sections.tsx';
 
 type PanelQuery = Panel['queries'][number];
 
-/** All that can be chosen: only an import leaves a placeholder. */
+/** Selectable kinds; only an import creates a placeholder */
 const kinds: Readonly<Record<Exclude<Visual['kind'], 'placeholder'>, string>> = {
   'time-series': 'series over time',
   stat: 'large figures',
@@ -31,7 +31,7 @@ const kinds: Readonly<Record<Exclude<Visual['kind'], 'placeholder'>, string>> = 
   dashboards: 'dashboards',
 };
 
-/** A query that asks something at once. */
+/** Returns a query with default settings. */
 export const bareQuery = (name: string): PanelQuery =>
   ({
     name,
@@ -132,7 +132,7 @@ const Queries = ({
 const numberIn = (text: string): number | undefined =>
   text.trim() === '' || Number.isNaN(Number(text)) ? undefined : Number(text);
 
-/** Settings of all fields that are changed most. */
+/** Most frequently changed settings of all fields. */
 const Appearance = ({
   panel,
   onChange,

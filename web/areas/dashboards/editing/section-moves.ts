@@ -1,11 +1,11 @@
-/** What becomes of panels where sections go, and where panels go to sections. */
+/** Changes to panels when sections are deleted, or panels are moved to sections */
 import type { Document } from '../calls.ts';
 
-/** The lowest end of the panels of a section; null for those that are in none. */
+/** Returns the lowest edge of the panels of a section; `null` for those without a section. */
 const bottomOf = (panels: Document['panels'], section: string | null): number =>
   Math.max(0, ...panels.filter(({ place }) => place.section === section).map(({ place }) => place.y + place.height));
 
-/** The document without a section: its panels stand below those that are in none, and what was in it is in none. */
+/** Returns the document without a section: its panels move below those without a section. */
 export const withoutSection = (document: Document, id: string): Partial<Document> => {
   const below = bottomOf(document.panels, null);
   return {
@@ -20,7 +20,7 @@ export const withoutSection = (document: Document, id: string): Partial<Document
   };
 };
 
-/** A panel at the end of a section. */
+/** Returns the document with a panel at the end of a section. */
 export const movedTo = (document: Document, panelId: string, section: string | null): Partial<Document> => ({
   panels: document.panels.map((panel) =>
     panel.id === panelId

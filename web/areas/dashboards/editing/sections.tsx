@@ -1,4 +1,4 @@
-/** Sections of a dashboard while it is edited: their names, their order, and whether they are rows or tabs. */
+/** Sections of a dashboard in the editor: names, order, and display as rows or tabs */
 import { markedText } from '../../../frame/shown-text.tsx';
 import type { Document, Section } from '../calls.ts';
 import type { Drafting } from './draft.ts';
@@ -104,7 +104,7 @@ export const Sections = ({ drafting }: { readonly drafting: Drafting }) => {
   );
 };
 
-/** In which section a panel stands. */
+/** Selects the section of a panel. */
 export const SectionOfPanel = ({ drafting, panelId }: { readonly drafting: Drafting; readonly panelId: string }) => {
   const document = drafting.draft.value;
   const panel = drafting.panel(panelId);

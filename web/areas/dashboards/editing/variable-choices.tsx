@@ -1,11 +1,11 @@
-/** Fields of variables of whose values people choose: how many, in which order, and what at first. */
+/** Fields of variables with selectable values: number of values, order, and initial selection */
 import { Field } from '../../../editors/field.tsx';
 import { shownText } from '../../../frame/shown-text.tsx';
 import { allValues } from '../variable-values.ts';
 import { type Chosen, optionLines, type QueriedVariable } from './variable-kinds.ts';
 import { type Answered, Check, Choice, changed, entriesOf, type FieldsProps, Listed, Text } from './variable-parts.tsx';
 
-/** What is chosen where nobody chose: the first value, or what is chosen now. */
+/** Initial selection: the first value, or the current selection. */
 export const AtFirst = ({
   selected,
   answered,

@@ -1,4 +1,4 @@
-/** The fields of one variable while it is edited: those of its kind, and those that all have. */
+/** Fields of one variable in the editor: those of its kind, and the common ones */
 import { Field } from '../../../editors/field.tsx';
 import { AtFirst, ChosenFields, QueriedFields } from './variable-choices.tsx';
 import {
@@ -14,7 +14,7 @@ import {
 } from './variable-kinds.ts';
 import { Check, Choice, changed, entriesOf, type FieldsProps, Listed, Text } from './variable-parts.tsx';
 
-/** Texts of a kind: its field, what it is called, an example, and whether it may be left out. */
+/** Text fields of a kind: field, label, example, and whether it is required */
 type TextField = readonly [field: string, label: string, placeholder: string, isNeeded?: 'needed'];
 const match: TextField = ['match', 'Of series', 'up{job="node"}'];
 const texts: Readonly<Partial<Record<Kind, readonly TextField[]>>> = {

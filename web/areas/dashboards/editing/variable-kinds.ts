@@ -1,13 +1,13 @@
-/** Kinds of variables as they are edited: what each is called, what it begins with, and lists as lines of text. */
+/** Kinds of variables in the editor: label, defaults, and lists as lines of text */
 
 import { linesIn } from '../../../editors/lines.ts';
 import type { Variable } from '../calls.ts';
 
 export type Kind = Variable['kind'];
 export type Of<Name extends Kind> = Extract<Variable, { kind: Name }>;
-/** One of values of which people choose. */
+/** A variable with selectable values */
 export type Chosen = Extract<Variable, { several: boolean }>;
-/** One whose values are asked for. */
+/** A variable whose values come from a query */
 export type QueriedVariable = Extract<Variable, { refresh: string }>;
 type Filter = Of<'filters'>['filters'][number];
 
@@ -28,7 +28,7 @@ const isKind = (text: string): text is Kind => Object.hasOwn(kinds, text);
 const chosen = { several: false, allowsOther: true, selected: [] };
 const queriedDefaults = { ...chosen, refresh: 'range' as const };
 
-/** What a kind has at once. */
+/** Defaults of a kind */
 const begun: { readonly [Name in Kind]: Omit<Of<Name>, 'kind' | 'name' | 'hide' | 'inAddress'> } = {
   'label-values': { label: 'job', ...queriedDefaults },
   'field-values': { signal: 'logs', field: 'service', ...queriedDefaults },
@@ -42,7 +42,7 @@ const begun: { readonly [Name in Kind]: Omit<Of<Name>, 'kind' | 'name' | 'hide' 
   filters: { filters: [], always: [] },
 };
 
-/** What stays where a variable becomes one of another kind, if that has it too. */
+/** Fields that are preserved when a variable is converted to another kind that also has them */
 const retainedFields = {
   all: ['name', 'title', 'description', 'hide', 'inAddress'],
   chosen: ['several', 'all', 'allowsOther'],
@@ -55,7 +55,7 @@ export const isChosen = (variable: Variable): variable is Chosen => 'several' in
 const partOf = (variable: object, names: readonly string[]): object =>
   Object.fromEntries(Object.entries(variable).filter(([name]) => names.includes(name)));
 
-/** The variable as one of another kind. */
+/** Returns the variable converted to another kind. */
 export const convertVariable = (before: Variable, kind: string): Variable => {
   if (!isKind(kind) || kind === before.kind) return before;
   const fresh = { ...partOf(before, retainedFields.all), ...begun[kind], kind } as Variable;
@@ -66,7 +66,7 @@ export const convertVariable = (before: Variable, kind: string): Variable => {
   } as Variable;
 };
 
-/** A variable that is none of those. */
+/** Returns a new variable with an unused name. */
 export const newVariable = (variables: readonly Pick<Variable, 'name'>[]): Variable => {
   const usedNames = new Set(variables.map(({ name }) => name));
   let number = variables.length + 1;
@@ -80,13 +80,13 @@ export const newVariable = (variables: readonly Pick<Variable, 'name'>[]): Varia
   };
 };
 
-/** The list with one of it a place further up or down. */
+/** Returns the list with one item moved up or down. */
 export const moved = <Item>(items: readonly Item[], index: number, by: -1 | 1): readonly Item[] => {
   const [item, other] = [items[index], items[index + by]];
   return item === undefined || other === undefined ? items : items.with(index + by, item).with(index, other);
 };
 
-/** A list that is written as lines; `read` gives what `written` wrote. */
+/** A list in the form of text lines; `read` parses the output of `written`. */
 export interface Lines<Item> {
   written(items: readonly Item[]): string;
   read(text: string): Item[];
@@ -94,7 +94,7 @@ export interface Lines<Item> {
 
 const bar = ' | ';
 
-/** `value`, or `value | title`. */
+/** `value`, or `value | title` */
 export const optionLines: Lines<Of<'list'>['options'][number]> = {
   written: (options) =>
     options.map(({ value, title }) => (title === undefined ? value : `${value}${bar}${title}`)).join('\n'),
@@ -107,7 +107,7 @@ export const optionLines: Lines<Of<'list'>['options'][number]> = {
 
 export const textLines: Lines<string> = { written: (texts) => texts.join('\n'), read: linesIn };
 
-/** `job=node`; lines of one label and operator that follow each other are one condition of several values. */
+/** `job=node`; consecutive lines with the same label and operator are one condition with several values */
 export const filterLines: Lines<Filter> = {
   written: (filters) =>
     filters
@@ -119,7 +119,7 @@ export const filterLines: Lines<Filter> = {
     const filters: Filter[] = [];
     for (const line of linesIn(text)) {
       const [, label = line, operator = '=', value] = /^([^=!<>~]{1,1024})(=~|!~|!=|=|<|>)(.*)$/s.exec(line) ?? [];
-      // What is no condition has no value, which the API says at its place.
+      // An invalid condition has no value, which the API reports for its index.
       const values = value === undefined ? [] : [value];
       const last = filters.at(-1);
       if (last?.label === label && last.operator === operator)
@@ -130,6 +130,6 @@ export const filterLines: Lines<Filter> = {
   },
 };
 
-/** Whether lines say all of a list: a value with a line break or a bar in it cannot be written so. */
+/** Returns whether lines can express a list: a value must not contain a line break or a vertical bar. */
 export const isWritable = <Item>(lines: Lines<Item>, items: readonly Item[]): boolean =>
   JSON.stringify(lines.read(lines.written(items))) === JSON.stringify(items);

@@ -1,4 +1,4 @@
-/** What the fields of a variable are made of: texts, lists, choices, each with what the API said is wrong there. */
+/** Building blocks of variable fields: texts, lists and choices, each with the errors of the API */
 import { useEffect, useRef } from 'preact/hooks';
 import { Field } from '../../../editors/field.tsx';
 import type { Head } from '../board.ts';
@@ -9,20 +9,20 @@ export type Answered = Head['variables'][number];
 
 export interface FieldsProps<Of extends Variable = Variable> {
   readonly variable: Of;
-  /** What the API says of it: its values, and what is chosen. */
+  /** Response of the API for the variable: its values and the selection */
   readonly answered: Answered | undefined;
-  /** What is wrong at a path of the variable. */
+  /** Returns the error at a path of the variable */
   readonly problem: (at: string) => string | undefined;
   readonly onChange: (variable: Variable) => void;
 }
 
-/** The same with other fields; those without a value are left out. */
+/** Returns the variable with other fields; those without a value are omitted. */
 export const changed = (variable: Variable, fields: object): Variable =>
   Object.fromEntries(
     Object.entries({ ...variable, ...fields }).filter(([, value]) => value !== undefined),
   ) as unknown as Variable;
 
-/** A text that counts once it is written: a half of a name or of an expression is none. */
+/** A text field that is applied when editing ends, because partial names or expressions are invalid. */
 export const Text = ({
   value,
   isWrong,
@@ -33,7 +33,7 @@ export const Text = ({
   readonly value: string;
   readonly isWrong: boolean;
   readonly placeholder?: string;
-  /** Of a text of several lines. */
+  /** Number of rows of a multi-line text */
   readonly rows?: number;
   readonly onChange: (text: string) => void;
 }) => {

@@ -1,4 +1,4 @@
-/** Variables of a dashboard while it is edited: which there are, in which order, and what can be chosen of each. */
+/** Variables of a dashboard in the editor: list, order, and selectable values */
 import { useState } from 'preact/hooks';
 import type { CallError } from '../../../client/request.ts';
 import { Wrong } from '../../../editors/field.tsx';
@@ -11,7 +11,7 @@ import { VariableFields } from './variable-fields.tsx';
 import { kinds, moved, newVariable } from './variable-kinds.ts';
 import type { Answered } from './variable-parts.tsx';
 
-/** More values are not listed: they are counted. */
+/** Maximum number of listed values; further ones are counted */
 const maxOptions = 50;
 
 const labelOf = ({ value, title }: Answered['options'][number]): string =>
@@ -47,7 +47,7 @@ const Values = ({ of }: { readonly of: Answered | undefined }) => {
 
 const isAt = (path: string, at: string): boolean => path === at || path.startsWith(`${at}.`);
 
-/** What the API said is wrong with a variable, at a path of it; an empty one is the variable itself. */
+/** Returns the error of a variable at one of its paths; an empty path is the variable itself. */
 const problemsOf =
   (errors: readonly (CallError | undefined)[], index: number, { name }: Variable, answered: Answered | undefined) =>
   (at: string): string | undefined => {
@@ -65,7 +65,7 @@ const problemsOf =
     return messages.length === 0 ? undefined : [...new Set(messages)].join('; ');
   };
 
-/** Keys that stay with their variables: names are edited, and places change. */
+/** Stable keys of variables, because names and positions change. */
 const useKeys = (count: number) => {
   const [keys, setKeys] = useState<readonly number[]>([]);
   const next = Math.max(-1, ...keys) + 1;
@@ -74,7 +74,7 @@ const useKeys = (count: number) => {
   return [known, setKeys] as const;
 };
 
-/** Once it is drawn anew: a button that cannot be used any more gives its focus to the name of what it moved. */
+/** After rendering, a button that became disabled passes its focus to the name of the moved item. */
 const focusAgain = (button: HTMLButtonElement): void => {
   setTimeout(() => (button.disabled ? button.closest('details')?.querySelector('summary') : button)?.focus());
 };

@@ -1,13 +1,13 @@
-/** Which alerts a panel lists, and in which order. */
+/** Selection and order of the alerts in a panel */
 import type { Alert } from '../../alerts/calls.ts';
 import type { Visual } from '../calls.ts';
 import { isMatch } from '../patterns.ts';
 
-/** What a panel says of it; a draft leaves out what is usual. */
+/** Settings of the panel; a draft omits defaults */
 export type AlertsShown = Partial<Extract<Visual, { kind: 'alerts' }>>;
 type State = NonNullable<AlertsShown['states']>[number];
 
-/** States of panels as the API calls them. */
+/** Maps panel states to API states */
 const states: Readonly<Record<State, Alert['state']>> = {
   firing: 'firing',
   pending: 'pending',
@@ -26,7 +26,7 @@ interface Matcher {
   readonly value: string;
 }
 
-/** `{team="core", zone!~"a|b"}`; undefined where it cannot be read. */
+/** Parses `{team="core", zone!~"a|b"}`; returns `undefined` if it is invalid. */
 export const matchersIn = (text: string): readonly Matcher[] | undefined => {
   const inner = text
     .trim()
@@ -66,7 +66,7 @@ const orders: Readonly<Record<NonNullable<AlertsShown['order']>, (one: Alert, ot
   'name-descending': (one, other) => nameOrder(other, one),
 };
 
-/** Those that the panel lists, in its order; undefined where its labels cannot be read. */
+/** Returns the alerts of the panel in order; `undefined` if its labels are invalid. */
 export const chosenAlerts = (alerts: readonly Alert[], shown: AlertsShown): readonly Alert[] | undefined => {
   const { severities = [], rules = [], search = '', labels = '', order = 'severity' } = shown;
   const matchers = matchersIn(labels);
@@ -83,7 +83,7 @@ export const chosenAlerts = (alerts: readonly Alert[], shown: AlertsShown): read
     .sort(orders[order]);
 };
 
-/** By the values of labels; one group without a name where nothing groups them. */
+/** Groups alerts by label values; a single unnamed group without grouping labels. */
 export const grouped = (
   alerts: readonly Alert[],
   labels: readonly string[],

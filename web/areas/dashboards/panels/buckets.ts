@@ -1,11 +1,11 @@
-/** Values in buckets: those of a heatmap by time, and those of a histogram. */
+/** Buckets of values: over time for heatmaps, and for histograms */
 import { numberOf } from '../../../charts/reduce.ts';
 
-/** Finer ones are not told apart. */
+/** Maximum number of columns; finer ones are not distinguishable */
 const maxColumns = 120;
 const defaultRows = 20;
 const defaultBars = 30;
-/** A setting of somebody may ask for more than can be drawn. */
+/** Maximum number of bars, whatever the settings request */
 const maxBars = 200;
 
 export interface BucketSeries {
@@ -15,9 +15,9 @@ export interface BucketSeries {
 }
 
 export interface Heat {
-  /** Starts of columns, in epoch milliseconds. */
+  /** Start of each column, in epoch milliseconds */
   readonly steps: readonly number[];
-  /** From the lowest up. */
+  /** Rows in ascending order */
   readonly rows: readonly { readonly name: string; readonly counts: readonly number[] }[];
 }
 
@@ -27,7 +27,7 @@ const known = (points: BucketSeries['points']): [number, number][] =>
     return number === undefined || !Number.isFinite(number) ? [] : [[time, number]];
   });
 
-/** Times in columns: their own where there are few, else so many of the same width. */
+/** Returns columns: one per time if there are few, otherwise columns of equal width. */
 const columnsOf = (
   times: readonly number[],
 ): { readonly steps: readonly number[]; readonly at: (time: number) => number } => {
@@ -44,11 +44,11 @@ const columnsOf = (
   };
 };
 
-/** The upper end of a bucket: of Prometheus' label, or of its name. */
+/** Returns the upper bound of a bucket, from the Prometheus label or its name. */
 const endOf = ({ name, labels }: BucketSeries): number =>
   Number((labels['le'] ?? name).replace(/^\+?Inf$/i, 'Infinity'));
 
-/** Series that are buckets. Those of Prometheus each hold the ones below them too. */
+/** Returns the heatmap of bucket series. Prometheus buckets are cumulative. */
 export const heatOfBuckets = (series: readonly BucketSeries[]): Heat => {
   const isNumbered = series.every((each) => !Number.isNaN(endOf(each)));
   const ordered = isNumbered ? [...series].sort((one, other) => endOf(one) - endOf(other)) : series;
@@ -70,7 +70,7 @@ export const heatOfBuckets = (series: readonly BucketSeries[]): Heat => {
   };
 };
 
-/** A length of 1, 2 or 5 times a power of ten. */
+/** Returns a length of 1, 2 or 5 times a power of ten. */
 const roundLength = (minLength: number): number => {
   const power = 10 ** Math.floor(Math.log10(minLength));
   return [1, 2, 5, 10].map((each) => each * power).find((each) => each >= minLength * 0.999999) ?? minLength;
@@ -94,7 +94,7 @@ const boundsOf = (values: readonly number[], targetCount: number, size: number |
 const placeIn = ({ first, size, count }: Bounds, value: number): number =>
   Math.max(0, Math.min(count - 1, Math.floor((value - first) / size)));
 
-/** A heatmap whose buckets are made of the values. */
+/** Returns a heatmap with buckets computed from values. */
 export const heatOfValues = (series: readonly BucketSeries[]): Heat => {
   const points = series.flatMap((each) => known(each.points));
   if (points.length === 0) return { steps: [], rows: [] };
@@ -119,7 +119,7 @@ export const heatOfValues = (series: readonly BucketSeries[]): Heat => {
 };
 
 export interface Histogram {
-  /** Where each bucket begins. */
+  /** Start of each bucket */
   readonly starts: readonly number[];
   readonly size: number;
   readonly series: readonly { readonly name: string; readonly counts: readonly number[] }[];
@@ -132,7 +132,7 @@ export interface HistogramSettings {
   readonly combines?: boolean;
 }
 
-/** How many values of each series are in each bucket. */
+/** Returns the number of values of each series per bucket. */
 export const histogramOf = (
   series: readonly { readonly name: string; readonly values: readonly unknown[] }[],
   { bucketSize = null, bucketOffset = 0, bucketCount = null, combines = false }: HistogramSettings,
@@ -167,13 +167,13 @@ export interface Stretch {
   readonly value: unknown;
 }
 
-/** A value for each step as stretches up to the next one; equal ones that follow each other are one, where that is wanted. */
+/** Returns the values of steps as intervals up to the next step; equal adjacent ones are merged if requested. */
 export const stretchesOf = (
   points: readonly (readonly [time: number, value: unknown])[],
   { to, merges }: { readonly to: number; readonly merges: boolean },
 ): Stretch[] => {
   const gaps = points.slice(1).map(([time], index) => time - (points[index]?.[0] ?? time));
-  // The last one is as long as they mostly are.
+  // The last interval has the median length.
   const medianGap = [...gaps].sort((one, other) => one - other)[Math.floor(gaps.length / 2)] ?? 60_000;
   const stretches: Stretch[] = [];
   for (const [index, [from, value]] of points.entries()) {

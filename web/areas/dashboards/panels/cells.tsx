@@ -1,4 +1,4 @@
-/** Panels of values in buckets: heatmaps and histograms. Their code comes when one is first shown. */
+/** Panels of bucketed values: heatmaps and histograms. The code is loaded on first use. */
 import { useMemo } from 'preact/hooks';
 import { Numbers } from '../../../charts/lines.tsx';
 import { shownValue } from '../../../charts/values.ts';
@@ -18,7 +18,7 @@ import {
 } from './buckets.ts';
 import type { PanelProps } from './panel-props.ts';
 
-/** Shades of a cell; one path is drawn for each. */
+/** Number of shades of a cell; each is drawn with one path */
 const shades = 8;
 const palette = 8;
 const number = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 });
@@ -30,7 +30,7 @@ const cellsByShade = ({ rows }: Heat): readonly string[] => {
   for (const [row, { counts }] of rows.entries())
     for (const [column, count] of counts.entries()) {
       if (count <= 0) continue;
-      // Few are seen, too: what is rare matters most.
+      // Logarithmic, so that small counts remain visible: rare values matter most.
       const shade = Math.min(shades - 1, Math.floor((Math.log1p(count) / Math.log1p(maxCount)) * shades));
       paths[shade] += `M${column},${rows.length - row - 1}h1v1h-1z`;
     }
@@ -85,7 +85,7 @@ export const HeatmapPanel = (props: PanelProps) => {
   );
 };
 
-/** Bars that stand on each other. */
+/** Stacked bars. */
 const Bars = ({
   of: { starts, series },
   title,

@@ -1,4 +1,4 @@
-/** Panels of a few figures: large numbers, gauges, bars and shares. */
+/** Panels of few values: large numbers, gauges, bars and pie charts */
 import { numberOf } from '../../../charts/reduce.ts';
 import { Spark } from '../../../charts/spark.tsx';
 import { shownText } from '../../../frame/shown-text.tsx';
@@ -29,7 +29,7 @@ export const StatPanel = ({ drawn }: PanelProps) => {
   );
 };
 
-/** How far a value is between its limits, 0 to 1. */
+/** Returns the position of a value between its limits, 0 to 1. */
 const shareOf = ({ value, field }: Figure, maxValue: number): number => {
   const { min = 0, max = field.unit === '%' ? 100 : field.unit === '1' ? 1 : maxValue } = field.settings;
   return value === undefined ? 0 : Math.max(0, Math.min(1, (value - min) / (max - min || 1)));
@@ -37,7 +37,7 @@ const shareOf = ({ value, field }: Figure, maxValue: number): number => {
 
 const maxOf = (figures: readonly Figure[]): number => Math.max(0, ...figures.map(({ value }) => value ?? 0)) || 1;
 
-/** Figures as bars of a length, each with its value written beside. */
+/** Values as bars, each with its text. */
 const Bars = ({ figures }: { readonly figures: readonly Figure[] }) => (
   <dl class="bar-list">
     {figures.map((figure) => (
@@ -62,7 +62,7 @@ export const BarGaugePanel = ({ drawn }: PanelProps) => {
   return figures.length === 0 ? <Nothing /> : <Bars figures={figures} />;
 };
 
-/** Where an arc of half a circle ends. */
+/** Returns the end of an arc of a half circle. */
 const arcTo = (share: number): string =>
   `${(50 - 40 * Math.cos(Math.PI * share)).toFixed(2)} ${(50 - 40 * Math.sin(Math.PI * share)).toFixed(2)}`;
 
@@ -96,7 +96,7 @@ export const GaugePanel = ({ drawn }: PanelProps) => {
   );
 };
 
-/** A slice from one share of the circle to another. */
+/** Returns the path of a slice between two shares of the circle. */
 const sliceOf = (from: number, to: number): string => {
   const point = (share: number): string =>
     `${(50 + 48 * Math.sin(2 * Math.PI * share)).toFixed(2)} ${(50 - 48 * Math.cos(2 * Math.PI * share)).toFixed(2)}`;
@@ -104,7 +104,7 @@ const sliceOf = (from: number, to: number): string => {
   return `M50 50L${point(from)}A48 48 0 ${end - from > 0.5 ? 1 : 0} 1 ${point(end)}Z`;
 };
 
-/** More slices than this are told as one. */
+/** Maximum number of slices; further values are combined */
 const maxSlices = 8;
 
 export const PiePanel = ({ drawn }: PanelProps) => {
@@ -151,7 +151,7 @@ const labelsOf = (fields: readonly Field[], x: unknown): Field | undefined =>
   fields.find(({ name }) => name === x) ??
   fields.find(({ type, times }) => times === undefined && type !== 'number' && type !== 'duration');
 
-/** Bars by a column; without one, a bar for each series. */
+/** Bars by a column; without one, a bar per series. */
 export const BarsPanel = ({ drawn }: PanelProps) => {
   const fields = fieldsOf(drawn);
   const labels = labelsOf(fields, drawn.visual['x']);

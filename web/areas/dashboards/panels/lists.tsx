@@ -1,4 +1,4 @@
-/** Panels that list traces, alerts and dashboards, each with a way to it. Their code comes when one is first shown. */
+/** Panels that list traces, alerts and dashboards, with links. The code is loaded on first use. */
 import { useEffect, useState } from 'preact/hooks';
 import { Question } from '../../../client/query.ts';
 import { allInAddress, toArea } from '../../../frame/address.ts';
@@ -26,7 +26,7 @@ const nothing = (what: string) => (
   </p>
 );
 
-/** Spans, each with a way to its trace. */
+/** Spans, each with a link to its trace. */
 export const TracesPanel = (props: PanelProps) => {
   const { drawn } = props;
   const maxSpans = (drawn.visual['max'] as number | undefined) ?? 100;
@@ -46,7 +46,7 @@ export const TracesPanel = (props: PanelProps) => {
           failed: row[status] === 'error',
         }));
   });
-  // What names no trace is at least a table.
+  // A result without trace ids is displayed as a table.
   if (spans.length === 0) return <TablePanel {...props} />;
   return (
     <Scrolled class="panel-rows" label={`Traces of ${drawn.title === '' ? 'the panel' : drawn.title}`}>
@@ -137,7 +137,7 @@ export const AlertsPanel = ({ drawn, isFrozen }: PanelProps) => {
 
 type DashboardsShown = Partial<Extract<Visual, { kind: 'dashboards' }>>;
 
-/** An address of a dashboard, with the range and the variables where the panel keeps them. */
+/** Returns the URL of a dashboard, with range and variables if the panel preserves them. */
 const wayTo = (id: string, { keepTime = false, keepVariables = false }: DashboardsShown): string => {
   const addressParams = new URLSearchParams();
   const names = [...new Set(new URLSearchParams(location.search).keys())];

@@ -1,4 +1,4 @@
-/** A panel of nodes and edges. Its code comes when one is first shown. */
+/** Panel of nodes and edges. The code is loaded on first use. */
 import { useMemo } from 'preact/hooks';
 import { Graph, type GraphEdge, type GraphNode } from '../../../charts/graph.tsx';
 import { numberOf } from '../../../charts/reduce.ts';
@@ -8,7 +8,7 @@ import { type Drawn, type Field, fieldsOfTable, isNumeric, shownIn, tablesOf } f
 import type { PanelProps } from './panel-props.ts';
 import { TablePanel } from './table.tsx';
 
-/** More are read by nobody. */
+/** Maximum numbers of displayed nodes and edges */
 const [maxNodes, maxEdges] = [500, 2_000];
 
 interface Found {
@@ -19,7 +19,7 @@ interface Found {
 const named = (fields: readonly Field[], ...names: readonly string[]): Field | undefined =>
   fields.find(({ name }) => names.includes(name.toLowerCase()));
 
-/** A figure in the unit that the panel has for it, else in its own. */
+/** Formats a value with the unit of the panel, otherwise with its own. */
 const figureIn = (field: Field | undefined, row: number, unit: string | undefined): string => {
   const value = field?.values[row];
   if (field === undefined || value === null || value === undefined) return '';
@@ -76,7 +76,7 @@ const nodesIn = (drawn: Drawn, fields: readonly Field[]): readonly GraphNode[] =
   });
 };
 
-/** Nodes and edges of tables: as Grafana names their columns, or from the first column of texts to the second. */
+/** Returns nodes and edges of tables: by Grafana's column names, or from the first text column to the second. */
 const graphOf = (drawn: Drawn): Found => {
   const tables = tablesOf(drawn).map((table) => fieldsOfTable(drawn, table));
   const isNodes = (fields: readonly Field[]): boolean =>
@@ -92,7 +92,7 @@ const graphOf = (drawn: Drawn): Found => {
 export const NodeGraphPanel = (props: PanelProps) => {
   const { drawn } = props;
   const { nodes, edges } = useMemo(() => graphOf(drawn), [drawn]);
-  // What has no two ends is at least a table.
+  // A result without two endpoints is displayed as a table.
   if (nodes.length === 0) return <TablePanel {...props} />;
   const title = drawn.title === '' ? 'Graph' : drawn.title;
   return (

@@ -2,14 +2,14 @@ import type { Drawn } from '../fields.ts';
 
 export interface PanelProps {
   readonly drawn: Drawn;
-  /** Of what is drawn, in pixels. */
+  /** Height of the drawing area in pixels */
   readonly height: number;
-  /** The range, in epoch milliseconds. */
+  /** Start of the range, in epoch milliseconds */
   readonly from: number;
   readonly to: number;
   readonly marks: readonly number[];
-  /** Panels of one have one cursor. */
+  /** Panels of a group share a cursor */
   readonly group: string;
-  /** Of a snapshot: nothing is asked for it. */
+  /** Whether the panel belongs to a snapshot, which sends no queries */
   readonly isFrozen?: boolean;
 }

@@ -1,4 +1,4 @@
-/** What a panel draws, by its kind. A kind without a drawing does not compile. */
+/** Renders a panel by its kind. A kind without a renderer does not compile. */
 import type { ComponentType } from 'preact';
 import { later } from '../../../frame/lazy-load.tsx';
 import { Markdown } from '../../../frame/markdown.tsx';
@@ -43,12 +43,12 @@ const kinds: Readonly<Record<Visual['kind'], ComponentType<PanelProps>>> = {
   placeholder: PlaceholderPanel,
 };
 
-/** Kinds that ask nothing. */
+/** Returns whether a kind has no query. */
 export const hasNoQuery = (kind: string): boolean => ['text', 'placeholder'].includes(kind);
 
 export const DrawnPanel = (props: PanelProps) => {
   const { kind } = props.drawn.visual;
-  // A snapshot may be of a version that knew another kind.
+  // A snapshot may be from a version with another kind.
   const View = Object.hasOwn(kinds, kind) ? kinds[kind as Visual['kind']] : TablePanel;
   return <View {...props} />;
 };

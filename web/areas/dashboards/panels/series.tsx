@@ -1,4 +1,4 @@
-/** A panel of series over time. Its code and uPlot come when one is first shown. */
+/** Panel of time series. The code and uPlot are loaded on first use. */
 import { useMemo } from 'preact/hooks';
 import { OverTime, type TimeSeries } from '../../../charts/over-time.tsx';
 import { numberOf } from '../../../charts/reduce.ts';
@@ -23,13 +23,13 @@ const seriesOf = (field: Field, values: readonly unknown[]): TimeSeries => {
   };
 };
 
-/** Limits that are drawn where a field asks for it. */
+/** Returns the limits that fields display. */
 const limitsOf = (fields: readonly Field[]): (readonly [number, string])[] => {
   const own = fields.find(({ settings }) => (settings.drawing?.thresholds ?? 'none') !== 'none')?.settings.thresholds;
   return (own?.steps ?? []).flatMap(({ value, colour }) => (value === null ? [] : [[value, toneOf(colour)] as const]));
 };
 
-/** The bounds of what was expected, by places of fields, and the values between them. */
+/** Returns the bounds of expected values, by field index, and the values between them. */
 const bandsOf = (fields: readonly Field[]): (readonly [upper: number, lower: number, of: number])[] => {
   const placeOf = (of: string, part: string): number =>
     fields.findIndex(({ band }) => band?.of === of && band.part === part);
@@ -43,9 +43,9 @@ const bandsOf = (fields: readonly Field[]): (readonly [upper: number, lower: num
 const isSame = (one: readonly number[], other: readonly number[]): boolean =>
   one === other || (one.length === other.length && one.every((time, at) => time === other[at]));
 
-/** A field's values at the steps of its panel. */
+/** Returns the values of a field at the steps of its panel. */
 const atSteps = ({ values }: Field, times: readonly number[], steps: readonly number[]): readonly unknown[] => {
-  // Most have all steps of their panel; finding each by its time costs more than drawing it.
+  // Most fields have all steps of their panel; a lookup per time costs more than drawing.
   if (isSame(times, steps)) return values;
   const byTime = new Map(times.map((time, at) => [time, values[at]]));
   return steps.map((step) => byTime.get(step));

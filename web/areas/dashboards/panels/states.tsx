@@ -1,4 +1,4 @@
-/** Panels of states over time: stretches of one state, or a cell for each step. Their code comes when one is first shown. */
+/** Panels of states over time: intervals of a state, or a cell per step. The code is loaded on first use. */
 import { useMemo } from 'preact/hooks';
 import { shownText, textOf } from '../../../frame/shown-text.tsx';
 import { shortTime, shownTime } from '../../../frame/shown-time.ts';
@@ -8,7 +8,7 @@ import { type Field, fieldsOf, shownIn, timesOf, toneIn } from '../fields.ts';
 import { type Stretch, stretchesOf } from './buckets.ts';
 import type { PanelProps } from './panel-props.ts';
 
-/** More are read by nobody, and cost a frame. */
+/** Maximum numbers of displayed rows and cells; more would slow down rendering */
 const [maxRows, maxCells, maxTableRows] = [100, 150, 300];
 const palette = 8;
 
@@ -17,7 +17,7 @@ interface Row {
   readonly stretches: readonly (Stretch & { readonly text: string; readonly swatchClass: string })[];
 }
 
-/** The last cells of a row that has too many. */
+/** Returns rows with their last cells if there are too many. */
 const rowsOf = (drawn: PanelProps['drawn'], to: number, merges: boolean): readonly Row[] => {
   const all = fieldsOf(drawn);
   const states = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** Panels of rows: tables, log records, and what this page draws in no other form. */
+/** Panels of rows: tables, log records, and results without another visualization */
 import { useState } from 'preact/hooks';
 import { numberOf } from '../../../charts/reduce.ts';
 import { shownText, textOf } from '../../../frame/shown-text.tsx';
@@ -17,10 +17,10 @@ import {
 } from '../fields.ts';
 import type { PanelProps } from './panel-props.ts';
 
-/** More rows are read by nobody. */
+/** Maximum number of displayed rows */
 const maxRows = 1_000;
 
-/** Series as a table: one row for each, with its last value. */
+/** Returns series as a table: one row each, with the last value. */
 const tableOfSeries = (fields: readonly Field[]): readonly (readonly [Field, unknown])[] =>
   fields
     .filter(({ times }) => times !== undefined)
@@ -122,7 +122,7 @@ export const TablePanel = (props: PanelProps) => {
   );
 };
 
-/** Log records, one a line. */
+/** Log records, one per line. */
 export const LogsPanel = ({ drawn }: PanelProps) => {
   const records = tablesOf(drawn).flatMap(({ columns, rows }) => {
     const at = (name: string): number => columns.findIndex((column) => column.name === name);
