@@ -601,7 +601,7 @@ for (const [what, restarts] of [
     }
     for (const n of [3, 4]) t.is(emitted().filter((each) => each === due(n)).length, 1);
     t.is(lines.length, 1);
-    t.like(lines[0]?.fields, { schedule: 'counts', things: restarts ? 1 : 2 });
+    t.like(lines[0]?.fields, { schedule: 'counts', items: restarts ? 1 : 2 });
     t.regex(lines[0]?.message ?? '', /due times lay ahead of the clock/);
   });
 

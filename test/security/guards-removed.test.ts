@@ -134,8 +134,8 @@ const safeguards: Readonly<Record<string, Safeguard>> = {
   },
   'an answer is remembered by rights': {
     file: 'api/kernel/result-cache.ts',
-    original: '{ rights, asked }',
-    replacement: '{ asked, role: rights.role }',
+    original: '{ rights, request }',
+    replacement: '{ request, role: rights.role }',
     guard: ['test/cases/api-result-cache.test.ts', '*never shares an answer'],
   },
 };

@@ -1,0 +1,113 @@
+/**
+ * The words that identifiers, file names, API fields and texts must not use, each with the word to use instead (`docs/glossary.md`),
+ * and readers of those names and texts.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { isIdentifier, isPrivateIdentifier, type Node } from 'typescript/unstable/ast';
+import { API } from 'typescript/unstable/sync';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Words of identifiers, in lower case, and what to write instead. */
+export const deniedWords: ReadonlyMap<string, string> = new Map([
+  ['told', 'reported, emitted, published, notified or a noun'],
+  ['tell', 'report, emit, publish or notify'],
+  ['tells', 'reports, emits, publishes or notifies'],
+  ['telling', 'reporting, or a noun'],
+  ['asked', 'requested, or a noun such as query, request or parameters'],
+  ['asks', 'requests, or a noun'],
+  ['asking', 'query, request or context'],
+  ['kept', 'stored, cached or retained'],
+  ['said', 'declared, parsed or a noun such as input or message'],
+  ['unsaid', 'unmatched or unspecified'],
+  ['heard', 'received or lastSeen'],
+  ['standing', 'status or state'],
+  ['standings', 'statuses or states'],
+  ['beside', 'companion, extra or sidePanel'],
+  ['fence', 'egressPolicy, tenantFilter or guard'],
+  ['fences', 'egress policies, tenant filters or guards'],
+  ['anew', 'a verb with re-, such as reload or restart'],
+  ['usual', 'default, typical or normal'],
+  ['wanted', 'requested, expected or required'],
+  ['deed', 'action'],
+  ['deeds', 'actions'],
+  ['foresight', 'forecaster or prediction'],
+  ['witness', 'requiredLiteral'],
+  ['slab', 'buffer'],
+  ['slabs', 'bufferPool'],
+  ['beat', 'heartbeat'],
+  ['beats', 'heartbeats'],
+  ['shelf', 'index or cache'],
+  ['learnt', 'learned or trained'],
+  ['lacks', 'missing'],
+  ['became', 'a noun for the new value'],
+]);
+
+/** Prefixes of limits and what to write instead. */
+const deniedPrefixes: readonly (readonly [RegExp, string])[] = [
+  [/^[#_]*most(?=[A-Z])/, 'max'],
+  [/^[#_]*least(?=[A-Z])/, 'min'],
+];
+
+/** The words of a name in camel, snake or kebab case, in lower case. */
+export const wordsOf = (name: string): string[] =>
+  name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replace(/([A-Z]+)([A-Z][a-z])/g, '$1 $2')
+    .split(/[^A-Za-z0-9]+/)
+    .filter((word) => word !== '')
+    .map((word) => word.toLowerCase());
+
+/** What to write instead of a name; undefined where it uses no denied word. */
+export const betterNameOf = (name: string): string | undefined => {
+  const prefix = deniedPrefixes.find(([pattern]) => pattern.test(name));
+  if (prefix !== undefined) return prefix[1];
+  return wordsOf(name)
+    .map((word) => deniedWords.get(word))
+    .find((better) => better !== undefined);
+};
+
+/** Every identifier of the project's TypeScript with a file that uses it. */
+export const identifiersOfProject = (): ReadonlyMap<string, string> => {
+  const api = new API({ cwd: root });
+  const found = new Map<string, string>();
+  try {
+    for (const config of ['tsconfig.json', 'web/tsconfig.json']) {
+      const program = api
+        .updateSnapshot({ openProject: join(root, config) })
+        .getProjects()
+        .at(-1)?.program;
+      for (const file of program?.getSourceFileNames() ?? []) {
+        if (!file.startsWith(root) || file.includes('/node_modules/')) continue;
+        const visit = (node: Node): void => {
+          if ((isIdentifier(node) || isPrivateIdentifier(node)) && !found.has(node.text))
+            found.set(node.text, file.slice(root.length));
+          node.forEachChild(visit);
+        };
+        program?.getSourceFile(file)?.forEachChild(visit);
+      }
+    }
+    return found;
+  } finally {
+    api.close();
+  }
+};
+
+/** Names that stay, each with its reason. The test fails when one of them is no longer in use. */
+export const exceptions = (): Readonly<Record<'identifiers' | 'fields' | 'texts', Readonly<Record<string, string>>>> =>
+  JSON.parse(readFileSync(join(import.meta.dirname, 'vocabulary-exceptions.json'), 'utf8'));
+
+/** Phrases of descriptions and messages that are not standard English. */
+export const deniedPhrases =
+  /\b(?:told|asked|kept|said|heard|beside|anew|wanted|so many|so much|stands? (?:in|by|for itself)|held against|is asked|leaves? out|left out|of it is|none is)\b/i;
+
+/** The sentences of a text. Code in backticks counts as one word. */
+export const sentencesOf = (text: string): string[] =>
+  text
+    .replace(/`[^`]*`/g, 'code')
+    .replace(/\b(?:e\.g|i\.e|vs|etc)\./g, 'abbreviation')
+    .split(/(?<=[.!?;:])\s+/)
+    .map((sentence) => sentence.trim())
+    .filter((sentence) => sentence !== '');
