@@ -66,7 +66,7 @@ type Client = (Redis | Cluster) & Scripts;
 
 const connect = (url: string): Client =>
   connectRedis(url, {
-    oiqTake: { lua: consumeScript, numberOfKeys: 1 },
+    oiqConsume: { lua: consumeScript, numberOfKeys: 1 },
     oiqSpend: { lua: spendScript, numberOfKeys: 1 },
   }) as Client;
 

@@ -44,7 +44,7 @@ test.serial('use goes before favourites, and both before the name; who marked it
     (await list()).slice(0, 3).map(({ id }) => id),
     [second?.['id'], third?.['id'], first?.['id']],
   );
-  t.like(await one(String(third?.['id'])), { place: 2, favourites: 1, isFavourite: true, made: 0 });
+  t.like(await one(String(third?.['id'])), { place: 2, favourites: 1, isFavourite: true, dashboards: 0 });
   t.is((await request('GET', `/api/templates/${third?.['id']}`, 'editor')).isFavourite, false);
   t.is((await list('?favourite=true')).length, 1);
   t.deepEqual(await request('DELETE', `/api/templates/${third?.['id']}/favourite`), { isFavourite: false });
@@ -87,7 +87,7 @@ test.serial(
     await request('GET', `/api/dashboards/${remaining.id}?countView=true`);
     await harness.request('DELETE', `/api/dashboards/${removed.id}`, { as: 'editor', headers: { 'if-match': '"1"' } });
     const { items } = await request('GET', '/api/templates/usage');
-    t.like(items[0], { id: 'kafka', name: 'Kafka', made: 2, present: 1, opened: 1 });
+    t.like(items[0], { id: 'kafka', name: 'Kafka', dashboards: 2, present: 1, opened: 1 });
 
     // Another one that takes the id was not made of the template.
     const path = `/api/dashboards?id=${removed.id}`;
@@ -97,7 +97,7 @@ test.serial(
     const since = await harness.request('GET', `/api/templates/kafka?dashboardId=${removed.id}`, { as: 'viewer' });
     t.is(since.status, 404);
     const { items: later } = await request('GET', '/api/templates/usage');
-    t.like(later[0], { id: 'kafka', made: 2, present: 1, opened: 1 });
+    t.like(later[0], { id: 'kafka', dashboards: 2, present: 1, opened: 1 });
   },
 );
 

@@ -271,7 +271,7 @@ test.serial('what fails at one location is tried at the others at once, off the 
   const requestedRuns = async (token: string) => {
     const headers = { authorization: `Bearer ${token}` };
     const body = { probe: 'looks' };
-    return (await harness.request('POST', '/api/synthetics/probe/work', { as: 'nobody', body, headers })).body.asked;
+    return (await harness.request('POST', '/api/synthetics/probe/work', { as: 'nobody', body, headers })).body.requestedRuns;
   };
   const dueMs = lastDueAt({ id, every }, here.id, Date.now());
   t.is((await alarm(here.token, dueMs + 1)).status, 200);
