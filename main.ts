@@ -137,11 +137,14 @@ const restrictAccess = (directory: string, log: Log): void => {
   if (mode.endsWith('00')) return;
   try {
     const other = readdirSync(directory).find((name) => !ours.test(name));
-    if (other !== undefined) throw new Error(`it holds ${other}, which is not ours`);
+    if (other !== undefined) throw new Error(`it contains ${other}, which OIQ did not create`);
     chmodSync(directory, 0o700);
-    log.warn({ directory, mode }, 'others could read the data directory: it is closed to them now');
+    log.warn({ directory, mode }, 'other users could read the data directory: their access was removed');
   } catch (error) {
-    log.warn({ directory, mode, error }, 'others can read the data directory: give oiq one of its own, with mode 700');
+    log.warn(
+      { directory, mode, error },
+      'other users can read the data directory: give oiq its own directory, with mode 700',
+    );
   }
 };
 

@@ -27,7 +27,7 @@ export const lockDirectory = async (directory: string, waitMs: number): Promise<
       return { close: async () => database.close() };
     } catch (cause) {
       database.close();
-      if (!/locked|busy/i.test(String(cause))) throw damageOf(path, 'Remove it: it holds nothing', cause) ?? cause;
+      if (!/locked|busy/i.test(String(cause))) throw damageOf(path, 'Remove it: it contains no data', cause) ?? cause;
       if (Date.now() >= deadline) throw new DirectoryLockedError(directory, pidIn(holder), cause);
     }
     await delay(50);

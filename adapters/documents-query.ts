@@ -28,7 +28,7 @@ const checkCondition = (path: string, condition: unknown): void => {
   if (!isPlain(condition)) return;
   for (const [operator, operand] of Object.entries(condition)) {
     if (operator.startsWith('$') && !comparisons.has(operator) && !logical.has(operator))
-      throw new TypeError(`filter on ${path} uses ${operator}, which is not shared by the stores`);
+      throw new TypeError(`filter on ${path} uses ${operator}, which not all stores support`);
     checkCondition(path, operand);
   }
 };
@@ -38,11 +38,11 @@ export const renamed = (filter: Filter, pathOf: (path: string) => string): Recor
   const result: Record<string, unknown> = {};
   for (const [path, condition] of Object.entries(filter)) {
     if (logical.has(path)) {
-      if (!Array.isArray(condition)) throw new TypeError(`${path} in a filter takes a list`);
+      if (!Array.isArray(condition)) throw new TypeError(`${path} in a filter must be a list`);
       result[path] = condition.map((part: Filter) => renamed(part, pathOf));
       continue;
     }
-    if (path.startsWith('$')) throw new TypeError(`filter uses ${path}, which is not shared by the stores`);
+    if (path.startsWith('$')) throw new TypeError(`filter uses ${path}, which not all stores support`);
     checkCondition(path, condition);
     result[pathOf(path)] = condition;
   }
@@ -121,7 +121,7 @@ export const countedFields = (fields: readonly string[], { chosen = {} }: CountO
     if (field.includes('.') || ['id', 'version', 'createdAt', 'updatedAt'].includes(field))
       throw new TypeError(`values of ${field} are not counted`);
   for (const field of Object.keys(chosen))
-    if (!fields.includes(field)) throw new TypeError(`a value of ${field} is chosen, which is not counted`);
+    if (!fields.includes(field)) throw new TypeError(`the selected field ${field} is not counted`);
   return fields;
 };
 
@@ -145,7 +145,7 @@ export const placeOf = (document: Readonly<Record<string, unknown>>, order: Orde
   order.map(([path]) => {
     const [value = null] = valuesAt(document, path.split('.'));
     if (!isScalar(value))
-      throw new TypeError(`documents cannot be sorted by ${path}: one holds a list or an object there`);
+      throw new TypeError(`documents cannot be sorted by ${path}: a document has a list or an object at that path`);
     return value;
   });
 

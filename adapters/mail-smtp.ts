@@ -35,7 +35,9 @@ export const smtpMailer = ({ url, from }: { readonly url: string; readonly from:
         await transport.sendMail({ from, to: { name: '', address: to }, subject, text, html, headers });
       } catch (error) {
         if (isFinal(error as { responseCode?: number; code?: string }))
-          throw new PermanentError('mail', `the mail server refuses it: ${(error as Error).message}`, { cause: error });
+          throw new PermanentError('mail', `the mail server rejected the message: ${(error as Error).message}`, {
+            cause: error,
+          });
         throw error;
       }
     },

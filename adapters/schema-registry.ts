@@ -69,7 +69,7 @@ const registered = async (
       ids.set(subject, id);
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
-      const message = `the schema registry at ${url} did not take ${subject}: ${reason}`;
+      const message = `the schema registry at ${url} did not accept ${subject}: ${reason}`;
       throw isAway(cause) ? new UnavailableError(message, { cause }) : new Error(message, { cause });
     }
   }

@@ -160,7 +160,7 @@ export const transactFor = ({ documents, clock, directory }: ChangePorts, contex
           nothing = true;
         },
       });
-      if (chains.size === 0 && !nothing) throw new Error('a change must record what it did');
+      if (chains.size === 0 && !nothing) throw new Error('a change must record its effect');
       for (const [tenantId, entries] of chains) await appendRecords(transaction, tenantId, entries);
       return result;
     });

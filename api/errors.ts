@@ -107,7 +107,7 @@ export const invalidFields = (details: readonly Detail[]): ApiError => {
 
 /** Returns `NOT_FOUND`. An id of another tenant gives the same error. */
 export const notFound = (what: string): ApiError =>
-  new ApiError('NOT_FOUND', `there is no such ${what} in this organization`);
+  new ApiError('NOT_FOUND', `the ${what} does not exist in this organization`);
 
 /** Returns `RATE_LIMITED` with `Retry-After`. */
 export const rateLimited = (message: string, retryAfterMs: number): ApiError =>

@@ -31,11 +31,9 @@ export const resignChain = async (
   const key = evidenceKeyOf(makeSecretBox(await secretKeyOf(settings)));
   const heads = openHeadStore(bus, columns);
   try {
-    if ((await newestSequence(documents, tenantId)) === 0) throw new Error(`there is no audit chain of ${tenantId}`);
+    if ((await newestSequence(documents, tenantId)) === 0) throw new Error(`${tenantId} has no audit chain`);
     if ((await heads.newest(tenantId)).some((head) => key.signed(head)))
-      throw new Error(
-        `the audit chain of ${tenantId} has signed tree heads: what is new is signed without being asked for`,
-      );
+      throw new Error(`the audit chain of ${tenantId} has signed tree heads: new records are signed automatically`);
     const change = systemChange({ documents, clock }, 'audit-log.sign');
     await change(async ({ record }) => record({ id: tenantId, tenantId, actor: systemActor('command line') }));
     const head = await chainSigning({ documents, heads, key, clock, log, fromBeginning: true }).signNew(tenantId);

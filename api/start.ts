@@ -96,15 +96,15 @@ const hourly = (name: string, summary: string, run: (ports: UpkeepPorts) => Prom
 const upkeep: readonly Job<UpkeepPorts>[] = [
   eraseClosedOrganizations,
   hourly('signing-keys', 'Rotates the key that signs sessions', ({ tokens }) => tokens.rotate()),
-  hourly('sessions', 'Deletes sessions that are over', ({ documents, clock }) => sweepSessions(documents, clock.now())),
+  hourly('sessions', 'Deletes expired sessions', ({ documents, clock }) => sweepSessions(documents, clock.now())),
   hourly('api-tokens', 'Deletes API tokens that expired long ago', ({ documents, clock }) =>
     sweepApiTokens(documents, clock.now()),
   ),
-  hourly('mailed-links', 'Deletes mailed links that are over', ({ documents, clock }) =>
+  hourly('mailed-links', 'Deletes expired links from mails', ({ documents, clock }) =>
     sweepTokens(documents, clock.now()),
   ),
   hourly('old-silences', 'Removes silences that ended long ago', removeOldSilences),
-  hourly('proved-domains', 'Looks at the DNS records of proved domains again', checkDomains),
+  hourly('proved-domains', 'Checks the DNS records of proved domains again', checkDomains),
   pollThreatFeeds,
   mergeAllIndicatorBlocks,
 ];

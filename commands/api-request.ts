@@ -49,7 +49,7 @@ export class RefusedError extends Error {
   readonly reason: string;
 
   constructor(what: string, status: number, body: string) {
-    super(`${what} was answered ${status}: ${body.slice(0, 500)}`);
+    super(`${what} returned ${status}: ${body.slice(0, 500)}`);
     this.status = status;
     this.reason = reasonIn(body);
   }

@@ -9,7 +9,7 @@ import { UsageError } from './usage-error.ts';
 const help = `oiq check [--otlp URL] [--api URL] [--seconds 60]
 
 Sends a log record and reads it back through the API. It signs in as the first owner (OIQ_BOOTSTRAP_EMAIL,
-OIQ_BOOTSTRAP_PASSWORD) and makes a license key, which it revokes. Once that password was changed, give CHECK_LICENSE_KEY and
+OIQ_BOOTSTRAP_PASSWORD) and creates a license key, which it revokes. If that password was changed, set CHECK_LICENSE_KEY and
 CHECK_TOKEN (an API token with the scope logs:read) in the environment.
 `;
 
@@ -30,8 +30,7 @@ const request = async (url: string, init: RequestInit = {}): Promise<Response> =
     const cause = error.cause instanceof Error ? error.cause.message : error.message;
     throw new Error(`${what}: ${cause}`, { cause: error });
   });
-  if (!response.ok)
-    throw new Error(`${what} was answered ${response.status}: ${(await response.text()).slice(0, 500)}`);
+  if (!response.ok) throw new Error(`${what} returned ${response.status}: ${(await response.text()).slice(0, 500)}`);
   return response;
 };
 

@@ -10,15 +10,15 @@ import { readFolder, type YamlFile } from './yaml-files.ts';
 const help = `oiq checks plan  DIR [--label NAME=VALUE [--prune]] [--api URL]
 oiq checks apply DIR [the same]
 
-Keeps synthetic checks as files: those of YAML or JSON of a folder and below it. One of YAML has a document or several, a check each, as
-GET /api/synthetics/export writes them; one of JSON is a check, or a recording of Chrome's Recorder. What else the folder holds is named.
-plan says what would become different, apply does it. Checks are found by their names; the same again changes nothing. Secrets are
-variables, {{variables.NAME}}, and stand in no file.
---label says which label all checks of the folder have, such as team=shop: checks that have it and are in no file are named. With --prune
-these are deleted, unless a document was refused. Checks without the label are left alone.
+Manages synthetic checks as code: the YAML and JSON files of a folder and its subfolders. A YAML file has one or more documents, a check each, as
+GET /api/synthetics/export writes them; a JSON file is a check or a recording of Chrome's Recorder. Other files of the folder are reported.
+plan shows the differences, apply applies them. Checks are identified by name; a second apply changes nothing. Secrets are
+variables, {{variables.NAME}}, and are not stored in files.
+--label is the label of all checks of the folder, such as team=shop: checks that have it but are in no file are reported. With --prune
+they are deleted, unless a document was refused. Checks without the label do not change.
 
 CHECKS_TOKEN in the environment is an API token with the scopes synthetics:read and synthetics:write.
-The exit status is 1 if a document was refused, else 2 of a plan that finds differences.
+The exit status is 1 if a document was refused, else 2 if a plan finds differences.
 `;
 
 const options = {
@@ -178,7 +178,7 @@ export const checksCommand = async ({ args, environment }: CommandContext): Prom
   if (values.help === true) return void process.stdout.write(help);
   const [verb, folder, ...more] = positionals;
   if ((verb !== 'plan' && verb !== 'apply') || folder === undefined || more.length > 0)
-    throw new UsageError(`say plan or apply, and one folder\n\n${help}`);
+    throw new UsageError(`specify plan or apply, and one folder\n\n${help}`);
   const { prune: prunes = false, api } = values;
   const label = labelOf(values.label);
   if (prunes && label === undefined)
@@ -186,5 +186,5 @@ export const checksCommand = async ({ args, environment }: CommandContext): Prom
   const sendRequest = createSender(apiAddress(api, environment), tokenIn(environment, 'CHECKS_TOKEN', help));
   const { files, others } = await readFolder(folder, { json: true });
   const items = await deploy(collectChecks(files, label), { sendRequest, label, isPlan: verb === 'plan', prunes });
-  report(verb, [...items, ...others.map((path) => noCheck(path, 'is no file of YAML or JSON'))]);
+  report(verb, [...items, ...others.map((path) => noCheck(path, 'is not a YAML or JSON file'))]);
 };

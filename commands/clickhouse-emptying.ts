@@ -109,7 +109,7 @@ class Moving {
     if (there?.rows !== here?.rows || there?.digest !== here?.digest)
       throw new PermanentError(
         'changed',
-        `rows of ${this.#table.name}, partition ${partition}, changed while they were copied (${there?.rows} and ${here?.rows}): nothing of it has moved. Processes that started before shard ${this.#emptying.from} had weight 0 still write there: restart them, and run this again`,
+        `rows of ${this.#table.name}, partition ${partition}, changed while they were copied (${there?.rows} and ${here?.rows}): no rows were moved. Processes that started before shard ${this.#emptying.from} had weight 0 still write there: restart them, and run this again`,
       );
     return Number(here?.rows);
   }
@@ -172,6 +172,6 @@ export const emptyShard = async (columns: Columns, emptying: Emptying): Promise<
   for (const [table, rows] of before) if (rows > 0) report(`${table}: ${rows} rows before, ${after.get(table)} after`);
   const lost = [...before].filter(([table, rows]) => (after.get(table) ?? 0) < rows).map(([table]) => table);
   if (lost.length > 0)
-    throw new Error(`there are fewer rows than before in ${lost.join(', ')}: unless retention or an erasure took them`);
+    throw new Error(`fewer rows than before in ${lost.join(', ')}: check whether retention or an erasure removed them`);
   await markEmptied(columns, from);
 };

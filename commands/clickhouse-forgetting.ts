@@ -28,5 +28,5 @@ export const forgetShard = async (
       `shard ${shard} is in the cluster: take it out of remote_servers of all servers first, or oiq clickhouse empty ${shard} to keep its rows`,
     );
   await markEmptied(columns, shard);
-  report(`rows of shard ${shard} are given up: what is asked of all shards is answered without them`);
+  report(`rows of shard ${shard} are discarded: queries of all shards return results without them`);
 };

@@ -137,7 +137,7 @@ export const reportShards = async (columns: Columns, cluster: string | undefined
     .filter(({ missing }) => missing > 0)
     .map(
       ({ shard, missing, addresses }) =>
-        `of shard ${shard} (${addresses.join(', ')}) OIQ_CLICKHOUSE_URL names ${missing === addresses.length ? 'no server' : `${addresses.length - missing} of ${addresses.length} servers`} that answers: until all are named, all shards are asked for everything`,
+        `OIQ_CLICKHOUSE_URL names ${missing === addresses.length ? 'no server' : `${addresses.length - missing} of ${addresses.length} servers`} of shard ${shard} (${addresses.join(', ')}) that answers: until it names all, every query goes to all shards`,
     );
   // Servers outside any shard are last.
   return { shards: shards.toSorted((left, right) => (left.shard ?? noShard) - (right.shard ?? noShard)), problems };

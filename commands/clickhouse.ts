@@ -7,9 +7,9 @@ import { optionsOf } from './command-arguments.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
-const help = `oiq clickhouse shards                    shards and replicas: rows, size, what lacks, which get new rows
-oiq clickhouse empty SHARD [--to SHARD]  move all rows of a shard of weight 0 to another one (1 by default), to take it out
-oiq clickhouse forget SHARD              give up the rows of a shard that is lost for good and has left the cluster
+const help = `oiq clickhouse shards                    shards and replicas: rows, size, problems, which receive new rows
+oiq clickhouse empty SHARD [--to SHARD]  move all rows of a shard with weight 0 to another shard (default 1), before its removal
+oiq clickhouse forget SHARD              discard the rows of a permanently lost shard that was removed from the cluster
 `;
 
 type Request =
@@ -18,7 +18,8 @@ type Request =
   | { readonly action: 'empty'; readonly from: number; readonly to: number };
 
 const shardIn = (text: string): number => {
-  if (!/^[1-9]\d{0,3}$/.test(text)) throw new UsageError(`a shard is a number from 1 on, not ${text}\n\n${help}`);
+  if (!/^[1-9]\d{0,3}$/.test(text))
+    throw new UsageError(`SHARD must be a number of at least 1, not ${text}\n\n${help}`);
   return Number(text);
 };
 

@@ -13,11 +13,11 @@ const usage = `oiq, an open observability platform
 
   oiq start                     everything in one process
   oiq receivers | api           one role, for a cluster
-  oiq processors [NAME …]       one role, or only the named components of it
+  oiq processors [NAME …]       one role, or only its named components
   oiq sinks [NAME …]
   oiq probe                     run the synthetic checks of a location, without any store   (oiq probe --help)
-  oiq migrate [--wait SECONDS]  create or upgrade topics, tables and indexes; --wait repeats while stores do not answer
-  oiq clickhouse shards | empty SHARD   what each server of ClickHouse has   (oiq clickhouse --help)
+  oiq migrate [--wait SECONDS]  create or upgrade topics, tables and indexes; --wait retries until stores answer
+  oiq clickhouse shards | empty SHARD   rows and health of each ClickHouse server   (oiq clickhouse --help)
   oiq check                     send a log record and read it back   (oiq check --help)
   oiq wait-for-version URL …    wait until other processes run this version   (oiq wait-for-version --help)
   oiq dead-letter list | show ID | replay | discard | replays   (oiq dead-letter --help)
@@ -25,8 +25,8 @@ const usage = `oiq, an open observability platform
   oiq evidence verify FILE | key | sign ORGANIZATION  check an exported audit chain, without any store   (oiq evidence --help)
   oiq rules plan DIR | apply DIR   deploy a folder of detection rules   (oiq rules --help)
   oiq slo gate ID …             whether error-budget policies let a pipeline deploy   (oiq slo --help)
-  oiq checks plan DIR | apply DIR   keep synthetic checks as files   (oiq checks --help)
-  oiq dashboards plan DIR | apply DIR | export DIR   keep dashboards as files   (oiq dashboards --help)
+  oiq checks plan DIR | apply DIR   manage synthetic checks as files   (oiq checks --help)
+  oiq dashboards plan DIR | apply DIR | export DIR   manage dashboards as files   (oiq dashboards --help)
   oiq forget-group NAME         delete a consumer group that no longer runs
   oiq processor-state list | remove KEY   saved states of processors (oiq processor-state --help)
   oiq operations [--missing]    operations of the management API

@@ -122,7 +122,7 @@ const runForgetGroup = async (
       `${own.group} is used by this version of OIQ: without offsets it would start again at the earliest record`,
     );
   await bus.forget(group);
-  print(`group ${group} is deleted; data that was kept only for it is removed within a minute`);
+  print(`group ${group} is deleted; data retained only for it is removed within a minute`);
 };
 
 type ProcessorStateRequest =
@@ -142,9 +142,9 @@ export const runProcessorStateRequest = async (
   const { key } = request;
   const states = openStates({ documents, clock });
   if ((await states.number(key)) === undefined)
-    throw new Error(`there is no saved state ${key}: oiq processor-state list shows those there are`);
+    throw new Error(`saved state ${key} does not exist: list saved states with oiq processor-state list`);
   await states.remove(key);
-  print(`state ${key} is removed; its processor goes on without it within half a minute`);
+  print(`state ${key} is removed; its processor continues without it within half a minute`);
 };
 
 interface SignChainRequest {

@@ -14,13 +14,13 @@ const help = `oiq dashboards plan   DIR --source NAME [--prune] [--take] [--api 
 oiq dashboards apply  DIR --source NAME [--prune] [--take] [--api URL]
 oiq dashboards export DIR [--source NAME] [--folder PATH] [--api URL]
 
-Keeps dashboards as files of YAML or JSON, one dashboard a file, with an id of your choice and no fields of the server.
-plan says what would become different, apply does it. The same again changes nothing. export writes a file for each dashboard.
---source says where the files are kept, such as git:shop/dashboards: each dashboard says so, and is changed by hand only with force=true.
-What was changed by hand shows in the next plan. Dashboards of the source that the folder no longer has are named. With --prune these are
-deleted, unless something was refused. Others are left alone, but for those of no source that a file names. One of another source that a
-file names is refused, or taken over with --take, as where a source has a new name. What somebody changes meanwhile is refused, and the
-rest is applied. Hidden files are not read.
+Manages dashboards as YAML or JSON files, one dashboard per file, with an id of your choice and without fields of the server.
+plan lists the differences, apply makes the changes. Applying twice changes nothing. export writes a file for each dashboard.
+--source names the location of the files, such as git:shop/dashboards. Each dashboard shows it, and is changed by hand only with
+force=true. The next plan shows changes made by hand. plan and apply list dashboards of the source that the folder no longer has.
+--prune deletes these, unless something was refused. Other dashboards stay unchanged, except those without a source that a file names.
+A file that names a dashboard of another source is refused. --take takes the dashboard over, for example after the source was renamed.
+Changes that conflict with another user's change are refused, and the rest is applied. Hidden files are not read.
 
 DASHBOARDS_TOKEN in the environment is an API token with the scopes dashboards:read and dashboards:write.
 The exit status is 1 if something was refused, else 2 of a plan that finds differences.
@@ -80,7 +80,7 @@ const write = async (directory: string, api: DashboardsApi, parameters: Paramete
   let written = 0;
   for (const { id, name } of listed) {
     if (!DashboardId.safeParse(id).success) {
-      print(`left out  ${name} (${id}): its id cannot be the name of a file`);
+      print(`skipped   ${name} (${id}): its id cannot be the name of a file`);
       continue;
     }
     const found = await api.find(id);
@@ -96,7 +96,7 @@ export const dashboardsCommand = async ({ args, environment }: CommandContext): 
   if (values.help === true) return void process.stdout.write(help);
   const [verb, directory, ...more] = positionals;
   if ((verb !== 'plan' && verb !== 'apply' && verb !== 'export') || directory === undefined || more.length > 0)
-    throw new UsageError(`say plan, apply or export, and one folder\n\n${help}`);
+    throw new UsageError(`specify plan, apply or export, and one folder\n\n${help}`);
   const token = tokenIn(environment, 'DASHBOARDS_TOKEN', help);
   const api = new DashboardsApi(apiAddress(values.api, environment), token);
   const { source, folder, prune = false, take = false } = values;

@@ -66,7 +66,7 @@ const states: readonly string[] = ['open', 'replayed', 'discarded'] satisfies De
 
 const known = (what: string, value: string | undefined, values: readonly string[]): void => {
   if (value === undefined || values.includes(value)) return;
-  throw new UsageError(`${value} is not a ${what}; use one of: ${values.join(', ')}`);
+  throw new UsageError(`${value} is not a valid ${what}; use one of: ${values.join(', ')}`);
 };
 
 /** Throws `UsageError` for a filter that no dead letter can match. */
@@ -130,7 +130,7 @@ const show = async (
   print: (line: string) => void,
 ): Promise<void> => {
   const found = await deadLetters.show(id, tenantId);
-  if (found === undefined) throw new Error(`there is no dead letter ${id}`);
+  if (found === undefined) throw new Error(`dead letter ${id} does not exist`);
   const { place: _, ...deadLetter } = found.deadLetter;
   print(JSON.stringify(deadLetter, undefined, 2));
   if (found.payload === undefined) print('its payload is no longer stored');

@@ -11,7 +11,7 @@ const help = `oiq dead-letter list     [filters] [--limit N]
 oiq dead-letter show ID
 oiq dead-letter replay   [ID …] [filters] [--dry-run]
 oiq dead-letter discard  [ID …] [filters] [--dry-run]
-oiq dead-letter replays  [--tenant ID] [--limit N]   replays that the API was asked for, the newest first
+oiq dead-letter replays  [--tenant ID] [--limit N]   replays requested through the API, newest first
 
 filters: --tenant ID  --signal logs|metrics|traces  --reason WORD  --from TIME  --to TIME
          --state open|replayed|discarded   (list only; default open)
@@ -46,7 +46,7 @@ const parse = (args: readonly string[]): DeadLetterRequest | ReplaysRequest | un
   if (values.help === true || action === undefined) return undefined;
   if (action === 'replays') return replaysRequest(values, ids);
   if (action !== 'list' && action !== 'show' && action !== 'replay' && action !== 'discard')
-    throw new UsageError(`no such action: ${action}\n\n${help}`);
+    throw new UsageError(`unknown action: ${action}\n\n${help}`);
   const { tenant, signal, reason, from, to, state } = values;
   const filtered = [tenant, signal, reason, from, to].some((value) => value !== undefined);
   if (action === 'show' && ids.length !== 1) throw new UsageError(`show takes one id\n\n${help}`);

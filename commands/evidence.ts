@@ -13,7 +13,7 @@ import { UsageError } from './usage-error.ts';
 const help = `oiq evidence verify FILE [--key ID]   check an export of GET /api/audit/export?format=evidence
 oiq evidence key                      id and public key of the signing key of this installation
 oiq evidence sign ORGANIZATION        sign the audit chain of an organization as it is now, after all its signed tree
-                                      heads were lost (GET /api/evidence/verify says heads-missing)
+                                      heads were lost (GET /api/evidence/verify returns heads-missing)
 
 Exit status: 0 if the chain is intact, 1 if it was changed or the file is not an export. Without --key a signature by any
 key is accepted: compare the printed key id with \`oiq evidence key\` or GET /api/evidence/head.
@@ -64,7 +64,7 @@ const parse = (args: readonly string[]): EvidenceOptions => {
   const [action, operand = '', ...rest] = positionals;
   if (values.help === true || action === undefined) return { action: 'help', operand, keyId: undefined };
   if (action !== 'verify' && action !== 'key' && action !== 'sign')
-    throw new UsageError(`no such action: ${action}\n\n${help}`);
+    throw new UsageError(`unknown action: ${action}\n\n${help}`);
   if (rest.length > 0 || (action === 'key') !== (operand === ''))
     throw new UsageError(`${action} takes ${operands[action]}\n\n${help}`);
   return { action, operand, keyId: values.key };
@@ -79,7 +79,7 @@ const problemOf = (
 ): string | undefined => {
   if (firstBreak !== undefined) return `${firstBreak.message} (${firstBreak.kind})`;
   if (keyId !== undefined && keyId !== header.keyId) return `it is signed with the key ${header.keyId}, not ${keyId}`;
-  if (records > 0 && lastHead === undefined) return 'none of its records is signed';
+  if (records > 0 && lastHead === undefined) return 'no record is signed';
   return undefined;
 };
 
@@ -87,14 +87,15 @@ const reportOf = (
   { header, records, erasedDetails, erasures, heads, lastHead }: FileFindings,
   problem: string | undefined,
 ): string => {
-  const erasedNote = erasedDetails === 0 ? '' : `; the details of ${erasedDetails} records were erased, as said above`;
+  const erasedNote =
+    erasedDetails === 0 ? '' : `; the details of ${erasedDetails} records were erased, as listed above`;
   const lines = [
     `organization     ${header.organization} (${header.tenantId})`,
     `exported         ${header.exportedAt}`,
     `key              ${header.keyId}`,
-    `records          ${records} found good`,
+    `records          ${records} verified`,
     ...erasures.map(erasureLine),
-    `tree heads       ${heads} found good`,
+    `tree heads       ${heads} verified`,
     ...(lastHead === undefined ? [] : [`last signed      ${lastHead.size} records at ${lastHead.signedAt}`]),
     ...(lastHead !== undefined && lastHead.size < records
       ? [`not signed yet   ${records - lastHead.size} records`]

@@ -5,7 +5,7 @@ import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
 const help = `oiq forget-group NAME   delete the offsets of a consumer group that no longer runs, so that the bus
-                        does not keep expired data for it
+                        does not retain expired data for it
 `;
 
 export const forgetGroupCommand = async (context: CommandContext): Promise<void> => {

@@ -68,7 +68,7 @@ export const refuseOverData = async ({ bus, columns, documents, settings }: Plat
       : [`MongoDB ${hostsOf(mongodb)}`, 'OIQ_MONGODB_URL'];
   throw new SettingsError([
     `${documentsAt} holds no installation, but there is data of one (${found.join(', ')}): accounts, license keys and settings are missing.`,
-    `Restore them from a backup, or correct ${setting}. OIQ_NEW_INSTALLATION=true makes a new installation instead: with a new owner and a new license key,`,
-    'every key in use is refused, and the organization `default` reads what an earlier one of that name had.',
+    `Restore them from a backup, or correct ${setting}. OIQ_NEW_INSTALLATION=true creates a new installation instead: with a new owner and a new license key,`,
+    'every key in use is refused, and the organization `default` reads the data of an earlier organization of that name.',
   ]);
 };

@@ -84,7 +84,7 @@ export class GroupLagMonitor implements GroupStatuses {
     this.#reporting = reporting;
     const { log } = reporting;
     this.#isWrong = throttleFailures((_error, groups) =>
-      log.warn({ groups, problems: problemsOf(this.groups()) }, 'consumer groups do not keep up'),
+      log.warn({ groups, problems: problemsOf(this.groups()) }, 'consumer groups are lagging'),
     );
     this.#isAgeless = throttleFailures((error, partitions) =>
       log.warn({ error, partitions }, 'the age of the lag of partitions is unknown'),

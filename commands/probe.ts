@@ -10,13 +10,13 @@ import { UsageError } from './usage-error.ts';
 
 const help = `oiq probe
 
-Runs the synthetic checks of a location. It asks for its work and sends results; it needs no store and no open port.
+Runs the synthetic checks of a location. It fetches checks from the platform and sends results. It needs no store and no open port.
 
-OIQ_URL             where the platform is, such as https://oiq.example.com
-OIQ_PROBE_TOKEN     the token of the location, which POST /api/synthetics/locations answers once
+OIQ_URL             URL of the platform, such as https://oiq.example.com
+OIQ_PROBE_TOKEN     the token of the location, which POST /api/synthetics/locations returns once
 OIQ_PROBE_NETWORKS  private networks (CIDR) that checks may reach, comma-separated; none by default
 OIQ_CHROMIUM        Chromium in which checks run pages; by default the first in the path
-OIQ_CHROMIUM_SANDBOX  false: without its own sandbox, which needs user namespaces and does not start for root
+OIQ_CHROMIUM_SANDBOX  false disables the sandbox of Chromium, which needs user namespaces and does not start for root
 `;
 
 const Environment = z.object({

@@ -6,8 +6,8 @@ import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
 const help = `oiq processor-state list         list saved states: key, when, bytes
-oiq processor-state remove KEY   remove one that is damaged: its processor goes on without restart, with an empty
-                                 state or one that it rebuilds from messages that are still kept
+oiq processor-state remove KEY   remove a damaged state: its processor continues without a restart, with an empty
+                                 state or one rebuilt from messages that are still retained
 `;
 
 const requestOf = ([action, key, ...rest]: readonly string[]): ControlRequest | undefined => {

@@ -8,11 +8,11 @@ import { readFolder } from './yaml-files.ts';
 const help = `oiq rules plan  DIR [--api URL] [--min-level LEVEL] [--status STATUS,…] [--disabled] [--scope NAME [--prune]]
 oiq rules apply DIR [the same]
 
-Reads the documents of Sigma in the YAML files of a folder and below it, and deploys them: plan says what would happen, apply does it.
-The same again changes nothing. What a team has set of a rule (enabled, risk, exceptions, tests) stays.
---min-level, --status and --disabled say which new rules are enabled.
---scope says what the folder is called: its rules are marked with it, and those of the scope that the folder no longer has are named. With
---prune these are deleted, unless a document was refused. Rules of no scope, or of another, are left alone.
+Reads the Sigma documents in the YAML files of a folder and its subfolders, and deploys them. plan lists the changes, apply makes
+them. Applying twice changes nothing. Settings of a rule made by a team (enabled, risk, exceptions, tests) stay.
+--min-level, --status and --disabled select the new rules that are enabled.
+--scope names the folder: its rules are marked with the name, and rules of the scope that the folder no longer has are listed.
+--prune deletes these, unless a document was refused. Rules without a scope, or of another scope, stay unchanged.
 
 RULES_TOKEN in the environment is an API token with the scope siem:write. The exit status is 1 if a document was refused.
 `;
@@ -85,7 +85,7 @@ export const rulesCommand = async ({ args, environment }: CommandContext): Promi
   if (values.help === true) return void process.stdout.write(help);
   const [verb, folder, ...more] = positionals;
   if ((verb !== 'plan' && verb !== 'apply') || folder === undefined || more.length > 0)
-    throw new UsageError(`say plan or apply, and one folder\n\n${help}`);
+    throw new UsageError(`specify plan or apply, and one folder\n\n${help}`);
   if (values.prune === true && values.scope === undefined)
     throw new UsageError(`--prune needs --scope: only rules of that scope are deleted\n\n${help}`);
   const token = tokenIn(environment, 'RULES_TOKEN', help);

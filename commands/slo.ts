@@ -6,8 +6,8 @@ import { UsageError } from './usage-error.ts';
 
 const help = `oiq slo gate ID… [--api URL]
 
-Asks how the error-budget policies of objectives stand. The exit status is 0 if none of them is frozen and 3 if one is; it is 1 if that
-cannot be told. An objective without a policy freezes nothing, and a step of which nothing is known does not either.
+Checks the error-budget policies of SLOs. The exit status is 0 if no policy freezes deployments, 3 if one does, and 1 if this cannot be
+determined. An SLO without a policy freezes nothing, and a step without data does not either.
 
 SLO_TOKEN in the environment is an API token with the scope slos:read.
 `;
@@ -34,7 +34,7 @@ const statusOf = async (api: string, id: string, token: string): Promise<Status>
 };
 
 const formatStatus = (id: string, { budget: { remainingPct }, policy }: Status): string => {
-  const left = remainingPct === null ? 'the budget is not known' : `${remainingPct} % of the budget is left`;
+  const left = remainingPct === null ? 'the remaining budget is unknown' : `${remainingPct} % of the budget is left`;
   const holding = (policy?.steps ?? []).filter(({ freeze, isMet: holds }) => freeze && holds === true);
   const reasonText = holding.length === 0 ? '' : ` (${holding.map(({ name }) => name).join(', ')})`;
   return `${policy?.frozen === true ? 'frozen' : 'open  '} ${id}: ${left}${reasonText}\n`;
@@ -44,7 +44,7 @@ export const sloCommand = async ({ args, environment }: CommandContext): Promise
   const { values, positionals } = argumentsOf(args, options, help);
   if (values.help === true) return void process.stdout.write(help);
   const [verb, ...ids] = positionals;
-  if (verb !== 'gate' || ids.length === 0) throw new UsageError(`say gate, and the ids of objectives\n\n${help}`);
+  if (verb !== 'gate' || ids.length === 0) throw new UsageError(`specify gate, and the ids of SLOs\n\n${help}`);
   const token = tokenIn(environment, 'SLO_TOKEN', help);
   const api = apiAddress(values.api, environment);
   for (const id of ids) {

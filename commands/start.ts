@@ -231,7 +231,7 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
     return { addresses, roles, failed: Promise.all(roles.map(({ failed }) => failed)).then(() => undefined), stop };
   } catch (error) {
     await within(settings.SHUTDOWN_SECONDS * 1_000, stop()).catch((cause: unknown) =>
-      log.error({ error: cause }, 'not everything that had started could be stopped'),
+      log.error({ error: cause }, 'some started components could not be stopped'),
     );
     throw error;
   }

@@ -22,7 +22,7 @@ export const patientStart = (log: Log, stopping: AbortSignal): PatientStart => {
   let reason: string | undefined;
   const logThrottled = throttleFailures((error) => {
     // It may have answered in the meantime.
-    if (reason !== undefined) log.warn({ error }, 'the start waits for a store');
+    if (reason !== undefined) log.warn({ error }, 'waiting for a store before the start');
   });
   return {
     reason: () => reason,

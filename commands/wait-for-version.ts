@@ -8,9 +8,9 @@ import { version } from './version.ts';
 
 const help = `oiq wait-for-version URL … [--seconds 300]
 
-Waits until every process at the URLs runs the version of this command (${version}), for rollouts in an order. A name with
-several addresses stands for a process at each; a URL where nothing answers holds up nothing. After --seconds it ends in
-any case, since processes may be replaced in any order.
+Waits until every process at the URLs runs the version of this command (${version}), for ordered rollouts. A name with
+several addresses means one process at each; a URL that does not answer is ignored. After --seconds the command ends
+anyway, because processes may be replaced in any order.
 `;
 
 const options = {
@@ -54,15 +54,16 @@ export const waitForVersionCommand = async ({ args }: CommandContext): Promise<v
   const { values, urls } = optionsAndUrls(args, options, help);
   if (values.help === true) return void process.stdout.write(help);
   const seconds = Number(values.seconds);
-  if (urls.length === 0 || !(seconds >= 0)) throw new UsageError(`URLs are needed, and --seconds from 0\n\n${help}`);
+  if (urls.length === 0 || !(seconds >= 0))
+    throw new UsageError(`pass at least one URL, and --seconds of at least 0\n\n${help}`);
   const deadline = Date.now() + seconds * 1_000;
   let lastMessage = '';
   for (;;) {
     const others = (await othersAt(urls)).join(', ');
     if (others === '') return void process.stdout.write(`only version ${version} runs\n`);
     if (Date.now() >= deadline)
-      return void process.stdout.write(`version ${others} still runs after ${seconds} s: going on beside it\n`);
-    if (others !== lastMessage) process.stdout.write(`waiting for version ${version}: ${others} runs still\n`);
+      return void process.stdout.write(`version ${others} still runs after ${seconds} s: continuing anyway\n`);
+    if (others !== lastMessage) process.stdout.write(`waiting for version ${version}: ${others} still runs\n`);
     lastMessage = others;
     await delay(pauseMs);
   }

@@ -8,7 +8,7 @@ import { pingProblem } from './runners/icmp.ts';
 export const inabilitiesOf = async ({ program }: ChromiumOptions): Promise<readonly Inability[]> => {
   const browser =
     chromiumProgram(program) === undefined
-      ? `there is no Chromium${program === undefined ? '' : ` at ${program}`}`
+      ? `Chromium was not found${program === undefined ? '' : ` at ${program}`}`
       : undefined;
   return Object.entries({ browser, icmp: await pingProblem() }).flatMap(([type, reason]) =>
     reason === undefined ? [] : [{ type, reason: reason.slice(0, 1024) }],

@@ -39,6 +39,9 @@ export class Deadline {
   }
 
   #start(): NodeJS.Timeout {
-    return setTimeout(() => this.#over.abort(new DOMException('its time is over', 'TimeoutError')), this.#leftMs);
+    return setTimeout(
+      () => this.#over.abort(new DOMException('the time limit was exceeded', 'TimeoutError')),
+      this.#leftMs,
+    );
   }
 }

@@ -5,7 +5,7 @@ import { StepFailure } from './runner.ts';
 
 const codes: Readonly<Record<string, string>> = {
   ENOTFOUND: 'is not a known name',
-  EAI_AGAIN: 'cannot be looked up: the name service does not answer',
+  EAI_AGAIN: 'cannot be resolved: the DNS server does not answer',
   ECONNREFUSED: 'refused the connection',
   ECONNRESET: 'reset the connection',
   EPIPE: 'closed the connection',
@@ -13,10 +13,10 @@ const codes: Readonly<Record<string, string>> = {
   ENETUNREACH: 'cannot be reached',
   ETIMEDOUT: 'did not answer in time',
   CERT_HAS_EXPIRED: 'has a certificate that expired',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'has a certificate that it signed itself',
-  SELF_SIGNED_CERT_IN_CHAIN: 'has a certificate of an authority that is not trusted',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'has a certificate of an authority that is not trusted',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'has a certificate of an authority that is not trusted',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'has a self-signed certificate',
+  SELF_SIGNED_CERT_IN_CHAIN: 'has a certificate of an untrusted authority',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'has a certificate of an untrusted authority',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'has a certificate of an untrusted authority',
   ERR_TLS_CERT_ALTNAME_INVALID: 'has a certificate for another name',
 };
 

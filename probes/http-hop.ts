@@ -34,7 +34,7 @@ export const hostOf = ({ hostname }: URL): string => bareHost(hostname);
 export const urlOf = (text: string): URL => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:'))
-    throw new StepFailure(`${cut(text, 200)} is no http or https address`);
+    throw new StepFailure(`${cut(text, 200)} is not an http or https address`);
   url.username = '';
   url.password = '';
   return url;

@@ -65,7 +65,7 @@ class LocalProcess {
       if (length > 0 && !this.#stopping.signal.aborted) this.#child ??= this.#start();
       else if (length === 0) await this.#end();
     } catch (error) {
-      this.#options.log.warn({ error: String(error) }, 'which organizations have checks here cannot be read');
+      this.#options.log.warn({ error: String(error) }, 'organizations with checks at this location cannot be read');
     }
   }
 
@@ -77,12 +77,14 @@ class LocalProcess {
       serialization: 'advanced',
     });
     child.on('message', (message) => void this.#handleMessage(child, message as FromProbes));
-    child.once('error', (error) => log.error({ error }, 'the probes of local could not be started'));
+    child.once('error', (error) =>
+      log.error({ error }, 'the probe process of the location local could not be started'),
+    );
     child.once('exit', (code, signal) => {
       if (this.#child !== child) return;
       // The next check starts another one.
       this.#child = undefined;
-      log.error({ code, signal }, 'the probes of local ended');
+      log.error({ code, signal }, 'the probe process of the location local exited');
     });
     return child;
   }

@@ -40,7 +40,7 @@ export const startLocalProbes = (
           await probe.stop();
         }
     } catch (error) {
-      log.warn({ error: String(error) }, 'which organizations have checks here cannot be read');
+      log.warn({ error: String(error) }, 'organizations with checks at this location cannot be read');
     }
   };
   const checkOnce = (): void => {

@@ -124,7 +124,7 @@ class Probe {
       this.#applyWork(work);
     } catch (error) {
       if (this.#stopping.signal.aborted) return;
-      if (!this.#isAway) this.#options.log.warn({ error: String(error) }, 'the platform gives no work');
+      if (!this.#isAway) this.#options.log.warn({ error: String(error) }, 'the platform returns no work');
       this.#isAway = true;
     } finally {
       this.#isPolling = false;
@@ -176,7 +176,8 @@ class Probe {
   #alarm(alarm: ProbeAlarm): void {
     const { source, log } = this.#options;
     source.alarm([alarm], this.#stopping.signal).catch((error: unknown) => {
-      if (!this.#stopping.signal.aborted) log.warn({ error: String(error) }, 'other locations could not be asked');
+      if (!this.#stopping.signal.aborted)
+        log.warn({ error: String(error) }, 'a run at other locations could not be requested');
     });
   }
 

@@ -33,7 +33,7 @@ export class ResultQueue {
     const oldestMs = result.startedAtMs - retentionMs;
     const remaining = this.#waiting.filter(({ startedAtMs }) => startedAtMs >= oldestMs).slice(-maxQueued);
     const lost = this.#waiting.length - remaining.length;
-    if (lost > 0) this.#log.warn({ lost }, 'results were kept for an hour and could not be sent');
+    if (lost > 0) this.#log.warn({ lost }, 'results could not be sent for an hour and were discarded');
     this.#waiting = remaining;
   }
 

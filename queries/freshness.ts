@@ -66,7 +66,7 @@ const newestStored = async (reading: Reading, signal: ReadSignal): Promise<bigin
 export const freshnessOf = async (query: Query, reading: Reading): Promise<Result['freshness']> => {
   const signals = signalsOf(query);
   const newest = await Promise.all(signals.map((signal) => newestOf(reading, signal)));
-  if (signals.length === 0) return { value: null, reason: 'what was measured or judged is read, not records' };
+  if (signals.length === 0) return { value: null, reason: 'measurements and results are read, not records' };
   const silent = signals.filter((_signal, index) => newest[index] === undefined);
   if (silent.length > 0)
     return { value: null, reason: `no ${silent.join(' and no ')} of the last ${minutes} minutes have landed` };

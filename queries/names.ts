@@ -118,14 +118,14 @@ const fieldIn = (reader: Reader, name: string, begin: number): string | undefine
 const searchIn = (reader: Reader): string | undefined => {
   if (reader.consume(/\s+where\b\s*/y) === undefined) return undefined;
   const search = reader.consume(/"(?:[^"\\]|\\[\s\S])*"/y);
-  if (search === undefined) throw reader.error('expected a search in quotes behind "where"');
+  if (search === undefined) throw reader.error('expected a search in quotes after "where"');
   return search.slice(1, -1).replace(/\\(["\\])/g, '$1');
 };
 
 const aliasIn = (reader: Reader): string | undefined => {
   const isNamed = reader.consume(/\s+as\b\s*/y) !== undefined;
   const name = isNamed ? reader.consume(/[A-Za-z_]\w{0,63}/y) : undefined;
-  if (isNamed && name === undefined) throw reader.error('expected a name of letters, digits and _ behind "as"');
+  if (isNamed && name === undefined) throw reader.error('expected a name of letters, digits and _ after "as"');
   reader.consume(/\s*/y);
   return name;
 };

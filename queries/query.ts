@@ -133,7 +133,7 @@ export const SloQuery = z
       context.addIssue({
         code: 'custom',
         path: ['windows'],
-        message: maxWindows === 0 ? `must be left out for ${figure}` : `must be one for ${figure}`,
+        message: maxWindows === 0 ? `must not be set for ${figure}` : `must be one for ${figure}`,
       });
   });
 
@@ -187,11 +187,11 @@ export const AnomalyQuery = z
     const found: readonly (readonly [isWrong: boolean, path: string, message: string])[] = [
       [(detectorId === undefined) === (query === undefined), 'detectorId', 'is required, or a query; not both'],
       [query !== undefined && step === undefined, 'step', 'is required with a query'],
-      [query === undefined && step !== undefined, 'step', 'is that of the detector: leave it out'],
+      [query === undefined && step !== undefined, 'step', 'is defined by the detector: omit it'],
       [
         query === undefined && falseAlarmsPerWeek !== undefined,
         'falseAlarmsPerWeek',
-        'is that of the detector: leave it out',
+        'is defined by the detector: omit it',
       ],
     ];
     for (const [isWrong, path, message] of found)

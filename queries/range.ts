@@ -85,7 +85,7 @@ export const refuseBeyondRetention = (
   if (from >= retainedFrom - toleranceNs - (wasListed ? hour : 0n)) return;
   throw new QueryError(
     'RETENTION_EXCEEDED',
-    `the plan ${caller.plan.name} keeps ${signal} for ${days} days: nothing before ${formatTime(retainedFrom)} can be read`,
+    `the plan ${caller.plan.name} retains ${signal} for ${days} days: nothing before ${formatTime(retainedFrom)} can be read`,
   );
 };
 

@@ -77,7 +77,7 @@ export const stepsOf = (range: Range, stepMs: number, begin: 'epoch' | 'range' =
   const beginNs = floor(range.from);
   const count = Number((floor(range.to) - beginNs) / stepNs) + 1;
   if (count > maxSteps)
-    throw invalid('step', `gives ${count} steps in this range, at most ${maxSteps} are answered: take a larger one`);
+    throw invalid('step', `gives ${count} steps in this range, the maximum is ${maxSteps}: use a larger step`);
   const covered = (index: number): bigint => {
     const begin = beginNs + BigInt(index) * stepNs;
     const first = begin < range.from ? range.from : begin;

@@ -95,7 +95,7 @@ export const templates: readonly QueryTemplate[] = [
   },
   {
     id: 'loudest-services',
-    name: 'Services that write the most',
+    name: 'Services with the most log records',
     tags: ['logs', 'cost'],
     description: 'Log records by service, in total and per second',
     query: { kind: 'aggregate', signal: 'logs', measures: [count, { function: 'rate' }], groupBy: ['service'] },
@@ -264,7 +264,7 @@ export const templates: readonly QueryTemplate[] = [
   },
   {
     id: 'cpu-by-host',
-    name: 'Processor use by host',
+    name: 'CPU usage by host',
     tags: ['metrics', 'infrastructure'],
     step: '1m',
     description: 'CPU seconds per second, by host and state',
@@ -280,7 +280,7 @@ export const templates: readonly QueryTemplate[] = [
   },
   {
     id: 'cpu-by-pod',
-    name: 'Processor use by pod',
+    name: 'CPU usage by pod',
     tags: ['metrics', 'kubernetes'],
     step: '1m',
     description: 'CPUs used by each pod',

@@ -95,7 +95,7 @@ class QueryInspector {
           if (names.length === 0) throw invalid('expression', 'must name at least one query');
           for (const name of names)
             if (!Object.hasOwn(query.queries, name))
-              throw invalid('expression', `names ${name}, which is none of the queries`);
+              throw invalid('expression', `names ${name}, which is not one of the queries`);
         });
         for (const [name, part] of Object.entries(query.queries)) this.query(part, `${path}.queries.${name}`);
         return this;
@@ -194,13 +194,13 @@ const findingOf = (named: Named, landed: Landed): Finding => {
   const { path } = named;
   if (named.what === 'metric') {
     if (landed.metrics.has(named.metric) || landed.metrics.has(`${named.metric}_bucket`)) return undefined;
-    if (!landed.hasMetrics) return { unknown: 'no metrics have landed yet' };
-    return { problem: { path, message: `no metric is called ${named.metric}` } };
+    if (!landed.hasMetrics) return { unknown: 'no metrics are stored yet' };
+    return { problem: { path, message: `metric ${named.metric} does not exist` } };
   }
   if (named.kinds.some((kind) => landed.attributes.has(`${named.topic} ${kind} ${named.key}`))) return undefined;
-  if (!landed.topics.has(named.topic)) return { unknown: `no ${named.signal} have landed yet` };
+  if (!landed.topics.has(named.topic)) return { unknown: `no ${named.signal} are stored yet` };
   const where = named.kinds.join(' or ');
-  return { problem: { path, message: `no ${named.signal} have the ${where} ${named.key} any more, or none ever had` } };
+  return { problem: { path, message: `no ${named.signal} have the ${where} ${named.key}, or they no longer have it` } };
 };
 
 /** Returns the validity of several queries in order, by the data within the retention. */

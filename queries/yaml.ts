@@ -83,7 +83,7 @@ const checkKeys = (map: YAMLMap, refuse: Refuse): void => {
   for (const { key } of map.items) {
     if (key === null) continue;
     // As a field name, this key would be serialized as text, which takes twice as long with each nested map.
-    if (!isScalar(key)) refuse('a key of a map is no text', isNode(key) ? key : map);
+    if (!isScalar(key)) refuse('a key of a map is not a string', isNode(key) ? key : map);
     else if (keys.has(key.value)) refuse('keys of a map must be unique', key);
     else keys.add(key.value);
   }
@@ -122,7 +122,7 @@ class Aliases {
   #lengthOf({ range }: Node, alias: Alias): number {
     const [start = 0, end = start] = range ?? [];
     const isWithin = (at: number): boolean => start <= at && at < end;
-    if (isWithin(offsetOf(alias))) this.#refuse('an alias stands for what it is part of', alias);
+    if (isWithin(offsetOf(alias))) this.#refuse('an alias refers to a node that contains it', alias);
     return this.#met.reduce((sum, { at, length }) => (isWithin(at) ? sum + length : sum), end - start);
   }
 }

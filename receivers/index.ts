@@ -20,6 +20,6 @@ export const startReceivers = (options: ReceiversOptions): Promise<Receivers> =>
 export const republishRefused = (headers: DeadLetterHeaders, body: Buffer, shards = 1): Message[] => {
   const receiver = receivers.find(({ name }) => name === headers.origin);
   if (receiver === undefined)
-    throw new PermanentError('bad-headers', `the dead letter's origin ${headers.origin} is no receiver`);
+    throw new PermanentError('bad-headers', `the dead letter's origin ${headers.origin} is not a receiver`);
   return republish(headers, body, shards, { format: formatOfDeadLetter(headers), capBytes: receiver.maxBodyBytes });
 };

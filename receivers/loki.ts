@@ -129,7 +129,7 @@ const readTime = (reader: JsonReader): bigint => {
 
 /** Parses `["time", "line"]` or `["time", "line", {"name": "value"}]`. */
 const readEntry = (reader: JsonReader): [bigint, string, Texts] => {
-  const incomplete = 'an entry is a time, a line and, where wanted, structured metadata';
+  const incomplete = 'an entry is a time, a line and, optionally, structured metadata';
   if (!reader.beginArray()) throw reader.fault(incomplete);
   const time = readTime(reader);
   if (!reader.moreElements()) throw reader.fault(incomplete);

@@ -119,7 +119,7 @@ export const otlpHttp = defineReceiver({
         if (cors(request, response)) return true;
         const signal = signalOfPath.get(path);
         if (signal === undefined) {
-          refuse(request, response, refusal('not-found', 'there is no such OTLP path'));
+          refuse(request, response, refusal('not-found', 'the OTLP path does not exist'));
         } else if (request.method !== 'POST') {
           refuse(request, response, refusal('bad-method', 'telemetry is sent with POST'));
         } else {
@@ -133,7 +133,7 @@ export const otlpHttp = defineReceiver({
       listen: (others) =>
         listenHttp('OTLP_HTTP_ADDRESS', engine.settings.OTLP_HTTP_ADDRESS, (request, response) => {
           if (!bare(request, response) && !others(request, response))
-            refuse(request, response, refusal('not-found', 'there is no such OTLP path'));
+            refuse(request, response, refusal('not-found', 'the OTLP path does not exist'));
         }),
     };
   },

@@ -8,7 +8,7 @@ export const bind = async (server: Server, setting: string, address: string): Pr
   const port = Number(address.slice(colon + 1));
   await new Promise<void>((resolve, reject) => {
     const fail = (cause: NodeJS.ErrnoException): void => {
-      const reason = cause.code === 'EADDRINUSE' ? 'another program listens there' : cause.message;
+      const reason = cause.code === 'EADDRINUSE' ? 'another program uses the address' : cause.message;
       reject(new Error(`cannot listen on ${address}: ${reason}; set another address with OIQ_${setting}`, { cause }));
     };
     server.once('error', fail);

@@ -7,7 +7,7 @@ export const componentsNamed = <Component extends { readonly name: string }>(
   const unknown = names.filter((name) => !all.some((component) => component.name === name));
   if (unknown.length > 0) {
     const known = all.map(({ name }) => name).join(', ') || 'none';
-    throw new Error(`no ${kind} is called ${unknown.join(', ')}; there are: ${known}`);
+    throw new Error(`${kind} ${unknown.join(', ')} does not exist; available: ${known}`);
   }
   return all.filter(({ name }) => names.length === 0 || names.includes(name));
 };

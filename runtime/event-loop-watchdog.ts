@@ -75,7 +75,10 @@ export const watchLoop = ({ log, metrics, ...limits }: LoopWatchOptions): LoopWa
     seen = { work: workNow() ?? 'unknown', stack: stackNow() };
     if (silentMs < longMs) return;
     reportedAt.delete(seen.work);
-    log.warn({ ...seen, blockedMs: silentMs }, 'the event loop is blocked: this process answers nothing until it ends');
+    log.warn(
+      { ...seen, blockedMs: silentMs },
+      'the event loop is blocked: this process answers no requests until the block ends',
+    );
   };
 
   const ended = (forMs: number): void => {
@@ -104,7 +107,9 @@ export const watchLoop = ({ log, metrics, ...limits }: LoopWatchOptions): LoopWa
     workerData: { heartbeats, blockedMs: heartbeatIntervalMs + blockedMs * 0.75, longMs } satisfies WatchStart,
     resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 },
   });
-  thread.on('error', (error) => log.warn({ error }, 'what blocks the event loop is counted, but cannot be named'));
+  thread.on('error', (error) =>
+    log.warn({ error }, 'blocks of the event loop are counted, but their cause cannot be determined'),
+  );
   thread.unref();
 
   return {

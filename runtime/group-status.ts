@@ -115,10 +115,10 @@ export class GroupWatch {
     if (aloneSinceMs !== undefined)
       return { problem: `has no member: no process runs it${lag > 0 ? `; ${waiting}` : ''}`, sinceMs: aloneSinceMs };
     if (unknownSinceMs !== undefined)
-      return { problem: 'is not known to get on: the bus does not answer', sinceMs: unknownSinceMs };
+      return { problem: 'has unknown progress: the bus does not answer', sinceMs: unknownSinceMs };
     const stillMs = this.stillMs(nowMs);
     if (stillMs >= reportAfterMs)
-      return { problem: `stands still for ${seconds(stillMs)} seconds: ${waiting}`, sinceMs: nowMs - stillMs };
+      return { problem: `has made no progress for ${seconds(stillMs)} seconds: ${waiting}`, sinceMs: nowMs - stillMs };
     const growsSinceMs = this.#ages.growsSinceMs;
     return growsSinceMs === undefined
       ? noProblem

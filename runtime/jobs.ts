@@ -152,7 +152,7 @@ export const openJobs = ({ leaseMs, ...runtime }: JobsOptions): Jobs => {
       early = false;
       run = runOnce(job, ports, isEarly)
         .catch((error: unknown) => {
-          log.warn({ error, job: job.name }, 'the lease of a job could not be taken; it is tried again');
+          log.warn({ error, job: job.name }, 'the lease of a job could not be acquired; this is retried');
           return clock.now() + Math.min(job.everyMs, defaultFirstMs);
         })
         .then((nextMs) => {

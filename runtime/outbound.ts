@@ -97,7 +97,7 @@ export const openOutbound = ({
 /** Unknown names give the same error, so that it does not reveal the names of a private network. */
 const refusedName = (host: string): OutboundError =>
   new OutboundError(
-    `${host} is not known, or is in a private network that OIQ_OUTBOUND_NETWORKS does not allow: look at the name and at its DNS record`,
+    `${host} is not known, or is in a private network that OIQ_OUTBOUND_NETWORKS does not allow: check the name and its DNS record`,
   );
 
 const targetOf = (url: string, egressPolicy: EgressPolicy): URL => {

@@ -55,6 +55,6 @@ export const secretKeyOf = async (settings: Pick<Settings, 'SECRET_KEY' | 'DATA_
   }
   const key = await readFile(path, 'utf8');
   if (key.length < 32)
-    throw new Error(`${path} is damaged: remove it to have a new secret key made (stored secrets are lost)`);
+    throw new Error(`${path} is damaged: remove it to create a new secret key (stored secrets are lost)`);
   return key;
 };

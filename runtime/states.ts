@@ -83,7 +83,7 @@ const textOf = (bytes: Buffer): string => bytes.toString('base64');
 const bytesOf = (text: string): Buffer => Buffer.from(text, 'base64');
 
 const checkedKey = (key: string): string => {
-  if (!/^[\w./-]{1,400}$/.test(key)) throw new TypeError(`${key} is no key of a state`);
+  if (!/^[\w./-]{1,400}$/.test(key)) throw new TypeError(`${key} is not a key of a state`);
   return key;
 };
 
@@ -157,7 +157,7 @@ export const openStates = ({
   const opened = async (key: string, head: ProcessorState): Promise<Snapshot> => {
     const compressed = await read(key, head);
     const bytes = await unpacked(compressed, head.size).catch((cause: unknown) => {
-      throw new DamagedStateError(key, 'its bytes are not those that were saved', cause);
+      throw new DamagedStateError(key, 'its bytes differ from those that were saved', cause);
     });
     if (bytes.length !== head.size)
       throw new DamagedStateError(key, `${bytes.length} of its ${head.size} bytes are left`);
@@ -222,7 +222,7 @@ const conflict = (key: string, expected: number | undefined, cause?: unknown): C
   new ConflictError(
     'version',
     expected === undefined
-      ? `the state ${key} was saved by another: there was none`
-      : `the state ${key} was saved or removed by another: it is not number ${expected} any more`,
+      ? `the state ${key} was saved by another process: it did not exist before`
+      : `the state ${key} was saved or removed by another process: its number is no longer ${expected}`,
     { cause },
   );

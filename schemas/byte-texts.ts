@@ -34,7 +34,7 @@ export class ByteTexts {
   constructor(texts: Iterable<string>) {
     const all = Array.from(texts, (text) => Buffer.from(text, 'utf8'));
     this.#step = Math.min(maxStep, ...all.map(({ length }) => length - runLength + 1));
-    if (this.#step < 1) throw new TypeError('a text of fewer than three bytes cannot be looked for');
+    if (this.#step < 1) throw new TypeError('a text of fewer than three bytes cannot be searched for');
     for (const [id, bytes] of all.entries()) for (let at = 0; at < this.#step; at++) this.#post({ id, bytes, at });
   }
 

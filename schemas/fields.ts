@@ -98,21 +98,26 @@ export const logFields = fieldsOf<LogRecord, Column<typeof logsTable>>({
   timestamp: [
     'time',
     'timestamp',
-    "The record's time, else when it was observed, else when it was received",
+    'Time of the record; if absent, when it was observed or received',
     (log) => log.timeNs,
   ],
-  observedTimestamp: ['time', 'observed_timestamp', 'When it was observed, else received', (log) => log.observedTimeNs],
+  observedTimestamp: [
+    'time',
+    'observed_timestamp',
+    'When the record was observed; if absent, when it was received',
+    (log) => log.observedTimeNs,
+  ],
   severityNumber: [
     'number',
     'severity_number',
-    "OpenTelemetry's number of the severity, 0 for none",
+    'OpenTelemetry severity number, 0 for none',
     (log) => log.severityNumber,
     { aliases: ['severity_number'] },
   ],
   severity: [
     'text',
     'severity_text',
-    "Severity: the sender's text, else OpenTelemetry's short name of the number",
+    'Severity text of the sender; if absent, the short name of the severity number',
     (log) => log.severity,
     {
       aliases: ['level'],
@@ -136,8 +141,14 @@ export const logFields = fieldsOf<LogRecord, Column<typeof logsTable>>({
 
 /** Fields of spans. */
 export const spanFields = fieldsOf<Span, Column<typeof spansTable>>({
-  timestamp: ['time', 'timestamp', 'Start, else when it was received', (one) => one.timeNs, { aliases: ['startTime'] }],
-  duration: ['duration', 'duration', 'From start to end', (one) => one.durationNs],
+  timestamp: [
+    'time',
+    'timestamp',
+    'Start time; if absent, when the span was received',
+    (one) => one.timeNs,
+    { aliases: ['startTime'] },
+  ],
+  duration: ['duration', 'duration', 'Time from start to end', (one) => one.durationNs],
   name: ['text', 'name', 'Name of the span', (one) => one.name],
   kind: [
     'number',
@@ -156,7 +167,7 @@ export const spanFields = fieldsOf<Span, Column<typeof spansTable>>({
   statusMessage: [
     'text',
     'status_message',
-    'What the status says',
+    'Status message',
     (one) => one.statusMessage,
     { aliases: ['status_message'] },
   ],
@@ -165,7 +176,7 @@ export const spanFields = fieldsOf<Span, Column<typeof spansTable>>({
   parentSpanId: [
     'spanId',
     'parent_span_id',
-    'Parent, empty for the root of a trace',
+    'Id of the parent span, empty for the root of a trace',
     (one) => one.parentSpanId,
     { aliases: ['parent_span_id'] },
   ],
@@ -176,7 +187,7 @@ export const spanFields = fieldsOf<Span, Column<typeof spansTable>>({
 
 /** Fields of data points. The columns are those of `series`, and `timestamp` and `value` of the point tables. */
 export const pointFields = fieldsOf<DataPoint, Column<typeof seriesTable> | Column<typeof samplesTable>>({
-  timestamp: ['time', 'timestamp', 'Its time, else when it was received', (point) => point.timeNs],
+  timestamp: ['time', 'timestamp', 'Time of the data point; if absent, when it was received', (point) => point.timeNs],
   metric: ['text', 'metric', 'Name of the metric', (point) => point.metric.name],
   kind: ['text', 'kind', 'Kind of the metric', (point) => point.kind],
   unit: ['text', 'unit', 'Unit of the metric', (point) => point.metric.unit],

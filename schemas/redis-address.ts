@@ -53,10 +53,10 @@ export const redisAddress = (text: string): RedisAddress => {
     .map((node) => nodeOf(node.trim(), ports[kind]));
   const [name = '', database = ''] = kind === 'sentinel' ? splitOnce(path, '/') : ['', path];
   if (kind === 'sentinel' && name === '')
-    throw new Error(`${forms}; NAME is what Sentinel calls the servers that it watches`);
+    throw new Error(`${forms}; NAME is the name of the monitored servers in Sentinel`);
   if (kind === 'server' && nodes.length > 1)
-    throw new Error(`${forms}; several servers are redis-sentinel or redis-cluster`);
-  if (kind === 'cluster' && database !== '') throw new Error('a cluster has no databases: leave out the path');
+    throw new Error(`${forms}; several servers need redis-sentinel or redis-cluster`);
+  if (kind === 'cluster' && database !== '') throw new Error('a cluster has no databases: omit the path');
   return {
     kind,
     tls: secure === 's',

@@ -163,7 +163,7 @@ export const settingDefinitions = {
       .string()
       .refine(
         isWellFormed,
-        'not a license key (oiq_lk_, 30 or more base62 characters and a checksum); leave it out to have one made',
+        'not a license key (oiq_lk_, 30 or more base62 characters and a checksum); omit it to generate one',
       ),
   ).describe('License key of the first organization; by default a random one is printed once'),
   NEW_INSTALLATION: z
@@ -329,12 +329,14 @@ export const settingsOf = (environment: Readonly<Record<string, string | undefin
   const servers = settings.CLICKHOUSE_URL ?? [];
   if (servers.length > 1 && settings.CLICKHOUSE_CLUSTER === undefined)
     throw new SettingsError([
-      'OIQ_CLICKHOUSE_URL names several servers: name their cluster in OIQ_CLICKHOUSE_CLUSTER, as system.clusters has it',
+      'OIQ_CLICKHOUSE_URL names several servers: name their cluster in OIQ_CLICKHOUSE_CLUSTER, as in system.clusters',
     ]);
   if (new Set(servers.map((server) => new URL(server).pathname)).size > 1)
     throw new SettingsError(['OIQ_CLICKHOUSE_URL names several databases: it must be one']);
   if ((settings.KAFKA_SSL_CERT_FILE === undefined) !== (settings.KAFKA_SSL_KEY_FILE === undefined))
-    throw new SettingsError(['OIQ_KAFKA_SSL_CERT_FILE and OIQ_KAFKA_SSL_KEY_FILE belong together: give both, or none']);
+    throw new SettingsError([
+      'OIQ_KAFKA_SSL_CERT_FILE and OIQ_KAFKA_SSL_KEY_FILE require each other: set both, or neither',
+    ]);
   if (settings.KAFKA_SSL_CERT_FILE !== undefined && !settings.KAFKA_SSL)
     throw new SettingsError(['OIQ_KAFKA_SSL_CERT_FILE is for TLS: set OIQ_KAFKA_SSL=true']);
   return settings;

@@ -43,7 +43,7 @@ const policy = [
 
 /** Restrictions are in a data block: the policy permits it, and `<` cannot end it. */
 const documentOf = (script: string, style: string, restrictions: readonly Restriction[]): string =>
-  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>OIQ</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/assets/${style}"><script type="module" src="/assets/${script}"></script></head><body><div id="page"><main class="said"><p>Loading …</p></main></div><script type="application/json" id="restrictions">${JSON.stringify(restrictions).replaceAll('<', '\\u003c')}</script><noscript>This page needs JavaScript. The API works without: see /api/docs.</noscript></body></html>\n`;
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>OIQ</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/assets/${style}"><script type="module" src="/assets/${script}"></script></head><body><div id="page"><main class="said"><p>Loading…</p></main></div><script type="application/json" id="restrictions">${JSON.stringify(restrictions).replaceAll('<', '\\u003c')}</script><noscript>This page requires JavaScript. The API works without it: see /api/docs.</noscript></body></html>\n`;
 
 /** Builds the page if necessary, and reads it into memory, compressed. */
 export const openPage = async (): Promise<BuiltDocument> => {

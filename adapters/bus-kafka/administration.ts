@@ -104,10 +104,12 @@ export class Administration {
       } catch (cause) {
         const { name, type, retriable } = cause as { name?: string; type?: string; retriable?: boolean };
         if (type === 'UNKNOWN_TOPIC_OR_PARTITION')
-          throw new MissingTopicError('Kafka has no such topic: create the topics first (oiq migrate)', { cause });
+          throw new MissingTopicError('the topic does not exist in Kafka: create the topics first (oiq migrate)', {
+            cause,
+          });
         if (!(cause instanceof Error) || !('retriable' in cause)) throw cause;
         const isPassing = retriable === true || name === 'KafkaJSGroupCoordinatorNotFound';
-        if (!isPassing || Date.now() > deadline) throw failureOf('Kafka did not do as asked', cause);
+        if (!isPassing || Date.now() > deadline) throw failureOf('Kafka did not complete the request', cause);
       }
       await sleep(retryMs);
     }
@@ -156,7 +158,7 @@ export class Administration {
       );
       waiting = usable.length < names.length;
       if (waiting && Date.now() > deadline)
-        throw new UnavailableError(`Kafka made no leader for every partition of ${names.join(', ')}`);
+        throw new UnavailableError(`Kafka elected no leader for some partitions of ${names.join(', ')}`);
       if (waiting) await sleep(retryMs);
     }
   }
@@ -172,7 +174,7 @@ export class Administration {
       if (fewest < copies)
         this.#options.log.warn(
           { topic: name, replicas: fewest, wanted: copies },
-          'a topic has fewer replicas than new ones get, and stays so until its partitions are reassigned',
+          'a topic has fewer replicas than new topics get; reassign its partitions to add replicas',
         );
     }
     const counts = new Map(found.map(({ name, partitions }) => [name, partitions.length]));
@@ -241,7 +243,7 @@ export class Administration {
         return await request();
       } catch (cause) {
         if (cause instanceof MissingTopicError) throw cause;
-        if (performance.now() > deadline) throw failureOf('Kafka did not do as asked', cause);
+        if (performance.now() > deadline) throw failureOf('Kafka did not complete the request', cause);
       }
       await sleep(retryMs);
     }

@@ -220,7 +220,8 @@ export class KafkaConsumer implements Consumer {
           throw new LostError('the group gave the partition to another member', { cause: error });
         }
       }
-      if (this.#stopping.signal.aborted && tries > triesAfterStop) throw new LostError('the coordinator is away');
+      if (this.#stopping.signal.aborted && tries > triesAfterStop)
+        throw new LostError('the coordinator is unavailable');
       await sleep(commitRetryMs);
     }
   }

@@ -95,7 +95,7 @@ export class Coordinator {
       findCoordinatorV4.api.async(connection, groupKey, [this.#group]),
     );
     const [coordinator] = coordinators;
-    if (coordinator === undefined) throw new Error(`Kafka names no coordinator of group ${this.#group}`);
+    if (coordinator === undefined) throw new Error(`Kafka returned no coordinator for group ${this.#group}`);
     return coordinator;
   }
 }

@@ -15,8 +15,7 @@ export const unlessMoved = async <Value>(
   let isOver = false;
   let timer: NodeJS.Timeout | undefined;
   const checkMoved = async (): Promise<void> => {
-    if (await hasMoved().catch(() => false))
-      reject(new Error('another broker has taken over from the one that was asked'));
+    if (await hasMoved().catch(() => false)) reject(new Error('another broker took over from the queried broker'));
     else if (!isOver) set();
   };
   // No `AbortSignal`: aborting creates two errors with stacks for each request.

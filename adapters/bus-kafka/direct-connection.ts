@@ -61,7 +61,7 @@ export class DirectConnection {
     this.#socket.setNoDelay(true);
     this.#socket.setTimeout(requestTimeout);
     this.#socket.on('timeout', () => {
-      if (this.#pending.length > 0) this.#fail(new Error(`Kafka gives no answer within ${requestTimeout} ms`));
+      if (this.#pending.length > 0) this.#fail(new Error(`Kafka did not answer within ${requestTimeout} ms`));
     });
     this.#socket.on('error', (error) => this.#fail(error));
     this.#socket.on('close', () => this.#fail(new Error('the connection to Kafka was closed')));
@@ -100,7 +100,7 @@ export class DirectConnection {
     const head = yield 8;
     const bytes = head.readInt32BE(0) - 4;
     if (bytes < 0 || bytes > maxAnswerBytes || head.readInt32BE(4) !== id)
-      throw new Error('what answers is not Kafka, or speaks TLS');
+      throw new Error('the server is not Kafka, or it requires TLS');
     yield* parser(bytes);
     this.#pending.shift();
   }

@@ -41,14 +41,14 @@ const certificateCodes = [
 /** The setting that an operator checks first, for failures that a setting can fix. */
 const adviceOn = (error: unknown): string => {
   const chain = [...chainOf(error)];
-  if (isUnknownMechanism(error)) return ' (OIQ_KAFKA_SASL_MECHANISM names one that the brokers offer)';
-  if (isRefusedLogin(error)) return ' (look at OIQ_KAFKA_SASL_USERNAME and OIQ_KAFKA_SASL_PASSWORD)';
+  if (isUnknownMechanism(error)) return ' (set OIQ_KAFKA_SASL_MECHANISM to a mechanism that the brokers offer)';
+  if (isRefusedLogin(error)) return ' (check OIQ_KAFKA_SASL_USERNAME and OIQ_KAFKA_SASL_PASSWORD)';
   if (chain.some(({ message }) => /alert (?:bad certificate|certificate required)/.test(message)))
-    return ' (OIQ_KAFKA_SSL_CERT_FILE and OIQ_KAFKA_SSL_KEY_FILE name the certificate that the brokers want)';
+    return ' (set OIQ_KAFKA_SSL_CERT_FILE and OIQ_KAFKA_SSL_KEY_FILE to the certificate that the brokers require)';
   if (chain.some((each) => certificateCodes.includes((each as NodeJS.ErrnoException).code ?? '')))
-    return ' (NODE_EXTRA_CA_CERTS names the file of an authority of your own)';
+    return ' (set NODE_EXTRA_CA_CERTS to the file of a private certificate authority)';
   if (chain.some((each) => each.message.includes('requires TLS') || each instanceof AuthenticationError))
-    return ' (OIQ_KAFKA_SSL=true speaks TLS, which the brokers may want)';
+    return ' (set OIQ_KAFKA_SSL=true if the brokers require TLS)';
   return '';
 };
 

@@ -90,7 +90,7 @@ export class FetchBuffer {
 
   #step(given: Buffer): void {
     this.#parser ??= this.#parsers();
-    if (this.#parser === undefined) throw new Error('Kafka sent what it was not asked for');
+    if (this.#parser === undefined) throw new Error('Kafka sent data that was not requested');
     this.#filled = 0;
     const { done, value } = this.#parser.next(given);
     if (done === true) this.#parser = undefined;

@@ -50,8 +50,8 @@ const keyOf = (topic: string, partition: number): string => `${topic}:${partitio
 /** Returns the error for deleted records, with their offsets. */
 export const gapError = (topic: string, partition: number, offset: number, earliest: number): FatalBusError =>
   new FatalBusError(
-    `offset ${offset} of partition ${partition} of topic ${topic} is not there: the topic keeps offsets from ${earliest} on. ` +
-      'Records in between are gone (retention, or a topic made anew); to go on without them, move the group’s offset',
+    `offset ${offset} of partition ${partition} of topic ${topic} does not exist: the topic retains offsets from ${earliest}. ` +
+      'Records in between were deleted (retention, or a recreated topic); to continue without them, move the group’s offset',
   );
 
 export class Fetcher {

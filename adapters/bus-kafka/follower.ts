@@ -28,7 +28,7 @@ export class KafkaFollower implements Follower {
         records.push(incoming(topic, partition, at, timestampMs, record));
       } catch (error) {
         if (!(error instanceof FatalBusError)) throw error;
-        this.#log.warn({ topic, partition, offset: at, reason: error.message }, 'a damaged record is passed over');
+        this.#log.warn({ topic, partition, offset: at, reason: error.message }, 'a damaged record is skipped');
       }
     const { next, release } = piece;
     return { records, next, release };

@@ -61,7 +61,7 @@ export class Takeover {
       copiedCount++;
     }
     if (copiedCount > 0)
-      log.info({ group, former, partitions: copiedCount }, 'the group goes on where the former one stood');
+      log.info({ group, former, partitions: copiedCount }, 'the group continues at the offsets of the former group');
     return filled;
   }
 }

@@ -123,7 +123,7 @@ export class PartitionLoop {
     try {
       await events.revoked?.({ topic, partition });
     } catch (error) {
-      log.warn({ topic, partition, reason: reasonOf(error) }, 'what follows from a revoked partition failed');
+      log.warn({ topic, partition, reason: reasonOf(error) }, 'the handler of a revoked partition failed');
     }
   }
 

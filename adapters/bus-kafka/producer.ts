@@ -84,13 +84,13 @@ export class KafkaProducer implements Producer {
       if (message.value.byteLength > topic.largest)
         throw new PermanentError(
           'too-large',
-          `a message of ${message.value.byteLength} bytes is above the ${topic.largest} of topic ${message.topic}`,
+          `a message of ${message.value.byteLength} bytes exceeds the maximum of ${topic.largest} bytes of topic ${message.topic}`,
         );
       const entry = outgoing(message, topic.partitions);
       if (entry.bytes > topic.largest + headerAllowance)
         throw new PermanentError(
           'too-large',
-          `key and headers of a message of topic ${message.topic} are above ${headerAllowance} bytes`,
+          `key and headers of a message of topic ${message.topic} exceed ${headerAllowance} bytes`,
         );
       entries.push(entry);
     }

@@ -22,7 +22,7 @@ const isFenced = (error: unknown): boolean => {
 
 const translated = (name: string, error: unknown): Error =>
   isFenced(error)
-    ? new UnavailableError(`transaction ${name} was taken over by a later holder of its name`, { cause: error })
+    ? new UnavailableError(`transaction ${name} was taken over by a newer producer of the same name`, { cause: error })
     : new UnavailableError(`Kafka did not complete transaction ${name}: ${reasonOf(error)}`, { cause: error });
 
 /** Runs `work`; commits when it resolves and aborts when it rejects. */

@@ -130,7 +130,7 @@ class EmbeddedBus implements SegmentsBus {
   async ensureTopics(topics: readonly Topic[]): Promise<void> {
     for (const topic of topics) {
       if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,200}$/.test(topic.name))
-        throw new PermanentError('bad-topic', `${topic.name} cannot be a topic's name`);
+        throw new PermanentError('bad-topic', `${topic.name} is not a valid topic name`);
       const before = this.#topics.get(topic.name)?.stored;
       const storedTopic: StoredTopic = {
         name: topic.name,
@@ -178,7 +178,7 @@ class EmbeddedBus implements SegmentsBus {
   async *read(topic: string, partition: number, from: number, to: number): AsyncIterable<BusRecord> {
     const log = this.#partition(topic, partition);
     if (from < log.earliest)
-      throw new Error(`${log.title}: offset ${from} is no longer kept, the earliest is ${log.earliest}`);
+      throw new Error(`${log.title}: offset ${from} is no longer stored; the earliest is ${log.earliest}`);
     const reader = new PartitionReader(log, from, new BufferPool());
     try {
       while (reader.next < Math.min(to, log.stableEnd)) {
@@ -288,7 +288,7 @@ class EmbeddedBus implements SegmentsBus {
         if (held)
           this.#log.warn(
             { log: log.title, group: slowest?.group, committed: needed, end: log.end },
-            'records past their retention are kept because a group has not consumed them',
+            'records past their retention are still stored because a group has not consumed them',
           );
       }
   }
@@ -347,7 +347,7 @@ class EmbeddedBus implements SegmentsBus {
   #topic(name: string): OpenTopic {
     const topic = this.#topics.get(name);
     if (topic === undefined)
-      throw new PermanentError('unknown-topic', `there is no topic ${name}: it was never created`);
+      throw new PermanentError('unknown-topic', `topic ${name} does not exist: it was never created`);
     return topic;
   }
 
@@ -404,7 +404,7 @@ class EmbeddedBus implements SegmentsBus {
       if (message.value.length > stored.maxMessageBytes)
         throw new PermanentError(
           'message-too-large',
-          `a message of ${message.value.length} bytes is above the ${stored.maxMessageBytes} of topic ${message.topic}`,
+          `a message of ${message.value.length} bytes exceeds the maximum of ${stored.maxMessageBytes} bytes of topic ${message.topic}`,
         );
       const partition = this.#partition(message.topic, partitionOf(message.key, partitions.length));
       const entry = encode(message);

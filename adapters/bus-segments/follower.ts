@@ -41,7 +41,7 @@ export class SegmentsFollower implements Follower {
 
   async #next(log: PartitionLog, offset: number): Promise<Fetched | undefined> {
     if (offset < log.earliest || offset > log.end)
-      throw new Error(`${log.title}: offset ${offset} is not kept; offsets ${log.earliest} to ${log.end} are`);
+      throw new Error(`${log.title}: offset ${offset} is not stored; offsets ${log.earliest} to ${log.end} are`);
     const reader = this.#readers.get(log) ?? new PartitionReader(log, offset, this.#bufferPool);
     this.#readers.set(log, reader);
     await reader.seek(offset);

@@ -69,7 +69,7 @@ export const segmentsConsumer = (
 
   return {
     async run(topics: readonly string[], onBatch: (batch: Batch) => Promise<void>, events: PartitionEvents = {}) {
-      if (member !== undefined) throw new Error('a consumer runs once');
+      if (member !== undefined) throw new Error('a consumer can run only once');
       if (stopped !== undefined) return;
       member = { topics, maxRecords, maxBytes, maxWaitMs, onBatch, events, hold };
       group.join(member);

@@ -30,7 +30,7 @@ export const describeLost = (title: string, { from, to, file, byte, bytes, reaso
   }
   // The number of records in a damaged range is known only if another record follows.
   const offsets = further === 0 ? `offset ${from}` : `offset ${from} and up to ${further} more`;
-  const rest = bytes > maxDeadLetterBytes ? `; the first ${maxDeadLetterBytes} of them are kept` : '';
+  const rest = bytes > maxDeadLetterBytes ? `; the first ${maxDeadLetterBytes} of them are stored` : '';
   return `${title}: ${file} is damaged at byte ${byte} (${offsets}): ${reason}; ${bytes} bytes cannot be read as records${rest}`;
 };
 

@@ -145,7 +145,7 @@ export class PartitionConsumer {
       if (!this.#abandoned) await owner.events.revoked?.({ topic, partition });
     } catch (error) {
       const cause = (error as Error).message;
-      this.#options.log.warn({ group, topic, partition, cause }, 'what follows from a revoked partition failed');
+      this.#options.log.warn({ group, topic, partition, cause }, 'the handler of a revoked partition failed');
     }
     this.#tenure = undefined;
     end();
@@ -168,7 +168,7 @@ export class PartitionConsumer {
       await this.#deliver(owner, { topic, partition, first, last, records, ...retention });
       this.#failures = 0;
     } catch (error) {
-      await this.#backOff(owner, error as Error, 'a batch failed and comes again');
+      await this.#backOff(owner, error as Error, 'a batch failed and is retried');
     } finally {
       this.#reader?.release();
     }

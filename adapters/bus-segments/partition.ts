@@ -238,7 +238,10 @@ export class PartitionLog implements ReadableLog {
     // Consumers are about to read records that a killed process wrote and perhaps did not sync.
     await file.sync();
     if (found.tail === 'damaged') {
-      this.log.warn({ ...place, log: this.title }, 'a segment is damaged; what can be read behind that will be');
+      this.log.warn(
+        { ...place, log: this.title },
+        'a segment is damaged; readable records after the damage are still read',
+      );
       this.#rollNext = true;
     }
     if (this.#end < acknowledged) {
@@ -291,7 +294,7 @@ export class PartitionLog implements ReadableLog {
     try {
       await this.#roll();
     } catch (cause) {
-      this.log.warn({ log: this.title, cause: String(cause) }, 'no new segment could be begun');
+      this.log.warn({ log: this.title, cause: String(cause) }, 'no new segment could be created');
     }
     this.#writing = this.#queue.length > 0 ? this.#drain() : undefined;
   }

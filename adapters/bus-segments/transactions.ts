@@ -36,7 +36,7 @@ export class Transactions {
   }
 
   async run<Result>(name: string, work: (publish: Producer['publish']) => Promise<Result>): Promise<Result> {
-    const fenced = new Error(`the transaction ${name} was fenced out by a later one of the same name`);
+    const fenced = new Error(`the transaction ${name} was fenced by a newer transaction of the same name`);
     const earlier = this.#holders.get(name);
     if (earlier !== undefined) earlier.over ??= fenced;
     const holder: Holder = { id: 0, over: undefined, publishing: [] };

@@ -119,7 +119,9 @@ const openSession = (directory: string, args: readonly string[]): Session => {
   } catch (cause) {
     const holder = holderOf(directory);
     const reason =
-      holder === undefined ? String(cause) : `process ${holder} has it: stop that one, or choose another directory`;
+      holder === undefined
+        ? String(cause)
+        : `process ${holder} uses it: stop that process, or choose another directory`;
     throw new UnavailableError(`cannot open the columns in ${directory}: ${reason}`, { cause });
   }
 };

@@ -31,7 +31,7 @@ const write = async (path: string, chunks: readonly Uint8Array[]): Promise<void>
   const file = await open(path, 'wx', 0o600);
   try {
     const { bytesWritten } = await file.writev(chunks);
-    if (bytesWritten !== size) throw new Error(`${path} took ${bytesWritten} of ${size} bytes`);
+    if (bytesWritten !== size) throw new Error(`only ${bytesWritten} of ${size} bytes were written to ${path}`);
   } finally {
     await file.close();
   }

@@ -67,7 +67,7 @@ export class Placements {
     for (const [shards, was] of placements.layouts)
       if (shard !== undefined && was !== shardAmong(shard, shards))
         throw new UnavailableError(
-          `${member.local.name} is shard ${shard + 1} of the cluster ${this.#servers.cluster} and was ${was === noShard ? 'none' : `shard ${was + 1}`} of ${shards}: shards keep their order, new ones come last, and the last is taken out first`,
+          `${member.local.name} is shard ${shard + 1} of the cluster ${this.#servers.cluster} and was ${was === noShard ? 'none' : `shard ${was + 1}`} of ${shards}: shards must stay in order: add new shards at the end, and remove the last shard first`,
         );
     return placements;
   }

@@ -33,7 +33,7 @@ const firstAnswer = async <Result>(
   work: (member: Member) => Promise<Result>,
   signal?: AbortSignal,
 ): Promise<Result> => {
-  let failure: unknown = new UnavailableError('no ClickHouse server is named');
+  let failure: unknown = new UnavailableError('no ClickHouse server is configured');
   const rank = (member: Member): number => Number(serverOf(member).isAvoided);
   for (const [index, member] of members.toSorted((left, right) => rank(left) - rank(right)).entries()) {
     try {
@@ -135,7 +135,7 @@ export class ClickhouseServers {
     if (members.length === 0) {
       const silent = Array.from(this.#silent, ([{ local }, reason]) => ` (${local.name}: ${reason})`).join('');
       throw new UnavailableError(
-        `no server of OIQ_CLICKHOUSE_URL has shard ${shard + 1} of ${this.#shards} of the cluster ${this.cluster}: name one of each shard, or wait for those that do not answer${silent}`,
+        `no server of OIQ_CLICKHOUSE_URL has shard ${shard + 1} of ${this.#shards} of the cluster ${this.cluster}: name a server of each shard, or wait for the servers that do not answer${silent}`,
       );
     }
     return members;
@@ -166,7 +166,7 @@ export class ClickhouseServers {
   async checkAllNamed(): Promise<void> {
     if (!(await this.areAllNamed()))
       throw new UnavailableError(
-        `rows are to land on a shard where none of their organization lay: all servers of the cluster ${this.cluster} must be named in OIQ_CLICKHOUSE_URL and answer first`,
+        `rows would be stored on a shard that has no rows of their organization: name all servers of the cluster ${this.cluster} in OIQ_CLICKHOUSE_URL and make sure that all of them answer`,
       );
   }
 
@@ -186,7 +186,7 @@ export class ClickhouseServers {
       this.#silent.delete(member);
       if (rows.length === 0)
         throw new UnavailableError(
-          `${member.local.name} knows no cluster ${cluster}: OIQ_CLICKHOUSE_CLUSTER must be a name of its system.clusters`,
+          `${member.local.name} does not know the cluster ${cluster}: OIQ_CLICKHOUSE_CLUSTER must be the name of a cluster in its system.clusters`,
         );
       counts.push(shardsWithNewRows(rows));
       this.#servers = Math.max(this.#servers, rows.length);

@@ -75,11 +75,11 @@ export class KnownPlacements {
   checkWhole(): void {
     const needed = this.#needed;
     if (needed <= Math.max(1, this.#known)) return;
-    const forget = `if its rows are gone for good, run oiq clickhouse forget ${needed}`;
+    const forget = `if its rows are permanently lost, run oiq clickhouse forget ${needed}`;
     throw new UnavailableError(
       this.#cluster === undefined
         ? `the ClickHouse server ${this.#server} has a part of the rows, as one of ${needed} shards: name their cluster in OIQ_CLICKHOUSE_CLUSTER, or empty the others first (oiq clickhouse empty ${needed}); ${forget}`
-        : `${this.#server} knows ${this.#known} of the ${needed} shards of the cluster ${this.#cluster} on which rows lie: put shard ${needed} back into remote_servers of all servers, and empty it before it is taken out (oiq clickhouse empty ${needed}); ${forget}`,
+        : `${this.#server} knows ${this.#known} of the ${needed} shards of the cluster ${this.#cluster} that have rows: put shard ${needed} back into remote_servers of all servers, and empty it before you remove it (oiq clickhouse empty ${needed}); ${forget}`,
     );
   }
 

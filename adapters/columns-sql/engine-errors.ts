@@ -62,19 +62,21 @@ const reasonsOf = (message: string): string => {
 export const refusalError = (server: string, code: number | undefined, cause: Error): UnavailableError | undefined => {
   const reason = firstLine(cause.message);
   if (code !== undefined && replicaCodes.has(code))
-    return new UnavailableError(`the ClickHouse server ${server} takes nothing at the moment: ${reason}`, { cause });
+    return new UnavailableError(`the ClickHouse server ${server} accepts no requests at the moment: ${reason}`, {
+      cause,
+    });
   if (code === undefined || !refusalCodes.has(code)) return undefined;
   const [, other, detail] = /^Received from (\S+)\. (?:DB::Exception: )?(.*)$/.exec(reason) ?? [];
   return new UnavailableError(
     other === undefined
-      ? `the ClickHouse server ${server} refuses the user of OIQ_CLICKHOUSE_URL (${reason}): see that user's password and rights there`
-      : `the ClickHouse server ${other} refuses ${server}, which asks it for its part of a read (${detail}): servers of a cluster need the same users, or a secret in remote_servers`,
+      ? `the ClickHouse server ${server} refuses the user of OIQ_CLICKHOUSE_URL (${reason}): check the password and the rights of that user`
+      : `the ClickHouse server ${other} refuses ${server}, which requests its part of a read (${detail}): servers of a cluster need the same users, or a secret in remote_servers`,
     { cause },
   );
 };
 
 const describeMissing = (reason: string): string =>
-  `a ClickHouse server lacks a table or column (${reason}): run oiq migrate; oiq clickhouse shards says which server lacks what`;
+  `a ClickHouse server lacks a table or column (${reason}): run oiq migrate; oiq clickhouse shards shows what each server lacks`;
 
 /** Returns the error of a failed insert. Failures that the block did not cause are retriable. */
 export const insertError = (table: string, code: number | undefined, cause: Error): Error => {
@@ -92,11 +94,11 @@ export const queryError = (code: number | undefined, cause: Error): Error => {
   if (code === tooManyRowsReadCode)
     return new PermanentError(
       'reads-too-much',
-      'the query would read more rows than are allowed: narrow its time range, or ask for one service',
+      'the query would read more rows than are allowed: narrow its time range, or query a single service',
       { cause },
     );
   if (tooLargeCodes.has(code))
-    return new PermanentError('result-too-large', 'the query gives more rows than are allowed: narrow it', { cause });
+    return new PermanentError('result-too-large', 'the query returns more rows than are allowed: narrow it', { cause });
   if (code === timeoutCode) return new UnavailableError('the query took too long: narrow its time range', { cause });
   if (code === memoryCode)
     return new UnavailableError('the query needs more memory than is free: narrow it', { cause });
@@ -114,7 +116,9 @@ export const queryError = (code: number | undefined, cause: Error): Error => {
   if (missingCodes.has(code) || isElsewhere)
     return new UnavailableError(describeMissing(firstLine(cause.message)), { cause });
   if (busyCodes.has(code))
-    return new UnavailableError(`ClickHouse takes no more at the moment: ${firstLine(cause.message)}`, { cause });
+    return new UnavailableError(`ClickHouse accepts no more requests at the moment: ${firstLine(cause.message)}`, {
+      cause,
+    });
   if (parameterCodes.has(code)) return new PermanentError('bad-parameter', firstLine(cause.message), { cause });
   return new Error(`the query failed: ${firstLine(cause.message)}`, { cause });
 };

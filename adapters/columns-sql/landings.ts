@@ -94,7 +94,7 @@ export class StoredLandings {
     } catch (error) {
       // Until they are written, answers report less freshness than they have.
       if (this.#failures++ === 0)
-        this.#log.warn({ error }, 'how fresh the tables are could not be told; it is tried again each second');
+        this.#log.warn({ error }, 'the freshness of the tables could not be reported; retrying every second');
       for (const [table, newestByTenant] of tables) this.record(table, newestByTenant, place);
     }
   }

@@ -54,7 +54,7 @@ const split = (sql: string): Token[] => {
     const token = tokenAt(sql, position);
     const unfinished = token?.kind === 'other' && (/^['"`]/.test(token.text) || sql.startsWith('/*', position));
     if (token === undefined || unfinished)
-      throw new PermanentError('bad-query', `the query cannot be read at character ${position}`, { position });
+      throw new PermanentError('bad-query', `the query cannot be parsed at character ${position}`, { position });
     tokens.push(token);
     position += token.text.length;
   }

@@ -20,14 +20,14 @@ const refuse = (what: string): never => {
 
 const checkToken = (token: Token, before: string, after: string): void => {
   const name = token.text.toLowerCase();
-  if (token.text === ';') refuse('hold several statements');
+  if (token.text === ';') refuse('contain several statements');
   if (token.kind !== 'word' && token.kind !== 'quoted') return;
   if (after === '.' && before !== '.' && foreignDatabases.test(token.text)) refuse(`read ${token.text}`);
   if (after === '(' && forbiddenFunctions.test(token.text.replace(/^[`"]|[`"]$/g, ''))) refuse(`call ${token.text}`);
   if (token.kind === 'quoted') return;
-  if (name === 'settings' && before !== '.') refuse('bring settings of its own');
+  if (name === 'settings' && before !== '.') refuse('contain settings');
   if (name === 'outfile') refuse('write a file');
-  if (name === 'format' && after !== '(' && before !== '.') refuse('choose its format');
+  if (name === 'format' && after !== '(' && before !== '.') refuse('specify a format');
 };
 
 /**

@@ -167,7 +167,7 @@ const replaceOnce = async (
 ): Promise<(Fields & Stored) | undefined> => {
   const options = { ...(session && { session }) };
   const found = await records.findOne({ _id: key }, options);
-  if (found === null) throw new ConflictError('version', `there is no document ${key.id}`);
+  if (found === null) throw new ConflictError('version', `document ${key.id} does not exist`);
   if (version !== undefined && found.version !== version)
     throw new ConflictError('version', `document ${key.id} is at version ${found.version}, not ${version}`);
   const before = entryOf(found);
@@ -188,7 +188,7 @@ const deleteOnce = async (
   const filter = version === undefined ? { _id: key } : { _id: key, version };
   const { deletedCount } = await records.deleteOne(filter, options);
   if (deletedCount === 0 && version !== undefined)
-    throw new ConflictError('version', `document ${key.id} is not at version ${version}, or gone`);
+    throw new ConflictError('version', `document ${key.id} is not at version ${version}, or was deleted`);
   return deletedCount === 1;
 };
 
@@ -211,7 +211,7 @@ export const collectionOf = (
         // Another write was first. Without an expected version, this write is applied on top of it.
         await pause(Math.random() * Math.min(tries * 5, 50));
       }
-      throw new UnavailableError(`document ${id} is written by too many at once`);
+      throw new UnavailableError(`document ${id} has too many concurrent writes`);
     });
   return {
     insert: (given) =>

@@ -69,12 +69,9 @@ export const translated = (error: unknown): unknown => {
       cause: error,
     });
   if (error instanceof MongoServerError && error.code === refusedLogin)
-    return new Error(
-      `MongoDB refuses the login: ${error.message} Look at the user and the password in OIQ_MONGODB_URL`,
-      {
-        cause: error,
-      },
-    );
+    return new Error(`MongoDB refuses the login: ${error.message} Check the user and the password in OIQ_MONGODB_URL`, {
+      cause: error,
+    });
   if (isUnavailable(error)) return new UnavailableError(unavailableReason(error), { cause: error });
   if (error instanceof MongoServerError && error.code === 11000 && !(error instanceof MongoBulkWriteError)) {
     const fields = fieldsOfKey(error.keyPattern);

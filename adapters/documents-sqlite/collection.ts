@@ -152,7 +152,7 @@ const current = (
   version: number | undefined,
 ): Row => {
   const row = tables.find(definition.name, tenantId, id);
-  if (row === undefined) throw new ConflictError('version', `there is no document ${id}`);
+  if (row === undefined) throw new ConflictError('version', `document ${id} does not exist`);
   if (version !== undefined && row.version !== version)
     throw new ConflictError('version', `document ${id} is at version ${row.version}, not ${version}`);
   return row;

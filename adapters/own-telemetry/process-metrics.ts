@@ -67,11 +67,7 @@ export const watchProcess = (meter: Meter, version: string): { stop(): void } =>
   const resident = gauge('process_resident_memory_bytes', 'By', 'Memory of the process that is not swapped out');
   const heapUsed = gauge('nodejs_heap_size_used_bytes', 'By', "Used part of the main thread's heap");
   const heapTotal = gauge('nodejs_heap_size_total_bytes', 'By', "The main thread's heap");
-  const external = gauge(
-    'nodejs_external_memory_bytes',
-    'By',
-    "Memory outside of the main thread's heap that it holds",
-  );
+  const external = gauge('nodejs_external_memory_bytes', 'By', 'Memory that the main thread holds outside of its heap');
   meter.addBatchObservableCallback(
     (result) => {
       const memory = process.memoryUsage();
@@ -85,7 +81,7 @@ export const watchProcess = (meter: Meter, version: string): { stop(): void } =>
 
   const lags = ['mean', 'p50', 'p99', 'max'] as const;
   const lag = lags.map((of) =>
-    gauge(`nodejs_eventloop_lag_${of}_seconds`, 's', `Lag of the event loop since it was last asked: ${of}`),
+    gauge(`nodejs_eventloop_lag_${of}_seconds`, 's', `Lag of the event loop since the last collection: ${of}`),
   );
   meter.addBatchObservableCallback((result) => {
     // Without a sample, the mean is NaN.

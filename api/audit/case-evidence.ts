@@ -29,13 +29,13 @@ export const firstBrokenEvidence = async (
       return {
         kind: 'evidence-removed' as const,
         sequence,
-        message: `the evidence that record ${sequence} attached to a case is gone`,
+        message: `the evidence that record ${sequence} attached to a case was deleted`,
       };
     if (evidenceHashOf(Buffer.from(piece.content, 'base64')) !== hashInId(resource.id))
       return {
         kind: 'evidence-edited' as const,
         sequence,
-        message: `the evidence that record ${sequence} attached to a case is not what was attached: its hash differs`,
+        message: `the evidence that record ${sequence} attached to a case differs from the attached evidence: its hash does not match`,
       };
   }
   return undefined;

@@ -94,7 +94,10 @@ export const chainSigning = ({ documents, heads, key, clock, log, ...options }: 
   const report = (tenantId: string, after: number): void => {
     if (reported.has(tenantId)) return;
     reported.add(tenantId);
-    log.error({ tenantId, after }, 'the audit chain is not what was signed; GET /api/evidence/verify names the place');
+    log.error(
+      { tenantId, after },
+      'the audit chain differs from the signed chain; GET /api/evidence/verify returns the position',
+    );
   };
 
   /** Signing from record 1 again would sign any changes to the chain. Logged once per tenant. */
@@ -106,7 +109,7 @@ export const chainSigning = ({ documents, heads, key, clock, log, ...options }: 
     if (!lost.has(tenantId))
       log.error(
         { tenantId },
-        `no signed tree head of this audit chain is left, though it is old enough to have had some: nothing of it is signed until "oiq evidence sign ${tenantId}" signs it as it is now`,
+        `this audit chain has no signed tree head left, though it is old enough to have had some: no record is signed until "oiq evidence sign ${tenantId}" signs the chain in its current state`,
       );
     lost.add(tenantId);
     return true;

@@ -47,7 +47,7 @@ const headerOf = async (path: string): Promise<EvidenceHeader> => {
     if (header.success) return header.data;
     break;
   }
-  throw new EvidenceFileError('this is no evidence file: make one with GET /api/audit/export?format=evidence');
+  throw new EvidenceFileError('this is not an evidence file: create one with GET /api/audit/export?format=evidence');
 };
 
 /** The lines after the header, up to the end. */
@@ -57,7 +57,7 @@ async function* linesOf(path: string): AsyncGenerator<EvidenceLine> {
     if (number === 1) continue;
     const line = EvidenceLine.safeParse(value);
     if (!line.success || ended)
-      throw new EvidenceFileError(`line ${number} is no record, head or end where an evidence file has one`);
+      throw new EvidenceFileError(`line ${number} is not a valid record, head or end of an evidence file`);
     yield line.data;
     ended = line.data.type === 'end';
   }

@@ -64,7 +64,7 @@ export const openHeadSigner = async (options: HeadSignerOptions): Promise<HeadSi
   const tried = (work: Promise<unknown>): Promise<void> =>
     work.then(
       () => undefined,
-      (error: unknown) => log.warn({ error }, 'audit chains could not be signed; it is tried again'),
+      (error: unknown) => log.warn({ error }, 'audit chains could not be signed; retrying'),
     );
 
   let loading = true;

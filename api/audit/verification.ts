@@ -154,7 +154,7 @@ export class Verification {
   #misplaced(): ChainBreak | undefined {
     if (this.#beyond === undefined) return undefined;
     const place = this.size + 1;
-    return broken('head-misplaced', place, `the head over ${this.#beyond.size} records stands before record ${place}`);
+    return broken('head-misplaced', place, `the head over ${this.#beyond.size} records is before record ${place}`);
   }
 
   /** Whether the record has the expected position. */
@@ -170,9 +170,9 @@ export class Verification {
       return broken(
         'chain-forked',
         place - 1,
-        `two records claim place ${place - 1}: the chain has two branches from there`,
+        `two records claim position ${place - 1}: the chain has two branches from there`,
       );
-    return broken('records-reordered', place, `record ${sequence} stands a second time, in place ${place}`);
+    return broken('records-reordered', place, `record ${sequence} appears a second time, at position ${place}`);
   }
 
   /** Whether the record is unchanged and follows the previous one. */
@@ -181,17 +181,21 @@ export class Verification {
     const follows = previousHash === this.#lastHash;
     if (hashOf(this.#options.tenantId, record, canonicalJsonOfEarlier) !== record.hash) {
       if (!follows) this.#expectedHash = this.#lastHash;
-      return broken('record-edited', sequence, `record ${sequence} is not what was recorded: its hash differs`);
+      return broken(
+        'record-edited',
+        sequence,
+        `record ${sequence} differs from the recorded one: its hash does not match`,
+      );
     }
     if (!follows)
       return broken(
         'record-replaced',
         Math.max(1, sequence - 1),
-        `record ${sequence} follows another record than the one before it: one of the two was replaced`,
+        `record ${sequence} does not follow the record before it: one of the two was replaced`,
       );
     if (details === null) return undefined;
     if (detailsHashOf(details, canonicalJsonOfEarlier) === record.detailsHash) return undefined;
-    return broken('details-edited', sequence, `the details of record ${sequence} are not those recorded`);
+    return broken('details-edited', sequence, `the details of record ${sequence} differ from the recorded details`);
   }
 
   #removedDetails(): ChainBreak | undefined {
@@ -202,23 +206,19 @@ export class Verification {
       return broken(
         'details-removed',
         sequence,
-        `the details of record ${sequence} are gone, and no erasure of them is recorded`,
+        `the details of record ${sequence} are missing, and no record of their erasure exists`,
       );
     return broken(
       'erasure-unsigned',
       sequence,
-      `the details of record ${sequence} are gone by the unsigned erasure of record ${claimedBy.sequence}: it was forged, or recorded by a version that did not sign erasures`,
+      `the details of record ${sequence} were deleted by the unsigned erasure of record ${claimedBy.sequence}: it was forged, or recorded by a version that did not sign erasures`,
     );
   }
 
   #seek({ previousHash }: AuditRecord, { sequence: place }: ChainBreak): void {
     if (this.#expectedHash === undefined || previousHash !== this.#expectedHash) return;
     this.#expectedHash = undefined;
-    this.#break = broken(
-      'records-reordered',
-      place,
-      `the record that belongs in place ${place} stands in place ${this.#seen}`,
-    );
+    this.#break = broken('records-reordered', place, `the record of position ${place} is at position ${this.#seen}`);
   }
 
   #headBreak(head: EvidenceHead): ChainBreak | undefined {
@@ -228,19 +228,19 @@ export class Verification {
       return broken(
         'head-forged',
         from,
-        `the head over ${size} records of ${signedAt} is not signed by the key that it is checked with`,
+        `the head over ${size} records of ${signedAt} is not signed by the verification key`,
       );
     if (size < this.size)
       return broken(
         'head-misplaced',
         from,
-        `the head over ${size} records stands after record ${this.size}, where it cannot be compared`,
+        `the head over ${size} records is after record ${this.size}, where it cannot be compared`,
       );
     if (size > this.size || root === this.#tree.root().toString('hex')) return undefined;
     return broken(
       'chain-rewritten',
       from,
-      `records ${from} to ${size} fit together, but they are not those that were signed at ${signedAt}`,
+      `records ${from} to ${size} are consistent, but they differ from the records that were signed at ${signedAt}`,
     );
   }
 
@@ -263,13 +263,13 @@ export class Verification {
       return broken(
         'chain-truncated',
         next,
-        `the chain ends after record ${this.size}, but its end is noted as record ${end.sequence}`,
+        `the chain ends after record ${this.size}, but its stored end is record ${end.sequence}`,
       );
     if (end.sequence === this.size && end.hash === this.#lastHash) return undefined;
     return broken(
       'end-moved',
       end.sequence + 1,
-      `the chain's end is noted as record ${end.sequence}, which is not the last one, ${this.size}`,
+      `the stored end of the chain is record ${end.sequence}, but the last record is ${this.size}`,
     );
   }
 }

@@ -38,7 +38,7 @@ export const mayGrant = (granter: Granter, role: Role): boolean => {
 export const refuseRoleAbove = ({ role: own }: Granter, ...affectedRoles: readonly (Role | undefined)[]): void => {
   for (const role of affectedRoles)
     if (role !== undefined && !mayGrant({ role: own, kind: 'person' }, role))
-      throw new ApiError('FORBIDDEN', `the role ${own} cannot give or change the role ${role}`);
+      throw new ApiError('FORBIDDEN', `the role ${own} cannot assign or change the role ${role}`);
 };
 
 /**
@@ -48,6 +48,6 @@ export const refuseGrant = (granter: Granter, ...affectedRoles: readonly (Role |
   for (const role of affectedRoles) {
     if (role === undefined || mayGrant(granter, role)) continue;
     const who = granter.kind === 'person' ? `the role ${granter.role}` : 'an API token';
-    throw new ApiError('FORBIDDEN', `${who} cannot give, change or take away the role ${role}`);
+    throw new ApiError('FORBIDDEN', `${who} cannot assign, change or revoke the role ${role}`);
   }
 };

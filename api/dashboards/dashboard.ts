@@ -79,7 +79,7 @@ export const DashboardView = z.strictObject({
 export const parseSavedDashboard = (stored: SavedForm) => {
   const read = readDashboard(stored);
   if (read !== undefined) return read;
-  const message = `the form of this dashboard, version ${stored.documentVersion}, is not understood here`;
+  const message = `the format of this dashboard, version ${stored.documentVersion}, is not supported`;
   throw new ApiError('CONFLICT', message);
 };
 
@@ -171,7 +171,7 @@ const refuseByHand = (before: Document | undefined, how: ChangeOptions): void =>
   if (before?.source === undefined || before.source === how.source || how.force === 'true') return;
   throw new ApiError(
     'CONFLICT',
-    `this dashboard is kept as code in ${before.source}: change it there, or here with force=true, which the next plan will show`,
+    `this dashboard is managed as code in ${before.source}: change it there, or here with force=true, which the next plan will show`,
   );
 };
 

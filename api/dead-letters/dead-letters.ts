@@ -196,10 +196,10 @@ const messagesOf = async (
   if (headers.cut)
     throw new PermanentError(
       'cut',
-      `only the first ${bytes.length} of ${headers.size} bytes of dead letter ${id} were kept`,
+      `only the first ${bytes.length} of ${headers.size} bytes of dead letter ${id} were stored`,
     );
   if (headers.reason === 'damaged')
-    throw new PermanentError('damaged', `dead letter ${id} is a piece of a damaged file of the log: it is no message`);
+    throw new PermanentError('damaged', `dead letter ${id} is part of a damaged log file: it is not a message`);
   if (kind === 'refused') return republish(headers, bytes);
   return [
     {

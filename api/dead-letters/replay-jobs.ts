@@ -67,7 +67,7 @@ const seenAt = <Job extends ReplayJob & Stored>(now: number, job: Job): Job =>
     : {
         ...job,
         state: 'stopped',
-        error: 'the instance that ran it is gone; start it again: what was replayed stays so',
+        error: 'the instance that ran it has stopped; start the replay again: replayed dead letters stay replayed',
       };
 
 /**

@@ -115,7 +115,7 @@ const files = (
     if (!isComplete)
       partial.push({
         code: 'rows',
-        message: 'of changes of files the newest 5,000 were looked at: ask for a shorter range',
+        message: 'only the newest 5,000 file changes were read: request a shorter range',
       });
     return found.map(({ event, ms }) => ({ event, position: { ms, id: event.id } }));
   },

@@ -30,6 +30,6 @@ export const refuseGuessable = async (password: string, email: string, path = 'p
   if ((await guessesFor(password, email)) >= fewestGuesses) return;
   throw invalid(
     path,
-    'is guessed soon: it is common, repeats itself, or holds the address or the name of this product; choose another, such as four words that have nothing to do with each other',
+    'is easy to guess: it is common, repeats itself, or contains the address or the name of this product; choose another, such as four unrelated words',
   );
 };

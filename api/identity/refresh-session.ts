@@ -17,7 +17,7 @@ export interface Refreshed {
   readonly refreshToken: string;
 }
 
-const over = (): ApiError => unauthenticated('the refresh token is not valid or is over; sign in again');
+const over = (): ApiError => unauthenticated('the refresh token is invalid or has expired; sign in again');
 
 /**
  * Returns a session's next refresh token in exchange for the current one. An older token must have been copied: the

@@ -44,7 +44,7 @@ const personOfToken = async (token: string, { tokens, directory }: Known): Promi
   if (isWellFormed(token))
     throw unauthenticated('this is a license key, with which telemetry is sent: sign in, or use an API token');
   const claims = await tokens.verify(token);
-  if (claims === undefined) throw unauthenticated('the session token is not valid or is over; sign in again');
+  if (claims === undefined) throw unauthenticated('the session token is invalid or has expired; sign in again');
   const { sessionId, userId, tenantId } = claims;
   const caller =
     directory.caller(sessionId, userId, tenantId) ?? (await directory.freshCaller(sessionId, userId, tenantId));

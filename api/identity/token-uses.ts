@@ -48,7 +48,7 @@ export const openTokenUses = ({
       else await stored.replace(tokenId, use);
     } catch (error) {
       // Another instance just wrote it, or the token was revoked.
-      if (!(error instanceof ConflictError)) log.warn({ error }, 'the use of an API token could not be kept');
+      if (!(error instanceof ConflictError)) log.warn({ error }, 'the use of an API token could not be stored');
     }
   };
 

@@ -217,7 +217,7 @@ export const escalateDue = async (ports: EscalatePorts, signal: AbortSignal): Pr
     if (!closed.has(tenantId)) closed.set(tenantId, (await known.find(tenantId))?.disabled === true);
     if (closed.get(tenantId)) continue;
     await escalateIncident(ports, tenantId, { id }).catch((error: unknown) =>
-      ports.log.warn({ error, tenantId, incident: id }, 'an incident could not be escalated; it is looked at again'),
+      ports.log.warn({ error, tenantId, incident: id }, 'an incident could not be escalated; retrying'),
     );
   }
 };

@@ -67,7 +67,7 @@ export const resolveEnded = async (ports: EndedPorts, signal: AbortSignal): Prom
   for (const [tenantId, known] of byTenant) {
     if (signal.aborted) return;
     await resolveOf(tenantId, known, ports).catch((error: unknown) =>
-      ports.log.warn({ error, tenantId }, 'incidents could not be resolved; they are looked at again'),
+      ports.log.warn({ error, tenantId }, 'incidents could not be resolved; retrying'),
     );
   }
 };

@@ -41,7 +41,7 @@ export const sendAnswer = (context: Context, operation: Operation, answer: unkno
   if (content instanceof Readable)
     content.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE')
-        log.error({ requestId, operation: operation.operationId, error }, 'an answer broke off');
+        log.error({ requestId, operation: operation.operationId, error }, 'a response was interrupted');
     });
   send(context, contentType, content);
 };
@@ -54,7 +54,7 @@ export const sendElsewhere = (context: Context, location: string): void => {
 /** A file name always has the same content, so browsers can cache it permanently. */
 const sendFile = async (context: Context, name: string): Promise<void> => {
   const file = await pageFile(name);
-  if (file === undefined) throw new ApiError('NOT_FOUND', `there is no file ${name} of the page`);
+  if (file === undefined) throw new ApiError('NOT_FOUND', `the page has no file ${name}`);
   context.set('Cache-Control', 'public, max-age=31536000, immutable');
   context.vary('Accept-Encoding');
   const acceptsGzip = context.acceptsEncodings('gzip', 'identity') === 'gzip';

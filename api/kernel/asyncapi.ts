@@ -55,7 +55,7 @@ const operationOf = ({ operationId, summary, rights, messages }: Stream, operati
   const reads = Object.entries(rights.operations).map(([value, read]) => {
     const { role, scope, entitlement } = operations.find(({ method, path }) => `${method} ${path}` === read) ?? {};
     const needs = [`role at least ${role}`, `scope ${scope} of an API token`, `${entitlement} on the plan`];
-    return `${rights.parameter}=${value} needs what \`${read}\` needs: ${needs.join(', ')}.`;
+    return `${rights.parameter}=${value} requires the same as \`${read}\`: ${needs.join(', ')}.`;
   });
   return {
     action: 'send',

@@ -30,7 +30,7 @@ const refuseUnknown = async (documents: TenantDocuments, projectId: string): Pro
     .slice(0, maxNamed)
     .map(({ id }) => id);
   const more = nextCursor !== null || items.length > named.length ? ' …' : '';
-  const message = `there is no project ${projectId} in this organization; ${named.length === 0 ? 'it has none' : `there are ${named.join(', ')}${more}`}`;
+  const message = `project ${projectId} does not exist in this organization; ${named.length === 0 ? 'it has none' : `there are ${named.join(', ')}${more}`}`;
   throw new ApiError('NOT_FOUND', message, { details: [{ path: 'projectId', message }] });
 };
 

@@ -148,7 +148,7 @@ const rightsOf = ({ role, entitlement, built, scope }: Operation): string =>
     role === 'none' ? 'No session needed.' : role === 'session' ? 'Any session.' : `Role: at least ${role}.`,
     ...(scope === undefined ? [] : [`API tokens: scope ${scope}.`]),
     ...(entitlement === undefined ? [] : [`Needs ${entitlement} on the plan.`]),
-    ...(built ? [] : ['Not built yet: answers 501.']),
+    ...(built ? [] : ['Not implemented yet: returns 501.']),
   ].join(' ');
 
 const responsesOf = (operation: Operation): Json => {
@@ -199,7 +199,7 @@ const versionParameters = ({ versions }: Operation): Json[] => {
     return [
       { name: 'If-None-Match', in: 'header', required: false, description: 'An ETag; 304 if it still matches', schema },
     ];
-  const description = 'An ETag: nothing is done, and the answer is 412, once it holds no longer';
+  const description = 'An ETag; if it no longer matches, nothing is changed and the response is 412';
   return [{ name: 'If-Match', in: 'header', required: versions === 'require', description, schema }];
 };
 

@@ -264,7 +264,7 @@ const knownIn = (schema: z.ZodType, key: string, given: string): string => {
   if (names.length === 0) return '';
   const known = `; known are ${names.slice(0, maxNames).join(', ')}${names.length > maxNames ? ' …' : ''}`;
   return names.includes('search')
-    ? `${known}; fields of records stand in search=${key}:${given.replace(/^"(\w+)"$/, '$1')}`
+    ? `${known}; fields of records belong in search=${key}:${given.replace(/^"(\w+)"$/, '$1')}`
     : known;
 };
 

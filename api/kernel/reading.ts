@@ -49,6 +49,6 @@ export const validitiesNow = async (queries: readonly Query[], caller: Caller, p
     return await validitiesOf(queries, readingOf(caller, ports));
   } catch (error) {
     ports.log.warn({ error: String(error) }, 'whether queries are valid cannot be read');
-    return queries.map(() => ({ isValid: null, problems: [], reason: 'what has landed cannot be read now' }));
+    return queries.map(() => ({ isValid: null, problems: [], reason: 'the landed data cannot be read now' }));
   }
 };

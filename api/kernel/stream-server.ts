@@ -153,7 +153,7 @@ export class Streams implements StreamServer {
     this.#closed = true;
     this.#stopCheckingRights();
     clearInterval(this.#pingTimer);
-    for (const open of this.#open) this.#end(open, 1001, 'the instance stops');
+    for (const open of this.#open) this.#end(open, 1001, 'the instance is stopping');
     const deadline = performance.now() + closingMs;
     while (this.#open.size > 0 && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20));
     for (const { socket } of this.#open) socket?.terminate();
@@ -163,7 +163,8 @@ export class Streams implements StreamServer {
   async #admit(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const { ports, limits } = this.#options;
     const served = this.#served.get(pathOf(request));
-    if (this.#closed || served === undefined) throw new ApiError('UNAVAILABLE', 'this instance stops: connect again');
+    if (this.#closed || served === undefined)
+      throw new ApiError('UNAVAILABLE', 'this instance is stopping: connect again');
     if ((request.headersDistinct['host']?.length ?? 0) > 1)
       throw new ApiError('VALIDATION_FAILED', 'the request has more than one Host header: send exactly one');
     const { stream, reads } = served;
@@ -196,12 +197,13 @@ export class Streams implements StreamServer {
       ofTenant++;
       if (caller.actor.id === actor.id && caller.actor.type === actor.type) mine++;
     }
-    if (mine >= maxConnections.ofCaller)
-      throw rateLimited(`${mine} connections of yours are open: close one first`, 1_000);
+    if (mine >= maxConnections.ofCaller) throw rateLimited(`you have ${mine} open connections: close one first`, 1_000);
     if (ofTenant >= maxConnections.ofTenant)
       throw rateLimited(`${ofTenant} connections of the organization are open: close one first`, 1_000);
     if (this.#open.size >= maxConnections.ofAll)
-      throw new UnavailableError('this instance has as many connections as it takes', { retryAfterSeconds: 5 });
+      throw new UnavailableError('this instance has reached its maximum number of connections', {
+        retryAfterSeconds: 5,
+      });
   }
 
   #shake(open: Open, request: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -220,7 +222,7 @@ export class Streams implements StreamServer {
         open.aliveAt = performance.now();
       });
       made.on('message', () => this.#end(open, 1003, 'no message is expected'));
-      if (this.#closed) return this.#end(open, 1001, 'the instance stops');
+      if (this.#closed) return this.#end(open, 1001, 'the instance is stopping');
       open.opened.begin({
         get waitingBytes() {
           return made.bufferedAmount;
@@ -244,7 +246,7 @@ export class Streams implements StreamServer {
       try {
         const caller = directory.current(open.caller);
         if (caller === undefined) {
-          this.#end(open, 4401, 'the session or API token is over');
+          this.#end(open, 4401, 'the session or API token has expired');
           continue;
         }
         refuseLowRights(caller, open.operation);

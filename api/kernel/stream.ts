@@ -40,11 +40,11 @@ export const defineStream = <Query extends z.ZodType>(definition: StreamDefiniti
 
 /** Reasons for closing a connection, by the code that the client receives. */
 export const closeCodes = {
-  1001: 'The instance stops: connect again',
+  1001: 'The instance is stopping: connect again',
   1003: 'The client sent a message; none is expected',
   1009: 'The client sent a message that is too large',
   1013: 'Rights cannot be checked now: connect again later',
-  4401: 'The session or API token is over',
+  4401: 'The session or API token has expired',
   4403: 'The role, the plan or the scopes of the caller do not allow it any more',
 } as const;
 export type CloseCode = keyof typeof closeCodes;

@@ -13,7 +13,7 @@ const sliceMs = 5;
 /** The client closed the connection. */
 export class ClientLeftError extends ApiError {
   constructor() {
-    super('UNAVAILABLE', 'the client left before the answer');
+    super('UNAVAILABLE', 'the client disconnected before the response');
     this.name = 'ClientLeftError';
   }
 }
@@ -23,8 +23,8 @@ const overBudget = ({ method, budgetMs }: Operation): ApiError => {
   return new ApiError(
     'UNAVAILABLE',
     method === 'GET'
-      ? `${what}: ask for less, or again later`
-      : `${what}: look whether it took effect before you try again`,
+      ? `${what}: request less data, or try again later`
+      : `${what}: check whether it took effect before you try again`,
   );
 };
 

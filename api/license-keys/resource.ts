@@ -41,9 +41,9 @@ export const licenseKeyResource = defineResource<typeof LicenseKeyFields, Licens
 
 export const refuseRevoked = ({ name, revokedAt }: LicenseKey): void => {
   if (revokedAt !== null)
-    throw new ApiError('CONFLICT', `the license key “${name}” was revoked at ${revokedAt}: mint a new one`);
+    throw new ApiError('CONFLICT', `the license key “${name}” was revoked at ${revokedAt}: create a new one`);
 };
 
 export const refusePast = ({ expiresAt }: Pick<LicenseKey, 'expiresAt'>, now: number): void => {
-  if (expiresAt !== null && Date.parse(expiresAt) <= now) throw invalid('expiresAt', 'must lie in the future');
+  if (expiresAt !== null && Date.parse(expiresAt) <= now) throw invalid('expiresAt', 'must be in the future');
 };

@@ -51,7 +51,7 @@ export const startMailDelivery = async (ports: {
   const later = (ms: number): string => new Date(clock.now() + ms).toISOString();
 
   const giveUp = async (entry: OutgoingMail & Stored, problem: string): Promise<void> => {
-    log.warn({ mail: entry.id, attempts: entry.attempts, problem }, 'a message could not be sent and is given up');
+    log.warn({ mail: entry.id, attempts: entry.attempts, problem }, 'a message could not be sent and is dropped');
     const failedAt = later(0);
     await stored.update(entry.id, {
       sealed: '',
@@ -72,7 +72,7 @@ export const startMailDelivery = async (ports: {
       const problem = (error instanceof Error ? error.message : String(error)).slice(0, 500);
       const waitMs = waitsMs[entry.attempts - 1];
       if (error instanceof PermanentError || waitMs === undefined) return giveUp(entry, problem);
-      log.warn({ mail: entry.id, attempts: entry.attempts, problem }, 'a message could not be sent; it is tried again');
+      log.warn({ mail: entry.id, attempts: entry.attempts, problem }, 'a message could not be sent; retrying');
       await stored.update(entry.id, { dueAt: later(waitMs), problem });
       return;
     }
@@ -100,7 +100,7 @@ export const startMailDelivery = async (ports: {
       await handle(id).catch((error: unknown) => {
         // Another instance was faster and has claimed it.
         if (error instanceof ConflictError) return;
-        log.warn({ error, mail: id }, 'the queue of mail could not be read or written; it is tried again');
+        log.warn({ error, mail: id }, 'the queue of mail could not be read or written; retrying');
         dueById.set(id, clock.now() + (waitsMs[0] ?? minuteMs));
       });
     }

@@ -55,7 +55,10 @@ export const forEachSubscribedTenant = async (
   for (const [tenantId, own] of Map.groupBy(subscribers, (project) => project.tenantId)) {
     if (signal.aborted) return;
     await visit(tenantId, own).catch((error: unknown) =>
-      log.warn({ error, tenantId }, `receivers of projects could not be told of ${what}; they are at the next look`),
+      log.warn(
+        { error, tenantId },
+        `receivers of projects could not be notified of ${what}; retrying at the next check`,
+      ),
     );
   }
 };

@@ -31,7 +31,7 @@ const show = () => {
   find('new').hidden = find('new').disabled = has;
   find('password-label').textContent = has ? 'Your password' : 'Choose a password';
   find('password-hint').textContent = has
-    ? 'Of your account, which stays as it is. Leave it empty if you have none and sign in through your organization.'
+    ? 'The password of your account, which does not change. Leave it empty if you sign in through your organization.'
     : 'At least 12 characters; a few words are good.';
   password.autocomplete = has ? 'current-password' : 'new-password';
   password.required = !has;

@@ -3,7 +3,7 @@ import { doneMessage, problem, smallPage, withoutToken } from './shell.ts';
 const markup = `<h1>Acknowledge the incident</h1>
 <section class="card">${withoutToken('<a href="/">Or sign in</a>.')}
 <form id="acknowledge" data-to="/auth/acknowledge-incident" hidden>
-<p>Others are not paged for it while you see to it.</p>
+<p>Nobody else is paged for the incident after you acknowledge it.</p>
 ${problem}<button autofocus>Acknowledge</button></form>
 ${doneMessage('<a href="/">Open OIQ</a>')}</section>`;
 
@@ -13,7 +13,7 @@ const link = tokenOfLink(form);
 onSubmit(form, async () => {
   const { ok, body } = await sendForm(form, { token: link.token });
   if (!ok) return complain(form, body);
-  say(form, 'You see to the incident: ' + body.title);
+  say(form, 'You acknowledged the incident: ' + body.title);
 });
 `;
 

@@ -7,7 +7,7 @@ ${field({ name: 'password', label: 'Password', attributes: 'type="password" auto
 <fieldset id="second" hidden disabled>${field({
   name: 'code',
   label: 'Code',
-  hint: 'Of your authenticator; each is accepted once. Without the authenticator: one of your recovery codes.',
+  hint: 'The code from your authenticator; each code works once. Without the authenticator, enter a recovery code.',
   attributes: 'autocomplete="one-time-code" autocapitalize="none" spellcheck="false" maxlength="32" required',
 })}</fieldset>
 ${problem}<button>Sign in</button>
@@ -40,7 +40,7 @@ onSubmit(form, async () => {
   find('second').hidden = find('second').disabled = false;
   find('code').focus();
 });
-// Another person's second factor is theirs.
+// The second factor belongs to one person.
 find('email').addEventListener('input', () => {
   find('second').hidden = find('second').disabled = true;
   find('code').value = '';
@@ -51,7 +51,7 @@ onSubmit(sso, async () => {
   const who = find('who').value.trim();
   const query = new URLSearchParams({ [who.includes('@') ? 'email' : 'organization']: who, returnTo });
   const start = '/auth/sso/oidc/start?' + query;
-  // Asked first, so that a refusal is shown here.
+  // Requested with fetch first to show a refusal here.
   const answer = await fetch(start, { redirect: 'manual', credentials: 'same-origin' }).catch(() => undefined);
   if (answer?.type === 'opaqueredirect') return location.assign(start);
   complain(sso, await answer?.json().catch(() => undefined) ?? { message: 'no answer came from the server; try again' });

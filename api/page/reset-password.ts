@@ -8,7 +8,7 @@ const markup = `<h1>Choose a new password</h1>
 ${field({
   name: 'password',
   label: 'New password',
-  hint: 'At least 12 characters; a few words are good. Every session of yours ends.',
+  hint: 'At least 12 characters; a few words are good. All your sessions end.',
   attributes: 'type="password" autocomplete="new-password" minlength="12" maxlength="1024" required autofocus',
 })}
 ${problem}<p id="again" hidden>${again}</p><button>Set the password</button></form>
@@ -23,7 +23,7 @@ onSubmit(form, async () => {
   if (!ok) return complain(form, body);
   link.token = undefined;
   form.reset();
-  say(form, 'The password is set, and every session of yours was ended.');
+  say(form, 'The password is set, and all your sessions were ended.');
 });
 `;
 

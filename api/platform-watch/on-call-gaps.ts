@@ -76,7 +76,7 @@ export const detectGaps = async (ports: GapPorts, signal: AbortSignal): Promise<
     find()
       .then((found) => updateAlert(ports, of, found))
       .catch((error: unknown) =>
-        log.warn({ error, tenantId: of.tenantId, schedule: of.id }, 'gaps of a schedule could not be looked for'),
+        log.warn({ error, tenantId: of.tenantId, schedule: of.id }, 'a schedule could not be checked for gaps'),
       );
   for await (const schedule of documents.everywhere(onCallSchedules)) {
     if (signal.aborted) return;

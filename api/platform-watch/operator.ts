@@ -85,7 +85,7 @@ export const operatorChannels = ({ mailer, clock, log, settings }: OperatorPorts
       const delivery = { message, settings: channel };
       const { outcome, answer } = await deliver(channelTypeOf(channel.type), delivery, { outbound, mailer, clock });
       if (outcome !== 'delivered')
-        log.warn({ channel: channel.type, answer }, 'the operator could not be told that something stands still');
+        log.warn({ channel: channel.type, answer }, 'the operator could not be notified of a stalled component');
       return outcome !== 'retry';
     },
   }));

@@ -106,7 +106,7 @@ export const detectSuspects = async (ports: SuspectPorts, signal: AbortSignal): 
   for (const tenantId of tenants) {
     if (signal.aborted) return;
     await checkTenant(ports, tenantId, disabled.has(tenantId)).catch((error: unknown) =>
-      log.warn({ error, tenantId }, 'suspect locations could not be looked for'),
+      log.warn({ error, tenantId }, 'suspect locations could not be detected'),
     );
   }
 };

@@ -193,7 +193,7 @@ export class PlatformWatch {
         await this.#publish(transition);
         await alerts.insert({ id: kind, severity: transition.severity, ...begun });
       } else if (finding === undefined && alert !== undefined) {
-        const ended = { atMs: clock.now(), reason: 'it is well again' };
+        const ended = { atMs: clock.now(), reason: 'it has recovered' };
         await this.#publish(platformTransition(tenantId, aboutKind(kind, alert.reason), alert, ended));
         await alerts.delete(kind);
       }
@@ -216,7 +216,7 @@ export class PlatformWatch {
       if (problem !== undefined) problems.set(group, { name: group, text: problem, sinceMs });
     if (stale.size > 0) {
       const sinceMs = Math.min(...[...stale.values()].map((finding) => finding.sinceMs));
-      const text = `of ${stale.size} organizations are not evaluated since ${new Date(sinceMs).toISOString()}`;
+      const text = `of ${stale.size} organizations have not been evaluated since ${new Date(sinceMs).toISOString()}`;
       problems.set('alert rules', { name: 'alert rules', text, sinceMs });
     }
     return problems;

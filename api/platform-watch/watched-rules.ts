@@ -67,7 +67,7 @@ export class WatchedRules {
     const since = new Date(sinceMs).toISOString();
     return {
       sinceMs,
-      reason: `It is not known whether alert rules are evaluated: tables do not answer since ${since}`,
+      reason: `It is unknown whether alert rules are evaluated: tables have not answered since ${since}`,
     };
   }
 

@@ -15,5 +15,5 @@ export const unknownMember = async (documents: Own, userIds: Iterable<string>): 
 export const requireMember = async (documents: Own, assigneeId: string | null | undefined): Promise<void> => {
   if (typeof assigneeId !== 'string') return;
   if ((await unknownMember(documents, [assigneeId])) !== undefined)
-    throw invalid('assigneeId', 'is no user of this organization');
+    throw invalid('assigneeId', 'is not a user of this organization');
 };

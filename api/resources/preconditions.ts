@@ -31,7 +31,7 @@ export const requireVersion = (
   const headers = { ETag: etagOf(document) };
   if (precondition === undefined) {
     if (!requiresIfMatch) return;
-    const message = `say in If-Match which version of the ${noun} is changed: the ETag of the answer that was edited`;
+    const message = `If-Match must have the version of the ${noun} to change: the ETag of the edited response`;
     throw new ApiError('PRECONDITION_REQUIRED', message, { headers });
   }
   if (precondition === 'any' || precondition.includes(document.version)) return;

@@ -17,11 +17,11 @@ const toMailDraft = (
   const name = plainName(rule.labels['slo'] ?? sloId);
   return {
     to,
-    subject: `Objective burns its error budget: ${name}`,
+    subject: `SLO burns its error budget: ${name}`,
     paragraphs: [
-      `The objective “${name}” spends its error budget faster than it may${severity === null ? '' : ` (${severity})`}: ${plainName(reason.toWellFormed())}.`,
+      `The SLO “${name}” spends its error budget faster than allowed${severity === null ? '' : ` (${severity})`}: ${plainName(reason.toWellFormed())}.`,
     ],
-    link: { text: 'Show the objective', url: linkTo(settings, `slos?open=${encodeURIComponent(sloId)}`) },
+    link: { text: 'Show the SLO', url: linkTo(settings, `slos?open=${encodeURIComponent(sloId)}`) },
   };
 };
 

@@ -67,7 +67,7 @@ export const folderOf = async (folder: string, source: string): Promise<Folder> 
     const file = relative(folder, path);
     const text = await readFile(path, 'utf8').catch(unlessMissing);
     if (text === undefined) {
-      refused.push(`${file}:1: links to a file that is not there`);
+      refused.push(`${file}:1: links to a file that does not exist`);
       continue;
     }
     const read = readPlacedFile(text);
@@ -82,7 +82,7 @@ export const folderOf = async (folder: string, source: string): Promise<Folder> 
     const other = dashboards.get(read.id);
     if (other !== undefined) refused.push(`${file}:1: id: ${other.file} has the id ${read.id} too`);
     else if (read.source !== undefined && read.source !== source)
-      refused.push(`${file}:1: source: is ${read.source}, and --source says ${source}`);
+      refused.push(`${file}:1: source: is ${read.source}, but --source is ${source}`);
     else dashboards.set(read.id, { file, id: read.id, document: read.document });
   }
   return { dashboards: [...dashboards.values()], refused };
@@ -108,7 +108,7 @@ const stepFor = async ({ id, document }: DashboardFile, { api, source, takesOver
   const present = await api.find(id);
   const refused = (message: string): Step => ({ outcome: 'refused', id, name: document.name, message });
   if (present !== undefined && present.source !== null && present.source !== source && !takesOver) {
-    return refused(`is kept as code in ${present.source}: choose another id, or take it over with --take`);
+    return refused(`is managed as code in ${present.source}: choose another id, or take it over with --take`);
   }
   const differences = present && [
     ...ofSource(present.source, source),

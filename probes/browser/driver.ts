@@ -96,7 +96,7 @@ const runStep = async (windows: Windows, browserStep: BrowserStep, bound: Bound)
       (await windows.settled(msOf(browserStep.within)))
     )
       return result;
-    return { outcome: 'failed', message: 'the window that it opened did not come up' };
+    return { outcome: 'failed', message: 'the window that the step opened did not appear' };
   } catch (error) {
     // The step itself closed the window.
     if (browserStep.action === 'click' && page.isClosed() && windows.current !== page) return passed;

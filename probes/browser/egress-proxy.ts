@@ -109,7 +109,7 @@ export class FencedProxy {
 
   /** Opens every kind of connection. Rejects if it is not allowed, or fails. */
   async #connected(url: URL, place: string): Promise<Socket> {
-    if (this.isFull) throw new StepFailure('the page got and sent too much');
+    if (this.isFull) throw new StepFailure('the page transferred too much data');
     const host = hostOf(url);
     // The browser measures the duration.
     const { lookup } = await this.#attempt.reach(host, new PhaseClock('lookup'));

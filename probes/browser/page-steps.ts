@@ -100,7 +100,7 @@ const fillBound = async (
   const url = frame?.url() ?? '';
   const host = URL.canParse(url) ? bareHost(new URL(url).hostname) : '';
   if (element === null || !bound.every((hosts) => isBoundTo(hosts, host)))
-    return failed(`a secret of it is not bound to ${host === '' ? 'this page' : host}`);
+    return failed(`a secret of the check is not bound to ${host === '' ? 'this page' : host}`);
   await element.fill(text, { timeout });
   return passed;
 };
@@ -151,7 +151,7 @@ const extracted = async (where: Where, step: BrowserStep & { action: 'extract' }
   const matcher = RE2JS.compile(step.pattern, RE2JS.DOTALL).matcher(text);
   const value = matcher.find() ? matcher.group(matcher.groupCount() > 0 ? 1 : 0) : null;
   return value === null
-    ? failed(`${step.read} does not match ${step.pattern}: there is no ${step.as}`)
+    ? failed(`${step.read} does not match ${step.pattern}: ${step.as} is not set`)
     : { ...passed, value };
 };
 

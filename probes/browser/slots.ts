@@ -23,7 +23,7 @@ export class Places {
   async enter(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const busy = `this location runs ${this.#maxPlaces} browsers at once, and none of them came free`;
+    const busy = `this location runs ${this.#maxPlaces} browsers at once, and no slot became free`;
     const refuse = (reason: unknown): void => {
       this.#waiting.delete(resolve);
       reject(reason);

@@ -84,7 +84,8 @@ export class AccessTokens {
   ): Promise<Pick<StepResult, 'outcome' | 'message' | 'status' | 'body'> & { readonly token?: string }> {
     const attempt = this.#attempt;
     const url = urlOf(client.tokenUrl);
-    if (!attempt.mayCarry(texts, hostOf(url))) throw new StepFailure(`a secret of it is not bound to ${url.host}`);
+    if (!attempt.mayCarry(texts, hostOf(url)))
+      throw new StepFailure(`a secret of the check is not bound to ${url.host}`);
     // The encoded form of a secret is a secret, too.
     attempt.hide(formText(client.clientSecret));
     const headers = { ...headersOf(client), 'user-agent': userAgent, ...ownHeadersOf(attempt) };
@@ -104,7 +105,7 @@ export class AccessTokens {
       return { outcome: 'passed', message: '', status, token };
     }
     const reason = [error, more].filter((part) => typeof part === 'string').join(', ');
-    const message = `${url.host} gave no access token${reason === '' ? '' : `: ${reason}`} (status ${status})`;
+    const message = `${url.host} returned no access token${reason === '' ? '' : `: ${reason}`} (status ${status})`;
     return { outcome: 'failed', message, status, body: toBodyExcerpt(body) };
   }
 }

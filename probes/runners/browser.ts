@@ -42,10 +42,10 @@ const boundIn = (written: BrowserStep, step: BrowserStep, attempt: Attempt): rea
   const sent = written.action === 'goto' ? [written.url] : written.action === 'fill' ? [written.text] : [];
   const others = textsOf(written).filter((text) => !sent.includes(text));
   if (attempt.boundTo(others).length > 0)
-    throw new StepFailure('a secret of it is neither filled in nor in an address');
+    throw new StepFailure('a secret of the check is neither filled in nor in an address');
   if (step.action !== 'goto') return attempt.boundTo(sent);
   const url = urlOf(step.url);
-  if (!attempt.mayCarry(sent, hostOf(url))) throw new StepFailure(`a secret of it is not bound to ${url.host}`);
+  if (!attempt.mayCarry(sent, hostOf(url))) throw new StepFailure(`a secret of the check is not bound to ${url.host}`);
   return [];
 };
 
@@ -62,7 +62,7 @@ const outcomeOf = (step: BrowserStep, stepped: Stepped, { phases, proxy }: Pick<
   if (stepped.outcome === 'failed' && proxy.isFull)
     return {
       outcome: 'failed' as const,
-      message: `the page gets and sends more than ${maxTransferBytes / 1024 / 1024} MB`,
+      message: `the page transfers more than ${maxTransferBytes / 1024 / 1024} MB`,
     };
   const failure = stepped.outcome === 'failed' && unreached !== undefined ? proxy.failureOf(unreached) : undefined;
   if (failure !== undefined) return { outcome: failure.outcome, message: failure.message };

@@ -50,7 +50,7 @@ const pointedTo = (name: string): readonly string[] => {
 };
 
 const nobodysBusiness = (name: string): StepFailure =>
-  new StepFailure(`${name} is in a private network, which this location does not tell of`, { outcome: 'unknown' });
+  new StepFailure(`${name} is in a private network, which this location does not report`, { outcome: 'unknown' });
 
 export const runDns = oneStep<z.output<(typeof dns)['settings']>>(
   'lookup',

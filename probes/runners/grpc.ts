@@ -153,7 +153,8 @@ export const runGrpc = oneStep<z.output<(typeof grpc)['settings']>>(
             if (error === null && answer !== undefined) return ended(answer);
             const isAnswer = clock.current === 'wait' && error !== null && error.code !== status.UNAVAILABLE;
             if (isAnswer && !signal.aborted) ended(status[error.code] ?? String(error.code));
-            else failed(error === null ? new StepFailure('it answered nothing') : failureOfCall(error, credentials));
+            else
+              failed(error === null ? new StepFailure('it returned no response') : failureOfCall(error, credentials));
           },
         );
         stop = () => call.cancel();

@@ -46,7 +46,7 @@ const isSameOrigin = (one: URL, other: URL): boolean => one.origin === other.ori
 const redirected = (before: Request, answer: HopAnswer, mayCarry: (host: string) => boolean): Request => {
   const location = answer.headers['location']?.[0] ?? '';
   if (!URL.canParse(location, before.url.href))
-    throw new StepFailure(`redirects to ${cut(location, 200)}, which is no address`);
+    throw new StepFailure(`redirects to ${cut(location, 200)}, which is not a valid address`);
   const url = urlOf(new URL(location, before.url.href).href);
   const becomesGet =
     (answer.status === 303 && before.method !== 'HEAD') || (answer.status < 303 && before.method === 'POST');
@@ -75,7 +75,8 @@ const follow = async (
   const headers = { 'accept-encoding': 'identity', accept: '*/*', ...credentials(step), ...lowered(step.headers) };
   const { method, body, clientCertificate } = step;
   let request: Request = { url: urlOf(step.url), method, headers, body, clientCertificate };
-  if (!mayCarry(hostOf(request.url))) throw new StepFailure(`a secret of it is not bound to ${request.url.host}`);
+  if (!mayCarry(hostOf(request.url)))
+    throw new StepFailure(`a secret of the check is not bound to ${request.url.host}`);
   for (let followed = 0; ; followed++) {
     const hop = { ...request, headers: { ...request.headers, ...own }, verifyCertificate: step.verifyCertificate };
     const answer = await sendOnce(hop, { ...attempt, clock }).catch((error: unknown) => {
@@ -145,7 +146,7 @@ const runSent = async (
     };
     for (const each of step.extract) {
       const value = extracted(each, seen);
-      if (value === undefined) throw new StepFailure(`${each.source} ${each.path} is absent: there is no ${each.as}`);
+      if (value === undefined) throw new StepFailure(`${each.source} ${each.path} is absent: ${each.as} is not set`);
       values[each.as] = value.slice(0, maxExtractedLength);
     }
     const at = { variables: attempt.variables, values, nowMs: Date.now() };

@@ -50,7 +50,7 @@ export const readPing = ({
   error,
 }: PingOutput): { readonly loss: number; readonly averageMs: number | undefined } => {
   const [, sent, received] = /^(\d{1,9}) packets transmitted, (\d{1,9})(?: packets)? received/m.exec(out) ?? [];
-  if (exitCode === missing) throw cannot('there is no `ping`');
+  if (exitCode === missing) throw cannot('`ping` was not found');
   // 0: answered; 1: no answer. Any other code means that the test itself failed.
   if (sent === undefined || received === undefined || sent === '0' || (exitCode !== 0 && exitCode !== 1))
     throw cannot((error.trim() || out.trim() || `ping ended with ${exitCode}`).split('\n')[0] ?? '');

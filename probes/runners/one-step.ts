@@ -38,7 +38,8 @@ export const oneStep =
       const target = given === null ? null : bareHost(given);
       where = target ?? 'the name service';
       const texts = textsIn(written).map(({ text }) => text);
-      if (!attempt.mayCarry(texts, target ?? '')) throw new StepFailure(`a secret of it is not bound to ${where}`);
+      if (!attempt.mayCarry(texts, target ?? ''))
+        throw new StepFailure(`a secret of the check is not bound to ${where}`);
       // Without a connection, the location's own resolver is used.
       const none = { address: '', lookup: attempt.egressPolicy.lookup };
       const reached = target === null ? none : await attempt.reach(target, clock);

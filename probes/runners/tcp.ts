@@ -15,7 +15,7 @@ export const runTcp = oneStep<z.output<(typeof tcp)['settings']>>(
     clock.enter('connect');
     const socket = connect({ host, port, lookup: reached.lookup });
     const stop = (): void => {
-      socket.destroy(new Error('its time is over'));
+      socket.destroy(new Error('the time limit was exceeded'));
     };
     signal.addEventListener('abort', stop, { once: true });
     try {

@@ -18,7 +18,7 @@ export const runTls = oneStep<z.output<(typeof tls)['settings']>>(
     // An untrusted certificate is still read and reported.
     const socket = connect({ host, port, lookup: reached.lookup, rejectUnauthorized: false, ...servername });
     const stop = (): void => {
-      socket.destroy(new Error('its time is over'));
+      socket.destroy(new Error('the time limit was exceeded'));
     };
     signal.addEventListener('abort', stop, { once: true });
     try {

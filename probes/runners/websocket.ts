@@ -15,7 +15,7 @@ import { oneStep } from './one-step.ts';
 const urlOf = (text: string): URL => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== 'ws:' && url.protocol !== 'wss:'))
-    throw new StepFailure(`${cut(text, 200)} is no ws or wss address`);
+    throw new StepFailure(`${cut(text, 200)} is not a ws or wss address`);
   url.hash = '';
   url.username = '';
   url.password = '';
@@ -71,7 +71,7 @@ export const runWebsocket = oneStep<z.output<(typeof websocket)['settings']>>(
         const seen = (): Observation => ({ ...handshake, protocol: socket.protocol, ...latest });
         socket.once('error', failed);
         socket.once('unexpected-response', (_, answer: IncomingMessage) =>
-          failed(new StepFailure(`${url.host} answered ${answer.statusCode} in place of a WebSocket`)),
+          failed(new StepFailure(`${url.host} answered ${answer.statusCode} instead of opening a WebSocket`)),
         );
         socket.once('upgrade', (answer: IncomingMessage) => {
           handshake = handshakeOf(answer, bareHost(url.hostname));
@@ -95,7 +95,7 @@ export const runWebsocket = oneStep<z.output<(typeof websocket)['settings']>>(
             ended(seen());
         });
         // A missing answer is checked by the assertions, too. A connection that never opened has its own error.
-        socket.once('close', () => (signal.aborted ? failed(new Error('its time is over')) : ended(seen())));
+        socket.once('close', () => (signal.aborted ? failed(new Error('the time limit was exceeded')) : ended(seen())));
       });
     }
   },

@@ -28,7 +28,7 @@ const ruleIn = (document: StoredAlertRule & Stored): AlertRule => {
   const rule = read.get(document) ?? readRule(document);
   if (rule === undefined)
     throw new Error(
-      `the form of the alert rule ${document.id}, version ${document.queryVersion}, is not understood here`,
+      `the format of the alert rule ${document.id}, version ${document.queryVersion}, is not supported here`,
     );
   read.set(document, rule);
   return rule;
@@ -54,7 +54,7 @@ const budgetMs = 60_000;
  */
 const answerMs = 50_000;
 
-const switchedOff: RuleAnswer = { kind: 'over', reason: 'the rule was switched off' };
+const switchedOff: RuleAnswer = { kind: 'over', reason: 'the rule was disabled' };
 const deleted: RuleAnswer = { kind: 'over', reason: 'the rule was deleted' };
 
 /** State saved for a rule. With active alerts it includes the rule, so that they can end after the rule is deleted. */

@@ -245,7 +245,7 @@ const goOn = async (
 /** Returns why a query failed, as text for people. */
 const errorOf = (error: unknown): string =>
   error instanceof LateError || (error as Error | undefined)?.name === 'TimeoutError'
-    ? 'the query had no answer in time'
+    ? 'the query timed out'
     : messageOf(error).slice(0, 4096);
 
 /**
@@ -274,7 +274,7 @@ export const anomalyPoints = defineSchedule({
     const detector = readDetector(document);
     if (detector === undefined)
       throw new Error(
-        `the form of the detector ${document.id}, version ${document.queryVersion}, is not understood here`,
+        `the format of the detector ${document.id}, version ${document.queryVersion}, is not supported here`,
       );
     const reading = await tenantReading(ports, tenantId, Math.max(dueMs, Date.now()));
     if (reading === undefined) return state;

@@ -148,7 +148,7 @@ class Deliveries {
       return topicValue(topics.notifications, value);
     } catch (error) {
       if (!(error instanceof PermanentError)) throw error;
-      this.#options.log.error({ error }, 'notifications on the bus cannot be read and are left out');
+      this.#options.log.error({ error }, 'notifications on the bus cannot be read and are skipped');
       return [];
     }
   }
@@ -191,10 +191,7 @@ class Deliveries {
       .catch((error: unknown) => {
         // Another instance was faster; the change feed delivers its result.
         if (!(error instanceof ConflictError))
-          this.#options.log.warn(
-            { error, delivery: one.id },
-            'a delivery could not be read or noted; it is tried again',
-          );
+          this.#options.log.warn({ error, delivery: one.id }, 'a delivery could not be read or saved; it is retried');
         one.dueMs = this.#options.clock.now() + 1000;
       })
       .finally(() => {
@@ -317,14 +314,17 @@ class Deliveries {
 
   async #deliver(channel: NotificationChannel | undefined, notification: Notification): Promise<Attempted> {
     const nothing = { outcome: 'failed' as const, statusCode: null, latencyMs: 0 };
-    if (channel === undefined) return { ...nothing, answer: 'the channel is not there any more' };
+    if (channel === undefined) return { ...nothing, answer: 'the channel was deleted' };
     if (!channel.enabled) return { ...nothing, answer: 'the channel is not enabled' };
     const { box, publicUrl, address, documents } = this.#options;
     const type = channelTypeOf(channel.settings.type);
     const isContact = notification.page?.userId != null;
     const settings = openSettings(channel.settings, type, box, isContact ? 'contact' : 'notification-channel');
     if (settings === undefined)
-      return { ...nothing, answer: 'its secrets were encrypted with another key of the installation: give them again' };
+      return {
+        ...nothing,
+        answer: 'its secrets were encrypted with another key of the installation: enter them again',
+      };
     try {
       const organization = await documents
         .of(organizationsTenant)
@@ -431,7 +431,7 @@ export const startDeliveries = async (options: DeliveriesOptions): Promise<Runni
       if (!stopping.signal.aborted)
         await deliveries
           .sweep()
-          .catch((error: unknown) => log.warn({ error }, 'ended deliveries could not be forgotten'));
+          .catch((error: unknown) => log.warn({ error }, 'finished deliveries could not be deleted'));
     }
   })();
   return {

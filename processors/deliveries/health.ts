@@ -33,7 +33,7 @@ const transitionOf = (
     tenantId,
     aboutChannel(channelId, channelName, answer),
     { reason: channelReason(channelName, answer), startedAt: failingSince },
-    isOver ? { atMs: nowMs, reason: 'it delivered again' } : undefined,
+    isOver ? { atMs: nowMs, reason: 'delivery succeeded again' } : undefined,
   );
 
 const nextOf = (before: ChannelHealth, { outcome, answer, nowMs }: Outcome): ChannelHealth => {

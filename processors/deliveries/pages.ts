@@ -23,8 +23,8 @@ export type PageOutcome =
 /** Returns why a page is no longer needed; undefined if it still is. */
 const endOf = async (documents: Reading, tenantId: string, { incidentId, sinceMs }: Page) => {
   const incident = await documents.of(tenantId).collection(incidents).find(incidentId);
-  if (incident === undefined) return 'the incident is not there any more';
-  if (Date.parse(sinceOf(incident)) !== sinceMs) return 'the incident was resolved and opened again meanwhile';
+  if (incident === undefined) return 'the incident was deleted';
+  if (Date.parse(sinceOf(incident)) !== sinceMs) return 'the incident was resolved and reopened in the meantime';
   return incident.status === 'open' ? undefined : `the incident is ${incident.status}`;
 };
 
@@ -66,7 +66,7 @@ export const decidePageOutcome = async (
     if (end !== undefined && left !== undefined) return { rate: left, result: { kind: 'end', answer: end } };
     const { rate, decision } = decidePage(before, { id, title: commonLabels['alertname'] ?? '' }, nowMs);
     if (decision.kind !== 'counted') return { rate, result: decision };
-    const answer = `the person was sent 10 pages within five minutes: it is counted in ${decision.inId}`;
+    const answer = `the person was sent 10 pages within five minutes: this page is counted in ${decision.inId}`;
     return { rate, result: { kind: 'end', answer } };
   });
 };

@@ -45,7 +45,7 @@ export const followConfiguration = async (
         const staleMs = feeds.get(name)?.staleMs() ?? 0;
         if (staleMs > maxStaleMs)
           throw new UnavailableError(
-            `processor ${processor.name} does not know ${name} of the last ${Math.round(staleMs / 1000)} s`,
+            `processor ${processor.name} has not refreshed ${name} for ${Math.round(staleMs / 1000)} s`,
           );
       }
     },

@@ -159,9 +159,9 @@ export const defineProcessor = <Item, E extends Emits = Nothing, F extends Follo
 ): Processor => {
   const { name, summary, reads, recordFilter, entitlement, latenessMs } = definition;
   if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name))
-    throw new TypeError(`a processor cannot be called "${name}": use small letters, digits and single hyphens`);
+    throw new TypeError(`a processor cannot be named "${name}": use lower-case letters, digits and single hyphens`);
   if (recordFilter !== undefined && reads.compileFilter === undefined)
-    throw new TypeError(`processor ${name} cannot say what it wants: the items of its source are not checked for it`);
+    throw new TypeError(`processor ${name} has a record filter, but its source cannot compile it`);
   // Its steps see the context of its own types, and items of its own source.
   const author = definition as unknown as Processor;
   return {

@@ -73,12 +73,14 @@ export const emittedOf = (topic: DerivedTopic, tenantId: string, value: unknown)
   const checked = compiled(topic.item).parse(value);
   const owner = topic.tenantOf(checked);
   if (owner !== tenantId)
-    throw new Error(`a value on topic ${topic.name} names tenant ${owner}, and was made of records of ${tenantId}`);
+    throw new Error(
+      `a value on topic ${topic.name} names tenant ${owner}, but was created from records of ${tenantId}`,
+    );
   const json = JSON.stringify(checked);
   const bytes = Buffer.byteLength(json) + 1;
   const maxBytes = topic.maxMessageBytes - headerBytes;
   if (bytes > maxBytes)
-    throw new Error(`a value of ${bytes} bytes is above the ${maxBytes} that topic ${topic.name} takes`);
+    throw new Error(`a value of ${bytes} bytes exceeds the limit of ${maxBytes} bytes of topic ${topic.name}`);
   return { topic: topic.name, tenantId, key: topic.keyOf(checked), json, bytes, messagesOf: topic.messagesOf };
 };
 

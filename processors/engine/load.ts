@@ -88,19 +88,20 @@ const opened = async (
   if (nextOffset > end) {
     log.warn(
       { ...origin, nextOffset, end },
-      'a snapshot is ahead of its partition: it is of another bus, and passed by',
+      'a snapshot is ahead of its partition: it belongs to another bus and is ignored',
     );
     await task.close();
     return await opened(processor, origin, runtime, { committed, buckets, saved: undefined });
   }
   if (isNew || task.isEmptied) {
-    if (task.isEmptied) log.warn({ ...origin }, 'the state of an older version cannot be read: it begins empty');
+    if (task.isEmptied)
+      log.warn({ ...origin }, 'the state of an older version cannot be read: the processor starts with an empty state');
     // Effects of the lost state were already published, so its messages are not stepped again with effects.
     const to = isNew ? committed : Math.max(committed, nextOffset);
     await task.moveTo(await rebuildFrom(processor, origin, runtime, earliest, to));
     await replayed(origin, runtime, task, to);
   } else if (nextOffset < earliest) {
-    log.error({ ...origin, nextOffset, earliest }, 'messages that the state lacks are not kept any longer');
+    log.error({ ...origin, nextOffset, earliest }, 'messages missing from the state are no longer retained');
     metrics.add('oiq_processor_dropped_total', earliest - nextOffset, {
       processor: origin.processor,
       reason: 'not-kept',

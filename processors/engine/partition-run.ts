@@ -152,7 +152,7 @@ export class PartitionRun {
     const { log } = this.#shared.runtime;
     if (activity.kind === 'timers') {
       this.#precautions.push({ kind: 'limit', tenantId: activity.tenantId });
-      log.error({ ...this.#origin, tenantId: activity.tenantId }, 'a timer did not end: its tenant is passed by');
+      log.error({ ...this.#origin, tenantId: activity.tenantId }, 'a timer did not end: its tenant is skipped');
     }
     if (activity.kind !== 'message') return;
     const strikes = (this.#strikes.get(activity.offset) ?? 0) + 1;
@@ -160,7 +160,10 @@ export class PartitionRun {
     // Other tasks may have caused the thread to run out of memory.
     if (!isSlow && strikes < 2) return;
     this.#precautions.push({ kind: 'skip', offset: activity.offset });
-    log.error({ ...this.#origin, offset: activity.offset }, 'a message ended its thread: it goes to the dead letter');
+    log.error(
+      { ...this.#origin, offset: activity.offset },
+      'a message crashed its thread: it is stored as a dead letter',
+    );
   }
 
   async #loaded(): Promise<Running> {
@@ -183,7 +186,8 @@ export class PartitionRun {
     const running = await this.#loaded();
     this.#stepped ??= { last, answer: await running.task.batch(batch) };
     const stepped = this.#stepped;
-    if (stepped.last !== last) throw new Error(`a range up to ${last} came while one up to ${stepped.last} was open`);
+    if (stepped.last !== last)
+      throw new Error(`a range up to ${last} arrived while one up to ${stepped.last} was open`);
     const { answer } = stepped;
     stepped.limited ??= this.#judged(running, answer);
     const messages = [...answer.messages, ...toDeadLetters(this.#origin, records, answer.poison)];
@@ -215,7 +219,7 @@ export class PartitionRun {
     for (const [tenantId, reason] of limited)
       runtime.log.warn(
         { ...this.#origin, tenantId, reason, seconds: limitMs / 1_000 },
-        'messages of a tenant are passed by',
+        'messages of a tenant are skipped',
       );
     return limited;
   }

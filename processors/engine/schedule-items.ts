@@ -61,7 +61,7 @@ export class ScheduleItems {
     } catch (error) {
       this.#log.warn(
         { error, schedule: this.#schedule.name, tenantId, id: document.id },
-        'a thing has no interval and does not run',
+        'an item has no interval and does not run',
       );
       return undefined;
     }

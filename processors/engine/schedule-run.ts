@@ -81,14 +81,14 @@ class ScheduleRun {
   readonly #opening = new Map<number, number>();
   /** Partitions of this member. */
   readonly #partitions = new Map<number, Holding>();
-  readonly #notLoaded = this.#failures('slots could not be loaded; their things do not run until they are');
+  readonly #notLoaded = this.#failures('slots could not be loaded; their items do not run until they are loaded');
   readonly #late = throttleFailures((error, items) =>
     this.#runtime.log.warn(
       { error, schedule: this.#schedule.name, items },
-      'runs took too long; the next are at the next due times',
+      'runs took too long; the next runs start at the next due times',
     ),
   );
-  readonly #notSaved = this.#failures('slots could not be saved or published; they are loaded again');
+  readonly #notSaved = this.#failures('slots could not be saved or published; they are reloaded');
   #entitlement: FollowedEntitlement | undefined;
   #dueTimer: DueTimer | undefined;
   #sinceMs = 0;

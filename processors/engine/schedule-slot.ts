@@ -189,10 +189,7 @@ export class Slot {
         this.#leaving.delete(key);
         this.#saveSoon();
       } catch (error) {
-        log.warn(
-          { error, schedule: schedule.name, tenantId },
-          'what was deleted could not be ended; it is tried again',
-        );
+        log.warn({ error, schedule: schedule.name, tenantId }, 'deleted items could not be ended; this is retried');
         setTimeout(() => this.#leave(key, saved), againMs).unref();
       }
     });
@@ -225,7 +222,7 @@ export class Slot {
     for (const item of ahead) this.#passOver(item, nowMs);
     log.warn(
       { schedule: schedule.name, items: ahead.length },
-      'due times lay ahead of the clock; they count as now: compare the clocks of the processes',
+      'due times were in the future; they are treated as now: compare the clocks of the processes',
     );
   }
 

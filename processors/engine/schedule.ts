@@ -126,7 +126,7 @@ export const defineSchedule = <Item extends object, State, E extends Emits>(
 ): Schedule => {
   if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(definition.name))
     throw new TypeError(
-      `a schedule cannot be called "${definition.name}": use small letters, digits and single hyphens`,
+      `a schedule cannot be named "${definition.name}": use lower-case letters, digits and single hyphens`,
     );
   const defaults = { budgetMs: 30_000, atOnce: { total: 64, perTenant: 8 } };
   // It runs only with items and states of its own types.

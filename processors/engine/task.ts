@@ -375,7 +375,7 @@ export class Task implements Reader {
       return undefined;
     }
     if (this.#skipped.has(offset)) {
-      const text = 'the message kept a thread busy for too long, or ended it';
+      const text = 'the message occupied a thread for too long, or crashed it';
       this.#report.poison.push({ offset, tenantId, ordinals: undefined, reason: 'too-slow', message: text });
       return undefined;
     }

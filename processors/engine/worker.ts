@@ -53,7 +53,7 @@ const applied = ({ changes }: ChangeRequest): void => {
 const opened = async (number: number, call: TaskCall & { readonly kind: 'open' }): Promise<Omit<TaskReply, 'id'>> => {
   const { processors } = await definitions;
   const processor = processors.find(({ name }) => name === call.processor);
-  if (processor === undefined) throw new Error(`no processor is called ${call.processor}`);
+  if (processor === undefined) throw new Error(`processor ${call.processor} does not exist`);
   const { topic, partition, buckets, saved } = call;
   const { entitlement } = processor;
   const entitled = (tenantId: string) => entitlement === undefined || isEntitled(documents, tenantId, entitlement);
@@ -141,7 +141,7 @@ const replied = async ({ task: number, call, pieces }: TaskRequest): Promise<Omi
       tasks.delete(number);
       scheduler.forget(number);
     }
-    if (task === undefined) throw new Error('there is no such task');
+    if (task === undefined) throw new Error('the task does not exist');
     if (call.kind === 'batch' || call.kind === 'replay') return await fed(number, task, call);
     progress.begin(number);
     return called(task, call);

@@ -43,7 +43,7 @@ const sloOf = (document: StoredSlo & Stored) => {
   const slo = readSlo(document);
   if (slo === undefined)
     throw new Error(
-      `the form of the objective ${document.id}, version ${document.queryVersion}, is not understood here`,
+      `the format of the objective ${document.id}, version ${document.queryVersion}, is not supported here`,
     );
   return slo;
 };

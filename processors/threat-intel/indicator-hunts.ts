@@ -12,10 +12,10 @@ import { tenantReading } from '../engine/tenant-reading.ts';
 import { hunting, huntMs, landedAfterMs } from '../hunting.ts';
 
 const textOf = ({ records, isComplete, matches }: Hunted): string => {
-  const found = `${records} log records were looked at, and ${matches.length} matches found.`;
+  const found = `${records} log records were scanned, and ${matches.length} matches found.`;
   return isComplete
     ? found
-    : `${found} There is more than one hunt looks at: add fewer indicators, or hunt in less time.`;
+    : `${found} The range has more records than one hunt scans: add fewer indicators, or shorten the range.`;
 };
 
 /** Builds the platform event with the result of a hunt. */
@@ -62,7 +62,7 @@ export const indicatorHunting = defineSchedule({
       emit.events(toEvent(tenantId, hunt, textOf(found)));
     } catch (error) {
       if (!(error instanceof QueryError)) throw error;
-      emit.events(toEvent(tenantId, hunt, `It could not be done: ${error.message}`));
+      emit.events(toEvent(tenantId, hunt, `The hunt failed: ${error.message}`));
     }
     return true;
   },

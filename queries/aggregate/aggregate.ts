@@ -50,7 +50,7 @@ export const groupsOf = ({ groupBy }: Pick<AggregateQuery, 'groupBy'>, values: V
   groupBy.map((name, index) => {
     const value = values.each(name);
     if (value.reference.kind === 'field' && value.reference.field.type === 'time')
-      throw invalid(`groupBy.${index}`, `${name} is a time: ask for series with a step instead`);
+      throw invalid(`groupBy.${index}`, `${name} is a time: request series with a step instead`);
     return { name, value, column: { name, type: 'text', unit: '' } };
   });
 

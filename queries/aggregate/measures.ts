@@ -57,7 +57,7 @@ export const figuresOf = (
   const figures = measures.map((measure, index) => figureOf(measure, { signal, values, index, part }));
   for (const [index, { name }] of figures.entries())
     if (figures.findIndex((other) => other.name === name) < index)
-      throw invalid(`measures.${index}.as`, `another measure is called ${name}: name them apart`);
+      throw invalid(`measures.${index}.as`, `another measure is named ${name}: use distinct names`);
   return figures;
 };
 

@@ -22,12 +22,12 @@ export const directionOf = (sign: Sign): Direction => directions[sign];
 const what: Readonly<Record<Sign, string>> = {
   up: 'higher than expected',
   down: 'lower than expected',
-  jumpUp: 'risen and stays there',
-  jumpDown: 'fallen and stays there',
+  jumpUp: 'risen to a new level',
+  jumpDown: 'fallen to a new level',
   driftUp: 'rising slowly',
   driftDown: 'falling slowly',
-  noise: 'strays more than usual',
-  flat: 'stands still, which it does not usually',
+  noise: 'varies more than usual',
+  flat: 'unusually constant',
 };
 
 /** Formats a figure with a readable number of digits. */
@@ -43,7 +43,7 @@ export const anomalyText = ({
   before,
 }: Pick<AnomalyChange, 'sign' | 'value' | 'unit' | 'low' | 'high' | 'before'>): string => {
   const measured = `${digits(value)}${unit === '' ? '' : ` ${unit}`}`;
-  const band = low === null || high === null ? '' : `, usual are ${digits(low)} to ${digits(high)}`;
+  const band = low === null || high === null ? '' : `, normal range ${digits(low)} to ${digits(high)}`;
   const was = before === null ? '' : `, expected were ${digits(before)}`;
   return `${what[sign]}: ${measured}${was}${band}`;
 };

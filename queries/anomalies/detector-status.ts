@@ -100,7 +100,7 @@ const anomalyStatus = (anomaly: AnomalyRow, row: ScoreRow | undefined, toMs: num
     const none = { ...own, value: null, expected: null, low: null, high: null };
     if (isOver) return { ...none, ...nothing };
     const last = row === undefined ? '' : ` since ${new Date(Number(row.last)).toISOString()}`;
-    return { ...none, ...nothing, score: null, unknown: `its detector has scored no step of it${last}` };
+    return { ...none, ...nothing, score: null, unknown: `its detector has scored no step of the series${last}` };
   }
   const { value, expected, low, high, score } = row;
   const seen = { ...own, value, expected, low, high };

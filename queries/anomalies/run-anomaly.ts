@@ -52,7 +52,7 @@ const seriesOf = async ({ query, anomaly, reading, queryPart }: Scoring, toMs: n
   if (points > maxPoints)
     throw invalid(
       'query',
-      `gives ${series.length} series of ${points / series.length} steps: at most ${maxPoints} points are scored at once, make a detector of it`,
+      `gives ${series.length} series of ${points / series.length} steps: at most ${maxPoints} points are scored at once, create a detector instead`,
     );
   const falseAlarmsPerWeek = (anomaly.falseAlarmsPerWeek ?? 1) / Math.max(1, series.length);
   const known = series.map(({ name, labels, unit, points: own }) => ({

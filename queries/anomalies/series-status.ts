@@ -38,7 +38,7 @@ export const toSeriesStatus = (
     return { ...own, ...none, score: null, value: null, unknown: `it has no value in its last ${silentSteps} steps` };
   if (isLearning(state)) {
     const known = values.filter((each) => each !== null).length;
-    return { ...own, ...none, score: null, value, unknown: `too little is known of it: ${known} steps` };
+    return { ...own, ...none, score: null, value, unknown: `too few steps are known: ${known}` };
   }
   const { expected = null, low = null, high = null } = scored[last] ?? {};
   const seen = { ...own, ...none, value, expected, low, high };

@@ -42,7 +42,7 @@ const matchesDirection = (direction: Direction | null, requestedDirection: Anoma
 const describeSeries = (series: SeriesStatus): string => {
   const { score, sign, value, expected, unit, beginMs, unknown } = series;
   if (unknown !== undefined) return unknown;
-  if (value === null) return 'no anomaly lasts';
+  if (value === null) return 'no ongoing anomaly';
   if (score === 0 || sign === null || beginMs === null)
     return `as expected: ${digits(value)}${unit === '' ? '' : ` ${unit}`}${expected === null ? '' : `, expected were ${digits(expected)}`}`;
   const since = new Date(beginMs).toISOString();

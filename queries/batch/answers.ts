@@ -197,7 +197,7 @@ export class Answers {
   }
 
   #giveUp(question: Question): void {
-    question.left.abort(new Error('nobody waits for the answer any more'));
+    question.left.abort(new Error('the client no longer waits for the answer'));
     this.#waiting.remove(question);
     this.#miss(question);
   }

@@ -88,7 +88,7 @@ export class Results {
     if (this.#values > maxValues)
       throw new QueryError(
         'VALIDATION_FAILED',
-        `the answers before this one hold ${maxValues} values, which is the most of one request: ask for fewer panels, or a longer step`,
+        `the answers before this one hold ${maxValues} values, the maximum of one request: request fewer panels, or a longer step`,
       );
     const counted = { ...this.#reading, columns: countingColumns(this.#reading.columns, cost, signal) };
     const hint = await hintTo(query, answer, counted, context.range);

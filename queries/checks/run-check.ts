@@ -69,7 +69,7 @@ export const runCheckBatch = async (
   reading: Pick<Reading, 'columns'>,
   { range, stepMs }: QueryContext,
 ): Promise<{ readonly answer: Answer }[]> => {
-  if (stepMs !== undefined) throw invalid('step', 'is not for checks, which have one state at a time');
+  if (stepMs !== undefined) throw invalid('step', 'is not supported for checks, which have one state at a time');
   const ids = queries.map(({ checkId }) => checkId);
   const verdicts = await readVerdicts(ids, reading, Number(range.to / 1_000_000n));
   return ids.map((id) => {

@@ -57,6 +57,6 @@ export const forecastPoints = (
   const periods = [dayMs / stepMs, weekMs / stepMs].filter((period) => Number.isInteger(period) && period >= 2);
   const found = forecast(values, { horizon: options.horizon, periods, kind: options.kind ?? kindOf(values) });
   if (last === undefined || found === undefined)
-    return `${values.length} values a step apart are too few: a forecast needs ${minValues}`;
+    return `${values.length} consecutive values are too few: a forecast needs ${minValues}`;
   return { forecast: found, firstMs: last[0] + stepMs, stepMs };
 };

@@ -39,7 +39,7 @@ export const forecastProblem = ({
 }: ForecastQuery): [path: string, message: string] | undefined => {
   const steps = (duration: string): number => Math.ceil(msOf(duration) / msOf(step));
   if (steps(history) > maxSteps.history)
-    return ['history', `is ${steps(history)} steps of ${step}: at most ${maxSteps.history} are looked back on`];
+    return ['history', `is ${steps(history)} steps of ${step}: at most ${maxSteps.history} are used`];
   if (steps(horizon) > maxSteps.horizon)
     return ['horizon', `is ${steps(horizon)} steps of ${step}: at most ${maxSteps.horizon} can be forecast`];
   return undefined;
@@ -113,7 +113,7 @@ export const runForecast = async (
 ): Promise<Answer> => {
   requireEntitlement(reading, 'ai');
   if (requestedStepMs !== undefined)
-    throw invalid('step', 'is not for forecasts of a limit: they have one of their own');
+    throw invalid('step', 'is not supported for forecasts of a limit, which have a step of their own');
   const problem = forecastProblem(query);
   if (problem !== undefined) throw invalid(...problem);
   const stepMs = msOf(query.step);

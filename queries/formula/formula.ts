@@ -22,11 +22,11 @@ export const runFormula = async (query: FormulaQuery, answer: (part: Query) => P
     if (part === undefined)
       throw invalid(
         'expression',
-        `names ${name}, which is none of the queries: ${Object.keys(query.queries).join(', ')}`,
+        `names ${name}, which is not one of the queries: ${Object.keys(query.queries).join(', ')}`,
       );
-    if (part.kind === 'rows') throw invalid(`queries.${name}`, 'must give figures, not rows');
+    if (part.kind === 'rows') throw invalid(`queries.${name}`, 'must return aggregates, not rows');
     if (part.kind === 'aggregate' && part.measures.length !== 1)
-      throw invalid(`queries.${name}.measures`, 'must be one: a formula reads one figure of a query');
+      throw invalid(`queries.${name}.measures`, 'must have one measure: a formula reads one value of a query');
     return [name, part];
   });
   const answers = new Map(await Promise.all(parts.map(async ([name, part]) => [name, await answer(part)] as const)));

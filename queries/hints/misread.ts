@@ -49,14 +49,14 @@ const shown = (text: string): string => (text.length > maxShown ? `${text.slice(
 const hintOf = (token: string, before: string | undefined, after: string | undefined): string | undefined => {
   if (operators.has(token)) {
     const suggestion = before !== undefined && after !== undefined ? condition(before, token, after) : 'name:value';
-    return `${token} is no operator between spaces: write ${shown(suggestion)}`;
+    return `${token} is not an operator between spaces: write ${shown(suggestion)}`;
   }
-  if (pipes.has(token)) return `${token} is no operator: conditions stand beside each other, as in service:cart error`;
-  if (capitals.has(token))
-    return `"${token}" is looked for as a word: operators are in capitals, ${token.toUpperCase()}`;
+  if (pipes.has(token))
+    return `${token} is not an operator: write conditions next to each other, as in service:cart error`;
+  if (capitals.has(token)) return `"${token}" is searched as a word: operators are in capitals, ${token.toUpperCase()}`;
   const [, name = '', operator = '', value = ''] = comparison.exec(token) ?? [];
   if (operator !== '')
-    return `${shown(token)} is looked for as words: a value is asked for with a colon, ${shown(condition(name, operator, value))}`;
+    return `${shown(token)} is searched as words: compare a value with a colon, ${shown(condition(name, operator, value))}`;
   const [, quoted] = singleQuotes.exec(token) ?? [];
   return quoted === undefined ? undefined : `single quotes are part of a value: write ${quoted}:"…" with double quotes`;
 };

@@ -49,7 +49,7 @@ export const hintOfRecords = async (question: FruitlessQuestion, reading: HintRe
   if (absence !== undefined) return absence;
   const hint = found ? undefined : await hintOfValues(conditions, of, reading);
   const [text] = numbers;
-  return hint ?? (text === undefined ? undefined : `no value of ${text} in what was found reads as a number`);
+  return hint ?? (text === undefined ? undefined : `no value of ${text} in the results is a number`);
 };
 
 /** Returns the hint that there are no records, or none with one of the names. */
@@ -72,7 +72,7 @@ const nothingThere = async (
 ): Promise<string> => {
   const { records } = signals[signal];
   const projects = projectId === undefined ? [] : await projectsOf(reading, { signal, range });
-  if (projects.length === 0) return `there are no ${records} in this range: ask for another one`;
+  if (projects.length === 0) return `there are no ${records} in this range: choose another time range`;
   return `project ${projectId} has no ${records} in this range; projects that have some: ${projects.join(', ')}`;
 };
 
@@ -80,7 +80,7 @@ const spelled = ({ kind, key }: AttributeReference): string => (kind === 'any' ?
 
 const hintOfName = (reference: AttributeReference, known: Names, { signal }: FruitlessQuestion): string => {
   const like = known.like(reference.key);
-  const near = like.length === 0 ? '' : `; names like it: ${like.join(', ')}`;
+  const near = like.length === 0 ? '' : `; similar names: ${like.join(', ')}`;
   return `none of the ${signals[signal].records} of this range has ${spelled(reference)}${near}`;
 };
 

@@ -43,10 +43,10 @@ export const hintOfValue = async (
   );
   const [first] = rows;
   if (first === undefined || first.value === value) return undefined;
-  const missing = `no record that was looked at has ${name} "${value.slice(0, maxCharacters)}"`;
+  const missing = `no scanned record has ${name} "${value.slice(0, maxCharacters)}"`;
   if (first.value.toLowerCase() === value.toLowerCase())
-    return `${missing}; it is there as "${first.value}", and values are told apart by case`;
+    return `${missing}; it exists as "${first.value}", and values are case-sensitive`;
   const like = rows.filter(({ is_like }) => Number(is_like) === 1);
   const values = (like.length > 0 ? like : rows).map(({ value }) => `"${value}"`).join(', ');
-  return like.length > 0 ? `${missing}; values like it: ${values}` : `${missing}; it has values such as ${values}`;
+  return like.length > 0 ? `${missing}; similar values: ${values}` : `${missing}; it has values such as ${values}`;
 };

@@ -126,13 +126,13 @@ export const limitedColumns = (
 
 const busy = ({ waitSeconds }: ReadLimits): UnavailableError =>
   new UnavailableError(
-    `the query waited ${waitSeconds} seconds for others and was not begun: ask again later, or for less`,
+    `the query waited ${waitSeconds} seconds for others and was not started: retry later, or narrow the query`,
     { retryAfterSeconds: Math.ceil(waitSeconds) },
   );
 const tooMany = ({ waitingPerTenant, waitSeconds }: ReadLimits): QueryError =>
   new QueryError(
     'RATE_LIMITED',
-    `${waitingPerTenant} queries of this organization are waiting already: ask again later, or for less at a time`,
+    `${waitingPerTenant} queries of this organization are waiting already: retry later, or send fewer at a time`,
     undefined,
     { retryAfterSeconds: Math.ceil(waitSeconds) },
   );

@@ -103,7 +103,7 @@ export const filterOf = (request: FilterRequest): Filter => {
   const { signal, service, search, severity, attribute: equalities } = request;
   const key = JSON.stringify([signal, service, search, severity, equalities]);
   if (signal === 'spans') {
-    if (severity !== undefined) throw invalid('severity', 'spans have none: ask for attribute=status=error');
+    if (severity !== undefined) throw invalid('severity', 'is not supported for spans: use attribute=status=error');
     const predicates = sharedPredicates(spanFields, request);
     if (search !== undefined) predicates.push(searchPredicate(search, 'traces'));
     return { key, signal, matches: all(predicates) };

@@ -20,8 +20,8 @@ export const hintOfMetric = async (
     { metric, metrics: overTime === 'quantile' ? [metric, `${metric}_bucket`] : [metric] },
   );
   const names = rows.map(({ name }) => name);
-  if (names.length === 0) return 'no metrics have come yet';
+  if (names.length === 0) return 'no metrics have been received yet';
   return names[0] === metric || names[0] === `${metric}_bucket`
-    ? `${metric} has no values in this range that match: ask for a longer range, or leave out a condition`
-    : `no metric has the name ${metric}; names like it: ${names.join(', ')}`;
+    ? `${metric} has no values in this range that match: choose a longer range, or remove a condition`
+    : `no metric has the name ${metric}; similar names: ${names.join(', ')}`;
 };

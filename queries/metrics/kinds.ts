@@ -23,9 +23,9 @@ const gauges = new Set(['gauge', 'info', 'state_set', 'gauge_histogram']);
 
 /** Returns why the increase of a series of numbers is meaningless; undefined if it is not. */
 const notCounting = ({ metric, kind, monotonic, source }: SelectedSeries): string | undefined => {
-  if (gauges.has(kind)) return `${metric} is a gauge, which does not count: take avg, min, max or last of it`;
+  if (gauges.has(kind)) return `${metric} is a gauge, not a counter: use avg, min, max or last`;
   if (source === 'otlp' && kind === 'sum' && !monotonic)
-    return `${metric} is a sum that also falls, so that a fall says nothing of a reset: take last, avg, or sum where it is delta`;
+    return `${metric} is a non-monotonic sum, so resets cannot be detected: use last or avg, or sum if it is delta`;
   return undefined;
 };
 
@@ -56,7 +56,7 @@ export const readsOf = (
     );
   if (table === 'samples' && counts.has(overTime)) {
     const reason = series.map(notCounting).find((each) => each !== undefined);
-    if (reason !== undefined) throw invalid('overTime', `${overTime} is of counters and histograms: ${reason}`);
+    if (reason !== undefined) throw invalid('overTime', `${overTime} is for counters and histograms: ${reason}`);
   }
   if (table !== 'samples') refuseForDistributions(table, { metric, overTime, across });
   const byTemporality = (['cumulative', 'delta'] as const).map((temporality) => ({
@@ -77,18 +77,18 @@ const refuseForDistributions = (
   if (overTime === 'last')
     throw invalid(
       'overTime',
-      `${metric} is ${kind}, which is no single value: take quantile, avg, sum, count, rate or increase`,
+      `${metric} is ${kind}, which is not a single value: use quantile, avg, sum, count, rate or increase`,
     );
   if (table === 'histograms') return;
   if (overTime === 'min' || overTime === 'max')
     throw invalid(
       'overTime',
-      `${metric} is a summary, which does not say its ${overTime}: take quantile, avg, sum, count, rate or increase`,
+      `${metric} is a summary, which has no ${overTime}: use quantile, avg, sum, count, rate or increase`,
     );
   if (overTime === 'quantile' && across !== 'none')
     throw invalid(
       'across',
-      `must be none: ${metric} is a summary, and quantiles of several summaries say nothing of the quantile of all: take across none, or avg`,
+      `must be none: ${metric} is a summary, and quantiles of several summaries cannot be combined: use across none, or avg`,
     );
 };
 

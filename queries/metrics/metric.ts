@@ -151,7 +151,7 @@ const refuseQuantileOfNone = async ({ query, reading, series, windows }: Plan, r
   if (known.length === 0 || known.includes(String(query.quantile))) return;
   throw invalid(
     'quantile',
-    `${query.metric} is a summary of which senders compute ${known.join(', ')}: take one of these`,
+    `${query.metric} is a summary, for which senders compute ${known.join(', ')}: use one of these`,
   );
 };
 

@@ -74,7 +74,7 @@ export const inParts = async (
       const left = members.length - at;
       partial.push({
         ...cut,
-        message: `${cut.message}: ${left} of ${members.length} series are not counted; take a shorter range or a search`,
+        message: `${cut.message}: ${left} of ${members.length} series are not counted; use a shorter range or a search`,
       });
       return;
     }
@@ -90,7 +90,7 @@ export const inParts = async (
 };
 
 const cutAt = (points: number, { limits, deadline }: Pick<Plan, 'limits' | 'deadline'>): Incompleteness | undefined => {
-  if (points >= limits.points) return { code: 'points', message: `more than ${limits.points} points lie in the range` };
+  if (points >= limits.points) return { code: 'points', message: `the range has more than ${limits.points} points` };
   if (performance.now() > deadline)
     return { code: 'time', message: `reading took ${limits.milliseconds / 1000} seconds` };
   return undefined;
@@ -101,6 +101,6 @@ export const requireCells = (groups: number, windows: Windows, limits: MetricLim
   if (groups * windows.count > limits.cells)
     throw invalid(
       'groupBy',
-      `gives ${groups} groups in ${windows.count} steps, at most ${limits.cells} values are put together: take a larger step, fewer groups or a search`,
+      `gives ${groups} groups in ${windows.count} steps, at most ${limits.cells} values are combined: use a larger step, fewer groups or a search`,
     );
 };

@@ -256,7 +256,7 @@ export const unitOf = (series: readonly SelectedSeries[], metric: string): strin
   if (units.length > 1)
     throw invalid(
       'metric',
-      `${metric} comes in several units (${units.join(', ')}): name one in the search, as in unit:"${units[0]}"`,
+      `${metric} has several units (${units.join(', ')}): name one in the search, as in unit:"${units[0]}"`,
     );
   return units[0] ?? '';
 };

@@ -146,7 +146,7 @@ export const usesOfMetrics = async (
     }
     searchedIn.push({ what, documents: count });
   }
-  const nothing = { value: null, reason: 'nothing is kept here yet that names metrics' };
+  const nothing = { value: null, reason: 'no stored document names metrics yet' };
   return new Map(
     all.map(({ metric, uses }) => [metric, { uses: holders.length === 0 ? nothing : uses, searchedIn: searchedIn }]),
   );

@@ -51,7 +51,7 @@ export const runPromql = async (
 ): Promise<Answer> => {
   const window = windowOfPromql({ range, stepMs, stepsFrom });
   if (stepMs !== undefined && (window.endMs - window.startMs) / stepMs > maxSteps)
-    throw invalid('step', `gives more than ${maxSteps} steps: take a longer one`);
+    throw invalid('step', `gives more than ${maxSteps} steps: use a longer step`);
   return answerOfPromql(query, await evaluatePromql(query.expression, reading, window, signal), { stepMs });
 };
 
@@ -122,7 +122,7 @@ const tableOf = (evaluated: Evaluated): Answer => {
   if (value.type === 'matrix')
     throw invalid(
       'query.expression',
-      'gives a range of each series: a table has one value, take a function over the range',
+      'returns a range of each series: a table has one value per series, use a function over the range',
     );
   const isText = value.type === 'string';
   const elements =

@@ -13,7 +13,7 @@ import { rowsInOrder } from './in-order.ts';
 
 /** Returns records of a range. Reads one more than the limit to report whether there are more. */
 export const runRows = async (query: RowsQuery, reading: Reading, { range, stepMs }: QueryContext): Promise<Answer> => {
-  if (stepMs !== undefined) throw invalid('step', 'is not for rows: ask for an aggregate');
+  if (stepMs !== undefined) throw invalid('step', 'is not for rows: use an aggregate');
   const { signal, order, limit } = query;
   const { whole } = recordsOf(signal);
   const { columns } = reading;

@@ -84,19 +84,15 @@ type Row = readonly [
 ];
 
 const rows: Readonly<Record<string, Row>> = {
-  timestamp: ['time', 'toUnixTimestamp64Nano(timestamp)', 'When the minute began', { column: 'timestamp' }],
+  timestamp: ['time', 'toUnixTimestamp64Nano(timestamp)', 'Start of the minute', { column: 'timestamp' }],
   pattern: [
-    ...([
-      'text',
-      'pattern',
-      'Id of the pattern; searched, any of the ids that it had before others merged into it',
-    ] as const),
+    ...(['text', 'pattern', 'Id of the pattern; a search also matches the ids that it had before merges'] as const),
     { aliases: ['patternId', 'pattern_id'], elements: 'pattern_ids', areOneThing: true },
   ],
   template: ['text', 'body', 'Template of the pattern, with its variables masked'],
   service: ['text', 'toString(service)', 'Service', { aliases: ['service.name'] }],
   severity: [
-    ...(['number', 'severity_level', 'Severity, by name and in their order'] as const),
+    ...(['number', 'severity_level', 'Severity, by name and in order of severity'] as const),
     { aliases: ['level'], column: 'severity_level', names: severityLevels },
   ],
   count: ['number', 'count', 'Records of the minute', { column: 'count' }],

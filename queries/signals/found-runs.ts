@@ -42,23 +42,27 @@ type Row = readonly [
 const id = "concat(toString(location), '-', toString(toUnixTimestamp64Milli(due)), if(is_manual = 1, '-asked', ''))";
 
 const rows: Readonly<Record<string, Row>> = {
-  timestamp: ['time', 'toUnixTimestamp64Nano(timestamp)', 'When the run was due', { column: 'timestamp' }],
-  id: ['text', id, 'Id of the run, as its check tells it'],
+  timestamp: ['time', 'toUnixTimestamp64Nano(timestamp)', 'Due time of the run', { column: 'timestamp' }],
+  id: ['text', id, 'Id of the run, as reported by its check'],
   check: ['text', 'toString(check_name)', 'Name of the check', { aliases: ['checkName'] }],
   checkId: ['text', 'toString(check_id)', 'Id of the check', { aliases: ['check_id'] }],
   type: ['text', 'toString(check_type)', 'Type of the check, such as http'],
   location: ['text', 'toString(location)', 'Id of the location that ran it'],
   outcome: ['text', 'toString(outcome)', 'passed, degraded, failed or unknown'],
-  durationMs: ['number', 'duration_ms', 'Milliseconds of the last attempt', { column: 'duration_ms' }],
-  attempts: ['number', 'attempts', 'How often it was tried', { column: 'attempts' }],
+  durationMs: ['number', 'duration_ms', 'Duration of the last attempt in milliseconds', { column: 'duration_ms' }],
+  attempts: ['number', 'attempts', 'Number of attempts', { column: 'attempts' }],
   ...Object.fromEntries(
     runPhases.map((phase): [string, Row] => [
       `phases.${phase}`,
-      ['number', `JSONExtractFloat(phases, '${phase}')`, `Milliseconds of the phase ${phase}`],
+      ['number', `JSONExtractFloat(phases, '${phase}')`, `Duration of the phase ${phase} in milliseconds`],
     ]),
   ),
-  isManual: ['text', "if(is_manual = 1, 'true', 'false')", 'true: asked for by hand, in no state and no uptime'],
-  message: ['text', 'message', 'What was wrong'],
+  isManual: [
+    'text',
+    "if(is_manual = 1, 'true', 'false')",
+    'true for manual runs, which count in no state and no uptime',
+  ],
+  message: ['text', 'message', 'Error message'],
   traceId: ['text', 'trace_id', 'Trace of the run'],
   projectId: ['text', 'toString(project_id)', 'Project', { aliases: ['project'] }],
 };

@@ -14,14 +14,14 @@ const divisorOf = (one: bigint, other: bigint): bigint => {
 
 /** Returns a fraction of integers. */
 export const fraction = (over: bigint, under = 1n): Fraction => {
-  if (under === 0n) throw new RangeError('a fraction needs a number other than 0 below the line');
+  if (under === 0n) throw new RangeError('the denominator of a fraction must not be 0');
   const divisor = divisorOf(over, under) * (under < 0n ? -1n : 1n);
   return { over: over / divisor, under: under / divisor };
 };
 
 /** Returns a number as written: 99.9 is 999/10, not the nearest double. */
 export const decimal = (value: number): Fraction => {
-  if (!Number.isFinite(value)) throw new RangeError(`${value} is no decimal`);
+  if (!Number.isFinite(value)) throw new RangeError(`${value} is not a decimal`);
   const [digits = '0', exponent = '0'] = value.toString().split('e');
   const [whole = '0', part = ''] = digits.split('.');
   const power = Number(exponent) - part.length;

@@ -30,7 +30,7 @@ const endsOf = ({
   const endMs = Number((range.to + 1n) / msNs);
   if (stepMs === undefined) return { atMs: [endMs], endsMs: [endMs] };
   if ((secondsIn(range) * 1000) / stepMs > maxSteps)
-    throw invalid('step', `gives more than ${maxSteps} steps, which is the most of an objective: take a larger one`);
+    throw invalid('step', `gives more than ${maxSteps} steps, the maximum of an objective: use a larger step`);
   const { starts } = stepsOf(range, stepMs, stepsFrom);
   return { atMs: starts, endsMs: starts.map((ms) => Math.min(ms + stepMs, endMs)) };
 };
@@ -70,7 +70,7 @@ const memberOf = (query: SloQuery, slo: MeasuredSlo, endsMs: readonly number[]):
     .map((text) => Number((parseDuration(text) ?? 0n) / msNs))
     .toSorted((one, other) => other - one);
   if (lengths.some((ms) => ms % sliceMs !== 0))
-    throw invalid('windows', `must be whole slices of the objective, of ${sliceMs / 60_000}m each`);
+    throw invalid('windows', `must be whole slices of the objective, ${sliceMs / 60_000}m each`);
   return {
     query,
     slo,

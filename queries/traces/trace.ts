@@ -153,7 +153,7 @@ const wholeOr = async (
 
 const factsOfSome: Incompleteness = {
   code: 'rows',
-  message: `the trace has more than ${maxSpansInFacts} spans: what is said of it as a whole, the critical path too, is of the first ${maxSpansInFacts} by start`,
+  message: `the trace has more than ${maxSpansInFacts} spans: its summary and critical path cover the first ${maxSpansInFacts} by start`,
 };
 
 const cursorBehind = (row: PageRow | undefined): string | null =>

@@ -59,7 +59,7 @@ const converted = (column: Column, conversion: Conversion): Column => {
 export const convert: Transform<'convert'> = (tables, { conversions }) => {
   for (const { zone } of conversions)
     if (zone !== undefined && !isZone(zone))
-      throw invalid('transformations.conversions.zone', `${zone} is no time zone: write one such as Europe/Berlin`);
+      throw invalid('transformations.conversions.zone', `${zone} is not a time zone: use one such as Europe/Berlin`);
   const byField = new Map(conversions.map((conversion) => [conversion.field, conversion]));
   return tables.map((table) => ({
     ...table,

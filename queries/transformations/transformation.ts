@@ -18,7 +18,7 @@ export const tableLimits = { rows: 200_000, columns: 2_000, cells: 2_000_000, ta
 const tooMuch = (what: string, found: number, limit: number): Error =>
   invalid(
     'transformations',
-    `would give ${found} ${what}, at most ${limit} can be held: ask for fewer series or a longer step`,
+    `would return ${found} ${what}, the maximum is ${limit}: use fewer series or a longer step`,
   );
 
 /** Throws if a table would exceed the limits, before it is created. */

@@ -74,7 +74,7 @@ class Writer {
     if (place.is === 'group') return this.#labels(pieces, first);
     const text = pieces.map((piece) => (typeof piece === 'string' ? piece : this.#one(piece))).join('');
     if (place.is === 'label') return [isLabel(text) ? text : quoted(text.toWellFormed())];
-    if (place.is === 'condition') throw refused(first, 'cannot stand for conditions, only for their names and values');
+    if (place.is === 'condition') throw refused(first, 'cannot replace conditions, only their names and values');
     return this.#amountOrName(text.trim(), first, place);
   }
 
@@ -101,7 +101,7 @@ class Writer {
       const from = index === 0 ? 1 : 0;
       const to = index === pieces.length - 1 ? piece.length - 1 : piece.length;
       const literal = unquoted(quote + piece.slice(from, to) + quote);
-      if (literal === undefined) throw invalid('expression', `a variable stands within an escape: ${piece}`);
+      if (literal === undefined) throw invalid('expression', `a variable is inside an escape sequence: ${piece}`);
       text += literal;
     }
     return quoted(text.toWellFormed());
@@ -197,10 +197,10 @@ export const inPromql = (expression: string, scope: Scope): string => {
   const template = templateOf(expression, references, (before, from) => reading.markBehind(before, from));
   const tokens = wordsOf(template.text);
   const last = tokens.at(-1) as Token;
-  if (last.kind === 'error') throw invalid('expression', `is no PromQL: ${last.name}`);
+  if (last.kind === 'error') throw invalid('expression', `is not valid PromQL: ${last.name}`);
   const { text, words } = assembled(template, tokens, scope);
   const read = wordsOf(text).filter(({ kind }) => kind !== 'end');
   if (read.length !== words.length || read.some((word, index) => word.text !== words[index]))
-    throw invalid('expression', 'has a variable whose value would change what the expression says');
+    throw invalid('expression', 'has a variable whose value would change the meaning of the expression');
   return text;
 };

@@ -37,7 +37,7 @@ const textsOf = (pieces: Pieces, textOf: (piece: string | Reference) => readonly
   for (const piece of pieces) {
     const parts = textOf(piece);
     if (texts.length * parts.length > maxTexts)
-      throw invalid('search', `has variables with more than ${maxTexts} values together`);
+      throw invalid('search', `has variables with more than ${maxTexts} values in total`);
     texts = texts.flatMap((text) => parts.map((part) => text + part));
   }
   return texts;
@@ -110,7 +110,7 @@ class Writer {
       if (isWord(text, typeof pieces[0] === 'object')) return word;
       if (!hasStar) return phrase(text);
       const first = pieces.find((piece) => typeof piece !== 'string') as Reference;
-      throw refused(first.name, 'has a space, and stands in a pattern with an asterisk');
+      throw refused(first.name, 'has a space, and is part of a pattern with an asterisk');
     });
   }
 

@@ -16,7 +16,7 @@ const units: Readonly<Record<string, number>> = {
 export const lengthMs = (text: string): number => {
   const [, amount = '', unit = ''] = /^(\d{1,9})(ms|[smhdwMy])$/.exec(text) ?? [];
   const length = Number(amount) * (units[unit] ?? 0);
-  if (length <= 0) throw invalid('variables', `${text} is no interval: write a number and ms, s, m, h, d, w, M or y`);
+  if (length <= 0) throw invalid('variables', `${text} is not an interval: use a number and ms, s, m, h, d, w, M or y`);
   return length;
 };
 

@@ -75,7 +75,7 @@ export const bounded = (options: readonly Option[]): Options => ({
       : [
           {
             code: 'rows',
-            message: `the first ${maxValues} of ${options.length} values: a pattern or a condition leaves fewer`,
+            message: `the first ${maxValues} of ${options.length} values: narrow them by a pattern or a condition`,
           },
         ],
 });

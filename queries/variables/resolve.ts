@@ -190,7 +190,7 @@ export const resolveVariables = async (
 ): Promise<Resolved> => {
   const names = new Set(variables.map(({ name }) => name));
   for (const name of [...(options.only ?? []), ...Object.keys(options.chosen ?? {})])
-    if (!names.has(name)) throw invalid(`variables.${name}`, 'is no variable of this dashboard');
+    if (!names.has(name)) throw invalid(`variables.${name}`, 'is not a variable of this dashboard');
   const scope = new Map(options.platform);
   const done = new Map<string, Promise<Outcome>>();
   for (const variable of inOrderOfUse(variables, options.only)) {

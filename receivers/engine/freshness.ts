@@ -42,7 +42,7 @@ export class Freshness {
     if (this.#state() !== 'grace') return undefined;
     const { staleMs, graceMs } = this.#options;
     const left = Math.max(0, Math.ceil((graceMs - staleMs()) / 1000));
-    return `the configuration store does not answer; license keys, plans and limits in memory count for ${left} more seconds`;
+    return `the configuration store does not answer; license keys, plans and limits in memory are valid for ${left} more seconds`;
   }
 
   report(): void {

@@ -142,7 +142,7 @@ export class Ingestion {
       await this.#publisher.publishAlone(deadLetterOf(request, parts, error, cut));
     } catch (cause) {
       this.#warn(cause);
-      return refusal('unavailable', 'the request was refused, but no copy of it could be kept: send it again', 5);
+      return refusal('unavailable', 'the request was refused, but no copy could be stored: send it again', 5);
     }
     this.#metrics.add('oiq_dead_letters_total', 1, { origin: request.receiver, reason: error.reason });
     return error.reason === 'too-large' ? refusal('too-large', error.message) : refusalOf(error);

@@ -282,7 +282,7 @@ export class Publisher {
       this.#publishMetrics.published(messages, performance.now() - startedAt);
     } catch (cause) {
       if (cause instanceof UnavailableError) throw cause;
-      throw new UnavailableError('the bus did not take the request', { cause });
+      throw new UnavailableError('the bus did not accept the request', { cause });
     } finally {
       this.#publishing--;
       if (this.#publishing === 0) for (const resolve of this.#idle.splice(0)) resolve();

@@ -39,9 +39,9 @@ const counterOf = (tenantId: string, { window, scope }: RejectThreshold): string
   `ingest/bytes/${tenantId}${scope === 'total' ? '' : `/${scope}`}${window === 'day' ? '' : '/month'}`;
 
 const spent = ({ window, scope, bytes, isPlan }: RejectThreshold, endMs: number, nowMs: number): Refusal => {
-  const again = `it begins anew at ${new Date(endMs).toISOString().slice(0, 16)}Z`;
+  const again = `it resets at ${new Date(endMs).toISOString().slice(0, 16)}Z`;
   const message = isPlan
-    ? 'the daily ingest volume of the plan is used up; it begins anew at 00:00 UTC'
+    ? 'the daily ingest volume of the plan is used up; it resets at 00:00 UTC'
     : `the quota of ${bytes} bytes a ${window}${scope === 'total' ? '' : ` of ${scope}`} is used up; ${again}`;
   return { ...refusal('rate-limited', message, Math.ceil((endMs - nowMs) / 1000)), reason: 'quota' };
 };
@@ -134,7 +134,7 @@ export class Quotas {
       const { used: counted } = await counters.spend(counter, Number.MAX_SAFE_INTEGER, windowMs, 0);
       if (landed > counted) await counters.spend(counter, Number.MAX_SAFE_INTEGER, windowMs, landed - counted);
     } catch (error) {
-      log.warn({ tenantId, error }, 'what was used of a quota could not be read from the ledger');
+      log.warn({ tenantId, error }, 'the usage of a quota could not be read from the ledger');
     }
   }
 

@@ -39,5 +39,5 @@ export const refusal = (refused: RefusalKind, message: string, retryAfterSeconds
 export const refusalOf = (error: unknown): Refusal => {
   if (error instanceof PermanentError) return refusal('malformed', error.message);
   if (error instanceof UnavailableError) return refusal('unavailable', error.message, error.retryAfterSeconds);
-  return refusal('unavailable', 'the request could not be taken now', 5);
+  return refusal('unavailable', 'the request could not be accepted now', 5);
 };

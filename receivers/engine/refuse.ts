@@ -84,7 +84,7 @@ const shapeOf = (headers: DeadLetterHeaders, format: BodyFormat): Shape => {
   const encoding = encodingOf(headers.contentEncoding);
   const signal = signals.find((name): name is Signal => name === headers.signal);
   if (encoding === undefined || signal === undefined)
-    throw new PermanentError('bad-headers', 'the dead letter does not say what its body is');
+    throw new PermanentError('bad-headers', 'the dead letter does not declare the format of its body');
   return { signal, format, encoding };
 };
 
@@ -99,7 +99,8 @@ export const republishRefused = (
   shards: number,
   { format, capBytes }: { readonly format: BodyFormat; readonly capBytes: number },
 ): Message[] => {
-  if (headers.cut) throw new PermanentError('cut', 'only the beginning of the body was kept, so it cannot be replayed');
+  if (headers.cut)
+    throw new PermanentError('cut', 'only the beginning of the body was stored, so it cannot be replayed');
   const shape = shapeOf(headers, format);
   const prepared = prepare(shape, body, capBytes);
   if (prepared.records === 0)

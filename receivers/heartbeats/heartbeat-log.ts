@@ -63,7 +63,7 @@ export class HeartbeatLog {
   add(heartbeat: SyntheticHeartbeat): Promise<void> {
     const text = JSON.stringify(heartbeat);
     if (this.#waiting.length >= maxWaiting || this.#characters + text.length > maxWaitingCharacters)
-      return Promise.reject(new UnavailableError('too many beats wait for the bus', { retryAfterSeconds: 1 }));
+      return Promise.reject(new UnavailableError('too many heartbeats wait for the bus', { retryAfterSeconds: 1 }));
     this.#characters += text.length;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#waiting.push({ tenantId: heartbeat.tenantId, text, resolve, reject });
@@ -88,7 +88,9 @@ export class HeartbeatLog {
         for (const { resolve } of waiting) resolve();
       } catch (cause) {
         const error =
-          cause instanceof UnavailableError ? cause : new UnavailableError('the bus did not take the beat', { cause });
+          cause instanceof UnavailableError
+            ? cause
+            : new UnavailableError('the bus did not accept the heartbeat', { cause });
         for (const { reject } of waiting) reject(error);
       }
     }

@@ -20,17 +20,17 @@ const allowed = [...methods].join(', ');
 const unknownToken: Answer = { status: 404, text: 'there is no heartbeat with this token' };
 const unknownPath: Answer = {
   status: 404,
-  text: 'take /beats/TOKEN, /beats/TOKEN/start, /beats/TOKEN/fail or /beats/TOKEN/EXITCODE, from 0 to 255',
+  text: 'use /beats/TOKEN, /beats/TOKEN/start, /beats/TOKEN/fail or /beats/TOKEN/EXITCODE, from 0 to 255',
 };
 const wrongMethod: Answer = { status: 405, text: `take ${allowed}`, headers: { allow: allowed } };
 const wrongRun: Answer = { status: 400, text: 'rid, the id of a run, must be 1 to 64 letters, digits and ._:-' };
 const tooLarge: Answer = {
   status: 413,
-  text: `a body has ${maxBodyBytes} bytes at most; the first ${maxHeartbeatMessage} are kept`,
+  text: `a body has at most ${maxBodyBytes} bytes; the first ${maxHeartbeatMessage} are stored`,
 };
 const tooMany: Answer = {
   status: 429,
-  text: 'too many beats with this token: ten a second, a hundred at once',
+  text: 'too many heartbeats with this token: ten a second, a hundred at once',
   headers: { 'retry-after': '1' },
 };
 const tooManyUnknown: Answer = {
@@ -39,7 +39,7 @@ const tooManyUnknown: Answer = {
   headers: { 'retry-after': '1' },
 };
 const accepted: Answer = { status: 200, text: 'OK' };
-const isOff: Answer = { status: 200, text: 'OK, but the check is off: this beat does not count' };
+const isOff: Answer = { status: 200, text: 'OK, but the check is disabled: this heartbeat does not count' };
 
 /** Returns the run signal of a path segment; undefined for an invalid one. */
 const signalOf = (word: string | undefined): Pick<HeartbeatPing, 'signal' | 'exitCode'> | undefined => {
@@ -63,7 +63,7 @@ const readBeginning = (request: IncomingMessage): Promise<string | undefined> =>
     });
     request.on('end', () => resolve(Buffer.concat(chunks).toString('utf8').trim()));
     request.on('error', reject);
-    request.on('close', () => reject(new UnavailableError('the connection was closed before the body was there')));
+    request.on('close', () => reject(new UnavailableError('the connection was closed before the body was complete')));
   });
 
 type RunSignal = Pick<HeartbeatPing, 'signal' | 'exitCode' | 'runId'>;
@@ -140,10 +140,10 @@ export const openHeartbeats: OpenExtraEndpoints = async ({
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { status, text, headers } = await answerTo(request, response).catch((error: unknown): Answer => {
-      if (!(error instanceof UnavailableError)) log.warn({ error }, 'a beat was not taken');
+      if (!(error instanceof UnavailableError)) log.warn({ error }, 'a heartbeat was not accepted');
       return {
         status: 503,
-        text: 'the beat was not kept: send it again',
+        text: 'the heartbeat was not stored: send it again',
         headers: { 'retry-after': String((error instanceof UnavailableError && error.retryAfterSeconds) || 1) },
       };
     });

@@ -151,7 +151,7 @@ export class Connection implements StreamOwner, FrameSink {
         if (payload.length < 8) throw frameSizeError('GOAWAY has at least 8 bytes');
         break;
       case frameType.pushPromise:
-        throw protocolError('a client pushes nothing');
+        throw protocolError('a client must not push');
       default:
         this.#free.spend('of an unknown type');
     }

@@ -115,7 +115,7 @@ export class FrameReader {
       throw protocolError('the first frame must be SETTINGS');
     this.#sawSettings = true;
     if (this.#inBlock !== (type === frameType.continuation))
-      throw protocolError(this.#inBlock ? 'a frame stands within a header block' : 'CONTINUATION continues nothing');
+      throw protocolError(this.#inBlock ? 'a frame interrupts a header block' : 'CONTINUATION without a header block');
   }
 }
 

@@ -99,7 +99,7 @@ export class HpackDecoder {
   /** Decodes a field by the type in its first byte, section 6. */
   #field(first: number): Field {
     if (first >= 0x80) return this.#entry(this.#integer(7));
-    if (isSizeUpdate(first)) throw compressionError('a size update of the table stands behind a field');
+    if (isSizeUpdate(first)) throw compressionError('a size update of the table follows a field');
     if (first < 0x20) return this.#literal(4);
     const field = this.#literal(6);
     this.#insert(field);

@@ -20,21 +20,21 @@ export class RequestHeaders {
     const before = this.headers[name];
     if (isPseudo) this.#judgePseudo(name, before !== undefined);
     else this.#judge(name, value);
-    if (badValue.test(value)) this.#fault ??= `the value of ${name} has characters that none may have`;
+    if (badValue.test(value)) this.#fault ??= `the value of ${name} has forbidden characters`;
     this.headers[name] = before === undefined ? value : `${before}, ${value}`;
   }
 
   #judgePseudo(name: string, isThere: boolean): void {
-    if (!pseudo.has(name)) this.#fault ??= `there is no pseudo-header ${name}`;
-    if (this.#regular) this.#fault ??= `${name} stands behind other fields`;
-    if (isThere) this.#fault ??= `${name} is there twice`;
+    if (!pseudo.has(name)) this.#fault ??= `unknown pseudo-header ${name}`;
+    if (this.#regular) this.#fault ??= `${name} follows other fields`;
+    if (isThere) this.#fault ??= `${name} occurs twice`;
   }
 
   #judge(name: string, value: string): void {
     this.#regular = true;
-    if (!nameToken.test(name)) this.#fault ??= 'a name of a header field has characters that none may have';
+    if (!nameToken.test(name)) this.#fault ??= 'a name of a header field has forbidden characters';
     if (ofConnections.has(name)) this.#fault ??= `${name} belongs to HTTP/1`;
-    if (name === 'te' && value !== 'trailers') this.#fault ??= 'te may only say trailers';
+    if (name === 'te' && value !== 'trailers') this.#fault ??= 'te may only be trailers';
   }
 
   /** Why one of the fields is invalid in any message; undefined if all are valid. */
@@ -51,6 +51,6 @@ export class RequestHeaders {
     if (headers[':scheme'] === undefined) return ':scheme is missing';
     if (!headers[':path']) return ':path is missing';
     const length = headers['content-length'];
-    return length === undefined || /^\d{1,15}$/.test(length) ? undefined : 'content-length is no number';
+    return length === undefined || /^\d{1,15}$/.test(length) ? undefined : 'content-length is not a number';
   }
 }

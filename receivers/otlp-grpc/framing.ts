@@ -91,7 +91,7 @@ export const messages = (
       while (rest.length >= headerBytes && !stream.isClosed) {
         const length = rest.readUInt32BE(1);
         if (length > capBytes) return fail(stream, code.resourceExhausted, 'the message is too large');
-        if (rest[0] !== 0) return fail(stream, code.unimplemented, 'compressed messages are not taken here');
+        if (rest[0] !== 0) return fail(stream, code.unimplemented, 'compressed messages are not accepted here');
         if (rest.length < headerBytes + length) return;
         const message = rest.subarray(headerBytes, headerBytes + length);
         rest = rest.subarray(headerBytes + length);

@@ -23,7 +23,7 @@ export class Health {
   check(stream: ServerStream): StreamHandler {
     return messages(stream, maxRequestBytes, (request) => {
       const status = this.#statusOf(serviceOf(request));
-      if (status === statuses.serviceUnknown) return fail(stream, code.notFound, 'there is no such service here');
+      if (status === statuses.serviceUnknown) return fail(stream, code.notFound, 'the service does not exist here');
       succeed(stream, framed(status));
     });
   }

@@ -25,9 +25,9 @@ const answerTo = (request: ReflectionRequest, { services, byFile, bySymbol }: De
     case 'list_services':
       return { list_services_response: { service: services.map((name) => ({ name })) } };
     case 'file_by_filename':
-      return filesOr(byFile(request.file_by_filename ?? ''), 'there is no such file');
+      return filesOr(byFile(request.file_by_filename ?? ''), 'the file does not exist');
     case 'file_containing_symbol':
-      return filesOr(bySymbol(request.file_containing_symbol ?? ''), 'there is no such symbol');
+      return filesOr(bySymbol(request.file_containing_symbol ?? ''), 'the symbol does not exist');
     default:
       return notFound('there are no extensions');
   }

@@ -189,7 +189,7 @@ export class JsonReader {
     const kind = this.text[position + 1];
     if (kind === undefined) throw this.fault('the string does not end', position);
     if (kind !== 0x75) {
-      if (!'"\\/bfnrt'.includes(String.fromCharCode(kind))) throw this.fault('no such escape in a string', position);
+      if (!'"\\/bfnrt'.includes(String.fromCharCode(kind))) throw this.fault('unknown escape in a string', position);
       return 2;
     }
     const digits = this.text.toString('latin1', position + 2, position + 6);

@@ -23,7 +23,7 @@ export const readJsonText = (body: Buffer, read: (reader: JsonReader) => void): 
   const reader = new JsonReader(body);
   try {
     read(reader);
-    if (reader.peek() >= 0) throw reader.fault('something follows the end of the JSON text');
+    if (reader.peek() >= 0) throw reader.fault('unexpected content after the end of the JSON text');
   } catch (error) {
     throw error instanceof PermanentError ? withPath(error, body) : error;
   }

@@ -77,7 +77,7 @@ class Translation {
       reader.peek();
       if (field === undefined) reader.skipValue();
       else if (!reader.literal('null')) {
-        if (seen & field.bit) throw reader.fault(`the name ${field.name.toString()} comes twice`, at);
+        if (seen & field.bit) throw reader.fault(`the name ${field.name.toString()} occurs twice`, at);
         seen |= field.bit;
         this.#value(field, depth);
       }

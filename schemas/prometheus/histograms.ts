@@ -192,13 +192,13 @@ export class NativeHistograms {
     if (this.#schema !== customBounds)
       return bounds.length > 0 ? 'there are custom bounds without their schema' : undefined;
     if (this.#negative.spans.length > 0 || this.#zeroCount !== 0 || this.#zeroThreshold !== 0)
-      return 'custom bounds know neither negative buckets nor a zero bucket';
+      return 'custom bounds allow neither negative buckets nor a zero bucket';
     if (
       bounds.some(
         (bound, at) => !(bound > (bounds[at - 1] ?? Number.NEGATIVE_INFINITY)) || bound === Number.POSITIVE_INFINITY,
       )
     )
-      return 'the custom bounds do not rise, or end with infinity';
+      return 'the custom bounds are not ascending, or end with infinity';
     const first = this.#positive.spans[0] ?? 0;
     if (first < 0 || first + this.#positive.layout().reach > bounds.length + 1)
       return `the spans reach beyond the buckets of ${bounds.length} custom bounds`;

@@ -114,7 +114,8 @@ class Walker2 {
       const at = reader.position;
       const tag = reader.tag(end);
       if (tag === 0x2a) this.#series(reader.lengthEnd(end), at);
-      else if (tag < 0x20) throw malformed('the body is no Remote-Write 2.0 request: fields 1 to 3 are reserved', at);
+      else if (tag < 0x20)
+        throw malformed('the body is not a Remote-Write 2.0 request: fields 1 to 3 are reserved', at);
       else reader.skip(tag, end);
     }
   }

@@ -134,7 +134,7 @@ export class WireScanner {
       this.#reader.position = start;
       while (this.#reader.position < end) this.#reader.varint(end);
     } else if (step === action.packedFixed64) {
-      if (length % 8 !== 0) throw malformed(`${this.#fieldName(message, tag)} is no whole number of values`, start);
+      if (length % 8 !== 0) throw malformed(`${this.#fieldName(message, tag)} is not a whole number of values`, start);
     } else {
       const size = step === action.traceId ? 16 : 8;
       if (length === 0 || length === size) return;

@@ -197,7 +197,7 @@ export const splitMessage = (schema: WireSchema, cuttable: Cuttable, body: Uint8
   let total = 0;
   for (const { size } of drafts) total += size;
   if (total > largestGrowth * body.length + sparePieces * maxBytes) {
-    const message = `what each piece must repeat is too large for pieces of ${maxBytes} bytes`;
+    const message = `the content repeated in each piece is too large for pieces of ${maxBytes} bytes`;
     throw new PermanentError('record-too-large', message);
   }
   return drafts.map(({ slices, size, records }) => ({ bytes: Buffer.concat(slices, size), records }));

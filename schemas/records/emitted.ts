@@ -23,7 +23,7 @@ export const emittedPosition = (headers: Readonly<Record<string, string>>): Emit
   const [, offset, part] = pattern.exec(position ?? '') ?? [];
   const found = { emitter: emitter ?? '', offset: Number(offset), part: Number(part) };
   if (found.emitter !== '' && Number.isSafeInteger(found.offset) && Number.isSafeInteger(found.part)) return found;
-  throw new PermanentError('bad-headers', `${position} is no position of an emitter ${emitter}`);
+  throw new PermanentError('bad-headers', `${position} is not a position of an emitter ${emitter}`);
 };
 
 /**

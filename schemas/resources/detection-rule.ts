@@ -72,7 +72,7 @@ export const DetectionFields = z.strictObject({
     .describe('Log sources of the rules to which the table applies; an empty log source matches all rules'),
   fields: z
     .record(fieldName, z.array(fieldName).min(1).max(50))
-    .refine((fields) => Object.keys(fields).length <= 1_000, 'must be 1,000 fields at most')
+    .refine((fields) => Object.keys(fields).length <= 1_000, 'must have at most 1,000 fields')
     .default({})
     .describe('Fields of rules, each with the corresponding names in events, of which the first one present applies'),
   roots: z

@@ -16,7 +16,7 @@ export const WallTime = z
   .string()
   .max(16)
   .regex(/^20\d\d-\d\d-\d\dT\d\d:\d\d$/, 'must be a date and time such as 2026-03-23T09:00, without an offset')
-  .refine(isWallTime, 'must be a day that the calendar has')
+  .refine(isWallTime, 'must be an existing date')
   .describe('Date and time on the wall clock of the time zone');
 
 const UserId = z.string().min(1).max(128);
@@ -58,7 +58,7 @@ export const OnCallScheduleFields = z.strictObject({
   layers: z
     .array(Layer)
     .max(20)
-    .refine((layers) => new Set(layers.map(({ name }) => name)).size === layers.length, 'must have names of their own')
+    .refine((layers) => new Set(layers.map(({ name }) => name)).size === layers.length, 'must have unique names')
     .describe('Layers from lowest to highest: a later layer takes precedence whenever it has somebody on call'),
 });
 

@@ -49,7 +49,10 @@ export const Preferences = z.strictObject({
       }),
     )
     .max(20)
-    .refine((listed) => new Set(listed.map(({ contactId }) => contactId)).size === listed.length, 'must name each once')
+    .refine(
+      (listed) => new Set(listed.map(({ contactId }) => contactId)).size === listed.length,
+      'must name each contact once',
+    )
     .default([])
     .describe('Contacts for pages to me; empty for all my contacts at once, or email to the account if I have none'),
 });

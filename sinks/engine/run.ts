@@ -119,7 +119,7 @@ const dispose = async (
 ): Promise<void> => {
   if (sink.unprocessable === 'drop') {
     for (const { record, reason, message } of poison) {
-      log.error({ sink: sink.name, topic, partition, offset: record.offset, reason, message }, 'message left out');
+      log.error({ sink: sink.name, topic, partition, offset: record.offset, reason, message }, 'message skipped');
     }
     return;
   }

@@ -21,7 +21,7 @@ const scannerOf = (sink: string): Promise<Scanner> => {
 const load = async (name: string): Promise<Scanner> => {
   const { sinks } = (await import(workerData as string)) as { readonly sinks: readonly Sink[] };
   const sink = sinks.find((each) => each.name === name);
-  if (sink === undefined) throw new Error(`no sink is called ${name}`);
+  if (sink === undefined) throw new Error(`sink ${name} does not exist`);
   return sink.scanner();
 };
 

@@ -46,7 +46,7 @@ export const isThere = async (columns: ServerColumns, table: string): Promise<bo
 const addedColumns = (table: Table, known: Shape): string[] => {
   const refuse = (what: string): never => {
     throw new Error(
-      `table ${table.name} cannot be brought to its declaration: ${what}. Columns are added by themselves; for anything else write a migration (sinks/migrations/README.md). If a newer program made this change, run that one`,
+      `table ${table.name} cannot be changed to match its declaration: ${what}. Columns are added automatically; for any other change, write a migration (sinks/migrations/README.md). If a newer program made this change, run that program`,
     );
   };
   for (const [name, type] of Object.entries(known.columns)) {
@@ -81,7 +81,7 @@ export const migrateDeclared = async (
   for (const { table, isMade, added } of steps) {
     if (!isMade) {
       await columns.execute(`${createTable(table)}\nCOMMENT ${quote(commentOf(table))}`);
-      log.info({ table: table.name }, 'table made from its declaration');
+      log.info({ table: table.name }, 'table created from its declaration');
     }
     if (added.length === 0) continue;
     const names = Object.keys(table.columns);
@@ -116,6 +116,6 @@ export const changeShape = async (
   change: (shape: Shape) => Shape,
 ): Promise<void> => {
   const shape = (await shapesOf(columns)).get(table);
-  if (shape === undefined) throw new Error(`there is no table ${table} that was made from its declaration`);
+  if (shape === undefined) throw new Error(`no table ${table} was created from its declaration`);
   await remember(columns, table, change(shape));
 };

@@ -195,6 +195,6 @@ const makers: Readonly<Record<string, (type: string, first: string, second: stri
 export const valueColumn = (declared: string): ValueColumn => {
   const type = upTo(declared, ' CODEC(');
   const maker = makers[upTo(type, '(')];
-  if (maker === undefined) throw new Error(`there is no writer of values for columns of type ${type}`);
+  if (maker === undefined) throw new Error(`no value writer exists for columns of type ${type}`);
   return maker(type, ...argumentsOf(type));
 };

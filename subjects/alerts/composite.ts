@@ -42,8 +42,7 @@ const parse = (expression: string): Node => {
     return left;
   };
   const whole = or();
-  if (at < tokens.length)
-    throw new CompositeError(`${tokens[at]} is not understood there: between rules stand && or ||`);
+  if (at < tokens.length) throw new CompositeError(`${tokens[at]} is unexpected: expected && or || between rules`);
   return whole;
 };
 

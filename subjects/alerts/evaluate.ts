@@ -118,7 +118,7 @@ export const alertAnnotations = (
   queried: Queried,
 ): Record<string, string> => filled(rule.annotations, values, queried);
 
-const unavailable: Queried = () => ({ error: 'it is not asked here' });
+const unavailable: Queried = () => ({ error: 'the query was not run here' });
 
 const finite = (value: number | null): number | null => (value !== null && Number.isFinite(value) ? value : null);
 
@@ -221,7 +221,7 @@ class Evaluating {
 
   #solve(): void {
     const place = this.#placeOf(problemKey);
-    if (place.memo !== undefined) this.#apply(problemKey, place, ended('the query answers again'));
+    if (place.memo !== undefined) this.#apply(problemKey, place, ended('the query succeeds again'));
   }
 
   #judge(groups: readonly GroupAnswer[], unit: string, isCut: boolean): void {
@@ -238,7 +238,7 @@ class Evaluating {
       const place = this.#placeOf(key);
       const isMissingByLimit = isCut && isSameForm;
       const next = isMissingByLimit
-        ? unchanged(place, 'it is not among the groups that were answered, as there are too many')
+        ? unchanged(place, 'it is not among the returned groups, because there are too many')
         : vanished(place, { unit, isSameForm });
       this.#apply(key, place, next);
     }

@@ -63,7 +63,7 @@ export const held = ({ rule, nowMs, labels, memo }: Place, { value, reason, ...v
       memo: { ...own, state: 'pending' },
       state: 'pending',
       value,
-      reason: `${reason}; it fires if that lasts until ${at(sinceMs + forMs)}`,
+      reason: `${reason}; it fires if this lasts until ${at(sinceMs + forMs)}`,
     };
   const lasted = forMs > 0 && fired === undefined ? `, for ${durationText(nowMs - sinceMs)}` : '';
   return {
@@ -124,7 +124,7 @@ const isForgotten = ({ rule, nowMs, labels, memo }: Place): boolean =>
 export const unjudged = (place: Place, verdict: Verdict): Next => {
   const { rule, memo } = place;
   if (isForgotten(place))
-    return ended(`the group had no data for ${rule.forgetAfter}: it is gone, and did not recover`);
+    return ended(`the group had no data for ${rule.forgetAfter}: it was removed without recovering`);
   switch (rule.noData) {
     case 'resolve':
       return cleared(place, verdict);
@@ -133,7 +133,7 @@ export const unjudged = (place: Place, verdict: Verdict): Next => {
     case 'unknown':
       return unknown(place, verdict.reason);
     default:
-      return unchanged(place, memo === undefined ? verdict.reason : `${verdict.reason}: it stays as it was`);
+      return unchanged(place, memo === undefined ? verdict.reason : `${verdict.reason}: its state is unchanged`);
   }
 };
 
@@ -152,11 +152,11 @@ const countedNone = (place: Place, unit: string): Next => {
 export const vanished = (place: Place, { unit, isSameForm }: { unit: string; isSameForm: boolean }): Next => {
   const { rule } = place;
   const { condition } = rule;
-  if (!isSameForm) return ended('the rule was changed, and has no such group any more');
+  if (!isSameForm) return ended('the rule was changed and no longer has this group');
   const verdict: Verdict = { is: 'missing', severity: undefined, value: null, reason: '' };
   if (condition.kind === 'composite')
     return cleared(place, { ...verdict, reason: `${condition.expression} does not hold` });
-  if (isByPresence(rule)) return cleared(place, { ...verdict, reason: 'the query does not answer it any more' });
+  if (isByPresence(rule)) return cleared(place, { ...verdict, reason: 'the query no longer returns it' });
   if (condition.kind === 'absence' && !isForgotten(place))
     return held(place, verdictOf(rule, undefined, unit, undefined));
   if (isNoneZero(rule)) return countedNone(place, unit);

@@ -96,10 +96,10 @@ export const aboutGap = (
 });
 
 const gapReasonTexts: Readonly<Record<string, string>> = {
-  'no-one': 'no layer has anybody',
-  restricted: 'restrictions leave it out',
-  left: 'who would be has left',
-  unreachable: 'who would be is kept out of the organization',
+  'no-one': 'no layer has a member',
+  restricted: 'restrictions exclude everyone',
+  left: 'the scheduled person has left',
+  unreachable: 'the scheduled person has no access to the organization',
 };
 
 /** Returns the reason of a gap alert. */
@@ -127,13 +127,13 @@ export const aboutSuspect = (id: string, { name, reason }: Omit<SyntheticSuspect
 });
 
 const suspectReasonTexts: Readonly<Record<SyntheticSuspect['reason'], string>> = {
-  silent: 'was not heard of for three intervals of its checks',
+  silent: 'has sent no results for three intervals of its checks',
   differs: 'fails more than half of the checks that other locations pass',
 };
 
 /** Returns the reason of a location alert. */
 export const suspectReason = ({ name, reason }: Omit<SyntheticSuspect, 'startedAt'>): string =>
-  `${name.slice(0, 256)} ${suspectReasonTexts[reason]}: its results say nothing of them`;
+  `${name.slice(0, 256)} ${suspectReasonTexts[reason]}: its results are not reliable`;
 
 /** Returns the alerts about locations without a vote. */
 export const activeSuspectAlerts = (

@@ -64,8 +64,8 @@ export const rulesFinding = (
   });
   if (which.length === 0) return undefined;
   const text = which.join(' and ');
-  const since = `${text[0]?.toUpperCase()}${text.slice(1)} are not evaluated since ${iso(sinceMs)}`;
-  return { sinceMs, reason: `${since}: alerts may be otherwise by now` };
+  const since = `${text[0]?.toUpperCase()}${text.slice(1)} have not been evaluated since ${iso(sinceMs)}`;
+  return { sinceMs, reason: `${since}: alert states may be outdated` };
 };
 
 /** Records are late above this wait, and no longer late below half of it. */
@@ -73,7 +73,9 @@ const lateMs = 120_000;
 
 /** Returns the reason if a record's wait is reportable; otherwise undefined. */
 export const latenessReason = (ageMs: number, fires = false): string | undefined =>
-  ageMs < (fires ? lateMs / 2 : lateMs) ? undefined : `the oldest record waits for ${Math.round(ageMs / 1000)} seconds`;
+  ageMs < (fires ? lateMs / 2 : lateMs)
+    ? undefined
+    : `the oldest record has been waiting for ${Math.round(ageMs / 1000)} seconds`;
 
 /** Returns the finding about an organization's records from the progress of these groups in its partitions. */
 export const latenessOf = (

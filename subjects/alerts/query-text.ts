@@ -33,7 +33,7 @@ export const createTextQuery = (
     const context = { range: { from: at, to: at }, stepMs: 1000, stepsFrom: 'range' } as const;
     try {
       const { series } = await answers.run(read.data, reading, context, { signal: ending, dueMs: atMs });
-      if (series.length > maxSamples) return { error: `the query gives more than ${maxSamples} series` };
+      if (series.length > maxSamples) return { error: `the query returns more than ${maxSamples} series` };
       const samples = series.flatMap(({ labels, points }) => {
         const value = numberOf(points.at(-1)?.[1]);
         return value === null ? [] : [{ labels, value }];
@@ -41,7 +41,7 @@ export const createTextQuery = (
       return { samples };
     } catch (error) {
       signal?.throwIfAborted();
-      return { error: over.aborted ? `no answer within ${withinMs / 1000} seconds` : messageOf(error) };
+      return { error: over.aborted ? `no response within ${withinMs / 1000} seconds` : messageOf(error) };
     }
   };
 };

@@ -106,6 +106,6 @@ export const writeRuleFile = (
     groups.add({ file, name: group, interval, delay, limit }, { place, rule: writtenAlert(rule, expr) });
   }
   const note =
-    excluded.length === 0 ? '' : yamlComment(`Without a form in Prometheus, or switched off: ${excluded.join(', ')}`);
+    excluded.length === 0 ? '' : yamlComment(`Not expressible in Prometheus, or disabled: ${excluded.join(', ')}`);
   return { text: note + writeYaml({ groups: groups.written() }), excluded };
 };

@@ -75,7 +75,7 @@ const knownOfRecording = new Set(['record', 'expr', 'labels']);
 const unknownIn = (given: Record<string, unknown>, names: ReadonlySet<string>): Problem[] =>
   Object.keys(given)
     .filter((name) => !names.has(name))
-    .map((path) => ({ path, message: 'is not known' }));
+    .map((path) => ({ path, message: 'is unknown' }));
 
 const defaultInterval = '1m';
 
@@ -95,7 +95,7 @@ const isTooOften = (interval: string): boolean => msOf(interval) > 0 && msOf(int
 const timeWarningsOf = (group: Record<string, unknown>): Problem[] => {
   const interval = group['interval'];
   if (!isTooOften(durationIn(interval, defaultInterval))) return [];
-  const message = `is ${interval}: rules are evaluated every ${minInterval} at most, and so are these`;
+  const message = `is ${interval}: rules are evaluated at most every ${minInterval}, including these`;
   return [{ path: 'interval', message }];
 };
 
@@ -136,7 +136,7 @@ const placed = (
     const problems = [...more, ...storedRuleProblemsOf(parsed.data)];
     const warnings = textProblemsOf(parsed.data).map(({ path, message }) => ({
       path,
-      message: `is shown as it is: ${message}`,
+      message: `is shown unchanged: ${message}`,
     }));
     return {
       place,
@@ -225,7 +225,7 @@ const readGroup = (
       return rule;
     }
     if (given['alert'] === undefined)
-      return { ...of, rule: undefined, problems: [{ path: 'alert', message: 'is missing, and so is record' }] };
+      return { ...of, rule: undefined, problems: [{ path: 'alert', message: 'is required, unless record is set' }] };
     const alert = String(given['alert']);
     const nth = (alerts.get(alert) ?? 0) + 1;
     alerts.set(alert, nth);
@@ -248,7 +248,7 @@ export const readRuleFile = (text: string, fileName = ''): ReadRuleFile => {
   const groups = found.map(object);
   const repeated = groups.map(groupNameOf).find((name, index, all) => all.indexOf(name) < index);
   if (repeated !== undefined)
-    return { ...none, problem: `has two groups called ${repeated}: names of groups are unique in a file` };
+    return { ...none, problem: `has two groups named ${repeated}: group names must be unique in a file` };
   const read = groups.map((group) => readGroup(group, fileName));
   return {
     rules: read.flatMap(({ rules }) => rules),

@@ -15,16 +15,16 @@ const maxSteps = 1000;
 const ofRecovery = ({ operator, value = 0, recovery = value }: Threshold): string | undefined => {
   if (operator === 'above' || operator === 'at-least') return recovery > value ? 'must not be above value' : undefined;
   if (operator === 'below') return recovery < value ? 'must not be below value' : undefined;
-  return 'must be left out but for above, at-least and below';
+  return 'is allowed only for above, at-least and below';
 };
 
 const ofThreshold = (threshold: Threshold, path: string): Problem[] => {
   const { operator, value, upper, recovery } = threshold;
   const checks: readonly (readonly [field: string, isWrong: boolean, message: string])[] = [
-    ['value', operator === 'any' && value !== undefined, 'must be left out for any'],
+    ['value', operator === 'any' && value !== undefined, 'must not be set for any'],
     ['value', operator !== 'any' && value === undefined, `is required for ${operator}`],
     ['upper', operator === 'outside' && upper === undefined, 'is required for outside'],
-    ['upper', operator !== 'outside' && upper !== undefined, 'must be left out but for outside'],
+    ['upper', operator !== 'outside' && upper !== undefined, 'is allowed only for outside'],
     ['upper', upper !== undefined && value !== undefined && upper < value, 'must not be below value'],
   ];
   const wrong = checks.flatMap(([field, isWrong, message]) => (isWrong ? [{ path: `${path}.${field}`, message }] : []));
@@ -34,16 +34,16 @@ const ofThreshold = (threshold: Threshold, path: string): Problem[] => {
 
 /** Queries without steps. */
 const singles: Readonly<Record<string, string>> = {
-  slo: 'an objective has one figure',
+  slo: 'an SLO has one value',
   check: 'a check has one state',
-  anomaly: 'series stand in one way',
-  forecast: 'a limit is crossed with one probability',
+  anomaly: 'series have one anomaly state',
+  forecast: 'a forecast has one probability',
 };
 
 /** Problems of anomaly and forecast conditions. */
 const ofPrediction = ({ kind, query }: Extract<AlertRuleFields['condition'], { query: unknown }>): Problem[] => {
   if (query.kind !== 'anomaly' && query.kind !== 'forecast') return [];
-  const message = 'must ask telemetry: it is the figures that can be absent';
+  const message = 'must query telemetry: only telemetry can be absent';
   return [
     ...(kind === 'absence' ? [{ path: 'condition.query.kind', message }] : []),
     ...ownProblemsOf(query, 'condition.query'),
@@ -58,27 +58,30 @@ const ofCondition = (condition: AlertRuleFields['condition']): Problem[] => {
       ...(problem === undefined ? [] : [{ path: 'condition.expression', message: problem }]),
       ...missing.map((name) => ({
         path: 'condition.expression',
-        message: `names ${name}, which is none of the rules`,
+        message: `names ${name}, which is not one of the rules`,
       })),
     ];
   }
   const problems: Problem[] = [];
   const { query } = condition;
   if (query.kind === 'rows')
-    problems.push({ path: 'condition.query.kind', message: 'must give figures, not rows: take an aggregate' });
+    problems.push({
+      path: 'condition.query.kind',
+      message: 'must return aggregated values, not rows: use an aggregate',
+    });
   problems.push(...ofPrediction(condition));
   if (condition.kind === 'absence') return problems;
   if (condition.measure !== undefined && query.kind !== 'aggregate')
     problems.push({ path: 'condition.measure', message: 'is for aggregates only' });
   const { step, window, match, thresholds } = condition;
   if (step !== undefined && query.kind in singles)
-    problems.push({ path: 'condition.step', message: `must be left out: ${singles[query.kind]} at a time` });
+    problems.push({ path: 'condition.step', message: `must not be set: ${singles[query.kind]} at a time` });
   if (step !== undefined && msOf(window) % msOf(step) !== 0)
     problems.push({ path: 'condition.step', message: `must divide the window of ${window}` });
   else if (step !== undefined && msOf(window) / msOf(step) > maxSteps)
     problems.push({ path: 'condition.step', message: `gives more than ${maxSteps} steps in the window` });
   if (step === undefined && match !== 'last')
-    problems.push({ path: 'condition.match', message: 'needs a step: without one there is a single value' });
+    problems.push({ path: 'condition.match', message: 'needs a step: without a step there is a single value' });
   return [...problems, ...thresholds.flatMap((one, index) => ofThreshold(one, `condition.thresholds.${index}`))];
 };
 

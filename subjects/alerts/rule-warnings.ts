@@ -19,7 +19,7 @@ const ofScores = ({ query }: AnomalyQuery, delay: string): Problem[] =>
     : [
         {
           path: 'delay',
-          message: `is shorter than the minute that scores take to land: set it to ${scoredMs / 1000}s, so that a backtest finds what the evaluation found`,
+          message: `is shorter than the minute that scores take to arrive: set it to ${scoredMs / 1000}s, so that a backtest matches the evaluation`,
         },
       ];
 
@@ -29,9 +29,11 @@ const ofWindow = ({ condition, interval, delay }: AlertRule): Problem[] => {
   const windowMs = msOf(condition.window);
   const path = 'condition.window';
   if (windowMs < msOf(interval))
-    return [{ path, message: `is shorter than the interval of ${interval}: what lies between two windows is in none` }];
+    return [
+      { path, message: `is shorter than the interval of ${interval}: data between two windows is not evaluated` },
+    ];
   if (windowMs > msOf(interval) || msOf(delay) >= landedMs) return [];
-  const message = `is as long as the interval: a record that lands after the evaluation is in no window; make it longer, or set delay to ${landedMs / 1000}s or as late as records arrive`;
+  const message = `is as long as the interval: a record that arrives after the evaluation is in no window; use a longer window, or set delay to ${landedMs / 1000}s or to the delay of the records`;
   return [{ path, message }];
 };
 
@@ -54,7 +56,7 @@ const ofGrouping = async (rule: AlertRule, reading: Reading, answer: RuleAnswer,
   }
   return missing.map(({ name, at }) => ({
     path: `condition.query.groupBy.${at}`,
-    message: `${name} is in no record of the window: look for a misspelled name`,
+    message: `${name} is in no record of the window: check the name for typos`,
   }));
 };
 

@@ -33,7 +33,7 @@ export const Threshold = z.strictObject({
   unit: z
     .string()
     .max(32)
-    .refine(isUnit, 'must be a unit in UCUM, such as ms, s, By, MiBy, 1 or %')
+    .refine(isUnit, 'must be a UCUM unit, such as ms, s, By, MiBy, 1 or %')
     .optional()
     .describe('Unit of these values; by default that of the query'),
 });
@@ -55,7 +55,7 @@ const ThresholdCondition = z.strictObject({
   queryUnit: z
     .string()
     .max(32)
-    .refine(isUnit, 'must be a unit in UCUM')
+    .refine(isUnit, 'must be a UCUM unit')
     .optional()
     .describe('Unit of the query values, if they have none'),
   thresholds: z
@@ -93,7 +93,7 @@ export type AlertCondition = z.output<typeof AlertCondition>;
 
 const labelName = z
   .string()
-  .regex(/^[A-Za-z_][\w.]{0,255}$/, 'must be letters, digits, _ and ., and begin with none of the digits');
+  .regex(/^[A-Za-z_][\w.]{0,255}$/, 'must consist of letters, digits, _ and ., and must not begin with a digit');
 /**
  * Identifies a rule in a Prometheus file. A name may occur several times, so the names of group and file are included.
  */

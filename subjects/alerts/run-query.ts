@@ -124,14 +124,14 @@ const fromSlo = ({ minimumEvents }: AlertRule, { windows, figure }: SloQuery, ta
     if (windows === undefined || figure === 'coverage') return group;
     if (of('coverage') < 0.5) {
       const known = Math.floor(of('coverage') * 100);
-      return { ...group, unknown: `${known} % of the slices of the longest window are known, and half are needed` };
+      return { ...group, unknown: `${known} % of the slices of the longest window have data; 50 % are required` };
     }
     if (figure === 'sli') return group;
     const isFew = minimumEvents === undefined ? of('bad') <= 1 : of('total') < minimumEvents;
     const tooFew =
       minimumEvents === undefined
-        ? `${of('bad')} bad is not more than 1`
-        : `a total of ${of('total')} is less than the ${minimumEvents} that are needed`;
+        ? `${of('bad')} bad events do not exceed 1`
+        : `a total of ${of('total')} is less than the required ${minimumEvents}`;
     return { ...group, events: minimumEvents, ...(isFew && { tooFew }) };
   });
 
@@ -180,7 +180,7 @@ const groupsIn = (
 /** Converts a query result to the form for evaluation. */
 export const answerOf = (rule: AlertRule & { readonly condition: QueryCondition }, answer: Answer): RuleAnswer => {
   const wrong = answer.partial.find(({ code }) => code !== 'groups' && code !== 'delay');
-  if (wrong !== undefined) return { kind: 'error', message: `the query was answered in part: ${wrong.message}` };
+  if (wrong !== undefined) return { kind: 'error', message: `the query returned a partial result: ${wrong.message}` };
   const compared = comparedFigureOf(rule, answer);
   const { query } = rule.condition;
   const { measure } = compared;

@@ -153,7 +153,7 @@ const crossingOf = (threshold: Threshold, { condition, points, unit, active }: J
 const sideNow = (threshold: Threshold, { isHeldBack }: Crossing, unit: string): string => {
   if (!isHeldBack) return sideOf(threshold, unit);
   const { operator, value, recovery } = threshold;
-  return `not ${operator} ${inUnitOf(threshold, value, unit)} any more, and not beyond the recovery threshold of ${inUnitOf(threshold, recovery, unit)} yet`;
+  return `no longer ${operator} ${inUnitOf(threshold, value, unit)}, but not yet beyond the recovery threshold of ${inUnitOf(threshold, recovery, unit)}`;
 };
 
 /** Evaluates a group's thresholds, highest severity first. */
@@ -169,7 +169,7 @@ const byThresholds = (judged: Judged): Verdict => {
     const { operator, severity } = threshold;
     const compared = comparedOf(threshold, value, unit);
     const { text } = compared;
-    if (operator === 'any') return { is: 'held', severity, value, reason: `the query answers ${text}`, compared };
+    if (operator === 'any') return { is: 'held', severity, value, reason: `the query returns ${text}`, compared };
     const reason = `${text} is ${sideNow(threshold, crossing, unit)} ${over}`;
     if (isCrossed || isHeldBack) return { is: 'held', severity, value, reason: reason, compared };
     last = {
@@ -221,7 +221,7 @@ export const verdictOf = (
   if (points.length === 0) return missing(`there was no data for ${condition.window}`);
   const events = group?.events ?? points.length;
   if (minimumEvents !== undefined && events < minimumEvents)
-    return missing(`${events} events in ${condition.window} are fewer than the ${minimumEvents} that are needed`);
+    return missing(`${events} events in ${condition.window} are fewer than the required ${minimumEvents}`);
   const verdict = withStatus(byThresholds({ condition, points, unit, active }), group);
   return verdict.is === 'held' && group?.tooFew !== undefined
     ? { ...verdict, is: 'clear', severity: undefined, reason: `${verdict.reason}, but ${group.tooFew}` }

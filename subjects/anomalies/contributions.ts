@@ -42,15 +42,15 @@ const splittable = (query: Query, name: string): Splittable | string => {
   if (query.kind === 'aggregate') {
     const measure = query.measures.find((each) => (each.as ?? defaultName(each)) === name);
     if (measure === undefined || !['count', 'sum', 'rate'].includes(measure.function))
-      return 'only counts and sums consist of parts that add up';
+      return 'only counts and sums can be split into contributions';
     return { ...query, measures: [measure], order: undefined, limit: maxGroups };
   }
   if (query.kind === 'metric') {
     if (query.across !== 'sum' || !['rate', 'increase', 'sum', 'last', 'avg', 'count'].includes(query.overTime))
-      return 'only sums over series consist of parts that add up';
+      return 'only sums over series can be split into contributions';
     return { ...query, limit: maxGroups };
   }
-  return `parts of a query of the kind ${query.kind} are not known`;
+  return `queries of kind ${query.kind} cannot be split into contributions`;
 };
 
 interface Window {
@@ -131,6 +131,7 @@ export const readContributions = async (
     found.push(parts);
   }
   const [clearest] = found.toSorted((one, other) => clarity(other) - clarity(one));
-  if (clearest === undefined || clarity(clearest) === 0) return none('it has no parts by what records usually tell of');
+  if (clearest === undefined || clarity(clearest) === 0)
+    return none('no attribute that is common in the records explains the change');
   return clearest;
 };

@@ -15,19 +15,21 @@ export interface Problem {
 const ofKind = (query: Query, path: string): Problem[] => {
   switch (query.kind) {
     case 'rows':
-      return [{ path: `${path}.kind`, message: 'must give figures by step, not rows: take an aggregate' }];
+      return [{ path: `${path}.kind`, message: 'must return values by step, not rows: use an aggregate' }];
     case 'slo':
       return [
         {
           path: `${path}.kind`,
-          message: 'must ask telemetry: an objective has one figure at a time, and alerts of its own',
+          message: 'must query telemetry: an SLO has one value at a time and its own alerts',
         },
       ];
     case 'check':
-      return [{ path: `${path}.kind`, message: 'must ask telemetry: ask the signal synthetics for runs of checks' }];
+      return [
+        { path: `${path}.kind`, message: 'must query telemetry: query the signal synthetics for runs of checks' },
+      ];
     case 'anomaly':
     case 'forecast':
-      return [{ path: `${path}.kind`, message: 'must ask telemetry: take the query that is scored or forecast' }];
+      return [{ path: `${path}.kind`, message: 'must query telemetry: use the query that is scored or forecast' }];
     case 'formula':
       return Object.entries(query.queries).flatMap(([name, part]) => ofKind(part, `${path}.queries.${name}`));
     case 'promql': {
@@ -52,6 +54,6 @@ const stepProblems = (step: string, minStepMs: number): Problem[] =>
     : [
         {
           path: 'step',
-          message: `must be a multiple of ${minStepMs / 1000} seconds: what the query counts is told by that`,
+          message: `must be a multiple of ${minStepMs / 1000} seconds, the resolution of the query`,
         },
       ];

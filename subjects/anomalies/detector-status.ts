@@ -107,7 +107,7 @@ const rateOf = (
   const counts = { alarms: alarms.size, truePositives: marked('true'), falsePositives: marked('false') };
   const weeks = watchedMs / weekMs;
   return watchedMs < dayMs
-    ? { ...counts, weeks, perWeek: null, reason: 'it has watched for less than a day' }
+    ? { ...counts, weeks, perWeek: null, reason: 'it has been running for less than a day' }
     : { ...counts, weeks, perWeek: (alarms.size - counts.truePositives) / weeks, reason: null };
 };
 
@@ -147,7 +147,7 @@ const toEvaluation = (row: EvaluationRow): Evaluation => ({
 });
 
 const refusedText = ({ refused, series }: Evaluation): string =>
-  `${refused} series are not watched beside these ${series}: a detector has 10,000 at most, and an organization 30,000`;
+  `${refused} series are not monitored in addition to these ${series}: the maximum is 10,000 per detector and 30,000 per organization`;
 
 type Known = DetectorFields & { readonly id: string; readonly createdAt: string };
 

@@ -45,7 +45,7 @@ export const historyLeftMs = (leftMs: number, stepMs: number, series: number): n
   Math.ceil(((leftMs / stepMs) * Math.max(1, series)) / pointsOfWindow) * windowMs;
 
 /** Prefix of the error of a result without all series: the returned series are monitored. */
-export const notAll = 'not all series are watched';
+export const notAll = 'not all series are monitored';
 
 /** Query progress of a detector. JSON. */
 export interface Progress {

@@ -110,11 +110,12 @@ const byTime = (beginMs: number, { onsetMs, earliestMs, latestMs }: Blamed): Wei
 const byPlace = ({ node, own, reaching, path }: Blamed): Weighed => {
   const evidence =
     path.length === 1
-      ? [`${nodeName(node)} shows the symptom itself`]
+      ? [`${nodeName(node)} has the symptom itself`]
       : [
           `the calls ${path.map(nodeName).join(' → ')} became worse, which explains ${percent(reaching)} of the symptom`,
         ];
-  const counterEvidence = own < 0.5 * reaching ? [`${percent(1 - own / reaching)} of it comes from what it calls`] : [];
+  const counterEvidence =
+    own < 0.5 * reaching ? [`${percent(1 - own / reaching)} of the symptom comes from its dependencies`] : [];
   return { weight: own, evidence, counterEvidence };
 };
 
@@ -133,14 +134,14 @@ const byEffect = (
       counterEvidence: [`too few requests of ${nodeName(node)} to compare before and after`],
     };
   if (since.length === 0)
-    return { weight: 0, evidence: [], counterEvidence: ['requests are not worse after it than before'] };
+    return { weight: 0, evidence: [], counterEvidence: ['requests are no worse after it than before'] };
   const evidence = [`${nodeName(node)} after it: ${worseText(since)}`];
   if (earliestMs - atMs <= decisiveGap * minuteMs) return { weight: 1, evidence, counterEvidence: [] };
   const alone = worseSince(minutes, atMs, { untilMs: earliestMs });
   const isAlone = alone?.some(({ aspect }) => degradations.some((each) => each.aspect === aspect));
   return isAlone
     ? { weight: 1, evidence, counterEvidence: [] }
-    : { weight: 0.1, evidence: [], counterEvidence: [`for ${minutesText(onsetMs - atMs)} after it nothing changed`] };
+    : { weight: 0.1, evidence: [], counterEvidence: [`nothing changed for ${minutesText(onsetMs - atMs)} after it`] };
 };
 
 type CauseFields = Pick<Judged, 'kind' | 'at' | 'beginMs' | 'title' | 'link'>;
@@ -166,7 +167,7 @@ const byHost = (
   const here = own?.get(host);
   if (own === undefined || here === undefined)
     return { weight: 0, evidence: [], counterEvidence: [`${nodeName(node)} does not run there`] };
-  if (own.size === 1) return { weight: 1, evidence: [`${nodeName(node)} runs on ${host} alone`], counterEvidence: [] };
+  if (own.size === 1) return { weight: 1, evidence: [`${nodeName(node)} runs only on ${host}`], counterEvidence: [] };
   const isOfErrors = degradations.some(({ aspect }) => aspect === 'errors');
   const share = (minutes: readonly Minute[]): number => {
     const { errors, duration } = excessOf(minutes, minutes, onsetMs, untilMs);
@@ -179,10 +180,10 @@ const byHost = (
   return isHere
     ? {
         weight: 1,
-        evidence: [`requests became worse on ${host}, and less or not on its other ${others.length}`],
+        evidence: [`requests became worse on ${host}, and less so or not at all on its ${others.length} other hosts`],
         counterEvidence: [],
       }
-    : { weight: 0.15, evidence: [], counterEvidence: [`requests became as much worse on hosts other than ${host}`] };
+    : { weight: 0.15, evidence: [], counterEvidence: [`requests became equally worse on hosts other than ${host}`] };
 };
 
 const ofChange = (change: Change, blamed: ReadonlyMap<string, Blamed>, context: IncidentContext): Judged[] => {
@@ -212,7 +213,7 @@ const byFullness = ({ values }: Gauge, onsetMs: number, beginMs: number, untilMs
   const before = values.filter(([at]) => at < beginMs && at >= beginMs - early * minuteMs).map(([, share]) => share);
   const after = values.filter(([at]) => at >= Math.max(beginMs, onsetMs) && at < untilMs).map(([, share]) => share);
   if (before.length < 3 || after.length === 0)
-    return { weight: 0, evidence: [], counterEvidence: ['too little is known of it before and after'] };
+    return { weight: 0, evidence: [], counterEvidence: ['there is too little data before and after it'] };
   const [was, is] = [mean(before), mean(after)];
   if (is < full.share) return { weight: 0, evidence: [], counterEvidence: [`it is ${percent(is)} full`] };
   if (is - was < full.rise)
@@ -265,10 +266,10 @@ const ofNovelty = (
     place.path,
     byPlace(place),
     byTime(firstMs, place),
-    { weight: 1, evidence: [`it was never seen before, and ${count} times since`], counterEvidence: [] },
+    { weight: 1, evidence: [`it never occurred before, and has occurred ${count} times since`], counterEvidence: [] },
     isBefore
       ? { weight: 1, evidence: [], counterEvidence: [] }
-      : { weight: 0.45, evidence: [], counterEvidence: ['it began with the symptom, and may be a part of it'] },
+      : { weight: 0.45, evidence: [], counterEvidence: ['it began with the symptom and may be part of it'] },
     place.degradations.length === 0
       ? { weight: 0, evidence: [], counterEvidence: [`requests of ${nodeName(node)} are not worse`] }
       : {
@@ -295,8 +296,12 @@ const ofCallee = (place: Blamed): Judged[] =>
           place.path,
           byPlace(place),
           place.degradations.length === 0
-            ? { weight: 1, evidence: [], counterEvidence: ['of its own requests nothing is known that became worse'] }
-            : { weight: 1.1, evidence: [`it says so itself: ${worseText(place.degradations)}`], counterEvidence: [] },
+            ? { weight: 1, evidence: [], counterEvidence: ['none of its own requests is known to have become worse'] }
+            : {
+                weight: 1.1,
+                evidence: [`it reports this itself: ${worseText(place.degradations)}`],
+                counterEvidence: [],
+              },
         ),
       ];
 
@@ -327,14 +332,14 @@ const neighbours = (place: Blamed, context: IncidentContext): Judged[] => {
             kind: 'neighbour',
             at: node,
             beginMs,
-            title: `${nodeName(node)} on ${host} is asked ${(is / Math.max(1, was)).toFixed(1)} times as much`,
+            title: `${nodeName(node)} on ${host} receives ${(is / Math.max(1, was)).toFixed(1)} times as many requests`,
             link: '',
           },
           place.path,
           byPlace(place),
           byTime(beginMs, place),
           byHost(host, place, context),
-          { weight: 1.1, evidence: [`it runs on ${host} too, which is full since`], counterEvidence: [] },
+          { weight: 1.1, evidence: [`it also runs on ${host}, which has been full since`], counterEvidence: [] },
         ),
       ];
     });
@@ -375,7 +380,7 @@ export const causesOf = (context: IncidentContext): Causes => {
     causes.length > 0
       ? null
       : isSeen
-        ? 'nothing that happened on the path of the symptom explains it'
-        : `requests of ${names} are not worse than before: there is no symptom to explain`;
+        ? 'no event on the path of the symptom explains it'
+        : `requests of ${names} are no worse than before: there is no symptom to explain`;
   return { onsetMs, symptom, causes, others: all.filter((each) => !claimed.has(each)).slice(0, maxOthers), reason };
 };

@@ -39,14 +39,22 @@ interface Way {
   readonly counterEvidence?: string;
 }
 const ways: Readonly<Record<ShownBy['what'], Way>> = {
-  'alert rule': { prior: 0.9, link: (id) => `/api/alerts/rules/${id}`, does: 'the alert rule that shows the symptom' },
-  detector: { prior: 0.9, link: (id) => `/api/ai/detectors/${id}`, does: 'the detector that shows the symptom' },
-  plan: { prior: 0.6, link: () => '/api/billing', does: 'the plan, by which telemetry is taken and kept' },
+  'alert rule': {
+    prior: 0.9,
+    link: (id) => `/api/alerts/rules/${id}`,
+    does: 'the alert rule that detected the symptom',
+  },
+  detector: { prior: 0.9, link: (id) => `/api/ai/detectors/${id}`, does: 'the detector that detected the symptom' },
+  plan: {
+    prior: 0.6,
+    link: () => '/api/billing',
+    does: 'the plan, which controls how telemetry is ingested and retained',
+  },
   'alert routing': {
     prior: 0.2,
     link: () => '/api/v2/alerts/routing',
-    does: 'the routes by which alerts are told',
-    counterEvidence: 'routes change who is told of an alert, not whether it fires',
+    does: 'the routes of alert notifications',
+    counterEvidence: 'routes change who is notified of an alert, not whether it fires',
   },
 };
 
@@ -66,7 +74,7 @@ const judged = ({ shownBy: { what, id }, atMs, title }: ChangeOfShown, { noticed
     evidence: isAfter ? [] : [`${does}: ${when}`],
     counterEvidence: [
       ...(isAfter ? [when] : []),
-      ...(isWorse ? ['requests are worse, whatever shows it'] : []),
+      ...(isWorse ? ['requests are worse, regardless of how they are measured'] : []),
       ...(counterEvidence === undefined ? [] : [counterEvidence]),
     ],
   };

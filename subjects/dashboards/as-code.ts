@@ -12,7 +12,7 @@ export const DashboardId = z
   .string()
   .regex(
     /^[A-Za-z0-9][\w.-]{0,127}$/,
-    'must be letters, digits, ., _ and -, at most 128, and begin with a letter or digit',
+    'must consist of at most 128 letters, digits, ., _ and -, and begin with a letter or digit',
   );
 
 /** Contents of a dashboard file. */
@@ -127,7 +127,7 @@ export const readDocumentFile = (text: string): DashboardFile | { readonly probl
     return readDocumentValue(readYaml(text).value());
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    return { problems: [{ path: '', message: `it is no YAML: ${error.text}` }] };
+    return { problems: [{ path: '', message: `it is not valid YAML: ${error.text}` }] };
   }
 };
 

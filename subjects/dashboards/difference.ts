@@ -50,7 +50,7 @@ const keyedLists: Readonly<Record<string, Keyed>> = {
 
 /** Display names of members, if they differ from the member name. Members without one are omitted. */
 const words: Readonly<Record<string, string>> = {
-  queryVersion: 'form of queries',
+  queryVersion: 'query format version',
   min: 'lower limit',
   max: 'upper limit',
   mappings: 'value mappings',
@@ -121,8 +121,7 @@ const ofKeyed = (
   }
   const orderBefore = [...left.keys()].filter((key) => right.has(key));
   const orderAfter = [...right.keys()].filter((key) => left.has(key));
-  if (!isDeepStrictEqual(orderBefore, orderAfter))
-    found.push(toDifference(at, 'put in another order', orderBefore, orderAfter));
+  if (!isDeepStrictEqual(orderBefore, orderAfter)) found.push(toDifference(at, 'reordered', orderBefore, orderAfter));
   return found;
 };
 

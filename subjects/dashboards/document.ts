@@ -15,7 +15,9 @@ import { problemsOf } from './problems.ts';
 const text = (maxLength: number) => z.string().max(maxLength);
 
 /** Names by which formulas and overrides reference queries. */
-const QueryName = z.string().regex(/^[A-Za-z_]\w{0,63}$/, 'must be letters, digits and _, and not begin with a digit');
+const QueryName = z
+  .string()
+  .regex(/^[A-Za-z_]\w{0,63}$/, 'must consist of letters, digits and _, and must not begin with a digit');
 
 const StepText = z.union([DurationText, z.string().regex(/^\$(?:\w{1,64}|\{\w{1,64}\})$/)]);
 
@@ -45,7 +47,7 @@ const PanelQuery = z
   })
   .refine(({ query, savedQueryId }) => (query === undefined) !== (savedQueryId === undefined), {
     path: ['query'],
-    message: 'a panel’s query has either query or savedQueryId',
+    message: 'a panel’s query must have either query or savedQueryId',
   });
 
 const Formula = z.strictObject({
@@ -156,9 +158,9 @@ const Folder = z
   .string()
   .max(512)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what a name must not have; \p{Cc} is not read by makers of examples.
-  .regex(/^(?:[^/\0-\x1f\x7f-\x9f]+(?:\/[^/\0-\x1f\x7f-\x9f]+)*)?$/u, 'must be names with / between them, or empty')
+  .regex(/^(?:[^/\0-\x1f\x7f-\x9f]+(?:\/[^/\0-\x1f\x7f-\x9f]+)*)?$/u, 'must be names separated by /, or empty')
   .refine((path) => path.split('/').every((name) => name.trim() === name), 'names must not begin or end with a space')
-  .refine((path) => path.split('/').length <= 8, 'must be no deeper than 8 names');
+  .refine((path) => path.split('/').length <= 8, 'must have at most 8 levels');
 
 type Checked = Parameters<typeof problemsOf>[0];
 

@@ -23,7 +23,7 @@ export const readPlacedFile = (
       };
     const { id } = read;
     return id === undefined
-      ? { problems: [{ path: 'id', message: 'is missing: a dashboard that is kept as code has an id', line: 1 }] }
+      ? { problems: [{ path: 'id', message: 'is missing: a dashboard managed as code needs an id', line: 1 }] }
       : { ...read, id };
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;

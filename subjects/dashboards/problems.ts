@@ -31,7 +31,7 @@ const twice = (names: readonly string[], pathOf: (index: number) => Problem['pat
       seen.add(name);
       return [];
     }
-    return [{ path: pathOf(index), message: `another ${what} has this one too: ${name}` }];
+    return [{ path: pathOf(index), message: `another ${what} has the same value: ${name}` }];
   });
 };
 
@@ -47,9 +47,9 @@ const ofSections = (sections: Named['sections']): Problem[] => {
   return sections.flatMap((section, index) => {
     const path = ['sections', index, 'within'];
     if (section.within !== null && !within.has(section.within))
-      return [{ path, message: `there is no section ${section.within}` }];
+      return [{ path, message: `the section ${section.within} does not exist` }];
     return depthOf(section.id, within) > deepest
-      ? [{ path, message: `sections lie in each other more than ${deepest} deep, or in a circle` }]
+      ? [{ path, message: `sections are nested more than ${deepest} levels deep, or form a cycle` }]
       : [];
   });
 };
@@ -65,7 +65,7 @@ const ofPanels = ({ panels, sections }: Pick<Named, 'panels' | 'sections'>): Pro
     const nowhere =
       section === null || known.has(section)
         ? []
-        : [{ path: ['panels', index, 'place', 'section'], message: `there is no section ${section}` }];
+        : [{ path: ['panels', index, 'place', 'section'], message: `the section ${section} does not exist` }];
     return [...nowhere, ...twice(names, placeOf, 'query or formula of the panel')];
   });
 };
@@ -84,7 +84,7 @@ export const problemsOf = (document: Named): Problem[] => {
     ...ofSections(sections),
     ...ofPanels(document),
     ...(bytes > maxBytes
-      ? [{ path: [], message: `a dashboard has at most ${maxBytes} bytes, this one ${bytes}` }]
+      ? [{ path: [], message: `a dashboard must not exceed ${maxBytes} bytes; this one has ${bytes}` }]
       : []),
   ];
 };

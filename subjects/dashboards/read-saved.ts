@@ -74,7 +74,7 @@ const lossesOf = (issue: Issue, pruned: Pruned): (Loss & { readonly isComplete: 
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({
       path: textOf([...within, key]),
-      message: 'is not known any more',
+      message: 'is no longer known',
       isComplete: false,
     }));
   return [{ path: textOf(within), message: issue.message, isComplete: within.length === 0 }];

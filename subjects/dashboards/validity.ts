@@ -51,7 +51,7 @@ const checkExpression = (
     parse(filled);
     return undefined;
   } catch (error) {
-    if (filled !== expression) return { unknown: 'expressions cannot be read before their variables have values' };
+    if (filled !== expression) return { unknown: 'expressions cannot be parsed before their variables have values' };
     return { problem: error instanceof Error ? error.message : String(error) };
   }
 };
@@ -65,7 +65,7 @@ const queriesOf = ({ id, queries }: Panel, saved: ReadonlyMap<string, Query>): (
     return found === undefined
       ? {
           path: `${path}.savedQueryId`,
-          message: `the saved query ${savedQueryId} is not there for you, or is not understood`,
+          message: `the saved query ${savedQueryId} does not exist, is not accessible to you, or is invalid`,
         }
       : { path, query: found };
   });
@@ -76,7 +76,7 @@ const formulaProblems = ({ id, queries, formulas }: Panel): Problem[] => {
     const path = `panels.${id}.formulas.${name}.expression`;
     try {
       const missing = namesIn(parseFormula(expression)).filter((each) => !known.has(each));
-      return missing.map((each) => ({ path, message: `names ${each}, which is none of the queries` }));
+      return missing.map((each) => ({ path, message: `names ${each}, which is not one of the queries` }));
     } catch (error) {
       if (!(error instanceof QueryError)) throw error;
       return [{ path, message: error.message }];

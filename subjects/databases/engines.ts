@@ -54,14 +54,14 @@ const figure = (name: string, unit: string, summary: string, ...of: readonly Que
 const connections = (...of: readonly QueryRequest[]): Figure =>
   figure('connections', '{connection}', 'Connections now', ...of);
 const connectionShare = (...of: readonly QueryRequest[]): Figure =>
-  figure('connectionsOfLimit', '1', 'Connections, of those that the server allows', ...of);
+  figure('connectionsOfLimit', '1', 'Connections as a share of the server limit', ...of);
 const cacheHits = (...of: readonly QueryRequest[]): Figure =>
-  figure('cacheHitRatio', '1', 'Reads that found their data in memory', ...of);
+  figure('cacheHitRatio', '1', 'Share of reads served from memory', ...of);
 const size = (...of: readonly QueryRequest[]): Figure => figure('size', 'By', 'Size of the data', ...of);
 const replicationLag = (...of: readonly QueryRequest[]): Figure =>
-  figure('replicationLag', 's', 'How far the replica that is furthest behind is behind', ...of);
+  figure('replicationLag', 's', 'Lag of the slowest replica', ...of);
 const work = (...of: readonly QueryRequest[]): Figure =>
-  figure('operationRate', '1/s', 'What the server counts as done: commits, queries or commands', ...of);
+  figure('operationRate', '1/s', 'Operations as counted by the server: commits, queries or commands', ...of);
 const deadlocks = (...of: readonly QueryRequest[]): Figure => figure('deadlockRate', '1/s', 'Deadlocks', ...of);
 
 /** Engines with metrics in addition to their calls. */
@@ -80,7 +80,7 @@ export const engines: readonly Engine[] = [
       figure(
         'rollbackRatio',
         '1',
-        'Transactions that were rolled back',
+        'Transactions rolled back',
         share(rate('postgresql.rollbacks'), rate('postgresql.commits')),
         share(rate('pg_stat_database_xact_rollback'), rate('pg_stat_database_xact_commit')),
       ),
@@ -111,14 +111,14 @@ export const engines: readonly Engine[] = [
       figure(
         'slowQueryRate',
         '1/s',
-        'Queries that the server calls slow',
+        'Queries that the server classifies as slow',
         rate('mysql.query.slow.count'),
         rate('mysql_global_status_slow_queries'),
       ),
       figure(
         'rowLockWaitRate',
         '1/s',
-        'Waits for a lock of a row',
+        'Waits for row locks',
         rate('mysql.row_locks', 'kind:waits'),
         rate('mysql_global_status_innodb_row_lock_waits'),
       ),
@@ -138,13 +138,7 @@ export const engines: readonly Engine[] = [
         share(rate('redis_keyspace_hits_total'), rate('redis_keyspace_misses_total')),
       ),
       size(now('redis.memory.used'), now('redis_memory_used_bytes')),
-      figure(
-        'evictionRate',
-        '1/s',
-        'Keys that were evicted',
-        rate('redis.keys.evicted'),
-        rate('redis_evicted_keys_total'),
-      ),
+      figure('evictionRate', '1/s', 'Evicted keys', rate('redis.keys.evicted'), rate('redis_evicted_keys_total')),
     ],
   },
   {

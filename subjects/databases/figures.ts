@@ -50,7 +50,7 @@ export const readFigures = async (reading: Reading, engine: Engine, range: Range
     figures.map(async (figure) => {
       const query = answerable(figure, metrics);
       if (query === undefined)
-        return absent(figure, `none of its metrics came in this range; ${senders.join(' and ')} send them`);
+        return absent(figure, `none of its metrics were received in this range; ${senders.join(' and ')} send them`);
       const value = numberIn(await answers.run(queryOf(query), reading, { range }));
       return value === undefined
         ? { ...absent(figure, 'its metrics have no value in this range'), metrics: [...metricsOf(query)] }
@@ -115,7 +115,7 @@ export const readEngineSeries = async (
   if (engine === undefined || figure === undefined)
     throw invalid(
       'figure',
-      `is none of ${query.engine}: it has ${[...Object.keys(callFigures), ...(engine?.figures.map((each) => each.name) ?? [])].join(', ')}`,
+      `is not a metric of ${query.engine}; valid are ${[...Object.keys(callFigures), ...(engine?.figures.map((each) => each.name) ?? [])].join(', ')}`,
     );
   requireEntitlement(reading, 'metrics');
   const found = answerable(figure, await presentMetrics(reading, candidates(figure), minutes));
@@ -124,7 +124,7 @@ export const readEngineSeries = async (
       figure: name,
       unit: figure.unit,
       series: [],
-      reason: `none of ${candidates(figure).join(', ')} came in this range`,
+      reason: `none of ${candidates(figure).join(', ')} were received in this range`,
     };
   const { series } = await answerOnly(queryOf(found), reading, { range: minutes, stepMs });
   return { figure: name, unit: figure.unit, series, reason: null };

@@ -55,8 +55,8 @@ interface SeriesRow {
 }
 
 const maxInstances = 5_000;
-const noCalls = 'no service called it with a span in this range';
-const noMetrics = 'no metrics of it came in this range';
+const noCalls = 'no service called it in a span in this range';
+const noMetrics = 'no metrics for it were received in this range';
 const notIncluded = (signal: string): string => `the plan does not include ${signal}`;
 
 /**

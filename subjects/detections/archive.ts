@@ -30,7 +30,7 @@ class Unpacked {
   add(file: UnzipFile): void {
     if (!/\.ya?ml$/i.test(file.name) || file.name.startsWith('__MACOSX/')) return;
     this.#files++;
-    if (this.#files > maxFiles) refuse(`the archive holds more than ${maxFiles} files`);
+    if (this.#files > maxFiles) refuse(`the archive contains more than ${maxFiles} files`);
     const pieces: Uint8Array[] = [];
     let size = 0;
     file.ondata = (error, piece, isLast) => {
@@ -38,7 +38,7 @@ class Unpacked {
       size += piece.length;
       this.#bytes += piece.length;
       if (this.#bytes > maxBytes) refuse(`the archive unpacks to more than ${maxBytes} bytes`);
-      if (size > (file.originalSize ?? maxBytes)) refuse(`${file.name} is larger than the archive says`);
+      if (size > (file.originalSize ?? maxBytes)) refuse(`${file.name} is larger than the archive declares`);
       pieces.push(piece);
       if (isLast) this.texts.set(file.name, strFromU8(Buffer.concat(pieces)));
     };
@@ -52,7 +52,7 @@ class Unpacked {
  */
 export const filesOf = (archive: Uint8Array): SigmaFile[] => {
   if (!beginnings.includes(strFromU8(archive.subarray(0, 4), true)))
-    refuse('this is no zip archive: it does not begin as one');
+    refuse('this is not a zip archive: the signature is missing');
   try {
     const unpacked = new Unpacked();
     const unzip = new Unzip((file) => unpacked.add(file));
@@ -64,7 +64,7 @@ export const filesOf = (archive: Uint8Array): SigmaFile[] => {
       .sort((left, right) => (left.name < right.name ? -1 : 1));
   } catch (error) {
     if (error instanceof PermanentError) throw error;
-    return refuse(`this is no zip archive: ${(error as Error).message}`);
+    return refuse(`this is not a valid zip archive: ${(error as Error).message}`);
   }
 };
 

@@ -45,7 +45,7 @@ class ConditionReader {
     const condition = this.#or(0);
     const rest = this.#words[this.#at];
     if (rest === '|')
-      throw new ConditionError('aggregations behind | are no part of Sigma 2: write a correlation document instead');
+      throw new ConditionError('aggregations after | are not part of Sigma 2: write a correlation document instead');
     if (rest !== undefined) throw new ConditionError(`expected "and", "or" or the end before "${rest}"`);
     return condition;
   }
@@ -64,7 +64,7 @@ class ConditionReader {
   }
 
   #or(depth: number): Condition {
-    if (depth > maxDepth) throw new ConditionError(`parentheses nest deeper than ${maxDepth}`);
+    if (depth > maxDepth) throw new ConditionError(`parentheses are nested more than ${maxDepth} levels deep`);
     return this.#several('or', () => this.#several('and', () => this.#not(depth)));
   }
 
@@ -81,16 +81,16 @@ class ConditionReader {
     if (word === '(') {
       const inner = this.#or(depth + 1);
       if (this.#words[this.#at] === '|')
-        throw new ConditionError('aggregations behind | are no part of Sigma 2: write a correlation document instead');
+        throw new ConditionError('aggregations after | are not part of Sigma 2: write a correlation document instead');
       if (this.#words[this.#at++] !== ')') throw new ConditionError('expected a closing parenthesis');
       return inner;
     }
     if (/^(1|any|all)$/i.test(word) && this.#isNext('of')) return this.#of(/^all$/i.test(word));
     if (/^\d+$/.test(word) && this.#isNext('of'))
-      throw new ConditionError(`"${word} of" is no part of Sigma: write "1 of" or "all of"`);
+      throw new ConditionError(`"${word} of" is not part of Sigma: write "1 of" or "all of"`);
     if (word === ')' || word === '|' || /^(and|or|of)$/i.test(word))
       throw new ConditionError(`expected the name of a selection before "${word}"`);
-    if (!this.#names.includes(word)) throw new ConditionError(`there is no selection "${word}"`);
+    if (!this.#names.includes(word)) throw new ConditionError(`the selection "${word}" does not exist`);
     this.#count(1);
     return { is: 'selection', name: word };
   }
@@ -99,7 +99,7 @@ class ConditionReader {
     this.terms += terms;
     if (this.terms > maxTerms)
       throw new ConditionError(
-        `asks for selections more than ${maxTerms} times, with those that "of" names: one selection with a list of values asks once`,
+        `references selections more than ${maxTerms} times, including those that "of" matches: use one selection with a list of values`,
       );
   }
 
@@ -113,7 +113,7 @@ class ConditionReader {
       pattern.toLowerCase() === 'them'
         ? this.#names.filter((name) => !name.startsWith('_'))
         : this.#names.filter((name) => fitsName(name, pattern));
-    if (names.length === 0) throw new ConditionError(`no selection fits "${pattern}"`);
+    if (names.length === 0) throw new ConditionError(`no selection matches "${pattern}"`);
     this.#count(names.length);
     return { is: 'of', all, names };
   }
@@ -141,7 +141,7 @@ export const termsOf = (condition: Condition): readonly string[] => {
 export const readConditions = (texts: readonly string[], names: readonly string[]): Condition[] => {
   const characters = texts.reduce((sum, { length }) => sum + length, 0);
   if (characters > maxCharacters)
-    throw new ConditionError(`has ${characters} characters: it may have ${maxCharacters} at most`);
+    throw new ConditionError(`has ${characters} characters; the maximum is ${maxCharacters}`);
   let terms = 0;
   return texts.map((text) => {
     const reader = new ConditionReader(text, names, terms);

@@ -21,7 +21,7 @@ const timespanOf = (map: YamlMap): number => {
   const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   const spanMs = Number(count) * (unitsMs[unit] ?? Number.NaN);
   if (spanMs > 0 && spanMs <= maxTimespanMs) return spanMs;
-  map.fail('timespan', `"${text}" is no timespan: write a number and s, m, h or d, 30d at most`);
+  map.fail('timespan', `"${text}" is not a timespan: write a number and s, m, h or d, at most 30d`);
   return 0;
 };
 
@@ -52,7 +52,7 @@ const boundsOf = (condition: YamlMap): CorrelationCondition['bounds'] => {
   const bounds = condition.keys.flatMap((key) => {
     if (key === 'field' || key === 'percentile') return [];
     if (!comparisons.includes(key as Comparison)) {
-      condition.fail(key, `"${key}" is none of field, percentile, ${comparisons.join(', ')}`);
+      condition.fail(key, `"${key}" is not one of field, percentile, ${comparisons.join(', ')}`);
       return [];
     }
     const value = condition.value(condition.node(key));
@@ -100,7 +100,7 @@ export const correlationOf = (root: YamlMap, head: SigmaHead): SigmaCorrelation 
   if (map === undefined) return undefined;
   const type = correlationTypes.find((each) => each === map.text('type'));
   if (type === undefined) {
-    map.fail('type', `"${map.text('type')}" is none of ${correlationTypes.join(', ')}`);
+    map.fail('type', `"${map.text('type')}" is not one of ${correlationTypes.join(', ')}`);
     return undefined;
   }
   const rules = map.texts('rules');

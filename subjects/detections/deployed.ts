@@ -63,7 +63,7 @@ const nothing: ReadRules = { documents: [], errors: [] };
 
 const store = (source: string, { documents, errors }: ReadRules): SigmaDocument | string => {
   const [error] = errors;
-  const made = (error === undefined ? documents[0] : faultText(error)) ?? 'the text holds no document';
+  const made = (error === undefined ? documents[0] : faultText(error)) ?? 'the text contains no document';
   if (cachedCharacters + source.length > maxCachedCharacters) {
     cache.clear();
     cachedCharacters = 0;
@@ -108,7 +108,8 @@ export const exceptionError = (
   exception: Pick<RuleException, 'when'>,
 ): { path: string; message: string } | undefined => {
   const items = itemsOfException(exception);
-  if (items.length === 0) return { path: 'when', message: 'must ask for at least one field: it would cover nothing' };
+  if (items.length === 0)
+    return { path: 'when', message: 'must test at least one field: otherwise it matches nothing' };
   for (const item of items) {
     const message = itemError(item);
     if (message !== undefined) return { path: `when.${[item.field, ...item.modifiers].join('|')}`, message };
@@ -160,13 +161,13 @@ const correlationsOf = (
     if (document.kind !== 'correlation') return [];
     const missing = document.rules.filter((name) => !names.has(name));
     if (missing.length > 0)
-      problems.push({ ruleId: id, message: `it names ${missing.join(', ')}, which is not deployed` });
+      problems.push({ ruleId: id, message: `it references ${missing.join(', ')}, which is not deployed` });
     const depth = depthOf(document, []);
     if (depth <= 2) return [{ id, stored, document, isChained: depth === 2 }];
     const message =
       depth === Number.POSITIVE_INFINITY
-        ? 'it names itself, through others'
-        : 'it names correlations that name correlations';
+        ? 'it references itself through other correlations'
+        : 'it references correlations that reference correlations';
     problems.push({ ruleId: id, message });
     return [];
   });

@@ -112,18 +112,18 @@ const isNumber = (value: SigmaValue): boolean =>
 
 const regexError = (value: string, modifiers: readonly string[]): string | undefined => {
   const regex = regexOf(value, modifiers);
-  return typeof regex === 'string' ? `"${value}" is no regular expression: ${regex}` : undefined;
+  return typeof regex === 'string' ? `"${value}" is not a valid regular expression: ${regex}` : undefined;
 };
 
 /** Returns the error of a value under these modifiers. */
 const valueError = (value: SigmaValue, modifiers: readonly string[]): string | undefined => {
   const has = (name: string): boolean => modifiers.includes(name);
   const isNumeric = orderOf(modifiers) !== undefined || timePartOf(modifiers) !== undefined;
-  if (has('exists')) return typeof value === 'boolean' ? undefined : 'exists takes true or false';
-  if (isNumeric) return isNumber(value) ? undefined : `${value} is no number`;
-  if (has('cidr') && networkOf(String(value)) === undefined) return `"${value}" is no network such as 10.0.0.0/8`;
+  if (has('exists')) return typeof value === 'boolean' ? undefined : 'exists expects true or false';
+  if (isNumeric) return isNumber(value) ? undefined : `${value} is not a number`;
+  if (has('cidr') && networkOf(String(value)) === undefined) return `"${value}" is not a network such as 10.0.0.0/8`;
   if (has('re')) return regexError(String(value), modifiers);
-  if (has('fieldref') && typeof value !== 'string') return 'fieldref takes the name of a field';
+  if (has('fieldref') && typeof value !== 'string') return 'fieldref expects the name of a field';
   if (among(modifiers, encodings) !== undefined && typeof value === 'string' && hasWildcards(patternOf(value)))
     return 'wildcards cannot be encoded: escape them with a backslash';
   return undefined;
@@ -133,8 +133,8 @@ const valueError = (value: SigmaValue, modifiers: readonly string[]): string | u
 export const itemError = ({ modifiers: given, values, field }: SelectionItem): string | undefined => {
   const modifiers = given.map(modifierOf);
   const unknown = modifiers.find((each) => !all.includes(each));
-  if (unknown !== undefined) return `there is no modifier "${unknown}"`;
-  if (modifiers.some((each, at) => modifiers.indexOf(each) !== at)) return 'a modifier is there twice';
+  if (unknown !== undefined) return `the modifier "${unknown}" does not exist`;
+  if (modifiers.some((each, at) => modifiers.indexOf(each) !== at)) return 'a modifier is repeated';
   for (const group of exclusive) {
     const [one, other] = group.filter((each) => modifiers.includes(each));
     if (one !== undefined && other !== undefined) return `${one} and ${other} cannot be combined`;

@@ -33,7 +33,7 @@ const oneOf = <Name extends string>(map: YamlMap, key: string, names: readonly N
   const text = map.text(key).toLowerCase();
   if (text === '') return undefined;
   const found = names.find((name) => name === text);
-  if (found === undefined) map.fail(key, `"${text}" is none of ${names.join(', ')}`);
+  if (found === undefined) map.fail(key, `"${text}" is not one of ${names.join(', ')}`);
   return found;
 };
 
@@ -78,7 +78,7 @@ const logSourceOf = (root: YamlMap): LogSource => {
 const valuesOf = (map: YamlMap, key: string): SigmaValue[] | undefined => {
   const node = map.node(key);
   if (!map.hasRoom(isSeq(node) ? node.items.length : 1)) {
-    map.fail(key, 'a document may have 50,000 values at most');
+    map.fail(key, 'a document must have at most 50,000 values');
     return undefined;
   }
   const nodes = isSeq(node) ? (map.list(key) ?? []) : [node];
@@ -122,7 +122,7 @@ const selectionOf = (detection: YamlMap, name: string): Selection => {
     return keywords([]);
   }
   if (!detection.hasRoom(list.length)) {
-    detection.fail(name, 'a document may have 50,000 values at most');
+    detection.fail(name, 'a document must have at most 50,000 values');
     return keywords([]);
   }
   if (list.every((each) => isScalar(each))) return keywords(list.map((each) => detection.value(each) ?? null));
@@ -151,7 +151,7 @@ const valuesIn = (selection: Selection): number =>
 
 const detectionOf = (map: YamlMap, others: readonly string[]): Detection => {
   if (map.node('timeframe') !== undefined)
-    map.fail('timeframe', 'a timeframe is no part of Sigma 2: write a correlation document instead');
+    map.fail('timeframe', 'a timeframe is not part of Sigma 2: write a correlation document instead');
   const names = map.keys.filter((key) => !['condition', 'timeframe', ...others].includes(key));
   if (names.length === 0) map.fail('', 'a selection is missing');
   const selections = new Map(names.map((name) => [name, selectionOf(map, name)]));
@@ -159,10 +159,7 @@ const detectionOf = (map: YamlMap, others: readonly string[]): Detection => {
   const conditions = conditionsOf(map, names);
   const valueCount = conditions.flatMap(termsOf).reduce((sum, name) => sum + (counts.get(name) ?? 0), 0);
   if (valueCount > maxValues)
-    map.fail(
-      'condition',
-      `asks for ${valueCount} values, some of them several times: it may ask for ${maxValues} at most`,
-    );
+    map.fail('condition', `has ${valueCount} values, including repeated uses; the maximum is ${maxValues}`);
   return { selections, conditions };
 };
 
@@ -192,7 +189,7 @@ const tooLarge = ({ text, line }: DocumentText, document: number): SigmaError =>
   document,
   line,
   field: '',
-  message: `this document has ${text.length} characters: it may have ${maxRuleCharacters} at most`,
+  message: `this document has ${text.length} characters; the maximum is ${maxRuleCharacters}`,
   // The document is not parsed, but the error still shows its title.
   title: /^title:[ \t]*(\S.{0,255})/m.exec(text.slice(0, 10_000))?.[1]?.trim() ?? '',
 });
@@ -202,7 +199,7 @@ const tooMany = ({ line }: DocumentText, document: number): SigmaError => ({
   line,
   field: '',
   title: '',
-  message: `a text may hold ${maxDocuments} documents: from this line on it was not read`,
+  message: `a text must contain at most ${maxDocuments} documents: it was not read from this line on`,
 });
 
 /** Parses one document of a text, given its text, its first line and its number. */

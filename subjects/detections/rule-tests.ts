@@ -15,7 +15,7 @@ const isWrapped = (event: Readonly<Record<string, unknown>>): boolean =>
 /** An event as its source logs it */
 export const TestEvent = z
   .record(z.string(), z.unknown())
-  .refine((event) => !isWrapped(event), 'is an event in { name, event }: give the event itself, as its source logs it')
+  .refine((event) => !isWrapped(event), 'is an event in { name, event }: pass the event itself, as its source logs it')
   .refine((event) => Object.keys(event).length > 0, 'is an event without any field');
 
 export const RuleTests = z.strictObject({
@@ -108,7 +108,7 @@ export const matchesOf = async (
 
 /** Returns why a rule does not match an event that it would match if the log source were known. */
 const unknownSource =
-  'the rule does not match this event: of its log source nothing is known of the event, and the event has no field that the rule names; say in a table of fields which events are of it, or set anySource';
+  'the rule does not match this event: the event does not identify its log source and has no field that the rule names; declare the events of the log source in a field table, or set anySource';
 
 /** Returns failed tests, with their path below `tests` and the actual result. */
 export const failedTests = async (
@@ -118,7 +118,7 @@ export const failedTests = async (
 ): Promise<{ path: string; message: string }[]> => {
   if (mustMatch.length + mustNotMatch.length === 0) return [];
   const { kind } = rule.document;
-  if (kind !== 'rule') return [{ path: 'tests', message: `are of rules alone: this is a ${kind}` }];
+  if (kind !== 'rule') return [{ path: 'tests', message: `are allowed for rules only: this is a ${kind}` }];
   const [matching, others] = await Promise.all([matchesOf(rule, mustMatch, own), matchesOf(rule, mustNotMatch, own)]);
   const ofAny = matching.includes(undefined) ? await matchesOf({ ...rule, anySource: true }, mustMatch, own) : [];
   return [

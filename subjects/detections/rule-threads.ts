@@ -41,7 +41,7 @@ export class RulesTimeoutError extends QueryError {
   constructor(budgetMs: number) {
     super(
       'VALIDATION_FAILED',
-      `the rules took longer than ${budgetMs / 1000} seconds over these events: ask for fewer events, or for less in the rules`,
+      `the rules took longer than ${budgetMs / 1000} seconds for these events: use fewer events or simpler rules`,
     );
   }
 }
@@ -51,7 +51,7 @@ const memoryMb = 1024;
 const tooLarge = (): QueryError =>
   new QueryError(
     'VALIDATION_FAILED',
-    `the rules took more than ${memoryMb} MB of memory over these events: ask for fewer or smaller events, or for less in the rules`,
+    `the rules used more than ${memoryMb} MB of memory for these events: use fewer or smaller events, or simpler rules`,
   );
 
 export interface RuleRun extends Budget {

@@ -125,7 +125,7 @@ const byAttributes = (fields: Fields, { attributes, days }: Telemetry): RuleTele
   if (last !== undefined && !found.includes(undefined))
     return { isSeen: true, reason: null, lastSeen: last, missingFields: [] };
   return unknown(
-    `records are looked at by log source once a rule is enabled, and none was in the last ${days} days; not all fields of the rule were attributes of records`,
+    `records are counted by log source once a rule is enabled, and none matched in the last ${days} days; not all fields of the rule were attributes of records`,
   );
 };
 
@@ -135,7 +135,7 @@ export const telemetryOf = (
   tables: readonly FieldTable[],
   telemetry: Telemetry,
 ): RuleTelemetry => {
-  if (document.kind === 'correlation') return unknown('a correlation needs what the rules need that it names');
+  if (document.kind === 'correlation') return unknown('a correlation needs the data of the rules that it references');
   const { logsource } = document;
   const { sources, days } = telemetry;
   const fields = ruleFields(document, tables);
@@ -157,10 +157,9 @@ export const telemetryOf = (
     };
   if (possible.length > 0 && fields.length === 0)
     return unknown(
-      `records came of which not all of ${textOf(logsource)} is known; keywords are looked for where something of it is known, and in others with anySource`,
+      `received records identify ${textOf(logsource)} only in part; keywords are matched if a part is known, and otherwise only with anySource`,
     );
-  const what =
-    possible.length > 0 ? 'of unknown log sources had any field of the rule' : `were of ${textOf(logsource)}`;
+  const what = possible.length > 0 ? 'of unknown log sources had a field of the rule' : `were of ${textOf(logsource)}`;
   return {
     isSeen: false,
     reason: `no records of the last ${days} days ${what}`,

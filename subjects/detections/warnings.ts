@@ -13,7 +13,7 @@ const techniqueWarning = (id: string): string[] => {
     case 'deprecated':
       return [`tags: technique ${id} is deprecated`];
     case 'revoked':
-      return [`tags: technique ${id} was revoked, ${found.by.id} took its place`];
+      return [`tags: technique ${id} was revoked and replaced by ${found.by.id}`];
     default:
       return [];
   }
@@ -23,7 +23,7 @@ const unusedSelections = ({ selections, conditions }: Detection): string[] => {
   const used = new Set(conditions.flatMap(termsOf));
   return [...selections.keys()]
     .filter((name) => !used.has(name))
-    .map((name) => `detection.${name}: no condition asks for this selection`);
+    .map((name) => `detection.${name}: no condition uses this selection`);
 };
 
 /** Returns one sentence per warning, which begins with the field. */
@@ -35,11 +35,11 @@ export const warningsOf = (document: SigmaDocument, tables: readonly FieldTable[
   const { fields, matchesNothing } = needsOf(document, tables);
   if (matchesNothing)
     warnings.push(
-      'detection.condition: it holds for an event without any field, so every event of the log source matches that lacks what is excluded',
+      'detection.condition: it matches an event without fields, so it matches every event of the log source that lacks the excluded values',
     );
   if (fields.length === 0)
     warnings.push(
-      'detection: it asks for keywords alone, so records of which nothing of the log source is known do not match unless anySource is set',
+      'detection: it uses only keywords, so records without a known log source do not match unless anySource is set',
     );
   return warnings;
 };

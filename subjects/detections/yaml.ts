@@ -63,7 +63,7 @@ export class YamlMap {
     if (isScalar(node)) return [this.text(key)];
     if (isSeq(node) && node.items.every((item) => isScalar(this.#of.resolved(item as Node))))
       return node.items.map((item) => this.#of.textOf(this.#of.resolved(item as Node) as Node));
-    this.fail(key, 'expected a text or a list of texts');
+    this.fail(key, 'expected a string or a list of strings');
     return [];
   }
 
@@ -121,7 +121,7 @@ export class YamlDocument {
       this.#yaml = readYaml(text);
     } catch (error) {
       if (!(error instanceof YamlError)) throw error;
-      this.fail(line + error.line - 1, '', `this is no YAML: ${error.message}`);
+      this.fail(line + error.line - 1, '', `this is not valid YAML: ${error.message}`);
     }
   }
 

@@ -80,15 +80,15 @@ const sentenceOf = (shared: readonly Component[], members: number): string => {
   const parts = [
     ...(names('type') > 0 ? ['exception type'] : []),
     ...(names('cause') > 0 ? ['types of the causes'] : []),
-    ...(names('frame') > 0 ? [`${names('frame')} frames nearest to where it was raised`] : []),
-    ...(names('message') > 0 ? ['message without its values'] : []),
+    ...(names('frame') > 0 ? [`${names('frame')} frames nearest to the origin of the error`] : []),
+    ...(names('message') > 0 ? ['message without its variable values'] : []),
     ...(names('operation') > 0 ? ['operation that failed'] : []),
-    ...(names('service') > 0 ? ['service, as nothing else says which program it is'] : []),
+    ...(names('service') > 0 ? ['service, because no other component identifies the program'] : []),
   ];
   const same = parts.length === 0 ? 'nothing' : parts.join(', ');
   return members === 1
     ? `Every occurrence has the same ${same}.`
-    : `${members} fingerprints were merged by people. Occurrences of one fingerprint are equal in all of its components; all of them have in common: ${same}.`;
+    : `${members} fingerprints were merged manually. Occurrences of one fingerprint are equal in all components; all fingerprints share: ${same}.`;
 };
 
 const explanationOf = async (reading: Reading, groupId: string, merges: Merges, decisions: Decisions) => {

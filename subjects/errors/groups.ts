@@ -246,7 +246,7 @@ const shownGroups = async (
       unhandled: Number(row.unhandled),
       users:
         row.users === '0'
-          ? { value: null, reason: 'no occurrence names a user: user.id is not sent' }
+          ? { value: null, reason: 'no occurrence contains a user: user.id is not sent' }
           : Number(row.users),
       firstSeen: isoOf(row.first_ever),
       lastSeen: isoOf(row.last_ever),

@@ -127,7 +127,7 @@ export const errorScope = (
       `(source != '${sources[signal]}' OR timestamp >= fromUnixTimestamp64Nano({kept_${signal}:Int64}, 'UTC'))`,
     );
     parameters[`kept_${signal}`] = String(retentionStart);
-    const message = `the plan ${reading.plan.name} keeps ${signal} for ${reading.plan.retentionDays[signal]} days: their errors are counted from ${formatTime(retentionStart)} on`;
+    const message = `the plan ${reading.plan.name} retains ${signal} for ${reading.plan.retentionDays[signal]} days: their errors are counted since ${formatTime(retentionStart)}`;
     if (from < retentionStart - 60_000_000_000n) partial.push({ code: 'retention', message });
   }
   return {

@@ -46,9 +46,9 @@ const differs = (after: FileState, approved: ApprovedState, isMetadata: boolean)
   );
   if (moved !== undefined) return `has ${moved} ${approved[moved]}, and this is ${after[moved]}`;
   if (compared.length > 0) return undefined;
-  if (!isMetadata) return 'knows a content that the record, without a hash in common, does not show';
+  if (!isMetadata) return 'contains content that the record, which shares no hash with it, does not show';
   const isComparable = metadata.some((name) => after[name] !== undefined && approved[name] !== undefined);
-  return isComparable ? undefined : 'knows attributes that the record does not show';
+  return isComparable ? undefined : 'contains attributes that the record does not show';
 };
 
 /** Returns why a change did not lead to an approved state; `undefined` if it did. */
@@ -63,10 +63,10 @@ const against = (
   if (action === 'deleted')
     return present.length === 0 || states.some(({ isPresent }) => !isPresent)
       ? undefined
-      : `${baselineText} has the file`;
-  if (present.length === 0) return `${baselineText} has no such file`;
+      : `${baselineText} contains the file`;
+  if (present.length === 0) return `${baselineText} does not contain the file`;
   if (action === 'renamed' && from !== '' && (statesOf(id, from) ?? []).some(({ isPresent }) => isPresent))
-    return `${baselineText} has the file under its former name`;
+    return `${baselineText} contains the file under its former name`;
   const reasons = present.map((state) => differs(after, state, action === 'attributes-changed'));
   return reasons.includes(undefined) ? undefined : `${baselineText} ${reasons[0]}`;
 };
@@ -134,7 +134,7 @@ const explained = (
   const { host, path, process } = change;
   const atMs = Number(change.ms);
   const manager = managerOf(process);
-  if (manager !== undefined) return `${process} made it, which is a package manager`;
+  if (manager !== undefined) return `${process}, a package manager, made the change`;
   const isOfPackages =
     packageFolders.some((folder) => isBelow(path, folder)) &&
     !notOfPackages.some((folder) => isBelow(path, folder)) &&
@@ -186,16 +186,16 @@ export const baselinesOf = (baselines: readonly KnownBaseline[], { host, path, m
 
 /** Returns why no verdict is possible: the missing data. */
 const unknownOf = (change: StoredChange, baselines: readonly KnownBaseline[]): string => {
-  if (!isAbsolute(change.path)) return 'the record tells a path without its folder';
+  if (!isAbsolute(change.path)) return 'the record contains a path without its folder';
   const approved = baselines.filter(({ approvedAt, retiredAt }) => approvedAt !== null && retiredAt === null);
   if (approved.length === 0) return 'there is no approved baseline';
-  if (change.host === '' && !approved.some((each) => coversHost(each, ''))) return 'the record names no host';
+  if (change.host === '' && !approved.some((each) => coversHost(each, ''))) return 'the record contains no host';
   return `no approved baseline covers ${change.path}${change.host === '' ? '' : ` of ${change.host}`}`;
 };
 
 export const judge = (change: StoredChange, evidence: Evidence): Judgement => {
   if (change.action === 'read')
-    return { verdict: 'unknown', reason: 'the file was read, which changes nothing', baselineId: null };
+    return { verdict: 'unknown', reason: 'the file was read, not changed', baselineId: null };
   const covering = baselinesOf(evidence.baselines, change);
   const held = covering.map((baseline) => ({ baseline, reason: against(change, baseline, evidence.statesOf) }));
   const match = held.find(({ reason }) => reason === undefined);
@@ -203,7 +203,7 @@ export const judge = (change: StoredChange, evidence: Evidence): Judgement => {
     return {
       verdict: 'approved',
       baselineId: match.baseline.id,
-      reason: `it is as baseline "${match.baseline.name}" has it, approved ${match.baseline.approvedAt}`,
+      reason: `it matches baseline "${match.baseline.name}", approved ${match.baseline.approvedAt}`,
     };
   const reason = explained(change, evidence);
   if (reason !== undefined) return { verdict: 'expected', reason: reason, baselineId: null };
@@ -215,6 +215,6 @@ export const judge = (change: StoredChange, evidence: Evidence): Judgement => {
   return {
     verdict: 'unknown',
     baselineId: early.id,
-    reason: `it happened before baseline "${early.name}" was taken (${early.capturedUntil})`,
+    reason: `it happened before baseline "${early.name}" was captured (${early.capturedUntil})`,
   };
 };

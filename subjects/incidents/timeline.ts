@@ -64,7 +64,7 @@ export const transitionEntry = (row: PastTransition): TimelineEntry => ({
   service: cut(row.labels.service ?? ''),
 });
 
-const skippedAs = { 'outside-hours': 'it is outside its hours', 'nobody-on-call': 'it reaches nobody' };
+const skippedAs = { 'outside-hours': 'it is outside its active hours', 'nobody-on-call': 'nobody is on call' };
 
 /** Returns the recipient of a page: a channel, a user by the account's email, or a user by a contact. */
 export const calledOf = ({ name, contact }: NonNullable<EscalationAction['to']>): string =>
@@ -77,11 +77,11 @@ const formatActionTitle = ({ kind, step, reason, to }: EscalationAction): string
     case 'step-skipped':
       return `step ${(step ?? 0) + 1} was skipped: ${skippedAs[reason ?? 'nobody-on-call']}`;
     case 'owners-paged':
-      return 'no step reached anybody: the owners are paged';
+      return 'no step reached anyone: the owners are paged';
     case 'nobody-reached':
-      return 'nobody could be paged, the owners neither';
+      return 'nobody could be paged, including the owners';
     case 'acknowledgement-timed-out':
-      return 'the acknowledgement timed out: escalation goes on';
+      return 'the acknowledgement timed out: escalation continues';
   }
 };
 

@@ -134,7 +134,7 @@ export const readStepRows = async (reading: Reading, query: CellQuery): Promise<
 
 const idsIn = ({ columns, rows }: Block): bigint[] => {
   const column = columns.get('id');
-  if (column?.kind !== 'words') throw new Error('there is no column of ids');
+  if (column?.kind !== 'words') throw new Error('the column of ids is missing');
   return [...new BigUint64Array(column.words.buffer, column.words.byteOffset, rows)];
 };
 

@@ -106,7 +106,7 @@ const containerKey = ({ resource, labels: own, metric }: Cell): string | undefin
   return alone === undefined ? undefined : String(alone);
 };
 
-const notReportedReason = 'the sender does not say';
+const notReportedReason = 'not reported by the sender';
 
 const containerOf = (id: string, all: readonly Cell[]): Compute => {
   const newest = all.reduce((one, other) => (other.atMs > one.atMs ? other : one));
@@ -117,7 +117,7 @@ const containerOf = (id: string, all: readonly Cell[]): Compute => {
   const { id: hostId, name: hostName } = hostIdentityOf(resource, given, new Map());
   const host = hostId ?? hostName;
   const noUse =
-    'no such metric came in the last 10 minutes: the collector receivers docker_stats and kubeletstats, or cAdvisor, send it';
+    'this metric was not received in the last 10 minutes: the collector receivers docker_stats and kubeletstats, or cAdvisor, send it';
   return {
     id: `container:${id}`,
     kind: 'container',

@@ -46,25 +46,25 @@ export const daysUntilFull = (
   history: readonly UsedAt[],
   { ceiling, used }: { readonly ceiling: number | undefined; readonly used: number },
 ): DaysUntilFull => {
-  if (ceiling === undefined || !(ceiling > 0)) return without('nothing tells how much it can hold: no ceiling, no end');
+  if (ceiling === undefined || !(ceiling > 0)) return without('its capacity is unknown, so no forecast is possible');
   if (used >= ceiling) return { value: 0, low: 0, high: 0, reason: null, bytesPerDay: null };
   const points = thinned(history);
   const [oldest, newest] = [points[0], points.at(-1)];
   const spanMs = oldest === undefined || newest === undefined ? 0 : newest.atMs - oldest.atMs;
   if (points.length < minPoints || spanMs < minSpanMs)
     return without(
-      `${daysOf(spanMs)} days of history with ${points.length} hours are too few: 2 days and 24 hours are needed`,
+      `${daysOf(spanMs)} days of history with ${points.length} hours are too few: 2 days and 24 hours are required`,
     );
   const line = points.map(({ atMs, used: bytes }) => [(atMs - (oldest?.atMs ?? 0)) / dayMs, bytes] as const);
   const { slope, slowest, fastest } = robustLine(line);
-  const interval = `between ${sizeOf(slowest)} and ${sizeOf(fastest)} a day`;
+  const interval = `between ${sizeOf(slowest)} and ${sizeOf(fastest)} per day`;
   if (fastest <= 0) return without(`it is not filling: it changes by ${interval}`, slope);
-  if (slope <= 0 || slowest <= 0) return without(`it is not filling for sure: it changes by ${interval}`, slope);
+  if (slope <= 0 || slowest <= 0) return without(`it is not filling steadily: it changes by ${interval}`, slope);
   const daysAt = (perDay: number): number => (ceiling - used) / perDay;
   const reachDays = (reach * spanMs) / dayMs;
   if (daysAt(slope) > reachDays)
     return without(
-      `more than ${Math.round(reachDays)} days away: ${daysOf(spanMs)} days of history tell no further`,
+      `more than ${Math.round(reachDays)} days away: ${daysOf(spanMs)} days of history do not support a longer forecast`,
       slope,
     );
   const high = daysAt(slowest);

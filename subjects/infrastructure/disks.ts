@@ -52,7 +52,7 @@ const labels = [...new Set([...hostLabels, ...volumeLabels])];
 const nodeNames = 'node_uname_info';
 const ioMetrics = metricsOf({ read: hostSources.diskRead, write: hostSources.diskWrite });
 const noIo =
-  'no disk bytes of this device came in the last 10 minutes: the hostmetrics receiver with the scraper disk, or node_exporter, sends them';
+  'no disk bytes of this device were received in the last 10 minutes: the hostmetrics receiver with the scraper disk, or node_exporter, sends them';
 const notRead: DaysUntilFull = { value: null, low: null, high: null, reason: 'not read yet', bytesPerDay: null };
 
 /** Returns disks at the end of a range, without predictions. */
@@ -92,7 +92,7 @@ const filesystemOf = (hostKey: string, { cells }: HostParts, found: Filesystem):
       device: found.device,
       mountpoints: [...found.mountpoints],
       aliases: [...found.aliases],
-      type: textOf(found.type, 'the sender names no type'),
+      type: textOf(found.type, 'the sender reports no type'),
       isReadOnly: found.isReadOnly,
       namespace: nothing,
       pod: nothing,
@@ -148,7 +148,7 @@ const volumesOf = (cells: readonly Cell[]): FoundDisk[] =>
     const { resource, labels: given } = first;
     const used = capacity - available;
     const noHost = textOf(undefined, 'it is a volume of a pod');
-    const noBytes = figure(undefined, 'the kubelet tells no bytes read and written of volumes');
+    const noBytes = figure(undefined, 'the kubelet does not report bytes read and written for volumes');
     return [
       {
         hostKey: key,
@@ -161,11 +161,11 @@ const volumesOf = (cells: readonly Cell[]): FoundDisk[] =>
           aliases: [],
           isReadOnly: false,
           device: String(resource['k8s.volume.name'] ?? given['persistentvolumeclaim'] ?? ''),
-          type: textOf(resource['k8s.volume.type'], 'the sender names no type'),
+          type: textOf(resource['k8s.volume.type'], 'the sender reports no type'),
           mountpoints: [],
-          namespace: textOf(resource['k8s.namespace.name'] ?? given['namespace'], 'the sender names none'),
-          pod: textOf(resource['k8s.pod.name'], 'the sender names none'),
-          claim: textOf(resource['k8s.persistentvolumeclaim.name'] ?? given['persistentvolumeclaim'], 'it has none'),
+          namespace: textOf(resource['k8s.namespace.name'] ?? given['namespace'], 'not reported by the sender'),
+          pod: textOf(resource['k8s.pod.name'], 'not reported by the sender'),
+          claim: textOf(resource['k8s.persistentvolumeclaim.name'] ?? given['persistentvolumeclaim'], 'not set'),
           used: known(used),
           total: known(capacity),
           utilization: utilizationOf(used, capacity),

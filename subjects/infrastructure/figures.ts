@@ -70,7 +70,7 @@ export const figure = (value: number | undefined, reason: string): Known =>
 export const ratioOf = (part: Known, whole: Known): Known => {
   if (part.value === null) return part;
   if (whole.value === null) return whole;
-  return whole.value > 0 ? known(part.value / whole.value) : unknown('it is a share of 0');
+  return whole.value > 0 ? known(part.value / whole.value) : unknown('the total is 0');
 };
 
 /** Returns whether only one counter point exists so far, so that there is no rate. */
@@ -79,7 +79,7 @@ export const hasOnePoint = (cells: CellsByMetric, sources: readonly Source[]): b
 
 /** Returns the reason for a missing value: the metric was not received, or has too few points. */
 export const missing = (cells: CellsByMetric, sources: readonly Source[], reason: string): string =>
-  hasOnePoint(cells, sources) ? 'there is one point so far; a rate needs two' : reason;
+  hasOnePoint(cells, sources) ? 'there is only one point so far; a rate needs two' : reason;
 
 /** Returns the metrics of sources whose rates are requested, without duplicates. */
 export const countersOf = (sources: Readonly<Record<string, readonly Source[]>>): string[] => [

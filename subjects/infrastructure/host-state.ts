@@ -40,7 +40,7 @@ const spanOf = (ms: number): string => {
 };
 
 const unknownStop =
-  'nothing tells OIQ of terminated or scaled down instances; only clusters tell of nodes that were removed';
+  'terminated or scaled-down instances are not reported to OIQ; only clusters report nodes that were removed';
 
 export const hostStateOf = (signs: HostSigns): HostState => {
   const { atMs, intervalMs } = signs;
@@ -56,21 +56,24 @@ export const hostStateOf = (signs: HostSigns): HostState => {
   const lastSeenText = stopped.map(([name, seen]) => `${name} ${spanOf(atMs - Number(seen))} ago`).join(', ');
   if (fresh.length > 0) {
     const reason = [
-      `${fresh.join(' and ')} came within the last ${spanOf(allowedMs)}`,
-      ...(stopped.length > 0 ? [`the last of other signals: ${lastSeenText}; their sender stopped, not the host`] : []),
+      `${fresh.join(' and ')} were received within the last ${spanOf(allowedMs)}`,
+      ...(stopped.length > 0
+        ? [`last received of other signals: ${lastSeenText}; their sender stopped, not the host`]
+        : []),
     ].join('; ');
     return { state: 'active', reason: reason, wasStopped: { value: false, reason: null } };
   }
   const uncheckedSignals = signals.flatMap(([name, seen]) =>
-    typeof seen === 'string' ? [`${name} not looked at: ${seen}`] : [],
+    typeof seen === 'string' ? [`${name} not checked: ${seen}`] : [],
   );
-  const pace = intervalMs === undefined ? '' : `; its metrics used to come every ${spanOf(intervalMs)}`;
-  const base = lastSeenText === '' ? 'no signal came in the time looked at' : `the last came: ${lastSeenText}${pace}`;
+  const pace = intervalMs === undefined ? '' : `; its metrics typically arrive every ${spanOf(intervalMs)}`;
+  const base =
+    lastSeenText === '' ? 'no signal was received in the checked period' : `last received: ${lastSeenText}${pace}`;
   const cause =
     signs.isStillNode === false
-      ? ['its cluster no longer names this node: it was removed']
+      ? ['its cluster no longer reports this node: it was removed']
       : signs.isStillNode === true
-        ? ['its cluster still names this node: the sender on it stopped, or the node did']
+        ? ['its cluster still reports this node: the sender on it stopped, or the node did']
         : [];
   return {
     state: 'silent',

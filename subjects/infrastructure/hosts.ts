@@ -191,11 +191,11 @@ const attributeOf = ({ traces, cells }: Pick<HostParts, 'traces' | 'cells'>, key
   return resources.find((resource) => resource[key] !== undefined)?.[key];
 };
 
-const notSent = (what: string, by: string): string => `no ${what} came in the last 10 minutes: ${by}`;
+const notSent = (what: string, by: string): string => `no ${what} was received in the last 10 minutes: ${by}`;
 const hostReceiver = (scraper: string): string =>
   `the collector's hostmetrics receiver with the scraper ${scraper}, or node_exporter, sends it`;
 const detected = (key: string): string =>
-  `the sender gives no ${key}; the collector's resourcedetection processor adds it`;
+  `the sender does not set ${key}; the collector's resourcedetection processor adds it`;
 
 const hostOf = (
   key: string,
@@ -215,7 +215,7 @@ const hostOf = (
     wasStopped,
     lastSeen: textOf(
       times.length === 0 ? undefined : formatTime(BigInt(Math.max(...times)) * 1_000_000n),
-      'no signal came in the time looked at',
+      'no signal was received in the checked period',
     ),
     os: {
       type: textOf(attributeOf(found, 'os.type') ?? uname?.['sysname']?.toLowerCase(), detected('os.type')),
@@ -232,7 +232,7 @@ const hostOf = (
       account: attribute('cloud.account.id'),
       instanceType: attribute('host.type'),
     },
-    kubernetesNode: textOf(attributeOf(found, 'k8s.node.name'), 'no metric names a Kubernetes node for it'),
+    kubernetesNode: textOf(attributeOf(found, 'k8s.node.name'), 'no metric contains a Kubernetes node for it'),
     ...hostFigures(cells),
     uptimeSeconds: figure(uptimeOf(cells), notSent('system.uptime', hostReceiver('system'))),
   };
@@ -291,7 +291,7 @@ const cpuOf = (cells: CellsByMetric): { utilization: Known; cores: Known } => {
   const sum = (chosen: typeof modes): number => chosen.reduce((total, { value }) => total + value, 0);
   const all = sum(modes);
   const busy = sum(modes.filter(({ cell }) => !idleModes.includes(cpuModeOf(cell.labels))));
-  const utilization = all > 0 ? known(busy / all) : unknown('no processor time passed between its points');
+  const utilization = all > 0 ? known(busy / all) : unknown('no processor time elapsed between its points');
   return {
     utilization,
     cores:

@@ -141,7 +141,7 @@ export const pageOf = <Item>(
       ? [
           {
             code: 'rows' as const,
-            message: 'there are more series than one answer can hold: ask for one project, or for a filter',
+            message: 'there are more series than one response can contain: select one project or add a filter',
           },
         ]
       : [],

@@ -44,7 +44,7 @@ const labels = ['direction', 'disk.io.direction', 'instance', 'job', 'nodename']
 const metrics = [...metricsOf(processSources), 'node_uname_info'];
 const counters = countersOf(processSources);
 const by = "the collector's hostmetrics receiver with the scraper process sends it";
-const detected = 'the sender does not say';
+const detected = 'not reported by the sender';
 
 /** Returns processes that sent points in the last minutes of a range. */
 export const readProcesses = async (
@@ -96,7 +96,7 @@ const processOf = (id: string, host: string, all: readonly Cell[]): Process => {
       detected,
     );
   const readFigure = (sources: readonly Source[]): Known =>
-    figureOf(cells, sources, missing(cells, sources, `no such metric came in the last 10 minutes: ${by}`));
+    figureOf(cells, sources, missing(cells, sources, `this metric was not received in the last 10 minutes: ${by}`));
   return {
     id,
     pid: attribute('process.pid'),
@@ -108,7 +108,7 @@ const processOf = (id: string, host: string, all: readonly Cell[]): Process => {
     command: attribute('process.command_line', 'process.command'),
     owner: attribute('process.owner'),
     host: textOf(host, detected),
-    service: textOf(resource['service.name'] ?? given['job'], 'no service.name came with it'),
+    service: textOf(resource['service.name'] ?? given['job'], 'the sender does not set service.name'),
     cpuCores: readFigure(processSources.cpu),
     memory: readFigure(processSources.memory),
     virtualMemory: readFigure(processSources.virtual),

@@ -65,8 +65,8 @@ const lastOf = (cells: readonly PlacedCell[]): string =>
   formatTime(BigInt(cells.reduce((last, { atMs }) => Math.max(last, atMs), 0)) * 1_000_000n);
 
 const noRequest = (kind: string): string =>
-  `no ${kind} request came in the last 10 minutes: the k8s_cluster receiver or kube-state-metrics tells it`;
-const noCluster = 'the sender gives no k8s.cluster.name: set it with the resource or resourcedetection processor';
+  `no ${kind} request was received in the last 10 minutes: the k8s_cluster receiver or kube-state-metrics reports it`;
+const noCluster = 'the sender does not set k8s.cluster.name: set it with the resource or resourcedetection processor';
 
 /** Returns series of nodes, pods, containers and workloads, without those of processes that only run in a pod. */
 const isOfCluster = ({ place }: PlacedCell): boolean =>
@@ -82,12 +82,12 @@ const insideOf = (cells: readonly PlacedCell[]) => {
   const pods = parts.map(podOf);
   const workloads = workloadsOf(cells);
   const used = (kind: 'cpu' | 'memory'): Known =>
-    pods.length === 0 ? unknown('no pod is told of') : overPods(pods, (pod) => pod[kind]);
+    pods.length === 0 ? unknown('no pod is reported') : overPods(pods, (pod) => pod[kind]);
   return {
     parts,
     workloads: { count: workloads.length, degraded: workloads.filter(({ state }) => state === 'degraded').length },
     pods: phasesOf(pods),
-    restarts: pods.length === 0 ? unknown('no pod is told of') : overPods(pods, ({ restarts }) => restarts),
+    restarts: pods.length === 0 ? unknown('no pod is reported') : overPods(pods, ({ restarts }) => restarts),
     requested: (kind: 'cpu' | 'memory') => figure(requestedBy(parts, kind), noRequest(kind)),
     used,
   };
@@ -111,7 +111,7 @@ const readinessOf = (nodes: readonly Node[]): Cluster['nodes'] => {
     ready:
       silent.length < nodes.length
         ? known(nodes.filter(({ ready }) => ready.value === true).length)
-        : unknown(silent[0]?.ready.reason ?? 'no sender tells of its nodes'),
+        : unknown(silent[0]?.ready.reason ?? 'no sender reports its nodes'),
     unknown: silent.length,
   };
 };
@@ -131,7 +131,7 @@ const clusterOf = (id: string, cells: readonly PlacedCell[]): Cluster => {
   return {
     id: id === '' ? 'unnamed' : id,
     name: textOf(attributeOf(all, 'k8s.cluster.name') ?? id, noCluster),
-    uid: textOf(attributeOf(all, 'k8s.cluster.uid'), 'the sender gives no k8s.cluster.uid'),
+    uid: textOf(attributeOf(all, 'k8s.cluster.uid'), 'the sender does not set k8s.cluster.uid'),
     nodes: readinessOf(nodes),
     namespaces: new Set(
       [...cells.map(({ place }) => place.namespace), ...parts.map(({ place }) => place.namespace)].filter(
@@ -173,7 +173,7 @@ const namespaceOf = (id: string, cells: readonly PlacedCell[]): Namespace => {
     cluster: textOf(place?.cluster, noCluster),
     phase: textOf(
       phase,
-      'no phase came in the last 10 minutes: the k8s_cluster receiver or kube-state-metrics tells it',
+      'no phase was received in the last 10 minutes: the k8s_cluster receiver or kube-state-metrics reports it',
     ),
     workloads,
     pods,

@@ -122,9 +122,9 @@ export const readHappened = async (
 export const reportedMetricsOf = (cells: readonly { readonly metric: string }[]): ReadonlySet<string> =>
   new Set(cells.map(({ metric }) => metric));
 
-const notReportedReason = 'no sender says';
-const cluster = 'the k8s_cluster receiver or kube-state-metrics tells it';
-const missingReason = (what: string, by: string): string => `no ${what} came in the last 10 minutes: ${by}`;
+const notReportedReason = 'not reported by any sender';
+const cluster = 'the k8s_cluster receiver or kube-state-metrics reports it';
+const missingReason = (what: string, by: string): string => `no ${what} was received in the last 10 minutes: ${by}`;
 
 const useOf = (
   cells: CellsByMetric,
@@ -144,7 +144,7 @@ const useOf = (
   const used = figureOf(
     cells,
     sources,
-    missing(cells, sources, missingReason(`${kind} use`, 'the kubeletstats receiver or cAdvisor tells it')),
+    missing(cells, sources, missingReason(`${kind} use`, 'the kubeletstats receiver or cAdvisor reports it')),
   );
   const [request, limit] = [bound('Request'), bound('Limit')];
   return { used, request, limit, requestUtilization: ratioOf(used, request), limitUtilization: ratioOf(used, limit) };
@@ -157,7 +157,7 @@ const throttledOf = (cells: CellsByMetric): Known => {
     return unknown(
       missingReason(
         'CPU periods',
-        'cAdvisor (container_cpu_cfs_periods_total) or the docker_stats receiver tells them',
+        'cAdvisor (container_cpu_cfs_periods_total) or the docker_stats receiver reports them',
       ),
     );
   return periods > 0 ? figure(throttled / periods, '') : unknown('it has no CPU limit, or did not run');
@@ -189,12 +189,12 @@ const containerOf = (
       ? 'it has not ended yet'
       : missingReason(
           'reason',
-          'the resource attribute k8s.container.status.last_terminated_reason of the k8s_cluster receiver is off by default; kube-state-metrics tells it too',
+          'the resource attribute k8s.container.status.last_terminated_reason of the k8s_cluster receiver is off by default; kube-state-metrics also reports it',
         );
   return {
     id,
     name,
-    cluster: textOf(place.cluster, 'the sender gives no k8s.cluster.name'),
+    cluster: textOf(place.cluster, 'the sender does not set k8s.cluster.name'),
     namespace: textOf(place.namespace, notReportedReason),
     pod: textOf(place.pod, notReportedReason),
     podUid: textOf(place.podUid, notReportedReason),
@@ -205,7 +205,7 @@ const containerOf = (
         (ready === 1 ? 'running' : undefined),
       missingReason('state', 'the metric k8s.container.status.state of the k8s_cluster receiver is off by default'),
     ),
-    reason: textOf(currentReason, missingReason('reason', 'it runs, or nobody tells why it does not')),
+    reason: textOf(currentReason, missingReason('reason', 'it is running, or no sender reports why it is not')),
     ready:
       ready === undefined
         ? { value: null, reason: missingReason('readiness', cluster) }
@@ -215,7 +215,7 @@ const containerOf = (
       reason: textOf(lastReason, noEnd),
       exitCode: figure(
         exitCode,
-        'only kube-state-metrics tells it (kube_pod_container_status_last_terminated_exitcode)',
+        'only kube-state-metrics reports it (kube_pod_container_status_last_terminated_exitcode)',
       ),
     },
     cpu: useOf(cells, reportedMetrics, 'cpu'),

@@ -82,8 +82,8 @@ export const nodesOf = (cells: readonly PlacedCell[]): Node[] => {
   );
 };
 
-const by = 'the k8s_cluster receiver or kube-state-metrics tells it';
-const noMetric = (what: string, source: string): string => `no ${what} came in the last 10 minutes: ${source}`;
+const by = 'the k8s_cluster receiver or kube-state-metrics reports it';
+const noMetric = (what: string, source: string): string => `no ${what} was received in the last 10 minutes: ${source}`;
 
 const nodeOf = (id: string, own: readonly PlacedCell[], pods: readonly PodParts[]): Node => {
   const cells = byMetric(own);
@@ -96,13 +96,13 @@ const nodeOf = (id: string, own: readonly PlacedCell[], pods: readonly PodParts[
       nodeSources[`${kind}Allocatable`],
       noMetric(
         `allocatable ${kind}`,
-        `the k8s_cluster receiver sends it with allocatable_types_to_report: [${kind}], kube-state-metrics always`,
+        `the k8s_cluster receiver sends it with allocatable_types_to_report: [${kind}], and kube-state-metrics always sends it`,
       ),
     );
     const used = figureOf(
       cells,
       sources,
-      missing(cells, sources, noMetric(`${kind} use`, 'the kubeletstats receiver tells it')),
+      missing(cells, sources, noMetric(`${kind} use`, 'the kubeletstats receiver reports it')),
     );
     return {
       allocatable,
@@ -114,12 +114,13 @@ const nodeOf = (id: string, own: readonly PlacedCell[], pods: readonly PodParts[
   return {
     id,
     name: own[0]?.place.node ?? '',
-    cluster: textOf(own[0]?.place.cluster, 'the sender gives no k8s.cluster.name'),
+    cluster: textOf(own[0]?.place.cluster, 'the sender does not set k8s.cluster.name'),
     ready:
       ready === undefined || ready.status === 'unknown'
         ? {
             value: null,
-            reason: ready === undefined ? noMetric('condition', by) : 'its kubelet does not answer the control plane',
+            reason:
+              ready === undefined ? noMetric('condition', by) : 'its kubelet does not respond to the control plane',
           }
         : { value: ready.status === 'true', reason: null },
     conditions,
@@ -171,7 +172,7 @@ const conditionsOf = (cells: CellsByMetric): Condition[] => {
 
 /** Returns the sum of a value over nodes; unknown if it is unknown for a node. */
 export const overNodes = (nodes: readonly Node[], read: (node: Node) => Known): Known => {
-  if (nodes.length === 0) return unknown('no node is told of');
+  if (nodes.length === 0) return unknown('no node is reported');
   const nodeWithoutValue = nodes.find((node) => read(node).value === null);
   if (nodeWithoutValue !== undefined)
     return unknown(`of node ${nodeWithoutValue.name}: ${read(nodeWithoutValue).reason}`);

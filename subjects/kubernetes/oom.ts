@@ -33,24 +33,24 @@ export interface OomSigns {
 const killed = 137;
 const nearLimit = 0.95;
 
-const counterHint = "cAdvisor's container_oom_events_total would tell for sure";
+const counterHint = "cAdvisor's container_oom_events_total would confirm it";
 const reasonHint =
-  'the k8s_cluster receiver tells the reason where its resource attribute k8s.container.status.last_terminated_reason is on (it is off by default); kube-state-metrics tells it too';
+  'the k8s_cluster receiver reports the reason if its resource attribute k8s.container.status.last_terminated_reason is enabled (off by default); kube-state-metrics also reports it';
 
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
 type Rule = readonly [holds: (signs: OomSigns) => boolean, verdict: (signs: OomSigns) => OomVerdict];
 
-const ambiguous = 'exit code 137 says SIGKILL, which liveness probes and evictions send too';
-const alive = 'the container never ended';
-const noneCounted = 'the kernel counted none in its cgroup in the range';
-const others = `of its other processes ${counterHint}`;
+const ambiguous = 'exit code 137 means SIGKILL, which liveness probes and evictions also send';
+const alive = 'the container never terminated';
+const noneCounted = 'the kernel counted no OOM kill in its cgroup in the range';
+const others = `for its other processes, ${counterHint}`;
 
 /** Rules, of which the first that matches decides */
 const rules: readonly Rule[] = [
   [
     ({ lastReason, currentReason }) => lastReason === 'OOMKilled' || currentReason === 'OOMKilled',
-    () => verdict('yes', 'the kubelet says that the container ended as OOMKilled'),
+    () => verdict('yes', 'the kubelet reports that the container was OOMKilled'),
   ],
   [
     ({ cgroupKills, exitCode, restarts }) => (cgroupKills ?? 0) > 0 && (exitCode === killed || (restarts ?? 0) > 0),
@@ -59,11 +59,7 @@ const rules: readonly Rule[] = [
   [
     ({ cgroupKills }) => (cgroupKills ?? 0) > 0,
     (signs) =>
-      verdict(
-        'yes',
-        counted(signs),
-        'it was not the first process of the container, so Kubernetes does not tell of it',
-      ),
+      verdict('yes', counted(signs), 'it was not the first process of the container, so Kubernetes does not report it'),
   ],
   [
     ({ exitCode, cgroupKills }) => exitCode === killed && cgroupKills === 0,
@@ -73,15 +69,15 @@ const rules: readonly Rule[] = [
   [({ cgroupKills }) => cgroupKills === 0, () => verdict('no', noneCounted)],
   [
     ({ exitCode }) => exitCode !== undefined,
-    ({ exitCode }) => verdict('no', `it ended with exit code ${exitCode}`, others),
+    ({ exitCode }) => verdict('no', `it terminated with exit code ${exitCode}`, others),
   ],
-  [({ lastReason }) => lastReason === 'Completed', () => verdict('no', 'it ended by itself: Completed', others)],
+  [({ lastReason }) => lastReason === 'Completed', () => verdict('no', 'it terminated by itself: Completed', others)],
   [
     ({ lastReason }) => lastReason !== undefined,
     (signs) =>
       bySigns(
         signs,
-        `it ended with the reason ${signs.lastReason}, and no exit code is told (kube-state-metrics tells it)`,
+        `it terminated with the reason ${signs.lastReason}, and no exit code is reported (kube-state-metrics reports it)`,
       ),
   ],
   [
@@ -91,7 +87,7 @@ const rules: readonly Rule[] = [
   [({ restarts }) => restarts === 0, () => verdict('no', alive, others)],
   [
     ({ restarts }) => restarts !== undefined,
-    (signs) => bySigns(signs, `it restarted, and nothing says why: ${reasonHint}`),
+    (signs) => bySigns(signs, `it restarted, and no reason is reported: ${reasonHint}`),
   ],
 ];
 
@@ -99,7 +95,7 @@ export const oomVerdict = (signs: OomSigns): OomVerdict => {
   const rule = rules.find(([holds]) => holds(signs));
   return (
     rule?.[1](signs) ??
-    verdict('unknown', `neither restarts nor the reason of its end are told: ${reasonHint}`, counterHint)
+    verdict('unknown', `neither restarts nor the termination reason are reported: ${reasonHint}`, counterHint)
   );
 };
 
@@ -119,8 +115,8 @@ const bySigns = ({ nodeEvents, peakShare }: OomSigns, reason: string): OomVerdic
   const isNodeOut = nodeEvents !== undefined && nodeEvents > 0;
   const reasons = [
     reason,
-    ...(peakShare === undefined ? ['no memory limit or use is told to compare with'] : [near(peakShare)]),
-    ...(isNodeOut ? [`its node told ${nodeEvents} times in the range that memory ran out`] : []),
+    ...(peakShare === undefined ? ['no memory limit or usage is reported to compare with'] : [near(peakShare)]),
+    ...(isNodeOut ? [`its node reported ${nodeEvents} times in the range that memory ran out`] : []),
   ];
   if (isNear || isNodeOut) return verdict('likely', ...reasons, counterHint);
   return verdict('unknown', ...reasons, 'memory may have run out between two points', counterHint);

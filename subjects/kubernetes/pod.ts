@@ -74,7 +74,7 @@ const seriesOf = ({ pod, podUid }: Place): NonNullable<CellQuery['series']> => {
   };
 };
 
-const noUid = 'no sender tells the uid of this pod, by which its records are found';
+const noUid = 'no sender reports the uid of this pod, which identifies its records';
 const missingLogsReason = (reading: Reading): string => `the plan ${reading.plan.name} does not include logs`;
 const includesLogs = (reading: Reading): boolean => reading.plan.entitlements.includes('logs');
 const query = (

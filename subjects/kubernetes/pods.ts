@@ -92,9 +92,9 @@ export const ownerOf = (pod: PodParts): { kind: string; name: string; isDerived:
 const pair = (kind: string | undefined, name: string | undefined) =>
   kind === undefined || name === undefined || name === '<none>' ? undefined : { kind, name };
 
-const notReportedReason = 'no sender says';
+const notReportedReason = 'not reported by any sender';
 const missingReason = (what: string): string =>
-  `no ${what} came in the last 10 minutes: the k8s_cluster receiver or kube-state-metrics tells it`;
+  `no ${what} was received in the last 10 minutes: the k8s_cluster receiver or kube-state-metrics reports it`;
 
 /** Returns the sum over containers if the pod itself does not report the value. */
 const usedBy = (pod: PodParts, kind: 'cpu' | 'memory'): Known => {
@@ -102,7 +102,7 @@ const usedBy = (pod: PodParts, kind: 'cpu' | 'memory'): Known => {
   if (own !== undefined) return known(own);
   const parts = pod.containers.flatMap(({ cells }) => totalOf(cells, containerSources[kind]) ?? []);
   if (parts.length > 0) return known(parts.reduce((sum, value) => sum + value, 0));
-  const reason = `no ${kind} use came in the last 10 minutes: the kubeletstats receiver or cAdvisor tells it`;
+  const reason = `no ${kind} use was received in the last 10 minutes: the kubeletstats receiver or cAdvisor reports it`;
   return unknown(missing(pod.cells, podSources[kind], reason));
 };
 
@@ -117,21 +117,21 @@ export const podOf = (pod: PodParts): Pod => {
       chosenLabel(cells, containerSources.lastReason, ['reason']);
     return reason === undefined ? [] : [{ container: name, reason: String(reason) }];
   });
-  const noOwner = 'no sender says: the k8sattributes processor sets it, and kube-state-metrics tells it';
+  const noOwner = 'not reported by any sender: the k8sattributes processor sets it, and kube-state-metrics reports it';
   return {
     id: pod.key,
     name: textOf(place.pod, notReportedReason),
     uid: textOf(place.podUid, notReportedReason),
-    cluster: textOf(place.cluster, 'the sender gives no k8s.cluster.name'),
+    cluster: textOf(place.cluster, 'the sender does not set k8s.cluster.name'),
     namespace: textOf(place.namespace, notReportedReason),
-    node: textOf(place.node, 'no sender says, or it is not scheduled yet'),
+    node: textOf(place.node, 'not reported by any sender, or not scheduled yet'),
     owner: {
       kind: textOf(owner?.kind, noOwner),
       name: textOf(owner?.name, noOwner),
       isDerived: owner?.isDerived ?? false,
     },
     phase: textOf(phaseOf(pod), missingReason('phase')),
-    reason: textOf(chosenLabel(pod.cells, podSources.reason, ['k8s.pod.status.reason', 'reason']), 'none is told'),
+    reason: textOf(chosenLabel(pod.cells, podSources.reason, ['k8s.pod.status.reason', 'reason']), 'not reported'),
     ready: {
       ready: figure(
         ready.length === 0 ? undefined : ready.filter((value) => value > 0).length,

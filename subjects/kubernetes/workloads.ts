@@ -87,11 +87,11 @@ const workloadOf = (id: string, own: readonly Named[], pods: readonly Pod[]): Wo
   const readFigure = (name: keyof (typeof workloads)['Deployment']['sources']): Known => {
     const sources: readonly Source[] = workloads[kind].sources[name];
     return sources.length === 0
-      ? unknown(`a ${kind} has none, or no sender tells it`)
+      ? unknown(`a ${kind} has none, or no sender reports it`)
       : figureOf(
           cells,
           sources,
-          `none of ${sources.map(({ metric }) => metric).join(', ')} came in the last 10 minutes`,
+          `none of ${sources.map(({ metric }) => metric).join(', ')} were received in the last 10 minutes`,
         );
   };
   const [desired, ready, available, failed] = [
@@ -104,8 +104,8 @@ const workloadOf = (id: string, own: readonly Named[], pods: readonly Pod[]): Wo
     id,
     kind,
     name: own[0]?.name ?? '',
-    cluster: textOf(place?.cluster, 'the sender gives no k8s.cluster.name'),
-    namespace: textOf(place?.namespace, 'no sender says'),
+    cluster: textOf(place?.cluster, 'the sender does not set k8s.cluster.name'),
+    namespace: textOf(place?.namespace, 'not reported by any sender'),
     desired,
     ready,
     available,
@@ -135,7 +135,7 @@ const stateOf = (
 /** Returns the sum of known values over pods; unknown if no value is known. */
 export const overPods = (pods: readonly Pod[], read: (pod: Pod) => Known): Known => {
   if (pods.length === 0)
-    return unknown('no pod is known to belong to it: the k8sattributes processor or kube-state-metrics tells owners');
+    return unknown('no pod is known to belong to it: the k8sattributes processor or kube-state-metrics reports owners');
   const values = pods.flatMap((pod) => read(pod).value ?? []);
   const [first] = pods;
   if (values.length === 0) return first === undefined ? unknown('') : read(first);

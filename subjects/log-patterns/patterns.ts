@@ -174,7 +174,7 @@ export const verdictOf = (totals: PatternTotals, total: PatternTotal, { range, n
   const reasons = [
     ...(isNew === null ? ['its services sent no logs before the range'] : []),
     ...(isGone === null
-      ? [`its services sent logs in this hour on ${rest.days} of 7 earlier days, and 3 are needed`]
+      ? [`its services sent logs in this hour on ${rest.days} of 7 earlier days; 3 are required`]
       : []),
   ];
   return {

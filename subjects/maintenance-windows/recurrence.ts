@@ -33,12 +33,12 @@ export class RecurrenceError extends Error {
 const whole = (part: string, text: string, min: number, max: number): number => {
   const value = /^[+-]?\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max && (value !== 0 || min >= 0)) return value;
-  throw new RecurrenceError(`${part}=${text} is not possible: write whole numbers from ${min} to ${max}`);
+  throw new RecurrenceError(`${part}=${text} is out of range: write whole numbers from ${min} to ${max}`);
 };
 
 const weekdayOf = (part: string, text: string): number => {
   const weekday = weekdays.indexOf(text);
-  if (weekday < 0) throw new RecurrenceError(`${part}: ${text} is no weekday; write one of ${weekdays.join(', ')}`);
+  if (weekday < 0) throw new RecurrenceError(`${part}: ${text} is not a weekday; write one of ${weekdays.join(', ')}`);
   return weekday;
 };
 
@@ -51,7 +51,7 @@ const untilOf = (text: string): NonNullable<Recurrence['until']> => {
   const match = /^(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z?))?$/.exec(text);
   const [, year, month, day, hour = '23', minute = '59', second = '59', zone = ''] = match ?? [];
   const ms = wallTimeOf(`${year}-${month}-${day}T${hour}:${minute}:${second}`);
-  if (ms === undefined) throw new RecurrenceError(`UNTIL=${text} is no date; write it as 20261231T235959Z`);
+  if (ms === undefined) throw new RecurrenceError(`UNTIL=${text} is not a date; write it as 20261231T235959Z`);
   return { ms, isWall: zone === '' };
 };
 
@@ -59,7 +59,7 @@ const readers: Record<string, (text: string) => Partial<Recurrence>> = {
   FREQ(text) {
     const frequency = frequencies.find((each) => each === text);
     if (frequency === undefined)
-      throw new RecurrenceError(`FREQ=${text} is not read; write one of ${frequencies.join(', ')}`);
+      throw new RecurrenceError(`FREQ=${text} is not supported; write one of ${frequencies.join(', ')}`);
     return { frequency };
   },
   INTERVAL: (text) => ({ interval: whole('INTERVAL', text, 1, 1000) }),
@@ -73,7 +73,7 @@ const readers: Record<string, (text: string) => Partial<Recurrence>> = {
 
 const refuse = (rule: Recurrence): void => {
   const { frequency, count, until, byDay, byMonth, byMonthDay } = rule;
-  if (count !== undefined && until !== undefined) throw new RecurrenceError('COUNT and UNTIL exclude each other');
+  if (count !== undefined && until !== undefined) throw new RecurrenceError('COUNT and UNTIL are mutually exclusive');
   const isShort = frequency === 'DAILY' || frequency === 'WEEKLY';
   if (isShort && byDay.some(({ ordinal }) => ordinal !== 0)) {
     throw new RecurrenceError('BYDAY with a number needs FREQ=MONTHLY or YEARLY');
@@ -92,7 +92,9 @@ export const recurrenceOf = (text: string): Recurrence => {
     const [name = '', value = ''] = part.split('=', 2);
     const reader = Object.hasOwn(readers, name) ? readers[name] : undefined;
     if (reader === undefined)
-      throw new RecurrenceError(`${name || 'an empty part'} is not read; known are ${Object.keys(readers).join(', ')}`);
+      throw new RecurrenceError(
+        `${name || 'an empty part'} is not supported; supported parts are ${Object.keys(readers).join(', ')}`,
+      );
     if (seen.has(name)) throw new RecurrenceError(`${name} is given twice`);
     seen.add(name);
     read = { ...read, ...reader(value) };

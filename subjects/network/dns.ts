@@ -74,7 +74,7 @@ export const readDns = async (
     reason:
       names.length + servers.length > 0
         ? null
-        : `no lookups came in this range: spans and the metric ${lookupMetric} with ${nameKey} tell of them, and metrics of CoreDNS`,
+        : `no lookups were received in this range: spans and the metric ${lookupMetric} with ${nameKey} report them, and metrics of CoreDNS`,
   };
 };
 

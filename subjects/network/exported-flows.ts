@@ -63,7 +63,7 @@ export const readExportedFlows = async (
         ? [
             {
               code: 'rows',
-              message: `more than ${maxFlows} pairs of addresses were exported: these are the ones with the most bytes`,
+              message: `more than ${maxFlows} pairs of addresses were exported: these are the pairs with the most bytes`,
             },
           ]
         : [],

@@ -47,4 +47,4 @@ export const FlowsPartial = z.array(Incompleteness).describe('Missing parts of t
 export const endOf = (kind: FlowView, name: string): FlowEnd =>
   name === '' ? { id: 'unknown', kind: 'unknown', name: '' } : { id: `${kind}:${name}`, kind, name };
 
-export const noPackets = unknown('agents count bytes only');
+export const noPackets = unknown('agents report bytes only');

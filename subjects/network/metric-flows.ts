@@ -102,7 +102,7 @@ const sideOf = (label: string): 'egress' | 'ingress' | 'unspecified' =>
   label === 'egress' || label === 'ingress' ? label : 'unspecified';
 
 const doubtful =
-  'its observers do not say on which side they looked, so that what both ends reported counts twice: add iface.direction to the attributes of the flow metric';
+  'its agents do not report the direction of flows, so flows reported by both ends count twice: add iface.direction to the attributes of the flow metric';
 
 /** Both sides observe the same bytes, so the larger count is used. */
 const flowOf = (sides: Sides, view: FlowView, seconds: number): Flow => {

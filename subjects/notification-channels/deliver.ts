@@ -91,7 +91,7 @@ const sendMails = async (
       statusCode: null,
       answer: 'no mail server is configured (OIQ_SMTP_URL): the mail was written to a file',
     };
-  return { outcome: 'delivered', statusCode: null, answer: `the mail server took ${mails.length} mails` };
+  return { outcome: 'delivered', statusCode: null, answer: `the mail server accepted ${mails.length} mails` };
 };
 
 /** Sends one notification to a channel. Never rejects because of the service's behavior. */

@@ -34,6 +34,6 @@ export type ChannelSettings = z.output<typeof ChannelSettings>;
 /** Returns a channel type. Throws for an unknown type, because settings are validated when they are stored. */
 export const channelTypeOf = (type: string): ChannelType => {
   const found = channelTypes.find((each) => each.type === type);
-  if (found === undefined) throw new TypeError(`there is no notification channel of type ${type}`);
+  if (found === undefined) throw new TypeError(`notification channel type ${type} does not exist`);
   return found;
 };

@@ -32,7 +32,7 @@ class Reader {
   text(text: string): void {
     const loose = /\{\{|\}\}/.exec(text);
     if (loose !== null)
-      throw new TemplateError(`holds ${loose[0]} that is no tag: write {{name}}, {{#name}} or {{/name}}`);
+      throw new TemplateError(`contains ${loose[0]}, which is not a valid tag: write {{name}}, {{#name}} or {{/name}}`);
     if (text !== '') this.#nodes.push({ kind: 'text', text });
   }
 
@@ -52,15 +52,14 @@ class Reader {
   }
 
   #begin(path: string, inverted: boolean): void {
-    if (this.#open.length >= deepest) throw new TemplateError(`has more than ${deepest} sections in each other`);
+    if (this.#open.length >= deepest) throw new TemplateError(`has more than ${deepest} levels of nested sections`);
     const section = { kind: 'section' as const, path, inverted, nodes: [] };
     this.#nodes.push(section);
     this.#open.push(section);
   }
 
   #close(path: string): void {
-    if (this.#open.pop()?.path !== path)
-      throw new TemplateError(`{{/${path}}} closes nothing that was opened just before`);
+    if (this.#open.pop()?.path !== path) throw new TemplateError(`{{/${path}}} does not close the last opened section`);
   }
 }
 

@@ -74,7 +74,7 @@ export const endOf = (
           value: null,
           status: isOver ? 'resolved' : 'firing',
           ...(isOver && { endsAtMs: Math.max(nowMs, startsAtMs) }),
-          reason: isOver ? `the incident “${title}” needs no page any more` : 'somebody sees to the incident',
+          reason: isOver ? `the incident “${title}” no longer needs a page` : 'the incident was acknowledged',
         },
       ],
       page: { incidentId, userId, sinceMs: startsAtMs, isEnd: true },

@@ -46,8 +46,7 @@ const notificationOf = (
   const { summary, alertIds } = incident;
   const sinceMs = Date.parse(sinceOf(incident));
   const labels = labelsOf(incident);
-  const by =
-    step === null ? 'No step reached anybody, so the owners are paged' : `Step ${step + 1}, round ${round + 1}`;
+  const by = step === null ? 'No step reached anyone, so the owners are paged' : `Step ${step + 1}, round ${round + 1}`;
   return {
     tenantId,
     id,

@@ -101,7 +101,7 @@ const serviceErrors = async ({ columns }: Reading, question: AttentionQuestion):
         name: service,
         value: share - was,
         unit: '1',
-        reason: `${percent(share)} of ${counts.all} requests failed, ${percent(was)} of ${earlier.all} in the range before`,
+        reason: `${percent(share)} of ${counts.all} requests failed, ${percent(was)} of ${earlier.all} in the previous period`,
         detail: pathOf(`/api/services/${encodeURIComponent(service)}`, question),
       },
     ];
@@ -117,7 +117,7 @@ const slowServices = async (reading: Reading, question: AttentionQuestion): Prom
       name: service,
       value: slowShare,
       unit: '1',
-      reason: `${percent(slowShare)} of ${requests} requests took longer than 95 % of those in the range before; p95 ${milliseconds(p95)}, ${milliseconds(p95Before)} before`,
+      reason: `${percent(slowShare)} of ${requests} requests took longer than 95 % of those in the previous period; p95 ${milliseconds(p95)}, ${milliseconds(p95Before)} before`,
       detail: pathOf(`/api/services/${encodeURIComponent(service)}`, question),
     }),
   );
@@ -198,7 +198,7 @@ const fullDisks = async (reading: Reading, question: AttentionQuestion): Promise
         name,
         value: share,
         unit: '1',
-        reason: `${percent(share)} are in use`,
+        reason: `${percent(share)} used`,
         detail: pathOf(`/api/infrastructure/disks?search=${encodeURIComponent(disk.id)}`, question),
       },
     ];
@@ -222,7 +222,7 @@ const spikingPatterns = async ({ columns, plan, nowMs }: Reading, question: Atte
         name: (total.template ?? total.id).slice(0, 200),
         value: hour.count,
         unit: '{record}',
-        reason: `${hour.count} records from ${hour.from} to ${hour.to}: far more than in this hour of other days`,
+        reason: `${hour.count} records from ${hour.from} to ${hour.to}: far more than in this hour on other days`,
         detail: pathOf(`/api/logs/patterns/${total.id}`, question),
       },
     ];
@@ -241,7 +241,7 @@ const burningSlos = async (
       name: rule.labels['slo'] ?? id,
       value,
       unit: '1',
-      reason: `spends its error budget ${Number((value ?? 0).toPrecision(3))} times faster than it may`,
+      reason: `burns its error budget ${Number((value ?? 0).toPrecision(3))} times faster than allowed`,
       detail: `/api/slos/${encodeURIComponent(id)}/status`,
     }),
   );
@@ -317,7 +317,7 @@ const ofIncident = ({ id, title, severity, status, openedAt }: Incident): Item =
   value: null,
   unit: '',
   detail: `/api/incidents/${id}`,
-  reason: `${severity}, since ${openedAt.slice(0, 16).replace('T', ' ')} UTC: ${status === 'open' ? 'nobody sees to it' : 'somebody sees to it'}`,
+  reason: `${severity}, since ${openedAt.slice(0, 16).replace('T', ' ')} UTC: ${status === 'open' ? 'not acknowledged' : 'acknowledged'}`,
 });
 
 const incidentsFirst = (incidents: readonly Incident[]): Item[] =>

@@ -33,13 +33,13 @@ const declared = {
   requests: ['{request}', 'sum of figures.requests of GET /api/services, and requests without a service'],
   errors: ['{request}', 'sum of figures.errors of GET /api/services, and requests without a service'],
   errorRate: ['1', 'errors / requests'],
-  p95: ['ns', 'duration of requests, off by 4.4 % at most'],
+  p95: ['ns', 'duration of requests, with an error of at most 4.4 %'],
   servicesActive: ['{service}', 'items of GET /api/services that sent logs or spans'],
-  seriesActive: ['{series}', 'sum of seriesCount of GET /api/metrics, to the hour'],
+  seriesActive: ['{series}', 'sum of seriesCount of GET /api/metrics, at hourly resolution'],
   deployments: ['{deployment}', 'items of GET /api/deployments'],
-  deadLetters: ['{message}', 'items of GET /api/dead-letter that were received in the range, whatever became of them'],
-  ingestedRecords: ['{record}', 'accepted of GET /api/usage/timeseries, of the whole hours that the range touches'],
-  ingestedBytes: ['By', 'accepted of GET /api/usage/timeseries, of the whole hours that the range touches'],
+  deadLetters: ['{message}', 'items of GET /api/dead-letter that were received in the range, in any state'],
+  ingestedRecords: ['{record}', 'accepted of GET /api/usage/timeseries, for the whole hours that overlap the range'],
+  ingestedBytes: ['By', 'accepted of GET /api/usage/timeseries, for the whole hours that overlap the range'],
 } as const;
 type Name = keyof typeof declared;
 
@@ -93,8 +93,8 @@ const figuresOf = async (
       spans: Number(activity.all_spans),
       requests: requests.requests,
       errors: requests.errors,
-      errorRate: requests.requests === 0 ? unknown('there was no request') : requests.errors / requests.requests,
-      p95: quantileIn(requests, 0.95) ?? unknown('there was no request'),
+      errorRate: requests.requests === 0 ? unknown('there were no requests') : requests.errors / requests.requests,
+      p95: quantileIn(requests, 0.95) ?? unknown('there were no requests'),
     })),
     counted(['seriesActive'], noMetrics, async () => ({ seriesActive: await activeSeries(reading, question) })),
     counted(['deployments'], noTraces, async () => ({
@@ -175,7 +175,7 @@ const ingestOf = async (
 const changeOf = (value: Value, previous: Value): Value => {
   if (typeof value !== 'number') return value;
   if (typeof previous !== 'number') return previous;
-  return previous === 0 ? unknown('there was nothing before') : (value - previous) / previous;
+  return previous === 0 ? unknown('the previous value is 0') : (value - previous) / previous;
 };
 
 /**

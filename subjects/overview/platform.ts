@@ -31,7 +31,7 @@ export const platformState = (
   alerts: alerts.map((alert) => ({ name: alert.kind, reason: alert.reason, since: isoOf(alert.sinceMs) })),
   groups:
     groups.length === 0
-      ? { value: null, reason: 'this process has not looked at consumer groups yet' }
+      ? { value: null, reason: 'this process has not checked consumer groups yet' }
       : groups.flatMap(({ group, problem, sinceMs }) =>
           problem === undefined ? [] : { name: group, reason: problem, since: isoOf(sinceMs) },
         ),

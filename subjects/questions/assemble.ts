@@ -60,7 +60,7 @@ export const assemble = (all: readonly Mark[]): Draft => {
     applyMark(mark, draft, place);
     if (mark.is !== 'or' && mark.is !== 'and') place.joins = undefined;
   }
-  if (place.isNegated) throw new Unclear('it says "not", but not what is left out');
+  if (place.isNegated) throw new Unclear('"not" has no condition to exclude');
   return draft;
 };
 
@@ -104,7 +104,7 @@ const applyMark = (mark: Mark, draft: Draft, place: Place): void => {
       return;
     case 'step':
       if (draft.stepMs !== undefined && draft.stepMs !== mark.stepMs)
-        throw new Unclear('it names two steps: ask by one');
+        throw new Unclear('the question contains two steps: use one');
       draft.stepMs = mark.stepMs;
       return;
     case 'time':
@@ -126,7 +126,8 @@ const applyMark = (mark: Mark, draft: Draft, place: Place): void => {
   }
 };
 
-const compareText = 'it has a number, but not of what: write such as "duration above 500 ms" or "status 500"';
+const compareText =
+  'the question contains a number without a field: write for example "duration above 500 ms" or "status 500"';
 
 /** Returns whether a value is another status, as in `status 500 or 503`. */
 const isOtherStatus = ({ value }: { readonly value: number }, { conditions }: Draft, { joins }: Place): boolean => {
@@ -148,7 +149,7 @@ const refuseTwo = (mark: Mark, { marks, at, joins }: Place): void => {
   const isPart = (one: Mark | undefined): boolean => one?.is === 'condition' && one.condition.isPart === true;
   const isNounOrFigure = (one: Mark | undefined): boolean => one?.is === 'noun' || one?.is === 'figure';
   if (joins === 'and' && ((isPart(mark) && isNounOrFigure(before)) || (isNounOrFigure(mark) && isPart(before))))
-    throw new Unclear('it asks for two things with "and": ask for one at a time');
+    throw new Unclear('the question combines two queries with "and": enter one query at a time');
 };
 
 /**
@@ -183,7 +184,7 @@ const addCondition = (condition: Condition, draft: Draft, place: Place): void =>
     return;
   }
   if (place.joins === 'or' && !place.isNegated)
-    throw new Unclear('"or" is understood between values of one field alone: ask twice');
+    throw new Unclear('"or" is supported only between values of one field: enter two queries');
   const { isNegated } = place;
   place.isNegated = false;
   const added = isNegated ? negated(condition) : condition;
@@ -199,7 +200,9 @@ const push = (added: Condition, { conditions }: Draft): void => {
   const same = conditions.filter(({ field }) => field === added.field);
   if (same.length > 0 && isExistence(added)) return;
   if (added.value !== undefined && same.some((each) => each.value !== undefined))
-    throw new Unclear(`it names two values of ${added.field}, of which a record has one: write "or" between them`);
+    throw new Unclear(
+      `the question contains two values of ${added.field}, but a record has one: write "or" between them`,
+    );
   const existence = conditions.findIndex((each) => each.field === added.field && isExistence(each));
   if (existence >= 0) conditions.splice(existence, 1, added);
   else conditions.push(added);
@@ -232,7 +235,7 @@ const addField = ({ field, isNumber }: NamedField, draft: Draft, place: Place): 
 
 const refuseOpenGroup = (mark: Mark, next: Mark | undefined): void => {
   if (mark.is === 'group' && (next === undefined || (mark.isEach === true && next.is !== 'group')))
-    throw new Unclear('it says "by" or "per", but not of which field: write such as "by service"');
+    throw new Unclear('"by" or "per" has no field: write for example "by service"');
 };
 
 const isJoin = (mark: Mark | undefined): boolean => mark?.is === 'and' || mark?.is === 'or';

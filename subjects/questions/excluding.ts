@@ -65,12 +65,12 @@ export const excludingIn = async (
     ...conditions.map((_condition, index) => isThere(conditions.filter((_other, at) => at !== index))),
   ]);
   if (all === undefined) return undefined;
-  if (!all) return 'nothing has landed in this range, whatever the conditions';
+  if (!all) return 'no data arrived in this range, regardless of the conditions';
   const quoteCondition = (each: string): string => `"${searchText(each, signalOf(query))}"`;
   const alone = conditions.filter((_condition, index) => left[index]).map(quoteCondition);
   if (alone.length === 0)
-    return `no single condition: what is left without any one of ${conditions.map(quoteCondition).join(', ')} is nothing, too`;
-  return `${alone.join(' and ')} ${alone.length === 1 ? 'excludes' : 'exclude, each by itself,'} all that the other conditions find`;
+    return `no single condition: removing any one of ${conditions.map(quoteCondition).join(', ')} still returns no results`;
+  return `${alone.join(' and ')} ${alone.length === 1 ? 'excludes' : 'exclude, each by itself,'} all results of the other conditions`;
 };
 
 const answer = (query: Query, reading: QueryReading, range: Range, signal: AbortSignal): Promise<Answer> =>

@@ -15,7 +15,7 @@ const nouns: Readonly<Record<Exclude<Noun, 'metric'>, string>> = {
 const markTexts: Readonly<Partial<Record<Mark['is'], string>>> = {
   count: 'count',
   distinct: 'distinct values',
-  share: 'share in per cent',
+  share: 'share in percent',
   total: 'in all',
   current: 'the last value',
   group: 'by',

@@ -10,7 +10,7 @@ const intents: readonly Intent[] = [
     {
       code: 'cause',
       reason:
-        'causes are not found by a query: ask for them with an alert, an anomaly, an incident, or a service and a range',
+        'a query cannot find causes: start a root cause analysis from an alert, an anomaly, an incident, or a service and a range',
       operation: 'POST /api/ai/root-cause',
     },
   ],
@@ -18,7 +18,7 @@ const intents: readonly Intent[] = [
     'will|forecast|predict|prediction|tomorrow|next week|next month|next hour|next day|run out|going to|how long until|expected to|projected',
     {
       code: 'forecast',
-      reason: 'what is to come is no query: ask for a forecast of one, and until when a limit holds',
+      reason: 'a query cannot predict: use a forecast with a limit and a horizon',
       operation: 'POST /api/ai/forecast',
     },
   ],
@@ -26,7 +26,7 @@ const intents: readonly Intent[] = [
     'compared to|compared with|compare|versus|vs|than yesterday|than last|week over week|day over day|difference between|in comparison',
     {
       code: 'comparison',
-      reason: 'a query has one range: ask for each of the two by itself',
+      reason: 'a query has one range: run a separate query for each range',
       operation: null,
     },
   ],
@@ -34,7 +34,7 @@ const intents: readonly Intent[] = [
     'unusual|anomaly|anomalies|anomalous|abnormal|weird|strange|suspicious|outlier|outliers|normal',
     {
       code: 'anomaly',
-      reason: 'what is unusual is judged by the past of a series: have a query scored',
+      reason: 'unusual values are detected from the history of a series: use an anomaly query',
       operation: 'POST /api/ai/detect',
     },
   ],
@@ -42,7 +42,7 @@ const intents: readonly Intent[] = [
     'slow|slowly|sluggish|healthy|unhealthy|bad|good|too many|too much|huge|heavy|how is|ok',
     {
       code: 'unclear',
-      reason: 'it judges without a number: write such as "slower than 500 ms", or ask for a figure',
+      reason: 'the comparison has no number: write for example "slower than 500 ms", or name an aggregation',
       operation: null,
     },
   ],
@@ -55,17 +55,17 @@ const intents: readonly Intent[] = [
 ];
 
 function elsewhere(what: string, operation: string): Omit<Refusal, 'nearest'> {
-  return { code: 'elsewhere', reason: `${what} are no telemetry, and are listed elsewhere`, operation };
+  return { code: 'elsewhere', reason: `${what} are not telemetry and have their own lists`, operation };
 }
 
 const change: Omit<Refusal, 'nearest'> = {
   code: 'change',
-  reason: 'it asks to change something: questions only read',
+  reason: 'the question requests a change: questions are read-only',
   operation: null,
 };
 const ofPeople: Omit<Refusal, 'nearest'> = {
   code: 'elsewhere',
-  reason: 'it asks who did something: telemetry does not tell, the audit log tells who changed what in OIQ',
+  reason: 'telemetry does not record who did something; the audit log records who changed what in OIQ',
   operation: 'GET /api/audit',
 };
 const changing: ReadonlySet<string> = new Set(

@@ -59,7 +59,9 @@ export const metricMeanings = (draft: Draft, metric: KnownMetric): Meaning[] => 
   const { conditions, groupBy, limit, stepMs, ways: draftWays, loose } = draft;
   const isRanked = draftWays.has('most') || limit !== undefined || draftWays.has('which');
   if (loose.length > 0 && !isRanked)
-    throw new Unclear(`it names ${loose[0]?.field}, but not what for: say "by ${loose[0]?.field}", or a value of it`);
+    throw new Unclear(
+      `the question contains ${loose[0]?.field} without a purpose: write "by ${loose[0]?.field}", or a value of it`,
+    );
   const step = stepMs ?? (draftWays.has('overTime') ? ('usual' as const) : undefined);
   const search = conditions.map((each) => each.search).join(' ');
   return waysOf(draft, metric, extreme).map((way) => ({
@@ -92,14 +94,14 @@ const extremeOf = ({ figures, groupBy, loose, limit, ways: draftWays }: Draft): 
 
 const refuseOther = ({ ways: draftWays, distinct, figures }: Draft, { name }: KnownMetric, extreme: Extreme): void => {
   if (draftWays.has('distinct') && distinct.length === 0)
-    throw new Unclear('a metric has no different values to be counted');
+    throw new Unclear('distinct values of a metric cannot be counted');
   if (draftWays.has('oldest') || draftWays.has('when'))
-    throw new Unclear(`${name} is told by figures and steps, not by when it was so`);
-  if (distinct.length > 0) throw new Unclear(`values of labels are not counted: ask for ${name} by ${distinct[0]}`);
-  if (draftWays.has('share')) throw new Unclear(`a share of the metric ${name} is a formula, which has to be written`);
-  if (figures.length > 1) throw new Unclear('several figures of a metric are asked for one by one');
+    throw new Unclear(`${name} is available as aggregated values over time, not as individual events`);
+  if (distinct.length > 0) throw new Unclear(`values of labels cannot be counted: query ${name} by ${distinct[0]}`);
+  if (draftWays.has('share')) throw new Unclear(`a share of the metric ${name} needs a formula`);
+  if (figures.length > 1) throw new Unclear('a metric query has one aggregation: run a separate query for each');
   if ((draftWays.has('least') && extreme === undefined) || draftWays.has('slowest') || draftWays.has('fastest'))
-    throw new Unclear('groups of a metric are listed from the largest on: the smallest are not asked for');
+    throw new Unclear('groups of a metric are listed in descending order: the smallest are not supported');
 };
 
 const waysOf = ({ figures, ways: draftWays }: Draft, metric: KnownMetric, extreme: Extreme): Way[] => {
@@ -116,11 +118,11 @@ const waysOf = ({ figures, ways: draftWays }: Draft, metric: KnownMetric, extrem
   const way = (requestedWay === 'current' && isCounted && ways[kind].currentCount) || ways[kind][requestedWay];
   if (way !== undefined) return [way];
   if (requestedWay === 'none') return [quantileOf(95, metric), ways[kind].avg as Way];
-  throw new Unclear(`${name} is a ${kind}, of which no ${requestedWay} is told`);
+  throw new Unclear(`${name} is a ${kind}, which does not support ${requestedWay}`);
 };
 
 const quantileOf = (percentile: number, { name, kind }: KnownMetric): Way => {
-  if (kind === 'counter') throw new Unclear(`${name} is a counter, of which no percentile is told`);
+  if (kind === 'counter') throw new Unclear(`${name} is a counter, which does not support percentiles`);
   const across = kind === 'histogram' ? 'sum' : kind === 'summary' ? 'none' : 'avg';
   return { overTime: 'quantile', quantile: percentile / 100, across };
 };

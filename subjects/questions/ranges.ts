@@ -8,7 +8,7 @@ import type { Now, TimePart } from './times.ts';
 export type ParsedRange = { readonly range: Range } | { readonly problem: string };
 
 const msNs = 1_000_000n;
-const momentProblem = 'a moment is no range: say from when to when, such as "between 15:00 and 15:30"';
+const momentProblem = 'a point in time is not a range: write a start and an end, such as "between 15:00 and 15:30"';
 
 /** Returns the range of the combined parts; `undefined` if there are none. */
 export const resolveRange = (parts: readonly TimePart[], { nowMs, timeZone }: Now): ParsedRange | undefined => {
@@ -18,11 +18,11 @@ export const resolveRange = (parts: readonly TimePart[], { nowMs, timeZone }: No
     parts.filter((part): part is Extract<TimePart, { is: Is }> => part.is === is);
   const [days, clocks, last, since] = [of('days'), of('clock'), of('last'), of('since')];
   if (days.length > 1 || clocks.length > 1 || last.length + since.length > 1 || (last.length > 0 && parts.length > 1))
-    return { problem: 'it names several times that are no one range: ask for one' };
+    return { problem: 'the question contains several times that do not form one range: use one range' };
   if (last[0] !== undefined)
     return last[0].ms > 0 && last[0].ms < 4e12
       ? rangeFrom(nowMs - last[0].ms, nowMs, nowMs)
-      : { problem: 'the range has no length that can be asked for' };
+      : { problem: 'the range has an invalid length' };
   const clock = wallClockOf(timeZone);
   const now = clock.wallAt(nowMs);
   const today = Math.floor(now / dayMs) * dayMs;
@@ -31,7 +31,7 @@ export const resolveRange = (parts: readonly TimePart[], { nowMs, timeZone }: No
     to: since[0] === undefined ? today + dayMs : Number.POSITIVE_INFINITY,
   };
   const [from, to] = within(day, clocks[0], since[0]);
-  if (from > now) return { problem: 'that lies in the future, of which nothing has landed' };
+  if (from > now) return { problem: 'the range is in the future, where no data exists yet' };
   return rangeFrom(clock.instantOf(from), to > now ? nowMs : clock.instantOf(to), nowMs);
 };
 

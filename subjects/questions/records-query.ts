@@ -95,8 +95,7 @@ const extraMeasures = ({ ways, nouns, figures }: Draft): Measure[] => [
 
 const counted = (draft: Draft): (readonly Measure[])[] => {
   if (!isCounted(draft)) return [[]];
-  if (isRankedAlone(draft))
-    throw new Unclear('it does not say of what there is most: name a field, such as "by service"');
+  if (isRankedAlone(draft)) throw new Unclear('"most" has no field: name a field, such as "by service"');
   return [[draft.nouns.has('traces') ? { function: 'distinct', field: 'traceId' } : { function: 'count' }]];
 };
 
@@ -104,10 +103,10 @@ const counted = (draft: Draft): (readonly Measure[])[] => {
 const measuredField = ({ loose, nouns, ways, figures }: Draft): string | undefined => {
   const numbers = loose.filter((each) => isQuantity(each)).map(({ field }) => field);
   if (numbers.length > 1)
-    throw new Unclear(`it names several fields to be measured, ${numbers.join(' and ')}: ask for one`);
+    throw new Unclear(`the question contains several numeric fields, ${numbers.join(' and ')}: use one`);
   const field = nouns.has('latency') ? 'duration' : numbers[0];
   if (field !== undefined && field !== 'duration' && ways.has('count') && figures.length === 0)
-    throw new Unclear(`${field} is a number: ask for its sum, average or another figure`);
+    throw new Unclear(`${field} is a number: use its sum, average or another aggregation`);
   return field;
 };
 
@@ -116,7 +115,7 @@ const isQuantity = ({ field, isNumber }: NamedField): boolean =>
   isNumber && !/(?:^|[._])(?:code|id|port|number|status|version)$/i.test(field);
 
 const byDuration = ({ ways, groupBy, loose }: Draft, signal: Signal): (readonly Measure[])[] => {
-  if (signal === 'logs') throw new Unclear('log records take no time: ask for requests or spans');
+  if (signal === 'logs') throw new Unclear('log records have no duration: query requests or spans');
   if (groupBy.length + loose.length > 0) return numbersAlone('duration');
   return [[{ function: ways.has('slowest') ? 'max' : 'min', field: 'duration' }]];
 };
@@ -139,7 +138,7 @@ const numbersAlone = (field: string): (readonly Measure[])[] => [
 const measured = (figure: Figure, field: string | undefined, { nouns }: Draft): Measure => {
   if (field !== undefined) return { ...figure, field };
   const of = nouns.has('logs') ? 'a field of the log records' : 'the duration or another field';
-  throw new Unclear(`it does not say of what the ${nameOf(figure)} is: name ${of}`);
+  throw new Unclear(`the ${nameOf(figure)} has no field: name ${of}`);
 };
 
 const nameOf = ({ function: name, percentile }: Figure): string =>
@@ -184,9 +183,9 @@ const queryOf = (draft: Draft, signal: Signal, conditions: Part, measures: reado
 /** An order or limit would have no effect on a single value or on several measures. */
 const refuseOrders = ({ ways, limit }: Draft, groupBy: readonly string[]): void => {
   if (groupBy.length === 0 && (ways.has('most') || ways.has('least') || limit !== undefined))
-    throw new Unclear('it asks for an order, but not of what: name a field, such as "by service"');
+    throw new Unclear('the order has no field: name a field, such as "by service"');
   if (ways.has('newest') || ways.has('oldest'))
-    throw new Unclear('figures have no first or last: ask for the records, or name a range');
+    throw new Unclear('aggregations have no first or last: query the records, or name a range');
 };
 
 /** Excludes records without the ranked field, because they form no group: "top 5 users" has five users. */
@@ -211,7 +210,9 @@ const groupsOf = ({ groupBy, loose, ways, limit }: Draft, measures: readonly Mea
   const isRanked =
     limit !== undefined || ['most', 'least', 'slowest', 'fastest', 'which'].some((way) => ways.has(way as 'most'));
   if (others.length > 0 && (!isRanked || groupBy.length > 0))
-    throw new Unclear(`it names ${others.join(' and ')}, but not what for: say "by ${others[0]}", or a value of it`);
+    throw new Unclear(
+      `the question contains ${others.join(' and ')} without a purpose: write "by ${others[0]}", or a value of it`,
+    );
   return [...groupBy, ...others];
 };
 
@@ -253,9 +254,8 @@ const partOf = ({ conditions }: Draft): Part => {
 const shareOf = (draft: Draft, signal: Signal, noun: Part, hasServerSpans: boolean): Meaning => {
   const part = partOf(draft);
   if (part.length === 0)
-    throw new Unclear('it does not say what share: ask for the share of errors, or of a status such as 5xx');
-  if (signal === 'logs' && !draft.nouns.has('logs'))
-    throw new Unclear('a share of log records is asked for with the word "logs"');
+    throw new Unclear('the share has no condition: use the share of errors, or of a status such as 5xx');
+  if (signal === 'logs' && !draft.nouns.has('logs')) throw new Unclear('a share of log records needs the word "logs"');
   const isBare =
     signal === 'traces' &&
     noun.length === 0 &&

@@ -30,7 +30,7 @@ const textOf = (search: Search): string => {
       return search.parts.map(textOf).join(' or ');
     case 'not':
       return search.part.is === 'value' && search.part.test.is === 'exists'
-        ? `there is no ${nameOf(search.part.reference)}`
+        ? `${nameOf(search.part.reference)} does not exist`
         : `not (${textOf(search.part)})`;
     case 'text':
       return wordsText(search.test);
@@ -51,9 +51,9 @@ const nameOf = (reference: SearchReference): string => {
 const wordsText = (test: WordTest): string => {
   switch (test.is) {
     case 'words':
-      return `the text has ${test.words.map((word) => `"${word}"`).join(' and ')}`;
+      return `the text contains ${test.words.map((word) => `"${word}"`).join(' and ')}`;
     case 'phrase':
-      return `the text has "${test.words.join(' ')}"`;
+      return `the text contains "${test.words.join(' ')}"`;
     case 'pattern':
       return `a word of the text is like "${test.pieces.join('*')}"`;
     default:

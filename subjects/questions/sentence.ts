@@ -45,16 +45,16 @@ const textOf = (query: Query): string => {
     case 'promql':
       return `the PromQL expression ${query.expression}`;
     case 'slo':
-      return `${query.figure} of the objective ${query.sloId}`;
+      return `${query.figure} of the SLO ${query.sloId}`;
     case 'check':
-      return `how the synthetic check ${query.checkId} stands`;
+      return `state of the synthetic check ${query.checkId}`;
     case 'anomaly':
       return query.query === undefined
         ? `anomalies of the detector ${query.detectorId}`
         : `anomalies of ${textOf(query.query)}`;
     case 'forecast': {
       const [side, limit] = Object.entries(query.until)[0] ?? [];
-      return `how probable it is within ${query.horizon} that these are ${side} ${limit}: ${textOf(query.query)}`;
+      return `probability within ${query.horizon} of ${side} ${limit} for ${textOf(query.query)}`;
     }
     default:
       return formulaText(query);
@@ -68,7 +68,7 @@ const recordsText = (signal: QuerySignal, search: string | undefined): string =>
 };
 
 const functions: Readonly<Record<Exclude<Measure['function'], 'percentile' | 'count' | 'rate'>, string>> = {
-  distinct: 'number of different values of',
+  distinct: 'number of distinct values of',
   sum: 'sum of',
   avg: 'average of',
   min: 'minimum of',
@@ -115,12 +115,12 @@ const overTimes: Readonly<Record<MetricQuery['overTime'], string>> = {
   quantile: 'quantile',
 };
 const acrosses: Readonly<Record<MetricQuery['across'], string>> = {
-  sum: 'of all its series together',
+  sum: 'over all its series',
   avg: 'averaged over its series',
-  min: 'the least of its series',
-  max: 'the most of its series',
+  min: 'minimum of its series',
+  max: 'maximum of its series',
   count: 'as the number of its series',
-  none: 'for each series by itself',
+  none: 'for each series separately',
 };
 
 const metricText = (query: MetricQuery): string => {

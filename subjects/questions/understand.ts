@@ -58,7 +58,7 @@ export const understand = (input: Question, catalogue: Catalogue, labelled: Labe
   if (all.length > maxWords)
     return refused({
       code: 'unclear',
-      reason: `it has more than ${maxWords} words: ask for one thing`,
+      reason: `the question has more than ${maxWords} words: enter a shorter question`,
       nearest: [],
       operation: null,
     });
@@ -112,7 +112,7 @@ const refused = (refusal: Refusal, words: readonly ReadWord[] = []): Understandi
 /** Returns the result for a question that is already a query, in one language or for several telemetry signals. */
 const written = (question: string, range: Range, queries: readonly Interpretation['query'][]): Understanding => {
   const interpretations = queries.map((query): Interpretation => {
-    const mappedTo = query.kind === 'promql' ? 'an expression of PromQL' : 'a search';
+    const mappedTo = query.kind === 'promql' ? 'a PromQL expression' : 'a search';
     return { query, range, stepMs: undefined, conditions: [], words: [{ text: question.trim(), mappedTo: mappedTo }] };
   });
   return interpretations.length === 1
@@ -139,7 +139,7 @@ const inSearchLanguage = (question: string, range: Range, records: readonly Read
   const nearest = [...new Set(unknown.flatMap((name) => namesLike(name, names)))].slice(0, maxNamed);
   return refused({
     code: 'unknown-name',
-    reason: 'it is a search, but neither log records nor spans have all the names in it',
+    reason: 'the search uses names that neither log records nor spans have in full',
     nearest,
     operation: null,
   });
@@ -237,7 +237,7 @@ const concluded = (attempts: readonly Attempt[], readings: readonly Reading[], c
   const failed = attempts.flatMap((each) => ('unknown' in each ? [each] : []));
   const closest = failed.toSorted((one, other) => one.unknown.length - other.unknown.length)[0];
   if (closest === undefined)
-    return refused({ code: 'unclear', reason: 'nothing is asked', nearest: [], operation: null });
+    return refused({ code: 'unclear', reason: 'the question is empty', nearest: [], operation: null });
   if (closest.problem !== undefined)
     return refused({ code: 'unclear', reason: closest.problem, nearest: [], operation: null }, closest.words);
   return refused(unknownNames(closest.unknown, readings, catalogue), closest.words);
@@ -260,6 +260,6 @@ const unknownNames = (unknown: readonly string[], readings: readonly Reading[], 
     code: 'unknown-name',
     nearest,
     operation: null,
-    reason: `nothing that landed is called ${list}: no service, field, value or metric${like}`,
+    reason: `no stored data is named ${list}: no service, field, value or metric${like}`,
   };
 };

@@ -13,7 +13,7 @@ export const refuseIncomplete = (draft: Draft): void => {
 
 const requireSomething = ({ nouns, conditions, loose, groupBy, distinct }: Draft): void => {
   if (nouns.size + conditions.length + loose.length + groupBy.length + distinct.length === 0)
-    throw new Unclear('it does not say of what: name logs, requests, spans, a service, a field or a metric');
+    throw new Unclear('the question has no subject: name logs, requests, spans, a service, a field or a metric');
 };
 
 /** "Which services call billing": a single service cannot be grouped, so the question has a different meaning. */
@@ -23,7 +23,7 @@ const refuseGroupsOfOne = ({ groupBy, conditions }: Draft): void => {
   );
   if (one !== undefined)
     throw new Unclear(
-      `it asks by ${one.field}, of which it names one alone: leave out ${one.value} or "by ${one.field}"`,
+      `the question groups by ${one.field}, but contains only one value of it: remove ${one.value} or "by ${one.field}"`,
     );
 };
 
@@ -34,34 +34,34 @@ const hasNumber = ({ loose }: Draft): boolean => loose.some(({ isNumber }) => is
 const lost: readonly (readonly [isLost: (draft: Draft) => boolean, reason: string])[] = [
   [
     ({ ways, distinct }) => ways.has('distinct') && distinct.length === 0,
-    'it does not say of which field the different values are: name one, such as "different services"',
+    'the distinct values have no field: name one, such as "different services"',
   ],
   [
     (draft) =>
       draft.distinct.length > 0 && (draft.figures.length > 0 || draft.nouns.has('latency') || hasNumber(draft)),
-    'it asks for a number of values and for another figure: ask for one at a time',
+    'the question contains a number of values and another aggregation: use one at a time',
   ],
   [
     ({ ways }) => ways.has('when') && !ways.has('newest') && !ways.has('oldest'),
-    'when something happens is told by its records: ask for the last or first of them',
+    'the time of an event is in its records: query the last or first records',
   ],
   [
     ({ ways, limit }) => ways.has('share') && limit !== undefined,
-    'shares are told of all groups: leave out the number',
+    'shares are calculated for all groups: remove the number',
   ],
   [
     (draft) => draft.ways.has('share') && isRanked(draft) && draft.groupBy.length + draft.loose.length === 0,
-    'it does not say of what the share is highest: name a field, such as "by service"',
+    'the highest share has no field: name a field, such as "by service"',
   ],
   [
     ({ ways, nouns, distinct, figures }) =>
       ways.has('share') &&
       (nouns.has('latency') || distinct.length > 0 || figures.some(({ function: name }) => name !== 'avg')),
-    'it asks for a share and for another figure: ask for one at a time',
+    'the question contains a share and another aggregation: use one at a time',
   ],
   [
     ({ ways, nouns, conditions }) =>
       ways.has('count') && nouns.has('latency') && conditions.some(({ isPart }) => isPart === true),
-    'it asks for a number and for a duration, which are not of the same: ask for one at a time',
+    'the question contains a number and a duration of different data: use one at a time',
   ],
 ];

@@ -110,7 +110,7 @@ export const bestSentences = (question: string, found: readonly FoundPassage[]):
   const weights = weightsOf(question, stems);
   const [first] = found;
   if (first === undefined || partOf(weights, stems[0] ?? new Set()) < fairPart)
-    return { sentences: [], reason: 'unknown, because no passage says anything of what is asked' };
+    return { sentences: [], reason: 'unknown, because no passage contains an answer to the question' };
   const fair = found.flatMap((passage, index) =>
     passage.score >= fairScore * first.score ? [{ passage, index }] : [],
   );
@@ -133,5 +133,8 @@ export const bestSentences = (question: string, found: readonly FoundPassage[]):
     .slice(0, maxSentences)
     .sort((one, other) => one.index - other.index || one.place - other.place);
   const sentences = chosen.map(({ text }) => ({ text, passages: [...new Set(places.get(text) ?? [])] }));
-  return { sentences, reason: sentences.length === 0 ? 'the passages have no sentences: read them as they are' : null };
+  return {
+    sentences,
+    reason: sentences.length === 0 ? 'the passages contain no sentences: read the passages themselves' : null,
+  };
 };

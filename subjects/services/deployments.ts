@@ -90,7 +90,12 @@ export const readDeployments = async (
     ),
     partial:
       events.length > maxDeployments
-        ? [{ code: 'rows', message: `there are more than ${maxDeployments} recorded deployments; the newest are read` }]
+        ? [
+            {
+              code: 'rows',
+              message: `there are more than ${maxDeployments} recorded deployments; only the newest are included`,
+            },
+          ]
         : [],
   };
 };

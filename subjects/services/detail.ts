@@ -144,7 +144,7 @@ export const readServiceParts = async (
   if (rows.length > maxResources)
     partial.push({
       code: 'groups',
-      message: `there are more than ${maxResources} resources; those seen last are shown`,
+      message: `there are more than ${maxResources} resources; only the most recently seen are shown`,
     });
   if (edges.length > maxEdges) partial.push({ code: 'groups', message: `only ${maxEdges} dependencies are counted` });
   const distinct = (key: string): string[] =>
@@ -256,7 +256,7 @@ const versionsOf = (seen: readonly Seen[], received: ReadonlyMap<string, string>
         ...sums,
         environments: [...environments].sort(),
         instances: instances.size,
-        firstReceived: first ?? { value: null, reason: 'it was not kept' },
+        firstReceived: first ?? { value: null, reason: 'it is not stored' },
       };
     })
     .sort(byLastSeen);

@@ -48,7 +48,7 @@ export const readEndpoints = async (
         ? [
             {
               code: 'groups',
-              message: `there are more than ${maxEndpoints} endpoints; those with the most requests are listed`,
+              message: `there are more than ${maxEndpoints} endpoints; only those with the most requests are listed`,
             },
           ]
         : [],

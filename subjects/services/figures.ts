@@ -120,7 +120,7 @@ export const thresholdsOf = (settings: ServiceSettings, overrideMs?: number): ((
 };
 
 const unknown = (reason: string): z.output<typeof Unknown> => ({ value: null, reason });
-const noRequests = unknown('there was no request');
+const noRequests = unknown('there were no requests');
 
 /** Returns the metrics of counts in a number of seconds. */
 export const figuresOf = (counted: Counted, seconds: number, thresholdMs: number): Figures => {
@@ -162,7 +162,7 @@ export const apdexOf = (counted: Counted, thresholdMs: number): Figures['apdex']
   const { requests, errors, buckets, errorBuckets } = counted;
   if (requests === 0) return noRequests;
   if (sumOf(errorBuckets) !== errors)
-    return unknown('some of these requests were counted by a former version, without the durations of failed ones');
+    return unknown('some of these requests were counted by an earlier version, without durations of failed requests');
   const bound = nearestBucket(thresholdMs * 1e6);
   const satisfied = sumOf(buckets, bound) - sumOf(errorBuckets, bound);
   const tolerated = sumOf(buckets, bound + fourfold) - sumOf(errorBuckets, bound + fourfold) - satisfied;

@@ -112,7 +112,7 @@ export const readServices = async (
       ? [
           {
             code: 'groups',
-            message: `there are more than ${maxServices} services; search for a name, or ask for one project`,
+            message: `there are more than ${maxServices} services; search for a name, or select one project`,
           },
         ]
       : [];

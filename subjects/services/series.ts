@@ -29,7 +29,7 @@ export const readServiceSeries = async ({ columns }: Reading, question: SeriesQu
   const { service, endpoint, stepMs, minutes, apdexThresholdMs } = question;
   if (stepMs % minuteMs !== 0) throw invalid('step', 'must be whole minutes');
   if (endpoint !== undefined && question.environment !== undefined)
-    throw invalid('environment', 'endpoints are counted without their environment: leave one of the two out');
+    throw invalid('environment', 'endpoints are counted without their environment: set only one of the two');
   const steps = stepsOf({ from: minutes.from, to: minutes.to - 1n }, stepMs);
   const { where, parameters } = chosenActivity(question);
   const rows = await columns.query<CountedRow & { readonly step: string }>(

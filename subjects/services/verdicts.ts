@@ -135,7 +135,7 @@ export const judge = async (
   const { sides, judged } = await judgementOf(reading, choice, deployment, all);
   const [before, after] = sides.map(({ span, minutes }): JudgedDeployment['before'] => {
     if (span.toMs <= span.fromMs)
-      return { value: null, reason: 'there is no whole minute to another deployment, or until now' };
+      return { value: null, reason: 'there is no whole minute until the next deployment or now' };
     const seconds = (span.toMs - span.fromMs) / 1000;
     return {
       ...rangeText(span),
@@ -186,7 +186,7 @@ const verdictOf = (sides: Sides, dayBefore: Sides): Judged => {
     return {
       ...nothing,
       verdict: 'unknown',
-      reason: `${requestsOf(before)} requests in ${before.length} minutes before and ${requestsOf(after)} in ${after.length} after: at least ${minRequests} in ${minMinutes} minutes of each are needed`,
+      reason: `${requestsOf(before)} requests in ${before.length} minutes before and ${requestsOf(after)} in ${after.length} after: at least ${minRequests} in ${minMinutes} minutes of each are required`,
     };
   const found = compareSides(sides).map((each) => ({ ...each, interval: [...each.interval] as [number, number] }));
   const changed = found.filter(({ verdict }) => verdict === 'better' || verdict === 'worse');
@@ -204,14 +204,14 @@ const verdictOf = (sides: Sides, dayBefore: Sides): Judged => {
       aspects: found,
       verdict: worse.length > 0 ? 'worse' : 'better',
       confidence: Math.max(...decisive.map(({ confidence }) => confidence)),
-      reason: `${news.map(({ aspect, verdict }) => `${words[aspect]} ${verdict}`).join(', ')}${dayBeforeChanges.length > 0 ? '; not so at these hours the day before' : '; nothing of the day before to compare with'}`,
+      reason: `${news.map(({ aspect, verdict }) => `${words[aspect]} ${verdict}`).join(', ')}${dayBeforeChanges.length > 0 ? '; not at these hours on the previous day' : '; no data of the previous day to compare with'}`,
     };
   if (changed.length > 0)
     return {
       ...nothing,
       aspects: found,
       verdict: 'unknown',
-      reason: `${changed.map(({ aspect, verdict }) => `${words[aspect]} ${verdict}`).join(', ')}, as at these hours the day before`,
+      reason: `${changed.map(({ aspect, verdict }) => `${words[aspect]} ${verdict}`).join(', ')}, as at these hours on the previous day`,
     };
   const unsure = found.filter(({ verdict }) => verdict === 'unknown');
   if (unsure.length > 0)
@@ -219,12 +219,12 @@ const verdictOf = (sides: Sides, dayBefore: Sides): Judged => {
       ...nothing,
       aspects: found,
       verdict: 'unknown',
-      reason: `too few requests to tell a change of ${unsure.map(({ aspect }) => words[aspect]).join(' and ')} from chance`,
+      reason: `too few requests to distinguish a change of ${unsure.map(({ aspect }) => words[aspect]).join(' and ')} from chance`,
     };
   return {
     aspects: found,
     verdict: 'no difference',
     confidence: Math.min(...found.map(({ confidence }) => confidence)),
-    reason: 'any difference is too small to matter',
+    reason: 'every difference is insignificant',
   };
 };

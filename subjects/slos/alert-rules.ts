@@ -47,7 +47,7 @@ const labelsOfSlo = (id: string, slo: SloFields): Record<string, string> => ({
   ...labelsOf(slo.query.alerting.labels),
 });
 
-const madeBy = 'Made by a service level objective, and changed through it alone.';
+const madeBy = 'Managed by an SLO. Change it in the SLO.';
 
 /** Returns the burn rate rules. Windows are multiples of the slice, and at least one slice. */
 const rulesOfRates = (id: string, slo: SloFields): AlertRuleFields[] => {
@@ -110,7 +110,7 @@ const ruleOfStep = (id: string, slo: SloFields, step: SloPolicyStep, place: numb
     annotations: {
       summary: isOfBudget
         ? `Less than ${budgetRemainingBelow} % of the error budget of ${plain(slo.name)} is left`
-        : `${plain(slo.name)} spends its error budget {{ $value | humanize }} times faster than it may`,
+        : `${plain(slo.name)} burns its error budget {{ $value | humanize }} times faster than allowed`,
     },
   });
 };

@@ -30,11 +30,13 @@ const Sli = z
     const has = (part: keyof typeof sli): boolean => sli[part] !== undefined;
     const isThreshold = thresholdParts.some(has);
     const checks: readonly (readonly [path: string, isWrong: boolean, message: string])[] = [
-      ...thresholdParts.map((part) => [part, isThreshold && !has(part), 'is required of a threshold'] as const),
-      ...ratioParts.map((part) => [part, isThreshold && has(part), 'must be left out beside a threshold'] as const),
+      ...thresholdParts.map((part) => [part, isThreshold && !has(part), 'is required for a threshold'] as const),
+      ...ratioParts.map(
+        (part) => [part, isThreshold && has(part), 'must not be set together with a threshold'] as const,
+      ),
       ['total', !isThreshold && !has('total'), 'is required'],
-      ['good', !(isThreshold || has('good') || has('bad')), 'is required, or bad'],
-      ['bad', !isThreshold && has('good') && has('bad'), 'must be left out beside good'],
+      ['good', !(isThreshold || has('good') || has('bad')), 'is required, unless bad is set'],
+      ['bad', !isThreshold && has('good') && has('bad'), 'must not be set together with good'],
     ];
     for (const [path, isWrong, message] of checks)
       if (isWrong) context.addIssue({ code: 'custom', path: [path], message });
@@ -46,8 +48,8 @@ const Calendar = z.strictObject({
   timeZone: TimeZone,
   startsAt: z
     .string()
-    .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d$/, 'must be a date and time on the wall clock, such as 2026-01-01T00:00')
-    .refine((text) => wallTimeOf(text) !== undefined, 'must be a date that there is'),
+    .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d$/, 'must be a local date and time, such as 2026-01-01T00:00')
+    .refine((text) => wallTimeOf(text) !== undefined, 'must be an existing date'),
 });
 
 const labels = (maxLength: number) =>

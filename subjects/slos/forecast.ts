@@ -112,7 +112,7 @@ export const forecastOf = (from: ForecastFrom): Forecast => {
   if (known.length * 5 < windowBlocks || known.length < 10) {
     return {
       state: 'unknown',
-      reason: `${known.length} of ${windowBlocks} parts of the window are known; a forecast needs a fifth of them, and 10`,
+      reason: `${known.length} of ${windowBlocks} parts of the window have data; a forecast needs a fifth of the parts, and at least 10`,
     };
   }
   const random = randomOf(known.length);

@@ -33,9 +33,12 @@ const figures = async (
   );
   const wrong = answer.partial.find(({ code }) => code !== 'delay');
   if (wrong !== undefined)
-    throw new PermanentError('slo-indicator', `the indicator was answered in part: ${wrong.message}`);
+    throw new PermanentError('slo-indicator', `the indicator returned a partial result: ${wrong.message}`);
   if (answer.series.length > 1)
-    throw new PermanentError('slo-indicator', `the indicator gave ${answer.series.length} series: sum them up to one`);
+    throw new PermanentError(
+      'slo-indicator',
+      `the indicator returned ${answer.series.length} series: aggregate them to one`,
+    );
   return new Map(
     (answer.series[0]?.points ?? []).flatMap(([beginMs, value]) => {
       const figure = numberOf(value);

@@ -52,16 +52,20 @@ export const policyProblems = ({ steps }: SloPolicyFields, { query: { slice } }:
       [
         'burnRate',
         budgetRemainingBelow === undefined && burnRate === undefined,
-        'is required, or budgetRemainingBelow',
+        'is required, unless budgetRemainingBelow is set',
       ],
       [
         'burnRate',
         budgetRemainingBelow !== undefined && burnRate !== undefined,
-        'must be left out beside budgetRemainingBelow',
+        'must not be set together with budgetRemainingBelow',
       ],
-      ['window', burnRate !== undefined && window === undefined, 'is required beside burnRate'],
+      ['window', burnRate !== undefined && window === undefined, 'is required together with burnRate'],
       ['window', burnRate === undefined && window !== undefined, 'is for burnRate only'],
-      ['window', window !== undefined && msOf(window) % msOf(slice) !== 0, `must be whole slices, of ${slice} each`],
+      [
+        'window',
+        window !== undefined && msOf(window) % msOf(slice) !== 0,
+        `must be a multiple of the slice of ${slice}`,
+      ],
     ];
     return checks.flatMap(([field, isWrong, message]) =>
       isWrong ? [{ path: `steps.${index}.${field}`, message }] : [],

@@ -24,8 +24,8 @@ const found = (checks: Check): Problem[] =>
 const aggregateProblems = (query: Extract<Query, { kind: 'aggregate' }>, path: string, isCount: boolean): Problem[] => {
   const adds = query.measures.every((measure) => measure.function === 'count' || measure.function === 'sum');
   return found([
-    [`${path}.groupBy`, query.groupBy.length > 0, 'must be empty: an objective has one figure for each slice'],
-    [`${path}.measures`, query.measures.length > 1, 'must be one'],
+    [`${path}.groupBy`, query.groupBy.length > 0, 'must be empty: an SLO has one value for each slice'],
+    [`${path}.measures`, query.measures.length > 1, 'must contain exactly one measure'],
     [`${path}.measures.0.function`, isCount && !adds, 'must be count or sum, so that slices add up'],
   ]);
 };
@@ -33,8 +33,8 @@ const aggregateProblems = (query: Extract<Query, { kind: 'aggregate' }>, path: s
 const metricProblems = (query: Extract<Query, { kind: 'metric' }>, path: string, isCount: boolean): Problem[] => {
   const adds = ['increase', 'sum', 'count'].includes(query.overTime) && query.across === 'sum';
   return found([
-    [`${path}.groupBy`, query.groupBy.length > 0, 'must be empty: an objective has one figure for each slice'],
-    [`${path}.across`, query.across === 'none', 'must be other than none: an objective has one figure for each slice'],
+    [`${path}.groupBy`, query.groupBy.length > 0, 'must be empty: an SLO has one value for each slice'],
+    [`${path}.across`, query.across === 'none', 'must not be none: an SLO has one value for each slice'],
     [`${path}.overTime`, isCount && !adds, 'must be increase, sum or count, across sum, so that slices add up'],
   ]);
 };
@@ -42,14 +42,14 @@ const metricProblems = (query: Extract<Query, { kind: 'metric' }>, path: string,
 const queryProblems = (query: Query | undefined, path: string, isCount: boolean): Problem[] => {
   switch (query?.kind) {
     case 'slo':
-      return [{ path: `${path}.kind`, message: 'must ask telemetry, not an objective' }];
+      return [{ path: `${path}.kind`, message: 'must query telemetry, not an SLO' }];
     case 'check':
-      return [{ path: `${path}.kind`, message: 'must ask telemetry: ask the signal synthetics for runs' }];
+      return [{ path: `${path}.kind`, message: 'must query telemetry: query the signal synthetics for runs' }];
     case 'anomaly':
     case 'forecast':
-      return [{ path: `${path}.kind`, message: 'must ask telemetry, not what is unusual or to come' }];
+      return [{ path: `${path}.kind`, message: 'must query telemetry, not anomalies or forecasts' }];
     case 'rows':
-      return [{ path: `${path}.kind`, message: 'must give a figure, not rows: take an aggregate' }];
+      return [{ path: `${path}.kind`, message: 'must return a value, not rows: use an aggregate' }];
     case 'aggregate':
       return aggregateProblems(query, path, isCount);
     case 'metric':
@@ -77,7 +77,7 @@ const windowProblems = ({ query, windowDays }: SloFields): Problem[] => {
   const sliceMs = msOf(slice);
   const isDividing = calendar === undefined ? (windowDays * dayMs) % sliceMs === 0 : hourMs % sliceMs === 0;
   const what =
-    calendar === undefined ? `the window of ${windowDays} days` : 'an hour, as days of a calendar have 23 to 25';
+    calendar === undefined ? `the window of ${windowDays} days` : 'one hour, because calendar days have 23 to 25';
   return found([
     ['query.slice', sliceMs % minuteMs !== 0, 'must be whole minutes'],
     ['query.slice', sliceMs % minuteMs === 0 && !isDividing, `must divide ${what}`],
@@ -90,7 +90,7 @@ const shortFormProblems = ({ type, signal, service, latencyThresholdMs }: SloFie
   found([
     ['query.sli', type === 'ratio' || type === 'threshold', `is required for the type ${type}`],
     ['service', service === '', 'is required: without query.sli, the requests of a service are counted'],
-    ['signal', signal !== 'traces', 'must be traces: without query.sli, requests are counted, which are spans'],
+    ['signal', signal !== 'traces', 'must be traces: without query.sli, requests are counted from spans'],
     ['latencyThresholdMs', type === 'latency' && latencyThresholdMs === null, 'is required for the type latency'],
     ['latencyThresholdMs', type !== 'latency' && latencyThresholdMs !== null, 'is for the type latency only'],
   ]);
@@ -120,7 +120,7 @@ export const sloProblems = (slo: SloFields): Problem[] => {
     ...found([
       ['query.sli.total', slo.type === 'ratio' && isThreshold, 'is required for the type ratio'],
       ['query.sli.value', slo.type === 'threshold' && !isThreshold, 'is required for the type threshold'],
-      ['latencyThresholdMs', slo.latencyThresholdMs !== null, 'must be left out beside query.sli'],
+      ['latencyThresholdMs', slo.latencyThresholdMs !== null, 'must not be set together with query.sli'],
     ]),
     ...(['good', 'bad', 'total', 'value'] as const).flatMap((part) =>
       partProblems(sli[part], `query.sli.${part}`, part !== 'value'),

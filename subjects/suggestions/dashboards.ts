@@ -17,10 +17,10 @@ export const dashboardSuggestions = (rankings: readonly TemplateStatus[]): Sugge
       return {
         kind: 'dashboard',
         subject: id,
-        title: `Make the dashboard ${document.name}`,
+        title: `Create the dashboard ${document.name}`,
         weight: Math.max(1, filled),
-        evidence: `${filled} of its ${panels} panels would show something of the last day, and no dashboard was made of it`,
-        effect: `a dashboard with ${panels} panels, which can be changed`,
+        evidence: `${filled} of its ${panels} panels would show data of the last day, and no dashboard was created from it`,
+        effect: `a dashboard with ${panels} panels, which you can edit`,
         request: { method: 'POST', path: `/api/templates/${id}/instantiate`, body: {} },
       };
     });

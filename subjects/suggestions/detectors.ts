@@ -31,7 +31,9 @@ const ofMetric =
   (names: readonly string[], queryFor: (metric: string) => object) =>
   ({ metrics }: Catalogue): ReturnType<Shipped['watches']> => {
     const metric = names.find((name) => metrics.some((each) => each.name === name));
-    return metric === undefined ? undefined : { what: `the metric ${metric} lands`, count: 1, query: queryFor(metric) };
+    return metric === undefined
+      ? undefined
+      : { what: `the metric ${metric} is received`, count: 1, query: queryFor(metric) };
   };
 
 const spans = (search: string, measure: object) => ({
@@ -171,8 +173,8 @@ export const detectorSuggestions = (
         subject: name,
         title: `Watch for anomalies: ${name}`,
         weight: watched.count,
-        evidence: `${watched.what}, and no detector asks for this`,
-        effect: `${description} is watched each minute, with one false alarm a week at most for all series together`,
+        evidence: `${watched.what}, and no detector queries it`,
+        effect: `${description} is evaluated every minute, with at most one false alarm per week over all series`,
         request: { method: 'POST', path: '/api/ai/detectors', body },
       },
     ];

@@ -162,14 +162,14 @@ export const noisyRuleSuggestion = (history: RuleHistory, days: number): Suggest
   const { value, before, after, acknowledged } = better;
   const [{ operator = 'above', value: present = 0 } = {}] = history.rule.condition.thresholds;
   const lost =
-    acknowledged === 0 ? 'nobody acknowledged one' : `none of the ${acknowledged} lost that somebody acknowledged`;
+    acknowledged === 0 ? 'nobody acknowledged one' : `none of the ${acknowledged} acknowledged alerts would be lost`;
   const { id, version, ...fields } = withValue(rule, value);
   return {
     kind: 'noisy-rule',
     subject: id,
-    title: `Move the threshold of ${rule.name}`,
+    title: `Change the threshold of ${rule.name}`,
     weight: before,
-    evidence: `${rule.name} fired ${before} times in the last ${days} days with the threshold ${operator} ${present}; by the same values, ${operator} ${value} would have fired ${after} times`,
+    evidence: `${rule.name} fired ${before} times in the last ${days} days with the threshold ${operator} ${present}; with the same values, ${operator} ${value} would have fired ${after} times`,
     effect: `${before} → ${after} alerts in ${days} days, ${lost}`,
     request: {
       method: 'PUT',

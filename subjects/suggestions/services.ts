@@ -59,10 +59,10 @@ const objectiveFor = ({ name, requests, failed }: ServiceSeen): Suggestion => {
   return {
     kind: 'slo',
     subject: name,
-    title: `Set an objective for ${name}`,
+    title: `Create an SLO for ${name}`,
     weight: requests,
-    evidence: `${name} answered ${requests} requests in the last day, ${percent(good)} of them without an error, and neither an objective nor an alert watches it`,
-    effect: `an availability of ${targetPct} % over 30 days is measured, and alerts tell when its budget is spent too fast`,
+    evidence: `${name} served ${requests} requests in the last day, ${percent(good)} of them without an error, and no SLO or alert covers it`,
+    effect: `an availability of ${targetPct} % over 30 days is measured, and alerts fire if its error budget burns too fast`,
     request: { method: 'POST', path: '/api/slos', body },
   };
 };
@@ -96,8 +96,8 @@ const ruleFor = ({ name, errorLogs }: ServiceSeen): Suggestion => {
     subject: name,
     title: `Alert on errors of ${name}`,
     weight: errorLogs,
-    evidence: `${name} wrote ${errorLogs} records of errors in the last day (${Number(expectedPerWindow.toFixed(1))} in ${minutesOfWindow} minutes), and neither an objective nor an alert watches it`,
-    effect: `an alert fires when there are more than ${value} in ${minutesOfWindow} minutes`,
+    evidence: `${name} wrote ${errorLogs} error records in the last day (${Number(expectedPerWindow.toFixed(1))} in ${minutesOfWindow} minutes), and no SLO or alert covers it`,
+    effect: `an alert fires if there are more than ${value} in ${minutesOfWindow} minutes`,
     request: { method: 'POST', path: '/api/v2/alerts/rules', body },
   };
 };

@@ -250,8 +250,8 @@ const sources: Readonly<Record<string, (context: SuggestionContext) => Promise<S
   services: ofServices,
   detectors: ofDetectors,
   dashboards: ofDashboards,
-  'metrics that nothing reads': ofMetrics,
-  'attributes that nothing reads': ofAttributes,
+  'unused metrics': ofMetrics,
+  'unused attributes': ofAttributes,
   'large log patterns': ofPatterns,
 };
 
@@ -269,7 +269,7 @@ export const suggestNow = async (context: SuggestionContext): Promise<Suggested>
       try {
         return await read(context);
       } catch (error) {
-        context.log.warn({ error: String(error), what }, 'what suggestions are made of cannot be read');
+        context.log.warn({ error: String(error), what }, 'the data for suggestions cannot be read');
         missing.push(what);
         return [];
       }

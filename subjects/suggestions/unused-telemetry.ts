@@ -34,8 +34,8 @@ export const unusedMetricSuggestions = (
         subject: metric,
         title: `Stop sending ${metric}`,
         weight: series,
-        evidence: `${metric} has ${series} series of the last day, and none of ${searchedIn} reads it; queries of other programs are not known here`,
-        effect: `${series} of ${all} series of the largest metrics are not stored any more; where it is sent, drop it: in a collector with a filter processor, \`metric: ['name == ${JSON.stringify(metric)}']\``,
+        evidence: `${metric} has ${series} series of the last day, and none of ${searchedIn} uses it; queries of other programs are not known here`,
+        effect: `${series} of ${all} series of the largest metrics are no longer stored; drop it at the source: in a collector with a filter processor, \`metric: ['name == ${JSON.stringify(metric)}']\``,
         request: null,
       };
     });
@@ -76,8 +76,8 @@ export const unusedAttributeSuggestions = (
       subject: `${signal} ${key}`,
       weight: Math.round(1000 * share),
       title: `Stop sending the attribute ${key} with ${records}`,
-      evidence: `${key} is ${Math.round(100 * share)} % of the texts and attributes of ${scannedRecords} ${records} of the last day, ${Math.round(100 * ofRecords)} % of which have it, and none of ${unnamed.searchedIn} names it; what people search for by hand is not known here`,
-      effect: `${records} are up to ${Math.round(100 * share)} % smaller; where they are sent, leave it out: in a collector with a transform processor, \`context: ${context}\`, \`delete_key(attributes, ${JSON.stringify(key)})\``,
+      evidence: `${key} is ${Math.round(100 * share)} % of the texts and attributes of ${scannedRecords} ${records} of the last day, ${Math.round(100 * ofRecords)} % of which have it, and none of ${unnamed.searchedIn} uses it; manual searches are not known here`,
+      effect: `${records} are up to ${Math.round(100 * share)} % smaller; remove it at the source: in a collector with a transform processor, \`context: ${context}\`, \`delete_key(attributes, ${JSON.stringify(key)})\``,
       request: null,
     }));
 };
@@ -101,9 +101,9 @@ export const patternSuggestions = (patterns: readonly PatternCost[], all: number
     .map(({ id, service, template, records }) => ({
       kind: 'log-pattern',
       subject: id,
-      title: `Write less of one log pattern of ${service}`,
+      title: `Reduce one log pattern of ${service}`,
       weight: records,
-      evidence: `${records} of ${all} records of the last day (${Math.round((100 * records) / all)} %), none of them a warning or an error, are of one pattern: ${template.slice(0, 200).toWellFormed()}`,
-      effect: `up to ${Math.round((100 * records) / all)} % fewer log records; where it is written, raise the level of its logger, or sample it`,
+      evidence: `${records} of ${all} records of the last day (${Math.round((100 * records) / all)} %), none of them a warning or an error, match one pattern: ${template.slice(0, 200).toWellFormed()}`,
+      effect: `up to ${Math.round((100 * records) / all)} % fewer log records; raise the level of its logger at the source, or sample it`,
       request: null,
     }));

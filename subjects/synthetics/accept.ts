@@ -18,13 +18,13 @@ export const refusalOf = (
   check: KnownCheck | undefined,
   { location, nowMs }: { readonly location: string; readonly nowMs: number },
 ): string | undefined => {
-  if (check === undefined || !check.locations.includes(location)) return 'no check of this location has the id';
-  if (!check.enabled) return 'the check is off';
-  if (!isDueAt(check, location, dueMs)) return 'the check is not due there at that time';
-  if (dueMs > nowMs + toleranceMs) return 'the due time is not over';
-  if (dueMs < nowMs - latestMs) return 'the due time is more than an hour ago';
+  if (check === undefined || !check.locations.includes(location)) return 'no check of this location has this id';
+  if (!check.enabled) return 'the check is disabled';
+  if (!isDueAt(check, location, dueMs)) return 'the check is not due at this location at this time';
+  if (dueMs > nowMs + toleranceMs) return 'the due time is in the future';
+  if (dueMs < nowMs - latestMs) return 'the due time is more than one hour ago';
   const isWithin = startedAtMs >= dueMs - toleranceMs && startedAtMs <= dueMs + 4 * msOf(check.every) + toleranceMs;
-  return isWithin ? undefined : 'it did not start about when it was due';
+  return isWithin ? undefined : 'it did not start close to its due time';
 };
 
 interface From {
@@ -120,7 +120,7 @@ export const acceptedRuns = async (
     if (result.requestId !== undefined) {
       const storedRuns = await storeRequestedRun(documents, result.requestId, { result, saved: check, from });
       if (storedRuns !== undefined) runs.push(...storedRuns);
-      else refused.push({ index, reason: 'it was not asked for here, or another result is there' });
+      else refused.push({ index, reason: 'it was not requested at this location, or another result already exists' });
       continue;
     }
     const reason = refusalOf(result, check, from);

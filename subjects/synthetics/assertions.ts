@@ -91,18 +91,18 @@ const isPresence = (operator: Assertion['operator']): boolean => operator === 'e
 
 const nameProblem = ({ source, name }: Assertion): string | undefined => {
   const names = namesOf[source];
-  if (names === undefined) return name === undefined ? undefined : `must be left out for ${source}`;
+  if (names === undefined) return name === undefined ? undefined : `must not be set for ${source}`;
   if (name === undefined) return `is required for ${source}: ${typeof names === 'string' ? names : names.join(', ')}`;
   if (typeof names !== 'string') return names.includes(name) ? undefined : `must be one of ${names.join(', ')}`;
   return source === 'json' ? jsonPathProblem(name) : undefined;
 };
 
 const valueProblem = ({ source, name, operator, value }: Assertion): string | undefined => {
-  if (isPresence(operator)) return value === undefined ? undefined : `must be left out for ${operator}`;
+  if (isPresence(operator)) return value === undefined ? undefined : `must not be set for ${operator}`;
   if (value === undefined) return `is required for ${operator}`;
   if (isPattern(operator)) {
     const regex = regexOf(String(value));
-    return typeof regex === 'string' ? `is no regular expression (RE2): ${regex}` : undefined;
+    return typeof regex === 'string' ? `is not a valid regular expression (RE2): ${regex}` : undefined;
   }
   const isNumber = numbers.has(source) || (source === 'certificate' && name === 'daysLeft');
   if (isComparison(operator) || (isNumber && (operator === 'is' || operator === 'isNot')))

@@ -58,10 +58,10 @@ export const shortestGapMs = (times: CronTimes): number => {
 /** Returns the problem of an expression; `undefined` if it has occurrences. */
 export const cronProblem = (times: CronTimes): string | undefined => {
   try {
-    if (cronAfter(times, sampledFromMs) === undefined) return 'has no time that ever comes';
+    if (cronAfter(times, sampledFromMs) === undefined) return 'has no matching time';
     return undefined;
   } catch (error) {
     const text = (error as Error).message.replace(/^CronPattern: /, '');
-    return `is no cron expression of five parts (minute, hour, day, month, day of the week): ${text}`;
+    return `is not a cron expression of five fields (minute, hour, day, month, day of the week): ${text}`;
   }
 };

@@ -92,7 +92,7 @@ const began = (heartbeats: HeartbeatState, id: string, atMs: number): HeartbeatR
         outcome: 'unknown',
         message:
           run.id === ''
-            ? 'another run began before its end was told: give runs that overlap an id (rid)'
+            ? 'another run began before it ended: set an id (rid) for overlapping runs'
             : `more than ${maxOpen} runs are open at once`,
       }),
     ),
@@ -102,7 +102,7 @@ const began = (heartbeats: HeartbeatState, id: string, atMs: number): HeartbeatR
 const outcomeOf = ({ signal, exitCode, message }: HeartbeatPing): { outcome: Outcome; message: string } => {
   const isFailed = signal === 'fail' || (exitCode ?? 0) !== 0;
   if (!isFailed) return { outcome: 'passed', message };
-  const reason = exitCode === null ? 'it told a failure' : `it ended with exit code ${exitCode}`;
+  const reason = exitCode === null ? 'it reported a failure' : `it ended with exit code ${exitCode}`;
   return { outcome: 'failed', message: message === '' ? reason : `${reason}: ${message}` };
 };
 
@@ -142,7 +142,7 @@ const overlapping = (gaps: readonly Span[], { fromMs, toMs }: Span): Span | unde
   gaps.findLast((gap) => gap.fromMs <= toMs && gap.toMs >= fromMs);
 
 const formatGap = ({ fromMs, toMs }: Span): string =>
-  `no beats were taken from ${new Date(fromMs).toISOString()} to ${new Date(toMs).toISOString()}`;
+  `no heartbeats were accepted from ${new Date(fromMs).toISOString()} to ${new Date(toMs).toISOString()}`;
 
 /** Starts monitoring, or applies new settings; past due times are not expected. */
 const watched = (
@@ -178,7 +178,7 @@ const tooLong = (
         message:
           gap === undefined
             ? `it did not end within ${maxRunDuration}`
-            : `its end was not told within ${maxRunDuration}; ${formatGap(gap)}`,
+            : `its end was not reported within ${maxRunDuration}; ${formatGap(gap)}`,
       });
     }),
   };
@@ -203,7 +203,8 @@ const missed = (
       toldMs: dueMs + lateMs,
       durationMs: 0,
       outcome: gap === undefined ? 'failed' : 'unknown',
-      message: gap === undefined ? `no beat came within ${durationText(lateMs)} of when it was due` : formatGap(gap),
+      message:
+        gap === undefined ? `no heartbeat arrived within ${durationText(lateMs)} of the due time` : formatGap(gap),
     });
     answeredMs = Math.max(dueMs, gap?.toMs ?? dueMs);
   }

@@ -89,9 +89,9 @@ const maxDescents = 2;
 /** Returns why an expression cannot be evaluated on a response of any size; `undefined` if it can. */
 export const jsonPathProblem = (text: string): string | undefined => {
   const read = readJsonPath(text);
-  if (typeof read === 'string') return `is no JSONPath: ${read}`;
+  if (typeof read === 'string') return `is not a valid JSONPath: ${read}`;
   const syntax = withoutTexts(text);
   // It would be evaluated on the complete response for each element.
-  if (syntax.indexOf('$', 1) > 0) return 'must not ask `$` within a filter: take what is within the element, with `@`';
+  if (syntax.indexOf('$', 1) > 0) return 'must not use `$` in a filter: select values of the element with `@`';
   return syntax.split('..').length > maxDescents + 1 ? `must have at most ${maxDescents} \`..\`` : undefined;
 };

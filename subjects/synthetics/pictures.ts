@@ -12,9 +12,9 @@ const tries = 3;
 const put = async (documents: TenantDocuments, id: string, picture: SyntheticPicture): Promise<string | undefined> => {
   const pictures = documents.collection(syntheticPictures);
   const before = await pictures.find(id);
-  if (before !== undefined && before.dueMs >= picture.dueMs) return 'there is one of this run, or of a later one';
+  if (before !== undefined && before.dueMs >= picture.dueMs) return 'this or a later run already has a screenshot';
   if (before !== undefined) await pictures.replace(id, picture, before.version);
-  else if ((await pictures.count()) >= maxPictures) return `there are ${maxPictures} pictures, and no more are kept`;
+  else if ((await pictures.count()) >= maxPictures) return `the maximum of ${maxPictures} screenshots is reached`;
   else await pictures.insert({ ...picture, id });
   return undefined;
 };
@@ -29,7 +29,7 @@ export const storePicture = async (
   const check = stored && readCheck(stored);
   const refusal = refusalOf(run, check, { location, nowMs });
   if (refusal !== undefined) return refusal;
-  if (check?.type !== 'browser') return 'runs of this check have no page';
+  if (check?.type !== 'browser') return 'runs of this check have no screenshots';
   const kind = outcome === 'failed' ? 'failed' : 'good';
   for (let left = tries; left > 0; left--) {
     try {
@@ -40,5 +40,5 @@ export const storePicture = async (
       if (!(error instanceof ConflictError)) throw error;
     }
   }
-  return 'others are kept at the same time';
+  return 'other screenshots are being stored at the same time';
 };

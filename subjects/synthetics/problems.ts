@@ -18,43 +18,43 @@ const settingsProblems = (check: CheckFields): readonly Problem[] =>
   checkTypes.flatMap(({ type }) => {
     const isGiven = check[type as CheckFields['type']] !== undefined;
     if (type === check.type) return isGiven ? [] : [{ path: type, message: `is required for the type ${type}` }];
-    return isGiven ? [{ path: type, message: `must be left out for the type ${check.type}` }] : [];
+    return isGiven ? [{ path: type, message: `must not be set for the type ${check.type}` }] : [];
   });
 
 const timeProblems = ({ type, every, timeout, retries }: CheckFields): readonly Problem[] => {
   const maxRunMs = msOf(timeout) * (retries.count + 1) + msOf(retries.wait) * retries.count;
   const { minEvery = '0s' } = checkTypeOf(type);
   if (msOf(every) < msOf(minEvery))
-    return [{ path: 'every', message: `must be ${minEvery} at least for the type ${type}` }];
-  if (msOf(timeout) > msOf(every)) return [{ path: 'timeout', message: `must be ${every} at most, the interval` }];
+    return [{ path: 'every', message: `must be at least ${minEvery} for the type ${type}` }];
+  if (msOf(timeout) > msOf(every)) return [{ path: 'timeout', message: `must be at most the interval of ${every}` }];
   return maxRunMs > msOf(every) * 3
     ? [
         {
           path: 'retries',
-          message: `may take ${durationText(maxRunMs)} with all attempts, more than three intervals of ${every}`,
+          message: `may take ${durationText(maxRunMs)} with all attempts, which is more than three intervals of ${every}`,
         },
       ]
     : [];
 };
 
 const locationProblems = ({ locations, consensus }: CheckFields, known: Known): readonly Problem[] => [
-  ...(locations.length === 0 ? [{ path: 'locations', message: 'must have one at least' }] : []),
+  ...(locations.length === 0 ? [{ path: 'locations', message: 'must contain at least one location' }] : []),
   ...locations.flatMap((location, index) => {
     const path = `locations.${index}`;
-    if (locations.indexOf(location) !== index) return [{ path, message: 'is there twice' }];
+    if (locations.indexOf(location) !== index) return [{ path, message: 'is repeated' }];
     return location === localLocation || known.locations.has(location)
       ? []
-      : [{ path, message: `${location} is no location` }];
+      : [{ path, message: `the location ${location} does not exist` }];
   }),
   ...(locations.length > 0 && consensus.down !== null && consensus.down > locations.length
-    ? [{ path: 'consensus.down', message: `must be ${locations.length} at most, the number of locations` }]
+    ? [{ path: 'consensus.down', message: `must be at most ${locations.length}, the number of locations` }]
     : []),
 ];
 
 const runProblems = (check: CheckFields, known: Known): readonly Problem[] => {
   if (checkTypeOf(check.type).isPassive !== true) return [...timeProblems(check), ...locationProblems(check, known)];
   return check.locations.length > 0
-    ? [{ path: 'locations', message: `must be left out for the type ${check.type}: nobody runs it` }]
+    ? [{ path: 'locations', message: `must not be set for the type ${check.type}: no location runs it` }]
     : [];
 };
 
@@ -62,7 +62,7 @@ const labelProblems = ({ labels }: CheckFields): readonly Problem[] =>
   Object.entries(labels).flatMap(([name, text]) =>
     plain(text).length <= maxLabelLength
       ? []
-      : [{ path: `labels.${name}`, message: `must have ${maxLabelLength} characters at most, of which {{ is ten` }],
+      : [{ path: `labels.${name}`, message: `must have at most ${maxLabelLength} characters; {{ counts as ten` }],
   );
 
 const templateProblems = (check: CheckFields, { variables }: Known): readonly Problem[] =>
@@ -70,7 +70,9 @@ const templateProblems = (check: CheckFields, { variables }: Known): readonly Pr
     templateUses(text).flatMap((use) => {
       if (typeof use === 'string') return [{ path, message: use }];
       const isVariable = use.kind === 'variables' || use.kind === 'code';
-      return isVariable && !variables.has(use.name) ? [{ path, message: `there is no variable ${use.name}` }] : [];
+      return isVariable && !variables.has(use.name)
+        ? [{ path, message: `the variable ${use.name} does not exist` }]
+        : [];
     }),
   );
 
@@ -85,7 +87,7 @@ export const strayingSecrets = (check: CheckFields, variables: Known['variables'
       variablesIn(text).flatMap((name) => {
         const hosts = variables.get(name);
         if (hosts === undefined || (host !== undefined && isBoundTo(hosts, host))) return [];
-        const where = host === undefined ? 'a host that only a run knows' : host;
+        const where = host === undefined ? 'a host that is known only at run time' : host;
         return [{ path, message: `would send the secret ${name} to ${where}; it is bound to ${hosts.join(', ')}` }];
       }),
     ),

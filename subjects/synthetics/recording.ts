@@ -79,10 +79,10 @@ const holdMs = 1000;
 const minSecretLength = 4;
 
 const lossReasons: Readonly<Record<string, string>> = {
-  scroll: 'is left out: a step brings its element into view itself',
-  emulateNetworkConditions: 'is left out: the network is as it is at the location',
-  waitForExpression: 'is left out: no scripts of users run; wait for, or expect, what it waits for',
-  close: 'is left out: a window is closed by what the page does',
+  scroll: 'is omitted: a step scrolls its element into view',
+  emulateNetworkConditions: 'is omitted: the network conditions of the location apply',
+  waitForExpression: 'is omitted: user scripts do not run; wait for, or assert, the condition instead',
+  close: 'is omitted: only the page closes a window',
 };
 
 class Reading {
@@ -128,7 +128,7 @@ class Reading {
   #withinOf({ timeout }: RecordedStep): string {
     const ms = Math.round(timeout ?? this.#defaultTimeoutMs);
     const within = Math.min(Math.max(ms, minMs), maxMs);
-    if (within !== ms) this.#lose('timeout', `is ${ms} ms, and ${within} ms are waited`);
+    if (within !== ms) this.#lose('timeout', `is ${ms} ms, and the wait is ${within} ms`);
     return `${within}ms`;
   }
 
@@ -136,7 +136,7 @@ class Reading {
     const { error } = BrowserStep.safeParse(step);
     const [issue] = error?.issues ?? [];
     if (issue !== undefined) {
-      this.#leaveOut('', `is left out: ${issue.path.join('.')} ${issue.message}`);
+      this.#leaveOut('', `is omitted: ${issue.path.join('.')} ${issue.message}`);
       return;
     }
     this.steps.push(step);
@@ -153,7 +153,7 @@ class Reading {
       );
       this.#leaveOut(
         'selectors',
-        `is left out: none of its selectors is carried (${kinds.join(', ') || 'there are none'})`,
+        `is omitted: none of its selectors is supported (${kinds.join(', ') || 'there are none'})`,
       );
       return undefined;
     }
@@ -166,8 +166,8 @@ class Reading {
     this.#lose(
       'target',
       target === 'main'
-        ? 'is the first window again: steps go back to it when the other one is closed'
-        : `is another window or frame, of ${target.slice(0, 200)}: steps go on in a window that the step before opens; a frame has to be named in frame`,
+        ? 'is the first window again: steps return to it when the other window is closed'
+        : `is another window or frame, of ${target.slice(0, 200)}: steps continue in a window that the previous step opens; a frame must be named in frame`,
     );
   }
 
@@ -178,22 +178,22 @@ class Reading {
     };
     if (this.viewport !== undefined) {
       if (this.viewport.width !== fits.width || this.viewport.height !== fits.height)
-        this.#lose('', 'is left out: the viewport stays as it is at first');
+        this.#lose('', 'is omitted: the viewport keeps its initial size');
       return;
     }
     this.viewport = fits;
     if (fits.width !== width || fits.height !== height)
-      this.#lose('width', `and height are ${width} × ${height}, and become ${fits.width} × ${fits.height}`);
-    if (isMobile) this.#lose('isMobile', 'is not carried: the page is that of a computer, as wide as said');
+      this.#lose('width', `and height are ${width} × ${height}, and are changed to ${fits.width} × ${fits.height}`);
+    if (isMobile) this.#lose('isMobile', 'is not supported: the page uses a desktop viewport of the given width');
   }
 
   #click(recorded: RecordedStep, count: number): void {
     const { button, deviceType, duration } = recorded;
-    if (button !== 'primary') this.#leaveOut('button', `is left out: the button ${button} is not pressed`);
+    if (button !== 'primary') this.#leaveOut('button', `is omitted: the button ${button} is not supported`);
     const place = button === 'primary' ? this.#placeOf(recorded) : undefined;
     if (place === undefined) return;
-    if (deviceType !== 'mouse') this.#lose('deviceType', `is ${deviceType}, and becomes a mouse`);
-    if (duration > holdMs) this.#lose('duration', 'is not carried: a button is not held');
+    if (deviceType !== 'mouse') this.#lose('deviceType', `is ${deviceType}, and is changed to mouse`);
+    if (duration > holdMs) this.#lose('duration', 'is not supported: a button cannot be held');
     this.#add({ action: 'click', ...place, ...(count > 1 && { count }) });
   }
 
@@ -212,7 +212,7 @@ class Reading {
       this.origins.pop();
     }
     const text = this.#hidden(value);
-    if (text !== value) this.#lose('value', `is not carried, since it looks like a secret: ${text} takes its place`);
+    if (text !== value) this.#lose('value', `is omitted because it may be a secret: it was replaced with ${text}`);
     if (isChosen(selectors)) this.#add({ action: 'choose', ...place, option: text });
     else this.#add({ action: 'fill', ...place, text });
   }
@@ -244,18 +244,17 @@ class Reading {
   #expect({ properties, attributes }: RecordedStep, place: Place): void {
     for (const [name, value] of Object.entries(properties)) {
       const read = readAs[name];
-      if (read === undefined || typeof value !== 'string') this.#lose(`properties.${name}`, 'is not expected');
+      if (read === undefined || typeof value !== 'string') this.#lose(`properties.${name}`, 'is unexpected');
       else this.#add({ action: 'expect', ...place, read, operator: 'is', value: this.#hidden(value) });
     }
-    for (const name of Object.keys(attributes)) this.#lose(`attributes.${name}`, 'is not expected');
+    for (const name of Object.keys(attributes)) this.#lose(`attributes.${name}`, 'is unexpected');
   }
 
   /** Adds the destination of a step. The query string is ignored, because it may differ between runs. */
   #ledTo({ assertedEvents, type, url: requestedUrl, ...recorded }: RecordedStep): void {
     for (const [index, event] of assertedEvents.entries()) {
       const url = URL.parse(event.url ?? '');
-      if (event.type !== 'navigation')
-        this.#lose(`assertedEvents.${index}`, `is not expected: ${event.type} is not known`);
+      if (event.type !== 'navigation') this.#lose(`assertedEvents.${index}`, `is unexpected: ${event.type} is unknown`);
       else if (url !== null && event.url !== requestedUrl && /^https?:$/.test(url.protocol)) {
         const within = this.#withinOf({ assertedEvents, type, ...recorded } as RecordedStep);
         const value = this.#hidden(url.origin + url.pathname);
@@ -298,8 +297,7 @@ class Reading {
         break;
       default: {
         const reason = lossReasons[recorded.type];
-        if (reason === undefined)
-          this.#leaveOut('', `is left out: ${recorded.type} is none of its steps that are known`);
+        if (reason === undefined) this.#leaveOut('', `is omitted: the step type ${recorded.type} is unknown`);
         else this.#lose('', reason);
       }
     }

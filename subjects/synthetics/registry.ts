@@ -17,6 +17,6 @@ export const checkTypes: readonly CheckType[] = declaredTypes;
 /** Returns a check type. Throws for an unknown type, because the type is validated when a check is stored. */
 export const checkTypeOf = (type: string): CheckType => {
   const found = checkTypes.find((each) => each.type === type);
-  if (found === undefined) throw new TypeError(`there is no check of type ${type}`);
+  if (found === undefined) throw new TypeError(`the check type ${type} does not exist`);
   return found;
 };

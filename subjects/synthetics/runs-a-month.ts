@@ -35,5 +35,5 @@ export const monthProblem = (
   const rest = others.reduce((sum, check) => sum + runsAMonth(check), 0);
   if (own + rest <= maxRuns) return undefined;
   const shown = (count: number): string => count.toLocaleString('en');
-  return `it would make ${shown(own)} runs a month, beside ${shown(rest)} of other checks, and the plan ${plan} has ${shown(maxRuns)}: run it less often, or from fewer locations`;
+  return `it would run ${shown(own)} times a month, in addition to ${shown(rest)} runs of other checks, and the plan ${plan} includes ${shown(maxRuns)}: increase the interval, or use fewer locations`;
 };

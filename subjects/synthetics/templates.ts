@@ -45,7 +45,7 @@ const useOf = (expression: string): TemplateUse | string => {
   const [first = '', name = ''] = [text.slice(0, text.indexOf('.')), text.slice(text.indexOf('.') + 1)];
   const source = named.find((one) => one === first);
   if (source !== undefined && templateName.test(name)) return { kind: source, name };
-  return `has {{${text}}}, which is none of {{variables.NAME}}, {{values.NAME}}, {{code.NAME}}, {{${made.join('}}, {{')}}}`;
+  return `contains {{${text}}}, which is not one of {{variables.NAME}}, {{values.NAME}}, {{code.NAME}}, {{${made.join('}}, {{')}}}`;
 };
 
 /** Returns the templates of a text; a string is an error message. */

@@ -46,8 +46,8 @@ const countOf = (count: number, of: number, what: keyof typeof verbs): string =>
 
 /** Returns the text of a heartbeat check. */
 const heartbeatText = (state: SyntheticVerdict['state'], message = ''): string => {
-  if (state === 'unknown') return message || 'nothing was heard of its job, which may be for want of OIQ itself';
-  return `its job ${state === 'up' ? 'told that it passed' : 'failed'}${message === '' ? '' : ` – ${message}`}`;
+  if (state === 'unknown') return message || 'its job sent no heartbeat, possibly because OIQ was unavailable';
+  return `its job ${state === 'up' ? 'reported success' : 'failed'}${message === '' ? '' : ` – ${message}`}`;
 };
 
 /** Returns the verdict on a check, and when its locations last failed alone. */
@@ -80,9 +80,9 @@ export const verdictOf = (
     return shown.length === 0 ? '' : ` – ${shown.slice(0, maxNamed).map(failureOf).join('; ')}${more}`;
   };
   const votes = (): string => {
-    if (!enabled) return 'it is off';
+    if (!enabled) return 'it is disabled';
     if (isHeartbeat) return heartbeatText(state, results.get(heartbeatLocation)?.message);
-    if (voters === 0) return 'no location that votes has a result of the last three intervals';
+    if (voters === 0) return 'no voting location has a result of the last three intervals';
     if (state === 'down') return `${countOf(failing.length, voters, 'fail')}${list(failing)}`;
     if (state === 'degraded') return `it is slow, or near a limit${list([...failing, ...slow])}`;
     return countOf(voters - failing.length, voters, 'pass');
@@ -91,7 +91,7 @@ export const verdictOf = (
   const without =
     lost.length === 0
       ? ''
-      : `; ${lost.map(nameOf).join(' and ')} ${lost.length === 1 ? 'is' : 'are'} suspect, and without a vote`;
+      : `; ${lost.map(nameOf).join(' and ')} ${lost.length === 1 ? 'is' : 'are'} suspect and cannot vote`;
 
   const isAlone = (location: string): boolean =>
     isBelowConsensus && failing.includes(location) && nowMs - sinceOf(location) >= aloneIntervals * votesOf.everyMs;
@@ -104,12 +104,12 @@ export const verdictOf = (
   const ofLocation = (location: string) => {
     const fails = isAlone(location);
     const reason = fails
-      ? `it fails at ${failureOf(location)}, since ${timeText(sinceOf(location))}; ${failing.length} of ${voters} fail, and ${needed} would have to`
-      : `it does not fail at ${nameOf(location)} alone any more`;
+      ? `it fails at ${failureOf(location)}, since ${timeText(sinceOf(location))}; ${failing.length} of ${voters} fail, and ${needed} are required`
+      : `it no longer fails only at ${nameOf(location)}`;
     return { location, fails, says: reason.slice(0, 1024) };
   };
-  const since = `it is ${state} since ${timeText(states['']?.atMs ?? nowMs)}`;
-  const planned = downtime === undefined ? '' : `; in a planned downtime until ${timeText(downtime.toMs)}`;
+  const since = `it has been ${state} since ${timeText(states['']?.atMs ?? nowMs)}`;
+  const planned = downtime === undefined ? '' : `; in planned downtime until ${timeText(downtime.toMs)}`;
   return {
     verdict: {
       state,

@@ -158,7 +158,7 @@ const indicatorOf = (cell: (column: Column) => string | undefined, confidence: n
   const named = cell('type')?.toLowerCase();
   const type = named ? namesOfTypes[named] : typeOfValue(written);
   if (type === undefined)
-    return named ? `the type ${JSON.stringify(named)} is not known` : `${JSON.stringify(written)} is no indicator`;
+    return named ? `the type ${JSON.stringify(named)} is unknown` : `${JSON.stringify(written)} is not an indicator`;
   // Some feeds append a port to an address.
   const bare = type === 'ip' ? written.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1') : written;
   const value = normalised(type, bare);
@@ -184,7 +184,10 @@ export const readCsv = (text: string, confidence = defaultConfidence): ReadIndic
   const refused: { at: string; message: string }[] = [];
   for (const { line, cells } of header === undefined ? rows : rows.slice(1)) {
     if (cells === undefined) {
-      refused.push({ at: `line ${line}`, message: 'a quotation mark is not closed: what is below was not read' });
+      refused.push({
+        at: `line ${line}`,
+        message: 'a quotation mark is not closed: the following lines were not read',
+      });
       continue;
     }
     const indicator = indicatorOf(

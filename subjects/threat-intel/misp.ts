@@ -73,7 +73,7 @@ export const readMisp = (given: unknown, confidence = defaultConfidence): ReadIn
       const value = textOf(attribute['value']);
       refused.push({
         at: textOf(attribute['uuid']) || value.slice(0, 100),
-        message: `${textOf(attribute['type'])} ${JSON.stringify(value)} is nothing that is matched`,
+        message: `${textOf(attribute['type'])} ${JSON.stringify(value)} cannot be matched`,
       });
     }
   }

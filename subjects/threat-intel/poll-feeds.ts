@@ -77,7 +77,9 @@ const importFeed = async (
   for await (const { read, place } of readFeed(feed, from, { ...ports, signal, tenantId })) {
     given += read.indicators.length;
     if (given > feed.maxIndicators)
-      throw new FeedError(`it gives more than ${feed.maxIndicators} indicators at once: allow more for the feed`);
+      throw new FeedError(
+        `it returns more than ${feed.maxIndicators} indicators at once: increase the limit of the feed`,
+      );
     const nowMs = clock.now();
     const huntFromMs = feed.retroHuntDays > 0 ? nowMs - feed.retroHuntDays * dayMs : null;
     const importOptions = { source: name, nowMs, halfLifeDays, validDays, raisesSignals, huntFromMs };
@@ -146,11 +148,11 @@ export const pollFeed = async (feed: Feed, ports: FeedPorts, signal: AbortSignal
     // Another process continues.
     if (signal.aborted) throw error;
     if (!(error instanceof FeedError || error instanceof OutboundError))
-      log.error({ error, feed: feed.id }, 'a threat feed could not be stored; it is tried again');
+      log.error({ error, feed: feed.id }, 'a threat feed could not be stored; OIQ will retry');
     failure =
       error instanceof FeedError || error instanceof OutboundError
         ? error
-        : new FeedError('its indicators could not be stored; it is tried again');
+        : new FeedError('its indicators could not be stored; OIQ will retry');
   }
   const after = stateAfter(feed, state, progress, { startedMs, failure });
   if (state === undefined) await states.insert({ id: feed.id, ...after });

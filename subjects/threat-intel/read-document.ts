@@ -56,7 +56,7 @@ const readers: Readonly<Record<FeedFormat, (text: string, confidence?: number) =
 
 const problemOf = (error: unknown): ParseFailure => {
   if (!(error instanceof SyntaxError)) throw error;
-  return { problem: `is no JSON: ${error.message.slice(0, 200)}` };
+  return { problem: `is not valid JSON: ${error.message.slice(0, 200)}` };
 };
 
 /** UTF-8 bytes as received, or text. Bytes are cheaper to transfer to a worker. */
@@ -121,7 +121,7 @@ export const readPage = (given: Given, of: DocumentOf): ReadPage | ParseFailure 
     const text = textOf(given);
     const envelope: unknown = text.trim() === '' ? {} : JSON.parse(text);
     if (typeof envelope !== 'object' || envelope === null || Array.isArray(envelope))
-      return { problem: 'is no envelope of TAXII 2.1' };
+      return { problem: 'is not a TAXII 2.1 envelope' };
     const { objects = [], more, next } = envelope as { objects?: unknown; more?: unknown; next?: unknown };
     const read = bounded(readStix(objects, of.confidence), of);
     if ('problem' in read || 'tooMany' in read) return read;

@@ -54,7 +54,7 @@ const taxii = 'application/taxii+json;version=2.1';
 const opened = (box: SecretBox, sealed: string): string => {
   const text = box.open(secretPurpose, sealed);
   if (text === undefined)
-    throw new FeedError('its secret was encrypted with another key of the installation: subscribe to the feed anew');
+    throw new FeedError('its secret was encrypted with another key of the installation: subscribe to the feed again');
   return text;
 };
 
@@ -82,14 +82,16 @@ const fetchFeed = async (
   if (status === 200 || status === 304) return answer;
   const { host } = new URL(url);
   if (status === 401 || status === 403)
-    throw new FeedError(`${host} refuses the credentials (${status}): look at the authentication of the feed`);
+    throw new FeedError(`${host} refuses the credentials (${status}): check the authentication of the feed`);
   if (status >= 300 && status < 400)
-    throw new FeedError(`${host} leads elsewhere (${status}), which is not followed: subscribe to the address itself`);
-  if (status === 404) throw new FeedError(`${host} has nothing there (404): look at the address of the feed`);
-  if (status === 406) throw new FeedError(`${host} does not speak TAXII 2.1 (406)`);
+    throw new FeedError(
+      `${host} redirects (${status}), and redirects are not followed: subscribe to the target address`,
+    );
+  if (status === 404) throw new FeedError(`${host} found no resource (404): check the address of the feed`);
+  if (status === 406) throw new FeedError(`${host} does not support TAXII 2.1 (406)`);
   const waitMs = retryAfterMs(answer.headers);
   throw new FeedError(
-    `${host} answered ${status}${waitMs === undefined ? '' : `, and asks to wait ${Math.ceil(waitMs / 1000)} s`}`,
+    `${host} answered ${status}${waitMs === undefined ? '' : `, and requests a wait of ${Math.ceil(waitMs / 1000)} s`}`,
     waitMs,
   );
 };
@@ -117,9 +119,9 @@ const assertParsed: <Read extends object>(
   read: Read | ParseFailure,
   feed: ThreatFeed,
 ) => asserts read is Exclude<Read, ParseFailure> = (read, { maxIndicators }) => {
-  if ('problem' in read) throw new FeedError(`what it gives ${read.problem}`);
+  if ('problem' in read) throw new FeedError(`its response ${read.problem}`);
   if ('tooMany' in read)
-    throw new FeedError(`it gives more than ${maxIndicators} indicators at once: allow more for the feed`);
+    throw new FeedError(`it returns more than ${maxIndicators} indicators at once: increase the limit of the feed`);
 };
 
 const documentOptionsOf = ({ confidence, maxIndicators }: ThreatFeed): DocumentOf => ({
@@ -176,7 +178,7 @@ const pageBehind = (page: TaxiiPage, { more, next }: ReadPage, addedLast: string
   const behind =
     next !== '' ? { addedAfter: page.addedAfter, next } : { addedAfter: addedLast ?? page.addedAfter, next: undefined };
   if (behind.next === page.next && behind.addedAfter === page.addedAfter)
-    throw new FeedError('it says that there is more, and not where');
+    throw new FeedError('it reports more pages, but not their address');
   return behind;
 };
 

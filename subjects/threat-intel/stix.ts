@@ -69,7 +69,7 @@ const unquoted = (quoted: string): string => quoted.replaceAll(/\\(.)/g, '$1');
 /** Returns the values of one comparison by its path. */
 const valuesOf = (path: string, texts: readonly string[]): { type: IndicatorType; value: string }[] | string => {
   const type = typesOfPaths.find(([pattern]) => pattern.test(path))?.[1];
-  if (type === undefined) return `${path} is nothing that is matched`;
+  if (type === undefined) return `${path} cannot be matched`;
   const values: { type: IndicatorType; value: string }[] = [];
   for (const written of texts) {
     // A pattern may contain a network in place of an address.
@@ -86,11 +86,11 @@ interface Value {
   readonly value: string;
 }
 
-const tooManyValues = `a pattern may have ${maxValues} values: split it`;
+const tooManyValues = `a pattern must have at most ${maxValues} values: split it`;
 
 /** Returns the texts of a comparison: a single one, or those of a list. */
 const textsOf = (reader: PatternReader): string[] | string => {
-  const notUnderstood = `this comparison is not understood: ${reader.rest}`;
+  const notUnderstood = `this comparison is not supported: ${reader.rest}`;
   const isList = reader.consume(listOpening) !== null;
   const texts: string[] = [];
   do {
@@ -108,14 +108,14 @@ const valuesOfObservation = (reader: PatternReader): Value[] | string => {
   do {
     const { rest } = reader;
     const path = reader.consume(comparison)?.[1];
-    if (path === undefined) return `this comparison is not understood: ${rest}`;
+    if (path === undefined) return `this comparison is not supported: ${rest}`;
     const texts = textsOf(reader);
     if (typeof texts === 'string') return texts;
     const values = valuesOf(path, texts);
     if (typeof values === 'string') return values;
     found.push(...values);
   } while (reader.consume(or) !== null);
-  return reader.consume(closing) === null ? 'what must hold together (AND) cannot be matched by a value' : found;
+  return reader.consume(closing) === null ? 'comparisons joined with AND cannot be matched by a value' : found;
 };
 
 /**
@@ -123,7 +123,7 @@ const valuesOfObservation = (reader: PatternReader): Value[] | string => {
  * values and is rejected.
  */
 export const valuesOfPattern = (pattern: string): Value[] | string => {
-  if (pattern.length > maxCharacters) return `a pattern may have ${maxCharacters} characters: split it`;
+  if (pattern.length > maxCharacters) return `a pattern must have at most ${maxCharacters} characters: split it`;
   const reader = new PatternReader(pattern.trim());
   const found: Value[] = [];
   do {
@@ -133,7 +133,7 @@ export const valuesOfPattern = (pattern: string): Value[] | string => {
     found.push(...values);
     if (reader.isAtEnd) return found;
   } while (reader.consume(or) !== null);
-  return 'only a choice of values is understood: no sequence, repetition or time';
+  return 'only alternatives of values are supported: no sequence, repetition or time';
 };
 
 const objectsOf = (given: unknown): Fields[] => {
@@ -178,7 +178,7 @@ export const readStix = (given: unknown, confidence = defaultConfidence): ReadIn
     const at = textOf(stix['id']);
     const { pattern, pattern_type: kind = 'stix' } = stix;
     if (kind !== 'stix' || typeof pattern !== 'string') {
-      refused.push({ at, message: `patterns of the type ${textOf(kind)} are not understood` });
+      refused.push({ at, message: `patterns of the type ${textOf(kind)} are not supported` });
       continue;
     }
     const values = valuesOfPattern(pattern);

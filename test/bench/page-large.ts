@@ -64,10 +64,10 @@ export const large: Case = async (bench) => {
     });
     await at(`${service}: a branch of its tree opened`, page.locator('.beside details summary').nth(1), press);
     await at(`${service}: more of its tree`, button(/ more$/), press);
-    await at(`${service}: as text`, button('Show it as text'), press);
+    await at(`${service}: as text`, button('Show as text'), press);
     await at(`${service}: all characters`, button(/all .* characters/), press);
     await at(`${service}: to its end`, page.locator('.beside .long').last(), (part) => part.scrollIntoViewIfNeeded());
-    const filter = page.getByLabel('Fields with this in their name');
+    const filter = page.getByLabel('Search fields by name');
     await at(`${service}: its fields filtered`, filter, (part) => part.pressSequentially('99'));
     await step(`${service}: wrapped`, () => page.getByLabel('Wrap').check());
   }

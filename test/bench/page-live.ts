@@ -30,8 +30,8 @@ const send = async (harness: Harness, lasting: number): Promise<number> => {
 const readCounts = async (page: Page): Promise<{ came: number; missed: number; bar: string }> => {
   const bar = (await page.locator('.live-bar').textContent()) ?? '';
   const numberIn = (expression: RegExp): number => Number((expression.exec(bar)?.[1] ?? '0').replaceAll(',', ''));
-  const missed = numberIn(/([\d,]+) were left out/) + numberIn(/([\d,]+) were not compared/);
-  return { came: numberIn(/([\d,]+) records came/), missed, bar };
+  const missed = numberIn(/([\d,]+) records were dropped/) + numberIn(/([\d,]+) records were not matched/);
+  return { came: numberIn(/([\d,]+) records received/), missed, bar };
 };
 
 /** Waits until nothing more comes, and says whether all that was sent is told. */

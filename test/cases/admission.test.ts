@@ -263,7 +263,7 @@ test('while the feed is behind, keys in memory admit until the grace is over, an
   t.deepEqual(logged, []);
   at(5_001);
   t.is(await outcome(), 'admitted');
-  t.regex(freshness.degraded() ?? '', /count for 55 more seconds$/);
+  t.regex(freshness.degraded() ?? '', /are valid for 55 more seconds$/);
   at(60_000);
   t.is(await outcome(), 'admitted');
   at(60_001);

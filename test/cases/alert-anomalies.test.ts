@@ -89,7 +89,7 @@ test('an anomaly of a detector fires by its score, says what was expected and se
   const begin = live[1]?.transitions[0];
   t.is(
     begin?.reason,
-    'higher than expected: 123 ms, expected were 40, usual are 20 to 60; since 2026-03-01T12:00:00.000Z, score 0.95',
+    'higher than expected: 123 ms, expected were 40, normal range 20 to 60; since 2026-03-01T12:00:00.000Z, score 0.95',
   );
   t.like(begin?.held, { text: 'unusual', threshold: '' });
   // It ends, and what was found before is found again.
@@ -121,7 +121,7 @@ test('direction chooses, and a detector that scores no more ends nothing', async
     '',
   ]);
   const [, late] = await evaluated(anomalyRule({ detectorId: 'd2' }), [1, 30]);
-  t.regex(late?.groups[0]?.reason ?? '', /^its detector has scored no step of it since .*: it stays as it was$/);
+  t.regex(late?.groups[0]?.reason ?? '', /^its detector has scored no step of it since .*: its state is unchanged$/);
   const [other] = await evaluated(anomalyRule({ detectorId: 'd2' }), [1], { entitlements: ['ai', 'logs'] });
   t.is(other?.groups.length, 0, 'anomalies of signals that the plan lacks are not told');
   const [refused] = await evaluated(anomalyRule({ detectorId: 'd2' }), [1], { entitlements: ['traces'] });

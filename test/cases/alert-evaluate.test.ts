@@ -417,7 +417,7 @@ const cases: readonly Case[] = [
     ruleOf(),
     [
       [0, { cart: 11 }],
-      [1, { kind: 'over', reason: 'the rule was switched off' }],
+      [1, { kind: 'over', reason: 'the rule was disabled' }],
     ],
     ['0 cart: inactive → firing critical', '1 cart: firing → inactive'],
   ],
@@ -617,7 +617,7 @@ test('a transition says what, since when, why, and with which labels and annotat
 test('the end of an alert has the text of when it fired last, whatever ends it', (t) => {
   const annotations = { text: '{{ $value | humanize }} of {{ printf "%.0f" $value }}, at most {{ $threshold }}' };
   const noGroups: RuleAnswer = { kind: 'groups', unit: '', groups: [] };
-  const over: RuleAnswer = { kind: 'over', reason: 'the rule was switched off' };
+  const over: RuleAnswer = { kind: 'over', reason: 'the rule was disabled' };
   const ways: readonly (readonly [given: Parameters<typeof ruleOf>[0], ends: Values | RuleAnswer, at: string])[] = [
     [{ condition: present }, noGroups, '1.3k of 1300, at most <no value>'],
     [{ condition: present, keepFiringFor: '1m' }, noGroups, '1.3k of 1300, at most <no value>'],
@@ -660,7 +660,7 @@ test('an evaluation says of every group why it is as it is', (t) => {
   t.deepEqual(
     evaluation?.groups.map(({ labels, state, value, reason }) => [labels['service'], state, value, reason]),
     [
-      ['cart', 'pending', 11, '11 is above 10 over 5m; it fires if that lasts until 2026-03-01T00:05:00.000Z'],
+      ['cart', 'pending', 11, '11 is above 10 over 5m; it fires if this lasts until 2026-03-01T00:05:00.000Z'],
       ['mail', 'inactive', 3, '3 is not above 10 over 5m'],
       ['search', 'inactive', null, 'there was no data for 5m'],
     ],

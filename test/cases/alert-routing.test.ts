@@ -125,11 +125,11 @@ test('an Alertmanager file tells what of it is left out', (t) => {
 });
 
 const wrong: readonly (readonly [text: string, told: RegExp])[] = [
-  ['a: [', /not YAML/],
-  ['hello', /not a configuration file/],
-  ['route: {receiver: a}\nreceivers: [{name: b}]', /names a, which is not among the receivers/],
+  ['a: [', /not valid YAML/],
+  ['hello', /not an Alertmanager configuration file/],
+  ['route: {receiver: a}\nreceivers: [{name: b}]', /names a, which is not a defined receiver/],
   ['route: {receiver: a, matchers: ["b"]}\nreceivers: [{name: a}]', /b is not a matcher/],
-  ['route: {receiver: a, routes: [{match_re: {b: "("}}]}\nreceivers: [{name: a}]', /is not an expression/],
+  ['route: {receiver: a, routes: [{match_re: {b: "("}}]}\nreceivers: [{name: a}]', /is not a valid expression/],
   ['route: {receiver: a, group_wait: soon}\nreceivers: [{name: a}]', /must be a duration/],
   ['route: {receiver: a}\nreceivers: [{name: a}, {name: a}]', /holds a twice/],
 ];

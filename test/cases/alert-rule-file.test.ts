@@ -170,7 +170,7 @@ test('a threshold becomes part of the expression, and rules without a form in Pr
 for (const [text, problem] of [
   ['groups: [', /./],
   ['rules: []', /has no list of groups/],
-  ['groups: [{name: a}, {name: a}]', /two groups called a/],
+  ['groups: [{name: a}, {name: a}]', /two groups named a/],
   ['- a', /has no list of groups/],
 ] as const)
   test(`${JSON.stringify(text)} is refused as a whole`, (t) => {
@@ -273,7 +273,7 @@ test('a group that asks to be evaluated more often than rules are is told so wit
   };
   for (const often of ['5s', '9s', '1s500ms', '500ms']) {
     const expectedProblems = [
-      { path: 'interval', message: `is ${often}: rules are evaluated every 10s at most, and so are these` },
+      { path: 'interval', message: `is ${often}: rules are evaluated at most every 10s, including these` },
     ];
     t.deepEqual(outcomes(often), [expectedProblems, expectedProblems, '10s', '10s']);
   }

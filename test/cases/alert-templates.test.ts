@@ -89,7 +89,7 @@ for (const [template, expected, value] of [
   ['{{ graphLink "up == 0" }} {{ tableLink "up" }}', '/graph?g0.expr=up+%3D%3D+0&g0.tab=0 /graph?g0.expr=up&g0.tab=1'],
   ['{{ with args 1 "b" }}{{ .arg0 }}{{ .arg1 }}{{ end }}{{ safeHtml "<b>" }}', '1b<b>'],
   ['{{ $labels.job | toUpper | printf "%s-%s" "a" }}', 'a-NODE'],
-  ['{{ humanize $labels.job }}', '<error expanding template: "node" is no number>'],
+  ['{{ humanize $labels.job }}', '<error expanding template: "node" is not a number>'],
 ] as const)
   test(`${JSON.stringify(template)} of ${value === undefined ? 'the figure' : value} is ${JSON.stringify(expected)}`, (t) => {
     t.is(templateProblem(template), undefined);
@@ -97,22 +97,22 @@ for (const [template, expected, value] of [
   });
 
 for (const [template, problem] of [
-  ['{{ $nothing }}', 'the variable $nothing is not known'],
-  ['{{ tmpl "up" | first | value }}', 'the function tmpl is not known here'],
+  ['{{ $nothing }}', 'the variable $nothing is unknown'],
+  ['{{ tmpl "up" | first | value }}', 'the function tmpl is unknown here'],
   ['{{ if true }}', '{{ if }} has no {{ end }}'],
-  ['{{ end }}', '{{ end }} has no beginning'],
+  ['{{ end }}', '{{ end }} has no opening action'],
   ['{{ $value', '{{ has no }}'],
-  ['{{ "a }}', 'a text in " has no end'],
-  ['{{ /* a }}', 'a comment has no end'],
+  ['{{ "a }}', 'a string in " is not closed'],
+  ['{{ /* a }}', 'a comment is not closed'],
   ['{{ }}', 'a value is missing'],
   ['{{ ("a" }}', ') is missing'],
   ['{{ break }}', '{{ break }} is outside of range'],
-  ['{{ $x, := 1 }}', 'the variable $x is not known'],
-  ['{{ $x = 1 }}', 'the variable $x is not known'],
-  ['{{ define "x" }}{{ end }}', 'define is not known here'],
-  ['{{ constructor }}', 'the function constructor is not known here'],
-  [`${'{{ if true }}'.repeat(200)}${'{{ end }}'.repeat(200)}`, 'it is nested deeper than 50 levels'],
-  [`{{ ${'('.repeat(1000)}1${')'.repeat(1000)} }}`, 'it is nested deeper than 50 levels'],
+  ['{{ $x, := 1 }}', 'the variable $x is unknown'],
+  ['{{ $x = 1 }}', 'the variable $x is unknown'],
+  ['{{ define "x" }}{{ end }}', 'define is unknown here'],
+  ['{{ constructor }}', 'the function constructor is unknown here'],
+  [`${'{{ if true }}'.repeat(200)}${'{{ end }}'.repeat(200)}`, 'it is nested more than 50 levels deep'],
+  [`{{ ${'('.repeat(1000)}1${')'.repeat(1000)} }}`, 'it is nested more than 50 levels deep'],
 ] as const)
   test(`${JSON.stringify(template.slice(0, 40))} cannot be read, and stays as it is`, (t) => {
     t.is(templateProblem(template), problem);
@@ -121,11 +121,14 @@ for (const [template, problem] of [
 
 test('a template makes no long text of a short one, and takes no more than its steps', (t) => {
   const doubling = `{{ $x := "aaaaaaaaaa" }}${'{{ $x = printf "%s%s" $x $x }}'.repeat(40)}{{ $x }}`;
-  t.regex(fill(doubling), /^<error expanding template: it makes a text of more than 65536 letters>$/);
+  t.regex(fill(doubling), /^<error expanding template: it produces a text of more than 65536 characters>$/);
   const nested = `${'{{ range $labels }}'.repeat(12)}x${'{{ end }}'.repeat(12)}`;
   t.regex(fill(nested), /^<error expanding template: it takes more than 10000 steps>$/);
   t.regex(fill('{{ printf "%999999999d" 1 }}'), /wider than 1000/);
-  t.regex(fill('{{ match "(a{100}){10}b{100}" $labels.job }}'), /is no regular expression: too large, repeat less>$/);
+  t.regex(
+    fill('{{ match "(a{100}){10}b{100}" $labels.job }}'),
+    /is not a valid regular expression: too large, repeat less>$/,
+  );
   const long = `{{ $x := "aaaaaaaaaaaaaaaa" }}${'{{ $x = print $x $x }}'.repeat(11)}`;
   t.is(fill(`${long}{{ len $x }}`), '32768');
   t.regex(
@@ -172,6 +175,6 @@ test('a rule of which only a text cannot be read is taken, and the text is told'
   );
   t.is(rules[0]?.rule?.annotations['a'], '{{ tmpl "up" }}');
   t.deepEqual(rules[0]?.problems, [
-    { path: 'annotations.a', message: 'is shown as it is: the function tmpl is not known here' },
+    { path: 'annotations.a', message: 'is shown unchanged: the function tmpl is unknown here' },
   ]);
 });

@@ -92,8 +92,8 @@ for (const [text, expected] of [
 
 test('what cannot be asked is told in the text', async (t) => {
   t.regex(await textOf('{{ query "sum(" }}'), /^<error expanding template: error calling query: .*unclosed left paren/);
-  t.regex(await textOf('{{ first "x" }}'), /^<error expanding template: x is no vector of a query>$/);
-  t.regex(await textOf('{{ (query "up" | first).Nothing }}'), /there is no field \.Nothing>$/);
+  t.regex(await textOf('{{ first "x" }}'), /^<error expanding template: x is not a vector of a query>$/);
+  t.regex(await textOf('{{ (query "up" | first).Nothing }}'), /the field \.Nothing does not exist>$/);
 });
 
 test('a text asks five queries at most, and all texts of an evaluation fifty; equal ones are asked once', async (t) => {
@@ -110,7 +110,7 @@ test('a text asks five queries at most, and all texts of an evaluation fifty; eq
     );
   t.deepEqual(await made(['abcde', 'abcdef'].map((names) => [...names].map(each).join(''))), [
     '11111',
-    '<error expanding template: it asks more than 5 queries>',
+    '<error expanding template: it runs more than 5 queries>',
   ]);
   t.deepEqual(requestedExpressions.splice(0), [...'abcde']);
   const many = await made(Array.from({ length: 60 }, (_, at) => each(`m${at}`)));
@@ -146,6 +146,6 @@ test('texts of many alerts that begin at once are asked together', async (t) => 
 });
 
 test('labels ask nothing, as an alert is known by them', (t) => {
-  t.is(templateProblem('{{ query "up" }}', false), 'query is for annotations alone');
+  t.is(templateProblem('{{ query "up" }}', false), 'query is available only in annotations');
   t.is(templateProblem('{{ query "up" }}'), undefined);
 });

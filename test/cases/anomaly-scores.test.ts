@@ -266,7 +266,7 @@ test('a detector tells how far it is, and that too little is known of its series
   t.is(evaluation?.speaksFromMs, startMs + 600 * stepMs);
   t.is(evaluation?.upToMs, startMs + 3 * stepMs);
   const { run, next } = trainDetector();
-  next({ a: 400, b: 100 }, { error: 'not all series are watched' });
+  next({ a: 400, b: 100 }, { error: 'not all series are monitored' });
   const evaluations = run.emitted<AnomalyEvaluation>(topics.anomalyEvaluations);
   t.deepEqual(
     evaluations.map(({ number, series, learning, speaksFromMs, open }) => [
@@ -281,7 +281,7 @@ test('a detector tells how far it is, and that too little is known of its series
       [2, 2, 0, null, 1],
     ],
   );
-  t.is(evaluations[1]?.error, 'not all series are watched');
+  t.is(evaluations[1]?.error, 'not all series are monitored');
 });
 
 test('after a restart from a snapshot scores and anomalies go on as they would have', (t) => {

@@ -14,7 +14,7 @@ test('each text has its document or what is wrong with it, in the order of the t
     found.map((document) => (typeof document === 'string' ? 'wrong' : document.name)),
     ['one', 'wrong', 'long', 'one', 'wrong'],
   );
-  t.is(found[4], 'the text holds no document');
+  t.is(found[4], 'the text contains no document');
   t.is(found[0], found[3], 'the same text is read once');
   t.true(documentOf(long) === found[2], 'and for threads too');
 });

@@ -401,9 +401,9 @@ test('a correlation that names itself, and one that names what is not deployed, 
   t.deepEqual(
     deploymentOf(rules, [], []).problems.map(({ ruleId, message }) => `${ruleId}: ${message}`),
     [
-      'x: it names itself, through others',
-      'y: it names itself, through others',
-      'z: it names nothing, which is not deployed',
+      'x: it references itself through other correlations',
+      'y: it references itself through other correlations',
+      'z: it references nothing, which is not deployed',
     ],
   );
 });

@@ -73,8 +73,8 @@ const refused: readonly (readonly [string, string])[] = [
   ['a b', 'column 3: expected an operator, or the end'],
   ['a $ b', 'column 3: expected a number, the name of a query, an operator or a parenthesis'],
   ['1 + 2', 'must name at least one query'],
-  ['a + c', 'names c, which is none of the queries: a, b, none, unknown'],
-  ['a + constructor', 'names constructor, which is none of the queries: a, b, none, unknown'],
+  ['a + c', 'names c, which is not one of the queries: a, b, none, unknown'],
+  ['a + constructor', 'names constructor, which is not one of the queries: a, b, none, unknown'],
   ['1e999 * a', 'column 1: expected a number that a double can hold'],
   [`${'-'.repeat(60)}a`, 'column 51: expected at most 50 levels'],
 ];
@@ -197,6 +197,8 @@ test('rows and several measures are no figures to calculate with', async (t) => 
   });
   const rows = FormulaQuery.parse({ ...several, queries: { a: { kind: 'rows', signal: 'logs' } } });
   const never = () => Promise.reject(new Error('asked'));
-  await t.throwsAsync(runFormula(several, never), { message: 'must be one: a formula reads one figure of a query' });
-  await t.throwsAsync(runFormula(rows, never), { message: 'must give figures, not rows' });
+  await t.throwsAsync(runFormula(several, never), {
+    message: 'must have one measure: a formula reads one value of a query',
+  });
+  await t.throwsAsync(runFormula(rows, never), { message: 'must return aggregates, not rows' });
 });

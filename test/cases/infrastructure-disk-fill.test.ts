@@ -30,12 +30,12 @@ test('a cleanup in the middle and a burst of an hour do not turn the line', (t) 
 });
 
 const reasons: readonly [title: string, history: UsedAt[], ceiling: number | undefined, reason: RegExp][] = [
-  ['no ceiling', hours(7, (hour) => hour * GiB), undefined, /no ceiling/],
+  ['no ceiling', hours(7, (hour) => hour * GiB), undefined, /capacity is unknown/],
   ['one day', hours(1, (hour) => hour * GiB), 900 * GiB, /1\.0 days of history with 25 hours are too few/],
   ['no history', [{ atMs: 0, used: 1 }], 900 * GiB, /0\.0 days of history/],
   ['flat', hours(7, () => 5 * GiB), 9 * GiB, /not filling/],
   ['shrinking', hours(7, (hour) => 90 * GiB - hour * GiB * 0.1), 100 * GiB, /not filling: it changes by between -/],
-  ['a sawtooth without a trend', hours(7, (hour) => 50 * GiB + (hour % 24) * GiB), 100 * GiB, /not filling for sure/],
+  ['a sawtooth without a trend', hours(7, (hour) => 50 * GiB + (hour % 24) * GiB), 100 * GiB, /not filling steadily/],
   [
     'too slow for its history',
     hours(3, (hour) => 10 * GiB + hour * 1000),

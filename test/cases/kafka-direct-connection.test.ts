@@ -90,7 +90,7 @@ test('a server that says nothing is given up, one that is asked nothing is not',
 test('what a server sends without being asked ends the connection', async (t) => {
   const connection = await connectTo(t, (socket) => socket.write('x'));
   while (connection.isOpen) await new Promise((resolve) => setImmediate(resolve));
-  await t.throwsAsync(send(connection, 'first'), { message: /not asked for/ });
+  await t.throwsAsync(send(connection, 'first'), { message: /not requested/ });
 });
 
 /** A broker that takes any password, for so many milliseconds; tells what it was sent. */

@@ -212,7 +212,7 @@ test('records come into the memory in which they stay', (t) => {
 
 test('what was not asked for is refused', (t) => {
   const intake = new FetchBuffer(() => undefined);
-  t.throws(() => intake.append(Buffer.from('x')), { message: /not asked for/ });
+  t.throws(() => intake.append(Buffer.from('x')), { message: /not requested/ });
 });
 
 test('a number without an end is refused', (t) => {

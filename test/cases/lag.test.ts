@@ -187,14 +187,14 @@ test('Lags that are not known are told in one line, and so are groups that do no
   );
   for (; clock.nowMs <= 60_000; clock.nowMs += 5000) await check();
   const linesOf = (message: string) => lines.filter((line) => line.message === message);
-  await eventually('both', () => linesOf('consumer groups do not keep up').length > 0 && lines.length > 1);
+  await eventually('both', () => linesOf('consumer groups are lagging').length > 0 && lines.length > 1);
   t.deepEqual(linesOf('the lag of groups is unknown')[0]?.fields, {
     error: new Error('the coordinator is away'),
     groups: 3,
   });
-  const [{ fields } = { fields: {} }] = linesOf('consumer groups do not keep up');
+  const [{ fields } = { fields: {} }] = linesOf('consumer groups are lagging');
   t.like(fields, { groups: 5 });
-  t.regex(JSON.stringify(fields), /lost 1 is not known to get on.*still 2 stands still for 60 seconds/);
+  t.regex(JSON.stringify(fields), /lost 1 has unknown progress.*still 2 has made no progress for 60 seconds/);
 });
 
 test('A process that consumes nothing tells of no lag', (t) => {

@@ -112,7 +112,7 @@ for (const [type, [accepted, bytes, refused]] of Object.entries(types)) {
 }
 
 test('a type that values cannot be written to is named', (t) => {
-  t.throws(() => valueColumn('IPv6'), { message: 'there is no writer of values for columns of type IPv6' });
+  t.throws(() => valueColumn('IPv6'), { message: 'no value writer exists for columns of type IPv6' });
 });
 
 const occurrence = (at: string, fingerprint = 'f1'): ErrorOccurrence => ({

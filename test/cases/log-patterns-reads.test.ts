@@ -205,7 +205,7 @@ test('with too few earlier days nothing is guessed, and the reason is told', asy
   const [pattern] = Object.values(await listed(logs));
   t.like(pattern, { isNew: false, isGone: null, isSpiking: null });
   t.like(pattern?.hour, { count: 500, days: 1, median: null, deviation: null });
-  t.regex(pattern?.reason ?? '', /on 1 of 7 earlier days, and 3 are needed/);
+  t.regex(pattern?.reason ?? '', /on 1 of 7 earlier days; 3 are required/);
   const first = new MinedLogs(tables);
   await sendAll(first, lines(5, 'one thing', from));
   const [unknown] = Object.values(await listed(first));

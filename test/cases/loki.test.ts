@@ -188,7 +188,7 @@ const jsonFaults: readonly (readonly [string, string, RegExp])[] = [
   ['metadata that are a list', values('1', 'x', []), /\[2\]: expected an object/],
   ['metadata that nest', values('1', 'x', { a: {} }), /\[2\]\.a: expected a string/],
   ['a fourth element', values('1', 'x', {}, 'y'), /an entry is a time, a line/],
-  ['text after the end', `${push([])} x`, /follows the end/],
+  ['text after the end', `${push([])} x`, /after the end/],
 ];
 for (const [what, body, message] of jsonFaults) {
   test(`${what} is refused, with the path`, (t) => {

@@ -399,17 +399,17 @@ const refused: Record<string, readonly [QueryInput, path: string, message: RegEx
   'the rate of a gauge': [
     { metric: 'level', overTime: 'rate' },
     'overTime',
-    /level is a gauge, which does not count: take avg/,
+    /level is a gauge, not a counter: use avg/,
   ],
   'the increase of a sum that falls': [
     { metric: 'falls', overTime: 'increase' },
     'overTime',
-    /falls is a sum that also falls/,
+    /falls is a non-monotonic sum/,
   ],
   'the last value of a histogram': [
     { metric: 'latency.otlp', overTime: 'last' },
     'overTime',
-    /is a histogram, which is no single value/,
+    /is a histogram, which is not a single value/,
   ],
   'several kinds': [
     { metric: 'mixed', overTime: 'avg' },
@@ -425,7 +425,7 @@ const refused: Record<string, readonly [QueryInput, path: string, message: RegEx
   'a quantile that the sender of a summary did not compute': [
     { metric: 'summarized', overTime: 'quantile', quantile: 0.99, across: 'none' },
     'quantile',
-    /^summarized is a summary of which senders compute 0.5, 0.9: take one of these$/,
+    /^summarized is a summary, for which senders compute 0.5, 0.9: use one of these$/,
   ],
   'a quantile without its number': [{ metric: 'level', overTime: 'quantile' }, 'quantile', /is required/],
   'groups of every series by itself': [

@@ -23,9 +23,9 @@ const hint = async (metric: string, tenant = 'hints', [from, to] = [0, 60]): Pro
 };
 
 test('a metric that does not exist is told with names like it', async (t) => {
-  t.regex((await hint('shop.item')) ?? '', /^no metric has the name shop.item; names like it: shop.items, /);
-  t.regex((await hint('shop_orders_total')) ?? '', /names like it: shop.orders, /);
-  t.is(await hint('shop.items', 'nobody'), 'no metrics have come yet');
+  t.regex((await hint('shop.item')) ?? '', /^no metric has the name shop.item; similar names: shop.items, /);
+  t.regex((await hint('shop_orders_total')) ?? '', /similar names: shop.orders, /);
+  t.is(await hint('shop.items', 'nobody'), 'no metrics have been received yet');
 });
 
 test('a metric without values in the range is told as such, and an answer with values has no hint', async (t) => {

@@ -239,7 +239,10 @@ for (const [what, [changed, message]] of Object.entries(changes)) {
     await migrateTo(madeUp);
     const before = await described();
     const error = await t.throwsAsync(migrateTo(changed));
-    t.true(error?.message.startsWith(`table made_up cannot be brought to its declaration: ${message}`), error?.message);
+    t.true(
+      error?.message.startsWith(`table made_up cannot be changed to match its declaration: ${message}`),
+      error?.message,
+    );
     t.true(error?.message.includes('write a migration'));
     t.deepEqual(await described(), before);
     await migrateTo(madeUp);

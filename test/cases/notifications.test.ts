@@ -350,7 +350,7 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     t.deepEqual(world.notificationsUntil(2 * minute), ['30s mail first: PlatformRecordsLate']);
     const ended = platformTransition('acme', aboutKind('records-late', at.reason), at, {
       atMs: firstMs + 3 * minute,
-      reason: 'it is well again',
+      reason: 'it has recovered',
     });
     world.alert(3 * minute, ended.labels, 'inactive', ended);
     t.deepEqual(world.notificationsUntil(6 * minute), ['330s mail resolved: PlatformRecordsLate✓']);

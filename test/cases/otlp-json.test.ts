@@ -91,11 +91,11 @@ test('text that was changed at random is translated like JSON.parse reads it, or
 const faults: readonly (readonly [what: string, text: string | Buffer, reason: string, message: RegExp])[] = [
   ['an empty body', '', 'malformed', /^expected an object/],
   ['an array', '[]', 'malformed', /^expected an object/],
-  ['text after the end', '{} {}', 'malformed', /follows the end/],
+  ['text after the end', '{} {}', 'malformed', /after the end/],
   ['a missing brace', '{"resourceLogs":[]', 'malformed', /expected , or }/],
   ['a trailing comma in an object', '{"resourceLogs":[],}', 'malformed', /name in double quotes/],
   ['a trailing comma in an array', '{"resourceLogs":[{},]}', 'malformed', /^resourceLogs\[1\]: expected an object/],
-  ['a name twice', '{"resourceLogs":[],"resourceLogs":[]}', 'malformed', /resourceLogs comes twice/],
+  ['a name twice', '{"resourceLogs":[],"resourceLogs":[]}', 'malformed', /resourceLogs occurs twice/],
   ['an object where an array belongs', '{"resourceLogs":{}}', 'malformed', /^resourceLogs: expected an array/],
   ['null in an array', '{"resourceLogs":[null]}', 'malformed', /^resourceLogs\[0\]: expected an object/],
   ['bytes that are not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), 'bad-utf8', /not UTF-8/],
@@ -130,7 +130,7 @@ const faults: readonly (readonly [what: string, text: string | Buffer, reason: s
   ['a number as a string', request('{"severityText":5}'), 'malformed', /severityText: expected a string/],
   ['a string as a boolean', request('{"body":{"boolValue":"true"}}'), 'malformed', /expected true or false/],
   ['a raw control character', request('{"severityText":"a\nb"}'), 'malformed', /control character/],
-  ['an unknown escape', request('{"severityText":"\\x41"}'), 'malformed', /no such escape/],
+  ['an unknown escape', request('{"severityText":"\\x41"}'), 'malformed', /unknown escape/],
   ['half an escape', request('{"severityText":"\\u00"}'), 'malformed', /four hexadecimal/],
   [
     'a string that does not end',

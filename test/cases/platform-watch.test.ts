@@ -135,7 +135,7 @@ test('an organization whose rules are not evaluated is told once, and once when 
     severity: 'critical',
     from: 'inactive',
     labels: { severity: 'critical', origin: 'platform' },
-    reason: `All 1 alert rules are not evaluated since ${new Date(sinceMs).toISOString()}: alerts may be otherwise by now`,
+    reason: `All 1 alert rules have not been evaluated since ${new Date(sinceMs).toISOString()}: alert states may be outdated`,
   });
   t.is((await documents.of('acme').collection(platformAlerts).list()).items.length, 1);
   await pass(5 * minuteMs, ['acme', 'other']);
@@ -177,7 +177,7 @@ test('groups of recording rules that are not evaluated are told as alert rules a
   }
   await pass(10 * minuteMs, ['acme', 'other']);
   t.deepEqual(changes(transitions), ['acme PlatformRulesNotEvaluated firing']);
-  t.regex(transitions[0]?.reason ?? '', /^All 1 groups of recording rules are not evaluated since /);
+  t.regex(transitions[0]?.reason ?? '', /^All 1 groups of recording rules have not been evaluated since /);
 });
 
 test('rules that were not evaluated while nobody watched may come due first', async (t) => {
@@ -221,7 +221,7 @@ test('tables that do not answer for long are told; for a moment they change noth
   t.deepEqual(changes(transitions), ['acme PlatformRulesNotEvaluated firing']);
   t.regex(
     transitions[0]?.reason ?? '',
-    /^It is not known whether alert rules are evaluated: tables do not answer since/,
+    /^It is unknown whether alert rules are evaluated: tables have not answered since/,
   );
   faults.columns = false;
   await pass(minuteMs, ['acme']);
@@ -257,7 +257,7 @@ test('late records are told to organizations with rules or objectives, and late 
     'siem PlatformDetectionsLate firing',
     'siem PlatformRecordsLate firing',
   ]);
-  t.is(transitions[0]?.reason, 'sinks.logs is behind: the oldest record waits for 121 seconds');
+  t.is(transitions[0]?.reason, 'sinks.logs is behind: the oldest record has been waiting for 121 seconds');
   setGroups({ 'sinks.logs': 90 * secondMs });
   await pass(minuteMs, both);
   t.deepEqual(

@@ -90,12 +90,12 @@ const list = async (query: object, signal: 'logs' | 'traces' = 'logs'): Promise<
 
 test('a search in the operators of another language is told how it is written here', (t) => {
   const hints = {
-    'service=checkout': /^service=checkout is looked for as words: .* service:checkout$/,
+    'service=checkout': /^service=checkout is searched as words: .* service:checkout$/,
     'status=error': /status:error$/,
-    'service != checkout': /^!= is no operator between spaces: write NOT service:checkout$/,
+    'service != checkout': /^!= is not an operator between spaces: write NOT service:checkout$/,
     'took > 40': /write took:>40$/,
     'took >= 40': /write took:>=40$/,
-    'error or warn': /^"or" is looked for as a word: operators are in capitals, OR$/,
+    'error or warn': /^"or" is searched as a word: operators are in capitals, OR$/,
     "service:'checkout'": /^single quotes are part of a value: write service:"…"/,
     '{app="x"} |= "err"': /app:x$/,
     'service=~"check.*"': /service:\/check\.\*\/$/,
@@ -119,25 +119,22 @@ test('a search in the operators of another language is told how it is written he
 test('a name that no record has is told with names like it', async (t) => {
   t.is(
     await queryHint({ search: 'http.status:500' }),
-    'none of the log records of this range has http.status; names like it: http.status_code',
+    'none of the log records of this range has http.status; similar names: http.status_code',
   );
   t.is(await list({ search: 'attribute.zzzzzz:1' }), 'none of the log records of this range has attribute.zzzzzz');
   t.is(await queryHint({ search: 'foo:1' }), 'none of the log records of this range has foo');
-  t.regex((await queryHint({ groupBy: ['hots'] })) ?? '', /has hots; names like it: host.name/);
-  t.regex((await queryHint({ groupBy: ['host'] })) ?? '', /has host; names like it: host.name$/);
+  t.regex((await queryHint({ groupBy: ['hots'] })) ?? '', /has hots; similar names: host.name/);
+  t.regex((await queryHint({ groupBy: ['host'] })) ?? '', /has host; similar names: host.name$/);
   t.regex((await queryHint({ measures: [{ function: 'avg', field: 'took' }] })) ?? '', /has took$/);
   t.regex((await list({ search: 'http.routee:x' }, 'traces')) ?? '', /^none of the spans .* http.route$/);
   const rows: QueryRequest = { kind: 'rows', signal: 'logs', fields: ['service', 'usr'] };
-  t.regex((await run(rows, readingOf(), { range })).hint ?? '', /has usr; names like it: user$/);
+  t.regex((await run(rows, readingOf(), { range })).hint ?? '', /has usr; similar names: user$/);
 });
 
 test('a value in another case, or one like others, is told with those that are there', async (t) => {
-  t.regex((await list({ service: 'Checkout' })) ?? '', /has service "Checkout"; it is there as "checkout"/);
-  t.regex(
-    (await queryHint({ search: 'user:carl' })) ?? '',
-    /it is there as "Carl", and values are told apart by case$/,
-  );
-  t.regex((await queryHint({ search: 'service:chekout' })) ?? '', /values like it: "checkout"$/);
+  t.regex((await list({ service: 'Checkout' })) ?? '', /has service "Checkout"; it exists as "checkout"/);
+  t.regex((await queryHint({ search: 'user:carl' })) ?? '', /it exists as "Carl", and values are case-sensitive$/);
+  t.regex((await queryHint({ search: 'service:chekout' })) ?? '', /similar values: "checkout"$/);
   t.regex((await list({ service: 'payments' }, 'traces')) ?? '', /it has values such as "checkout"$/);
   t.regex(
     (await queryHint({ search: 'severity:critical' })) ?? '',
@@ -168,7 +165,7 @@ test('that words are nowhere among records that are there takes one statement, a
 
 test('a range and a project without records are told as such', async (t) => {
   const empty = { from: String(at - 7_200_000), to: String(at - 3_700_000) };
-  t.is(await list(empty), 'there are no log records in this range: ask for another one');
+  t.is(await list(empty), 'there are no log records in this range: choose another time range');
   t.is(
     await queryHint({ projectId: 'nope' }),
     'project nope has no log records in this range; projects that have some: shop',
@@ -178,7 +175,7 @@ test('a range and a project without records are told as such', async (t) => {
 test('a figure of what is no number is told as such', async (t) => {
   t.is(
     await queryHint({ measures: [{ function: 'count' }, { function: 'avg', field: 'body' }] }),
-    'no value of body in what was found reads as a number',
+    'no value of body in the results is a number',
   );
 });
 

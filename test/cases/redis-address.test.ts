@@ -63,7 +63,7 @@ for (const [text, message] of [
   ['http://redis', /must be redis:\/\//],
   ['redis://', /must be redis:\/\//],
   ['redis://a,b', /redis-sentinel or redis-cluster/],
-  ['redis-sentinel://a:26379', /NAME is what Sentinel calls/],
+  ['redis-sentinel://a:26379', /NAME is the name of the monitored servers/],
   ['redis-cluster://a:6379/1', /no databases/],
   ['redis://a/main', /must be a number/],
   ['redis://a:99999', /must be redis:\/\//],

@@ -289,7 +289,7 @@ test('Slots that cannot be loaded are told in one line with their number, and ru
   t.deepEqual(lines, [
     {
       fields: { error: new Error('the store is away'), schedule: 'counts', slots: slotCount },
-      message: 'slots could not be loaded; their things do not run until they are',
+      message: 'slots could not be loaded; their items do not run until they are loaded',
     },
   ]);
 });
@@ -602,7 +602,7 @@ for (const [what, restarts] of [
     for (const n of [3, 4]) t.is(emitted().filter((each) => each === due(n)).length, 1);
     t.is(lines.length, 1);
     t.like(lines[0]?.fields, { schedule: 'counts', items: restarts ? 1 : 2 });
-    t.regex(lines[0]?.message ?? '', /due times lay ahead of the clock/);
+    t.regex(lines[0]?.message ?? '', /due times were in the future/);
   });
 
 test('A thing that was changed by a process whose clock is ahead does not wait for that time', async (t) => {
@@ -698,7 +698,7 @@ test('A saved due time counts as now where it lies further ahead than any wait',
 });
 
 test('A schedule that cannot be a consumer group is refused', async (t) => {
-  await t.throwsAsync(() => running(t, { name: 'Alert rules' }), { message: /cannot be called "Alert rules"/ });
+  await t.throwsAsync(() => running(t, { name: 'Alert rules' }), { message: /cannot be named "Alert rules"/ });
 });
 
 test('What a deleted thing leaves behind takes effect once, also where nothing ran when it was deleted', async (t) => {

@@ -157,7 +157,7 @@ test('what a group has not consumed is kept past its age and size, with a warnin
   now += 1000 * 3_600_000;
   await bus.retain();
   t.deepEqual((await readTexts(bus)).texts, ['one', 'two', 'three']);
-  t.regex(log.complaints.join(), /kept because a group has not consumed them.*"group":"slow","committed":0/);
+  t.regex(log.complaints.join(), /stored because a group has not consumed them.*"group":"slow","committed":0/);
   stuck.resolve();
   await held.stop();
   await running;

@@ -80,7 +80,7 @@ test('a certificate for Kafka needs its key, and TLS', (t) => {
   t.throws(() => settingsOf(files), { instanceOf: SettingsError, message: /OIQ_KAFKA_SSL=true/ });
   t.throws(() => settingsOf({ ...files, OIQ_KAFKA_SSL: 'true', OIQ_KAFKA_SSL_KEY_FILE: '' }), {
     instanceOf: SettingsError,
-    message: /belong together/,
+    message: /require each other/,
   });
 });
 

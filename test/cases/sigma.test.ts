@@ -131,23 +131,23 @@ for (const [detection, matching, others] of conditions)
 
 const wrong: readonly (readonly [text: string, line: number, field: string, message: RegExp])[] = [
   ['title: x\nlogsource: { product: windows }', 1, 'detection', /missing/],
-  [ruleOf('s:\n  f|endswit: x\ncondition: s'), 7, 'detection.s.f|endswit', /no modifier "endswit"/],
-  [ruleOf('s:\n  f|re: "(a"\ncondition: s'), 7, 'detection.s.f|re', /no regular expression/],
-  [ruleOf('s:\n  f|cidr: 10.0.0.0/40\ncondition: s'), 7, 'detection.s.f|cidr', /no network/],
-  [ruleOf('s:\n  f|gt: x\ncondition: s'), 7, 'detection.s.f|gt', /no number/],
+  [ruleOf('s:\n  f|endswit: x\ncondition: s'), 7, 'detection.s.f|endswit', /modifier "endswit" does not exist/],
+  [ruleOf('s:\n  f|re: "(a"\ncondition: s'), 7, 'detection.s.f|re', /not a valid regular expression/],
+  [ruleOf('s:\n  f|cidr: 10.0.0.0/40\ncondition: s'), 7, 'detection.s.f|cidr', /not a network/],
+  [ruleOf('s:\n  f|gt: x\ncondition: s'), 7, 'detection.s.f|gt', /not a number/],
   [ruleOf('s:\n  f|re|contains: x\ncondition: s'), 7, 'detection.s.f|re|contains', /cannot be combined/],
-  [ruleOf('s: { f: x }\ncondition: s and t'), 7, 'detection.condition', /no selection "t"/],
+  [ruleOf('s: { f: x }\ncondition: s and t'), 7, 'detection.condition', /selection "t" does not exist/],
   [ruleOf('s: { f: x }\ncondition: s | count() > 5'), 7, 'detection.condition', /correlation/],
-  [ruleOf('s: { f: x }\ncondition: 1 of x*'), 7, 'detection.condition', /no selection fits/],
+  [ruleOf('s: { f: x }\ncondition: 1 of x*'), 7, 'detection.condition', /no selection matches/],
   [ruleOf('s: { f: x }'), 6, 'detection.condition', /missing/],
-  ['title: [x', 1, '', /no YAML/],
-  [`${ruleOf('s: { f: x }\ncondition: s')}level: loud\n`, 8, 'level', /none of/],
-  ['title: c\ncorrelation:\n  type: often\n  rules: [a]', 3, 'correlation.type', /none of event_count/],
+  ['title: [x', 1, '', /not valid YAML/],
+  [`${ruleOf('s: { f: x }\ncondition: s')}level: loud\n`, 8, 'level', /not one of/],
+  ['title: c\ncorrelation:\n  type: often\n  rules: [a]', 3, 'correlation.type', /not one of event_count/],
   [
     'title: c\ncorrelation:\n  type: event_count\n  rules: [a]\n  timespan: 5x\n  condition: { gte: 2 }',
     5,
     'correlation.timespan',
-    /no timespan/,
+    /not a timespan/,
   ],
 ];
 
@@ -484,7 +484,7 @@ test('of a text of very many documents the first 20,000 are read, and a line say
   const parts = splitDocuments('a: 1\n---\n'.repeat(20_002));
   t.deepEqual([parts.length, parts.at(-1)?.line], [20_001, 40_001]);
   const { errors } = readDocument('a: 1', 40_001, 20_001);
-  const message = 'a text may hold 20000 documents: from this line on it was not read';
+  const message = 'a text must contain at most 20000 documents: it was not read from this line on';
   t.deepEqual(errors, [{ document: 20_001, line: 40_001, field: '', title: '', message }]);
 });
 

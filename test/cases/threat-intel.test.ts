@@ -64,11 +64,11 @@ const patterns: readonly [pattern: string, expected: string | [IndicatorType, st
     ],
   ],
   [String.raw`[file:name = 'it\'s.exe']`, [['file-name', "it's.exe"]]],
-  ["[file:name = 'a' AND file:size = 3]", 'what must hold together (AND) cannot be matched by a value'],
-  ["[process:name = 'a']", 'process:name is nothing that is matched'],
+  ["[file:name = 'a' AND file:size = 3]", 'comparisons joined with AND cannot be matched by a value'],
+  ["[process:name = 'a']", 'process:name cannot be matched'],
   [
     "[ipv4-addr:value = '1.2.3.4'] FOLLOWEDBY [url:value = 'http://a.example']",
-    'only a choice of values is understood: no sequence, repetition or time',
+    'only alternatives of values are supported: no sequence, repetition or time',
   ],
   ["[ipv4-addr:value = 'x']", '"x" is no ip'],
 ];
@@ -112,7 +112,7 @@ test('a bundle gives its indicators with their validity, and names what it holds
       givenId: 'indicator--1',
     },
   ]);
-  t.deepEqual(refused, [{ at: 'indicator--2', message: 'patterns of the type yara are not understood' }]);
+  t.deepEqual(refused, [{ at: 'indicator--2', message: 'patterns of the type yara are not supported' }]);
 });
 
 test('an event of MISP gives what is fit for detection, each part of a value by itself', (t) => {
@@ -140,7 +140,7 @@ test('an event of MISP gives what is fit for detection, each part of a value by 
       ['md5', 'b'.repeat(32), 'Campaign', 'tlp:green'],
     ],
   );
-  t.deepEqual(refused, [{ at: 'u1', message: 'mutex "x" is nothing that is matched' }]);
+  t.deepEqual(refused, [{ at: 'u1', message: 'mutex "x" cannot be matched' }]);
 });
 
 test('CSV is read with a header and without, with comments, quotes and times without a zone', (t) => {
@@ -152,19 +152,19 @@ test('CSV is read with a header and without, with comments, quotes and times wit
     named.indicators.map(({ type, value, confidence, tags, validFrom }) => [type, value, confidence, tags, validFrom]),
     [['ip', '192.0.2.1', 75, ['a', 'b'], '2026-01-02T03:04:05.000Z']],
   );
-  t.deepEqual(named.refused, [{ at: 'line 4', message: 'the type "bitcoin" is not known' }]);
+  t.deepEqual(named.refused, [{ at: 'line 4', message: 'the type "bitcoin" is unknown' }]);
 
   const plain = readCsv('# a list\nevil.example\n\n192.0.2.0/24\nnothing of the kind\n');
   t.deepEqual(
     plain.indicators.map(({ type, value }) => `${type} ${value}`),
     ['domain evil.example', 'network 192.0.2.0/24'],
   );
-  t.deepEqual(plain.refused, [{ at: 'line 5', message: '"nothing of the kind" is no indicator' }]);
+  t.deepEqual(plain.refused, [{ at: 'line 5', message: '"nothing of the kind" is not an indicator' }]);
 });
 
 test('CSV that is nothing but quotation marks is read in one pass, and told where a mark is not closed', (t) => {
   t.deepEqual(readCsv('"'.repeat(65)).refused, [
-    { at: 'line 1', message: 'a quotation mark is not closed: what is below was not read' },
+    { at: 'line 1', message: 'a quotation mark is not closed: the following lines were not read' },
   ]);
   t.is(readCsv('"'.repeat(1_000_001)).refused.length, 1);
   const { indicators, refused } = readCsv('evil.example\n# it\'s "so\n"a.example\nb.example\n');
@@ -172,7 +172,9 @@ test('CSV that is nothing but quotation marks is read in one pass, and told wher
     indicators.map(({ value }) => value),
     ['evil.example'],
   );
-  t.deepEqual(refused, [{ at: 'line 3', message: 'a quotation mark is not closed: what is below was not read' }]);
+  t.deepEqual(refused, [
+    { at: 'line 3', message: 'a quotation mark is not closed: the following lines were not read' },
+  ]);
 });
 
 test('a quotation mark within a cell is text, and a quoted cell may hold lines, commas and doubled marks', (t) => {
@@ -184,7 +186,7 @@ test('a quotation mark within a cell is text, and a quoted cell may hold lines, 
       ['b.example', 'a "b",\nc'],
     ],
   );
-  t.deepEqual(refused, [{ at: 'line 5', message: '"no" is no indicator' }]);
+  t.deepEqual(refused, [{ at: 'line 5', message: '"no" is not an indicator' }]);
 });
 
 test('a line of a list that is nothing but signs of comments is read in one pass', (t) => {
@@ -195,8 +197,8 @@ test('a pattern of STIX with too many values is refused', (t) => {
   const values = (count: number) =>
     `[ipv4-addr:value IN (${Array.from({ length: count }, () => "'192.0.2.1'").join(', ')})]`;
   t.is(valuesOfPattern(values(1000)).length, 1000);
-  t.is(valuesOfPattern(values(1001)), 'a pattern may have 1000 values: split it');
-  t.is(valuesOfPattern(values(150_000)), 'a pattern may have 1000000 characters: split it');
+  t.is(valuesOfPattern(values(1001)), 'a pattern must have at most 1000 values: split it');
+  t.is(valuesOfPattern(values(150_000)), 'a pattern must have at most 1000000 characters: split it');
 });
 
 test('an attribute of MISP with a type of very many parts is read', (t) => {
@@ -213,7 +215,7 @@ test('fields of STIX and MISP that are of other types than theirs are left out',
   const stix = { type: 'indicator', id: other, pattern, ...fields };
   t.deepEqual(readStix([stix, stix, { ...stix, pattern_type: other }, { ...stix, pattern: other }, null, 1]), {
     indicators: [givenIndicator('domain', 'a.example')],
-    refused: ['', 'stix'].map((kind) => ({ at: '', message: `patterns of the type ${kind} are not understood` })),
+    refused: ['', 'stix'].map((kind) => ({ at: '', message: `patterns of the type ${kind} are not supported` })),
   });
   const attribute = { type: 'domain', value: 'a.example', to_ids: true, comment: other, uuid: other, Tag: [other, 1] };
   const attributes = [attribute, { ...attribute, value: other }, { ...attribute, type: other }, null, 1];
@@ -268,7 +270,7 @@ test('a plain list has a value a line, also as a hosts file', (t) => {
     indicators.map(({ type, value }) => `${type} ${value}`),
     ['ip 192.0.2.1', 'domain evil.example', 'network 198.51.100.0/24'],
   );
-  t.deepEqual(refused, [{ at: 'line 6', message: '"nonsense" is no indicator' }]);
+  t.deepEqual(refused, [{ at: 'line 6', message: '"nonsense" is not an indicator' }]);
 });
 
 test('of several versions of an object of STIX the latest counts', (t) => {

@@ -178,7 +178,7 @@ test('a request that reads on and on is refused when its time is over, and other
   const answer = await slow;
   const body = (await answer.json()) as { error: string; message: string };
   t.deepEqual([answer.status, body.error], [503, 'UNAVAILABLE']);
-  t.is(body.message, 'this took longer than 1.5 seconds: ask for less, or again later');
+  t.is(body.message, 'this took longer than 1.5 seconds: request less data, or try again later');
   await until(() => seen.ended.length > 1);
   t.deepEqual(seen.ended.sort(), ['patient: ClientLeftError', 'slow: ApiError']);
 });
@@ -187,7 +187,7 @@ test('a change whose time is over says that it may have taken effect', async (t)
   const { url } = await started(t);
   const answer = await fetch(`${url}/api/slow`, { method: 'POST' });
   t.is(answer.status, 503);
-  t.regex(((await answer.json()) as { message: string }).message, /look whether it took effect before you try again/);
+  t.regex(((await answer.json()) as { message: string }).message, /check whether it took effect before you try again/);
 });
 
 test('what a client asked ends when it leaves, is counted as 499 and is no failure', async (t) => {

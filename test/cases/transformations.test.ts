@@ -274,7 +274,7 @@ test('tables that would hold more than may be held are refused before they are m
   const join = Transformation.parse({ kind: 'join-by-field', field: 'key', mode: 'inner' });
   t.regex(
     t.throws(() => transformed(wide, [join]))?.message ?? '',
-    /^would give 1000000 rows, at most 200000 can be held/,
+    /^would return 1000000 rows, the maximum is 200000/,
   );
   t.throws(() => transformed([table({ a: Array(200_001).fill(1) })], []));
 });

@@ -92,7 +92,7 @@ test('a variable that cannot be what stands there is refused with its name', (t)
     ['up offset $job', 'variable job must be a duration there, such as 5m: "node"'],
     ['topk($empty, up)', 'variable empty is empty where a name or a number is expected'],
     ['topk($jobs, up)', 'variable jobs has several values where one is expected'],
-    ['up{$text}', 'variable text cannot stand for conditions, only for their names and values'],
+    ['up{$text}', 'variable text cannot replace conditions, only their names and values'],
     ['$text(up)', 'variable text must be the name of a function there: "a.*\\"}"'],
     ['sum by ($empty) (up)', 'variable empty is empty where the name of a label is expected'],
   ] as const)

@@ -40,9 +40,9 @@ const refused: readonly [what: string, text: string, message: string][] = [
   [
     'an alias within what it stands for',
     'a: &a [1, *a]',
-    'an alias stands for what it is part of at line 1, column 11',
+    'an alias refers to a node that contains it at line 1, column 11',
   ],
-  ['maps as keys', '? '.repeat(40), 'a key of a map is no text at line 1, column 3'],
+  ['maps as keys', '? '.repeat(40), 'a key of a map is not a string at line 1, column 3'],
   [
     'two documents',
     'a: 1\n---\nb: 1\n',

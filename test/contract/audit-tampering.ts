@@ -174,7 +174,7 @@ export const tamperings: readonly Tampering[] = [
     found: {
       kind: 'records-reordered',
       sequence: 5,
-      message: 'the record that belongs in place 5 stands in place 9',
+      message: 'the record of position 5 is at position 9',
     },
   },
   {

@@ -125,7 +125,7 @@ test('chDB: small reads keep what they decompressed until the process is idle', 
 
 test('chDB: a directory that another process has is refused with what to do', async (t) => {
   const output = await inProcess(opening(directory));
-  t.regex(output, new RegExp(`^UnavailableError .*process ${process.pid} has it: stop that one`));
+  t.regex(output, new RegExp(`^UnavailableError .*process ${process.pid} uses it: stop that process`));
 });
 
 test('chDB: files of a process that crashed are removed, rows are there', async (t) => {

@@ -117,7 +117,7 @@ else if (reason === undefined) {
     const block = await blockOf({ columns, native }, tableNamed('logs'), { tenant_id: quoted(someTenant()) });
     await t.throwsAsync(strange.insert(block, randomUUID()), {
       instanceOf: UnavailableError,
-      message: /knows no cluster nowhere/,
+      message: /does not know the cluster nowhere/,
     });
   });
 

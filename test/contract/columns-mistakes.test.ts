@@ -120,7 +120,7 @@ if (reason === undefined) {
       const tenant = tenantOf(1, 2);
       await land(two, tenant);
       const [first, second] = two.each();
-      const missingSchema = unavailableWith(/lacks a table or column .* run oiq migrate; oiq clickhouse shards says/);
+      const missingSchema = unavailableWith(/lacks a table or column .* run oiq migrate; oiq clickhouse shards shows/);
       await first?.columns.execute('ALTER TABLE logs ADD COLUMN newer UInt8 DEFAULT 1');
       await two.tablesChanged();
       await t.throwsAsync(two.query('SELECT sum(newer) AS n FROM logs'), missingSchema);

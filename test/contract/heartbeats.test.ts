@@ -96,8 +96,8 @@ test('what is no beat is refused, says why, and is not kept', async (t) => {
     [`${token}?rid=a%20b`, {}, 400, /rid/],
     [token, { method: 'PUT' }, 405, /take GET, HEAD, POST/],
     [token, { method: 'DELETE' }, 405, /take GET, HEAD, POST/],
-    [token, { method: 'POST', body: 'x'.repeat(1_100_000) }, 413, /1048576 bytes at most; the first 8192 are kept/],
-    [off, {}, 200, /OK, but the check is off: this beat does not count/],
+    [token, { method: 'POST', body: 'x'.repeat(1_100_000) }, 413, /at most 1048576 bytes; the first 8192 are stored/],
+    [off, {}, 200, /OK, but the check is disabled: this heartbeat does not count/],
   ];
   for (const [path, init, status, text] of table) {
     const answer = await get(`${fixture.http}/beats/${path}`, init);
@@ -129,7 +129,7 @@ test('a success is durable: while the bus does not take it the answer waits, or 
   fixture.bus.broken = topics.syntheticHeartbeats.name;
   const refused = await get(url);
   t.is(refused.status, 503);
-  t.regex(refused.text, /was not kept: send it again/);
+  t.regex(refused.text, /was not stored: send it again/);
   t.not(refused.headers.get('retry-after'), null);
   fixture.bus.broken = undefined;
   t.is((await get(url)).status, 200);
@@ -148,7 +148,7 @@ test('a token tells ten beats a second, a hundred at once; who guesses tokens is
   const statuses = await statusesOf(150, () => token);
   t.deepEqual([counted(statuses, 200), counted(statuses, 429), heartbeatsIn(fixture).length], [100, 50, 100]);
   const answer = await get(`${fixture.http}/beats/${token}`);
-  t.regex(answer.text, /too many beats with this token: ten a second/);
+  t.regex(answer.text, /too many heartbeats with this token: ten a second/);
   t.is(answer.headers.get('retry-after'), '1');
   t.is((await get(`${fixture.http}/beats/${other}`)).status, 200);
   nowMs += 1000;
@@ -194,7 +194,7 @@ test('it is told that beats are taken, after those that were; not of organizatio
   t.deepEqual([...new Set(items.map((item) => item.tenantId))], [tenantId]);
   const platform = fixture.documents.of(organizationsTenant).collection(organizations);
   await platform.update(tenantId, { disabled: true });
-  await eventually('it is off', async () => (await get(`${fixture.http}/beats/${token}`)).text.includes('is off'));
+  await eventually('it is off', async () => (await get(`${fixture.http}/beats/${token}`)).text.includes('is disabled'));
   await fixture.documents.of(tenantId).collection(syntheticHeartbeatTokens).delete('backup');
   await eventually('it ended', async () => (await get(`${fixture.http}/beats/${token}`)).status === 404);
 });

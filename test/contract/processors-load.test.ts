@@ -153,7 +153,7 @@ test('A processor whose snapshot is damaged names it and waits, alone, and goes 
     printed.join('\n'),
   );
   await t.throwsAsync(request({ action: 'remove-processor-state', key: 'test-tallies/none/0' }), {
-    message: /there is no saved state test-tallies\/none\/0/,
+    message: /saved state test-tallies\/none\/0 does not exist/,
   });
   await request({ action: 'remove-processor-state', key });
   await world.caughtUp();
@@ -189,7 +189,7 @@ test('Messages that the snapshot lacks and that are not kept any longer are coun
   await states.save(key, early?.bytes ?? new Uint8Array(0), await states.number(key));
   await world.tallied();
   t.is(counted.get('oiq_processor_dropped_total test-tallies not-kept'), earliest - 1);
-  t.true(lines.some(({ fields, message }) => /not kept any longer/.test(message) && fields['earliest'] === earliest));
+  t.true(lines.some(({ fields, message }) => /no longer retained/.test(message) && fields['earliest'] === earliest));
   // One of the snapshot, those that are kept of the sixty, and the last.
   t.is((await shouted()).at(-1), `a${1 + (61 - earliest) + 1}`);
 });
@@ -209,10 +209,10 @@ test('A snapshot of another bus is passed by: the state begins empty, and what i
   await world.replaceBus();
   await world.tallied('a');
   t.deepEqual(await shouted(), ['a1']);
-  t.true(lines.some(({ message }) => /of another bus/.test(message)));
+  t.true(lines.some(({ message }) => /to another bus/.test(message)));
   for (const emitter of await emitters()) t.false(before.has(emitter));
   lines.length = 0;
   await world.tallied('a');
   t.deepEqual(await shouted(), ['a1', 'a2'], 'the new snapshot is of this bus');
-  t.false(lines.some(({ message }) => /of another bus/.test(message)));
+  t.false(lines.some(({ message }) => /to another bus/.test(message)));
 });

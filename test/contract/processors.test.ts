@@ -463,7 +463,7 @@ test('a name that no processor has is refused with the names there are', async (
     clock: systemClock,
     only: ['nothing'],
   });
-  await t.throwsAsync(starting, { message: /no processor is called nothing; there are:/ });
+  await t.throwsAsync(starting, { message: /processor nothing does not exist; available:/ });
 });
 
 test('every registered processor and schedule, and what delivers, has a name, and so a group, of its own', (t) => {

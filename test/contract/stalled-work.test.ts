@@ -122,7 +122,7 @@ test('of each sink and processor that is blocked, and of each group without a me
   const problems = (): Map<string, string | undefined> =>
     new Map(groupHealth.groups().map((status) => [status.group, problemsOf([status])]));
   await pass();
-  for (const group of registered) t.regex(problems().get(group) ?? '', /stands still for \d+ seconds/, group);
+  for (const group of registered) t.regex(problems().get(group) ?? '', /has made no progress for \d+ seconds/, group);
   for (const group of ofSchedules) t.is(problems().get(group), undefined, `${group} has nothing to read`);
   const text = await metrics.text();
   for (const group of registered) {

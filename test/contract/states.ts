@@ -225,7 +225,7 @@ export const statesContract = (
     ],
     [
       'a chunk was changed',
-      /not those that were saved/,
+      /differ from those that were saved/,
       async (key) => {
         const stored = documents.of(platformTenant).collection(processorStateChunks);
         const [id = ''] = await chunkIds(key);
@@ -236,7 +236,7 @@ export const statesContract = (
     ],
     [
       'chunks were confused',
-      /not those that were saved/,
+      /differ from those that were saved/,
       async (key) => {
         const stored = documents.of(platformTenant).collection(processorStateChunks);
         const [first = '', second = ''] = await chunkIds(key);
@@ -245,7 +245,7 @@ export const statesContract = (
     ],
     [
       'its end was cut off',
-      /not those that were saved|bytes are left/,
+      /differ from those that were saved|bytes are left/,
       async (key) => {
         const chunks = await chunksOf(key);
         await documents

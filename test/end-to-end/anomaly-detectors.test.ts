@@ -215,18 +215,18 @@ inThePage(
     await row.getByRole('button').click();
     const sidePanel = page.getByRole('complementary', { name: 'Anomaly' });
     await sidePanel.getByText(anomaly.text, { exact: true }).waitFor();
-    await sidePanel.locator('.plot[aria-label*="what was expected: 4 series"]').waitFor();
+    await sidePanel.locator('.plot[aria-label*="expected range: 4 series"]').waitFor();
     const [part] = shown.contributions.groups;
     await sidePanel.getByText('Warning OOMKilling shop-1: killed').waitFor();
     await sidePanel
       .getByRole('row', { name: new RegExp(`${part.group}.*${(100 * part.share).toFixed(1)} %`) })
       .waitFor();
     await holdsAsAView(t, tab, '.beside h2');
-    await sidePanel.getByRole('button', { name: 'It was none' }).click();
+    await sidePanel.getByRole('button', { name: 'False positive' }).click();
     await row.getByRole('cell', { name: 'no', exact: true }).waitFor();
     t.is((await read('/api/ai/anomalies')).items[0].verdict, 'false');
-    await sidePanel.getByRole('button', { name: 'It was none', pressed: true }).click();
-    await sidePanel.getByRole('button', { name: 'It was none', pressed: false }).waitFor();
+    await sidePanel.getByRole('button', { name: 'False positive', pressed: true }).click();
+    await sidePanel.getByRole('button', { name: 'False positive', pressed: false }).waitFor();
     t.is((await read('/api/ai/anomalies')).items[0].verdict, null);
 
     await page.getByRole('navigation', { name: 'Anomalies' }).getByRole('link', { name: 'Detectors' }).click();
@@ -234,25 +234,25 @@ inThePage(
     await page.getByRole('button', { name: 'Write a detector' }).click();
     const form = page.getByRole('complementary', { name: 'Detector' });
     await form.getByLabel('A point each').fill('1s');
-    await form.getByRole('button', { name: 'Create the detector' }).click();
+    await form.getByRole('button', { name: 'Create detector' }).click();
     await form.getByText('must be a duration from 10s to 1d, such as 30s, 5m or 1h').waitFor();
     await form.getByLabel('Name').fill('By <b>hand</b>');
     await form.getByLabel('A point each').fill('1m');
-    await form.getByRole('button', { name: 'Try it over the range' }).click();
+    await form.getByRole('button', { name: 'Test detector' }).click();
     // Records of clusters are of no service.
     await form.getByText(/^3 series; \d+ anomalies/).waitFor();
-    await form.getByRole('button', { name: 'Create the detector' }).click();
+    await form.getByRole('button', { name: 'Create detector' }).click();
     await form.getByRole('heading', { name: 'By <b>hand</b>' }).waitFor();
     await form.getByText('a point each').waitFor();
     await holdsAsAView(t, tab, '.beside h2');
     t.like((await read('/api/ai/detectors?search=hand')).items[0], { step: '1m', query: { groupBy: ['service'] } });
     await form.getByRole('button', { name: 'Edit' }).click();
-    await form.getByLabel('Least change that matters').fill('7');
-    await form.getByRole('button', { name: 'Save the detector' }).click();
+    await form.getByLabel('Minimum change').fill('7');
+    await form.getByRole('button', { name: 'Save detector' }).click();
     await form.getByRole('button', { name: 'Remove' }).waitFor();
     t.is((await read('/api/ai/detectors?search=hand')).items[0].minChange, 7);
     await form.getByRole('button', { name: 'Remove' }).click();
-    await form.getByRole('button', { name: 'Remove it for good' }).click();
+    await form.getByRole('button', { name: 'Remove permanently' }).click();
     await form.waitFor({ state: 'detached' });
     t.is((await read('/api/ai/detectors')).items.length, 1);
     t.deepEqual(tab.complaints, []);

@@ -207,7 +207,7 @@ test('unknown names are refused with those like them', async (t) => {
 const fruitless: readonly (readonly [question: string, reason: RegExp])[] = [
   ['how many error logs of lending with reader.id r-1', /"severity is error or above" and "reader.id is r-1" exclude/],
   ['requests slower than 50 s', /"duration is above 50 s" excludes all/],
-  ['number of logs of lending on 20 February', /nothing has landed in this range/],
+  ['number of logs of lending on 20 February', /no data arrived in this range/],
 ];
 for (const [question, reason] of fruitless)
   test(`"${question}" finds nothing, and the answer says why`, async (t) => {

@@ -115,7 +115,7 @@ test('a rule fires for the groups above its threshold, says why, is acknowledged
   t.deepEqual(
     (await history()).map(({ from, to, reason }: Record<string, string>) => [from, to, reason]),
     [
-      ['firing', 'inactive', 'the rule was switched off'],
+      ['firing', 'inactive', 'the rule was disabled'],
       ['inactive', 'firing', '7 is above 5 over 1h'],
     ],
   );
@@ -189,7 +189,7 @@ test('a preview says what a rule would find now, and what is wrong with it', asy
   t.deepEqual(misspelled.body.warnings, [
     {
       path: 'condition.query.groupBy.0',
-      message: 'servce is in no record of the window: look for a misspelled name',
+      message: 'servce is in no record of the window: check the name for typos',
     },
   ]);
   const unanswered = await preview({
@@ -388,7 +388,7 @@ test('an imported rule of PromQL fires for the series that its expression answer
     (await history()).map(({ from, to, reason }: Record<string, string>) => [from, to, reason]),
     [
       ['firing', 'inactive', 'the rule was deleted'],
-      ['inactive', 'firing', 'the query answers 1'],
+      ['inactive', 'firing', 'the query returns 1'],
     ],
   );
 });

@@ -211,16 +211,16 @@ test.serial('an exported chain verifies without any store, and what was changed 
     ],
     ['no last line', lines.slice(0, -1).join('\n'), /^the file was cut/],
     ['half a line', text.slice(0, -40), /the file was cut or changed/],
-    ['something after the end', `${text}${lines[fifth]}\n`, /^line \d+ is no record/],
+    ['something after the end', `${text}${lines[fifth]}\n`, /^line \d+ is not a valid record/],
     ['not such a file', 'hello\n', /^line 1 is not JSON/],
-    ['another JSON file', '{}\n', /^this is no evidence file/],
-    ['nothing', '', /^this is no evidence file/],
+    ['another JSON file', '{}\n', /^this is not an evidence file/],
+    ['nothing', '', /^this is not an evidence file/],
   ];
   for (const [what, given, found] of cases) t.regex(await foundIn(given), found, what);
 
   const good = await runCommand({}, 'verify', fileOf(text), '--key', keyId);
   t.is(good.code, 0, good.output);
-  t.regex(good.output, new RegExp(`records +${records} found good[^]*VERIFIED: no record was changed`));
+  t.regex(good.output, new RegExp(`records +${records} verified[^]*VERIFIED: no record was changed`));
   const own = await runCommand({ OIQ_DATA_DIR: harness.directory }, 'key');
   t.true(own.output.startsWith(`key ${keyId}\n-----BEGIN PUBLIC KEY-----`), own.output);
   const bad = await runCommand({}, 'verify', fileOf(without(fifth)));
@@ -228,9 +228,9 @@ test.serial('an exported chain verifies without any store, and what was changed 
   t.regex(bad.output, /NOT VERIFIED: record 5 is missing/);
   const unsigned = lines.filter((line) => !line.startsWith('{"type":"head"')).join('\n');
   for (const [given, key, expectedText] of [
-    [unsigned, keyId, /NOT VERIFIED: none of its records is signed/],
+    [unsigned, keyId, /NOT VERIFIED: no record is signed/],
     [text, '0123456789abcdef', /NOT VERIFIED: it is signed with/],
-    ['', undefined, /NOT VERIFIED: this is no evidence file/],
+    ['', undefined, /NOT VERIFIED: this is not an evidence file/],
   ] as const) {
     const report = await evidenceReport(fileOf(given), key);
     t.false(report.verified);
@@ -266,7 +266,7 @@ test.serial(
     const unsigned = await evidenceReport(fileOf(text.split('\n').map(unsignedLine).join('\n')));
     t.false(unsigned.verified);
     t.regex(unsigned.text, /erased +nothing, since it is unsigned/);
-    t.regex(unsigned.text, /NOT VERIFIED: the details of record 1 are gone by the unsigned erasure of record \d+/);
+    t.regex(unsigned.text, /NOT VERIFIED: the details of record 1 were deleted by the unsigned erasure of record \d+/);
     // The same in the store: both verifiers say the same of it.
     const records = harness.documents.of('b').collection(auditRecords);
     const [{ id, signature: _, ...erasure }] = (await records.list({ filter: { action: erasureAction } })).items as [
@@ -297,7 +297,7 @@ test.serial(
     t.is((await verified()).firstBreak?.kind, 'heads-missing');
     const sign = (tenantId: string) =>
       resignChain({ documents, bus, columns, clock: systemClock, log: silent, settings }, tenantId);
-    await t.throwsAsync(sign('nobody'), { message: 'there is no audit chain of nobody' });
+    await t.throwsAsync(sign('nobody'), { message: 'nobody has no audit chain' });
     t.is(await sign('lost'), 4);
     t.like(await verified(), { firstBreak: undefined, records: 4, heads: 1 });
     const { items } = await documents

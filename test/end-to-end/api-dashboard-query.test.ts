@@ -206,7 +206,7 @@ test('the least step of a query tells the ranges of rates, and that of a panel o
     ['of-factor', 30, 120, 120, 240],
     ['of-rates-and-factor', 30, 60, 60, 60],
   ]);
-  t.like(items.at(-1).error, { code: 'VALIDATION_FAILED', message: '$nothing is no step such as 30s' });
+  t.like(items.at(-1).error, { code: 'VALIDATION_FAILED', message: '$nothing is not a step such as 30s' });
 });
 
 test('a panel is there once for each value of a variable, a hundred at most', async (t) => {

@@ -156,7 +156,7 @@ test('a dashboard of an older form is shown in the present one, and says what it
   const stored = fieldsOf((await own.find(id)) as StoredDashboard & Stored);
   await own.replace(id, { ...stored, theme: 'dark', documentVersion: 0 } as StoredDashboard, 1);
   const shown = await read(id);
-  t.deepEqual(shown.losses, [{ path: 'theme', message: 'is not known any more' }]);
+  t.deepEqual(shown.losses, [{ path: 'theme', message: 'is no longer known' }]);
   t.deepEqual(shown.panels, made.panels);
   const changed = await write('PUT', `${id}/panels/notes`, 2, text('notes'));
   t.is(changed.status, 200, JSON.stringify(changed.body));

@@ -333,7 +333,7 @@ test.serial('a replay whose instance died is listed by the command, and its id i
   };
   t.regex((await listedAt(Date.now()))[0] ?? '', new RegExp(`^${body.id}  \\S+  a  running  0 of 0  user `));
   const [later, shown] = await listedAt(Date.now() + 120_000, 'a');
-  t.regex(later ?? '', new RegExp(`^${body.id}  .*  stopped  .*the instance that ran it is gone`));
+  t.regex(later ?? '', new RegExp(`^${body.id}  .*  stopped  .*the instance that ran it has stopped`));
   t.regex(shown ?? '', /^1 shown; more exist/);
   t.deepEqual(await listedAt(Date.now(), 'b'), ['0 shown']);
   const filter = { action: 'dead-letter-replay.start', 'resource.id': body.id };

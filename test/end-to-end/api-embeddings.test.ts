@@ -164,7 +164,7 @@ test.serial('an endpoint that does not answer is waited for shortly, and then le
   t.regex(first.embeddings.reason, /does not answer/);
   const before = requests.length;
   const second = await search('certificate of the relay');
-  t.regex(second.embeddings.reason, /does not answer.*; it is asked again after 20/);
+  t.regex(second.embeddings.reason, /does not answer.*; the endpoint is called again after 20/);
   t.is(requests.length, before);
   for (const response of held) response.destroy();
   behave = truly;
@@ -282,7 +282,7 @@ test.serial('an organization gets so many tokens on a day', async (t) => {
   const long = `space ${'x'.repeat(1_990)}`;
   let last = await search(long);
   for (let attempt = 0; attempt < 60 && last.embeddings.used; attempt++) last = await search(long);
-  t.regex(last.embeddings.reason, /has used the 20000 tokens of today/);
+  t.regex(last.embeddings.reason, /has used its 20000 tokens for today/);
   const before = requests.length;
   t.regex(firstOf(await search('certificate')) ?? '', /wants another/);
   // What is short may still be within them.

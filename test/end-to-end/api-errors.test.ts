@@ -194,7 +194,7 @@ test.serial('figures of each group equal SQL over the rows that landed', async (
     t.like(group, { status: 'unresolved', isNew: true, isRegressed: false, fingerprints: [group.id] });
   }
 });
-const unknownUsers = { value: null, reason: 'no occurrence names a user: user.id is not sent' };
+const unknownUsers = { value: null, reason: 'no occurrence contains a user: user.id is not sent' };
 
 const filters: Readonly<Record<string, readonly (string | null)[]>> = {
   'service=mail': ['OutOfStock'],
@@ -299,7 +299,7 @@ test.serial('a group is shown with its last occurrence, the stack read, its tags
   ]);
   t.is(
     group.explanation.summary,
-    'Every occurrence has the same exception type, 2 frames nearest to where it was raised.',
+    'Every occurrence has the same exception type, 2 frames nearest to the origin of the error.',
   );
   t.is(group.explanation.version, 1);
 });
@@ -523,7 +523,7 @@ test.serial('merged groups are one, also for what comes later; what is taken out
   ]) {
     const refused = await harness.request('POST', '/api/errors/merge', { as: 'editor', body: { ids } });
     t.is(refused.status, 409);
-    t.regex(refused.body.message, /was taken out of the group .* for good: name it in rejoin/);
+    t.regex(refused.body.message, /was permanently removed from the group .*: name it in rejoin/);
   }
   const rejoined = await request('POST', '/api/errors/merge', { body: { ids: [stock, lost], rejoin: [lost] } });
   t.is(rejoined.fingerprints.length, 3);

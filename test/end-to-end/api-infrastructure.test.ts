@@ -407,7 +407,7 @@ test('a host is found by its name too, where no other has it', async (t) => {
   );
   const { status, body } = await harness.request('GET', at('/api/infrastructure/hosts/twin'), { as: 'viewer' });
   t.is(status, 400);
-  t.is(body.message, 'id: 2 hosts are called twin: ask for one by its id, t-1, t-2');
+  t.is(body.message, 'id: 2 hosts are named twin: request one by its id, t-1, t-2');
 });
 
 test('a host was last seen when the list says so', async (t) => {
@@ -436,7 +436,7 @@ test('a host whose metrics alone stopped is active, and its sender is named', as
   t.is(mute.state, 'active');
   t.regex(
     mute.reason,
-    /logs came within the last 5 min; the last of other signals: metrics 20 min ago; their sender stopped/,
+    /logs were received within the last 5 min; last received of other signals: metrics 20 min ago; their sender stopped/,
   );
 });
 

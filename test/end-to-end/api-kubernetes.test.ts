@@ -513,7 +513,7 @@ for (const cluster of clusters) {
     t.is(sidecar.oom.verdict, isProm ? 'yes' : 'no', sidecar.oom.reasons.join('; '));
     t.regex(
       sidecar.oom.reasons.join('; '),
-      isProm ? /killed 1 .*Kubernetes does not tell/ : /container_oom_events_total/,
+      isProm ? /killed 1 .*Kubernetes does not report/ : /container_oom_events_total/,
     );
     if (isProm) t.true(near(app.throttled.value, 0.2) && app.lastTermination.exitCode.value === 137);
     else

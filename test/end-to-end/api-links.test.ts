@@ -71,8 +71,8 @@ test.serial(
     const token = tokenIn(mail);
     for (const [word, problem] of [
       ['short', /12/],
-      ['editor@b.example', /guessed soon/],
-      ['password12345', /guessed soon/],
+      ['editor@b.example', /easy to guess/],
+      ['password12345', /easy to guess/],
     ] as const) {
       const weak = await post('/auth/reset-password', { token, password: word });
       t.is(weak.status, 400, word);

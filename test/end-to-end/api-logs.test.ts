@@ -280,7 +280,7 @@ for (const [query, message] of [
   ['measure=sum("took)', '400 measure: column 5: expected a closing quote for this one'],
   ['measure=count count', '400 measure: column 7: expected a comma or the end'],
   ['measure=count(took)', '400 measure: column 1: expected count without a field: distinct(took) counts values'],
-  ['measure=sum(took) as 1', '400 measure: column 14: expected a name of letters, digits and _ behind "as"'],
+  ['measure=sum(took) as 1', '400 measure: column 14: expected a name of letters, digits and _ after "as"'],
   [
     'measure=count,',
     '400 measure: column 7: expected one of count, rate, distinct, sum, avg, min, max or a percentile such as p95',

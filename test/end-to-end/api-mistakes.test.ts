@@ -54,7 +54,7 @@ for (const [requestPath, names] of [
     const { status, body } = await harness.request('GET', requestPath, { as: 'viewer' });
     const project = new URL(requestPath, harness.url).searchParams.get('projectId');
     t.is(status, 404);
-    t.is(body.message, `projectId: there is no project ${project} in this organization; there are ${names}`);
+    t.is(body.message, `projectId: project ${project} does not exist in this organization; there are ${names}`);
     t.is(body.details[0].path, 'projectId');
     t.is((await harness.request('GET', `${requestPath}&scope=account`, { as: 'viewer' })).status, 200);
   });
@@ -69,7 +69,7 @@ test('a query of an unknown project is refused in its body, too, and in the form
   });
   t.is(status, 400);
   t.like(body, { status: 'error', errorType: 'bad_data' });
-  t.regex(body.error, /there is no project nope/);
+  t.regex(body.error, /project nope does not exist/);
 });
 
 test('what a deleted project sent can be read by its id', async (t) => {

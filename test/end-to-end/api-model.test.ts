@@ -103,9 +103,9 @@ test.serial(
 const failures: Readonly<Record<string, readonly [(response: ServerResponse) => void, RegExp]>> = {
   'answers 429': [answering(429), /status 429/],
   'answers 500': [answering(500), /status 500/],
-  'talks in prose': [respondWith('You should restart the worker.'), /did not answer with the JSON/],
+  'talks in prose': [respondWith('You should restart the worker.'), /did not answer with the requested JSON/],
   'says nothing of a passage': [respondWith({ sentences: [{ text: 'All is well.', sources: [] }] }), /no sentence/],
-  'answers something else': [(response) => response.end('{"choices":[]}'), /cannot be read/],
+  'answers something else': [(response) => response.end('{"choices":[]}'), /cannot be parsed/],
   'never ends': [
     (response) => {
       const more = (): void => {
@@ -189,7 +189,7 @@ test.serial(
     t.like((await inWords('grumbles of the shop, pray')).body.model, { used: true, tries: 3 });
     behave = respondWith({ query: null });
     const unable = await inWords('grumbles of the shop, pray');
-    t.is(unable.body.model.reason, 'the model finds no query for it');
+    t.is(unable.body.model.reason, 'the model found no query for the question');
     const before = requests.length;
     for (const question of ['delete all logs', 'why is the shop slow?', 'how many logs per minute']) {
       const { body } = await inWords(question);
@@ -243,7 +243,7 @@ test.serial('an organization gets so many tokens on a day', async (t) => {
   behave = respondWith({ sentences: [good] });
   let last = await summarize();
   for (let attempt = 0; attempt < 60 && last.body.model.used; attempt++) last = await summarize();
-  t.regex(last.body.model.reason, /has used the 40000 tokens of today/);
+  t.regex(last.body.model.reason, /has used its 40000 tokens for today/);
   const before = requests.length;
   await summarize();
   t.is(requests.length, before);

@@ -75,7 +75,7 @@ for (const [type, close] of [
     service.reply = ({ path, text }) => (`${path} ${text}`.includes(close) ? { status: 500, body: 'no' } : accepted);
     const open = await harness.request('POST', `${channels}/${channel.id}/test`);
     t.false(open.body.delivered);
-    t.regex(open.body.answer, /its end was not/);
+    t.regex(open.body.answer, /its resolution was not/);
   });
 
 test.serial('a test says that messages have no links without a public address', async (t) => {
@@ -164,7 +164,7 @@ test.serial('the routing document is replaced with If-Match, and keeps the chann
   const unknown = { ...document, receivers: [{ name: 'default', channelIds: ['nothing'] }, { name: 'pager' }] };
   const dangling = await harness.request('PUT', routing, { body: unknown, headers: { 'if-match': '"1"' } });
   t.is(dangling.status, 400);
-  t.regex(JSON.stringify(dangling.body), /no notification channel/);
+  t.regex(JSON.stringify(dangling.body), /not a notification channel/);
 
   const tried = await harness.request('POST', `${routing}/test`, {
     body: { labels: { severity: 'critical', alertname: 'X' } },

@@ -70,7 +70,7 @@ test.serial('an issuer that is no provider, or not the one it says, is refused',
   const refused: readonly (readonly [object, RegExp])[] = [
     [{ issuer: 'http://example.com' }, /https/],
     [{ issuer: 'ftp://example.com' }, /https/],
-    [{ issuer: 'nonsense' }, /no address/],
+    [{ issuer: 'nonsense' }, /not an address/],
     [{ issuer: `${issuer}?a=b` }, /query/],
     [{ issuer: null }, /is required/],
     [{ issuer: 'https://10.0.0.1' }, /private network/],

@@ -170,7 +170,7 @@ test('what became slower is told with how slow, and a deployment with its verdic
   const of = (kind: string) => attention.items.find((item: Item) => item.kind === kind);
   t.regex(
     of('slow-service').reason,
-    /^40 % of 300 requests took longer than 95 % of those in the range before; p95 2[01](\.\d)? ms, 1(\.\d+)? ms before$/,
+    /^40 % of 300 requests took longer than 95 % of those in the previous period; p95 2[01](\.\d)? ms, 1(\.\d+)? ms before$/,
   );
   t.is(of('slow-service').unit, '1');
   t.regex(of('deployment').reason, /slow requests worse.* \(deployed 20/);

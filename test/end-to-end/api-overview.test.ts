@@ -92,7 +92,7 @@ test('the range before stands beside each counter, and the change is of both', a
   t.like(now.previous, { from: before.from, to: before.to });
   for (const [name, { previous }] of Object.entries<{ previous: unknown }>(now.counters))
     if (!name.startsWith('ingested')) t.deepEqual(previous, before.counters[name].value, name);
-  t.deepEqual(now.counters.requests.change, { value: null, reason: 'there was nothing before' });
+  t.deepEqual(now.counters.requests.change, { value: null, reason: 'the previous value is 0' });
   const half = await at(minute + 5 * minuteMs, minute + 10 * minuteMs);
   const { value, previous, change } = half.counters.requests;
   t.is(change, (value - previous) / previous);

@@ -205,7 +205,7 @@ test('the feed tells that an incident was declared, acknowledged, resolved and r
   const { body: overview } = await request('GET', '/api/overview?attention=true', undefined, 'viewer');
   const item = overview.attention.items.find(({ detail }: { readonly detail: string }) => detail.endsWith(id));
   t.is(item.kind, 'incident');
-  t.regex(item.reason, /^critical, since .*: nobody sees to it$/);
+  t.regex(item.reason, /^critical, since .*: not acknowledged$/);
   t.is((await request('GET', item.detail, undefined, 'viewer')).status, 200);
 });
 

@@ -209,7 +209,7 @@ test('a query that names what has not landed says so, and where', async (t) => {
 test('where nothing has landed at all, whether a query is valid is not known', async (t) => {
   const token = await harness.signIn('editor@b.example');
   const { body } = await save({ query: { kind: 'metric', metric: 'any', overTime: 'last' } }, { as: `token ${token}` });
-  t.deepEqual(body.validity, { isValid: null, problems: [], reason: 'no metrics have landed yet' });
+  t.deepEqual(body.validity, { isValid: null, problems: [], reason: 'no metrics are stored yet' });
 });
 
 test('a private query is there for its owner alone', async (t) => {
@@ -325,7 +325,7 @@ test('templates whose data has not landed say what is missing', async (t) => {
   const token = await harness.signIn('viewer@b.example');
   const as = { as: `token ${token}` } as const;
   const { body } = await harness.request('GET', '/api/query-templates?tag=metrics', as);
-  for (const { validity } of body.items) t.is(validity.reason, 'no metrics have landed yet');
+  for (const { validity } of body.items) t.is(validity.reason, 'no metrics are stored yet');
   const applicable = await harness.request('GET', '/api/query-templates?tag=metrics&applicable=true', as);
   t.deepEqual(applicable.body.items, []);
 });

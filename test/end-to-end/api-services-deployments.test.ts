@@ -88,12 +88,12 @@ const wrongIn = async (service: string, { from, to, figures }: Window): Promise<
 };
 
 for (const [service, verdict, reason] of [
-  ['failing', 'worse', /^errors worse; nothing of the day before/],
+  ['failing', 'worse', /^errors worse; no data of the previous day/],
   ['slow', 'worse', /latency worse/],
   ['mended', 'better', /latency better/],
-  ['calm', 'no difference', /too small to matter/],
+  ['calm', 'no difference', /difference is insignificant/],
   ['rare', 'unknown', /requests in \d+ minutes before and \d+ in \d+ after: at least 50/],
-  ['daily', 'unknown', /latency worse.* as at these hours the day before/],
+  ['daily', 'unknown', /latency worse.* as at these hours on the previous day/],
 ] as const)
   test(`${service}: ${verdict}`, async (t) => {
     const [deployment, ...others] = await deploymentsOf(service);

@@ -48,7 +48,7 @@ test('a case that is closed at once has no time to contain, and says why', async
   const id = await open('closed at once');
   const { body } = await change(id, { state: 'closed', resolution: 'false-positive' });
   t.is(body.containedAt, null);
-  t.deepEqual(body.timeToContain, { value: null, reason: 'it was closed, and nobody said that it was contained' });
+  t.deepEqual(body.timeToContain, { value: null, reason: 'it was closed, but it was never marked as contained' });
   t.true(body.timeToClose.value >= 0);
 });
 

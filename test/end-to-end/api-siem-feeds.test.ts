@@ -199,12 +199,7 @@ test.serial('a feed that was changed is polled at once, and read from its beginn
 
 const failures: readonly [what: string, reply: Reply, more: object, error: RegExp][] = [
   ['refused credentials', { status: 401 }, {}, /refuses the credentials \(401\)/],
-  [
-    'a redirect',
-    { status: 302, headers: { location: 'http://169.254.169.254/latest/' } },
-    {},
-    /leads elsewhere \(302\)/,
-  ],
+  ['a redirect', { status: 302, headers: { location: 'http://169.254.169.254/latest/' } }, {}, /redirects \(302\)/],
   ['a huge answer', { status: 200, body: 'x'.repeat(5000) }, { maxBytes: 2048 }, /answered with more than 2048 bytes/],
   [
     'too many indicators',
@@ -212,7 +207,7 @@ const failures: readonly [what: string, reply: Reply, more: object, error: RegEx
     { maxIndicators: 1 },
     /more than 1 indicators/,
   ],
-  ['what is no JSON', { status: 200, body: '<html>' }, { format: 'stix' }, /no JSON/],
+  ['what is not valid JSON', { status: 200, body: '<html>' }, { format: 'stix' }, /not valid JSON/],
   ['an error', { status: 500 }, {}, /answered 500/],
 ];
 for (const [what, reply, { format = 'list', ...more }, error] of failures as readonly [
@@ -248,7 +243,7 @@ test.serial('a server that asks to wait is waited for', async (t) => {
   const id = await subscribe('busy', { location: { type: 'url', url: `${server.url}/busy`, format: 'list' } });
   await poll();
   const { error, nextPollAt } = await statusOf(id);
-  t.regex(error, /answered 429, and asks to wait 3600 s/);
+  t.regex(error, /answered 429, and requests a wait of 3600 s/);
   t.is(Date.parse(nextPollAt), nowMs + 3_600_000);
   await forget(id);
 });

@@ -151,7 +151,7 @@ test.serial('what is proposed decides nothing; approving needs If-Match, and is 
 
 test.serial('later changes are approved or not, with the reason; others stay unknown', async (t) => {
   const later: readonly (readonly [made: Omit<Made, 'agoSeconds'>, verdict: string, reason: RegExp])[] = [
-    [{ id: 'back', after: { sha256: sha('a') } }, 'approved', /as baseline "Web" has it/],
+    [{ id: 'back', after: { sha256: sha('a') } }, 'approved', /matches baseline "Web"/],
     [{ id: 'other-host', host: 'web-9', after: { sha256: sha('b'), mode: '0644' } }, 'approved', /Web/],
     [{ id: 'evil', after: { sha256: sha('e') } }, 'unapproved', /has sha256 aaaa.*this is eeee/],
     [
@@ -159,20 +159,20 @@ test.serial('later changes are approved or not, with the reason; others stay unk
       'unapproved',
       /mode 0600, and this is 0666/,
     ],
-    [{ id: 'no-hash' }, 'unapproved', /without a hash/],
-    [{ id: 'removed', action: 'deleted' }, 'unapproved', /has the file/],
+    [{ id: 'no-hash' }, 'unapproved', /shares no hash/],
+    [{ id: 'removed', action: 'deleted' }, 'unapproved', /contains the file/],
     [{ id: 'removed-again', path: '/etc/gone', action: 'deleted' }, 'approved', /Web/],
     [
       { id: 'added', path: '/etc/cron.d/x', action: 'created', after: { sha256: sha('f') } },
       'unapproved',
-      /no such file/,
+      /does not contain the file/,
     ],
     [
       { id: 'renamed', path: '/etc/new', from: '/etc/motd', action: 'renamed', after: { sha256: sha('c') } },
       'unapproved',
       /former name/,
     ],
-    [{ id: 'read', action: 'read' }, 'unknown', /changes nothing/],
+    [{ id: 'read', action: 'read' }, 'unknown', /not changed/],
     [{ id: 'other-folder', path: '/srv/x' }, 'unknown', /no approved baseline covers \/srv\/x of web-1/],
     [{ id: 'db-later', host: 'db-1', after: { sha256: sha('d') } }, 'unknown', /covers \/etc\/motd of db-1/],
   ];
@@ -186,7 +186,7 @@ test.serial('later changes are approved or not, with the reason; others stay unk
   }
   const early = (await list('host=web-1&path=/etc/motd')).items.find(({ id }: { id: string }) => id === 'motd');
   t.is(early.verdict, 'unknown');
-  t.regex(early.reason, /before baseline "Web" was taken/);
+  t.regex(early.reason, /before baseline "Web" was captured/);
 });
 
 test.serial('changes are found by verdict, over pages, and summed up', async (t) => {
@@ -243,14 +243,14 @@ test.serial('package managers, packages and deployments explain changes of their
   );
   const cases: readonly (readonly [made: Omit<Made, 'agoSeconds'>, verdict: string, reason: RegExp])[] = [
     [{ id: 'p-time', path: '/etc/nginx.conf' }, 'expected', /dpkg upgraded nginx 1.20 on web-1 40 s before/],
-    [{ id: 'p-process', host: 'db-7', process: '/usr/bin/rpm' }, 'expected', /which is a package manager/],
-    [{ id: 'p-host', host: 'web-2' }, 'unapproved', /without a hash/],
+    [{ id: 'p-process', host: 'db-7', process: '/usr/bin/rpm' }, 'expected', /a package manager/],
+    [{ id: 'p-host', host: 'web-2' }, 'unapproved', /shares no hash/],
     [
       { id: 'p-editor', process: '/usr/bin/vim', path: '/etc/cron.d/z' },
       'expected',
       /shop 2.*deployed 5 s before \(recorded\)/,
     ],
-    [{ id: 'p-passwd', path: '/etc/passwd' }, 'unapproved', /no such file/],
+    [{ id: 'p-passwd', path: '/etc/passwd' }, 'unapproved', /does not contain the file/],
     [{ id: 'd-app', path: '/srv/shop/main.js' }, 'expected', /shop 2, which runs on web-1/],
     [{ id: 'd-host', path: '/srv/shop/main.js', host: 'web-2' }, 'unknown', /no approved baseline/],
   ];

@@ -160,7 +160,7 @@ test.serial(
         } as unknown as Parameters<typeof indicatorHunting.run>[1],
       );
     t.true(await run(false));
-    t.regex(events[0]?.text ?? '', /^0 log records were looked at, and 0 matches found\.$/);
+    t.regex(events[0]?.text ?? '', /^0 log records were scanned, and 0 matches found\.$/);
     await run(true);
     t.is(await hunts.count(), 0);
     t.is((await add({ ...indicatorSet, source: 'other', retroHunt: { from: 'soon' } })).status, 400);

@@ -68,7 +68,7 @@ const filters: readonly [query: string, ids: readonly string[]][] = [
   ['service=mail', ['m2']],
   ['host=web-2', ['m3']],
   ['user=ann', ['m2']],
-  ['leastScore=40', ['m2', 'm1']],
+  ['minScore=40', ['m2', 'm1']],
   ['projectId=p2', ['m3']],
   ["value=' OR 1=1 --", []],
 ];

@@ -110,8 +110,8 @@ test('the status says which steps hold, exactly at their edges, and the gate end
   t.like(await policyStatus([at, { name: 'Rate', burnRate: 0.5, window: '1h', freeze: false }]), {
     frozen: false,
     steps: [
-      { name: 'Little left', holds: false, freeze: true },
-      { name: 'Rate', holds: true, freeze: false },
+      { name: 'Little left', isMet: false, freeze: true },
+      { name: 'Rate', isMet: true, freeze: false },
     ],
   });
   const open = await gate([slo.id], token);
@@ -123,7 +123,7 @@ test('the status says which steps hold, exactly at their edges, and the gate end
   t.regex(frozen.out, /^frozen \S+: 50 % of the budget is left \(Little left\)\n$/);
   t.like(await policyStatus([{ name: 'Unknown', burnRate: 1, window: '5m', freeze: true }]), {
     frozen: false,
-    steps: [{ holds: null }],
+    steps: [{ isMet: null }],
   });
   const none = await gate(['none'], token);
   t.is(none.code, 1);

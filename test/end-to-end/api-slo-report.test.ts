@@ -58,7 +58,7 @@ test('a period that ended and settled is frozen in the audit chain, and a later 
     revision: 1,
     coverage: 1 / 1440,
   });
-  t.like(first.body.items[1], { isMet: true, sli: 0.99, budget: { total: 1, left: 0 }, revision: 1 });
+  t.like(first.body.items[1], { isMet: true, sli: 0.99, budget: { total: 1, remaining: 0 }, revision: 1 });
   t.deepEqual((await harness.request('GET', path)).body, first.body, 'asked again, nothing is written');
   // What replaces a slice later shows in a new revision; the other period stays as it was.
   await logs('reported', [{ atMs: todayMs - 4 * dayMs + 1, good: 100, bad: 0 }]);

@@ -192,7 +192,7 @@ test('checks are exported as YAML, and imported again they are unchanged', async
     ['coded', 'refused'],
     ['plain', 'created'],
   ]);
-  t.regex(foreign[0].problems[0].message, /Vienna is no location/);
+  t.regex(foreign[0].problems[0].message, /the location Vienna does not exist/);
 });
 
 test('what is wrong in a file is named by its line, and leaves the other documents alone', async (t) => {
@@ -297,7 +297,8 @@ test('an organization has as many runs a month as its plan, and is told the figu
   for (let left = Math.floor(maxRuns / 267_840); left > 0; left--) await create(check(often), elsewhere);
   const refused = await harness.request('POST', checks, { ...elsewhere, body: check(often) });
   t.is(refused.status, 409);
-  const figures = /it would make 267,840 runs a month, beside [\d,]+ of other checks, and the plan \w+ has [\d,]+/;
+  const figures =
+    /it would run 267,840 times a month, in addition to [\d,]+ runs of other checks, and the plan \w+ includes [\d,]+/;
   t.regex(refused.body.message, figures);
   const off = await create(check({ ...often, enabled: false }), elsewhere);
   t.is((await harness.request('PATCH', `${checks}/${off.id}`, { ...elsewhere, body: { enabled: true } })).status, 409);
@@ -362,9 +363,9 @@ test('of each location the picture of the last good and of the last failed run i
   const seen = async () => (await harness.request('GET', `${checks}/${id}/pictures`, { as: 'viewer' })).body.items;
   t.is(await send({ ...earlier, content: '/9j/before' }), '');
   t.is(await send({}), '');
-  t.regex(await send({ ...earlier, outcome: 'degraded' }), /of a later one/);
+  t.regex(await send({ ...earlier, outcome: 'degraded' }), /later run already has/);
   t.is(await send({ ...earlier, outcome: 'failed', content: '/9j/failed' }), '');
-  t.regex(await send({ dueMs: dueMs + 1 }), /not due there/);
+  t.regex(await send({ dueMs: dueMs + 1 }), /not due at this location/);
   t.regex(await send({ checkId: 'none' }), /no check of this location/);
   t.is(await send({ content: 'PHNjcmlwdD4=' }), '400');
   t.is(await send({ content: `/9j/${'A'.repeat(280_000)}` }), '400');

@@ -61,7 +61,7 @@ test.serial('a folder is planned, applied, and then is as it is', async (t) => {
   );
   t.regex(
     planned.out,
-    /ignored {3}soon\.yaml\n {10}has no document\nignored {3}notes\.txt\n {10}is no file of YAML or JSON\n/,
+    /ignored {3}soon\.yaml\n {10}has no document\nignored {3}notes\.txt\n {10}is not a YAML or JSON file\n/,
   );
   t.deepEqual(await names(), []);
   t.regex((await oiq('apply')).out, /3 created, 0 changed/);

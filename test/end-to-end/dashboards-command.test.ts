@@ -95,7 +95,7 @@ test.serial('what is kept as code is changed by hand only with force, and shows 
   ] as const) {
     const refused = await change(method, path, given);
     t.is(refused.status, 409, `${method} ${path}`);
-    t.regex(refused.body.message, /kept as code in git:shop/);
+    t.regex(refused.body.message, /managed as code in git:shop/);
   }
   t.is((await change('PUT', 'one', { name: 'One', panels })).status, 200, 'the same is no change');
   t.is((await change('PUT', 'one/panels/errors?force=true', body)).status, 200);
@@ -175,7 +175,7 @@ test.serial('what another source keeps is refused, deletes nothing, and can be t
   t.deepEqual(await wentOf(applied(await one.plan(), one.deployment)), ['created taken', 'created left']);
   const other = shared('second', 'git:second');
   writeFileSync(join(other.folder, 'a.yaml'), 'id: taken\nname: Mine');
-  const refused = 'refused taken: is kept as code in git:first: choose another id, or take it over with --take';
+  const refused = 'refused taken: is managed as code in git:first: choose another id, or take it over with --take';
   t.deepEqual(await wentOf(await other.plan()), [refused]);
   // The same while it is refused: what the folder lacks stays.
   writeFileSync(join(other.folder, 'b.yaml'), 'id: mine\nname: Mine');
@@ -187,7 +187,7 @@ test.serial('what another source keeps is refused, deletes nothing, and can be t
   t.deepEqual(await wentOf(applied(await other.plan(true), takingOver)), ['changed taken', 'deleted mine']);
   t.like((await read('taken')).body, { name: 'Mine', source: 'git:second' });
   t.deepEqual(await wentOf(await one.plan()), [
-    'refused taken: is kept as code in git:second: choose another id, or take it over with --take',
+    'refused taken: is managed as code in git:second: choose another id, or take it over with --take',
     'unchanged left',
   ]);
 });
@@ -211,7 +211,7 @@ test.serial(
     t.is((await harness.request('POST', '/api/dashboards?id=b-made', { as: 'owner', body })).status, 200);
     t.deepEqual(await wentOf(applied(planned, deployment)), [
       'refused b-changed: somebody changed it meanwhile: plan and apply again',
-      'refused b-gone: there is no such dashboard in this organization',
+      'refused b-gone: the dashboard does not exist in this organization',
       'refused b-made: a dashboard with the id "b-made" already exists: choose another',
       'changed b-same',
       'absent b-pruned',

@@ -72,7 +72,9 @@ test.serial('a job that tells of itself is up, down when it fails or stays away,
   // It stays away.
   await stateIs(id, 'down');
   const runs = await runsOf(id);
-  const late = runs.filter((run: { message: string }) => run.message === 'no beat came within 1s of when it was due');
+  const late = runs.filter(
+    (run: { message: string }) => run.message === 'no heartbeat arrived within 1s of the due time',
+  );
   t.true(late.length > 0);
   const reportedRuns = runs.filter((run: { message: string }) => !run.message.startsWith('no beat')).toReversed();
   t.deepEqual(

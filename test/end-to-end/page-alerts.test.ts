@@ -131,7 +131,7 @@ declare('an alert that fires tells its value, since when and why, as the API has
   await sidePanel.getByText('Acknowledging it is for editor, admin, and owner; your role is viewer.').waitFor();
   t.is(await sidePanel.getByRole('button', { name: 'Acknowledge' }).count(), 0);
   await sidePanel.getByText('cart fails').waitFor();
-  await sidePanel.getByRole('link', { name: 'Logs of its service' }).waitFor();
+  await sidePanel.getByRole('link', { name: 'Service logs' }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
 });
 
@@ -155,8 +155,8 @@ declare('a dashboard lists what fires and other dashboards, with the range that 
   await signedInAt(tab, harness.url, `/dashboards/${made.id}?from=now-2h`);
   const within = (title: string) =>
     page.locator('.panel', { has: page.getByRole('heading', { name: title, exact: true }) });
-  await within('None').getByText('There is no such alert now.').waitFor();
-  await within('Wrong').getByText('Its labels cannot be read: {team').waitFor();
+  await within('None').getByText('No matching alerts.').waitFor();
+  await within('Wrong').getByText('Labels could not be read: {team').waitFor();
   await within('Now').getByRole('heading', { name: 'service=cart' }).waitFor();
   const link = within('Now').getByRole('link', { name });
   t.regex((await within('Now').getByRole('listitem').textContent()) ?? '', /^critical .*team=shop 7 since /);
@@ -178,9 +178,9 @@ declare('an editor acknowledges and silences it, sees the silence and ends it', 
   await sidePanel.getByRole('button', { name: 'Acknowledge' }).click();
   await sidePanel.getByText(/I look at it/).waitFor();
   t.is((await get('/api/alerts')).items[0].acknowledged.note, 'I look at it');
-  await sidePanel.getByLabel('Because').fill('it is mended today');
+  await sidePanel.getByLabel('Comment').fill('it is mended today');
   await sidePanel.getByRole('button', { name: 'Silence' }).click();
-  await sidePanel.getByText(/It is muted until/).waitFor();
+  await sidePanel.getByText(/Muted until/).waitFor();
   await sidePanel.getByRole('heading', { name: 'Duty <i>phone</i>, for shop' }).waitFor();
   await sidePanel.getByRole('row', { name: /delivered 1 firing .* 200 taken <b>note<\/b> of/ }).waitFor();
   const [silence] = (await get('/api/alerts/silences')).items;
@@ -193,26 +193,26 @@ declare('an editor acknowledges and silences it, sees the silence and ends it', 
   await page.getByRole('row', { name: /it is mended today/ }).waitFor();
   await holdsAsAView(t, tab, '.figures tbody tr');
   await page.getByRole('button', { name: 'End now' }).click();
-  await page.getByText('No silence holds, and none is to come.').waitFor();
+  await page.getByText('No active or scheduled silences.').waitFor();
   t.is((await get('/api/alerts/silences?state=active')).items.length, 0);
-  await page.getByLabel('Mute alerts with').fill('team=~sh(');
+  await page.getByLabel('Matchers').fill('team=~sh(');
   await page.keyboard.press('Tab');
   await page.getByText(/matchers/).waitFor();
-  await page.getByLabel('Mute alerts with').fill('team=~"sh.*", service!=mail');
+  await page.getByLabel('Matchers').fill('team=~"sh.*", service!=mail');
   await page.keyboard.press('Tab');
-  await page.getByText('It would mute 1 of 1 alerts that fire now.').waitFor();
+  await page.getByText('This would mute 1 of 1 firing alerts.').waitFor();
   await page.getByRole('button', { name: 'Silence them' }).click();
   const muting = page.getByRole('row', { name: /team=~sh\.\*, service!=mail/ });
-  await muting.getByText('Another end').click();
+  await muting.getByText('Change end').click();
   await muting.getByLabel('Silence for').selectOption('7 days');
-  await muting.getByLabel('Because').fill('it takes <i>longer</i>');
-  await muting.getByRole('button', { name: 'End it then' }).click();
+  await muting.getByLabel('Comment').fill('it takes <i>longer</i>');
+  await muting.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('cell', { name: 'it takes <i>longer</i>', exact: true }).waitFor();
   const [longer] = (await get('/api/alerts/silences?state=active')).items;
   t.is(longer.comment, 'it takes <i>longer</i>');
   t.true(Date.parse(longer.endsAt) > Date.now() + 6 * 86_400_000);
   await page.getByRole('button', { name: 'End now' }).click();
-  await page.getByText('No silence holds, and none is to come.').waitFor();
+  await page.getByText('No active or scheduled silences.').waitFor();
   t.deepEqual(tab.complaints, []);
 });
 
@@ -235,8 +235,8 @@ declare('a rule is written with what it would find beside it, is tried over the 
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/alerts/rules', 'editor@a.example');
-  await page.getByRole('link', { name: 'Write a rule' }).click();
-  const trial = page.getByRole('region', { name: 'What it would find' });
+  await page.getByRole('link', { name: 'New alert rule' }).click();
+  const trial = page.getByRole('region', { name: 'Preview' });
   // The API says what is missing, at its field.
   await page.getByText('is required for above').waitFor();
   t.is(await page.getByLabel('Value', { exact: true }).getAttribute('aria-invalid'), 'true');
@@ -244,26 +244,23 @@ declare('a rule is written with what it would find beside it, is tried over the 
   await page.getByLabel('Search', { exact: true }).fill('severity:(');
   await page.locator('#Query-problem', { hasText: 'expected' }).waitFor();
   await page.getByLabel('Search', { exact: true }).fill('severity:error');
-  await page.getByLabel('One for each').fill('service');
+  await page.getByLabel('Group by').fill('service');
   await page.getByLabel('Value', { exact: true }).fill('5');
   await page.getByLabel('Window').fill('10m');
-  await page.getByLabel('Labels, one a line').fill('team=shop');
+  await page.getByLabel('Labels, one per line').fill('team=shop');
   await trial.getByRole('cell', { name: '7 is above 5 over 10m' }).waitFor();
-  await trial.locator('.plot[aria-label^="What it compares, warning above 5"]').waitFor();
-  await trial.getByText('Who would be told').waitFor();
-  await page.getByLabel('Must hold for').fill('soon');
+  await trial.locator('.plot[aria-label^="Compared value, warning above 5"]').waitFor();
+  await trial.getByText('Will notify').waitFor();
+  await page.getByLabel('For (pending period)').fill('soon');
   await page.getByText(/must be a duration/).waitFor();
-  await page.getByLabel('Must hold for').fill('');
-  await trial.getByRole('button', { name: /^Try it over/ }).click();
+  await page.getByLabel('For (pending period)').fill('');
+  await trial.getByRole('button', { name: /^Run backtest/ }).click();
   await trial.locator('#firings', { hasText: 'once' }).waitFor();
-  await trial
-    .getByRole('region', { name: 'What would have fired' })
-    .getByRole('cell', { name: 'service=cart' })
-    .waitFor();
+  await trial.getByRole('region', { name: 'Backtest results' }).getByRole('cell', { name: 'service=cart' }).waitFor();
   await page.waitForURL(/draft=/);
   await holdsAsAView(t, tab, '.trial .text-error');
   t.is(await page.getByLabel('Window').inputValue(), '10m');
-  await page.getByRole('button', { name: 'Create the rule' }).click();
+  await page.getByRole('button', { name: 'Create rule' }).click();
   const sidePanel = page.getByRole('complementary', { name: 'Rule' });
   await sidePanel.getByText('Errors <i>by hand</i>').waitFor();
   const saved = async () =>
@@ -283,14 +280,14 @@ declare('a rule is written with what it would find beside it, is tried over the 
     ['Errors <i>by hand</i>', 'severity:error', ['service'], [limit], '10m', { team: 'shop' }, 1],
   ]);
   await sidePanel.getByRole('link', { name: 'Edit' }).click();
-  await page.getByRole('button', { name: 'Add a threshold' }).click();
+  await page.getByRole('button', { name: 'Add threshold' }).click();
   const second = page.getByRole('group', { name: 'critical' });
   await second.getByLabel('Value', { exact: true }).fill('100');
-  await page.getByRole('button', { name: 'Save the rule' }).click();
+  await page.getByRole('button', { name: 'Save rule' }).click();
   await sidePanel.getByText('warning: above 5 over 10m; critical: above 100 over 10m').waitFor();
   t.is((await saved())[0][6], 2);
   await sidePanel.getByRole('button', { name: 'Remove' }).click();
-  await sidePanel.getByRole('button', { name: /and end its alerts/ }).click();
+  await sidePanel.getByRole('button', { name: /and resolve its alerts/ }).click();
   await sidePanel.waitFor({ state: 'detached' });
   t.deepEqual(await saved(), []);
   t.deepEqual(tab.complaints, []);
@@ -313,10 +310,10 @@ declare('the history tells how alerts changed and why, of all rules and of one',
   t.deepEqual((await cells.allTextContents()).slice(0, 4), [
     ...['service=cart', groups[0].state, String(groups[0].value), groups[0].reason],
   ]);
-  await sidePanel.getByRole('link', { name: 'How its alerts changed' }).click();
+  await sidePanel.getByRole('link', { name: 'Alert history' }).click();
   await page.getByRole('button', { name: `ruleId: ${rule.id}` }).waitFor();
   const { items } = await get(`/api/alerts/history?ruleId=${rule.id}`);
-  const rows = page.getByRole('region', { name: 'History of alerts' }).locator('tbody tr');
+  const rows = page.getByRole('region', { name: 'Alert history' }).locator('tbody tr');
   await rows.nth(items.length - 1).waitFor();
   t.deepEqual(
     await rows.evaluateAll((all) => all.map((row) => [...row.children].slice(1).map(({ textContent }) => textContent))),
@@ -341,10 +338,10 @@ declare('a rule is switched off and on, and fires once as a test', async (t) => 
   await sidePanel.getByRole('button', { name: 'Switch off' }).click();
   await sidePanel.getByRole('button', { name: 'Switch on' }).waitFor();
   t.false((await stored()).enabled);
-  await sidePanel.getByText('Let it fire once, as a test').click();
-  await sidePanel.getByLabel('With labels').fill('service=by <i>hand</i>');
-  await sidePanel.getByRole('button', { name: 'Let it fire' }).click();
-  await sidePanel.getByText('It fired and ended once, marked as a test.').waitFor();
+  await sidePanel.getByText('Send test alert').click();
+  await sidePanel.getByLabel('Labels').fill('service=by <i>hand</i>');
+  await sidePanel.getByRole('button', { name: 'Send' }).click();
+  await sidePanel.getByText('A test alert fired and resolved.').waitFor();
   await eventually('the test in the history', async () =>
     (await get('/api/alerts/history')).items.some(
       ({ isTest, labels }: Answered) => isTest && labels.service === 'by <i>hand</i>',
@@ -373,20 +370,20 @@ declare('rules of a file of Prometheus are imported, recorded ones too, and all 
   const names = async () =>
     (await get('/api/alerts/rules?search=NothingIsUp')).items.map((each: Answered) => each.name);
   await page.getByLabel('or its YAML').fill('groups: 7');
-  await page.getByRole('button', { name: 'Tell what becomes of it' }).click();
+  await page.getByRole('button', { name: 'Preview import' }).click();
   await page.getByLabel('or its YAML').and(page.locator('[aria-invalid=true]')).waitFor();
   await page.getByLabel('or its YAML').fill(file);
-  await page.getByRole('button', { name: 'Tell what becomes of it' }).click();
-  await page.getByText('Nothing was written. This would be: 2 created, 1 refused.').waitFor();
+  await page.getByRole('button', { name: 'Preview import' }).click();
+  await page.getByText('Preview only. This import would make these changes: 2 created, 1 refused.').waitFor();
   t.deepEqual(await names(), []);
   await page.getByRole('button', { name: 'Import', exact: true }).click();
-  await page.getByText('This was done: 2 created, 1 refused.').waitFor();
+  await page.getByText('Import completed: 2 created, 1 refused.').waitFor();
   t.is((await names()).length, 1);
   await page.getByRole('row', { name: /refused/ }).waitFor();
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
   await page.getByRole('link', { name: 'Rules', exact: true }).click();
   const download = page.waitForEvent('download');
-  await page.getByRole('link', { name: 'Export them as a rule file of Prometheus' }).click();
+  await page.getByRole('link', { name: 'Export as Prometheus rules' }).click();
   const exported = readFileSync(await (await download).path(), 'utf8');
   t.is(exported, await get('/api/alerts/rules/export'));
   t.regex(exported, /job:requests:rate5m/);
@@ -402,31 +399,31 @@ declare('a group of recording rules is written, tells how its rules stand, and i
   const sidePanel = page.getByRole('complementary', { name: 'Recording group' });
   const stored = async () => (await get('/api/alerts/recording-groups?search=hand')).items;
   await sidePanel.getByLabel('Name', { exact: true }).fill('By <b>hand</b>');
-  await sidePanel.getByLabel('Makes the series').fill('service:up:sum');
+  await sidePanel.getByLabel('Series name').fill('service:up:sum');
   await sidePanel.getByLabel('of PromQL').fill('sum by (service) (up');
-  await sidePanel.getByRole('button', { name: 'Create the group' }).click();
+  await sidePanel.getByRole('button', { name: 'Create group' }).click();
   await sidePanel.getByLabel('of PromQL').and(page.locator('[aria-invalid=true]')).waitFor();
   await sidePanel.getByLabel('of PromQL').fill('sum by (service) (up)');
-  await sidePanel.getByLabel('with labels, one a line').fill('team=shop');
-  await sidePanel.getByRole('button', { name: 'Create the group' }).click();
-  await sidePanel.getByRole('heading', { name: 'Its rules' }).waitFor();
+  await sidePanel.getByLabel('Labels, one per line').fill('team=shop');
+  await sidePanel.getByRole('button', { name: 'Create group' }).click();
+  await sidePanel.getByRole('heading', { name: 'Rules', exact: true }).waitFor();
   const rule = { record: 'service:up:sum', expression: 'sum by (service) (up)', labels: { team: 'shop' } };
   t.deepEqual((await stored())[0].rules, [rule]);
   await sidePanel.getByRole('row', { name: 'service:up:sum not yet 0' }).waitFor();
   await sidePanel.getByRole('button', { name: 'Edit' }).click();
-  await sidePanel.getByRole('button', { name: 'Add a rule' }).click();
+  await sidePanel.getByRole('button', { name: 'Add rule' }).click();
   const second = sidePanel.getByRole('group', { name: 'Rule 2' });
-  await second.getByLabel('Makes the series').fill('up:max');
+  await second.getByLabel('Series name').fill('up:max');
   await second.getByLabel('of PromQL').fill('max(up)');
   await sidePanel.getByRole('button', { name: 'Remove rule 1' }).click();
-  t.is(await sidePanel.getByLabel('with labels, one a line').inputValue(), '');
+  t.is(await sidePanel.getByLabel('Labels, one per line').inputValue(), '');
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
-  await sidePanel.getByRole('button', { name: 'Save the group' }).click();
+  await sidePanel.getByRole('button', { name: 'Save group' }).click();
   await sidePanel.getByText('max(up)').waitFor();
   t.deepEqual((await stored())[0].rules, [{ record: 'up:max', expression: 'max(up)', labels: {} }]);
   await holdsAsAView(t, tab, '.beside h2');
   await sidePanel.getByRole('button', { name: 'Remove' }).click();
-  await sidePanel.getByRole('button', { name: 'Remove it for good' }).click();
+  await sidePanel.getByRole('button', { name: 'Remove permanently' }).click();
   await sidePanel.waitFor({ state: 'detached' });
   t.deepEqual(await stored(), []);
 });
@@ -442,9 +439,7 @@ declare('a rule that an objective made says so, and leads to the objective', asy
   const { page } = tab;
   await signedInAt(tab, harness.url, '/alerts/rules?search=Cart');
   await page.locator('.rules .extent .row').first().click();
-  const way = page
-    .getByRole('complementary', { name: 'Rule' })
-    .getByRole('link', { name: 'the objective that made it' });
+  const way = page.getByRole('complementary', { name: 'Rule' }).getByRole('link', { name: 'its SLO' });
   await way.waitFor();
   await holdsAsAView(t, tab, '.beside h2');
   await way.click();
@@ -457,17 +452,17 @@ declare('a maintenance window is written with what it would mute, comes again by
   const { page } = tab;
   await signedInAt(tab, harness.url, '/alerts', 'editor@a.example');
   await page.getByRole('navigation', { name: 'Alerts' }).getByRole('link', { name: 'Maintenance' }).click();
-  await page.getByText('There are no such windows.').waitFor();
+  await page.getByText('No maintenance windows yet.').waitFor();
   await page.getByRole('button', { name: 'Write a maintenance window' }).click();
   const sidePanel = page.getByRole('complementary', { name: 'Maintenance window' });
   await sidePanel.getByLabel('Name', { exact: true }).fill('New <i>disks</i>');
-  const create = sidePanel.getByRole('button', { name: 'Create the window' });
+  const create = sidePanel.getByRole('button', { name: 'Create window' });
   await create.click();
   await sidePanel
     .getByText(/would mute everything: name a value or projects$/)
     .first()
     .waitFor();
-  await sidePanel.getByLabel('Mute alerts with').fill('{team="shop", service!="a,b"}');
+  await sidePanel.getByLabel('Matchers').fill('{team="shop", service!="a,b"}');
   await page.keyboard.press('Tab');
   const matchers = [
     { name: 'team', operator: '=', value: 'shop' },
@@ -475,10 +470,10 @@ declare('a maintenance window is written with what it would mute, comes again by
   ];
   const { body: muted } = await harness.request('POST', '/api/alerts/silences/preview', { body: { matchers } });
   t.is(muted.muted, 1);
-  await sidePanel.getByText(`It would mute ${muted.muted} of ${muted.firing} alerts that fire now.`).waitFor();
+  await sidePanel.getByText(`This would mute ${muted.muted} of ${muted.firing} firing alerts.`).waitFor();
   await sidePanel.getByLabel('From', { exact: true }).fill('2026-01-04T22:00');
-  await sidePanel.getByLabel('On the clock of').fill('Europe/Zurich');
-  await sidePanel.getByLabel('Again').selectOption('by a rule of its own');
+  await sidePanel.getByLabel('Time zone').fill('Europe/Zurich');
+  await sidePanel.getByLabel('Again').selectOption('Custom rule');
   await sidePanel.getByRole('textbox', { name: 'Rule' }).fill('FREQ=SOMETIMES');
   await create.click();
   await sidePanel.getByRole('alert').filter({ hasText: /FREQ/ }).first().waitFor();
@@ -495,11 +490,11 @@ declare('a maintenance window is written with what it would mute, comes again by
   await holdsAsAView(t, tab, '.beside h2');
   await sidePanel.getByRole('button', { name: 'Edit' }).click();
   await sidePanel.getByLabel('Again').selectOption('once');
-  await sidePanel.getByRole('button', { name: 'Save the window' }).click();
-  await sidePanel.getByText('It is over, and does not come again within a year.').waitFor();
+  await sidePanel.getByRole('button', { name: 'Save window' }).click();
+  await sidePanel.getByText('The schedule has ended or has no occurrence within a year.').waitFor();
   t.is((await get('/api/maintenance-windows')).items[0].recurrence, null);
   await sidePanel.getByRole('button', { name: 'Remove' }).click();
-  await sidePanel.getByRole('button', { name: 'Remove it for good' }).click();
+  await sidePanel.getByRole('button', { name: 'Remove permanently' }).click();
   await sidePanel.waitFor({ state: 'detached' });
   t.deepEqual((await get('/api/maintenance-windows')).items, []);
   t.deepEqual(tab.complaints, []);
@@ -514,13 +509,13 @@ declare('a channel is added, tried, changed and removed, and what was sent to it
   const sidePanel = page.getByRole('complementary', { name: 'Channel' });
   await page.getByRole('button', { name: 'Duty <i>phone</i>' }).click();
   await sidePanel.getByRole('row', { name: /delivered 1 firing .* 200 taken <b>note<\/b> of/ }).waitFor();
-  await page.getByRole('button', { name: 'Add a channel' }).click();
-  const add = sidePanel.getByRole('button', { name: 'Add the channel' });
+  await page.getByRole('button', { name: 'New channel' }).click();
+  const add = sidePanel.getByRole('button', { name: 'Create channel' });
   await sidePanel.getByLabel('Type').selectOption({ label: 'ntfy' });
   await sidePanel.getByLabel('Name').fill('Second <i>phone</i>');
   await sidePanel.getByLabel('Topic').fill('no topic');
   await add.click();
-  await sidePanel.getByText('must be letters, digits, _ and -, at most 64', { exact: true }).waitFor();
+  await sidePanel.getByText('must consist of at most 64 letters, digits, _ and -', { exact: true }).waitFor();
   await sidePanel.getByLabel('Topic').fill('pages');
   await sidePanel.getByLabel('Token').fill('secret-of-ours');
   await sidePanel.getByLabel('URL').fill(receiver.url);
@@ -529,10 +524,10 @@ declare('a channel is added, tried, changed and removed, and what was sent to it
   t.false((await page.content()).includes('secret-of-ours'));
   await holdsAsAView(t, tab, '.beside h2');
   receiver.reply = () => services['ntfy']?.accepted ?? 'hang';
-  await sidePanel.getByRole('button', { name: 'Send a test' }).click();
+  await sidePanel.getByRole('button', { name: 'Send test' }).click();
   await sidePanel.getByText(/^The test was delivered in/).waitFor();
   receiver.reply = () => ({ status: 500, body: 'out <i>of</i> order' });
-  await sidePanel.getByRole('button', { name: 'Send a test' }).click();
+  await sidePanel.getByRole('button', { name: 'Send test' }).click();
   await sidePanel.getByText('The test was not delivered: 500 out <i>of</i> order').waitFor();
   receiver.reply = () => ({ status: 200 });
   const saved = async () =>
@@ -542,10 +537,10 @@ declare('a channel is added, tried, changed and removed, and what was sent to it
   t.deepEqual(await saved(), [[true, 'pages', '********']]);
   await sidePanel.getByRole('button', { name: 'Edit' }).click();
   await sidePanel.getByLabel('Topic').fill('nights');
-  await sidePanel.getByLabel('It is sent to').uncheck();
-  await sidePanel.getByLabel('At most so many a minute').fill('7');
-  await sidePanel.getByText('In words of its own').click();
-  const show = sidePanel.getByRole('button', { name: 'Show what it makes of two alerts' });
+  await sidePanel.getByLabel('Enabled').uncheck();
+  await sidePanel.getByLabel('Rate limit per minute').fill('7');
+  await sidePanel.getByText('Custom message').click();
+  const show = sidePanel.getByRole('button', { name: 'Preview with two alerts' });
   await sidePanel.getByLabel('Title', { exact: true }).fill('{{#alerts}}');
   await show.click();
   await sidePanel.getByRole('alert').filter({ hasText: 'alerts' }).waitFor();
@@ -555,11 +550,11 @@ declare('a channel is added, tried, changed and removed, and what was sent to it
   const { body: made } = await harness.request('POST', '/api/notification-channels/preview', { body: templates });
   await sidePanel.getByText(made.title, { exact: true }).waitFor();
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
-  await sidePanel.getByRole('button', { name: 'Save the channel' }).click();
-  await page.getByRole('row', { name: /Second <i>phone<\/i> ntfy .*switched off/ }).waitFor();
+  await sidePanel.getByRole('button', { name: 'Save channel' }).click();
+  await page.getByRole('row', { name: /Second <i>phone<\/i> ntfy .*disabled/ }).waitFor();
   t.deepEqual(await saved(), [[false, 'nights', '********']]);
   t.like((await get('/api/notification-channels?search=Second')).items[0], { templates, maxPerMinute: 7 });
-  await sidePanel.getByRole('button', { name: 'Remove' }).click();
+  await sidePanel.getByRole('button', { name: 'Delete' }).click();
   await sidePanel.waitFor({ state: 'detached' });
   t.deepEqual(await saved(), []);
   t.deepEqual(tab.complaints, []);
@@ -572,9 +567,9 @@ declare('the routing is a tree that shows the way of labels, and is changed as a
   const tree = page.getByRole('region', { name: 'Routing' });
   await tree.getByText('team=shop').waitFor();
   await tree.getByText('(Duty <i>phone</i>)').waitFor();
-  await page.getByLabel('Labels of an alert').fill('team=shop, severity=critical');
+  await page.getByLabel('Alert labels').fill('team=shop, severity=critical');
   await page.keyboard.press('Enter');
-  await page.getByText('They reach shop.').waitFor();
+  await page.getByText('Receivers: shop.').waitFor();
   const { routes } = (
     await harness.request('POST', '/api/v2/alerts/routing/test', {
       body: { labels: { team: 'shop', severity: 'critical' } },
@@ -582,13 +577,13 @@ declare('the routing is a tree that shows the way of labels, and is changed as a
   ).body;
   for (const { outcome, reason } of routes) await tree.getByText(`${outcome}: ${reason}`).waitFor();
   await holdsAsAView(t, tab, '.routes');
-  await page.getByRole('button', { name: 'Edit the document' }).click();
-  const document = page.getByLabel('The document');
+  await page.getByRole('button', { name: 'Edit as JSON' }).click();
+  const document = page.getByLabel('Document', { exact: true });
   const written = JSON.parse(await document.inputValue());
   await document.fill('{');
-  const save = page.getByRole('button', { name: 'Save the routing' });
+  const save = page.getByRole('button', { name: 'Save routing' });
   await save.click();
-  await page.getByText(/^This is no JSON/).waitFor();
+  await page.getByText(/^This is not valid JSON/).waitFor();
   await document.fill(JSON.stringify({ ...written, route: { ...written.route, receiver: 'who?' } }));
   await save.click();
   await page.getByText(/^route\.receiver: /).waitFor();
@@ -596,17 +591,17 @@ declare('the routing is a tree that shows the way of labels, and is changed as a
   await save.click();
   await tree.getByText(/waits 7s/).waitFor();
   t.is((await get('/api/v2/alerts/routing')).route.groupWait, '7s');
-  await page.getByRole('button', { name: 'Edit the document' }).click();
-  await page.getByText('Take it from a configuration of Alertmanager').click();
-  const yaml = page.getByLabel('Its YAML');
-  const read = page.getByRole('button', { name: 'Read it into the document' });
+  await page.getByRole('button', { name: 'Edit as JSON' }).click();
+  await page.getByText('Import Alertmanager config').click();
+  const yaml = page.getByLabel('YAML', { exact: true });
+  const read = page.getByRole('button', { name: 'Import', exact: true });
   await yaml.fill('route: 7');
   await read.click();
   await page.getByRole('alert').filter({ hasText: 'yaml' }).first().waitFor();
   const alertmanager = 'route: { receiver: nights, group_wait: 9s }\nreceivers: [{ name: nights }]\n';
   await yaml.fill(alertmanager);
   await read.click();
-  await page.getByText('It was read into the document below, and is not saved yet.').waitFor();
+  await page.getByText('The configuration was imported into the document below and is not saved yet.').waitFor();
   const { body: imported } = await harness.request('POST', '/api/v2/alerts/routing/import', {
     body: { yaml: alertmanager },
   });

@@ -147,23 +147,23 @@ declare('one shows its runs with their phases, why one failed, and each day of i
   await sidePanel.getByText('2 steps').click();
   await sidePanel.getByRole('listitem').filter({ hasText: 'buy: passed 200' }).waitFor();
   await sidePanel.getByText('https://shop.example/<cart>: largest paint 1,235 ms, layout shift 0.2').waitFor();
-  await sidePanel.getByRole('list', { name: 'Errors of the page' }).getByText('cart is <undefined>').waitFor();
+  await sidePanel.getByRole('list', { name: 'Page errors' }).getByText('cart is <undefined>').waitFor();
   await sidePanel.getByText('5 requests').click();
   const requests = sidePanel.getByRole('region', { name: 'Requests' });
-  await requests.getByText('3 more requests are not kept.').waitFor();
+  await requests.getByText('3 more requests were not stored.').waitFor();
   const [, document = '', image = ''] = await requests.getByRole('row').allTextContents();
   t.is(document, 'GET https://shop.example/document2001,500');
   t.is(image, 'GET https://cdn.example/ximagenet::ERR_FAILED');
   await requests.getByRole('img', { name: 'from 60.0 ms on, for 40.0 ms' }).waitFor();
-  await sidePanel.getByRole('img', { name: /^Far & away: of \d+ days that are known [12] had an outage: / }).waitFor();
-  await sidePanel.getByRole('img', { name: /^Local: of \d+ days that are known 0 had an outage$/ }).waitFor();
-  const cannot = sidePanel.getByRole('list', { name: 'Locations that cannot run it' });
-  await cannot.getByText('Far & away cannot run it: there is no <program>').waitFor();
-  const clocks = sidePanel.getByRole('list', { name: 'Locations whose clocks differ' });
+  await sidePanel.getByRole('img', { name: /^Far & away: [12] of \d+ days with data had an outage: / }).waitFor();
+  await sidePanel.getByRole('img', { name: /^Local: 0 of \d+ days with data had an outage$/ }).waitFor();
+  const cannot = sidePanel.getByRole('list', { name: 'Locations that cannot run this check' });
+  await cannot.getByText('Far & away cannot run this check: there is no <program>').waitFor();
+  const clocks = sidePanel.getByRole('list', { name: 'Locations with clock differences' });
   t.deepEqual(await clocks.getByRole('listitem').allTextContents(), [
-    'The clock of Far & away is 90,000 ms behind; times are shown by the platform’s.',
+    'The clock of Far & away is 90,000 ms behind; timestamps use the clock of the platform.',
   ]);
-  await sidePanel.getByText('Running it now is for editor, admin, and owner; your role is viewer.').waitFor();
+  await sidePanel.getByText('Running checks is for editor, admin, and owner; your role is viewer.').waitFor();
   await holdsAsAView(t, tab, '.beside h2');
 });
 
@@ -191,20 +191,20 @@ declare('an editor changes a check, tries it before it is saved, and is told at 
   t.is(await address.inputValue(), 'https://shop.example/');
   await sidePanel.getByLabel('Local').uncheck();
   await address.fill('shop.example');
-  const attempt = sidePanel.getByRole('button', { name: 'Try it without saving' });
+  const attempt = sidePanel.getByRole('button', { name: 'Run test' });
   await attempt.click();
   await step.getByRole('alert').getByText('must begin with http:// or https://').waitFor();
   t.is(await address.getAttribute('aria-invalid'), 'true');
   await address.fill('https://other.example/');
   await step.getByLabel('Authentication, as JSON').fill('{');
-  await step.getByText('This is no JSON.').waitFor();
+  await step.getByText('This is not valid JSON.').waitFor();
   await attempt.click();
   await page.getByRole('alert').filter({ hasText: 'check.http.steps.0.authentication' }).waitFor();
   await step.getByLabel('Authentication, as JSON').fill('null');
   await attempt.click();
   const messages = sidePanel.getByRole('status').getByRole('listitem');
   await messages.waitFor();
-  t.deepEqual(await messages.allTextContents(), ['Far & away: no probe of this location was heard from lately']);
+  t.deepEqual(await messages.allTextContents(), ['Far & away: no probe of this location has reported recently']);
   t.is((await harness.request('GET', `/api/synthetics/checks/${id}`)).body.version, 1);
   await holdsAsAView(t, tab, '.beside h2');
 });
@@ -220,21 +220,23 @@ declare('an editor writes a check with what it expects, saves it changed, and re
   await fill('Name', 'Names <i>resolve</i>');
   await sidePanel.getByRole('combobox', { name: 'Type' }).selectOption('DNS');
   await fill('Every', '1s');
-  await fill('Labels, one a line', 'team = shop\ntier=web');
-  await sidePanel.getByRole('button', { name: 'Add an expectation' }).click();
+  await fill('Labels, one per line', 'team = shop\ntier=web');
+  await sidePanel.getByRole('button', { name: 'Add assertion' }).click();
   const first = sidePanel.getByRole('group', { name: 'Expectation 1' });
   await first.getByLabel('What').selectOption('a record');
   await first.getByLabel('How').selectOption('contains');
   await first.getByLabel('Value').fill('10.0.0.');
-  const create = sidePanel.getByRole('button', { name: 'Create the check' });
+  const create = sidePanel.getByRole('button', { name: 'Create check' });
   await create.click();
   await sidePanel.getByRole('alert').getByText('must be a duration from 10s to 1d', { exact: false }).first().waitFor();
   await fill('Every', '5m');
-  await fill('Name to ask for', 'shop.example');
-  await fill('Address of the name server', 'ns.example');
+  await fill('Name to resolve', 'shop.example');
+  await fill('Name server', 'ns.example');
   await create.click();
-  await sidePanel.getByText('must be an address: its name would be asked of another server', { exact: true }).waitFor();
-  await fill('Address of the name server', '');
+  await sidePanel
+    .getByText('must be an IP address: a name would be resolved by another server', { exact: true })
+    .waitFor();
+  await fill('Name server', '');
   await create.click();
   await sidePanel.getByRole('heading', { name: 'Names <i>resolve</i>' }).waitFor();
   const [made] = (await harness.request('GET', '/api/synthetics/checks?search=resolve')).body.items;
@@ -244,21 +246,21 @@ declare('an editor writes a check with what it expects, saves it changed, and re
 
   await sidePanel.getByRole('button', { name: 'Edit' }).click();
   await sidePanel.getByRole('combobox', { name: 'Records' }).selectOption('AAAA');
-  await sidePanel.getByLabel('It is on').uncheck();
-  await sidePanel.getByRole('button', { name: 'Save the check' }).click();
+  await sidePanel.getByLabel('Enabled').uncheck();
+  await sidePanel.getByRole('button', { name: 'Save check' }).click();
   await sidePanel.getByText('off', { exact: true }).waitFor();
   const changed = (await harness.request('GET', `/api/synthetics/checks/${made.id}`)).body;
   t.deepEqual({ ...changed.dns, record: 'A' }, made.dns);
   t.like(changed, { version: 2, enabled: false, labels: made.labels });
   await holdsAsAView(t, tab, '.beside h2');
-  await sidePanel.getByRole('button', { name: 'Switch it on' }).click();
-  await sidePanel.getByRole('button', { name: 'Switch it off' }).waitFor();
+  await sidePanel.getByRole('button', { name: 'Enable' }).click();
+  await sidePanel.getByRole('button', { name: 'Disable' }).waitFor();
   t.like((await harness.request('GET', `/api/synthetics/checks/${made.id}`)).body, { version: 3, enabled: true });
   // Opened by its address, it is told although the list does not have it.
   await tab.go(`${harness.url}/checks?search=nothing-is-called-so&open=${made.id}`);
   await sidePanel.getByRole('heading', { name: 'Names <i>resolve</i>' }).waitFor();
   await sidePanel.getByRole('button', { name: 'Remove' }).click();
-  await sidePanel.getByRole('button', { name: 'Remove it for good' }).click();
+  await sidePanel.getByRole('button', { name: 'Remove permanently' }).click();
   await sidePanel.waitFor({ state: 'detached' });
   t.is((await harness.request('GET', `/api/synthetics/checks/${made.id}`)).status, 404);
 });
@@ -270,12 +272,12 @@ declare('the token of a heartbeat is shown once, and a new one ends it', async (
   const sidePanel = page.getByRole('complementary', { name: 'Check' });
   await sidePanel.getByLabel('Name', { exact: true }).fill('Nightly');
   await sidePanel.getByRole('combobox', { name: 'Type' }).selectOption('Heartbeat of a job');
-  await sidePanel.getByLabel('or at these times').fill('0 3 * * *');
-  await sidePanel.getByRole('button', { name: 'Create the check' }).click();
-  const pingAddress = sidePanel.getByRole('status').filter({ hasText: 'The job tells of its runs at' });
+  await sidePanel.getByLabel('or cron schedule').fill('0 3 * * *');
+  await sidePanel.getByRole('button', { name: 'Create check' }).click();
+  const pingAddress = sidePanel.getByRole('status').filter({ hasText: 'Send heartbeats to' });
   const first = await pingAddress.locator('code').textContent();
   t.regex(first ?? '', /^\/beats\/\w/);
-  await sidePanel.getByRole('button', { name: 'Make a new token' }).click();
+  await sidePanel.getByRole('button', { name: 'Create new token' }).click();
   await pingAddress
     .locator('code')
     .filter({ hasNotText: first ?? '' })
@@ -284,7 +286,7 @@ declare('the token of a heartbeat is shown once, and a new one ends it', async (
   const [{ tokenPrefix }] = (await harness.request('GET', '/api/synthetics/checks?search=Nightly')).body.items;
   t.true(second?.startsWith(`/beats/${tokenPrefix}`));
   await page.reload();
-  await sidePanel.getByText(`Its token begins with ${tokenPrefix}`).waitFor();
+  await sidePanel.getByText(`Token prefix: ${tokenPrefix}`).waitFor();
   t.is(await pingAddress.count(), 0);
   await holdsAsAView(t, tab, '.beside h2');
 });
@@ -295,18 +297,18 @@ declare(
     const tab = await chromium.open();
     const { page } = tab;
     await signedInAt(tab, harness.url, '/checks/variables', 'editor@a.example');
-    await page.getByText('There are no variables.').waitFor();
+    await page.getByText('No variables yet.').waitFor();
     await page.getByRole('button', { name: 'Write a variable' }).click();
     const sidePanel = page.getByRole('complementary', { name: 'Variable' });
     const fill = async (label: string, text: string): Promise<void> =>
       sidePanel.getByLabel(label, { exact: true }).fill(text);
     await fill('Name', 'shop_password');
     await fill('Value', 'open sesame');
-    await sidePanel.getByLabel('It is a secret').check();
-    const create = sidePanel.getByRole('button', { name: 'Create the variable' });
+    await sidePanel.getByLabel('Secret (never shown again)').check();
+    const create = sidePanel.getByRole('button', { name: 'Create variable' });
     await create.click();
     await sidePanel.getByText('are required for a secret', { exact: true }).waitFor();
-    await fill('Hosts that it may be sent to', 'shop.example, *.shop.example');
+    await fill('Allowed hosts', 'shop.example, *.shop.example');
     await create.click();
     await sidePanel.getByRole('heading', { name: 'shop_password' }).waitFor();
     const ofIt = async () => (await harness.request('GET', '/api/synthetics/variables')).body.items[0];
@@ -314,15 +316,15 @@ declare(
     t.like(made, { name: 'shop_password', isSecret: true, hosts: ['shop.example', '*.shop.example'] });
     await sidePanel.getByRole('button', { name: 'Edit' }).click();
     t.is(await sidePanel.getByLabel('Value', { exact: true }).inputValue(), made.value);
-    await fill('What it is for', 'The <b>door</b>');
-    await sidePanel.getByRole('button', { name: 'Save the variable' }).click();
+    await fill('Description', 'The <b>door</b>');
+    await sidePanel.getByRole('button', { name: 'Save variable' }).click();
     await sidePanel.getByText('The <b>door</b>').waitFor();
     t.is((await ofIt()).value, made.value);
     t.false((await page.content()).includes('open sesame'));
     await holdsAsAView(t, tab, '.beside h2');
     await sidePanel.getByRole('button', { name: 'Remove' }).click();
-    await sidePanel.getByRole('button', { name: 'Remove it for good' }).click();
-    await page.getByText('There are no variables.').waitFor();
+    await sidePanel.getByRole('button', { name: 'Remove permanently' }).click();
+    await page.getByText('No variables yet.').waitFor();
     t.is(await ofIt(), undefined);
   },
 );
@@ -331,17 +333,17 @@ declare('an editor plans a downtime of a check, sees when it holds, and removes 
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/checks/downtimes', 'editor@a.example');
-  await page.getByText('No downtime of checks is planned.').waitFor();
+  await page.getByText('No downtimes yet.').waitFor();
   await page.getByRole('button', { name: 'Write a downtime' }).click();
   const sidePanel = page.getByRole('complementary', { name: 'Downtime' });
   await sidePanel.getByLabel('Name', { exact: true }).fill('Upgrade');
-  await sidePanel.getByLabel('On the clock of').fill('UTC');
+  await sidePanel.getByLabel('Time zone').fill('UTC');
   await sidePanel.getByRole('combobox', { name: 'Again' }).selectOption('every week');
-  const plan = sidePanel.getByRole('button', { name: 'Plan the downtime' });
+  const plan = sidePanel.getByRole('button', { name: 'Schedule downtime' });
   await plan.click();
   await sidePanel
-    .getByRole('group', { name: 'Of these checks' })
-    .getByText(/name checks or labels of them/)
+    .getByRole('group', { name: 'Checks' })
+    .getByText(/specify checks or labels of checks/)
     .waitFor();
   await sidePanel.getByLabel(name).check();
   await plan.click();
@@ -354,8 +356,8 @@ declare('an editor plans a downtime of a check, sees when it holds, and removes 
   await sidePanel.getByRole('link', { name }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
   await sidePanel.getByRole('button', { name: 'Remove' }).click();
-  await sidePanel.getByRole('button', { name: 'Remove it for good' }).click();
-  await page.getByText('No downtime of checks is planned.').waitFor();
+  await sidePanel.getByRole('button', { name: 'Remove permanently' }).click();
+  await page.getByText('No downtimes yet.').waitFor();
   t.deepEqual((await harness.request('GET', '/api/synthetics/downtimes')).body.items, []);
 });
 
@@ -368,10 +370,10 @@ declare(
     await page.getByRole('button', { name: 'Write a location' }).click();
     const sidePanel = page.getByRole('complementary', { name: 'Location' });
     await sidePanel.getByLabel('Name', { exact: true }).fill('Far & away');
-    await sidePanel.getByRole('button', { name: 'Register the location' }).click();
+    await sidePanel.getByRole('button', { name: 'Register location' }).click();
     await sidePanel.getByRole('alert').filter({ hasText: 'already exists' }).waitFor();
     await sidePanel.getByLabel('Name', { exact: true }).fill('Harbour');
-    await sidePanel.getByRole('button', { name: 'Register the location' }).click();
+    await sidePanel.getByRole('button', { name: 'Register location' }).click();
     await sidePanel.getByRole('heading', { name: 'Harbour' }).waitFor();
     const ofIt = async () =>
       (await harness.request('GET', '/api/synthetics/locations')).body.items.find(
@@ -386,9 +388,9 @@ declare(
     t.is(await sidePanel.getByRole('status').count(), 0);
     await holdsAsAView(t, tab, '.beside h2');
     await sidePanel.getByRole('button', { name: 'Remove' }).click();
-    await sidePanel.getByRole('button', { name: 'Remove it for good' }).click();
+    await sidePanel.getByRole('button', { name: 'Remove permanently' }).click();
     await sidePanel.getByRole('alert').filter({ hasText: '“There alone”' }).waitFor();
-    await sidePanel.getByRole('button', { name: 'Remove it all the same' }).click();
+    await sidePanel.getByRole('button', { name: 'Remove anyway' }).click();
     await sidePanel.waitFor({ state: 'detached' });
     t.is(await ofIt(), undefined);
   },
@@ -408,8 +410,8 @@ declare('an editor imports checks as code, and is told before of each document, 
   ]);
   t.is(readFileSync(await file.path(), 'utf8'), (await harness.request('GET', '/api/synthetics/export')).body);
   await page.getByLabel('or its YAML or JSON').fill(source);
-  await page.getByRole('button', { name: 'Tell what becomes of it' }).click();
-  const rows = page.getByRole('region', { name: 'What becomes of each' }).getByRole('row');
+  await page.getByRole('button', { name: 'Preview import' }).click();
+  const rows = page.getByRole('region', { name: 'Import results' }).getByRole('row');
   await rows.nth(2).waitFor();
   const { items } = (
     await harness.request('POST', '/api/synthetics/import', { as: 'editor', body: { source, dryRun: true } })
@@ -433,10 +435,10 @@ declare('an editor imports checks as code, and is told before of each document, 
     ['created', 'refused'],
   );
   t.deepEqual(await shown(), outcomeRows);
-  await page.getByText('Nothing was written. This would be: 1 created, 1 refused.').waitFor();
+  await page.getByText('Preview only. This import would make these changes: 1 created, 1 refused.').waitFor();
   t.deepEqual((await harness.request('GET', '/api/synthetics/checks?search=From')).body.items, []);
   await page.getByRole('button', { name: 'Import', exact: true }).click();
-  await page.getByText('This was done: 1 created, 1 refused.').waitFor();
+  await page.getByText('Import completed: 1 created, 1 refused.').waitFor();
   const [stored] = (await harness.request('GET', '/api/synthetics/checks?search=From')).body.items;
   await page.getByRole('link', { name: 'From <code>' }).click();
   await page.getByRole('complementary', { name: 'Check' }).getByRole('heading', { name: stored.name }).waitFor();
@@ -469,10 +471,10 @@ declare('a check of a browser shows how its page looked, as far as it is known',
     .collection(syntheticPictures)
     .insert({ checkId, location: 'local', kind: 'failed', dueMs: nowMs, content });
   await signedInAt(tab, harness.url, `/checks?open=${checkId}`);
-  const picture = page.getByRole('img', { name: 'The page at the end of the last failed run' });
+  const picture = page.getByRole('img', { name: 'Screenshot at the end of the last failed run' });
   await picture.waitFor();
   await page.getByText('Local, last failed run:').waitFor();
   t.is(await picture.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth), 8);
-  t.is(await page.getByRole('img', { name: /^The page at the end/ }).count(), 1);
+  t.is(await page.getByRole('img', { name: /^Screenshot at the end/ }).count(), 1);
   await holdsAsAView(t, tab, '.beside h2');
 });

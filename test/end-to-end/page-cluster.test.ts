@@ -146,10 +146,10 @@ declare(
     t.regex((await page.locator('.lines').getAttribute('aria-label')) ?? '', /: 1 series, from 0 By to 9 By\.$/);
     await holds(t, tab, '.metrics .extent .row >> nth=0');
 
-    await page.getByRole('link', { name: 'Put it on a dashboard' }).click();
+    await page.getByRole('link', { name: 'Add to dashboard' }).click();
     await page.getByLabel('Title').fill('Queue');
-    await page.getByLabel('Its name').fill('Shop');
-    await page.getByRole('button', { name: 'Put it there' }).click();
+    await page.getByLabel('Dashboard name').fill('Shop');
+    await page.getByRole('button', { name: 'Add panel' }).click();
     await page.getByRole('heading', { name: 'Queue' }).waitFor();
     const [dashboard] = (await get('/api/dashboards')).items;
     t.deepEqual([dashboard.name, dashboard.panels], ['Shop', 1]);

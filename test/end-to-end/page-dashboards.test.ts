@@ -187,7 +187,7 @@ declare(
     const chart = within(tab, 'Load').getByRole('img');
     await chart.waitFor();
     t.is(await chart.getAttribute('aria-label'), 'Load: 4 series, from 1,000 to 1,006.');
-    await within(tab, 'Load').getByText('Numbers', { exact: true }).click();
+    await within(tab, 'Load').getByText('Data table', { exact: true }).click();
     const { series } = item('Load').results.A;
     await within(tab, 'Load').getByRole('row').nth(1).waitFor();
     t.deepEqual(
@@ -311,24 +311,24 @@ declare('panels are added, moved and resized by keyboard and mouse, and saved', 
   await page.setViewportSize({ width: 1400, height: 1000 });
   await signedInAt(tab, harness.url, `/dashboards/${own}?${range}`, 'editor@a.example');
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
-  await page.getByRole('button', { name: 'Add a panel' }).click();
+  await page.getByRole('button', { name: 'Add panel' }).click();
   const sidePanel = page.getByRole('complementary', { name: 'Panel' });
   await sidePanel.getByLabel('Title').fill('Requests');
-  await sidePanel.getByLabel('Asks for').selectOption('promql');
+  await sidePanel.getByLabel('Data source').selectOption('promql');
   await sidePanel.getByLabel('Expression').fill('sum(m1)');
   await sidePanel.getByLabel('Unit').fill('By');
   await sidePanel.getByLabel('Unit').press('Tab');
   await within(tab, 'Requests').getByRole('img', { name: /KiBy/ }).waitFor();
-  await sidePanel.getByRole('button', { name: 'Add a formula' }).click();
+  await sidePanel.getByRole('button', { name: 'Add formula' }).click();
   await sidePanel.getByLabel('Arithmetic').fill('A * 2');
-  await sidePanel.getByLabel('Query A is only for formulas').check();
+  await sidePanel.getByLabel('Query A is hidden (for formulas only)').check();
   await within(tab, 'Requests')
     .getByRole('img', { name: /1 series, from 7\.\d+ KiBy/ })
     .waitFor();
   await page.getByText('Sections', { exact: true }).click();
-  await page.getByRole('button', { name: 'Add a section' }).click();
+  await page.getByRole('button', { name: 'Add section' }).click();
   await page.getByLabel('Section', { exact: true }).fill('Shops');
-  await sidePanel.getByLabel('Stands in').selectOption('Shops');
+  await sidePanel.getByLabel('Panel section').selectOption('Shops');
   await page.getByRole('button', { name: 'Resize one, with the arrow keys' }).press('ArrowRight');
   await page.getByRole('button', { name: 'Resize one, with the arrow keys' }).press('ArrowDown');
   const move = page.getByRole('button', { name: 'Move one, with the arrow keys' });
@@ -367,23 +367,23 @@ declare(
     await signedInAt(tab, harness.url, `${address}&edit=true`, 'editor@a.example');
     await page.getByRole('button', { name: 'Variables' }).click();
     const sidePanel = page.getByRole('complementary', { name: 'Variables' });
-    await sidePanel.getByRole('button', { name: 'Add a variable' }).click();
+    await sidePanel.getByRole('button', { name: 'Add variable' }).click();
     const write = async (label: string, text: string): Promise<void> => {
       const field = sidePanel.locator('details[open]').getByLabel(label, { exact: true });
       await field.fill(text);
       await field.press('Tab');
     };
     await sidePanel.getByText('4 values: job-0, job-1, job-2, job-3').waitFor();
-    await write('Only what matches', '(');
+    await write('Filter (regex)', '(');
     await sidePanel.getByRole('alert').filter({ hasText: 'missing' }).waitFor();
-    await write('Only what matches', 'job-([0-2])');
+    await write('Filter (regex)', 'job-([0-2])');
     await sidePanel.getByLabel('Order').selectOption('number');
-    await sidePanel.getByLabel('The last first').check();
+    await sidePanel.getByLabel('Reverse order').check();
     await sidePanel.getByText('3 values: 2, 1, 0').waitFor();
-    await write('Values that are always there, one a line', 'none | No job');
+    await write('Fixed values, one per line', 'none | No job');
     await sidePanel.getByText('4 values: No job (none), 2, 1, 0').waitFor();
-    await sidePanel.getByLabel('Several can be chosen').check();
-    await sidePanel.getByLabel('All can be chosen').check();
+    await sidePanel.getByLabel('Allow multiple values').check();
+    await sidePanel.getByLabel('Include All').check();
     await write('Name', 'not a name');
     await sidePanel.getByRole('alert').filter({ hasText: /./ }).waitFor();
     await write('Name', 'job');
@@ -393,12 +393,12 @@ declare(
     t.deepEqual(await sidePanel.locator('summary b').allTextContents(), ['job', 'word']);
     await sidePanel.getByText('word', { exact: true }).click();
     await sidePanel.getByRole('button', { name: 'Remove word' }).click();
-    await sidePanel.getByRole('button', { name: 'Add a variable' }).click();
+    await sidePanel.getByRole('button', { name: 'Add variable' }).click();
     await sidePanel.locator('details[open]').last().getByLabel('Stands for').selectOption('filters');
     await page.locator('summary', { hasText: 'variable2: none' }).click();
     await page.locator('.popup').getByLabel('Label').fill('job');
     await page.locator('.popup').getByLabel('Value').fill('job-2');
-    await page.getByRole('button', { name: 'Add the condition' }).click();
+    await page.getByRole('button', { name: 'Add filter' }).click();
     await page.waitForURL(/var-variable2=job%3Djob-2/);
     await within(tab, 'all').getByText('job-0').waitFor({ state: 'detached' });
     t.deepEqual(await within(tab, 'all').locator('dt').allTextContents(), ['job-2']);
@@ -456,7 +456,7 @@ declare('what two people save is merged, and where they meet the one who saves c
   await others({ panels: [{ ...both[0], title: 'Theirs' }, both[1]] });
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByLabel('panel “Mine again”').selectOption('theirs');
-  await page.getByRole('button', { name: 'Save so' }).click();
+  await page.getByRole('button', { name: 'Save merged version' }).click();
   await page.getByRole('button', { name: 'Edit', exact: true }).waitFor();
   t.is((await now()).panels[0].title, 'Theirs');
   t.deepEqual(tab.complaints, []);
@@ -484,16 +484,17 @@ declare(
     await page.locator('.toolbar b', { hasText: 'Kept' }).waitFor();
     await page.getByRole('button', { name: 'Snapshots' }).click();
     await page.getByRole('button', { name: 'Make a snapshot' }).click();
-    const link = (await page.getByText('It is shown this once').getByRole('link').getAttribute('href')) ?? '';
+    const link =
+      (await page.getByText('Copy this link now. It is shown only once').getByRole('link').getAttribute('href')) ?? '';
     const other = await chromium.open();
     await other.go(link);
     await within(other, 'one').locator('dd', { hasText: '4,012' }).waitFor();
     t.false(other.requests.some(({ url }) => url.includes('/auth/')));
     await holdsAsAView(t, other, '.panels');
     await page.getByRole('button', { name: 'Revoke Kept' }).click();
-    await page.getByText('There are none.').waitFor();
+    await page.getByText('No snapshots yet.').waitFor();
     await other.page.reload();
-    await other.page.getByText('there is no such snapshot').waitFor();
+    await other.page.getByText('the snapshot does not exist').waitFor();
     t.deepEqual(tab.complaints, []);
   },
 );
@@ -511,13 +512,13 @@ declare('a template becomes a dashboard, and an import first tells what becomes 
   await sidePanel.getByRole('row').nth(fits.length).waitFor();
   t.deepEqual(
     await sidePanel.locator('tbody tr td:last-child').allTextContents(),
-    fits.map(({ missing }: { missing: string[] }) => missing.join('; ') || 'nothing'),
+    fits.map(({ missing }: { missing: string[] }) => missing.join('; ') || 'none'),
   );
   await sidePanel.getByText(needs.signals.join(', '), { exact: true }).waitFor();
-  await sidePanel.getByText('of these still there').waitFor();
+  await sidePanel.getByText('existing dashboards').waitFor();
   await holdsAsAView(t, tab, '.beside h2');
   await page
-    .getByRole('button', { name: /^Make a dashboard/ })
+    .getByRole('button', { name: /^Create dashboard/ })
     .first()
     .click();
   await page.waitForURL(/\/dashboards\/[^?]/);
@@ -529,7 +530,7 @@ declare('a template becomes a dashboard, and an import first tells what becomes 
     panels: [{ id: 1, type: 'news', title: 'News', gridPos: { x: 0, y: 0, w: 12, h: 4 } }],
   };
   await page.getByLabel('or its JSON').fill(JSON.stringify(grafana));
-  await page.getByRole('button', { name: 'Tell what becomes of it' }).click();
+  await page.getByRole('button', { name: 'Preview import' }).click();
   await page.getByRole('row', { name: /^Panel “News” \(news\) a placeholder/ }).waitFor();
   const { body: report } = await harness.request('POST', '/api/dashboards/import?dryRun=true', {
     as: 'editor',
@@ -537,6 +538,6 @@ declare('a template becomes a dashboard, and an import first tells what becomes 
   });
   await page.getByText(`Of ${report.report.leaves.total} values`).waitFor();
   await page.getByRole('button', { name: 'Import', exact: true }).click();
-  await page.getByText('This was a panel “news” where it came from.').waitFor();
+  await page.getByText('Unsupported panel type “news”.').waitFor();
   t.deepEqual(tab.complaints, []);
 });

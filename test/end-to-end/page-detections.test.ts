@@ -59,13 +59,13 @@ declare('a signal tells what matched, is closed with a reason, and becomes a cas
   const sidePanel = page.getByRole('complementary', { name: 'Signal' });
   await sidePanel.getByText('user ann').waitFor();
   await holdsAsAView(t, tab, '.beside h2');
-  await sidePanel.getByLabel('Because').selectOption('false-positive');
+  await sidePanel.getByLabel('Classification').selectOption('false-positive');
   await sidePanel.getByRole('textbox', { name: 'Reason' }).fill('it was <i>us</i>');
   await sidePanel.getByRole('button', { name: 'Close', exact: true }).last().click();
   await sidePanel.getByRole('button', { name: 'Reopen' }).waitFor();
   const { body } = await harness.request('GET', '/api/siem/signals/s1');
   t.deepEqual([body.state, body.verdict, body.reason], ['closed', 'false-positive', 'it was <i>us</i>']);
-  await sidePanel.getByRole('button', { name: 'Open a case of it' }).click();
+  await sidePanel.getByRole('button', { name: 'Create case' }).click();
   const opened = page.getByRole('complementary', { name: 'Case' });
   await opened.getByLabel('Comment').fill('looked at <b>it</b>');
   await page.keyboard.press('Enter');
@@ -76,7 +76,7 @@ declare('a signal tells what matched, is closed with a reason, and becomes a cas
   t.deepEqual([items[0].state, items[0].signalIds], ['investigating', ['s1']]);
   const name = '<img src=x onerror=alert(1)>\u202Etxt.exe';
   await opened.getByLabel('File').setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from('what was seen') });
-  await opened.getByLabel('What it is').fill('from <b>web-1</b>');
+  await opened.getByLabel('Description').fill('from <b>web-1</b>');
   await page.keyboard.press('Enter');
   await opened.getByText('from <b>web-1</b>').waitFor();
   const [piece] = (await harness.request('GET', '/api/siem/cases')).body.items[0].evidence;
@@ -111,7 +111,7 @@ declare('a signal and a case are assigned to somebody of the organization, and t
   await signedInAt(theirs, harness.url, '/detections?from=now-30m');
   const rows = theirs.page.getByRole('row');
   await rows.nth(2).waitFor();
-  await theirs.page.getByLabel('Whose').selectOption('mine');
+  await theirs.page.getByLabel('Assignee').selectOption('Me');
   await rows.nth(2).waitFor({ state: 'detached' });
   const { items: own } = (await harness.request('GET', `/api/siem/signals?from=now-30m&assigneeId=${viewer}`)).body;
   t.deepEqual([own.length, await rows.count()], [1, 2]);
@@ -134,7 +134,7 @@ declare('a signal and a case are assigned to somebody of the organization, and t
   await page.waitForResponse((answer) => answer.request().method() === 'PATCH');
   await page.waitForResponse((answer) => answer.url().includes('/api/siem/cases?'));
   await opened.getByLabel('State').selectOption('closed');
-  await opened.getByLabel('Because').selectOption('it is known already');
+  await opened.getByLabel('Classification').selectOption('Duplicate');
   await opened.getByRole('definition').filter({ hasText: 'duplicate' }).waitFor();
   const storedSignal = async () =>
     (await harness.request('GET', '/api/siem/cases?search=was')).body.items.find(
@@ -167,9 +167,9 @@ declare('rules are imported from many documents, and what would become of each i
       files.map(({ name, source }) => ({ name, mimeType: 'application/yaml', buffer: Buffer.from(source) })),
     );
   await page.getByText('2 files were read.').waitFor();
-  await page.getByLabel('Of these levels').selectOption('medium and above');
-  await page.getByRole('button', { name: 'Tell what becomes of it' }).click();
-  await page.getByText('Nothing was written. This would be: 2 created, 1 refused.').waitFor();
+  await page.getByLabel('Levels').selectOption('medium and above');
+  await page.getByRole('button', { name: 'Preview import' }).click();
+  await page.getByText('Preview only. This import would make these changes: 2 created, 1 refused.').waitFor();
   const importOutcomes = (
     await harness.request('POST', '/api/siem/rules/import?dryRun=true&minLevel=medium', {
       as: 'editor',
@@ -190,7 +190,7 @@ declare('rules are imported from many documents, and what would become of each i
   const ofThem = async () => (await harness.request('GET', '/api/siem/rules?search=Net')).body.items;
   t.deepEqual(await ofThem(), []);
   await page.getByRole('button', { name: 'Import', exact: true }).click();
-  await page.getByText('This was done: 2 created, 1 refused.').waitFor();
+  await page.getByText('Import completed: 2 created, 1 refused.').waitFor();
   t.deepEqual((await ofThem()).map((one: { title: string; enabled: boolean }) => [one.title, one.enabled]).sort(), [
     ['Net <b>used</b>', true],
     ['Net again', false],
@@ -199,7 +199,7 @@ declare('rules are imported from many documents, and what would become of each i
   await page.getByRole('link', { name: 'Net <b>used</b>' }).click();
   // One that is opened by its address is told although the list does not have it.
   await tab.go(`${page.url()}&search=nothing-is-called-so`);
-  await page.getByText('There are no such rules.').waitFor();
+  await page.getByText('No detection rules yet.').waitFor();
   await page.getByRole('complementary', { name: 'Rule' }).getByText("Image|endswith: '\\net.exe'").waitFor();
   await holdsAsAView(t, tab, '.beside h2');
   const other = await chromium.open();
@@ -212,12 +212,12 @@ declare('an exception is made of a signal, tells what it would have covered, and
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/detections?from=now-30m&open=s2', 'editor@a.example');
-  await page.getByRole('link', { name: 'Make an exception of it' }).click();
+  await page.getByRole('link', { name: 'Create exception' }).click();
   const rule = page.getByRole('complementary', { name: 'Rule' });
   const exceptions = rule.getByRole('region', { name: 'Exceptions' });
-  const conditions = exceptions.getByLabel('Records of which all of this is true');
+  const conditions = exceptions.getByLabel('Conditions (all must match)');
   t.is(await conditions.inputValue(), 'Image: whoami.exe');
-  const covered = exceptions.getByRole('button', { name: 'Show which signals it would have covered' });
+  const covered = exceptions.getByRole('button', { name: 'Preview affected signals' });
   await conditions.fill('Image|sideways: x');
   await covered.click();
   await exceptions.getByRole('alert').filter({ hasText: 'sideways' }).waitFor();
@@ -229,16 +229,16 @@ declare('an exception is made of a signal, tells what it would have covered, and
   const { covered: count, signals, unknown } = body.rules[0];
   await exceptions.getByText(`${title}: ${count} of ${signals} signals of this range, and ${unknown} whose`).waitFor();
   await exceptions.getByLabel('Why').fill('it is <b>meant</b>');
-  await exceptions.getByLabel('It holds').selectOption('7');
-  await exceptions.getByRole('button', { name: 'Add the exception' }).click();
+  await exceptions.getByLabel('Expires').selectOption('7');
+  await exceptions.getByRole('button', { name: 'Save exception' }).click();
   await exceptions.getByText('it is <b>meant</b>').waitFor();
   const storedExceptions = async () => (await harness.request('GET', `/api/siem/rules/${ruleId}`)).body.exceptions;
   t.like(await storedExceptions(), { 0: { when, reason: 'it is <b>meant</b>' }, length: 1 });
   await page.setViewportSize({ width: 320, height: 800 });
   await holdsAsAView(t, tab, '.beside h2');
   t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
-  await exceptions.getByRole('button', { name: 'End it exception 1' }).click();
-  await exceptions.getByText('It has none').waitFor();
+  await exceptions.getByRole('button', { name: 'End exception 1' }).click();
+  await exceptions.getByText('No exceptions').waitFor();
   t.deepEqual(await storedExceptions(), []);
   await page.getByRole('link', { name: 'Entities' }).click();
   await page.getByLabel('Show').selectOption('user');
@@ -271,7 +271,7 @@ declare(
     await sidePanel.getByRole('button', { name: 'Enable' }).click();
     await sidePanel.getByRole('button', { name: 'Switch off' }).waitFor();
     page.on('dialog', (dialog) => void dialog.accept());
-    await page.getByRole('button', { name: 'Write a rule' }).click();
+    await page.getByRole('button', { name: 'New detection rule' }).click();
     const sigma = sidePanel.getByRole('textbox', { name: 'Sigma' });
     await sigma.fill(`${(await sigma.inputValue()).replace('title:', 'title: Mine <i>too</i>')}\nlevel: none`);
     await sidePanel
@@ -279,36 +279,36 @@ declare(
       .first()
       .waitFor();
     await sigma.fill((await sigma.inputValue()).replace('\nlevel: none', ''));
-    await sidePanel.getByText('It can be read: Mine <i>too</i>.').waitFor();
-    await sidePanel.getByRole('button', { name: 'Create the rule' }).click();
+    await sidePanel.getByText('The rule is valid: Mine <i>too</i>.').waitFor();
+    await sidePanel.getByRole('button', { name: 'Create rule' }).click();
     await sidePanel.getByRole('heading', { name: 'Mine <i>too</i>' }).waitFor();
-    await sidePanel.getByRole('button', { name: 'Try it over this range' }).click();
-    await sidePanel.getByText('0 signals in 0 records of logs.').waitFor();
-    await sidePanel.getByText('Run it over sample events').click();
-    const events = sidePanel.getByLabel('Events, as a list of JSON');
+    await sidePanel.getByRole('button', { name: 'Test on this range' }).click();
+    await sidePanel.getByText('0 signals in 0 log records.').waitFor();
+    await sidePanel.getByText('Test with sample events').click();
+    const events = sidePanel.getByLabel('Events, as a JSON array');
     await events.fill('[{}]');
-    await sidePanel.getByRole('button', { name: 'Run it', exact: true }).click();
+    await sidePanel.getByRole('button', { name: 'Run test', exact: true }).click();
     await sidePanel.getByText('is an event without any field', { exact: true }).waitFor();
     await events.fill(JSON.stringify([{ Image: 'C:\\\\<b>x</b>' }, { Image: 'C:\\x\\\\' }]));
-    await sidePanel.getByRole('button', { name: 'Run it', exact: true }).click();
-    await sidePanel.getByText('It matches 1 of them:').waitFor();
-    await sidePanel.getByRole('list', { name: 'Events that match' }).getByText('Event 2:').waitFor();
-    await sidePanel.getByText('What the team sets of it').click();
-    await sidePanel.getByLabel('Risk of its signals').fill('400');
-    await sidePanel.getByLabel('Some of its signals are one').check();
-    await sidePanel.getByLabel('Signals are one that have').fill('User, Image');
-    await sidePanel.getByLabel('For so many minutes').fill('30');
-    await sidePanel.getByLabel('Events that it must match').fill(JSON.stringify([{ Image: 'C:\\\\x' }]));
-    const saveButton = sidePanel.getByRole('button', { name: 'Save what is set' });
+    await sidePanel.getByRole('button', { name: 'Run test', exact: true }).click();
+    await sidePanel.getByText('1 events match:').waitFor();
+    await sidePanel.getByRole('list', { name: 'Matching events' }).getByText('Event 2:').waitFor();
+    await sidePanel.getByText('Team settings').click();
+    await sidePanel.getByLabel('Risk score (up to 100)').fill('400');
+    await sidePanel.getByLabel('Suppress duplicate signals').check();
+    await sidePanel.getByLabel('Group signals by').fill('User, Image');
+    await sidePanel.getByLabel('Suppression period (minutes)').fill('30');
+    await sidePanel.getByLabel('Events that must match').fill(JSON.stringify([{ Image: 'C:\\\\x' }]));
+    const saveButton = sidePanel.getByRole('button', { name: 'Save settings' });
     await saveButton.click();
     await sidePanel
       .getByText(/Too big/)
       .first()
       .waitFor();
-    await sidePanel.getByLabel('Risk of its signals').fill('40');
+    await sidePanel.getByLabel('Risk score (up to 100)').fill('40');
     await saveButton.click();
     await sidePanel.locator('.problem-text').filter({ hasText: /match/ }).waitFor();
-    await sidePanel.getByLabel('Events that it must match').fill(JSON.stringify([{ Image: 'C:\\x\\\\' }]));
+    await sidePanel.getByLabel('Events that must match').fill(JSON.stringify([{ Image: 'C:\\x\\\\' }]));
     await saveButton.click();
     await sidePanel.getByText('User, Image', { exact: true }).waitFor();
     const [set] = (await harness.request('GET', '/api/siem/rules?search=Mine')).body.items;
@@ -316,7 +316,7 @@ declare(
     t.deepEqual(set.tests.mustMatch, [{ Image: 'C:\\x\\\\' }]);
     await sidePanel.getByRole('button', { name: 'Edit' }).click();
     await sigma.fill((await sigma.inputValue()).replace('medium', 'low'));
-    await sidePanel.getByRole('button', { name: 'Save the rule' }).click();
+    await sidePanel.getByRole('button', { name: 'Save rule' }).click();
     // Until it is read anew, the rule before is shown, which cannot be removed any more.
     await sidePanel.getByText(/level: low/).waitFor();
     const mine = async () => (await harness.request('GET', '/api/siem/rules?search=Mine')).body.items;
@@ -345,9 +345,9 @@ declare('placeholders and tables of fields are written, changed and removed', as
   await signedInAt(tab, harness.url, '/detections/placeholders', 'editor@a.example');
   await page.getByRole('button', { name: 'Write a placeholder' }).click();
   const placeholder = page.getByRole('complementary', { name: 'Placeholder' });
-  const create = placeholder.getByRole('button', { name: 'Create the placeholder' });
+  const create = placeholder.getByRole('button', { name: 'Create placeholder' });
   await placeholder.getByLabel('Name').fill('ad mins');
-  await placeholder.getByLabel('Values, one a line').fill('ann\n\n svc_* \n<b>eve</b>');
+  await placeholder.getByLabel('Values, one per line').fill('ann\n\n svc_* \n<b>eve</b>');
   await create.click();
   await placeholder
     .getByText('must be 1 to 64 letters, digits, dots, hyphens or underscores', { exact: true })
@@ -359,31 +359,31 @@ declare('placeholders and tables of fields are written, changed and removed', as
   t.like(await placeholders(), { 0: { name: 'admins', values: ['ann', 'svc_*', '<b>eve</b>'] }, length: 1 });
   await holdsAsAView(t, tab, '.beside h2');
   await placeholder.getByRole('button', { name: 'Edit' }).click();
-  await placeholder.getByLabel('Values, one a line').fill('ann');
-  await placeholder.getByRole('button', { name: 'Save the placeholder' }).click();
+  await placeholder.getByLabel('Values, one per line').fill('ann');
+  await placeholder.getByRole('button', { name: 'Save placeholder' }).click();
   await placeholder.getByText('One value').waitFor();
   t.deepEqual((await placeholders())[0].values, ['ann']);
   await placeholder.getByRole('button', { name: 'Remove' }).click();
-  await placeholder.getByRole('button', { name: 'Remove it for good' }).click();
+  await placeholder.getByRole('button', { name: 'Remove permanently' }).click();
   await placeholder.waitFor({ state: 'detached' });
   t.deepEqual(await placeholders(), []);
 
   await page.getByRole('link', { name: 'Fields' }).click();
-  await page.getByRole('button', { name: 'Write a table of fields' }).click();
-  const table = page.getByRole('complementary', { name: 'Table of fields' });
+  await page.getByRole('button', { name: 'Write a field mapping' }).click();
+  const table = page.getByRole('complementary', { name: 'Field mapping' });
   await table.getByLabel('Name').fill('badge readers');
-  await table.getByRole('button', { name: 'Create the table' }).click();
+  await table.getByRole('button', { name: 'Create field mapping' }).click();
   await table.locator('.problem-text').filter({ hasText: /./ }).first().waitFor();
-  await table.getByLabel('Log sources of the rules').fill('[{"product": "badges"}]');
-  await table.getByLabel('Fields of rules').fill('{"User": ["card.holder"]}');
-  await table.getByLabel('Paths below which').fill('payload, more');
-  await table.getByRole('button', { name: 'Create the table' }).click();
+  await table.getByLabel('Log sources of the matching rules').fill('[{"product": "badges"}]');
+  await table.getByLabel('Mapping of rule fields').fill('{"User": ["card.holder"]}');
+  await table.getByLabel('Path prefixes of event fields').fill('payload, more');
+  await table.getByRole('button', { name: 'Create field mapping' }).click();
   await table.getByRole('heading', { name: 'badge readers' }).waitFor();
   const [stored] = (await harness.request('GET', '/api/siem/field-tables')).body.items;
   t.like(stored, { rules: [{ product: 'badges' }], fields: { User: ['card.holder'] }, roots: ['payload', 'more'] });
   await table.getByRole('button', { name: 'Edit' }).click();
-  await table.getByLabel('What it is for').fill('Doors of the <b>office</b>');
-  await table.getByRole('button', { name: 'Save the table' }).click();
+  await table.getByLabel('Description').fill('Doors of the <b>office</b>');
+  await table.getByRole('button', { name: 'Save field mapping' }).click();
   await table.getByText('Doors of the <b>office</b>').waitFor();
   const { summary, fields, roots } = (await harness.request('GET', `/api/siem/field-tables/${stored.id}`)).body;
   t.deepEqual([summary, fields, roots], ['Doors of the <b>office</b>', stored.fields, stored.roots]);
@@ -406,18 +406,18 @@ declare(
     await signedInAt(tab, harness.url, '/detections/indicators', 'editor@a.example');
     await page.getByRole('button', { name: 'Write an indicator' }).click();
     const indicator = page.getByRole('complementary', { name: 'Indicator' });
-    await indicator.getByLabel('Who says so').fill('<b>us</b>');
+    await indicator.getByLabel('Source').fill('<b>us</b>');
     await indicator
       .getByRole('textbox', { name: 'Indicators' })
       .fill('type,value\ndomain,evil.example\nip,not an address');
     await indicator.getByRole('button', { name: 'Add them' }).click();
-    await indicator.getByText('1 are new, 0 were known, 0 were told again, 1 were refused.').waitFor();
+    await indicator.getByText('1 created, 0 updated, 0 unchanged, 1 refused.').waitFor();
     await holdsAsAView(t, tab, '.beside h2');
     await page.getByRole('button', { name: 'evil.example' }).click();
     await indicator.getByText('<b>us</b>').waitFor();
     await holdsAsAView(t, tab, '.beside h2');
     await indicator.getByRole('button', { name: 'Delete' }).click();
-    await indicator.getByRole('button', { name: 'Delete it for good' }).click();
+    await indicator.getByRole('button', { name: 'Delete permanently' }).click();
     await indicator.waitFor({ state: 'detached' });
     t.deepEqual((await harness.request('GET', '/api/siem/threat-intel/indicators')).body.items, []);
 
@@ -427,21 +427,21 @@ declare(
     await feed.getByLabel('Name', { exact: true }).fill('Partner <i>one</i>');
     await feed.getByRole('textbox', { name: 'Address' }).fill('javascript:alert(1)');
     await feed.getByLabel('Written as').selectOption('list');
-    await feed.getByLabel('It asks for').selectOption('header');
-    await feed.getByLabel('Its whole value').fill('Bearer of a secret');
-    await feed.getByLabel('It is read').uncheck();
-    await feed.getByRole('button', { name: 'Subscribe to it' }).click();
+    await feed.getByLabel('Authentication').selectOption('header');
+    await feed.getByLabel('Header value').fill('Bearer of a secret');
+    await feed.getByLabel('Enabled').uncheck();
+    await feed.getByRole('button', { name: 'Subscribe' }).click();
     await feed.locator('.problem-text').filter({ hasText: /./ }).first().waitFor();
     await feed.getByRole('textbox', { name: 'Address' }).fill('https://feeds.example.com/list');
     await page.setViewportSize({ width: 320, height: 800 });
     t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
     t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
     await page.setViewportSize({ width: 1280, height: 800 });
-    await feed.getByRole('button', { name: 'Subscribe to it' }).click();
+    await feed.getByRole('button', { name: 'Subscribe' }).click();
     await feed.getByRole('heading', { name: 'Partner <i>one</i>' }).waitFor();
     await holdsAsAView(t, tab, '.beside h2');
     await feed.getByRole('button', { name: 'Edit' }).click();
-    await feed.getByLabel('Read every so many seconds').fill('900');
+    await feed.getByLabel('Polling interval (seconds)').fill('900');
     await feed.getByRole('button', { name: 'Save the feed' }).click();
     await feed.getByText('900', { exact: true }).waitFor();
     const [storedFeed] = (await harness.request('GET', '/api/siem/threat-intel/feeds')).body.items;
@@ -451,7 +451,7 @@ declare(
       location: { url: 'https://feeds.example.com/list', format: 'list' },
     });
     await feed.getByRole('button', { name: 'Remove' }).click();
-    await feed.getByRole('button', { name: 'Remove it for good' }).click();
+    await feed.getByRole('button', { name: 'Remove permanently' }).click();
     await feed.waitFor({ state: 'detached' });
 
     await page.getByRole('link', { name: 'Baselines' }).click();
@@ -459,13 +459,13 @@ declare(
     const baseline = page.getByRole('complementary', { name: 'Baseline' });
     await baseline.getByLabel('Name').fill('As <u>installed</u>');
     await baseline.getByLabel('Paths').fill('/etc\n/usr/bin');
-    await baseline.getByRole('button', { name: 'Take it as the files are now' }).click();
+    await baseline.getByRole('button', { name: 'Update from current files' }).click();
     await baseline.getByRole('heading', { name: 'As <u>installed</u>' }).waitFor();
     await holdsAsAView(t, tab, '.beside h2');
     await baseline.getByRole('button', { name: 'Approve it' }).click();
     await baseline.getByRole('alert').filter({ hasText: 'no file was seen there' }).waitFor();
     await baseline.getByRole('button', { name: 'Delete' }).click();
-    await baseline.getByRole('button', { name: 'Delete it for good' }).click();
+    await baseline.getByRole('button', { name: 'Delete permanently' }).click();
     await baseline.waitFor({ state: 'detached' });
     t.deepEqual(tab.complaints, []);
   },

@@ -66,12 +66,12 @@ declare(
     const sidePanel = page.getByRole('complementary', { name: 'Error' });
     await sidePanel.getByText('reserve (/srv/app/src/OutOfStock.js:1:2)', { exact: true }).waitFor();
     await sidePanel.getByRole('row', { name: 'release 1.0 12 100 %' }).waitFor();
-    await sidePanel.getByRole('link', { name: 'Its trace' }).waitFor();
+    await sidePanel.getByRole('link', { name: 'Trace' }).waitFor();
     const occurrences = sidePanel.locator('.around').last().getByRole('listitem');
     await occurrences.nth(11).waitFor();
     t.is(await occurrences.count(), 12);
     await holdsAsAView(t, tab, '.beside h2');
-    await sidePanel.getByRole('link', { name: 'Its log record' }).click();
+    await sidePanel.getByRole('link', { name: 'Log record' }).click();
     await page.waitForURL(/\/logs\?.*record=/);
     await page.goBack();
     await sidePanel.getByRole('button', { name: 'Resolve' }).click();
@@ -80,7 +80,7 @@ declare(
     await page.getByLabel('Show').selectOption('resolved');
     await page.locator('.errors[aria-rowcount="2"]').waitFor();
     await sidePanel.getByRole('button', { name: 'Reopen' }).click();
-    await page.getByText('No such errors were seen in this range.').waitFor();
+    await page.getByText('No errors in this range.').waitFor();
     t.deepEqual(tab.complaints, []);
   },
 );
@@ -97,18 +97,18 @@ declare(
     await signedInAt(tab, harness.url, `/errors?error=${into.id}`, 'editor@a.example');
     const sidePanel = page.getByRole('complementary', { name: 'Error' });
     await sidePanel.getByLabel('Assigned to').selectOption({ label: 'viewer' });
-    await sidePanel.getByRole('combobox', { name: 'or' }).selectOption('ignore it for 100 more');
+    await sidePanel.getByRole('combobox', { name: 'or' }).selectOption('Ignore for 100 more occurrences');
     await sidePanel.getByRole('button', { name: 'Do so' }).click();
-    await sidePanel.getByText('ignored until 100 more of it').waitFor();
+    await sidePanel.getByText('ignored until 100 more occurrences').waitFor();
     t.like((await one()).decision, { assigneeId: viewer, status: 'ignored', ignoredUntil: { occurrences: 100 } });
     await sidePanel.getByRole('button', { name: 'Reopen' }).click();
     await sidePanel.getByRole('button', { name: 'Resolve' }).waitFor();
 
-    await sidePanel.getByText('Merge others into it').click();
-    await sidePanel.getByLabel('Words of their type, message or culprit').fill('timeout');
+    await sidePanel.getByText('Merge issues').click();
+    await sidePanel.getByLabel('Search by type, message or culprit').fill('timeout');
     await sidePanel.getByLabel('Timeout no <b>Timeout</b>').check();
-    await sidePanel.getByRole('button', { name: 'Merge them into it' }).click();
-    const made = sidePanel.getByRole('list', { name: 'What it is made of' });
+    await sidePanel.getByRole('button', { name: 'Merge selected issues' }).click();
+    const made = sidePanel.getByRole('list', { name: 'Merged issues' });
     await made.getByRole('listitem').nth(1).waitFor();
     const merged = await one();
     t.deepEqual([merged.count, merged.decision.assigneeId], [15, viewer]);
@@ -119,17 +119,17 @@ declare(
     );
     await made.getByText(`merged by ${mergedBy} at`).waitFor();
     await holdsAsAView(t, tab, '.beside h2');
-    await made.getByRole('button', { name: 'Take it out' }).click();
-    await made.getByRole('button', { name: 'Take it out for good' }).click();
+    await made.getByRole('button', { name: 'Unmerge' }).click();
+    await made.getByRole('button', { name: 'Unmerge permanently' }).click();
     await made.waitFor({ state: 'detached' });
     t.deepEqual((await one()).decision.fingerprints, [into.id]);
     t.is((await all()).length, 2);
 
-    await sidePanel.getByText('Merge others into it').click();
+    await sidePanel.getByText('Merge issues').click();
     await sidePanel.getByLabel('Timeout no <b>Timeout</b>').check();
-    await sidePanel.getByRole('button', { name: 'Merge them into it' }).click();
-    await sidePanel.getByRole('alert').filter({ hasText: 'was taken out of the group' }).waitFor();
-    await sidePanel.getByRole('button', { name: 'Merge them all the same' }).click();
+    await sidePanel.getByRole('button', { name: 'Merge selected issues' }).click();
+    await sidePanel.getByRole('alert').filter({ hasText: 'was permanently removed from the group' }).waitFor();
+    await sidePanel.getByRole('button', { name: 'Merge anyway' }).click();
     await made.getByRole('listitem').nth(1).waitFor();
     t.is((await all()).length, 1);
     await harness.request('PATCH', `/api/errors/${into.id}`, { as: 'editor', body: { unmerge: [other.id] } });
@@ -142,6 +142,6 @@ declare('somebody who only looks is told who may change it', async (t) => {
   await tab.page.locator('.errors .extent .row').click();
   await tab.page.getByText('Resolving it is for editor, admin, and owner; your role is viewer.').waitFor();
   t.is(await tab.page.getByRole('button', { name: /Resolve|Ignore|Merge|Take/ }).count(), 0);
-  t.is(await tab.page.getByText('Merge others into it').count(), 0);
+  t.is(await tab.page.getByText('Merge issues').count(), 0);
   await holdsAsAView(t, tab, '.beside h2');
 });

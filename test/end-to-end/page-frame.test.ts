@@ -46,7 +46,7 @@ declare('Ctrl K finds areas, saved queries and a trace by its id, and ? shows th
   const { page } = tab;
   await page.locator('.rows[aria-rowcount="4"]').waitFor();
   await page.keyboard.press('Control+k');
-  const palette = page.getByRole('dialog', { name: 'Go to' });
+  const palette = page.getByRole('dialog', { name: 'Search or jump to' });
   const field = palette.getByRole('combobox');
   await field.pressSequentially('met');
   await palette.getByRole('option', { name: 'Metrics Area' }).waitFor();
@@ -62,14 +62,14 @@ declare('Ctrl K finds areas, saved queries and a trace by its id, and ? shows th
   await page.keyboard.press('Enter');
   await page.waitForURL('**/logs?*search=sold*');
   await page.locator('.rows[aria-rowcount="2"]').waitFor();
-  await page.getByRole('button', { name: /^Go to/ }).click();
+  await page.getByRole('button', { name: /^Search or jump to/ }).click();
   await field.fill('F'.repeat(32));
   await palette.getByRole('option', { name: `${'f'.repeat(32)} Trace` }).waitFor();
   await page.keyboard.press('Escape');
   await palette.waitFor({ state: 'detached' });
   await page.locator('main').focus();
   await page.keyboard.press('?');
-  await page.getByRole('dialog', { name: 'Keys' }).getByText('Ctrl K').waitFor();
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Ctrl K').waitFor();
   t.deepEqual(tab.complaints, []);
 });
 
@@ -120,8 +120,8 @@ declare('times are written in the zone and form of the preferences, in another b
     await delay(500);
     await route.continue();
   });
-  await page.getByLabel('Times in').fill('Asia/Kolkata');
-  await page.getByLabel('Times in').press('Enter');
+  await page.getByLabel('Time zone').fill('Asia/Kolkata');
+  await page.getByLabel('Time zone').press('Enter');
   await page.getByLabel('Dates as').selectOption('day-month-year');
   await page.getByLabel('Clock of').selectOption('12h');
   const moved = new Date(atMs + 5.5 * 3_600_000).toISOString();
@@ -130,8 +130,8 @@ declare('times are written in the zone and form of the preferences, in another b
   const twelve = `${String(hour % 12 === 0 ? 12 : hour % 12).padStart(2, '0')}${clock.slice(2)} ${hour < 12 ? 'AM' : 'PM'}`;
   const expected = `${date.split('-').toReversed().join('-')} ${twelve}`;
   await page.locator('.extent .row time', { hasText: expected }).waitFor();
-  await page.getByLabel('Times in').fill('Nowhere');
-  await page.getByLabel('Times in').press('Enter');
+  await page.getByLabel('Time zone').fill('Nowhere');
+  await page.getByLabel('Time zone').press('Enter');
   await page.locator('#account .problem', { hasText: 'IANA' }).waitFor();
   const other = await opened('/logs?search=sold');
   await other.page.locator('.extent .row time', { hasText: expected }).waitFor();
@@ -150,9 +150,9 @@ declare('a server that cannot answer now is asked again, and a call that is canc
     }),
   );
   await page.getByRole('link', { name: 'Logs', exact: true }).click();
-  await page.getByText('Not now. It is asked again in 60 s.').waitFor();
+  await page.getByText('Not now. Retrying in 60 s.').waitFor();
   await page.unroute('**/api/logs?*');
-  await page.getByRole('button', { name: 'Ask again now' }).click();
+  await page.getByRole('button', { name: 'Retry now' }).click();
   await page.locator('.rows[aria-rowcount="4"]').waitFor();
   await page.route('**/api/logs?*', () => undefined);
   await page.locator('#refresh').click();

@@ -47,11 +47,11 @@ declare('an editor acknowledges an incident, writes a note, resolves it, and the
   await sidePanel.getByRole('button', { name: 'Reopen' }).waitFor();
   const { id, status } = await found();
   t.is(status, 'resolved');
-  await sidePanel.getByRole('button', { name: 'Write the postmortem' }).click();
+  await sidePanel.getByRole('button', { name: 'Create postmortem' }).click();
   await sidePanel.getByLabel('Impact').fill('a tenth of <i>carts</i>');
   await sidePanel.getByLabel('Causes').fill('a certificate');
   await sidePanel.getByLabel(/^Actions/).fill('[x] renew it\nwatch <b>it</b>');
-  await sidePanel.getByRole('button', { name: 'Save the postmortem' }).click();
+  await sidePanel.getByRole('button', { name: 'Save postmortem' }).click();
   await sidePanel.getByText('To do: watch <b>it</b>').waitFor();
   const { impact, causes, actions } = (await harness.request('GET', `/api/incidents/${id}/postmortem`)).body;
   t.deepEqual([impact, causes], ['a tenth of <i>carts</i>', 'a certificate']);
@@ -67,8 +67,8 @@ declare('an incident is declared, and somebody who only looks is told who may ch
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/incidents', 'editor@a.example');
-  await page.getByLabel('What is wrong').fill('Mails are late');
-  await page.getByRole('button', { name: 'Declare an incident' }).click();
+  await page.getByLabel('Title').fill('Mails are late');
+  await page.getByRole('button', { name: 'Declare incident' }).click();
   await page
     .getByRole('complementary', { name: 'Incident' })
     .getByRole('heading', { name: 'Mails are late' })
@@ -91,14 +91,14 @@ declare('an incident is changed: what it is, how bad, and who does what', async 
   await signedInAt(tab, harness.url, `/incidents?incident=${id}`, 'editor@a.example');
   const sidePanel = page.getByRole('complementary', { name: 'Incident' });
   await sidePanel.getByRole('button', { name: 'Edit' }).click();
-  const save = sidePanel.getByRole('button', { name: 'Save the incident' });
+  const save = sidePanel.getByRole('button', { name: 'Save incident' });
   await sidePanel.getByLabel('Title').fill('');
   await save.click();
   await sidePanel.getByLabel('Title').and(page.locator('[aria-invalid=true]')).waitFor();
   await sidePanel.getByLabel('Title').fill('Mails are <b>very</b> late');
   await sidePanel.getByLabel('Severity').selectOption('critical');
-  await sidePanel.getByLabel('Services, between commas').fill('post, queue');
-  await sidePanel.getByRole('button', { name: 'Give a role' }).click();
+  await sidePanel.getByLabel('Services, comma-separated').fill('post, queue');
+  await sidePanel.getByRole('button', { name: 'Assign role' }).click();
   await sidePanel.getByLabel('has').selectOption({ label: 'editor' });
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
   await save.click();
@@ -109,7 +109,7 @@ declare('an incident is changed: what it is, how bad, and who does what', async 
   t.deepEqual(changed.roles, [{ role: 'commander', userId: users[0].id }]);
   const rows = page.locator('.incidents .extent .row');
   await rows.nth(1).waitFor();
-  await page.getByLabel('Whose').selectOption('mine');
+  await page.getByLabel('Assignee').selectOption('Me');
   await rows.nth(1).waitFor({ state: 'detached' });
   const { items: own } = (await harness.request('GET', `/api/incidents?assigneeId=${users[0].id}`)).body;
   t.deepEqual(
@@ -140,8 +140,8 @@ declare('figures tell how many incidents there were and how long they took, as t
     ]),
   );
   t.true(body.bySeverity.length > 0);
-  await page.getByText(`${body.pages.pages} in all, ${body.pages.atNight} of them at night.`).waitFor();
-  await page.getByLabel('Over the last').selectOption('a year');
+  await page.getByText(`${body.pages.pages} pages, ${body.pages.atNight} at night.`).waitFor();
+  await page.getByLabel('Period').selectOption('a year');
   await page.waitForURL(/over=now-365d/);
   await holdsAsAView(t, tab, 'main h2 >> nth=0');
 });
@@ -154,9 +154,9 @@ declare('an incident is merged into another that is about the same service', asy
   const tab = await chromium.open();
   await signedInAt(tab, harness.url, `/incidents?incident=${one}`, 'editor@a.example');
   const sidePanel = tab.page.getByRole('complementary', { name: 'Incident' });
-  await sidePanel.getByText('both are about mails').waitFor();
+  await sidePanel.getByText('both affect mails').waitFor();
   await sidePanel.getByRole('button', { name: 'Merge into No mails' }).click();
-  await sidePanel.getByText('May be the same as').waitFor({ state: 'detached' });
+  await sidePanel.getByText('Possible duplicates').waitFor({ state: 'detached' });
   t.like(await found('Mails <i>bounce</i>'), { status: 'merged', mergedInto: other });
   t.deepEqual(tab.complaints, []);
 });
@@ -171,7 +171,7 @@ declare('who is on call is told with their name, and an editor takes it over and
   const { page } = tab;
   await signedInAt(tab, harness.url, '/incidents', 'editor@a.example');
   await page.getByRole('link', { name: 'Pages' }).click();
-  await page.getByText('Nobody was paged in this range.').waitFor();
+  await page.getByText('No pages in this range.').waitFor();
   await page.getByRole('link', { name: 'On call' }).click();
   await page.getByRole('row', { name: /The <i>shop<\/i> viewer UTC/ }).waitFor();
   await page.getByRole('button', { name: 'The <i>shop</i>' }).click();
@@ -180,7 +180,7 @@ declare('who is on call is told with their name, and an editor takes it over and
     .getByRole('row', { name: /viewer Primary/ })
     .first()
     .waitFor();
-  await sidePanel.getByRole('button', { name: 'Put on call' }).click();
+  await sidePanel.getByRole('button', { name: 'Add override' }).click();
   await page.getByRole('row', { name: /The <i>shop<\/i> editor UTC/ }).waitFor();
   const now = async () => {
     const { items, names } = (await harness.request('GET', '/api/on-call/now')).body;
@@ -188,7 +188,7 @@ declare('who is on call is told with their name, and an editor takes it over and
   };
   t.is(await now(), 'editor');
   await holdsAsAView(t, tab, '.beside h2');
-  await sidePanel.getByRole('button', { name: 'Give it back' }).click();
+  await sidePanel.getByRole('button', { name: 'End override' }).click();
   await page.getByRole('row', { name: /The <i>shop<\/i> viewer UTC/ }).waitFor();
   t.is(await now(), 'viewer');
   t.deepEqual(tab.complaints, []);

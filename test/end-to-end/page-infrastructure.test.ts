@@ -166,7 +166,7 @@ declare('a pod, a statement and a flow are told as the API has them', async (t) 
   await page.goto(`${harness.url}/databases/statements?from=now-30m`);
   await page.getByRole('button', { name: 'select * from users where id=?' }).click();
   const statement = page.getByRole('complementary', { name: 'Statement' });
-  await statement.getByRole('link', { name: 'Its slowest call' }).waitFor();
+  await statement.getByRole('link', { name: 'Slowest call' }).waitFor();
   await statement.getByRole('link', { name: 'cart' }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
   await page.goto(`${harness.url}/network?from=now-30m`);
@@ -187,10 +187,10 @@ declare('a pod, a statement and a flow are told as the API has them', async (t) 
   );
   t.is(
     await page.locator('.graph').getAttribute('aria-label'),
-    `Map of 2 nodes and 1 way between them; the most goes from shop/web to shop/cart: ${inBytes(edges[0].bytes)}.`,
+    `Map of 2 nodes and 1 way between them; the largest flow is from shop/web to shop/cart: ${inBytes(edges[0].bytes)}.`,
   );
-  await page.getByText('Numbers', { exact: true }).click();
-  const numbers = page.getByRole('region', { name: 'Numbers of the map' }).getByRole('row');
+  await page.getByText('Data table', { exact: true }).click();
+  const numbers = page.getByRole('region', { name: 'Map data' }).getByRole('row');
   t.deepEqual((await numbers.nth(1).getByRole('cell').allTextContents()).slice(0, 3), [
     ...[items[0].source.name, items[0].destination.name, inBytes(edges[0].bytes)],
   ]);
@@ -198,10 +198,10 @@ declare('a pod, a statement and a flow are told as the API has them', async (t) 
   await page.keyboard.press('Enter');
   t.is(await drawn.first().getAttribute('aria-pressed'), 'true');
   await holdsAsAView(t, tab, '.graph .node >> nth=0');
-  await page.getByRole('combobox', { name: /^Between/ }).selectOption('zones');
+  await page.getByRole('combobox', { name: /^Group by/ }).selectOption('zones');
   await page.waitForURL('**/network/map?*by=zone*');
   await page.goto(`${harness.url}/network/dns`);
-  await page.getByText('No lookups of names were seen in this range.').waitFor();
+  await page.getByText('No DNS lookups in this range.').waitFor();
   await holdsAsAView(t, tab, 'main [role=status] >> nth=0');
 });
 
@@ -221,7 +221,7 @@ declare('an engine of databases tells its figures, and one of them over time', a
     await harness.request('GET', '/api/databases/postgresql/timeseries?from=now-30m&figure=p95')
   ).body;
   t.deepEqual([series.length, unit], [1, 'ns']);
-  await sidePanel.getByRole('img', { name: /postgresql: 95 % of the calls took at most/ }).waitFor();
+  await sidePanel.getByRole('img', { name: /postgresql: p95 latency/ }).waitFor();
   await sidePanel
     .locator('.axis')
     .first()

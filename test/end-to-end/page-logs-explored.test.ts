@@ -92,7 +92,7 @@ declare(
   async (t) => {
     const tab = await opened('/logs?by=http.route&facets=http.route');
     const { page } = tab;
-    const values = page.getByRole('region', { name: 'Values of fields' });
+    const values = page.getByRole('region', { name: 'Facets' });
     await values.getByRole('button', { name: '/pay', exact: true }).waitFor();
     const { body } = await harness.request('GET', '/api/logs/fields/http.route/values?from=now-1h');
     const shown = await values.locator('li').allTextContents();
@@ -148,7 +148,7 @@ declare('around a record stands what its sender wrote, in the list itself', asyn
   const { page } = tab;
   t.is(await page.locator('.extent .row').count(), 1);
   await page.locator('.extent .row').click();
-  await page.getByRole('button', { name: 'Show what stood before and after' }).click();
+  await page.getByRole('button', { name: 'Show context' }).click();
   await page.locator('.rows[aria-rowcount="22"]').waitFor();
   const bodies = page.locator('.extent .row [role=gridcell]:nth-child(4)');
   t.deepEqual(
@@ -158,7 +158,7 @@ declare('around a record stands what its sender wrote, in the list itself', asyn
   await page.getByRole('button', { name: 'More after' }).click();
   await page.locator('.rows[aria-rowcount="62"]').waitFor();
   await holdsAsAView(t, tab, '.around-this');
-  await page.getByRole('button', { name: 'Without context' }).click();
+  await page.getByRole('button', { name: 'Hide context' }).click();
   await page.locator('.rows[aria-rowcount="2"]').waitFor();
   t.deepEqual(tab.complaints, []);
 });
@@ -172,7 +172,7 @@ declare('patterns tell what is new and what is gone, as the API does', async (t)
     await rows.locator('[role=gridcell]:last-child').allTextContents(),
     body.items.map(({ template }: { template: string }) => template),
   );
-  await page.getByText('1 patterns of the time before do not occur any more').click();
+  await page.getByText('1 patterns of the previous period no longer occur').click();
   await page.getByRole('link', { name: 'an older step' }).waitFor();
   await rows.first().click();
   await page.getByRole('complementary', { name: 'Pattern' }).getByText('299', { exact: true }).first().waitFor();
@@ -193,16 +193,16 @@ declare('a search is exported, saved and made a rule of, by those who may', asyn
   t.regex(lines[1] ?? '', /step 100 of an order/);
   await menu('Save').locator('summary').click();
   await menu('Save').getByLabel('Name').fill('Errors of the shop');
-  await menu('Save').getByRole('button', { name: 'Save the search' }).click();
+  await menu('Save').getByRole('button', { name: 'Save query' }).click();
   await menu('Save').getByText('Saved as “Errors of the shop”').waitFor();
   const { body: saved } = await harness.request('GET', '/api/saved-queries');
   t.like(saved.items[0], { name: 'Errors of the shop', query: { kind: 'rows', search: 'severity:error' } });
-  await page.getByRole('link', { name: 'Make a rule of it' }).click();
+  await page.getByRole('link', { name: 'Create alert' }).click();
   await page.getByRole('heading', { name: 'A new rule' }).waitFor();
   t.is(await page.getByLabel('Search', { exact: true }).inputValue(), 'severity:error');
   t.deepEqual(tab.complaints, []);
   const viewer = await opened('/logs');
-  t.is(await viewer.page.getByText('Make a rule of it').count(), 0);
+  t.is(await viewer.page.getByText('Create alert').count(), 0);
 });
 
 declare('a saved query is marked, run, renamed, kept to oneself and shared again, and removed', async (t) => {
@@ -220,36 +220,36 @@ declare('a saved query is marked, run, renamed, kept to oneself and shared again
   await fill('Tags', 'orders, shop');
   await fill('Search', 'severity:info');
   await fill('From', 'yesterday?');
-  await sidePanel.getByRole('button', { name: 'Save the query' }).click();
+  await sidePanel.getByRole('button', { name: 'Save query' }).click();
   await sidePanel.locator('.problem-text').filter({ hasText: /./ }).first().waitFor();
   t.is(await sidePanel.getByLabel('From', { exact: true }).getAttribute('aria-invalid'), 'true');
   await fill('From', 'now-1h');
-  await sidePanel.getByRole('button', { name: 'Save the query' }).click();
+  await sidePanel.getByRole('button', { name: 'Save query' }).click();
   await sidePanel.getByRole('heading', { name: 'Steps by <b>service</b>' }).waitFor();
   const ofIt = async (as: 'editor' | 'viewer' = 'editor') =>
     (await harness.request('GET', '/api/saved-queries?search=service', { as })).body.items[0];
   const { id, ...made } = await ofIt();
   t.like(made, { tags: ['orders', 'shop'], visibility: 'organization', isFavourite: false });
   t.like(made.query, { kind: 'aggregate', signal: 'logs', search: 'severity:info', groupBy: ['service'] });
-  await sidePanel.getByRole('button', { name: 'My favourite' }).click();
+  await sidePanel.getByRole('button', { name: 'Favorite' }).click();
   await page.getByRole('button', { name: '★ Steps by <b>service</b>' }).waitFor();
   t.true((await ofIt()).isFavourite);
   await sidePanel.getByRole('button', { name: 'Run it' }).click();
-  const row = sidePanel.getByRole('region', { name: 'What it answers' }).getByRole('row').nth(1);
+  const row = sidePanel.getByRole('region', { name: 'Result' }).getByRole('row').nth(1);
   await row.waitFor();
   t.deepEqual(await row.getByRole('cell').allTextContents(), ['checkout', `${count - 1} records`]);
   await holdsAsAView(t, tab, '.beside h2');
 
   await sidePanel.getByRole('button', { name: 'Edit' }).click();
   await fill('Name', 'My steps by service');
-  await sidePanel.getByLabel('Only I see it').check();
-  await sidePanel.getByRole('button', { name: 'Save the changes' }).click();
+  await sidePanel.getByLabel('Private').check();
+  await sidePanel.getByRole('button', { name: 'Save changes' }).click();
   await sidePanel.getByText('only me').waitFor();
   t.like(await ofIt(), { name: 'My steps by service', visibility: 'private', query: made.query });
   t.is(await ofIt('viewer'), undefined);
   await sidePanel.getByRole('button', { name: 'Edit' }).click();
-  await sidePanel.getByLabel('Only I see it').uncheck();
-  await sidePanel.getByRole('button', { name: 'Save the changes' }).click();
+  await sidePanel.getByLabel('Private').uncheck();
+  await sidePanel.getByRole('button', { name: 'Save changes' }).click();
   await sidePanel.getByText('everybody').waitFor();
   t.is((await ofIt('viewer')).id, id);
   const viewer = await chromium.open();
@@ -258,7 +258,7 @@ declare('a saved query is marked, run, renamed, kept to oneself and shared again
   t.is(await viewer.page.getByRole('button', { name: /Edit|Remove|Write/ }).count(), 0);
   await holdsAsAView(t, viewer, '.beside h2');
   await sidePanel.getByRole('button', { name: 'Remove' }).click();
-  await sidePanel.getByRole('button', { name: 'Remove it for good' }).click();
+  await sidePanel.getByRole('button', { name: 'Remove permanently' }).click();
   await sidePanel.waitFor({ state: 'detached' });
   t.is(await ofIt(), undefined);
 });
@@ -271,14 +271,14 @@ declare(
     await signedInAt(tab, harness.url, '/logs?search=service%3Acheckout');
     await page.getByRole('link', { name: 'Figures' }).click();
     await page.getByLabel('Figures').fill('count, sideways(x)');
-    await page.getByLabel('One for each').fill('http.route');
-    await page.getByRole('button', { name: 'Ask', exact: true }).click();
+    await page.getByLabel('Group by').fill('http.route');
+    await page.getByRole('button', { name: 'Run query', exact: true }).click();
     await page
       .locator('.problem-text')
       .filter({ hasText: /expected one of count/ })
       .waitFor();
     await page.getByLabel('Figures').fill('count, distinct(severity)');
-    await page.getByRole('button', { name: 'Ask', exact: true }).click();
+    await page.getByRole('button', { name: 'Run query', exact: true }).click();
     const rows = page.getByRole('region', { name: 'Result' }).getByRole('row');
     await rows.nth(routes.length).waitFor();
     const { body } = await harness.request(
@@ -298,7 +298,7 @@ declare(
     );
     await holdsAsAView(t, tab, 'main table');
     await page.getByLabel('over time').check();
-    await page.getByRole('button', { name: 'Ask', exact: true }).click();
+    await page.getByRole('button', { name: 'Run query', exact: true }).click();
     await page.getByRole('img', { name: /^count, distinct\(severity\)/ }).waitFor();
     await holdsAsAView(t, tab, '.toolbar');
   },

@@ -74,7 +74,7 @@ declare(
     await page.getByRole('button', { name: 'Go on' }).click();
     await came(5);
     network.breakAll();
-    await page.getByText('It goes on after the last record').waitFor();
+    await page.getByText('Reconnecting after the last record').waitFor();
     await publish(logsOf(['meanwhile'], sent));
     await came(6);
     await page.getByText('Live.', { exact: true }).waitFor();

@@ -123,7 +123,7 @@ declare(
     await page.keyboard.press('Enter');
     const record = page.getByRole('complementary', { name: 'Record' });
     await record.locator('.body', { hasText: `order ${count - 2} ` }).waitFor();
-    await record.getByRole('button', { name: 'Show what stood before and after' }).press('Enter');
+    await record.getByRole('button', { name: 'Show context' }).press('Enter');
     await page.locator('.around-this', { hasText: `order ${count - 2} ` }).waitFor();
     await page.keyboard.press('Escape');
     await record.waitFor({ state: 'detached' });

@@ -83,7 +83,7 @@ for (const [role, titles] of Object.entries(parts))
     const { page } = tab;
     const found = page.getByRole('navigation', { name: 'Settings' }).getByRole('link');
     await found.first().waitFor();
-    t.deepEqual(await found.allTextContents(), [...titles, 'How you are paged', 'How you sign in']);
+    t.deepEqual(await found.allTextContents(), [...titles, 'Notification rules', 'Security']);
     const isShown = titles.includes('Audit log');
     await page.locator('main h1', { hasText: isShown ? 'Settings: audit log' : 'Settings: usage' }).waitFor();
     t.is(await page.locator('main .problem').count(), 0);

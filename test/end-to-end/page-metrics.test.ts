@@ -63,7 +63,7 @@ declare('a metric of the catalogue is drawn, a series for each service, with the
   await page.locator('.metrics[aria-rowcount="2"]').waitFor();
   await page.locator('.metrics .extent .row').first().click();
   await page.locator('.lines path').waitFor();
-  await page.getByLabel('One series for each').fill('service');
+  await page.getByLabel('Group by').fill('service');
   await page.keyboard.press('Enter');
   await page.locator('.lines path').nth(1).waitFor();
   const { series } = await query({
@@ -86,8 +86,8 @@ declare('a metric of the catalogue is drawn, a series for each service, with the
     (await page.locator('.lines').getAttribute('aria-label')) ?? '',
     /^queue.size, average: 2 series, from 100 KiBy to 300 KiBy\.$/,
   );
-  await page.getByText('Numbers', { exact: true }).click();
-  const rows = page.getByRole('region', { name: 'Numbers of the chart' }).getByRole('row');
+  await page.getByText('Data table', { exact: true }).click();
+  const rows = page.getByRole('region', { name: 'Chart data' }).getByRole('row');
   await rows.nth(1).waitFor();
   t.is(await rows.count(), series[0].points.length + 1);
   await holdsAsAView(t, tab, '.metrics .extent .row >> nth=0');
@@ -108,7 +108,7 @@ declare('series, who uses a metric and its labels are told as the API tells them
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, at('/explore-metrics'));
-  await page.getByRole('link', { name: 'Series and uses' }).click();
+  await page.getByRole('link', { name: 'Cardinality' }).click();
   await page.getByLabel('First').selectOption('-growth');
   const { body } = await harness.request('GET', at('/api/metrics/cardinality', { scope: 'account', sort: '-growth' }));
   const rows = page.locator('.figures tbody tr');
@@ -126,7 +126,7 @@ declare('series, who uses a metric and its labels are told as the API tells them
   await page.setViewportSize({ width: 320, height: 800 });
   await holdsAsAView(t, tab, '.beside h2');
   t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
-  await metric.getByRole('region', { name: 'Who uses it' }).getByRole('link', { name }).click();
+  await metric.getByRole('region', { name: 'Used by' }).getByRole('link', { name }).click();
   await page.waitForURL(`**/dashboards/${made.body.id}?*`);
   t.deepEqual(tab.complaints, []);
 });
@@ -177,7 +177,7 @@ declare('a question of metrics becomes a rule, which compares the same values', 
     at('/explore-metrics', { metric: 'queue.size', by: 'service' }),
     'editor@a.example',
   );
-  await page.getByRole('link', { name: 'Make a rule of it' }).click();
+  await page.getByRole('link', { name: 'Create alert' }).click();
   t.is(await page.getByLabel('Metric', { exact: true }).inputValue(), 'queue.size');
   await page.getByLabel('Window').fill('1m');
   await page.getByLabel('Value', { exact: true }).fill('200');
@@ -201,11 +201,11 @@ declare('a question in plain words shows its query, the reading of each word and
     .locator('.lines path')
     .nth(body.answer.result.series.length - 1)
     .waitFor();
-  const words = page.locator('details', { has: page.getByText('How it was read') }).locator('tbody tr');
+  const words = page.locator('details', { has: page.getByText('How we interpreted it') }).locator('tbody tr');
   t.deepEqual(
     (await words.allTextContents()).map((text) => text.trim()),
     body.answer.words.map(
-      ({ text, mappedTo }: { text: string; mappedTo: string | null }) => `${text}${mappedTo ?? 'nothing'}`,
+      ({ text, mappedTo }: { text: string; mappedTo: string | null }) => `${text}${mappedTo ?? 'ignored'}`,
     ),
   );
   await holdsAsAView(t, tab, '#sentence');
@@ -224,13 +224,13 @@ declare('a metric is forecast within limits, and when it crosses a value is told
   const { page } = tab;
   await signedInAt(tab, harness.url, at('/explore-metrics', { metric: 'queue.size', by: 'service' }));
   await page.getByText('Forecast', { exact: true }).click();
-  await page.getByLabel('How far').fill('900d');
-  await page.getByRole('button', { name: 'Forecast it' }).click();
+  await page.getByLabel('Horizon').fill('900d');
+  await page.getByRole('button', { name: 'Run forecast' }).click();
   await page.locator('#ahead-problem', { hasText: /can be forecast/ }).waitFor();
-  await page.getByLabel('How far').fill('1h');
-  await page.getByLabel('From a value each').fill('1m');
-  await page.getByLabel('this value').fill('204800');
-  await page.getByRole('button', { name: 'Forecast it' }).click();
+  await page.getByLabel('Horizon').fill('1h');
+  await page.getByLabel('Input interval').fill('1m');
+  await page.getByLabel('Threshold').fill('204800');
+  await page.getByRole('button', { name: 'Run forecast' }).click();
   const { body } = await harness.request('POST', '/api/ai/forecast', {
     body: {
       ...range,
@@ -245,12 +245,12 @@ declare('a metric is forecast within limits, and when it crosses a value is told
   for (const { labels, points, until } of body.series) {
     const one = page.getByRole('region', { name: `service=${JSON.stringify(labels.service)}` }).first();
     await one.locator('.plot').waitFor();
-    await one.getByText('Numbers', { exact: true }).click();
+    await one.getByText('Data table', { exact: true }).click();
     const rows = one.getByRole('row');
     await rows.nth(points.length).waitFor();
     t.is(await rows.count(), points.length + 1);
     const forecastText = (await one.textContent()) ?? '';
-    t.true(forecastText.includes(until.at === null ? until.reason : 'It is above 200 KiBy at'), forecastText);
+    t.true(forecastText.includes(until.at === null ? until.reason : 'Estimated to be above 200 KiBy at'), forecastText);
   }
   await holdsAsAView(t, tab, 'main details h2 >> nth=0');
 });
@@ -268,33 +268,33 @@ declare('a runbook is added from a file, found and cited with the figure that it
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, at('/ask/documents'), 'editor@a.example');
-  await page.getByRole('button', { name: 'Add a document' }).click();
+  await page.getByRole('button', { name: 'Add document' }).click();
   const sidePanel = page.getByRole('complementary', { name: 'Document' });
   await sidePanel
     .getByLabel('From a file')
     .setInputFiles({ name: 'queues.md', mimeType: 'text/markdown', buffer: Buffer.from([0xff, 0xfe]) });
-  await sidePanel.getByText('queues.md is no text in UTF-8').waitFor();
+  await sidePanel.getByText('queues.md is not a text file in UTF-8').waitFor();
   await sidePanel
     .getByLabel('From a file')
     .setInputFiles({ name: 'queues.md', mimeType: 'text/markdown', buffer: Buffer.from(runbook) });
-  await sidePanel.getByLabel('Where people find it').fill('ftp://wiki.example');
-  await sidePanel.getByRole('button', { name: 'Add it' }).click();
+  await sidePanel.getByLabel('URL').fill('ftp://wiki.example');
+  await sidePanel.getByRole('button', { name: 'Save document' }).click();
   await sidePanel.getByRole('alert').filter({ hasText: 'must be an address that begins with' }).first().waitFor();
-  await sidePanel.getByLabel('Where people find it').fill('https://wiki.example/queues');
-  await sidePanel.getByRole('button', { name: 'Add it' }).click();
+  await sidePanel.getByLabel('URL').fill('https://wiki.example/queues');
+  await sidePanel.getByRole('button', { name: 'Save document' }).click();
   await sidePanel.getByRole('button', { name: 'Delete' }).waitFor();
   const [storedDocument] = (await harness.request('GET', '/api/ai/rag/documents')).body.items;
   t.like(storedDocument, { url: 'https://wiki.example/queues', format: 'markdown', bytes: Buffer.byteLength(runbook) });
   await page.getByRole('row', { name: new RegExp(`Markdown ${storedDocument.passages} `) }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
-  await page.getByRole('button', { name: 'Add a document' }).click();
+  await page.getByRole('button', { name: 'Add document' }).click();
   await sidePanel.getByRole('textbox', { name: 'Text' }).fill(runbook);
-  await sidePanel.getByRole('button', { name: 'Add it' }).click();
+  await sidePanel.getByRole('button', { name: 'Save document' }).click();
   await sidePanel.getByRole('status').getByRole('link', { name: storedDocument.title }).click();
   await sidePanel.getByRole('button', { name: 'Delete' }).waitFor();
   await page.getByRole('link', { name: 'Runbooks' }).click();
   const question = 'what do I do when a queue is full?';
-  await page.getByLabel('What to look for').fill(question);
+  await page.getByLabel('Search runbooks').fill(question);
   await page.keyboard.press('Enter');
   const sentences = page.locator('#sentences li');
   await sentences.first().waitFor();
@@ -319,7 +319,7 @@ declare('a runbook is added from a file, found and cited with the figure that it
   t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.getByLabel('documents', { exact: true }).check();
-  await page.getByRole('button', { name: 'Passages alone' }).click();
+  await page.getByRole('button', { name: 'Passages only' }).click();
   const found = await harness.request('POST', '/api/ai/rag/search', {
     body: { query: question, limit: 30, sources: ['document'] },
   });
@@ -329,8 +329,8 @@ declare('a runbook is added from a file, found and cited with the figure that it
   await holdsAsAView(t, tab, '#passage-0 h3 >> nth=0');
   await page.locator('#passage-0').getByRole('link', { name: storedDocument.title }).click();
   await sidePanel.getByRole('button', { name: 'Delete' }).click();
-  await sidePanel.getByRole('button', { name: 'Delete it for good' }).click();
-  await page.getByText(/^There are no such documents/).waitFor();
+  await sidePanel.getByRole('button', { name: 'Delete permanently' }).click();
+  await page.getByText(/^No documents yet/).waitFor();
   t.deepEqual((await harness.request('GET', '/api/ai/rag/documents')).body.items, []);
   t.deepEqual(tab.complaints, []);
 });

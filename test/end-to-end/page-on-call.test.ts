@@ -27,22 +27,22 @@ declare('an editor writes a schedule, sees who would be on call differently, and
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/incidents/on-call', 'editor@a.example');
-  await page.getByText('There are no such schedules.').waitFor();
+  await page.getByText('No schedules yet.').waitFor();
   await page.getByRole('button', { name: 'Write a schedule' }).click();
   const sidePanel = page.getByRole('complementary', { name: 'Schedule' });
   const fill = async (label: string, text: string): Promise<void> => {
     await sidePanel.getByLabel(label, { exact: true }).fill(text);
   };
   await fill('Name', shop);
-  await fill('On the clock of', 'Europe/Nowhere');
-  await fill('First turn begins', '2026-03-23T09:00');
+  await fill('Time zone', 'Europe/Nowhere');
+  await fill('First shift begins', '2026-03-23T09:00');
   await sidePanel.getByRole('button', { name: 'Add a person' }).click();
   await sidePanel.getByLabel('Who').selectOption({ label: 'viewer' });
-  await sidePanel.getByRole('button', { name: 'Create the schedule' }).click();
+  await sidePanel.getByRole('button', { name: 'Create schedule' }).click();
   await sidePanel.getByText('must be an IANA time zone, for example Europe/Zurich', { exact: true }).waitFor();
-  await fill('On the clock of', 'UTC');
-  await sidePanel.getByLabel('Unit of a turn').selectOption('days');
-  await sidePanel.getByRole('button', { name: 'Create the schedule' }).click();
+  await fill('Time zone', 'UTC');
+  await sidePanel.getByLabel('Rotation length unit').selectOption('days');
+  await sidePanel.getByRole('button', { name: 'Create schedule' }).click();
   await sidePanel.getByRole('heading', { name: shop }).waitFor();
   await page.getByRole('row', { name: `${shop} viewer UTC` }).waitFor();
   const [{ id, layers }] = (await get('/api/on-call/schedules')).items;
@@ -51,16 +51,16 @@ declare('an editor writes a schedule, sees who would be on call differently, and
   t.deepEqual(layers[0].participants, [[viewer]]);
 
   await sidePanel.getByRole('button', { name: 'Edit' }).click();
-  await sidePanel.getByRole('button', { name: 'Add a turn' }).click();
-  const second = sidePanel.getByRole('group', { name: 'Turn 2' });
+  await sidePanel.getByRole('button', { name: 'Add shift' }).click();
+  const second = sidePanel.getByRole('group', { name: 'Shift 2' });
   await second.getByRole('button', { name: 'Add a person' }).click();
   await second.getByLabel('Who').selectOption({ label: 'editor' });
-  await sidePanel.getByRole('button', { name: 'Add hours in which it holds' }).click();
+  await sidePanel.getByRole('button', { name: 'Add active hours' }).click();
   await fill('Days of the week', 'monday:friday, someday');
-  await sidePanel.getByRole('button', { name: 'Show who would be on call differently' }).click();
+  await sidePanel.getByRole('button', { name: 'Preview changes' }).click();
   await sidePanel.getByText(/must be a day or a range such as monday:friday/).waitFor();
   await fill('Days of the week', 'monday:friday');
-  await sidePanel.getByRole('button', { name: 'Show who would be on call differently' }).click();
+  await sidePanel.getByRole('button', { name: 'Preview changes' }).click();
   const rows = sidePanel.locator('.differences tbody tr');
   await rows.first().waitFor();
   const changed = {
@@ -72,7 +72,7 @@ declare('an editor writes a schedule, sees who would be on call differently, and
     await harness.request('PUT', `/api/on-call/schedules/${id}?dryRun=true`, { as: 'editor', body: changed })
   ).body;
   t.true(differences.length > 0);
-  await sidePanel.getByText(`In the next 30 days others would be on call ${differences.length} times.`).waitFor();
+  await sidePanel.getByText(`${differences.length} on-call changes in the next 30 days.`).waitFor();
   const names: Readonly<Record<string, string>> = { [viewer]: 'viewer', [editor]: 'editor' };
   const shown = (ids: readonly string[]): string => ids.map((each) => names[each]).join(', ') || 'nobody';
   t.deepEqual(
@@ -81,10 +81,10 @@ declare('an editor writes a schedule, sees who would be on call differently, and
   );
   await holdsAsAView(t, tab, '.beside h2');
   // What was not saved is gone with the page.
-  await sidePanel.getByRole('button', { name: 'Add a turn' }).click();
+  await sidePanel.getByRole('button', { name: 'Add shift' }).click();
   await second.getByRole('button', { name: 'Add a person' }).click();
   await second.getByLabel('Who').selectOption({ label: 'editor' });
-  await sidePanel.getByRole('button', { name: 'Save the schedule' }).click();
+  await sidePanel.getByRole('button', { name: 'Save schedule' }).click();
   await sidePanel.getByText('The next 14 days').waitFor();
   t.deepEqual((await get(`/api/on-call/schedules/${id}`)).layers[0].participants, [[viewer], [editor]]);
   await holdsAsAView(t, tab, '.beside h2');
@@ -95,9 +95,9 @@ declare('a calendar follows a schedule at an address that is shown once, until i
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/incidents/calendars');
-  await page.getByText('No calendar follows a schedule.').waitFor();
-  await page.getByLabel('A calendar follows').selectOption({ label: shop });
-  await page.getByRole('button', { name: 'Make an address' }).click();
+  await page.getByText('No calendar links yet.').waitFor();
+  await page.getByLabel('Shifts').selectOption({ label: shop });
+  await page.getByRole('button', { name: 'Create calendar link' }).click();
   const address = (await page.locator('main [role=status] code').textContent()) ?? '';
   const read = (): Promise<Response> => fetch(address);
   const calendar = await read();
@@ -109,8 +109,8 @@ declare('a calendar follows a schedule at an address that is shown once, until i
   await holdsAsAView(t, tab, 'main tbody tr');
   t.is(await page.locator('main code').count(), 0);
   await page.getByRole('button', { name: 'Revoke' }).click();
-  await page.getByRole('button', { name: 'Revoke it: its calendars get nothing more' }).click();
-  await page.getByText('No calendar follows a schedule.').waitFor();
+  await page.getByRole('button', { name: 'Revoke; calendars stop receiving updates' }).click();
+  await page.getByText('No calendar links yet.').waitFor();
   t.is((await read()).status, 404);
   t.deepEqual(tab.complaints, []);
 });
@@ -123,21 +123,21 @@ declare(
     const { page } = tab;
     await signedInAt(tab, harness.url, '/incidents', 'editor@a.example');
     await page.getByRole('link', { name: 'Escalation' }).click();
-    await page.getByText('There is no escalation policy: nobody is paged for an incident.').waitFor();
+    await page.getByText('No escalation policies yet. Without one, incidents page no one.').waitFor();
     await page.getByRole('button', { name: 'Write an escalation policy' }).click();
     const sidePanel = page.getByRole('complementary', { name: 'Escalation policy' });
-    const create = sidePanel.getByRole('button', { name: 'Create the policy' });
+    const create = sidePanel.getByRole('button', { name: 'Create policy' });
     await sidePanel.getByLabel('Name', { exact: true }).fill('Nights <b>too</b>');
     await create.click();
     await sidePanel.getByRole('group', { name: 'Step 1' }).getByRole('alert').filter({ hasText: /./ }).waitFor();
     await sidePanel.getByRole('button', { name: 'Page someone' }).click();
     await sidePanel.getByLabel('Pages').selectOption({ label: shop });
-    await sidePanel.getByRole('button', { name: 'Add a step' }).click();
+    await sidePanel.getByRole('button', { name: 'Add step' }).click();
     const second = sidePanel.getByRole('group', { name: 'Step 2' });
-    await second.getByLabel('Minutes after the step before').fill('20');
+    await second.getByLabel('Minutes after the previous step').fill('20');
     await second.getByRole('button', { name: 'Page someone' }).click();
     await second.getByLabel('Pages').selectOption({ label: 'editor' });
-    await sidePanel.getByLabel('Run all steps again so many times').fill('1');
+    await sidePanel.getByLabel('Repetitions').fill('1');
     await create.click();
     await sidePanel.getByRole('heading', { name: 'Nights <b>too</b>' }).waitFor();
     const [{ id, steps, repeat }] = (await get('/api/on-call/escalation-policies')).items;
@@ -162,31 +162,31 @@ declare(
       ),
       expected,
     );
-    await sidePanel.getByLabel('It opens').selectOption('tomorrow');
+    await sidePanel.getByLabel('Opening time').selectOption('tomorrow');
     await holdsAsAView(t, tab, '.beside h2');
     await sidePanel.getByRole('button', { name: 'Edit' }).click();
-    await second.getByRole('button', { name: 'Add hours in which it holds' }).click();
+    await second.getByRole('button', { name: 'Add active hours' }).click();
     await second.getByLabel('Times of the day').fill('22:00-24:00');
-    await second.getByLabel('In the time zone').fill('UTC');
-    await sidePanel.getByRole('button', { name: 'Save the policy' }).click();
+    await second.getByLabel('Time zone of the hours').fill('UTC');
+    await sidePanel.getByRole('button', { name: 'Save policy' }).click();
     await sidePanel.getByText('only during 22:00-24:00 UTC').waitFor();
     await sidePanel.getByRole('button', { name: 'Remove' }).click();
-    await sidePanel.getByRole('button', { name: 'Remove it for good' }).click();
+    await sidePanel.getByRole('button', { name: 'Remove permanently' }).click();
     await sidePanel.waitFor({ state: 'detached' });
     t.deepEqual((await get('/api/on-call/escalation-policies')).items, []);
     await page.getByRole('link', { name: 'On call' }).click();
     await page.getByRole('button', { name: shop }).click();
     const schedulePanel = page.getByRole('complementary', { name: 'Schedule' });
     const download = page.waitForEvent('download');
-    await schedulePanel.getByRole('link', { name: 'The next 90 days as a file for a calendar' }).click();
+    await schedulePanel.getByRole('link', { name: 'Export the next 90 days as a calendar file' }).click();
     t.regex(readFileSync(await (await download).path(), 'utf8'), /^BEGIN:VCALENDAR/);
     const { people, names } = await get(`/api/on-call/schedules/${schedule.id}/shifts?to=now%2B14d`);
     await schedulePanel
       .getByRole('row', { name: `${names[people[0].userId]} ${Math.round(people[0].hours)}` })
       .waitFor();
     await schedulePanel.getByRole('button', { name: 'Remove' }).click();
-    await schedulePanel.getByRole('button', { name: 'Remove it for good' }).click();
-    await page.getByText('There are no such schedules.').waitFor();
+    await schedulePanel.getByRole('button', { name: 'Remove permanently' }).click();
+    await page.getByText('No schedules yet.').waitFor();
     t.deepEqual((await get('/api/on-call/schedules')).items, []);
     t.deepEqual(tab.complaints, []);
   },

@@ -102,7 +102,7 @@ declare('the page opens at the services: the slow one is first, and tells what i
   await attentionItems.first().waitFor();
   t.is(await attentionItems.count(), attention.items.length);
   t.is(
-    await attentionItems.filter({ hasText: 'More requests fail: payments' }).count(),
+    await attentionItems.filter({ hasText: 'Error rate increased: payments' }).count(),
     attention.items.filter(({ kind }: { kind: string }) => kind === 'service-errors').length,
   );
   await holdsAsAView(t, tab, '.services .extent .row >> nth=0');
@@ -143,7 +143,7 @@ declare('a service opens beside the list, and leads to its slow and failed trace
   );
   const { instances, versions } = (await harness.request('GET', '/api/services/payments?scope=account&from=now-30m'))
     .body;
-  const running = service.getByRole('region', { name: 'What runs of it' });
+  const running = service.getByRole('region', { name: 'Instances' });
   t.is(await running.getByRole('row').count(), instances.length + 1);
   await running
     .getByText(versions.map(({ version }: { version: string }) => version).join(', '))
@@ -151,7 +151,7 @@ declare('a service opens beside the list, and leads to its slow and failed trace
     .waitFor();
   t.is(await to('Failed traces', '.traces[aria-rowcount="61"]'), 'service:"payments" status:error');
   t.regex(await to('Slowest traces', '.traces'), /^service:"payments" duration:>\d+ms$/);
-  t.is(await to('Logs of errors', '.logs .said'), 'service:"payments" severity:>=error');
+  t.is(await to('Error logs', '.logs .said'), 'service:"payments" severity:>=error');
   await page.keyboard.press('Escape');
   await service.waitFor({ state: 'detached' });
   t.deepEqual(tab.complaints, []);
@@ -183,7 +183,9 @@ declare('the map shows who calls whom with the figures of the API, by the keyboa
   const range = `from=${nowMs - 30 * minuteMs}&to=${nowMs - 2 * minuteMs}`;
   await signedInAt(tab, harness.url, `/services?${range}`);
   await page.getByRole('button', { name: 'Map' }).click();
-  const map = page.getByRole('region', { name: /^Map of 5 nodes and 3 ways between them; of what web calls payments/ });
+  const map = page.getByRole('region', {
+    name: /^Map of 5 nodes and 3 connections between them; highest error rate: web calls payments/,
+  });
   await map.waitFor();
   const { body } = await harness.request('GET', `/api/service-map?scope=account&${range}`);
   t.is(await map.getByRole('button').count(), body.nodes.length);
@@ -197,8 +199,8 @@ declare('the map shows who calls whom with the figures of the API, by the keyboa
   await service.getByRole('heading', { name: 'payments' }).waitFor();
   t.is(new URL(page.url()).searchParams.get('service'), 'payments');
   t.is(await map.locator('path.faint').count(), 1);
-  await page.getByText('Numbers', { exact: true }).click();
-  const rows = page.getByRole('region', { name: 'Numbers of the map' }).getByRole('row');
+  await page.getByText('Data table', { exact: true }).click();
+  const rows = page.getByRole('region', { name: 'Map data' }).getByRole('row');
   t.deepEqual(
     (await rows.allTextContents()).slice(1).map((text) => /^(.*?)(?:calls)(.*?)\d/.exec(text)?.slice(1)),
     body.edges.map(({ client, server }: { client: { name: string }; server: { name: string } }) => [
@@ -206,7 +208,7 @@ declare('the map shows who calls whom with the figures of the API, by the keyboa
       server.name,
     ]),
   );
-  await page.getByText('Numbers', { exact: true }).click();
+  await page.getByText('Data table', { exact: true }).click();
   await holdsAsAView(t, tab, '.graph .node >> nth=0');
 });
 
@@ -217,33 +219,30 @@ declare(
     const { page } = tab;
     await signedInAt(tab, harness.url, '/services?service=web', 'editor@a.example');
     const service = page.getByRole('complementary', { name: 'Service' });
-    await service.getByText('Most of its time it waits for').getByRole('link').click();
+    await service.getByText('Spends most time in:').getByRole('link').click();
     await service.getByRole('heading', { name: 'payments', exact: true }).waitFor();
-    await service.getByRole('link', { name: 'Make a rule of it' }).click();
+    await service.getByRole('link', { name: 'Create alert' }).click();
     // What had the keyboard is gone.
     await tab.until(`document.activeElement?.id === 'content'`);
     t.is(await page.getByLabel('Name', { exact: true }).inputValue(), 'p95 of payments');
     await page.getByLabel('Name', { exact: true }).fill('Payments are slow');
-    await page.getByRole('button', { name: 'Go to what is missing' }).click();
+    await page.getByRole('button', { name: 'Go to the first error' }).click();
     await tab.until(`document.activeElement?.getAttribute('type') === 'number'`);
     t.is(await page.getByLabel('Unit', { exact: true }).inputValue(), 'ms');
     await page.getByLabel('Value', { exact: true }).fill('1500');
-    await page.getByRole('region', { name: 'What it would find' }).getByRole('heading', { name: 'Now' }).waitFor();
-    await page.getByRole('button', { name: 'Create the rule' }).click();
-    await page
-      .getByRole('complementary', { name: 'Rule' })
-      .getByRole('link', { name: 'Put it on a dashboard' })
-      .click();
+    await page.getByRole('region', { name: 'Preview' }).getByRole('heading', { name: 'Now' }).waitFor();
+    await page.getByRole('button', { name: 'Create rule' }).click();
+    await page.getByRole('complementary', { name: 'Rule' }).getByRole('link', { name: 'Add to dashboard' }).click();
     t.is(await page.getByLabel('Title').inputValue(), 'Payments are slow');
-    await page.getByLabel('Its name').fill('Shop');
-    await page.getByRole('button', { name: 'Put it there' }).click();
+    await page.getByLabel('Dashboard name').fill('Shop');
+    await page.getByRole('button', { name: 'Add panel' }).click();
     await page.locator('.panel', { hasText: 'Payments are slow' }).waitFor();
     // The same dashboard takes the spans that a figure is of.
     await tab.go(`${harness.url}/services?service=payments`);
-    await service.getByRole('link', { name: 'Put it on a dashboard' }).click();
-    await page.getByRole('combobox', { name: 'As', exact: true }).selectOption('spans');
-    await page.getByRole('combobox', { name: 'On', exact: true }).selectOption('Shop');
-    await page.getByRole('button', { name: 'Put it there' }).click();
+    await service.getByRole('link', { name: 'Add to dashboard' }).click();
+    await page.getByRole('combobox', { name: 'Visualization', exact: true }).selectOption('spans');
+    await page.getByRole('combobox', { name: 'Target dashboard', exact: true }).selectOption('Shop');
+    await page.getByRole('button', { name: 'Add panel' }).click();
     await page.locator('.panel', { hasText: 'p95 of payments' }).getByRole('table').waitFor();
     t.is((await harness.request('GET', '/api/dashboards')).body.items[0].panels, 2);
     await holdsAsAView(t, tab, '.panel >> nth=0 >> h2');
@@ -267,9 +266,7 @@ declare('what the overview counts is drawn over time above the events, where a n
   const maxValue = Math.max(...points.map(([, value]: [number, number]) => value));
   t.true(maxValue >= 62);
   const over = page.getByRole('region', { name: 'Over time', exact: true });
-  await over
-    .getByRole('img', { name: `requests that fail: 1 series, from 0 requests to ${maxValue} requests.` })
-    .waitFor();
+  await over.getByRole('img', { name: `Errors: 1 series, from 0 requests to ${maxValue} requests.` }).waitFor();
   const { items } = (await harness.request('GET', `/api/events?${range}&limit=100`)).body;
   const titles = page.locator('.list tbody td:first-child');
   await titles.nth(items.length - 1).waitFor();
@@ -278,7 +275,7 @@ declare('what the overview counts is drawn over time above the events, where a n
     items.map(({ title }: { title: string }) => title),
   );
   t.true(items.some(({ kind }: { kind: string }) => kind === 'deployment'));
-  t.is(await page.getByRole('button', { name: 'Add an event' }).count(), 0);
+  t.is(await page.getByRole('button', { name: 'Add event' }).count(), 0);
   await page.setViewportSize({ width: 320, height: 800 });
   await holdsAsAView(t, tab, '.list tbody td:first-child >> nth=0');
   t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
@@ -297,13 +294,13 @@ declare('the requests of a service are drawn over time, and its threshold is set
   await over.getByRole('img', { name: `requests: 1 series, from 0 requests to ${maxValue} requests.` }).waitFor();
   await over.getByRole('combobox').selectOption('apdex');
   await over.getByRole('img', { name: /^Apdex: 1 series/ }).waitFor();
-  await page.getByText('Its Apdex: up to 500 ms satisfy').click();
-  await page.getByLabel('Milliseconds that satisfy, of this service').fill('0');
-  await page.getByRole('button', { name: 'Judge by these' }).click();
+  await page.getByText('Apdex threshold: 500 ms').click();
+  await page.getByLabel('Apdex threshold in ms (this service)').fill('0');
+  await page.getByRole('button', { name: 'Save thresholds' }).click();
   await page.locator('.form .problem-text', { hasText: /./ }).first().waitFor();
-  await page.getByLabel('Milliseconds that satisfy, of this service').fill('20');
-  await page.getByRole('button', { name: 'Judge by these' }).click();
-  await page.getByText('Its Apdex: up to 20 ms satisfy').waitFor();
+  await page.getByLabel('Apdex threshold in ms (this service)').fill('20');
+  await page.getByRole('button', { name: 'Save thresholds' }).click();
+  await page.getByText('Apdex threshold: 20 ms').waitFor();
   t.deepEqual((await harness.request('GET', '/api/service-settings')).body, {
     apdexThresholdMs: 500,
     services: [{ service: 'web', apdexThresholdMs: 20 }],
@@ -318,22 +315,22 @@ declare(
     const { page } = tab;
     await signedInAt(tab, harness.url, '/services?from=now-30m&service=web', 'editor@a.example');
     const deployments = page.getByRole('region', { name: 'Deployments' });
-    await deployments.getByText('Record a deployment').click();
+    await deployments.getByText('Record deployment').click();
     await deployments.getByLabel('Version').fill('3 <b>three</b>');
     await deployments.getByLabel('Link').fill('ftp://shop.example');
-    await deployments.getByRole('button', { name: 'Record it' }).click();
+    await deployments.getByRole('button', { name: 'Save deployment' }).click();
     await deployments.locator('div:has(> label:has-text("Link")) > .problem-text', { hasText: /./ }).waitFor();
     t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
     await deployments.getByLabel('Link').fill('https://shop.example/3');
-    await deployments.getByRole('button', { name: 'Record it' }).click();
-    await deployments.getByText('It was recorded, and is in the list a second or two later.').waitFor();
+    await deployments.getByRole('button', { name: 'Save deployment' }).click();
+    await deployments.getByText('The deployment was recorded and appears in the list within a few seconds.').waitFor();
     const [auditRecord] = (await harness.request('GET', '/api/audit?action=deployment.create')).body.items;
     t.is(auditRecord.resource.name, 'web 3 <b>three</b>');
     const reader = await chromium.open();
     await signedInAt(reader, harness.url, '/services?from=now-30m&service=web');
     await reader.page.getByRole('region', { name: 'Deployments' }).waitFor();
-    await reader.page.getByText(/^Its Apdex: up to/).waitFor();
-    t.is(await reader.page.getByText('Record a deployment').count(), 0);
+    await reader.page.getByText(/^Apdex threshold: /).waitFor();
+    t.is(await reader.page.getByText('Record deployment').count(), 0);
     t.deepEqual([...tab.complaints, ...reader.complaints], []);
   },
 );
@@ -363,7 +360,7 @@ declare(
     const found = async (symptom: object): Promise<void> => {
       const cause = page.getByRole('region', { name: 'Cause' });
       const answered = page.waitForResponse('**/api/ai/root-cause');
-      await cause.getByRole('button', { name: 'Look for the cause' }).click();
+      await cause.getByRole('button', { name: 'Find root cause' }).click();
       const answer = await answered;
       t.like(answer.request().postDataJSON(), { ...symptom, scope: 'account' });
       const { state, causes, others } = await answer.json();
@@ -379,7 +376,7 @@ declare(
       t.is(await cause.locator('details li').count(), others.length);
     };
     await found({ service: 'search', from: 'now-30m' });
-    await page.getByText('What else happened').click();
+    await page.getByText('Other events').click();
     await holdsAsAView(t, tab, '.beside h2');
 
     const noticedMs = beginMs + 72 * minuteMs;
@@ -422,7 +419,7 @@ declare(
     const tab = await chromium.open();
     const { page } = tab;
     await signedInAt(tab, harness.url, '/services', 'editor@a.example');
-    await page.getByRole('link', { name: 'What could be done' }).click();
+    await page.getByRole('link', { name: 'Suggestions' }).click();
     const suggested = async () => (await harness.request('GET', '/api/ai/suggestions')).body.items;
     const items = await suggested();
     const all = page.getByRole('region', { name: 'Suggestions' });
@@ -434,12 +431,12 @@ declare(
       await all.locator('h2').allTextContents(),
       items.map(({ title }: { title: string }) => title),
     );
-    await page.getByLabel('Show').selectOption('detectors');
+    await page.getByLabel('Status').selectOption('detectors');
     const [first, second] = items.filter(({ kind }: { kind: string }) => kind === 'detector');
     const one = all.getByRole('region', { name: first.title, exact: true });
     await one.getByText(first.evidence).waitFor();
     await one.getByText(first.effect).waitFor();
-    await one.getByText('The request').click();
+    await one.getByText('Request').click();
     const [line, , ...body] = ((await one.locator('pre').textContent()) ?? '').split('\n');
     t.is(line, 'POST /api/ai/detectors');
     t.deepEqual(JSON.parse(body.join('\n')), first.request.body);
@@ -450,19 +447,19 @@ declare(
     await one.getByRole('button', { name: 'Apply' }).click();
     await page.getByText(`Done: ${first.title}.`).waitFor();
     await one.waitFor({ state: 'detached' });
-    await page.getByRole('link', { name: 'Look at it' }).click();
+    await page.getByRole('link', { name: 'View details' }).click();
     await page.getByRole('complementary', { name: 'Detector' }).getByText(first.request.body.description).waitFor();
     await page.goBack();
     const other = all.getByRole('region', { name: second.title, exact: true });
     await other.getByRole('button', { name: 'Dismiss' }).click();
-    await other.getByRole('button', { name: /^Dismiss it, until/ }).click();
+    await other.getByRole('button', { name: /^Dismiss until/ }).click();
     await page.getByText(`Dismissed: ${second.title}.`).waitFor();
     await other.waitFor({ state: 'detached' });
     const left = (await suggested()).map(({ id }: { id: string }) => id);
     t.false(left.includes(first.id) || left.includes(second.id));
     const reader = await chromium.open();
     await signedInAt(reader, harness.url, '/ask/suggestions');
-    await reader.page.getByText(/^Applying and dismissing is for .*; your role is viewer\.$/).waitFor();
+    await reader.page.getByText(/^Applying or dismissing suggestions is for .*; your role is viewer\.$/).waitFor();
     await reader.page.locator('.suggestion').first().waitFor();
     t.is(await reader.page.getByRole('button', { name: /Apply|Dismiss/ }).count(), 0);
     t.deepEqual([...tab.complaints, ...reader.complaints], []);

@@ -90,19 +90,16 @@ declare(
       .nth(steps.length - 1)
       .waitFor();
     t.is(await page.locator('.steps li').count(), steps.length);
-    await page
-      .getByRole('button', { name: /^Not for us/ })
-      .first()
-      .click();
-    await page.getByRole('button', { name: /^Show it again/ }).waitFor();
+    await page.getByRole('button', { name: /^Skip/ }).first().click();
+    await page.getByRole('button', { name: /^Restore/ }).waitFor();
     t.is((await harness.request('GET', '/api/onboarding')).body.dismissed.length, 1);
     await holdsAsAView(t, tab, '.steps');
-    await page.getByRole('link', { name: 'How to send' }).click();
+    await page.getByRole('link', { name: 'Sending instructions' }).click();
     await page.locator('pre').first().waitFor();
     await holdsAsAView(t, tab, 'pre >> nth=0');
     await page.getByRole('link', { name: 'Nothing arrives?' }).click();
     await page.getByLabel('License key').fill('oiq_lk_wrong');
-    await page.getByRole('button', { name: 'Find out why' }).click();
+    await page.getByRole('button', { name: 'Troubleshoot' }).click();
     const { body } = await harness.request('POST', '/api/onboarding/doctor', { body: { key: 'oiq_lk_wrong' } });
     await page.getByText(body.findings[0].message).waitFor();
     await holdsAsAView(t, tab, 'main h1');
@@ -119,19 +116,19 @@ declare('a key is minted, shown once, rotated and revoked', async (t) => {
   await page.getByLabel('Name').fill('Shop <b>key</b>');
   await page.getByLabel('Project').fill(project.id);
   await page.getByRole('button', { name: 'Mint a key' }).click();
-  await page.getByText(/The key is shown this once: oiq_lk_/).waitFor();
+  await page.getByText(/The key is shown only once: oiq_lk_/).waitFor();
   await page.getByRole('button', { name: 'Shop <b>key</b>' }).click();
   const sidePanel = page.getByRole('complementary', { name: 'Key' });
-  await sidePanel.getByText('Change it').click();
-  await sidePanel.getByLabel('Name of the key').fill('Till <b>key</b>');
+  await sidePanel.getByText('Edit key').click();
+  await sidePanel.getByLabel('Key name').fill('Till <b>key</b>');
   await sidePanel.getByLabel('traces').uncheck();
-  await sidePanel.getByLabel('From these networks, one a line').fill('10.0.0.0/8\nnowhere');
+  await sidePanel.getByLabel('Allowed networks, one per line').fill('10.0.0.0/8\nnowhere');
   await sidePanel.getByLabel('Requests a second').fill('7');
-  await sidePanel.getByRole('button', { name: 'Save the key' }).click();
-  await problemAt(page, 'From these networks').waitFor();
+  await sidePanel.getByRole('button', { name: 'Save key' }).click();
+  await problemAt(page, 'Allowed networks').waitFor();
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
-  await sidePanel.getByLabel('From these networks, one a line').fill('10.0.0.0/8');
-  await sidePanel.getByRole('button', { name: 'Save the key' }).click();
+  await sidePanel.getByLabel('Allowed networks, one per line').fill('10.0.0.0/8');
+  await sidePanel.getByRole('button', { name: 'Save key' }).click();
   await sidePanel.getByRole('heading', { name: 'Till <b>key</b>' }).waitFor();
   t.like((await harness.request('GET', '/api/license-keys')).body.items[0], {
     name: 'Till <b>key</b>',
@@ -140,7 +137,7 @@ declare('a key is minted, shown once, rotated and revoked', async (t) => {
     requestsPerSecond: 7,
   });
   await sidePanel.getByRole('button', { name: 'Rotate' }).click();
-  await sidePanel.getByText(/The key is shown this once/).waitFor();
+  await sidePanel.getByText(/The key is shown only once/).waitFor();
   await sidePanel.getByRole('button', { name: 'Revoke' }).click();
   await page.getByRole('cell', { name: 'revoked' }).waitFor();
   const { items } = (await harness.request('GET', '/api/license-keys')).body;
@@ -161,47 +158,47 @@ declare(
     await signedInAt(tab, harness.url, '/settings/projects', 'editor@a.example');
     await page.getByRole('button', { name: 'Write a project' }).click();
     const sidePanel = page.getByRole('complementary', { name: 'Project' });
-    await sidePanel.getByRole('button', { name: 'Create the project' }).click();
+    await sidePanel.getByRole('button', { name: 'Create project' }).click();
     await problemAt(page, 'Name').waitFor();
     const name = 'Shop <b>web</b>';
     await sidePanel.getByLabel('Name').fill(name);
-    await sidePanel.getByLabel('What it is').fill('Sells <i>things</i>');
-    await sidePanel.getByRole('button', { name: 'Create the project' }).click();
+    await sidePanel.getByLabel('Description').fill('Sells <i>things</i>');
+    await sidePanel.getByRole('button', { name: 'Create project' }).click();
     await sidePanel.getByText('Sells <i>things</i>').waitFor();
     await sidePanel.getByText(/^Removing it is for .*; your role is editor\.$/).waitFor();
-    t.is(await sidePanel.getByRole('button', { name: 'Make an ingest key' }).count(), 0);
+    t.is(await sidePanel.getByRole('button', { name: 'Create ingest key' }).count(), 0);
     const found = async () =>
       (await harness.request('GET', '/api/projects')).body.items.find((each: { name: string }) => each.name === name);
     const { id } = await found();
     await page.locator(`#project option[value="${id}"]`).waitFor({ state: 'attached' });
-    await sidePanel.getByLabel('To, an address a line').fill('on-call@a.example\nnobody');
-    await sidePanel.getByRole('button', { name: 'Save who gets mail' }).click();
-    await problemAt(page, 'To, an address a line').waitFor();
-    await sidePanel.getByLabel('To, an address a line').fill('on-call@a.example');
+    await sidePanel.getByLabel('Recipients, one address per line').fill('on-call@a.example\nnobody');
+    await sidePanel.getByRole('button', { name: 'Save recipients' }).click();
+    await problemAt(page, 'Recipients, one address per line').waitFor();
+    await sidePanel.getByLabel('Recipients, one address per line').fill('on-call@a.example');
     await sidePanel.getByLabel('a check fails').check();
-    await sidePanel.getByLabel('Alerts and incidents from this severity on').selectOption('critical');
+    await sidePanel.getByLabel('Minimum severity of alerts and incidents').selectOption('critical');
     // The project that is read then has another version, of which a form begins anew.
     const listReloaded = page.waitForResponse((answer) => answer.url().includes('/api/projects?'));
-    await sidePanel.getByRole('button', { name: 'Save who gets mail' }).click();
+    await sidePanel.getByRole('button', { name: 'Save recipients' }).click();
     await listReloaded;
     const mail = async () => (await harness.request('GET', `/api/projects/${id}/notifications`)).body;
     await eventually('the mail is set', async () => (await mail()).minimumSeverity === 'critical');
     t.like(await mail(), { enabled: true, recipients: ['on-call@a.example'] });
     t.true((await mail()).events.includes('check-failing'));
     await sidePanel.getByRole('button', { name: 'Edit' }).click();
-    await sidePanel.getByLabel('What it is').fill('Sells more');
-    await sidePanel.getByRole('button', { name: 'Save the project' }).click();
+    await sidePanel.getByLabel('Description').fill('Sells more');
+    await sidePanel.getByRole('button', { name: 'Save project' }).click();
     await sidePanel.getByText('Sells more').waitFor();
     t.is((await found()).description, 'Sells more');
     await holdsAsAView(t, tab, '.beside h2');
     const other = await chromium.open();
     await signedInAt(other, harness.url, `/settings/projects?open=${id}`, admin);
     const theirs = other.page.getByRole('complementary', { name: 'Project' });
-    await theirs.getByRole('button', { name: 'Make an ingest key' }).click();
-    await theirs.getByText(/The key is shown this once: oiq_lk_/).waitFor();
-    await theirs.getByLabel('Hours that the old one still works').fill('1');
+    await theirs.getByRole('button', { name: 'Create ingest key' }).click();
+    await theirs.getByText(/The key is shown only once: oiq_lk_/).waitFor();
+    await theirs.getByLabel('Overlap (hours) in which the old key still works').fill('1');
     const rotated = other.page.waitForResponse('**/rotate-key');
-    await theirs.getByRole('button', { name: 'Rotate the ingest key' }).click();
+    await theirs.getByRole('button', { name: 'Rotate ingest key' }).click();
     await rotated;
     const key = theirs.getByRole('listitem').filter({ hasText: 'active, the ingest key' });
     await key.waitFor();
@@ -213,11 +210,11 @@ declare(
     await other.page.goBack();
     await holdsAsAView(t, other, '.beside h2');
     await theirs.getByRole('button', { name: 'Remove' }).click();
-    await theirs.getByRole('button', { name: 'Remove it for good' }).click();
+    await theirs.getByRole('button', { name: 'Remove permanently' }).click();
     await theirs.getByRole('alert').filter({ hasText: 'is in use by license key' }).waitFor();
     await other.page.getByRole('button', { name: 'Another' }).click();
     await theirs.getByRole('button', { name: 'Remove' }).click();
-    await theirs.getByRole('button', { name: 'Remove it for good' }).click();
+    await theirs.getByRole('button', { name: 'Remove permanently' }).click();
     await theirs.waitFor({ state: 'detached' });
     t.false(
       (await harness.request('GET', '/api/projects')).body.items.some(
@@ -238,7 +235,7 @@ declare('people, invitations, service accounts with their tokens, and the organi
     .getByRole('row', { name: /auditor@a.example/ })
     .getByRole('button')
     .click();
-  await page.getByText('What each role may do').click();
+  await page.getByText('Permissions of each role').click();
   const { items: roles } = (await harness.request('GET', '/api/roles', { as: 'admin' })).body;
   for (const { summary } of roles) await page.getByText(`${summary}.`, { exact: true }).waitFor();
   const role = page.getByRole('complementary', { name: 'Person' }).getByLabel('Role');
@@ -260,30 +257,30 @@ declare('people, invitations, service accounts with their tokens, and the organi
   await holdsAsAView(t, tab, '.scrolled tbody');
   await page.goto(`${harness.url}/settings/service-accounts`);
   await page.getByLabel('Name').fill('Pipeline');
-  await page.getByRole('button', { name: 'Create a service account' }).click();
+  await page.getByRole('button', { name: 'Create service account' }).click();
   await page.getByRole('button', { name: 'Pipeline' }).click();
   const account = page.getByRole('complementary', { name: 'Service account' });
-  await account.getByText('Change it').click();
-  await account.getByLabel('What it is for').fill('Brings out <i>versions</i>');
+  await account.getByText('Edit account').click();
+  await account.getByLabel('Description').fill('Brings out <i>versions</i>');
   await account.getByLabel('Its role').selectOption('editor');
-  await account.getByRole('button', { name: 'Save the account' }).click();
+  await account.getByRole('button', { name: 'Save account' }).click();
   await page.getByRole('row', { name: /^Pipeline editor/ }).waitFor();
   t.like((await harness.request('GET', '/api/service-accounts')).body.items[0], {
     role: 'editor',
     description: 'Brings out <i>versions</i>',
   });
-  await account.getByText('Which scopes there are').click();
+  await account.getByText('List of scopes').click();
   const { items: scopes } = (await harness.request('GET', '/api/scopes')).body;
   await account.getByRole('region', { name: 'All scopes' }).getByText(scopes[0].scope, { exact: true }).waitFor();
-  await account.getByLabel('For', { exact: true }).fill('deployments');
+  await account.getByLabel('Purpose', { exact: true }).fill('deployments');
   await account.getByRole('textbox', { name: 'Scopes' }).fill('logs:read');
   await account.getByRole('button', { name: 'Make a token' }).click();
-  await account.getByText(/The token is shown this once: oiq_sa_/).waitFor();
+  await account.getByText(/The token is shown only once: oiq_sa_/).waitFor();
   await account.getByRole('listitem').filter({ hasText: 'deployments' }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
   await page.goto(`${harness.url}/settings/organization`);
-  await page.getByLabel('Days of logs').fill('3');
-  await page.getByRole('button', { name: 'Keep so long' }).click();
+  await page.getByLabel('Days to retain logs').fill('3');
+  await page.getByRole('button', { name: 'Save retention' }).click();
   await page.locator('[name=logs][value="3"]').waitFor();
   t.is((await harness.request('GET', '/api/account/retention')).body.days.logs, 3);
   await holdsAsAView(t, tab, 'main h1');
@@ -293,7 +290,7 @@ declare('usage and quotas are the API’s, and a quota is set', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/settings', admin);
-  await page.getByLabel('A day: warn above (GiBy)').fill('2');
+  await page.getByLabel('A day: warn above (GiB)').fill('2');
   await page.getByRole('button', { name: 'Set quotas' }).click();
   await page.getByRole('cell', { name: '2 GiBy' }).waitFor();
   const { body } = await harness.request('GET', '/api/usage/quotas');
@@ -327,8 +324,8 @@ declare('billing has the figures of the API, and a plan is chosen after what wou
   t.is(refused.status, 409);
   const choice = page.getByRole('row', { name: /^Free/ });
   await choice.getByRole('button', { name: /^Choose/ }).click();
-  await choice.getByRole('button', { name: /^Change to it now/ }).click();
-  await choice.getByRole('button', { name: /^Change and lose that/ }).waitFor();
+  await choice.getByRole('button', { name: /^Change plan now/ }).click();
+  await choice.getByRole('button', { name: /^Change plan anyway/ }).waitFor();
   t.deepEqual(
     await choice.getByRole('listitem').allTextContents(),
     refused.body.details.map(({ message }: { message: string }) => message),
@@ -339,8 +336,8 @@ declare('billing has the figures of the API, and a plan is chosen after what wou
   await other.page.locator('.areas a', { hasText: 'Anomalies: The plan' }).waitFor();
   const better = other.page.getByRole('row', { name: /^Enterprise/ });
   await better.getByRole('button', { name: /^Choose/ }).click();
-  await better.getByRole('button', { name: /^Change to it now/ }).click();
-  await other.page.getByText('The plan is Enterprise now; it was Free.').waitFor();
+  await better.getByRole('button', { name: /^Change plan now/ }).click();
+  await other.page.getByText('The plan was changed from Free to Enterprise.').waitFor();
   await other.page.getByRole('link', { name: 'Anomalies', exact: true }).waitFor();
   await other.page
     .getByRole('row', { name: /^ai yes/ })
@@ -356,22 +353,22 @@ declare('the identity provider is written: its secret stays, and each domain say
   const storedProvider = async () =>
     (await harness.request('GET', '/api/account/identity-provider', { as: 'admin' })).body;
   await page.getByText((await storedProvider()).redirectUri).waitFor();
-  const save = page.getByRole('button', { name: 'Save the provider' });
-  await page.getByLabel('People may sign in through it').check();
+  const save = page.getByRole('button', { name: 'Save provider' });
+  await page.getByLabel('Sign-in enabled').check();
   await page.getByLabel('Client id').fill('oiq');
   await save.click();
   await problemAt(page, 'Issuer').waitFor();
-  await page.getByLabel('People may sign in through it').uncheck();
+  await page.getByLabel('Sign-in enabled').uncheck();
   await page.getByLabel('Issuer').fill('https://login.invalid/a');
   await page.getByLabel('Client secret').fill('hush <b>hush</b>');
-  await page.getByLabel('Domains of mail addresses, one a line').fill('no domain');
+  await page.getByLabel('Email domains, one per line').fill('no domain');
   await page.getByLabel('Claim').fill('groups');
-  await page.getByRole('button', { name: 'Add a role' }).click();
+  await page.getByRole('button', { name: 'Add role' }).click();
   await page.getByLabel('Who has').fill('on-call');
   await page.getByLabel(/^Role/).selectOption('editor');
   await save.click();
-  await problemAt(page, 'Domains of mail addresses').waitFor();
-  await page.getByLabel('Domains of mail addresses, one a line').fill('shop.invalid');
+  await problemAt(page, 'Email domains').waitFor();
+  await page.getByLabel('Email domains, one per line').fill('shop.invalid');
   await save.click();
   const row = page.getByRole('row', { name: /^shop.invalid not yet/ });
   await row.waitFor();
@@ -384,7 +381,7 @@ declare('the identity provider is written: its secret stays, and each domain say
     roleMapping: { claim: 'groups', roles: [{ value: 'on-call', role: 'editor' }] },
   });
   t.is(await page.getByLabel('Client secret').inputValue(), '********');
-  await page.getByLabel('New people for whom none of them holds are').selectOption('');
+  await page.getByLabel('Default role of new users').selectOption('');
   await save.click();
   await eventually('nobody is taken in', async () => (await storedProvider()).defaultRole === null);
   t.is((await storedProvider()).clientSecret, '********');
@@ -405,7 +402,9 @@ declare('a dead letter shows its bytes and what is wrong, and a replay tells wha
   await sidePanel.getByText('0a 05 68 65 6c 6c 6f 3c').waitFor();
   await sidePanel.getByText('a length runs over the <b>end</b>').waitFor();
   await sidePanel.getByRole('button', { name: 'Replay', exact: true }).click();
-  await sidePanel.getByText(/finished: of 1, 0 replayed, 0 by somebody else, 1 failed. still refused/).waitFor();
+  await sidePanel
+    .getByText(/finished: 1 matched, 0 replayed, 0 already handled by another user, 1 failed. still refused/)
+    .waitFor();
   await holdsAsAView(t, tab, '.beside h2');
 });
 
@@ -425,15 +424,15 @@ declare('the audit log tells who changed what, and somebody who only looks does 
     .click();
   await page.getByRole('complementary', { name: 'Audit record' }).getByText(items[0].resource.id).first().waitFor();
   for (const [name, part] of [
-    ['Take the proof that it is in the chain', 'recordId'],
-    ['Take its signed head', 'publicKey'],
+    ['Download the proof of inclusion', 'recordId'],
+    ['Download the signed head', 'publicKey'],
   ] as const) {
     const proof = page.waitForEvent('download');
     await page.getByRole('link', { name }).click();
     t.truthy(JSON.parse(readFileSync(await (await proof).path(), 'utf8'))[part], name);
   }
-  await page.getByRole('button', { name: 'Verify the whole log' }).click();
-  await page.getByText(/^All \d+ records are as they were written\.$/).waitFor();
+  await page.getByRole('button', { name: 'Verify audit log' }).click();
+  await page.getByText(/^All \d+ records are unmodified\.$/).waitFor();
   const download = page.waitForEvent('download');
   await page.getByRole('link', { name: 'Export this range as CSV' }).click();
   t.regex(readFileSync(await (await download).path(), 'utf8'), /quota\.set/);
@@ -446,7 +445,7 @@ declare('the audit log tells who changed what, and somebody who only looks does 
   const [person] = (await harness.request('GET', '/api/users?search=viewer')).body.items;
   await tab.go(`${harness.url}/settings/audit?resourceType=service-account&resourceId=${account.id}`);
   await page.getByRole('row').nth(1).getByRole('button').click();
-  await page.getByRole('link', { name: /^Look at service account/ }).click();
+  await page.getByRole('link', { name: /^View service account/ }).click();
   const opened = (label: string, name: string) =>
     page.getByRole('complementary', { name: label }).getByRole('heading', { name, exact: true }).waitFor();
   await opened('Service account', account.name);
@@ -473,42 +472,42 @@ declare('somebody says by what they are paged, and in which order', async (t) =>
   const get = async (path: string) => (await harness.request('GET', path, { as: 'viewer' })).body;
   await signedInAt(tab, harness.url, '/settings');
   await page.locator('#account > summary').click();
-  await page.getByRole('link', { name: 'How you are paged' }).first().click();
+  await page.getByRole('link', { name: 'Notification rules' }).first().click();
   await page.keyboard.press('Escape');
-  await page.getByText('You have no contacts: pages come as mail to your account.').waitFor();
+  await page.getByText('No contacts yet. Pages are sent to the email address of your account.').waitFor();
   const sidePanel = page.getByRole('complementary', { name: 'Contact' });
   const add = async (name: string, to: string): Promise<void> => {
     await page.getByRole('button', { name: 'Write a contact' }).click();
     await sidePanel.getByLabel('Name', { exact: true }).fill(name);
     await sidePanel.getByLabel('To', { exact: true }).fill(to);
-    await sidePanel.getByRole('button', { name: 'Add the contact' }).click();
+    await sidePanel.getByRole('button', { name: 'Add contact' }).click();
   };
   await add('Night <b>mail</b>', 'nobody');
   await sidePanel.getByLabel('To', { exact: true }).and(page.locator('[aria-invalid=true]')).waitFor();
   await sidePanel.getByLabel('To', { exact: true }).fill('night@a.example');
-  await sidePanel.getByRole('button', { name: 'Add the contact' }).click();
+  await sidePanel.getByRole('button', { name: 'Add contact' }).click();
   await sidePanel.getByRole('button', { name: 'Edit' }).click();
   await sidePanel.getByLabel('To', { exact: true }).fill('night@a.example, duty@a.example');
-  await sidePanel.getByRole('button', { name: 'Save the contact' }).click();
+  await sidePanel.getByRole('button', { name: 'Save contact' }).click();
   await sidePanel.getByText('["night@a.example","duty@a.example"]').waitFor();
-  await sidePanel.getByRole('button', { name: 'Send a test' }).click();
+  await sidePanel.getByRole('button', { name: 'Send test' }).click();
   await sidePanel.getByText(/^The test was not delivered: .*no mail server is configured/).waitFor();
   await add('Other mail', 'other@a.example');
   await page.getByRole('row', { name: /^Other mail email/ }).waitFor();
-  const order = page.getByRole('region', { name: 'In which order' });
-  await order.getByText('All of them are told at once.').waitFor();
+  const order = page.getByRole('region', { name: 'Notification order' });
+  await order.getByText('All contacts are notified at once.').waitFor();
   await order.getByRole('button', { name: 'Page me by Other mail' }).click();
   await order.getByRole('button', { name: 'Page me by Night <b>mail</b>' }).click();
   await order.getByLabel(/^Night/).fill('31');
-  await order.getByRole('button', { name: 'Save the order' }).click();
+  await order.getByRole('button', { name: 'Save order' }).click();
   await order
     .getByLabel(/^Night/)
     .and(page.locator('[aria-invalid=true]'))
     .waitFor();
   await order.getByLabel(/^Night/).fill('5');
-  await order.getByRole('button', { name: /^Before the one above/ }).click();
-  await order.getByRole('button', { name: 'Save the order' }).click();
-  await order.getByText('It is saved.').waitFor();
+  await order.getByRole('button', { name: /^Move up/ }).click();
+  await order.getByRole('button', { name: 'Save order' }).click();
+  await order.getByText('Saved.').waitFor();
   const { items } = await get('/api/contacts?sort=name');
   const [night, other] = items.map((each: { id: string }) => each.id);
   t.deepEqual((await get('/api/preferences')).contacts, [
@@ -518,13 +517,13 @@ declare('somebody says by what they are paged, and in which order', async (t) =>
   await holdsAsAView(t, tab, 'main h2 >> nth=0');
   await page.getByRole('button', { name: 'Night <b>mail</b>', exact: true }).click();
   await sidePanel.getByRole('button', { name: 'Remove' }).click();
-  await sidePanel.getByRole('button', { name: 'Remove it for good' }).click();
+  await sidePanel.getByRole('button', { name: 'Remove permanently' }).click();
   await page.getByRole('row', { name: /^Night/ }).waitFor({ state: 'detached' });
   t.deepEqual((await get('/api/preferences')).contacts, [{ contactId: other, afterMinutes: 0 }]);
   // What the page saves of other preferences names no contact that is gone.
   await page.getByRole('button', { name: 'Other mail', exact: true }).waitFor();
-  await order.getByRole('button', { name: 'Save the order' }).click();
-  await order.getByText('It is saved.').waitFor();
+  await order.getByRole('button', { name: 'Save order' }).click();
+  await order.getByText('Saved.').waitFor();
   t.deepEqual(tab.complaints, []);
 });
 
@@ -545,17 +544,17 @@ declare('what happened is listed with changes of configuration, and an event of 
   );
   await rows.first().getByRole('button').click();
   const sidePanel = page.getByRole('complementary', { name: 'Event' });
-  await sidePanel.getByText('change of configuration').waitFor();
+  await sidePanel.getByText('configuration change').waitFor();
   await holdsAsAView(t, tab, '.beside h2');
-  await page.getByRole('button', { name: 'Add an event' }).click();
+  await page.getByRole('button', { name: 'Add event' }).click();
   await sidePanel.getByLabel('Title').fill('Sale <b>begins</b>');
   await sidePanel.getByLabel('Link').fill('javascript:alert(1)');
-  await sidePanel.getByLabel('Tags, one a line').fill('team=shop');
-  await sidePanel.getByRole('button', { name: 'Add the event' }).click();
+  await sidePanel.getByLabel('Tags, one per line').fill('team=shop');
+  await sidePanel.getByRole('button', { name: 'Save event' }).click();
   await problemAt(page, 'Link').waitFor();
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
   await sidePanel.getByLabel('Link').fill('https://shop.example/sale');
-  await sidePanel.getByRole('button', { name: 'Add the event' }).click();
+  await sidePanel.getByRole('button', { name: 'Save event' }).click();
   await sidePanel.waitFor({ state: 'detached' });
   const [auditRecord] = (await harness.request('GET', '/api/audit?action=event.create&limit=1')).body.items;
   t.is(auditRecord.resource.name, 'Sale <b>begins</b>');
@@ -569,53 +568,53 @@ declare('somebody changes their password, sets up a second factor, and ends a se
   await signedInAt(elsewhere, harness.url, '/settings', auditor);
   await signedInAt(tab, harness.url, '/settings', auditor);
   await page.locator('#account > summary').click();
-  await page.getByRole('link', { name: 'How you sign in' }).first().click();
-  await page.getByRole('heading', { name: 'Where you are signed in' }).waitFor();
+  await page.getByRole('link', { name: 'Security', exact: true }).first().click();
+  await page.getByRole('heading', { name: 'Active sessions' }).waitFor();
   await page.keyboard.press('Escape');
   const rows = page.locator('main .sessions > li');
   await rows.nth(1).waitFor();
-  t.is(await rows.getByText('this one').count(), 1);
+  t.is(await rows.getByText('current session').count(), 1);
   await page.setViewportSize({ width: 320, height: 800 });
   await holdsAsAView(t, tab, 'main h2 >> nth=0');
   t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
   await page.setViewportSize({ width: 1280, height: 800 });
-  await page.getByLabel('Its name').fill('Second <b>shop</b>');
-  await page.getByRole('button', { name: 'Make another organization' }).click();
+  await page.getByLabel('Organization name').fill('Second <b>shop</b>');
+  await page.getByRole('button', { name: 'Create organization' }).click();
   const others = page.locator('main .organizations > li');
   await others.nth(1).waitFor();
   t.deepEqual(await others.locator('bdi').allTextContents(), ['Organization a', 'Second <b>shop</b>']);
   await page.locator('#place option', { hasText: 'Second <b>shop</b>' }).waitFor({ state: 'attached' });
-  await rows.getByRole('button', { name: /^End it/ }).click();
+  await rows.getByRole('button', { name: /^End session/ }).click();
   await rows.nth(1).waitFor({ state: 'detached' });
   await elsewhere.page.reload();
   await elsewhere.page.waitForURL('**/login*');
   const changed = 'quite another horse staple';
   const change = async (before: string): Promise<void> => {
     await page.getByLabel('Your password').fill(before);
-    await page.getByLabel('The new one').fill(changed);
+    await page.getByLabel('New password').fill(changed);
     await page.keyboard.press('Enter');
   };
   await change('not mine');
   await page.getByRole('alert').filter({ hasText: 'is not your password' }).waitFor();
   await change(password);
-  await page.getByText('It was changed. Other sessions that were ended: 0.').waitFor();
-  await page.getByRole('button', { name: 'Set one up' }).click();
+  await page.getByText('The password was changed. Other sessions ended: 0.').waitFor();
+  await page.getByRole('button', { name: 'Set up two-factor authentication' }).click();
   await page.getByRole('img', { name: 'QR code of the secret' }).waitFor();
   const secret = (await page.locator('main p > code').textContent()) ?? '';
-  await page.getByLabel('The code that it shows').fill('000000');
+  await page.getByLabel('Code from the app').fill('000000');
   await page.keyboard.press('Enter');
   await page.getByRole('alert').filter({ hasText: 'current code' }).waitFor();
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
-  await page.getByLabel('The code that it shows').fill(await generate({ secret }));
+  await page.getByLabel('Code from the app').fill(await generate({ secret }));
   await page.keyboard.press('Enter');
-  await page.getByText('Each of these codes takes the place of the authenticator once.').waitFor();
+  await page.getByText('Each recovery code replaces the authenticator once.').waitFor();
   const recovery = await page.locator('main [role=status] li').allTextContents();
   t.true(recovery.length >= 8);
-  await page.getByText('Where it is on').click();
-  await page.getByLabel('Password to turn it off').fill(changed);
-  await page.getByLabel('Code to turn it off').fill(recovery[0] ?? '');
+  await page.getByText('Manage two-factor authentication').click();
+  await page.getByLabel('Password to turn off').fill(changed);
+  await page.getByLabel('Code to turn off').fill(recovery[0] ?? '');
   await page.keyboard.press('Enter');
-  await page.getByText('It is off.').waitFor();
+  await page.getByText('Two-factor authentication is off.').waitFor();
   t.deepEqual(tab.complaints, []);
 });
 
@@ -624,19 +623,19 @@ declare('an organization is closed by an owner who writes its name, and by nobod
   const { page } = tab;
   await signedInAt(tab, harness.url, '/settings/organization', 'owner@b.example');
   const close = async (name: string): Promise<void> => {
-    await page.getByLabel('Its whole name').fill(name);
-    await page.getByRole('button', { name: 'Close the organization' }).click();
+    await page.getByLabel('Organization name, as confirmation').fill(name);
+    await page.getByRole('button', { name: 'Delete the organization' }).click();
   };
   await close('Organization');
-  await problemAt(page, 'Its whole name').waitFor();
+  await problemAt(page, 'Organization name, as confirmation').waitFor();
   await holdsAsAView(t, tab, 'main h1');
   const other = await chromium.open();
   await signedInAt(other, harness.url, '/settings/organization', 'admin@b.example');
-  await other.page.getByLabel('Its whole name').fill('Organization b');
-  await other.page.getByRole('button', { name: 'Close the organization' }).click();
+  await other.page.getByLabel('Organization name, as confirmation').fill('Organization b');
+  await other.page.getByRole('button', { name: 'Delete the organization' }).click();
   await other.page.getByText('only an Owner can close the organization').waitFor();
   await close('Organization b');
-  await page.getByText(/^It is closed\./).waitFor();
+  await page.getByText(/^The organization was deleted\./).waitFor();
   await other.page.reload();
   await other.page.waitForURL('**/login*');
   t.deepEqual([...tab.complaints, ...other.complaints], []);

@@ -70,18 +70,18 @@ declare('an editor writes an objective, is told at its field what is wrong, chan
   const stored = async () => (await harness.request('GET', '/api/slos?search=shop')).body.items;
   const shop = 'The <i>shop</i> is fast';
   await fill('Name', shop);
-  await sidePanel.getByRole('button', { name: 'Create the objective' }).click();
+  await sidePanel.getByRole('button', { name: 'Create SLO' }).click();
   await sidePanel
     .getByText('is required: without query.sli, the requests of a service are counted', { exact: true })
     .waitFor();
   t.is(await sidePanel.getByLabel('Service', { exact: true }).getAttribute('aria-invalid'), 'true');
   await fill('Service', 'shop');
   await sidePanel.getByLabel('It measures').selectOption('latency');
-  await fill('Fast enough is up to so many milliseconds', '250');
-  await fill('Target: percent that must be good', '99.5');
-  await sidePanel.getByLabel('It must hold over').selectOption('month');
-  await fill('On the clock of', 'UTC');
-  await sidePanel.getByRole('button', { name: 'Create the objective' }).click();
+  await fill('Latency threshold (ms)', '250');
+  await fill('Target %', '99.5');
+  await sidePanel.getByLabel('Window type').selectOption('month');
+  await fill('Time zone', 'UTC');
+  await sidePanel.getByRole('button', { name: 'Create SLO' }).click();
   await page.getByRole('row', { name: `${shop} shop 99.5 % a month` }).waitFor();
   const [{ id: made, ...written }] = await stored();
   const calendar = { period: 'month', timeZone: 'UTC', startsAt: '2024-01-01T00:00' };
@@ -92,19 +92,19 @@ declare('an editor writes an objective, is told at its field what is wrong, chan
   await sidePanel.getByLabel('It measures').selectOption('ratio');
   const bad = sidePanel.getByRole('group', { name: 'Bad' });
   t.is(await bad.getByLabel('Search').inputValue(), 'service:"shop" severity:error');
-  await bad.getByLabel('One for each').fill('service');
+  await bad.getByLabel('Group by').fill('service');
   await bad.getByLabel('Search').fill('service:shop severity:error OR status:500');
-  await sidePanel.getByLabel('By burn rules of its own').check();
-  await fill('and the short one', '2h');
-  await sidePanel.getByLabel('Labels, one a line').fill('team=shop');
-  await sidePanel.getByRole('button', { name: 'Save the objective' }).click();
-  await bad.getByText('must be empty: an objective has one figure for each slice').waitFor();
+  await sidePanel.getByLabel('Custom burn-rate rules').check();
+  await fill('Short window', '2h');
+  await sidePanel.getByLabel('Labels, one per line').fill('team=shop');
+  await sidePanel.getByRole('button', { name: 'Save SLO' }).click();
+  await bad.getByText('must be empty: an SLO has one value for each slice').waitFor();
   await sidePanel.getByText('must be shorter than 1h', { exact: true }).waitFor();
-  await bad.getByLabel('One for each').fill('');
-  await fill('and the short one', '5m');
+  await bad.getByLabel('Group by').fill('');
+  await fill('Short window', '5m');
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
-  await sidePanel.getByRole('button', { name: 'Save the objective' }).click();
-  await sidePanel.getByRole('heading', { name: 'What is done when the budget runs low' }).waitFor();
+  await sidePanel.getByRole('button', { name: 'Save SLO' }).click();
+  await sidePanel.getByRole('heading', { name: 'Error budget policy' }).waitFor();
   const [{ query, type }] = await stored();
   t.is(type, 'ratio');
   t.like(query.sli, {
@@ -116,17 +116,17 @@ declare('an editor writes an objective, is told at its field what is wrong, chan
     rules: [{ severity: 'page', rate: 14.4, long: '1h', short: '5m' }],
   });
 
-  await sidePanel.getByRole('button', { name: 'Write the policy' }).click();
-  await sidePanel.getByRole('button', { name: 'Add a step' }).click();
-  await sidePanel.getByLabel('It holds where').selectOption('burns');
+  await sidePanel.getByRole('button', { name: 'Edit policy' }).click();
+  await sidePanel.getByRole('button', { name: 'Add step' }).click();
+  await sidePanel.getByLabel('Condition').selectOption('burns');
   await fill('Name', 'Freeze');
   await fill('Over', '90s');
-  await sidePanel.getByLabel('Nothing is to be deployed while it holds').check();
-  await sidePanel.getByRole('button', { name: 'Save the policy' }).click();
-  await sidePanel.getByText('must be whole slices, of 1m each', { exact: true }).waitFor();
+  await sidePanel.getByLabel('Freeze deployments while active').check();
+  await sidePanel.getByRole('button', { name: 'Save policy' }).click();
+  await sidePanel.getByText('must be a multiple of the slice of 1m', { exact: true }).waitFor();
   await fill('Over', '2h');
-  await sidePanel.getByRole('button', { name: 'Save the policy' }).click();
-  await sidePanel.getByText('where it burns 10 times faster than it may over 2h').waitFor();
+  await sidePanel.getByRole('button', { name: 'Save policy' }).click();
+  await sidePanel.getByText('if the burn rate over 2h is at least 10').waitFor();
   const { steps } = (await harness.request('GET', `/api/slos/${made}/policy`)).body;
   t.deepEqual(steps, [{ name: 'Freeze', burnRate: 10, window: '2h', severity: 'warning', labels: {}, freeze: true }]);
 
@@ -138,7 +138,7 @@ declare('an editor writes an objective, is told at its field what is wrong, chan
   for (const { path, message } of details) await sidePanel.getByText(`${path} ${message}`, { exact: true }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
   await sidePanel.getByRole('button', { name: 'Remove' }).click();
-  await sidePanel.getByRole('button', { name: 'Remove it for good' }).click();
+  await sidePanel.getByRole('button', { name: 'Remove permanently' }).click();
   await sidePanel.waitFor({ state: 'detached' });
   t.deepEqual(await stored(), []);
 });
@@ -154,7 +154,7 @@ declare('an objective is reported month by month, as the API says', async (t) =>
   const rows = sidePanel.getByRole('region', { name: 'Report' }).locator('tbody tr');
   await rows.nth(body.items.length - 1).waitFor();
   const download = page.waitForEvent('download');
-  await sidePanel.getByRole('link', { name: 'The same as CSV' }).click();
+  await sidePanel.getByRole('link', { name: 'Download as CSV' }).click();
   t.is(
     readFileSync(await (await download).path(), 'utf8')
       .trim()
@@ -191,11 +191,11 @@ spec:
   await page.getByRole('link', { name: 'Import' }).click();
   const stored = async () => (await harness.request('GET', '/api/slos?search=imported')).body.items;
   await page.getByLabel('or its YAML').fill(`${written('imported', 0.999)}---\n${written('wrong', 7)}`);
-  await page.getByRole('button', { name: 'Tell what becomes of it' }).click();
-  await page.getByText('Nothing was written. This would be: 1 created, 1 refused.').waitFor();
+  await page.getByRole('button', { name: 'Preview import' }).click();
+  await page.getByText('Preview only. This import would make these changes: 1 created, 1 refused.').waitFor();
   t.deepEqual(await stored(), []);
   await page.getByRole('button', { name: 'Import', exact: true }).click();
-  await page.getByText('This was done: 1 created, 1 refused.').waitFor();
+  await page.getByText('Import completed: 1 created, 1 refused.').waitFor();
   const [{ id: made, targetPct }] = await stored();
   t.is(targetPct, 99.9);
   t.is(await page.getByRole('row', { name: /refused/ }).count(), 1);

@@ -90,14 +90,14 @@ declare(
     await page.getByRole('button', { name: 'Hide 1 below' }).click();
     await page.locator('.waterfall[aria-rowcount="4"]').waitFor();
     t.deepEqual(await shown(), ['POST /checkout', 'POST /charges and 1 below', withLog[3]]);
-    await page.getByLabel('Find').fill('CHARGE');
+    await page.getByLabel('Search spans').fill('CHARGE');
     await page.keyboard.press('Enter');
     await page.getByText('1 of 2').waitFor();
     t.deepEqual(await shown(), withLog);
     t.deepEqual(await page.locator('.waterfall .match').allTextContents(), ['POST /charges', '<b>charge</b>']);
     // The trace waited for each of the three, and for nothing else.
     t.is(await page.locator('.waterfall .waited').count(), 5);
-    await page.getByLabel('Logs in line').uncheck();
+    await page.getByLabel('Show logs inline').uncheck();
     await page.locator('.waterfall[aria-rowcount="4"]').waitFor();
     await page.getByRole('button', { name: 'Flame graph' }).click();
     const boxes = page.getByRole('region', { name: 'Flame graph' }).getByRole('button');
@@ -139,7 +139,7 @@ declare(
       .getByRole('img', { name: /^400 spans by duration and time: 20ms to 50ms 380, 500ms to 1s 20\.$/ })
       .waitFor();
     await page.getByLabel('at least').selectOption('500ms');
-    const comparison = page.getByRole('region', { name: 'The selected spans against the rest' });
+    const comparison = page.getByRole('region', { name: 'Comparison of the selection with the baseline' });
     await comparison.getByText('20 spans are selected, 380 are the rest').waitFor();
     const { body } = await harness.request(
       'GET',
@@ -177,12 +177,12 @@ declare('two traces stand side by side, and the call that took longer in one is 
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, `/traces/${traceOf(slow - 1)}`);
-  await page.getByLabel('Hold against').fill('none');
-  await page.getByRole('button', { name: 'Side by side' }).click();
-  await page.getByText('An id of a trace has 32 digits').waitFor();
+  await page.getByLabel('Compare with').fill('none');
+  await page.getByRole('button', { name: 'Compare traces' }).click();
+  await page.getByText('A trace id has 32 hexadecimal digits.').waitFor();
   // An address of another trace is pasted.
-  await page.getByLabel('Hold against').fill(`${harness.url}/traces/${traceOf(slow)}?from=now-1h`);
-  await page.getByRole('button', { name: 'Side by side' }).click();
+  await page.getByLabel('Compare with').fill(`${harness.url}/traces/${traceOf(slow)}?from=now-1h`);
+  await page.getByRole('button', { name: 'Compare traces' }).click();
   const rows = page.locator('.two tbody tr');
   await rows.nth(2).waitFor();
   t.deepEqual(await rows.allTextContents(), [

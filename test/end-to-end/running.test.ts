@@ -158,7 +158,7 @@ test.serial(
     t.is(code, 1);
     t.regex(
       output,
-      /cannot listen on 127\.0\.0\.1:\d+: another program listens there; set another address with OIQ_OTLP_GRPC_ADDRESS/,
+      /cannot listen on 127\.0\.0\.1:\d+: another program uses the address; set another address with OIQ_OTLP_GRPC_ADDRESS/,
     );
   },
 );

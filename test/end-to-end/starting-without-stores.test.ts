@@ -57,7 +57,8 @@ const waitsFor = async (t: ExecutionContext, oiq: OiqProcess, store: RegExp): Pr
   t.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '5']);
 };
 
-const countWaitLogs = (oiq: OiqProcess): number => oiq.output().match(/the start waits for a store/g)?.length ?? 0;
+const countWaitLogs = (oiq: OiqProcess): number =>
+  oiq.output().match(/waiting for a store before the start/g)?.length ?? 0;
 
 for (const role of ['start', 'receivers', 'processors', 'api']) {
   test.serial(`${role} waits for MongoDB, not ready, and ends when it is told to`, async (t) => {

@@ -100,7 +100,7 @@ test.serial('a data directory that others can read is closed to them', async (t)
   chmodSync(dataDirectory, 0o755);
   const oiq = await started(t, { dataDirectory });
   t.is(statSync(dataDirectory).mode & 0o777, 0o700);
-  t.regex(oiq.output(), /others could read the data directory: it is closed to them now/);
+  t.regex(oiq.output(), /other users could read the data directory: their access was removed/);
 });
 
 test.serial('a data directory that holds what is not ours is left open, with a warning', async (t) => {
@@ -109,7 +109,10 @@ test.serial('a data directory that holds what is not ours is left open, with a w
   writeFileSync(join(dataDirectory, 'notes.txt'), '');
   const oiq = await started(t, { dataDirectory });
   t.is(statSync(dataDirectory).mode & 0o777, 0o755);
-  t.regex(oiq.output(), /it holds notes\.txt, which is not ours[\s\S]*others can read the data directory/);
+  t.regex(
+    oiq.output(),
+    /it contains notes\.txt, which OIQ did not create[\s\S]*other users can read the data directory/,
+  );
 });
 
 const withoutDocuments = (): string => {
@@ -133,7 +136,7 @@ test.serial(
         errors,
       );
       t.regex(errors, /table logs/);
-      t.regex(errors, /OIQ_NEW_INSTALLATION=true makes a new installation/);
+      t.regex(errors, /OIQ_NEW_INSTALLATION=true creates a new installation/);
     }
     const oiq = await started(t, { dataDirectory, environment: { OIQ_NEW_INSTALLATION: 'true' } });
     t.regex(oiq.output(), /This is the first start/);
@@ -150,9 +153,9 @@ test.serial('tables alone are data, too', async (t) => {
 
 for (const [name, remedy] of [
   ['documents.sqlite', /restore the file from a backup[\s\S]*OIQ_NEW_INSTALLATION=true/],
-  ['bus/offsets.sqlite', /Restore the data directory from a backup[\s\S]*move the whole directory of the log away/],
-  ['lock.sqlite', /Remove it: it holds nothing/],
-  ['bus/lock.sqlite', /Remove it: it holds nothing/],
+  ['bus/offsets.sqlite', /Restore the data directory from a backup[\s\S]*move the whole log directory away/],
+  ['lock.sqlite', /Remove it: it contains no data/],
+  ['bus/lock.sqlite', /Remove it: it contains no data/],
 ] as const) {
   test.serial(`a damaged ${name} is named, with what helps`, async (t) => {
     const dataDirectory = copy();

@@ -98,7 +98,7 @@ test.serial(
     const { id } = await made(checks, checkAt('shop', [location]));
     const none = await made(`${checks}/${id}/run`, {});
     t.is(none.items[0].run, null);
-    t.regex(none.items[0].reason, /no probe of this location was heard from/);
+    t.regex(none.items[0].reason, /no probe of this location has reported/);
 
     const probes = [probeOf(token, 'p1'), probeOf(token, 'p2')];
     stops.push(...probes.map((probe) => () => probe.stop()));
@@ -117,7 +117,7 @@ test.serial(
     );
     t.not(probeLocation.lastSeenAt, null);
     const browser = probeLocation.cannot.find(({ type }: { type: string }) => type === 'browser');
-    t.deepEqual(browser, { type: 'browser', reason: 'there is no Chromium at /none/chromium' });
+    t.deepEqual(browser, { type: 'browser', reason: 'Chromium was not found at /none/chromium' });
     isUp = false;
     await stateIs('down');
     type Alert = { labels: Record<string, string>; severity: string; reason: string };
@@ -128,7 +128,7 @@ test.serial(
     t.is(alert?.severity, 'critical');
     t.regex(
       alert?.reason ?? '',
-      /^it is down since .* UTC: its location fails – Frankfurt: status is 500, expected: lt 400$/,
+      /^it has been down since .* UTC: its location fails – Frankfurt: status is 500, expected: lt 400$/,
     );
     t.is((await harness.request('DELETE', `/api/alerts/rules/${id}`)).status, 409);
     const manual = await made(`${checks}/${id}/run`, {});
@@ -228,13 +228,13 @@ test.serial('results are taken for assigned runs only, and a repeat counts once'
   t.is((await send([{ ...result, outcome: 'passed', message: 'again' }])).body.accepted, 1);
   const reasons = async (change: object, key = token) =>
     (await send([{ ...result, ...change }], key)).body.refused[0]?.reason;
-  t.regex(await reasons({ dueMs: dueMs + 1 }), /not due there/);
-  t.regex(await reasons({ dueMs: dueMs + 60_000, startedAtMs: dueMs + 60_000 }), /not over/);
-  t.regex(await reasons({ dueMs: dueMs - 7_200_000, startedAtMs: dueMs - 7_200_000 }), /more than an hour ago/);
+  t.regex(await reasons({ dueMs: dueMs + 1 }), /not due at this location/);
+  t.regex(await reasons({ dueMs: dueMs + 60_000, startedAtMs: dueMs + 60_000 }), /in the future/);
+  t.regex(await reasons({ dueMs: dueMs - 7_200_000, startedAtMs: dueMs - 7_200_000 }), /more than one hour ago/);
   t.regex(await reasons({ startedAtMs: dueMs + 3_000_000 }), /did not start/);
   t.regex(await reasons({ checkId: foreign.id }), /no check of this location/);
   t.regex(await reasons({}, other.token), /no check of this location/);
-  t.regex(await reasons({ requestId: 'nothing' }), /not asked for/);
+  t.regex(await reasons({ requestId: 'nothing' }), /not requested/);
 
   const later = lastDueAt(check, location, Date.now() - 10_000);
   if (later !== dueMs) await send([{ ...result, dueMs: later, startedAtMs: later }]);
@@ -271,7 +271,8 @@ test.serial('what fails at one location is tried at the others at once, off the 
   const requestedRuns = async (token: string) => {
     const headers = { authorization: `Bearer ${token}` };
     const body = { probe: 'looks' };
-    return (await harness.request('POST', '/api/synthetics/probe/work', { as: 'nobody', body, headers })).body.requestedRuns;
+    return (await harness.request('POST', '/api/synthetics/probe/work', { as: 'nobody', body, headers })).body
+      .requestedRuns;
   };
   const dueMs = lastDueAt({ id, every }, here.id, Date.now());
   t.is((await alarm(here.token, dueMs + 1)).status, 200);

@@ -297,7 +297,7 @@ test.serial(
     ])
       t.is((await nobody('GET', path)).status, 404);
     const { status, body } = await nobody('GET', `/api/on-call/calendars/${mine.id}`);
-    t.deepEqual([status, body.message], [404, 'there is no such calendar, or not any more']);
+    t.deepEqual([status, body.message], [404, 'the calendar does not exist or was revoked']);
     for (const method of ['HEAD', 'GET', 'POST', 'DELETE'] as const)
       for (const path of [mine.path, `/api/on-call/calendar-feeds/${mine.id}`]) await nobody(method, path);
     t.is((await nobody('GET', mine.path)).status, 200);

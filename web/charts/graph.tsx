@@ -118,10 +118,10 @@ export const Graph = ({
     <>
       <p class="act">
         <button type="button" class="plain" disabled={size === 0} onClick={() => setSize(size - 1)}>
-          Smaller
+          Zoom out
         </button>
         <button type="button" class="plain" disabled={size === sizes.length - 1} onClick={() => setSize(size + 1)}>
-          Larger
+          Zoom in
         </button>
       </p>
       <Scrolled class="graph" label={label}>

@@ -10,7 +10,7 @@ interface Known<Value> {
 
 const unknown = (reason: string | null | undefined): ComponentChildren => (
   <span class="soft" title={reason ?? ''}>
-    –<span class="sr-only"> not known: {reason}</span>
+    –<span class="sr-only"> no data: {reason}</span>
   </span>
 );
 

@@ -129,7 +129,7 @@ export const Numbers = ({
   const [isOpen, setOpen] = useState(false);
   return (
     <details class="numbers-of" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>Numbers</summary>
+      <summary>Data table</summary>
       {isOpen ? (
         <Scrolled class="numbers" label={`Numbers of ${name}`}>
           <table>
@@ -154,7 +154,7 @@ export const Numbers = ({
               ))}
             </tbody>
           </table>
-          {lines.length > maxColumns ? <p class="soft">The first {maxColumns} series.</p> : null}
+          {lines.length > maxColumns ? <p class="soft">First {maxColumns} series shown.</p> : null}
         </Scrolled>
       ) : null}
     </details>

@@ -36,8 +36,7 @@ export const OneSeries = <Name extends string>({
       </label>
       {answer !== undefined && found === undefined ? (
         <p class="soft">
-          It is not known: {shownText(answer.partial.map(({ message }) => message).join('; ') || 'nothing was counted')}
-          .
+          No data: {shownText(answer.partial.map(({ message }) => message).join('; ') || 'no values')}.
         </p>
       ) : null}
       <Lines

@@ -42,7 +42,7 @@ export const ResultShown = ({ result, title }: { readonly result: Result; readon
           ))}
         </tbody>
       </table>
-      {rows.length > maxRows ? <p class="soft">The first {maxRows} rows.</p> : null}
+      {rows.length > maxRows ? <p class="soft">First {maxRows} rows shown.</p> : null}
     </Scrolled>
   );
 };

@@ -76,10 +76,10 @@ export class LiveTail {
     socket.addEventListener('close', ({ reason }) => {
       if (this.#socket !== socket) return;
       const waitMs = Math.min(maxWaitMs, 1_000 * 2 ** this.#breaks++);
-      const closeReason = reason === '' ? 'The connection broke' : reason;
+      const closeReason = reason === '' ? 'The connection was closed' : reason;
       this.state.value = {
         is: 'waiting',
-        reason: `${closeReason}. It goes on after the last record in ${waitMs / 1_000} s.`,
+        reason: `${closeReason}. Reconnecting after the last record in ${waitMs / 1_000} s.`,
       };
       this.#again = setTimeout(() => this.#connect(), waitMs);
     });

@@ -35,7 +35,7 @@ export class CallError extends Error {
 }
 
 const unreachable = (): CallError =>
-  new CallError('The server did not answer. Check the connection.', {
+  new CallError('The server did not respond. Check the connection.', {
     status: 0,
     code: 'UNREACHABLE',
     retrySeconds: 5,
@@ -44,7 +44,7 @@ const unreachable = (): CallError =>
 const refusal = async (answer: Response): Promise<CallError> => {
   const body = (await answer.json().catch(() => ({}))) as Partial<CallError> & { readonly error?: string };
   const waits = answer.status === 429 || answer.status === 503;
-  return new CallError(body.message ?? `The server answered ${answer.status}.`, {
+  return new CallError(body.message ?? `The server returned status ${answer.status}.`, {
     status: answer.status,
     code: body.error ?? 'INTERNAL',
     details: body.details ?? [],

@@ -75,7 +75,7 @@ const Change = ({ of: { id, version }, path, mayEdit, onClose }: Removed) => {
   return (
     <RemovalForm
       action={action}
-      labels={['Remove', 'Remove it for good']}
+      labels={['Remove', 'Remove permanently']}
       remove={() => action.run({ params: { id }, ifMatch: version })}
       onRemoved={onClose}
     >

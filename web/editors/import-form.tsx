@@ -73,7 +73,7 @@ export const ImportForm = ({
         {children}
         <div class="act">
           <button type="button" class="plain" disabled={isEmpty || isRunning} onClick={() => void runAs(true)}>
-            Tell what becomes of it
+            Preview import
           </button>
           <button type="button" disabled={isEmpty || isRunning} onClick={() => void runAs(false)}>
             Import

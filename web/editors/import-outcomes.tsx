@@ -45,9 +45,9 @@ export const ImportOutcomes = ({
   return (
     <>
       <p role="status">
-        {wasTrial ? 'Nothing was written. This would be' : 'This was done'}: {counted(of)}.
+        {wasTrial ? 'Preview only. This import would make these changes' : 'Import completed'}: {counted(of)}.
       </p>
-      <Scrolled class="scrolled" label="What becomes of each">
+      <Scrolled class="scrolled" label="Import results">
         <table class="figures texts">
           <Heads columns={[...(arePlaced ? ['Where'] : []), 'Name', 'Becomes', 'Because']} />
           <tbody>

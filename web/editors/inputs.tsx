@@ -168,7 +168,7 @@ export const JsonInput = ({ problem, value, ...input }: Input<unknown> & { reado
   <ReadInput
     {...input}
     value={value}
-    problem={typeof value === 'string' ? 'This is no JSON.' : problem}
+    problem={typeof value === 'string' ? 'This is not valid JSON.' : problem}
     read={jsonIn}
     write={(known) => (typeof known === 'string' ? known : JSON.stringify(known ?? null, null, 2))}
   />
@@ -300,7 +300,7 @@ export const ChosenInput = ({
             </select>
           </label>
           <button type="button" class="plain" onClick={() => onChange(value.toSpliced(index, 1))}>
-            Leave out<span class="sr-only"> {shownText(all.find(([each]) => each === chosen)?.[1] ?? chosen)}</span>
+            Remove<span class="sr-only"> {shownText(all.find(([each]) => each === chosen)?.[1] ?? chosen)}</span>
           </button>
         </div>
       ))}

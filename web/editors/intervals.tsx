@@ -96,13 +96,13 @@ export const Intervals = ({
               />
             ))}
             <TextInput
-              label="In the time zone"
+              label="Time zone of the hours"
               value={interval.location ?? ''}
               problem={wrong(`${path}.location`)}
               onChange={(location) => set(index, { location })}
             />
             <button type="button" class="plain" onClick={() => onChange(value.toSpliced(index, 1))}>
-              Leave these hours out
+              Exclude these hours
             </button>
           </fieldset>
         );
@@ -112,7 +112,7 @@ export const Intervals = ({
         class="plain"
         onClick={() => onChange([...value, zone === undefined ? {} : { location: zone }])}
       >
-        Add hours in which it holds
+        Add active hours
       </button>
     </>
   );

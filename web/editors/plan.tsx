@@ -63,13 +63,13 @@ export const PlanTimes = ({ plan, wrong, onChange }: Written) => {
         onChange={(startsAt) => onChange({ startsAt })}
       />
       <TextInput
-        label="On the clock of"
+        label="Time zone"
         value={plan.timeZone}
         problem={wrong('timeZone')}
         onChange={(timeZone) => onChange({ timeZone })}
       />
       <NumberInput
-        label="For so many minutes"
+        label="Duration (minutes)"
         value={plan.durationMinutes}
         problem={wrong('durationMinutes')}
         onChange={(minutes) => onChange({ durationMinutes: minutes ?? 0 })}
@@ -78,13 +78,13 @@ export const PlanTimes = ({ plan, wrong, onChange }: Written) => {
         label="Again"
         value={(recurrence ?? '') in recurrences ? (recurrence ?? '') : 'own'}
         problem={undefined}
-        options={Object.entries({ ...recurrences, own: 'by a rule of its own' })}
+        options={Object.entries({ ...recurrences, own: 'Custom rule' })}
         onChange={(value) => onChange({ recurrence: value === 'own' ? 'FREQ=WEEKLY;BYDAY=SU' : value || null })}
       />
       {recurrence === null ? null : (
         <TextInput
           label="Rule"
-          hint="As calendars write it (RRULE): FREQ=MONTHLY;BYDAY=1SU"
+          hint="RRULE (RFC 5545): FREQ=MONTHLY;BYDAY=1SU"
           maxLength={512}
           value={recurrence}
           problem={wrong('recurrence')}
@@ -98,7 +98,7 @@ export const PlanTimes = ({ plan, wrong, onChange }: Written) => {
 export const PlanProjects = ({ plan, wrong, onChange }: Written) =>
   projects.value.length === 0 ? null : (
     <SomeInput
-      label="Only of these projects"
+      label="Projects"
       value={plan.projectIds ?? []}
       problem={wrong('projectIds')}
       options={projects.value.map(({ id, name }) => [id, name] as const)}
@@ -108,7 +108,7 @@ export const PlanProjects = ({ plan, wrong, onChange }: Written) =>
 
 export const PlanObjectives = ({ plan, onChange }: Omit<Written, 'wrong'>) => (
   <CheckInput
-    label="Objectives leave its times out"
+    label="Exclude from SLOs"
     value={plan.excludedFromSlos === true}
     onChange={(excludedFromSlos) => onChange({ excludedFromSlos })}
   />
@@ -116,9 +116,9 @@ export const PlanObjectives = ({ plan, onChange }: Omit<Written, 'wrong'>) => (
 
 export const NextTimes = ({ times }: { readonly times: readonly { readonly from: string; readonly to: string }[] }) => (
   <>
-    <h3>When it holds next</h3>
+    <h3>Next occurrences</h3>
     {times.length === 0 ? (
-      <p class="soft">It is over, and does not come again within a year.</p>
+      <p class="soft">The schedule has ended or has no occurrence within a year.</p>
     ) : (
       <table class="figures times">
         <Heads columns={['From', 'Until']} />

@@ -21,7 +21,7 @@ interface TitledQuery {
 
 export const PutOnDashboard = ({ query, title }: TitledQuery) =>
   may(createDashboard) ? (
-    <Link to={toArea('/dashboards', { show: 'put', query: JSON.stringify(query), title })}>Put it on a dashboard</Link>
+    <Link to={toArea('/dashboards', { show: 'put', query: JSON.stringify(query), title })}>Add to dashboard</Link>
   ) : null;
 
 /** Links that the user may use. */
@@ -29,7 +29,7 @@ export const QueryLinks = (titledQuery: TitledQuery) => (
   <>
     {may(createRule) ? (
       <Link to={toArea('/alerts/rule', { query: JSON.stringify(titledQuery.query), name: titledQuery.title })}>
-        Make a rule of it
+        Create alert
       </Link>
     ) : null}
     <PutOnDashboard {...titledQuery} />

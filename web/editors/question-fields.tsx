@@ -49,7 +49,7 @@ const AsJson = ({
       const value: unknown = JSON.parse(text);
       const isQuery = typeof value === 'object' && value !== null;
       if (isQuery) onChange(value);
-      setProblem(isQuery ? '' : 'A query is an object: {"kind": …}');
+      setProblem(isQuery ? '' : 'A query must be an object: {"kind": …}');
     } catch (error) {
       setProblem(String(error));
     }
@@ -57,7 +57,7 @@ const AsJson = ({
   return (
     <>
       <label>
-        {name} as JSON{' '}
+        {name} Edit as JSON{' '}
         <textarea
           rows={8}
           spellcheck={false}
@@ -81,7 +81,7 @@ const Figures = ({ kind, written, set }: Fields) => (
     {kind.startsWith('figure') ? (
       <>
         <label>
-          Figure{' '}
+          Aggregation{' '}
           <select
             value={written.figure}
             onChange={({ currentTarget }) => isFigure(currentTarget.value) && set({ figure: currentTarget.value })}
@@ -114,7 +114,7 @@ const Figures = ({ kind, written, set }: Fields) => (
     ) : null}
     {kind === 'promql' || ofRecords.includes(kind) ? null : (
       <label>
-        One for each{' '}
+        Group by{' '}
         <input
           defaultValue={written.groupBy.join(', ')}
           placeholder="service"
@@ -200,7 +200,7 @@ export const QuestionFields = ({
   return (
     <>
       <label>
-        Asks for{' '}
+        Data source{' '}
         <select
           value={kind}
           onChange={({ currentTarget }) => {

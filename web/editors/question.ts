@@ -6,11 +6,11 @@ export const questions = {
   metric: 'one metric',
   'count logs': 'number of log records',
   'count traces': 'number of spans',
-  'figure logs': 'a figure of log records',
-  'figure traces': 'a figure of spans',
+  'figure logs': 'Log records, aggregated',
+  'figure traces': 'Spans, aggregated',
   'rows logs': 'log records',
   'rows traces': 'spans',
-  json: 'any query, as JSON',
+  json: 'Any query (JSON)',
 } as const;
 export type QuestionKind = keyof typeof questions;
 
@@ -22,29 +22,29 @@ export type OverTimeOf = MetricQuery['overTime'];
 
 /** Titles of aggregations of a metric's points over time */
 export const overTimes: Readonly<Record<OverTimeOf, string>> = {
-  rate: 'rate per second',
+  rate: 'rate',
   increase: 'increase',
   avg: 'average',
   last: 'last value',
   min: 'least',
   max: 'most',
   sum: 'sum',
-  count: 'number of points',
+  count: 'count',
   quantile: 'p95',
 };
 export const isOverTime = (text: string): text is OverTimeOf => Object.hasOwn(overTimes, text);
 
 /** Titles of aggregations over a field of records */
 export const figures = {
-  p50: 'the median of',
-  p90: 'the 90th percentile of',
-  p95: 'the 95th percentile of',
-  p99: 'the 99th percentile of',
-  avg: 'the average of',
-  min: 'the least of',
-  max: 'the most of',
-  sum: 'the sum of',
-  distinct: 'how many values there are of',
+  p50: 'median',
+  p90: 'p90',
+  p95: 'p95',
+  p99: 'p99',
+  avg: 'average',
+  min: 'min',
+  max: 'max',
+  sum: 'sum',
+  distinct: 'count distinct',
 } as const;
 export type Figure = keyof typeof figures;
 export const isFigure = (text: string): text is Figure => Object.hasOwn(figures, text);

@@ -9,13 +9,13 @@ interface RangedQuery {
 }
 
 const recordsOf: Readonly<Record<string, readonly [title: string, path: string]>> = {
-  logs: ['Its log records', '/logs'],
+  logs: ['Log records', '/logs'],
   traces: ['Its traces', '/traces'],
 };
 
 /** Returns titled links: the counted records, the metric, and a new rule. */
 export const waysTo = ({ query, from, to }: RangedQuery): readonly (readonly [title: string, address: string])[] => {
-  const rule = ['Make a rule of it', toArea('/alerts/rule', { query: JSON.stringify(query), from, to })] as const;
+  const rule = ['Create alert', toArea('/alerts/rule', { query: JSON.stringify(query), from, to })] as const;
   if (query.kind === 'promql')
     return [['In metrics', toArea('/explore-metrics', { promql: query.expression, from, to })], rule];
   if (query.kind === 'metric') {

@@ -16,7 +16,7 @@ const Places = () =>
         void goTo(String(new FormData(event.currentTarget).get('organizationId')));
       }}
     >
-      <label for="place">Your other organizations</label>
+      <label for="place">Other organizations</label>
       <select id="place" name="organizationId">
         {elsewhere.value.map(({ id, name }) => (
           <option key={id} value={id}>
@@ -24,7 +24,7 @@ const Places = () =>
           </option>
         ))}
       </select>
-      <button type="submit">Go there</button>
+      <button type="submit">Switch</button>
     </form>
   );
 
@@ -62,7 +62,7 @@ const Choice = <Key extends string>({
 const Times = ({ chosen }: { readonly chosen: Preferences }) => (
   <>
     <label>
-      Times in{' '}
+      Time zone{' '}
       <input
         list="zones"
         defaultValue={chosen.timeZone}
@@ -120,14 +120,14 @@ export const Account = ({ who }: { readonly who: Session }) => (
             void prefer({ theme: themes.find((each) => each === currentTarget.value) ?? 'system' });
           }}
         >
-          <option value="system">of the system</option>
+          <option value="system">system</option>
           <option value="light">light</option>
           <option value="dark">dark</option>
         </select>
       </label>
       <p class="links">
-        <Link to={toArea('/settings/you')}>How you sign in</Link>{' '}
-        <Link to={toArea('/settings/contacts')}>How you are paged</Link> <a href="/api/docs">API reference</a>
+        <Link to={toArea('/settings/you')}>Security</Link>{' '}
+        <Link to={toArea('/settings/contacts')}>Notification rules</Link> <a href="/api/docs">API reference</a>
       </p>
       {sessionError.value === '' ? null : (
         <p class="problem" role="alert">

@@ -81,8 +81,8 @@ const Shown = ({ area }: { readonly area: Area | undefined }) => {
   if (area === undefined)
     return (
       <section class="said">
-        <h1>There is nothing at this address</h1>
-        <p>The menu shows what there is.</p>
+        <h1>Page not found</h1>
+        <p>Select an area from the menu.</p>
       </section>
     );
   const closedReason = explainClosedArea(area);
@@ -94,8 +94,8 @@ const Shown = ({ area }: { readonly area: Area | undefined }) => {
       </section>
     );
   const View = viewOf(area).value;
-  if (View === undefined) return <p class="said">Loading …</p>;
-  if (View === 'failed') return <p class="said">A part of the page did not come. Load the page anew.</p>;
+  if (View === undefined) return <p class="said">Loading…</p>;
+  if (View === 'failed') return <p class="said">A part of the page failed to load. Reload the page.</p>;
   return <View />;
 };
 
@@ -132,7 +132,7 @@ export const Frame = ({ groups }: { readonly groups: readonly AreaGroup[] }) => 
       // A key distinct from that of the content, so that no focus change applies to this element.
       <main key="before" class="said">
         {sessionError.value === '' ? (
-          <p>Loading …</p>
+          <p>Loading…</p>
         ) : (
           <p class="problem" role="alert">
             {sessionError.value}
@@ -155,7 +155,7 @@ export const Frame = ({ groups }: { readonly groups: readonly AreaGroup[] }) => 
             seeks.value = true;
           }}
         >
-          Go to <kbd>Ctrl K</kbd>
+          Search or jump to <kbd>Ctrl K</kbd>
         </button>
         <Projects />
         <RangePicker />

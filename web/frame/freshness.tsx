@@ -11,7 +11,7 @@ const CopyCurl = ({ curl }: { readonly curl: string }) => {
   const copy = (): Promise<void> =>
     navigator.clipboard.writeText(curl).then(
       () => setLabel('Copied'),
-      () => setLabel('The browser does not let this page copy'),
+      () => setLabel('The browser does not allow this page to copy'),
     );
   return (
     <button type="button" class="plain" onClick={() => void copy()}>
@@ -39,9 +39,9 @@ export const Freshness = ({
         </button>
       ) : null}
       {!isLoading && answeredAt !== undefined
-        ? `As of ${clockTime(answeredAt)}, in ${Math.round(durationMs ?? 0)} ms.`
+        ? `Updated ${clockTime(answeredAt)}, took ${Math.round(durationMs ?? 0)} ms.`
         : null}
-      {partialOf(answer).map(({ message }) => ` Not complete: ${message}.`)}
+      {partialOf(answer).map(({ message }) => ` Incomplete: ${message}.`)}
     </span>
     {curl === undefined ? null : <CopyCurl key={curl} curl={curl} />}
   </p>
@@ -51,13 +51,13 @@ export const Freshness = ({
 const Again = ({ seconds, byItself }: { readonly seconds: number; readonly byItself: boolean }) =>
   byItself ? (
     <>
-      {` It is asked again in ${seconds} s. `}
+      {` Retrying in ${seconds} s. `}
       <button type="button" class="plain" onClick={refresh}>
-        Ask again now
+        Retry now
       </button>
     </>
   ) : (
-    <span>{` Try it again in ${seconds} s.`}</span>
+    <span>{` Retry in ${seconds} s.`}</span>
   );
 
 /** Error of a call, unless a field displays it. */

@@ -12,11 +12,11 @@ export const seeks = signal(false);
 const focusSearch = (): void => document.querySelector<HTMLElement>('[data-search]')?.focus();
 
 const keys: readonly (readonly [key: string, what: string, run: () => void])[] = [
-  ['/', 'go to the search', focusSearch],
+  ['/', 'open the search', focusSearch],
   ['r', 'ask again', refresh],
   [
     '?',
-    'show these keys',
+    'show keyboard shortcuts',
     () => {
       isOpen.value = true;
     },
@@ -67,7 +67,7 @@ export const Keys = () => {
         isOpen.value = false;
       }}
     >
-      <h2 id="keys-title">Keys</h2>
+      <h2 id="keys-title">Keyboard shortcuts</h2>
       <dl>
         {keys.map(([key, what]) => (
           <div key={key}>
@@ -81,13 +81,13 @@ export const Keys = () => {
           <dt>
             <kbd>Ctrl K</kbd>
           </dt>
-          <dd>go to an area, a service, a dashboard, a saved query or a trace</dd>
+          <dd>jump to an area, service, dashboard, saved query or trace</dd>
         </div>
         <div>
           <dt>
             <kbd>↑ ↓ Enter Esc</kbd>
           </dt>
-          <dd>in a list: go, open, close</dd>
+          <dd>in a list: select, open, close</dd>
         </div>
       </dl>
       <label>
@@ -99,7 +99,7 @@ export const Keys = () => {
             localStorage.setItem(storage, areOn.value ? 'on' : 'off');
           }}
         />{' '}
-        Single keys do something
+        Enable single-key shortcuts
       </label>
       <form method="dialog">
         <button type="submit">Close</button>

@@ -30,8 +30,8 @@ export const later = <Props extends object>(load: () => Promise<ComponentType<Pr
   return (props) => {
     if (!isLoading) begin();
     const View = loaded.value;
-    if (View === undefined) return <p class="soft">Loading …</p>;
-    if (View === 'failed') return <p class="soft">A part of the page did not come. Load the page anew.</p>;
+    if (View === undefined) return <p class="soft">Loading…</p>;
+    if (View === 'failed') return <p class="soft">A part of the page failed to load. Reload the page.</p>;
     return <View {...props} />;
   };
 };

@@ -120,8 +120,8 @@ export const Palette = ({ areas, onClose }: { readonly areas: readonly Area[]; r
       <input
         type="text"
         role="combobox"
-        aria-label="Area, service, dashboard, saved query, or the id of a trace"
-        placeholder="Area, service, dashboard, saved query, or the id of a trace"
+        aria-label="Area, service, dashboard, saved query or trace id"
+        placeholder="Area, service, dashboard, saved query or trace id"
         autocomplete="off"
         spellcheck={false}
         aria-autocomplete="list"
@@ -136,7 +136,7 @@ export const Palette = ({ areas, onClose }: { readonly areas: readonly Area[]; r
       />
       {ways.length === 0 ? (
         <p class="soft" role="status">
-          Nothing is called so.
+          No results.
         </p>
       ) : (
         <div role="listbox" id="ways" aria-label="Found">

@@ -23,7 +23,7 @@ export const partsOf =
     const [, area = '', at = ''] = path.value.split('/');
     const open = parts.filter(({ requiredCall, View }) => may(requiredCall ?? View.requiredCall));
     const part = open.find(({ name }) => name === at) ?? open[0];
-    if (part === undefined) return <p class="said">Nothing here is open to your role.</p>;
+    if (part === undefined) return <p class="said">Your role has no access to this area.</p>;
     return (
       <div class="logs">
         <h1 class="sr-only">{`${title}: ${part.title.toLowerCase()}`}</h1>

@@ -67,8 +67,8 @@ const Form = () => {
         problem={problems.to}
         onInput={(to) => setTyped({ ...typed, to })}
       />
-      <p class="soft">Times without a zone are UTC.</p>
-      <button type="submit">Show this range</button>
+      <p class="soft">Times without a time zone are UTC.</p>
+      <button type="submit">Apply</button>
     </form>
   );
 };
@@ -79,7 +79,7 @@ export const RangePicker = () => {
   return (
     <div class="range">
       <details class="menu" id="range">
-        <summary aria-label={`Range of time: ${titleOf(range)}`}>{titleOf(range)}</summary>
+        <summary aria-label={`Time range: ${titleOf(range)}`}>{titleOf(range)}</summary>
         <div class="popup">
           <ul class="presets">
             {presets.map(([from, title]) => (
@@ -109,7 +109,7 @@ export const RangePicker = () => {
       </button>
       {problems.length === 0 ? null : (
         <p class="problem" role="alert">
-          The range in the address cannot be read. {problems[0]}
+          The time range in the URL is invalid. {problems[0]}
         </p>
       )}
     </div>

@@ -14,7 +14,7 @@ const listed = new Intl.ListFormat('en');
 /** Returns why this user cannot make a call for `what`; empty if they can. */
 export const explainDenial = ({ method, path }: AnyCall, what: string): string => {
   const who = session.value;
-  if (who === undefined) return 'Nobody is signed in.';
+  if (who === undefined) return 'You are not signed in.';
   const { entitlement, roles = [who.role] } = byCall.get(`${method} ${path}`) ?? {};
   if (entitlement !== undefined && !who.entitlements.includes(entitlement))
     return `The plan of this organization does not include ${what.toLowerCase()}.`;

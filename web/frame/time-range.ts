@@ -64,11 +64,11 @@ export const millisecondsOf = (text: string): number | undefined => {
 
 /** Returns the errors of a range by field; empty if there are none. */
 export const problemsOf = ({ from, to }: WrittenRange): { readonly from?: string; readonly to?: string } => {
-  const wrong = 'Write ISO-8601 (2026-01-31T12:00), now-15m, or seconds or milliseconds since 1970.';
+  const wrong = 'Use ISO-8601 (2026-01-31T12:00), now-15m, or seconds or milliseconds since 1970.';
   const [start, end] = [millisecondsOf(from), millisecondsOf(to)];
   if (start === undefined || end === undefined)
     return { ...(start === undefined ? { from: wrong } : {}), ...(end === undefined ? { to: wrong } : {}) };
-  return start > end ? { from: 'This is after the end.' } : {};
+  return start > end ? { from: 'The start must be before the end.' } : {};
 };
 
 /** Sets another range. */

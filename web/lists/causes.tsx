@@ -27,7 +27,7 @@ const kinds: Readonly<Record<Cause['kind'], string>> = {
   'oom-kill': 'Out of memory',
   saturation: 'Full',
   neighbour: 'Beside it',
-  callee: 'What it calls',
+  callee: 'Called service',
   error: 'New error',
   'log-pattern': 'New log pattern',
 };
@@ -74,7 +74,7 @@ const One = ({ of }: { readonly of: Cause }) => (
     <span class="soft">({Math.round(100 * of.score)} of 100)</span>
     <Reasons title="For it" of={of.evidence} />
     <Reasons title="Against it" of={of.counterEvidence} />
-    {of.path.length < 2 ? null : <p class="soft">By the calls {shownText(of.path.join(' → '))}</p>}
+    {of.path.length < 2 ? null : <p class="soft">Call path: {shownText(of.path.join(' → '))}</p>}
   </li>
 );
 
@@ -82,7 +82,7 @@ const Shown = ({ of: { symptom, causes, others, reason } }: { readonly of: Found
   <>
     {symptom.degradations.length === 0 ? null : (
       <p>
-        Worse at {shownText(symptom.services.join(', '))} since {shownMoment(symptom.begin).slice(0, 19)}:{' '}
+        Degraded: {shownText(symptom.services.join(', '))} since {shownMoment(symptom.begin).slice(0, 19)}:{' '}
         {shownText(symptom.degradations.join('; '))}.
       </p>
     )}
@@ -94,11 +94,11 @@ const Shown = ({ of: { symptom, causes, others, reason } }: { readonly of: Found
         ))}
       </ol>
     ) : (
-      <p role="status">No cause is claimed: {shownText(reason ?? '')}.</p>
+      <p role="status">No likely cause: {shownText(reason ?? '')}.</p>
     )}
     {others.length === 0 ? null : (
       <details>
-        <summary>What else happened: {others.length}</summary>
+        <summary>Other events: {others.length}</summary>
         <ul>
           {others.map((cause, index) => (
             // As above.
@@ -117,7 +117,7 @@ export const Causes = ({ of }: { readonly of: Symptom }) => {
   const { answer, error, isLoading } = query.state.value;
   return (
     <section aria-label="Cause">
-      <h3>Cause</h3>
+      <h3>Likely cause</h3>
       <p class="act">
         <button
           type="button"
@@ -125,7 +125,7 @@ export const Causes = ({ of }: { readonly of: Symptom }) => {
           disabled={isLoading}
           onClick={() => query.run({ body: { ...of, ...projectScope.peek() } })}
         >
-          Look for the cause
+          Find root cause
         </button>
       </p>
       <Problem error={error} />

@@ -108,7 +108,7 @@ const Filters = ({ of }: { readonly of: readonly string[] }) => (
       .filter((name) => inAddress(name) !== '')
       .map((name) => (
         <button key={name} type="button" class="plain" onClick={() => change({ [name]: '' })}>
-          {name}: {shownText(inAddress(name))} ✕<span class="sr-only"> show all</span>
+          {name}: {shownText(inAddress(name))} ✕<span class="sr-only"> clear filter</span>
         </button>
       ))}
   </>

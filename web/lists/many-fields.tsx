@@ -27,8 +27,8 @@ export const ManyFields = ({
       {fields.length > 20 ? (
         <input
           type="search"
-          placeholder="part of a name"
-          aria-label="Fields with this in their name"
+          placeholder="Search by name"
+          aria-label="Search fields by name"
           value={part}
           onInput={({ currentTarget }) => setPart(currentTarget.value)}
         />
@@ -39,7 +39,7 @@ export const ManyFields = ({
         ))}
       </dl>
       {found.length > maxShown ? (
-        <p class="soft">{number.format(found.length - maxShown)} more: write a part of a name to find them.</p>
+        <p class="soft">{number.format(found.length - maxShown)} more: search by name to find them.</p>
       ) : null}
     </>
   );

@@ -8,10 +8,10 @@ export const Whose = () => {
   const me = session.value?.user.id ?? '';
   return (
     <label>
-      Whose{' '}
+      Assignee{' '}
       <select value={of} onChange={({ currentTarget: { value } }) => change({ assigneeId: value })}>
-        <option value="">everybody’s</option>
-        <option value={me}>mine</option>
+        <option value="">Anyone</option>
+        <option value={me}>Me</option>
         {of === '' || of === me ? null : <option value={of}>of {shownText(of)}</option>}
       </select>
     </label>

@@ -6,9 +6,9 @@ export const agentsightGroup = defineGroup({
   entitlement: 'agentsight',
   planned: [
     ['GET /api/agentsight/agents', 'viewer', 'AI agents observed by eBPF'],
-    ['GET /api/agentsight/agents/{id}', 'viewer', 'one: processes, files, connections, model calls'],
+    ['GET /api/agentsight/agents/{id}', 'viewer', 'one agent: processes, files, connections, model calls'],
     ['GET /api/agentsight/events', 'viewer', 'its activity, in order'],
-    ['GET /api/agentsight/sessions', 'viewer', 'sessions: intent (prompts) beside effect (system actions)'],
+    ['GET /api/agentsight/sessions', 'viewer', 'sessions: intent (prompts) and effect (system actions)'],
     ['GET /api/agentsight/risks', 'viewer', 'risky actions found'],
   ],
 });

@@ -143,7 +143,7 @@ const contributionsOf = async (
   const none = { by: null, change: null, groups: [], others: null };
   const stored = await ports.documents.of(caller.tenantId).collection(anomalyDetectors).find(anomaly.detectorId);
   const detector = stored && readDetector(stored);
-  if (detector === undefined) return { ...none, reason: 'its detector is gone, which knew what is counted' };
+  if (detector === undefined) return { ...none, reason: 'its detector, which defined the counted value, was deleted' };
   try {
     return await readContributions(detector.query, anomaly, { reading: readingOf(caller, ports), signal });
   } catch (error) {

@@ -40,7 +40,7 @@ const show = async (
     feedbackOf(own, { detectorId: { $in: documents.map(({ id }) => id) } })
       .then((feedback) => statusesOf(readingOf(caller, ports), known, feedback))
       .catch((error: unknown) => {
-        ports.log.warn({ error: String(error) }, 'how detectors stand cannot be read');
+        ports.log.warn({ error: String(error) }, 'the state of detectors cannot be read');
         return [];
       }),
   ]);

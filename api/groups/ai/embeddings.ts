@@ -87,7 +87,9 @@ const embed = async (
   const nowMs = context.ports.clock.now();
   const resting = rests.get(tenantId);
   if (resting !== undefined && nowMs < resting.untilMs)
-    return { reason: `${resting.reason}; it is asked again after ${new Date(resting.untilMs).toISOString()}` };
+    return {
+      reason: `${resting.reason}; the endpoint is called again after ${new Date(resting.untilMs).toISOString()}`,
+    };
   rests.delete(tenantId);
   const inputs = texts.map(cut);
   const result = await sendToModel(
@@ -139,7 +141,7 @@ const fill = async (texts: readonly string[], { model, nothing, store }: Filling
     texts.slice(nth * atOnce, (nth + 1) * atOnce),
   ) as (readonly string[])[];
   for (let batch = batches.shift(); batch !== undefined; batch = batches.shift()) {
-    if (performance.now() - begunMs > maxMs) return 'the endpoint of embeddings takes long';
+    if (performance.now() - begunMs > maxMs) return 'the embeddings endpoint is slow';
     const result = await embed(batch, { model }, context);
     if ('read' in result) await store(batch, result.read);
     else if (!ofTexts.has(result.status)) return result.reason;
@@ -190,7 +192,7 @@ export const nearTo = async (
   const { vectors, mutex } = knownTo(context.ports);
   const texts = [...index.writtenTexts(from)];
   if (texts.length === 0)
-    return { likeness: unknown, usage: { used: false, without: 0, reason: 'nothing that people wrote is looked for' } };
+    return { likeness: unknown, usage: { used: false, without: 0, reason: 'no text written by people is searched' } };
   const questionResult = await embed([question], { model, timeoutMs: questionMs }, context);
   if ('reason' in questionResult)
     return { likeness: unknown, usage: { used: false, without: texts.length, reason: questionResult.reason } };
@@ -203,11 +205,11 @@ export const nearTo = async (
   const missing = without(before);
   if (missing.length === 0) return { likeness: near(before), usage: { used: true, without: 0, reason: null } };
   const reason = mutex.isBusy(tenantId)
-    ? 'another search gives passages their vectors'
+    ? 'another search is computing the vectors of passages'
     : await mutex.run(tenantId, () => fillMissing(missing, { index, model, length: to.length }, context));
   const after = lookUp();
   const { length: left } = without(after);
-  const later = `a search gives ${maxTexts} passages their vectors at most`;
+  const later = `a search computes the vectors of at most ${maxTexts} passages`;
   return {
     likeness: near(after),
     usage: { used: true, without: left, reason: left === 0 ? null : (reason ?? later) },

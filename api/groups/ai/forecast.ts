@@ -77,7 +77,7 @@ export const forecastSeries = defineOperation({
     if (found.series.length > maxForecasts)
       throw invalid(
         body.query === undefined ? 'series' : 'query',
-        `gives ${found.series.length} series: at most ${maxForecasts} are forecast at once`,
+        `returns ${found.series.length} series: at most ${maxForecasts} can be forecast in one request`,
       );
     const series = [];
     for (const one of found.series) {

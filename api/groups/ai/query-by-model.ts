@@ -15,7 +15,7 @@ import { jsonIn, type ModelContext, queryModel } from './model.ts';
 
 const orders = [
   'You write one query for a question of an operator about logs, spans or metrics.',
-  'Answer with JSON: {"query":QUERY,"from":"now-1h","to":"now","step":"1m"}. Leave "step" out for a table.',
+  'Answer with JSON: {"query":QUERY,"from":"now-1h","to":"now","step":"1m"}. Omit "step" for a table.',
   'QUERY is one of:',
   '{"kind":"rows","signal":"logs","search":"service:shop AND status:error","limit":100}',
   '{"kind":"aggregate","signal":"traces","search":"service:shop","measures":[{"function":"percentile","field":"duration","percentile":95}],"groupBy":["name"]}',
@@ -54,7 +54,7 @@ const readAnswer = async (
   { caller, ports }: ModelContext,
 ): Promise<Interpretation | undefined> => {
   const written = Written.safeParse(answer);
-  if (!written.success) throw new QueryError('VALIDATION_FAILED', 'the answer is not the JSON that was asked for');
+  if (!written.success) throw new QueryError('VALIDATION_FAILED', 'the answer is not the requested JSON');
   const { query: given, from, to, step } = written.data;
   if (given === null) return undefined;
   const query = queryOf(given);
@@ -88,7 +88,11 @@ export const queryByModel = async (
     if ('reason' in answer) return { parsedQuestion: undefined, tries, reason: answer.reason };
     try {
       const read = await readAnswer(jsonIn(answer.text), words, context);
-      return { parsedQuestion: read, tries, reason: read === undefined ? 'the model finds no query for it' : null };
+      return {
+        parsedQuestion: read,
+        tries,
+        reason: read === undefined ? 'the model found no query for the question' : null,
+      };
     } catch (error) {
       if (!(error instanceof QueryError)) throw error;
       mistake = error.message.slice(0, maxMistakeLength).toWellFormed();

@@ -95,7 +95,7 @@ export const readRequestedSeries = async (
   const range = parseRange(request, ports.clock.now());
   const stepMs = stepOf(request.step, range);
   const result = await run(query, readingOf(caller, ports), { range, stepMs, signal });
-  if (result.form !== 'series') throw invalid('query', 'gives a table: only figures by step can be looked at');
+  if (result.form !== 'series') throw invalid('query', 'returns a table: only values by step can be analyzed');
   const total = result.series.length * stepsOf(range, stepMs).count;
   if (total > maxPoints)
     throw invalid(

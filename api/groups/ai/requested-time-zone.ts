@@ -6,5 +6,5 @@ export const timeZoneField = z
   .string()
   .max(64)
   .default('UTC')
-  .refine(isZone, 'is no time zone: write one such as Europe/Zurich')
+  .refine(isZone, 'is not a time zone: use one such as Europe/Zurich')
   .describe('Time zone of the days and hours in the question, such as Europe/Zurich');

@@ -93,7 +93,8 @@ export const findRootCause = defineOperation({
     );
     const noticed = new Date(incidentContext?.noticedMs ?? symptom.noticedMs).toISOString();
     if (incidentContext === undefined) {
-      const reason = 'nothing that shows it names a service or a host that serves requests: there is no path to follow';
+      const reason =
+        'no evidence of the symptom names a service or a host that serves requests, so there is no path to follow';
       const none = { services: [...symptom.services], noticed, begin: null, degradations: [] };
       const shown = judgeShown(changes, { ...symptom, isWorse: false });
       return { ...answered({ causes: [], others: [], reason }, shown), symptom: none };

@@ -58,7 +58,7 @@ const bumpIndexRevision = async (documents: TenantDocuments, passages: number): 
   if (passages > 0 && total > maxPassages)
     throw invalid(
       'content',
-      `has ${passages} passages: with those that there are that is ${total}, and an organization has ${maxPassages} at most; delete documents first`,
+      `has ${passages} passages: with the existing passages that is ${total}, and the maximum of an organization is ${maxPassages}; delete documents first`,
     );
   const indexRevision = { revision: randomUUID(), passages: Math.max(0, total) };
   if (before === undefined) await revisions.insert({ id: runbookIndexRevisionId, ...indexRevision });
@@ -93,7 +93,7 @@ export const addRunbookDocument = defineOperation({
     const { format, url = '' } = body;
     const content = body.content.toWellFormed();
     const bytes = Buffer.byteLength(content);
-    if (bytes > maxBytes) throw invalid('content', `has ${bytes} bytes: at most ${maxBytes}`);
+    if (bytes > maxBytes) throw invalid('content', `has ${bytes} bytes: the maximum is ${maxBytes}`);
     const { title, passages } = readDocument(content, format, body.title?.toWellFormed());
     if (passages.length === 0) throw invalid('content', `has no text when it is read as ${format}`);
     const id = hashOf('runbook', caller.tenantId, content);

@@ -79,8 +79,11 @@ const findOpenSuggestion = async (id: string, context: RequestContext): Promise<
   const found = suggestions.find((suggestion) => suggestionId(tenantId, suggestion) === id);
   if (found !== undefined) return found;
   if (missing.length > 0)
-    throw new ApiError('UNAVAILABLE', `${missing.join(', ')} cannot be read now: whether it still stands is not known`);
-  throw new ApiError('CONFLICT', 'this is not suggested any more: what it came of has changed, or somebody did it');
+    throw new ApiError(
+      'UNAVAILABLE',
+      `${missing.join(', ')} cannot be read now, so it is unknown whether the suggestion is still valid`,
+    );
+  throw new ApiError('CONFLICT', 'this suggestion is no longer valid: its cause has changed, or somebody applied it');
 };
 
 export const listSuggestions = defineOperation({
@@ -118,7 +121,7 @@ const begin = ({ id, suggestion: { title, weight, request }, caller, change, now
     const marks = scope.of(caller.tenantId).collection(suggestionMarks);
     const before = await marks.find(id);
     if (before?.state === 'applying' && now - Date.parse(before.at) < applyingMs)
-      throw new ApiError('CONFLICT', 'it is being applied, or was just now');
+      throw new ApiError('CONFLICT', 'the suggestion is being applied, or was just applied');
     const mark = { state: 'applying' as const, weight, title, by: caller.actor.id, at: new Date(now).toISOString() };
     if (before === undefined) await marks.insert({ id, ...mark });
     else await marks.replace(id, mark, before.version);
@@ -149,7 +152,7 @@ export const applySuggestion = defineOperation({
   async handler({ caller, params, request, signal, change }, ports) {
     const suggestion = await findOpenSuggestion(params.id, { caller, ports });
     const operationRequest = suggestion.request;
-    if (operationRequest === null) throw new ApiError('CONFLICT', `nothing here does this: ${suggestion.effect}`);
+    if (operationRequest === null) throw new ApiError('CONFLICT', `no operation does this: ${suggestion.effect}`);
     const marking = { id: params.id, suggestion, caller, change, now: ports.clock.now() };
     await begin(marking);
     try {
@@ -158,7 +161,7 @@ export const applySuggestion = defineOperation({
     } catch (error) {
       await giveUp(marking);
       if (error instanceof ApiError && error.code === 'PRECONDITION_FAILED')
-        throw new ApiError('CONFLICT', 'what it would change was changed meanwhile', { cause: error });
+        throw new ApiError('CONFLICT', 'the resource to change was changed meanwhile', { cause: error });
       throw error;
     }
   },

@@ -44,7 +44,7 @@ const serviceIn = (labels: Labels): string[] =>
 const hostIn = (labels: Labels): string[] =>
   [labels['host.name'] ?? labels['host'] ?? labels['k8s.node.name'] ?? ''].filter((each) => each !== '');
 
-const missing = (path: string, what: string): ApiError => invalid(path, `there is no such ${what}`);
+const missing = (path: string, what: string): ApiError => invalid(path, `the ${what} does not exist`);
 
 const weekMs = 7 * 86_400_000;
 
@@ -97,7 +97,7 @@ const ofIncident = async (incidentId: string, context: RequestContext): Promise<
 export const symptomOf = async (request: SymptomRequest, context: RequestContext): Promise<Symptom> => {
   const { alertId, anomalyId, incidentId, service } = request;
   const given = [alertId, anomalyId, incidentId, service].filter((each) => each !== undefined);
-  if (given.length !== 1) throw invalid('alertId', 'give one of alertId, anomalyId, incidentId and service');
+  if (given.length !== 1) throw invalid('alertId', 'specify one of alertId, anomalyId, incidentId and service');
   const { caller, ports } = context;
   if (alertId !== undefined) {
     const [found] = await ofAlerts([alertId], context);

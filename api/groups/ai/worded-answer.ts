@@ -8,7 +8,7 @@ import { hasModel, jsonIn, type ModelContext, queryModel } from './model.ts';
 const orders = [
   'You answer a question of an operator from numbered sources, in plain English.',
   'Answer with JSON: {"sentences":[{"text":"one sentence","sources":[0]}]}.',
-  'At most eight sentences. Each says only what its sources say, with their numbers and names, and without links.',
+  'At most eight sentences. Each states only what its sources state, with their numbers and names, and without links.',
 ].join('\n');
 
 const Written = z.object({
@@ -48,8 +48,8 @@ export const wordedByModel = async (
   const answer = await queryModel({ purpose: 'answer', orders, material }, context);
   if ('reason' in answer) return unused(answer.reason);
   const written = Written.safeParse(jsonIn(answer.text));
-  if (!written.success) return unused('the model did not answer with the JSON that was asked for');
+  if (!written.success) return unused('the model did not answer with the requested JSON');
   const { sentences, excluded } = checkSentences(written.data.sentences, passages);
-  if (sentences.length === 0) return unused('no sentence of the model is said by a passage', excluded);
+  if (sentences.length === 0) return unused('no sentence of the model is supported by a passage', excluded);
   return { used: true, sentences, excluded, reason: null };
 };

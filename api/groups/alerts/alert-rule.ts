@@ -65,7 +65,7 @@ const show = async (
 ): Promise<z.input<typeof View>[]> => {
   const ids = documents.map(({ id }) => id);
   const states = await readRuleStates(readingOf(caller, ports), ids).catch((error: unknown) => {
-    ports.log.warn({ error: String(error) }, 'how alert rules stand cannot be read');
+    ports.log.warn({ error: String(error) }, 'the state of alert rules cannot be read');
     return new Map<string, ActiveAlert>();
   });
   return documents.map((document) => ({
@@ -88,7 +88,7 @@ const refuseManaged = (before: Pick<Document, 'managedBy'> | undefined): void =>
     'sloId' in managedBy
       ? `service level objective ${managedBy.sloId}: change query.alerting there (PUT /api/slos/${managedBy.sloId})`
       : `synthetic check ${managedBy.checkId}: change alerting there (PATCH /api/synthetics/checks/${managedBy.checkId})`;
-  throw new ApiError('CONFLICT', `the rule is of the ${where}`);
+  throw new ApiError('CONFLICT', `the rule is managed by the ${where}`);
 };
 
 /** Missing objects that a condition references. Throws if the plan does not include its data source. */
@@ -102,14 +102,14 @@ const unknownIn = async (
     const rules = Object.entries(condition.rules);
     const found = await Promise.all(rules.map(async ([name, id]) => ({ name, id, rule: await stored.find(id) })));
     return found.flatMap(({ name, id, rule }) =>
-      rule === undefined ? [{ path: `condition.rules.${name}`, message: `there is no alert rule ${id}` }] : [],
+      rule === undefined ? [{ path: `condition.rules.${name}`, message: `alert rule ${id} does not exist` }] : [],
     );
   }
   const { query } = condition;
   if (query.kind === 'anomaly' || query.kind === 'forecast') requireEntitlement(caller, 'ai');
   const detectorId = query.kind === 'anomaly' ? query.detectorId : undefined;
   if (detectorId === undefined || (await own.collection(anomalyDetectors).find(detectorId)) !== undefined) return [];
-  return [{ path: 'condition.query.detectorId', message: `there is no anomaly detector ${detectorId}` }];
+  return [{ path: 'condition.query.detectorId', message: `anomaly detector ${detectorId} does not exist` }];
 };
 
 const prepare: NonNullable<ResourceDefinition<typeof AlertRuleFields, Document, typeof View>['prepare']> = async (

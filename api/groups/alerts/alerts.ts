@@ -261,7 +261,7 @@ export const acknowledgeAlert = defineOperation({
       });
     } catch (error) {
       if (error instanceof ConflictError)
-        throw new ApiError('CONFLICT', 'somebody else acknowledged the alert at the same time: look at it again');
+        throw new ApiError('CONFLICT', 'somebody else acknowledged the alert at the same time: read it again');
       throw error;
     }
     return { ...shown, acknowledged: { by: mark.by, at: mark.at, note: mark.note } };

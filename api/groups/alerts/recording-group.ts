@@ -55,7 +55,7 @@ const show = async (
 ): Promise<z.input<typeof View>[]> => {
   const ids = documents.flatMap(({ id, rules }) => rules.map((_, index) => recordingRuleId(id, index)));
   const states = await readRuleStates(readingOf(caller, ports), ids).catch((error: unknown) => {
-    ports.log.warn({ error: String(error) }, 'how recording rules stand cannot be read');
+    ports.log.warn({ error: String(error) }, 'the state of recording rules cannot be read');
     return undefined;
   });
   return documents.map((group) => {

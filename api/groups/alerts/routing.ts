@@ -61,7 +61,7 @@ const refuseUnknownPolicies = async (documents: TenantDocuments, { receivers }: 
   const policies = documents.collection(escalationPolicies);
   for (const [index, { escalationPolicyId: id }] of receivers.entries())
     if (id !== undefined && (await policies.find(id)) === undefined)
-      throw invalid(`receivers.${index}.escalationPolicyId`, `names ${id}, which is no escalation policy`);
+      throw invalid(`receivers.${index}.escalationPolicyId`, `names ${id}, which is not an escalation policy`);
 };
 
 const refuseUnknownChannels = async (documents: TenantDocuments, { receivers }: AlertRouting): Promise<void> => {
@@ -70,7 +70,7 @@ const refuseUnknownChannels = async (documents: TenantDocuments, { receivers }: 
   for (const [index, { channelIds }] of receivers.entries())
     for (const id of channelIds) {
       if (!known.has(id) && (await channels.find(id)) === undefined)
-        throw invalid(`receivers.${index}.channelIds`, `names ${id}, which is no notification channel`);
+        throw invalid(`receivers.${index}.channelIds`, `names ${id}, which is not a notification channel`);
       known.add(id);
     }
 };

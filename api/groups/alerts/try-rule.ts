@@ -165,7 +165,7 @@ export const testAlertRule = defineOperation({
     const document = await ports.documents.of(caller.tenantId).collection(collection).find(params.id);
     if (document === undefined) throw notFound('alert rule');
     const rule = ruleIn(document);
-    if (rule === undefined) throw new ApiError('CONFLICT', 'the form of this rule is not understood here');
+    if (rule === undefined) throw new ApiError('CONFLICT', 'the format of this rule is not supported');
     const { tenantId } = caller;
     const nowMs = ports.clock.now();
     const transitions = await withTextAnswers(

@@ -171,7 +171,7 @@ export const switchTenant = defineOperation({
     const { user, sessionId } = personOf(caller);
     const mine = ports.directory.organizationsOf(user.id);
     const organization = mine.find(({ id }) => id === body.organizationId);
-    if (organization === undefined) throw new ApiError('NOT_FOUND', 'you are not a member of such an organization');
+    if (organization === undefined) throw new ApiError('NOT_FOUND', 'you are not a member of this organization');
     const session = await ports.documents.of(sessionsTenant).collection(sessions).find(sessionId);
     if (session === undefined) throw unauthenticated('the session has ended; sign in again');
     const { provedBy } = session;

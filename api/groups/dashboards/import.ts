@@ -80,7 +80,7 @@ export const importDashboard = defineOperation({
   alsoAccepts: {
     'application/yaml': async (bytes, caller) => {
       const read = await jsonOfYamlInWorker({ tenantId: caller?.tenantId ?? '' }, Buffer.from(bytes).toString('utf8'));
-      if ('problem' in read) throw invalid('', `the body is no YAML: ${read.problem}`);
+      if ('problem' in read) throw invalid('', `the body is not YAML: ${read.problem}`);
       refuseTooDeep(Buffer.from(read.json));
       return JSON.parse(read.json);
     },

@@ -94,7 +94,7 @@ export const replacePanel = defineOperation({
   async handler(input) {
     const { params, body } = input;
     if (body.id !== undefined && body.id !== params.panelId)
-      throw invalid('id', `must be ${params.panelId}, as in the path: a panel keeps its id`);
+      throw invalid('id', `must be ${params.panelId}, as in the path: the id of a panel cannot change`);
     const next = (document: DashboardFields): DashboardFields => {
       const replaced = replacingPanel(document, params.panelId, body);
       if (replaced === undefined) throw notFound('panel');

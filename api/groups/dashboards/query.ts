@@ -39,7 +39,7 @@ const budgetMs = 40_000;
 const endingWith = (signal: AbortSignal): AbortSignal => {
   const over = new AbortController();
   const reason = new UnavailableError(
-    `the ${budgetMs / 1000} seconds of the request were over before this was answered: ask for fewer panels, or for a shorter range`,
+    `the ${budgetMs / 1000} seconds of the request ended before this query was answered: request fewer panels or a shorter range`,
   );
   setTimeout(() => over.abort(reason), budgetMs).unref();
   return AbortSignal.any([signal, over.signal]);
@@ -47,7 +47,7 @@ const endingWith = (signal: AbortSignal): AbortSignal => {
 
 const faultOf = (error: unknown, { log }: Ports): Pick<Fault, 'code' | 'message'> => {
   if (error instanceof LateError)
-    return { code: 'UNAVAILABLE', message: 'there was no answer in time, because much is asked: ask again later' };
+    return { code: 'UNAVAILABLE', message: 'the query was not answered in time because of high load: try again later' };
   const { code, message } = apiErrorOf(error);
   if (code === 'INTERNAL') log.error({ error }, 'a panel of a dashboard failed');
   return { code, message };

@@ -125,7 +125,7 @@ const contentOf = async (
   const content = snapshotContent({ name, createdAt: iso(ports.clock.now()) }, document, answer);
   const compressed = (await promisify(gzip)(JSON.stringify(content))).toString('base64');
   if (compressed.length > maxCharacters)
-    throw invalid('panels', 'the answers are more than a snapshot holds: choose panels, or a longer step');
+    throw invalid('panels', 'the data exceeds the maximum size of a snapshot: select fewer panels or a longer step');
   return { name, compressed };
 };
 
@@ -225,9 +225,9 @@ const snapshotOf = async (token: string, { secretBox, documents, clock }: Ports)
   const hash = Buffer.from(hashOf(token));
   const isIts = timingSafeEqual(hash, Buffer.from(found?.tokenHash ?? '0'.repeat(hash.length)));
   if (found === undefined || !isIts || found.expiresAt <= iso(clock.now()))
-    throw new ApiError('NOT_FOUND', 'there is no such snapshot, or not any more');
+    throw new ApiError('NOT_FOUND', 'the snapshot does not exist, has expired or was revoked');
   const content = await own.collection(dashboardSnapshotContents).find(id);
-  if (content === undefined) throw new ApiError('NOT_FOUND', 'there is no such snapshot, or not any more');
+  if (content === undefined) throw new ApiError('NOT_FOUND', 'the snapshot does not exist, has expired or was revoked');
   return { found, own, gzip: content.gzip };
 };
 

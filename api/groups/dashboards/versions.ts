@@ -53,7 +53,7 @@ const findVersion = async (
   { id, version }: { readonly id: string; readonly version: string | number },
 ): Promise<ResourceVersion> => {
   const storedVersion = await versionOf(documents, dashboardResource.type, id, Number(version));
-  if (storedVersion === undefined) throw notFound('version that is kept of the dashboard');
+  if (storedVersion === undefined) throw notFound('stored version of the dashboard');
   return storedVersion;
 };
 

@@ -84,7 +84,7 @@ export const getDatabaseEngines = defineOperation({
 });
 
 const unseen = (engine: string): ApiError =>
-  new ApiError('NOT_FOUND', `nothing is known of the engine ${engine}, and no database of it was seen in this range`);
+  new ApiError('NOT_FOUND', `the engine ${engine} is unknown, and none of its databases was seen in this range`);
 
 const maxShown = 1_000;
 

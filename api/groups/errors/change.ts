@@ -84,7 +84,7 @@ const unmerge = async (
       throw invalid(
         `unmerge.${at}`,
         fingerprint === groupId
-          ? 'is the fingerprint that the group is called by: take out the others'
+          ? 'is the fingerprint that identifies the group: remove the others instead'
           : 'was not merged into this group',
       );
     const separateFrom = [...new Set([...merge.separateFrom, ...staying])];
@@ -106,7 +106,7 @@ const writeState = async (
   }
   if (status === 'unresolved' && assigneeId === null) return undecided;
   if ((await states.count()) >= maxDecisions)
-    throw new ApiError('CONFLICT', `${maxDecisions} groups have a status or an assignee already, which is the most`);
+    throw new ApiError('CONFLICT', `${maxDecisions} groups have a status or an assignee already, which is the maximum`);
   return states.insert({ id, ...next });
 };
 

@@ -47,7 +47,7 @@ export const mergeErrors = defineOperation({
     const decided = await decisionsOf(ports.documents, tenantId);
     for (const [at, id] of body.ids.entries())
       if ((await groupKnown(reading, id, decided)) === undefined)
-        throw invalid(`ids.${at}`, 'there is no such error group');
+        throw invalid(`ids.${at}`, 'the error group does not exist');
     return change(async (scope) => {
       const decisions = await decisionsOf(scope, tenantId);
       const merges = new Merges(decisions.merges);
@@ -65,7 +65,7 @@ export const mergeErrors = defineOperation({
       const known = new Map(decisions.merges.map((merge) => [merge.id, merge]));
       const added = [...fingerprints].filter((fingerprint) => merges.groupOf(fingerprint) !== into);
       if (added.filter((fingerprint) => !known.has(fingerprint)).length + known.size > maxDecisions)
-        throw new ApiError('CONFLICT', `${maxDecisions} fingerprints were merged already, which is the most`);
+        throw new ApiError('CONFLICT', `${maxDecisions} fingerprints were merged already, which is the maximum`);
       const now = { mergedAt: new Date(reading.nowMs).toISOString(), mergedBy: caller.actor.name };
       await write(scope.of(tenantId), decisions, { into, fingerprints, added: new Set(added), now });
       const own = scope.of(tenantId);
@@ -114,6 +114,6 @@ const refuseSeparated = ([pair]: readonly (readonly [string, string])[]): void =
   if (pair === undefined) return;
   throw new ApiError(
     'CONFLICT',
-    `${pair[0]} was taken out of the group of ${pair[1]} for good: name it in rejoin to put it back`,
+    `${pair[0]} was permanently removed from the group of ${pair[1]}: name it in rejoin to put it back`,
   );
 };

@@ -13,7 +13,7 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { acknowledgeAlerts } from './acknowledge-alerts.ts';
 
 const invalidLink = (): ApiError =>
-  new ApiError('TOKEN_INVALID', 'this link is for an incident or a person that is not there any more');
+  new ApiError('TOKEN_INVALID', 'this link is for an incident or a user that was deleted');
 
 export const acknowledgeByLink = defineOperation({
   method: 'POST',

@@ -64,10 +64,10 @@ export const createCalendarFeed = defineOperation({
     const made = await change(async ({ of, record }) => {
       const own = of(tenantId);
       const schedule = scheduleId === null ? undefined : await own.collection(onCallSchedules).find(scheduleId);
-      if (scheduleId !== null && schedule === undefined) throw invalid('scheduleId', 'is no on-call schedule');
+      if (scheduleId !== null && schedule === undefined) throw invalid('scheduleId', 'is not an on-call schedule');
       const stored = own.collection(calendarFeeds);
       if ((await stored.count({ userId })) >= maxFeeds)
-        throw new ApiError('CONFLICT', `there are ${maxFeeds} feeds of yours: revoke one first`);
+        throw new ApiError('CONFLICT', `you have ${maxFeeds} feeds: revoke one first`);
       record({ id, name: schedule?.name ?? '', after: { scheduleId, userId } });
       return stored.insert({ id, scheduleId, userId, tokenHash: tokenHashOf(token) });
     });
@@ -127,7 +127,7 @@ const feedOf = async (token: string, { secretBox, documents }: Ports) => {
   const member = found && (await readMember(documents, tenantId, found.userId));
   const isClosed = found && (await readPlanOf(documents, tenantId)) === undefined;
   if (found === undefined || !isIts || !member?.isActive || isClosed)
-    throw new ApiError('NOT_FOUND', 'there is no such calendar, or not any more');
+    throw new ApiError('NOT_FOUND', 'the calendar does not exist or was revoked');
   return { tenantId, found, member };
 };
 

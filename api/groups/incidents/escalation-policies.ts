@@ -29,9 +29,9 @@ const checkTargets = async (
       if (known.has(`${kind} ${id}`)) continue;
       const path = `steps.${index}.targets.${position}.id`;
       if (kind === 'person' && (await unknownMember(own, [id])) !== undefined)
-        throw invalid(path, `${id} is no user of this organization`);
+        throw invalid(path, `${id} is not a user of this organization`);
       if (kind === 'channel' && (await own.collection(notificationChannels).find(id)) === undefined)
-        throw invalid(path, `${id} is no notification channel`);
+        throw invalid(path, `${id} is not a notification channel`);
       known.add(`${kind} ${id}`);
     }
 };

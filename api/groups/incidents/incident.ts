@@ -67,14 +67,14 @@ const maxOpen = 5000;
 const requireRoom = async (own: TenantDocuments): Promise<void> => {
   const goesOn = { status: { $in: ['open', 'acknowledged'] } };
   if ((await own.collection(incidents).count(goesOn)) >= maxOpen)
-    throw new ApiError('CONFLICT', `${maxOpen} incidents go on: resolve or merge some first`);
+    throw new ApiError('CONFLICT', `${maxOpen} incidents are ongoing: resolve or merge some first`);
 };
 
 const requireRoles = async (own: TenantDocuments, { roles }: Incident, before: Incident | undefined): Promise<void> => {
   const known = new Set(before?.roles.map(({ userId }) => userId));
   for (const [index, { userId }] of roles.entries())
     if (!known.has(userId) && (await unknownMember(own, [userId])) !== undefined)
-      throw invalid(`roles.${index}.userId`, 'is no user of this organization');
+      throw invalid(`roles.${index}.userId`, 'is not a user of this organization');
 };
 
 /** Restarts the escalation of an open incident with another policy. */
@@ -87,9 +87,9 @@ const escalatedFrom = (incident: Incident, at: string): Incident => {
 const requireTarget = async (own: TenantDocuments, id: string, targetId: string): Promise<void> => {
   if (targetId === id) throw invalid('mergedInto', 'is the incident itself: name another one');
   const target = await own.collection(incidents).find(targetId);
-  if (target === undefined) throw invalid('mergedInto', 'is no incident of this organization');
+  if (target === undefined) throw invalid('mergedInto', 'is not an incident of this organization');
   if (target.status === 'merged' || target.status === 'resolved')
-    throw new ApiError('CONFLICT', `the incident ${targetId} is ${target.status}: merge into one that goes on`);
+    throw new ApiError('CONFLICT', `the incident ${targetId} is ${target.status}: merge into an ongoing incident`);
 };
 
 /** Side effects of a move: the alerts are acknowledged with the incident, and the timeline is frozen on resolution. */
@@ -125,7 +125,7 @@ export const incidentResource = defineResource<typeof IncidentFields, Incident, 
     if (before === undefined) await requireRoom(own);
     if (before === undefined && status !== 'open') throw invalid('status', 'of a new incident must be open');
     if ((status === 'merged') !== (mergedInto !== null))
-      throw invalid('mergedInto', 'goes with "status": "merged", and that goes with it');
+      throw invalid('mergedInto', 'requires "status": "merged", and the reverse');
     await requireRoles(own, after, before);
     if (before === undefined)
       return { ...after, escalatesAt: after.escalationPolicyId === null ? null : after.openedAt };
@@ -191,7 +191,7 @@ const actionOf = (verb: 'acknowledge' | 'resolve' | 'reopen', to: IncidentState,
 export const acknowledgeIncident = actionOf(
   'acknowledge',
   'acknowledged',
-  'Say that somebody sees to an incident; repeated, it changes nothing',
+  'Acknowledge an incident; repeating it changes nothing',
 );
-export const resolveIncident = actionOf('resolve', 'resolved', 'End an incident; repeated, it changes nothing');
-export const reopenIncident = actionOf('reopen', 'open', 'Open a resolved incident again');
+export const resolveIncident = actionOf('resolve', 'resolved', 'Resolve an incident; repeating it changes nothing');
+export const reopenIncident = actionOf('reopen', 'open', 'Reopen a resolved incident');

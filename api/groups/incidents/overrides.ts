@@ -33,7 +33,7 @@ export const addOverride = defineOperation({
     const { caller, params, body } = input;
     const nowMs = clock.now();
     const override = { ...body, id: randomUUID() };
-    if (Date.parse(body.to) <= nowMs) throw invalid('to', 'must be in the future: what was stays as it was');
+    if (Date.parse(body.to) <= nowMs) throw invalid('to', 'must be in the future: past shifts cannot be changed');
     await scheduleResource.change(
       params.id,
       async (before, { of }) => {
@@ -41,7 +41,7 @@ export const addOverride = defineOperation({
         if (layer !== undefined && !before.layers.some(({ name }) => name === layer))
           throw invalid('layer', `the schedule has no layer “${layer}”`);
         const unknown = await unknownMember(of(caller.tenantId), override.userIds);
-        if (unknown !== undefined) throw invalid('userIds', `${unknown} is no user of this organization`);
+        if (unknown !== undefined) throw invalid('userIds', `${unknown} is not a user of this organization`);
         const overrides = [...current(before.overrides, nowMs), override];
         if (overrides.length > maxOverrides)
           throw new ApiError('CONFLICT', `the schedule has ${maxOverrides} overrides: delete one first`);

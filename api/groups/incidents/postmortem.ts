@@ -99,7 +99,7 @@ const requireOwners = async (own: TenantDocuments, after: Postmortem, before: Po
   for (const [index, { ownerId }] of after.actions.entries()) {
     if (ownerId === null || known.has(ownerId)) continue;
     if ((await unknownMember(own, [ownerId])) !== undefined)
-      throw invalid(`actions.${index}.ownerId`, 'is no user of this organization');
+      throw invalid(`actions.${index}.ownerId`, 'is not a user of this organization');
   }
 };
 

@@ -49,7 +49,7 @@ const checked = async (
       participants.flat().filter((id) => !known.has(id)),
     );
     if (unknown !== undefined)
-      throw invalid(`layers.${index}.participants`, `${unknown} is no user of this organization`);
+      throw invalid(`layers.${index}.participants`, `${unknown} is not a user of this organization`);
   }
   const names = new Set(after.layers.map(({ name }) => name));
   const lost = after.overrides.find(({ layer }) => layer !== undefined && !names.has(layer));

@@ -26,7 +26,7 @@ const rangeOf = (
   const fromMs = millisecondsOf('from', from, nowMs) ?? nowMs;
   const toMs = millisecondsOf('to', to, nowMs) ?? fromMs + defaultRangeMs;
   if (toMs <= fromMs) throw invalid('to', 'must be after from');
-  if (toMs - fromMs > maxRangeMs) throw invalid('to', 'is more than 400 days after from: ask for less');
+  if (toMs - fromMs > maxRangeMs) throw invalid('to', 'is more than 400 days after from: request a shorter range');
   return { fromMs, toMs };
 };
 
@@ -136,7 +136,7 @@ export const getOnCall = defineOperation({
       scheduleId !== undefined &&
       (await own.collection(onCallSchedules).find(scheduleId)) === undefined
     )
-      throw invalid('scheduleId', 'there is no such on-call schedule in this organization');
+      throw invalid('scheduleId', 'the on-call schedule does not exist in this organization');
     const names = await readNames(
       documents,
       found.flatMap(({ userIds }) => userIds),

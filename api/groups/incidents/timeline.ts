@@ -51,7 +51,7 @@ export const timelineOf = async (incident: Incident & Stored, context: TimelineC
   return {
     entries: inOrder([...actions, ...entries]),
     evidence: { frozenAt: stored?.frozenAt ?? incident.updatedAt, sha256: evidenceHash, isIntact },
-    missing: isIntact ? [] : ['what was frozen when the incident was resolved'],
+    missing: isIntact ? [] : ['the timeline that was frozen when the incident was resolved'],
   };
 };
 
@@ -121,7 +121,7 @@ export const addIncidentNote = defineOperation({
       const incident = await incidentResource.writer(scope, caller).find(params.id);
       const notes = scope.of(caller.tenantId).collection(incidentNotes);
       if ((await notes.count({ incidentId: incident.id })) >= maxNotes)
-        throw new ApiError('CONFLICT', `a timeline holds at most ${maxNotes} notes: write on in the postmortem`);
+        throw new ApiError('CONFLICT', `a timeline has at most ${maxNotes} notes: continue in the postmortem`);
       const { id: authorId, type: authorType } = caller.actor;
       const note = await notes.insert({ incidentId: incident.id, at, text: body.text, authorId, authorType });
       const after = { incidentId: incident.id, at, text: body.text };

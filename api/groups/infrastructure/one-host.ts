@@ -23,5 +23,5 @@ export const oneHost = async (
     .map(({ id }) => id)
     .sort()
     .slice(0, 5);
-  throw invalid('id', `${items.length} hosts are called ${called}: ask for one by its id, ${ids.join(', ')}`);
+  throw invalid('id', `${items.length} hosts are named ${called}: request one by its id, ${ids.join(', ')}`);
 };

@@ -7,7 +7,7 @@ export const instrumentationGroup = defineGroup({
     [
       'GET /api/instrumentation/agents',
       'viewer',
-      'the eBPF agent fleet: host, version, services instrumented, last heard',
+      'the eBPF agent fleet: host, version, services instrumented, last seen',
     ],
     ['GET /api/instrumentation/agents/{id}', 'viewer', 'one'],
     ['GET /api/instrumentation/coverage', 'viewer', 'hosts and services with and without an agent'],

@@ -58,10 +58,10 @@ export const aggregateLogs = defineOperation({
     const range = rangeOf(query, { caller, signal: 'logs', nowMs });
     const measures = parseMeasures('measure', query.measure);
     if (measures.length > maxMeasures)
-      throw invalid('measure', `names ${measures.length} measures, at most ${maxMeasures} are answered`);
+      throw invalid('measure', `names ${measures.length} measures, at most ${maxMeasures} are allowed`);
     const groupBy = query.groupBy === undefined ? [] : parseNames('groupBy', query.groupBy);
     if (groupBy.length > maxGroups)
-      throw invalid('groupBy', `names ${groupBy.length} fields, at most ${maxGroups} are answered`);
+      throw invalid('groupBy', `names ${groupBy.length} fields, at most ${maxGroups} are allowed`);
     const { step } = query;
     const stepMs = step === undefined ? undefined : stepOf(step === 'auto' ? undefined : step, range);
     return namingParts(

@@ -29,8 +29,8 @@ export const showLogContext = defineOperation({
   entitlement: 'logs',
   params: z.strictObject({ id: z.string().min(1).max(128) }),
   query: z.strictObject({
-    before: count('How many records before it'),
-    after: count('How many records after it'),
+    before: count('Number of records before the record'),
+    after: count('Number of records after the record'),
     cursor: z
       .string()
       .max(4096)

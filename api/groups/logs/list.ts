@@ -35,7 +35,7 @@ export const namesIn = (fields: string | undefined): string[] | undefined => {
   if (fields === undefined) return undefined;
   const names = [...new Set(parseNames('fields', fields))];
   if (names.length > maxFields)
-    throw invalid('fields', `names ${names.length} fields, at most ${maxFields} are answered`);
+    throw invalid('fields', `names ${names.length} fields, at most ${maxFields} are allowed`);
   return names;
 };
 
@@ -78,7 +78,7 @@ export const listLogs = defineOperation({
     if (page !== undefined) refuseBeyondRetention(range, { caller, signal: 'logs', nowMs, wasListed: true });
     const names = namesIn(query.fields);
     if (names !== undefined && patternId !== undefined)
-      throw invalid('fields', 'cannot be combined with patternId: the pattern of a record is found from all of it');
+      throw invalid('fields', 'cannot be combined with patternId: finding a pattern requires the whole record');
     const reader = columns.of(caller.tenantId);
     const request = {
       limit,

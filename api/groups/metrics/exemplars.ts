@@ -46,7 +46,7 @@ export const listExemplars = defineOperation({
         ? [
             {
               code: 'rows' as const,
-              message: `${metric} has more than ${maxSeries} series here: exemplars of these alone`,
+              message: `${metric} has more than ${maxSeries} series here: exemplars cover only these`,
             },
           ]
         : [],

@@ -10,7 +10,7 @@ import { invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 
-const name = z.string().regex(/^[A-Za-z_]\w{0,63}$/, 'must begin with a letter and have letters, digits and _ only');
+const name = z.string().regex(/^[A-Za-z_]\w{0,63}$/, 'must begin with a letter and contain only letters, digits and _');
 const maxQueries = 20;
 
 const Body = z.strictObject({
@@ -57,9 +57,10 @@ type Body = z.output<typeof Body>;
 /** Rejects too many queries, and duplicate names. */
 const questionsOf = ({ queries, formulas }: Body): Questions => {
   const count = Object.keys(queries).length + Object.keys(formulas).length;
-  if (Object.keys(queries).length === 0) throw invalid('queries', 'must hold at least one query');
-  if (count > maxQueries) throw invalid('queries', `at most ${maxQueries} queries and formulas are answered at once`);
+  if (Object.keys(queries).length === 0) throw invalid('queries', 'must contain at least one query');
+  if (count > maxQueries)
+    throw invalid('queries', `at most ${maxQueries} queries and formulas are allowed in one request`);
   const twice = Object.keys(formulas).find((formula) => Object.hasOwn(queries, formula));
-  if (twice !== undefined) throw invalid(`formulas.${twice}`, 'is the name of a query: name them apart');
+  if (twice !== undefined) throw invalid(`formulas.${twice}`, 'is also the name of a query: use different names');
   return { queries, formulas };
 };

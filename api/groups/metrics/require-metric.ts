@@ -13,6 +13,6 @@ export const requireMetric = async (
   if (metric !== undefined) return metric;
   throw new ApiError(
     'NOT_FOUND',
-    'no metric of this name has points in this range: look at GET /api/metrics, or ask for a longer range',
+    'no metric of this name has points in this range: see GET /api/metrics, or request a longer range',
   );
 };

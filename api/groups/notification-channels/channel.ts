@@ -118,7 +118,7 @@ export const deleteChannel = defineOperation({
       if (users.length > 0) {
         const names = users.map(({ name }) => `“${name}”`).join(', ');
         const what = `the notification channel is in use by the alert routing (receivers ${names})`;
-        throw new ApiError('CONFLICT', `${what}: take it out of them first`);
+        throw new ApiError('CONFLICT', `${what}: remove it from them first`);
       }
       const policies = await scope
         .of(caller.tenantId)
@@ -127,7 +127,7 @@ export const deleteChannel = defineOperation({
       if (policies.items.length > 0) {
         const names = policies.items.map(({ name, id }) => `“${name}” (${id})`).join(', ');
         const what = `the notification channel is in use by the escalation policies ${names}`;
-        throw new ApiError('CONFLICT', `${what}: take it out of them first`);
+        throw new ApiError('CONFLICT', `${what}: remove it from them first`);
       }
       await channelResource.writer(scope, caller).remove(params.id, { precondition });
     });

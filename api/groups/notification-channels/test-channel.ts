@@ -84,7 +84,7 @@ const test = async (
   const type = channelTypeOf(tested.settings.type);
   const settings = openSettings(tested.settings, type, secretBox, purpose);
   if (settings === undefined)
-    throw new ApiError('CONFLICT', 'its secrets were encrypted with another key of the installation: give them again');
+    throw new ApiError('CONFLICT', 'its secrets were encrypted with another key of the installation: enter them again');
   await change(async ({ record }) => record({ id: tested.id, name: tested.name }));
   const sample = sampleOf(caller.tenantId, tested.id, clock.now());
   const organization = await documents.of(organizationsTenant).collection(organizations).find(caller.tenantId);
@@ -100,7 +100,7 @@ const test = async (
   let result = await send(sample);
   if (result.outcome === 'delivered' && type.opens !== undefined) {
     const end = await send(endOf(sample));
-    const answer = `the test was taken, and its end was not: close it there. ${end.answer}`;
+    const answer = `the test alert was accepted, but its resolution was not: close it there. ${end.answer}`;
     result = end.outcome === 'delivered' ? result : { ...end, answer };
   }
   const { outcome, statusCode, answer, latencyMs } = result;

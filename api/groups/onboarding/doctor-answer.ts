@@ -12,7 +12,7 @@ const otherKey: FindingText = [
 const limited: FindingText = [
   'rate-limited',
   'the sender exceeded a limit of requests or of the daily volume',
-  'let the sender batch, and wait as long as Retry-After says; the limits are those of the key and of the plan',
+  'let the sender batch, and wait for the time in Retry-After; the limits are those of the key and of the plan',
 ];
 const nothingThere: FindingText = [
   'wrong-endpoint',

@@ -56,7 +56,7 @@ const quotaFindings = ({ quotas }: Evidence, signal: Signal | undefined): Findin
 const rejections: Readonly<Record<string, readonly [FindingCode, string]>> = {
   'rate-limited': [
     'rate-limited',
-    'let the sender batch, and wait as long as Retry-After says; the limits are those of the key and of the plan',
+    'let the sender batch, and wait for the time in Retry-After; the limits are those of the key and of the plan',
   ],
   quota: ['over-quota', 'send less, or raise the quota; see GET /api/usage/quotas'],
   'too-large': ['too-large', 'send smaller batches: the maximum is 50 MB for OTLP and 20 MB for remote-write'],

@@ -17,8 +17,8 @@ export const showMetadata = byGet({
   operationId: 'showPrometheusMetadata',
   summary: 'Get type, help and unit of metrics',
   parameters: {
-    limit: parameter('Most metrics in the answer'),
-    limit_per_metric: parameter('Most entries of one metric'),
+    limit: parameter('Maximum number of metrics in the answer'),
+    limit_per_metric: parameter('Maximum number of entries per metric'),
     metric: parameter('One metric'),
     ...shared,
   },

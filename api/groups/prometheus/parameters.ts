@@ -21,7 +21,7 @@ export const timeRange = {
   end: parameter('As start, inclusive'),
 };
 export const selectors = { 'match[]': parameter('A selector, several times for series that match any of them') };
-export const limited = { limit: parameter('Most items in the answer; 0 for no limit') };
+export const limited = { limit: parameter('Maximum number of items in the answer; 0 for no limit') };
 
 /** Parameters after validation. */
 export type Given = Readonly<Record<string, unknown>>;

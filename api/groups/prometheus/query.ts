@@ -25,8 +25,8 @@ import { scopeOf } from './scope.ts';
 
 const parameters = {
   query: parameter('An expression'),
-  timeout: parameter('Longest time of the evaluation, such as 30s'),
-  lookback_delta: parameter('How far back a sample counts, by default 5m'),
+  timeout: parameter('Maximum duration of the evaluation, such as 30s'),
+  lookback_delta: parameter('Maximum age of a sample, by default 5m'),
   stats: parameter('all: with statistics, and samples of each step'),
   ...limited,
   ...shared,
@@ -141,7 +141,7 @@ export const queryRange = byGetAndPost({
   parameters: {
     ...parameters,
     start: parameter('First step: RFC 3339 or seconds since the epoch'),
-    end: parameter('Steps go no further'),
+    end: parameter('End of the range, inclusive'),
     step: parameter('A duration or seconds'),
   },
   answer(request, ports) {

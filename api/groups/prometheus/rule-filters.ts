@@ -5,14 +5,14 @@ import type { ListedRule } from '../../../subjects/alerts/prometheus-shape.ts';
 import { type Given, invalid, listOf, parameter, selectors, setsOf, textOf } from './parameters.ts';
 
 export const ruleParameters = {
-  type: parameter('alert or record; without it both'),
+  type: parameter('alert or record; both if omitted'),
   'rule_name[]': parameter('Rules of these names'),
   'rule_group[]': parameter('Groups of these names'),
   'file[]': parameter('Groups of these files'),
   ...selectors,
   exclude_alerts: parameter('true: without alerts'),
-  group_limit: parameter('Most groups in the answer'),
-  group_next_token: parameter('Where the answer before ended'),
+  group_limit: parameter('Maximum number of groups in the answer'),
+  group_next_token: parameter('Token from the previous answer'),
 };
 
 const types = ['', 'alert', 'record'];

@@ -7,7 +7,7 @@ export const rumGroup = defineGroup({
   planned: [
     ['GET /api/rum/applications', 'viewer', 'applications seen'],
     ['GET /api/rum/sessions', 'viewer', 'sessions'],
-    ['GET /api/rum/sessions/{id}', 'viewer', 'one: views, actions, errors, resources, its traces'],
+    ['GET /api/rum/sessions/{id}', 'viewer', 'one session: views, actions, errors, resources, its traces'],
     ['GET /api/rum/sessions/{id}/replay', 'viewer', 'replay events, in order, in chunks'],
     ['GET /api/rum/web-vitals', 'viewer', 'LCP, INP, CLS, FCP, TTFB: p75 and rating, by page, device, country'],
     ['GET /api/rum/errors', 'viewer', 'front-end errors, source-mapped where maps were uploaded'],

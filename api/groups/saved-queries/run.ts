@@ -33,10 +33,7 @@ export const runSavedQuery = defineOperation({
     if (document === undefined || !savedQueryResource.visibleTo(document, caller)) throw notFound('saved query');
     const query = readSaved(document.query, document.queryVersion);
     if (query === undefined)
-      throw new ApiError(
-        'CONFLICT',
-        `the form of this query, version ${document.queryVersion}, is not understood here`,
-      );
+      throw new ApiError('CONFLICT', `the format of this query, version ${document.queryVersion}, is not supported`);
     const rangeText = { from: body.from ?? document.from, to: body.to ?? document.to };
     const range = parseRange(rangeText, ports.clock.now());
     const step = body.step === undefined ? document.step : (body.step ?? undefined);

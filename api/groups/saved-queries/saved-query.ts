@@ -55,7 +55,7 @@ const View = z.strictObject({
 
 const unreadable = (version: number): Validity => ({
   isValid: false,
-  problems: [{ path: 'query', message: `its form, version ${version}, is not understood here` }],
+  problems: [{ path: 'query', message: `its format, version ${version}, is not supported` }],
   reason: null,
 });
 

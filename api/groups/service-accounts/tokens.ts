@@ -109,7 +109,7 @@ const expiryOf = (given: string | undefined, now: number, maxDays: number): stri
   const at = given === undefined ? Math.min(latest, now + defaultDays * dayMs) : Date.parse(given);
   if (at <= now) throw invalid('expiresAt', 'is in the past');
   if (at > latest)
-    throw invalid('expiresAt', `is more than ${maxDays} days ahead, the most that this installation allows`);
+    throw invalid('expiresAt', `is more than ${maxDays} days ahead, the maximum that this installation allows`);
   return new Date(at).toISOString();
 };
 

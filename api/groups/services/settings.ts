@@ -26,7 +26,7 @@ export const putServiceSettings = defineOperation({
   async handler({ caller, body, change }) {
     const names = body.services.map(({ service }) => service);
     const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
-    if (twice >= 0) throw invalid(`services.${twice}.service`, 'stands twice in the list');
+    if (twice >= 0) throw invalid(`services.${twice}.service`, 'appears twice in the list');
     await change(async ({ of, record, unchanged }) => {
       const documents = of(caller.tenantId);
       const before = await serviceSettingsOf(documents);

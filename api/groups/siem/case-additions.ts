@@ -62,7 +62,10 @@ export const attachCaseEvidence = defineOperation({
       const stored = scope.of(caller.tenantId).collection(caseEvidence);
       const piece = hashed(body.content);
       if (piece.bytes > maxBytes)
-        throw new ApiError('PAYLOAD_TOO_LARGE', `evidence may have ${maxBytes} bytes, this has ${piece.bytes}`);
+        throw new ApiError(
+          'PAYLOAD_TOO_LARGE',
+          `evidence may have at most ${maxBytes} bytes, this piece has ${piece.bytes}`,
+        );
       if ((await stored.count({ caseId: found.id })) >= maxEvidence)
         throw new ApiError('CONFLICT', `a case holds at most ${maxEvidence} pieces of evidence: open another case`);
       const { name, description, mediaType } = body;

@@ -105,7 +105,7 @@ const toDuration = (
   until === null
     ? {
         value: null,
-        reason: closedAt === null ? `it was not ${what} yet` : `it was closed, and nobody said that it was ${what}`,
+        reason: closedAt === null ? `it was not ${what} yet` : `it was closed, but it was never marked as ${what}`,
       }
     : { value: (Date.parse(until) - Date.parse(from)) / 1000 };
 

@@ -14,7 +14,7 @@ export const decidedSignals = async (own: TenantDocuments, filter: Filter): Prom
     if (ids.length > maxDecided)
       throw new ApiError(
         'CONFLICT',
-        `people decided so about more than ${maxDecided} signals: ask for another state or a shorter time`,
+        `more than ${maxDecided} signals have this state: request another state or a shorter range`,
       );
   }
   return ids;

@@ -16,7 +16,7 @@ const address = z
   .url({ protocol: /^https?$/ })
   .max(2048)
   .refine((text) => !URL.canParse(text) || new URL(text).username === '', {
-    message: 'must not contain a user name: give it as authentication',
+    message: 'must not contain a user name: set it in authentication',
   });
 const days = z.number().min(1).max(3650);
 

@@ -80,7 +80,7 @@ const decided = (after: Document, before: Document | undefined, caller: Caller, 
   if (after.files === 0)
     throw invalid(
       'state',
-      'cannot be approved: no file was seen there. Take another, when changes have landed, or give "files"',
+      'cannot be approved: no file was seen there. Try again after changes have landed, or specify "files"',
     );
   return { ...after, approvedAt: now, approvedBy: personOf(caller).actor.id, retiredAt: null };
 };

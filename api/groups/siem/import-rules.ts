@@ -145,7 +145,13 @@ const planned = async (
   const base = { ruleId: id, title: document.title };
   const scope = before?.scope ?? '';
   if (query.scope !== undefined && scope !== '' && scope !== query.scope)
-    return { item: { ...base, outcome: 'refused', message: `it is of the scope ${scope}: take it out of that first` } };
+    return {
+      item: {
+        ...base,
+        outcome: 'refused',
+        message: `it belongs to the scope ${scope}: remove it from that scope first`,
+      },
+    };
   const currentFields = before === undefined ? ruleFields({ source: document.source }) : fieldsOf(before);
   const next = {
     ...currentFields,
@@ -174,7 +180,7 @@ const prune = async (
   if (scope === undefined) return [];
   const items: Item[] = [];
   for await (const { id, title } of documentsIn(own.collection(ruleResource.collection), { filter: { scope } }))
-    if (!ids.has(id)) items.push({ ruleId: id, title, outcome: 'absent', message: `it is of the scope ${scope}` });
+    if (!ids.has(id)) items.push({ ruleId: id, title, outcome: 'absent', message: `it belongs to the scope ${scope}` });
   if (query.prune !== 'true') return items;
   if (hasRefused)
     return items.map((item) => ({
@@ -221,7 +227,7 @@ export const importDetectionRules = defineOperation({
   response: z.strictObject({ items: z.array(Item) }),
   async handler({ caller, query, body, change, signal }, ports) {
     const { given, refused } = await read({ tenantId: caller.tenantId, signal }, body.files);
-    if (given.length + refused.length === 0) throw invalid('files', 'hold no document of Sigma');
+    if (given.length + refused.length === 0) throw invalid('files', 'contain no Sigma document');
     if (query.prune === 'true' && query.scope === undefined)
       throw invalid('prune', 'needs a scope: only rules of that scope are deleted');
     const own = ports.documents.of(caller.tenantId);
@@ -249,7 +255,7 @@ export const importDetectionRules = defineOperation({
       const document = documents.get(item.ruleId);
       if (document === undefined || (item.outcome !== 'created' && item.outcome !== 'changed')) return item;
       const { isSeen, reason } = telemetryOf(document, tables, telemetry);
-      const unsent = isSeen === false ? [`what it needs is not sent: ${reason}`] : [];
+      const unsent = isSeen === false ? [`the required telemetry is not sent: ${reason}`] : [];
       const texts = [item.message, ...unsent, ...warningsOf(document, tables)];
       return { ...item, message: texts.filter((text) => text !== '').join('; ') };
     });

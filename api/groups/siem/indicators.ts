@@ -40,7 +40,7 @@ const Added = z.strictObject({
 const tooMany = (count: number): ApiError =>
   new ApiError(
     'PAYLOAD_TOO_LARGE',
-    `a request brings at most ${maxIndicators} indicators, this one ${count}: split it`,
+    `a request may have at most ${maxIndicators} indicators, this one has ${count}: split it`,
   );
 
 const contentOf = async (
@@ -48,7 +48,7 @@ const contentOf = async (
   format: (typeof formats)[number],
   content: unknown,
 ): Promise<ReadIndicators> => {
-  if (typeof content !== 'string' && format === 'csv') throw invalid('content', 'must be text: CSV is');
+  if (typeof content !== 'string' && format === 'csv') throw invalid('content', 'must be text for CSV');
   // Objects are passed to the thread as text, which is copied much faster.
   const text = typeof content === 'string' ? content : JSON.stringify(content);
   const read = await readDocumentInWorker(reader, format, text, { max: maxIndicators });

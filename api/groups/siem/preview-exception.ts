@@ -54,7 +54,7 @@ export const previewRuleException = defineOperation({
     const own = ports.documents.of(caller.tenantId);
     const rule = await own.collection(ruleResource.collection).find(params.id);
     if (rule === undefined) throw notFound('detection rule');
-    if (rule.kind !== 'rule') throw new ApiError('CONFLICT', `this is a ${rule.kind}: exceptions are of rules alone`);
+    if (rule.kind !== 'rule') throw new ApiError('CONFLICT', `this is a ${rule.kind}: only rules have exceptions`);
     const error = exceptionError(body);
     if (error !== undefined) throw invalidFields([error]);
     const reading = readingOf(caller, ports);

@@ -106,11 +106,11 @@ export const RuleView = z.strictObject({
 /** Parses the only document in a text; an error names line and field. */
 const documentOf = async (tenantId: string, source: string): Promise<SigmaDocument> => {
   if (splitDocuments(source).length > 1)
-    throw invalid('source', 'holds several documents: POST /api/siem/rules/import takes many at once');
+    throw invalid('source', 'contains several documents: import them with POST /api/siem/rules/import');
   const [{ documents, errors } = { documents: [], errors: [] }] = await readRulesInWorker({ tenantId }, [source]);
   if (errors.length > 0) throw invalidFields(errors.map((error) => ({ path: 'source', message: faultText(error) })));
   const [document] = documents;
-  if (document === undefined) throw invalid('source', 'holds no document');
+  if (document === undefined) throw invalid('source', 'contains no document');
   return document;
 };
 
@@ -126,11 +126,12 @@ export const derived = (document: SigmaDocument, risk: number | null) => {
 /** Rejects exceptions that could never cover anything. */
 const refuseExceptions = ({ kind }: SigmaDocument, { exceptions }: RuleFields): void => {
   if (exceptions.length > 0 && kind !== 'rule')
-    throw invalid('exceptions', `are of rules alone, and this is a ${kind}: give them to the rules that it names`);
+    throw invalid('exceptions', `apply to rules only, and this is a ${kind}: add them to the rules that it names`);
   const ids = exceptions.map(({ id }) => id);
   const wrong = exceptions.flatMap((exception, index) => {
     const path = `exceptions.${index}`;
-    if (ids.indexOf(exception.id) < index) return [{ path: `${path}.id`, message: 'is that of another exception' }];
+    if (ids.indexOf(exception.id) < index)
+      return [{ path: `${path}.id`, message: 'is already the id of another exception' }];
     const error = exceptionError(exception);
     return error === undefined ? [] : [{ path: `${path}.${error.path}`, message: error.message }];
   });

@@ -11,9 +11,6 @@ export const foundSlo = async (id: string, caller: Caller, { documents }: Ports)
   if (document === undefined) throw notFound('service level objective');
   const slo = readSlo(document);
   if (slo === undefined)
-    throw new ApiError(
-      'CONFLICT',
-      `the form of this objective, version ${document.queryVersion}, is not understood here`,
-    );
+    throw new ApiError('CONFLICT', `the format of this SLO, version ${document.queryVersion}, is not supported`);
   return { id, slo };
 };

@@ -38,12 +38,13 @@ export const getSloBurnRate = defineOperation({
     const requestedRange = rangeOfSlices(query, ports.clock.now());
     const sliceMs = msOf(slo.slo.query.slice);
     const windowMs = msOf(query.window);
-    if (windowMs % sliceMs !== 0) throw invalid('window', `must be whole slices, of ${slo.slo.query.slice} each`);
+    if (windowMs % sliceMs !== 0)
+      throw invalid('window', `must be a multiple of the time slice, ${slo.slo.query.slice}`);
     const stepMs = stepWithin(windowMs, sliceMs, requestedRange);
     if (stepMs === undefined)
       throw invalid(
         'from',
-        `gives more than ${maxPoints} points of ${query.window}: take a later one, or a longer window`,
+        `gives more than ${maxPoints} points of ${query.window}: use a later start, or a longer window`,
       );
     const aligned = (ms: number): number => Math.floor(ms / stepMs) * stepMs;
     const range = { fromMs: aligned(requestedRange.fromMs), toMs: aligned(requestedRange.toMs) };

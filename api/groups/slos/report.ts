@@ -183,7 +183,7 @@ export const getSloReport = defineOperation({
     const range = rangeOfSlices(query, nowMs);
     const periods = periodsIn({ period, timeZone }, range, maxPeriods);
     if (periods === undefined)
-      throw invalid('from', `gives more than ${maxPeriods} periods: take a later one, or longer periods`);
+      throw invalid('from', `gives more than ${maxPeriods} periods: use a later start, or longer periods`);
     const own = ports.documents.of(caller.tenantId);
     const { periods: reports, ...measured } = await reportOf(readingOf(caller, ports), known, {
       periods,

@@ -56,7 +56,7 @@ const show = async (
   );
   const at = { nowMs: ports.clock.now(), maintenance };
   const statuses = await readSloStatuses(readingOf(caller, ports), known, at).catch((error: unknown) => {
-    ports.log.warn({ error: String(error) }, 'how objectives stand cannot be read');
+    ports.log.warn({ error: String(error) }, 'the state of SLOs cannot be read');
     return [];
   });
   const byId = new Map(known.map(({ id }, index) => [id, statuses[index] ?? null]));

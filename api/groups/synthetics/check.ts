@@ -96,7 +96,7 @@ const show = async (documents: readonly Document[], context: ResourceContext): P
   const ids = documents.map(({ id }) => id);
   const [statuses, windows, heartbeats] = await Promise.all([
     readCheckStatuses(readingOf(caller, ports), ids, nowMs).catch((error: unknown) => {
-      ports.log.warn({ error: String(error) }, 'how checks stand cannot be read');
+      ports.log.warn({ error: String(error) }, 'the state of checks cannot be read');
       return new Map<string, CheckStatus>();
     }),
     readWindows(ports.documents.of(caller.tenantId)),

@@ -64,7 +64,7 @@ export const listDowntimes = defineOperation({
     const [windows, all] = await Promise.all([readWindows(own), readChecks(own)]);
     const selectedChecks = checkId === undefined ? all : all.filter(({ id }) => id === checkId);
     if (checkId !== undefined && selectedChecks.length === 0)
-      throw invalidFields([{ path: 'checkId', message: `there is no synthetic check ${checkId}` }]);
+      throw invalidFields([{ path: 'checkId', message: `synthetic check ${checkId} does not exist` }]);
     const items = windows.filter((window) =>
       checkId === undefined ? isDowntime(window, all) : selectedChecks.some(downtimeTest(window)),
     );
@@ -78,11 +78,13 @@ const checkScope = async (
   own: TenantDocuments,
 ): Promise<readonly KnownCheck[]> => {
   if (checkIds.length === 0 && Object.keys(labels).length === 0)
-    throw invalidFields([{ path: 'checkIds', message: 'is empty, and so is labels: name checks or labels of them' }]);
+    throw invalidFields([
+      { path: 'checkIds', message: 'and labels are both empty: specify checks or labels of checks' },
+    ]);
   const checks = await readChecks(own);
   const known = new Set(checks.map(({ id }) => id));
   const missing = checkIds.flatMap((id, index) =>
-    known.has(id) ? [] : [{ path: `checkIds.${index}`, message: `there is no synthetic check ${id}` }],
+    known.has(id) ? [] : [{ path: `checkIds.${index}`, message: `synthetic check ${id} does not exist` }],
   );
   if (missing.length > 0) throw invalidFields(missing);
   return checks;

@@ -158,7 +158,7 @@ export const deleteLocation = defineOperation({
         const more = alone.length > named ? ` and ${alone.length - named} more` : '';
         throw new ApiError(
           'CONFLICT',
-          `${names.join(', ')}${more} would have no location: give them another, or take force=true`,
+          `${names.join(', ')}${more} would have no location: assign another location, or set force=true`,
         );
       }
       for (const check of checks)

@@ -23,7 +23,7 @@ export const getProbeWork = defineOperation({
   operationId: 'getSyntheticProbeWork',
   summary: 'Get the runs for a probe of a location; requires the token of the location',
   role: 'none',
-  unaudited: 'a probe asks every few seconds, and changes nothing but when it was heard from',
+  unaudited: 'a probe polls every few seconds and changes only the time of its last contact',
   limit,
   body: z.strictObject({
     probe: ProbeName,

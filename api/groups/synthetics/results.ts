@@ -118,7 +118,7 @@ export const getUptime = defineOperation({
     const requestedRange = msOfRange(query, nowMs);
     const range = { fromMs: requestedRange.fromMs, toMs: Math.min(requestedRange.toMs, nowMs) };
     const periods = periodsOf(range, query);
-    if (periods === undefined) throw invalid('period', `gives more than ${maxPeriods} periods: take a longer one`);
+    if (periods === undefined) throw invalid('period', `gives more than ${maxPeriods} periods: use a longer period`);
     const [states, windows] = await Promise.all([
       readStates(readingOf(caller, ports), check.id, range),
       readWindows(ports.documents.of(caller.tenantId)),

@@ -71,8 +71,8 @@ const resultsOf = async (
       const run = results[location];
       if (run !== undefined) return { location, run: shownRun(run), reason: '' };
       const reason = reached.includes(location)
-        ? `no result came within ${requestTtlMs / 1000} seconds`
-        : 'no probe of this location was heard from lately';
+        ? `no result arrived within ${requestTtlMs / 1000} seconds`
+        : 'no probe of this location has reported recently';
       return { location, run: null, reason };
     }),
   };
@@ -80,7 +80,7 @@ const resultsOf = async (
 
 const refusePassiveCheck = ({ type }: CheckFields): void => {
   if (checkTypeOf(type).isPassive)
-    throw new ApiError('CONFLICT', `a check of the type ${type} is not run: what it watches tells of itself`);
+    throw new ApiError('CONFLICT', `a check of the type ${type} cannot be run: the monitored job reports by itself`);
 };
 
 export const runCheckNow = defineOperation({
@@ -106,7 +106,7 @@ export const runCheckNow = defineOperation({
       refusePassiveCheck(check);
       const requestedLocations = body.locations ?? check.locations;
       const other = requestedLocations.findIndex((location) => !check.locations.includes(location));
-      if (other >= 0) throw invalid(`locations.${other}`, 'is no location of this check');
+      if (other >= 0) throw invalid(`locations.${other}`, 'is not a location of this check');
       const made = await scope
         .of(caller.tenantId)
         .collection(syntheticRunRequests)
@@ -145,7 +145,7 @@ export const tryCheck = defineOperation({
         limit: maxChecks,
       });
       if (open.items.filter(({ tried }) => tried !== undefined).length >= maxTries)
-        throw new ApiError('CONFLICT', `${maxTries} checks are tried already: wait until one of them has ended`);
+        throw new ApiError('CONFLICT', `${maxTries} test runs are already in progress: wait until one of them ends`);
       const made = await runRequests.insert({
         checkId: randomUUID(),
         tried: check,

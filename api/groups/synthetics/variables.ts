@@ -14,7 +14,7 @@ import { ApiError, invalid, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { markSecretChanges, secretMask } from '../../resources/resource-secrets.ts';
 
-const name = z.string().regex(templateName, 'must be a name of letters, digits, _ and -, 64 at most');
+const name = z.string().regex(templateName, 'must be a name of at most 64 letters, digits, _ and -');
 
 const host = z
   .string()

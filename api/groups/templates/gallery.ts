@@ -22,7 +22,7 @@ const landedNow = async (all: readonly Template[], caller: Caller, ports: Ports)
     const needs = all.flatMap(({ panels }) => needsOf(panels));
     return await landedOf(readingOf(caller, ports), needs);
   } catch (error) {
-    ports.log.warn({ error: String(error) }, 'what has landed for templates cannot be read');
+    ports.log.warn({ error: String(error) }, 'the telemetry for templates cannot be read');
     return undefined;
   }
 };

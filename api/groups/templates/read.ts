@@ -37,10 +37,10 @@ const sinceMade = async (
     use?.templateId !== id ||
     use.isGone
   )
-    throw notFound('dashboard that was made of this template');
+    throw notFound('dashboard created from this template');
   const { templateVersion } = use;
   const original = await own.collection(templateOriginals).find(originalIdOf(id, templateVersion));
-  if (original === undefined) throw new Error(`the version ${templateVersion} of ${id} was not kept`);
+  if (original === undefined) throw new Error(`the version ${templateVersion} of ${id} was not stored`);
   const { document: made, documentVersion, queryVersion } = original;
   const differences = dashboardDifferences(
     parseSavedDashboard({ ...made, documentVersion, queryVersion }).document,

@@ -87,7 +87,8 @@ const projectOf = ({ scope, projectId }: Query): string | undefined => (scope ==
 
 const aggregate = (query: Query, measure: string, reading: Reading, signal: AbortSignal): Promise<Result> => {
   const { sort, step, limit } = query;
-  if (query.cursor !== undefined) throw invalid('cursor', 'is of a list: figures come at once');
+  if (query.cursor !== undefined)
+    throw invalid('cursor', 'applies to lists only: aggregations are returned in one response');
   if (query.order !== undefined) throw invalid('order', 'is for spans: groups are sorted by sort');
   const parts = queryPartsOf('traces', query);
   const range = rangeOf(query, { caller: reading, signal: 'traces', nowMs: reading.nowMs });

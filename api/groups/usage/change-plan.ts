@@ -51,9 +51,13 @@ export const changePlan = defineOperation({
       requireVersion(before, preconditionOf(request), { noun: 'organization', requiresIfMatch: false });
       const losses = lossesOf(before, previous, plan, bytesToday);
       if (losses.length > 0 && !body.acceptLosses)
-        throw new ApiError('CONFLICT', 'the change would lose what the details list; send acceptLosses to go on', {
-          details: losses,
-        });
+        throw new ApiError(
+          'CONFLICT',
+          'the change would cause the losses listed in details; send acceptLosses to continue',
+          {
+            details: losses,
+          },
+        );
       const retentionDays = retentionWithin(before.retentionDays, plan);
       const after = await stored.update(tenantId, { planId: plan.id, retentionDays });
       record({ id: tenantId, name: after.name, before, after });
@@ -94,7 +98,7 @@ export const lossesOf = (
     const whose = own[signal] === undefined ? '' : ' (the organization’s retention)';
     losses.push({
       path: `retentionDays.${signal}`,
-      message: `${signal} are kept for ${currentDays} days${whose}; the plan keeps ${maxDays} days, and older data is permanently deleted`,
+      message: `${signal} are stored for ${currentDays} days${whose}; the plan stores ${maxDays} days, and older data is permanently deleted`,
     });
   }
   const lost = from.entitlements.filter((name) => !to.entitlements.includes(name));

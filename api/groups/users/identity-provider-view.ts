@@ -17,7 +17,7 @@ const fields = {
   scopes: z
     .array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,128}$/))
     .max(20)
-    .refine((scopes) => scopes.includes('openid'), 'must hold openid'),
+    .refine((scopes) => scopes.includes('openid'), 'must contain openid'),
   roleMapping: RoleMapping.nullable().describe('null: the organization manages roles'),
   defaultRole: MappedRole.nullable().describe('Role of new people without a mapped role; null denies them access'),
 };

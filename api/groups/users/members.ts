@@ -127,7 +127,7 @@ const refuseWhileOnCall = async (own: Pick<TenantDocuments, 'collection'>, userI
     ...policies.items.map(({ name, id }) => `escalation policy “${name}” (${id})`),
   ];
   if (names.length === 0) return;
-  throw new ApiError('CONFLICT', `the user is in use by ${names.join(', ')}: take the user out of them first`);
+  throw new ApiError('CONFLICT', `the user is in use by ${names.join(', ')}: remove the user from them first`);
 };
 
 export const resetMemberMultiFactor = defineOperation({

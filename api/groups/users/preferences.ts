@@ -38,7 +38,7 @@ export const putPreferences = defineOperation({
         throw invalid('defaultProjectId', 'is not a project of this organization');
       for (const [index, { contactId }] of body.contacts.entries())
         if ((await of(tenantId).collection(contacts).find(contactId))?.ownerId !== userId)
-          throw invalid(`contacts.${index}.contactId`, 'is no contact of yours');
+          throw invalid(`contacts.${index}.contactId`, 'is not one of your contacts');
       const stored = of(tenantId).collection(preferences);
       const before = await stored.find(userId);
       if (hasAlready(chosenIn(before), body)) {

@@ -75,7 +75,7 @@ const refuseBeyondPlan = (requestedDays: Readonly<Record<string, number | null |
   const details = signals.flatMap((signal): Detail[] => {
     const maxDays = plan.retentionDays[signal];
     if ((requestedDays[signal] ?? 0) <= maxDays) return [];
-    return [{ path: `days.${signal}`, message: `the plan ${plan.name} keeps ${signal} for at most ${maxDays} days` }];
+    return [{ path: `days.${signal}`, message: `the plan ${plan.name} stores ${signal} for at most ${maxDays} days` }];
   });
   if (details.length > 0) throw invalidFields(details);
 };

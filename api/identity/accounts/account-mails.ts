@@ -32,7 +32,7 @@ export const passwordResetMail = (settings: Addresses, to: string, token: string
   to,
   subject: 'Choose a new password for OIQ',
   paragraphs: [
-    'Someone, hopefully you, asked to reset the OIQ password of this address.',
+    'Someone, hopefully you, requested a reset of the OIQ password of this address.',
     'The link works once, for an hour. If it was not you, ignore this message: your password stays as it is.',
   ],
   link: { text: 'Choose a new password', url: linkTo(settings, 'reset-password', token) },
@@ -43,7 +43,7 @@ export const noPasswordMail = (settings: Addresses, to: string): MailDraft => ({
   to,
   subject: 'Signing in to OIQ',
   paragraphs: [
-    'Someone, hopefully you, asked to reset the OIQ password of this address.',
+    'Someone, hopefully you, requested a reset of the OIQ password of this address.',
     'This account has no password: sign in through your organization’s identity provider.',
   ],
   link: { text: 'Sign in', url: linkTo(settings, 'login') },
@@ -54,7 +54,7 @@ export const passwordChangedMail = (settings: Addresses, to: string): MailDraft 
   subject: 'Your password for OIQ was changed',
   paragraphs: [
     'The OIQ password of this address was changed, and all its sessions were ended.',
-    'If it was not you, reset the password at once and tell an Owner of your organization.',
+    'If it was not you, reset the password at once and contact an Owner of your organization.',
   ],
   link: { text: 'Sign in', url: linkTo(settings, 'login') },
 });
@@ -85,7 +85,7 @@ export const signInChangedMail = (settings: Addresses, to: string, happened: str
   subject: 'Your sign-in settings on OIQ were changed',
   paragraphs: [
     happened,
-    'If it was not you, change your password at once, check your sessions, and tell an Owner of your organization.',
+    'If it was not you, change your password at once, check your sessions, and contact an Owner of your organization.',
   ],
   link: { text: 'Sign in', url: linkTo(settings, 'login') },
 });
@@ -98,7 +98,7 @@ export const factorResetMail = (
   subject: 'Your second factor for OIQ was removed',
   paragraphs: [
     `${plainName(by)}, of the organization “${plainName(organization)}”, removed your second factor for OIQ. You can now sign in with the password alone.`,
-    'After you sign in, set up a second factor again. If you did not ask for this, tell an Owner of your organization.',
+    'After you sign in, set up a second factor again. If you did not request this, contact an Owner of your organization.',
   ],
   link: { text: 'Sign in', url: linkTo(settings, 'login') },
 });

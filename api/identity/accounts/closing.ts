@@ -39,7 +39,7 @@ export const reopenOrganization = async (
   )(async ({ of, record }) => {
     const stored = of(organizationsTenant).collection(organizations);
     const before = await stored.find(id);
-    if (before === undefined) throw new Error(`there is no organization ${id}`);
+    if (before === undefined) throw new Error(`organization ${id} does not exist`);
     if (!before.closed) throw new Error(`the organization ${before.name} is not closed`);
     if (before.closed.erased || Date.parse(before.closed.eraseAt) <= ports.clock.now())
       throw new Error(`the organization was closed on ${before.closed.at.slice(0, 10)}: its data is erased`);

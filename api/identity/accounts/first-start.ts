@@ -82,7 +82,7 @@ export const makeFirstStart = async (
         .collection(licenseKeys)
         .insert(
           licenseKeyFields(licenseKey, {
-            name: `First key, made ${now.slice(0, 10)}`,
+            name: `First key, created ${now.slice(0, 10)}`,
             projectId: 'default',
             expiresAt: null,
           }),

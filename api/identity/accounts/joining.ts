@@ -15,7 +15,7 @@ import { makeOrganization } from './organization.ts';
 export type JoinToken = Extract<OneTimeToken, { purpose: 'invitation' | 'registration' }> & Stored;
 
 const invalidInvitation = (): ApiError =>
-  new ApiError('TOKEN_INVALID', 'this invitation was withdrawn, or its organization is gone; ask for a new one');
+  new ApiError('TOKEN_INVALID', 'this invitation was withdrawn, or its organization was deleted; request a new one');
 
 /** Address to which the token was mailed. */
 export const addressOf = async ({ documents }: Pick<IdentityPorts, 'documents'>, token: JoinToken): Promise<string> => {

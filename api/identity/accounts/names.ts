@@ -11,7 +11,7 @@ const oneLine = (what: string) =>
     .regex(/^[^\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]*$/, 'must be one line, without bidirectional controls')
     .describe(what);
 
-export const PersonName = oneLine('What others call this person');
+export const PersonName = oneLine('Display name of the person');
 export const OrganizationName = oneLine('Name of the organization');
 
 /** An e-mail address, converted to lower case */

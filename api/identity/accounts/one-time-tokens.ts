@@ -8,7 +8,7 @@ type Purpose = OneTimeToken['purpose'];
 type Of<Name extends Purpose> = Extract<OneTimeToken, { purpose: Name }>;
 
 const invalidToken = (): ApiError =>
-  new ApiError('TOKEN_INVALID', 'this link is wrong, was used already, or is too old; ask for a new one');
+  new ApiError('TOKEN_INVALID', 'this link is wrong, was used already, or is too old; request a new one');
 
 const storedIn = (scope: Pick<Documents, 'of'>) => scope.of(oneTimeTokensTenant).collection(oneTimeTokens);
 

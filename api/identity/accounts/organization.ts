@@ -28,7 +28,7 @@ export const makeOrganization = async (
   },
 ): Promise<{ organization: Organization & Stored; membership: Membership & Stored }> => {
   if ((await of(plansTenant).collection(plans).find(planId)) === undefined)
-    throw new Error(`OIQ_NEW_ORGANIZATION_PLAN: there is no plan ${planId}`);
+    throw new Error(`OIQ_NEW_ORGANIZATION_PLAN: plan ${planId} does not exist`);
   const organization = await of(organizationsTenant)
     .collection(organizations)
     .insert({ id, name, planId, retentionDays: {}, shards: 1, disabled: false });

@@ -18,7 +18,7 @@ export const setShards = async (
   )(async ({ of, record }) => {
     const stored = of(organizationsTenant).collection(organizations);
     const before = await stored.find(id);
-    if (before === undefined) throw new Error(`there is no organization ${id}`);
+    if (before === undefined) throw new Error(`organization ${id} does not exist`);
     const after = await stored.update(id, { shards });
     record({ id, name: before.name, before, after, tenantId: id, actor: systemActor('command line') });
     return { before: before.shards, after };

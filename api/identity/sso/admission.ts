@@ -56,7 +56,7 @@ export const admit = async (admitting: Admitting, ports: IdentityPorts): Promise
     return forbidden(message);
   };
   if (before.identity !== undefined && (before.user === undefined || before.user.disabled))
-    throw refused('this user is disabled or gone');
+    throw refused('this user is disabled or deleted');
   if (before.membership?.disabled) throw refused('this user is disabled in the organization');
   const role = mappedRole(provider, claims);
   if (role === null && before.membership?.role !== 'owner')
@@ -138,7 +138,7 @@ const refuseLostDomain = async (admitting: Admitting, { outbound, secretBox }: I
   const proved = await isProved({ outbound, box: secretBox }, admitting.tenantId, domain);
   if (proved === undefined)
     throw new ApiError('UNAVAILABLE', `the DNS record that proves ${domain} cannot be looked up now; try again later`);
-  if (!proved) throw forbidden(`the DNS record that proved that ${domain} is the organization’s is gone`);
+  if (!proved) throw forbidden(`the DNS record that proved the organization’s ownership of ${domain} no longer exists`);
 };
 
 const makeUser = async (scope: AuditedTransaction, { claims }: Admitting, email: string): Promise<User & Stored> => {
@@ -147,7 +147,7 @@ const makeUser = async (scope: AuditedTransaction, { claims }: Admitting, email:
   if (same.items.length > 0)
     throw new ApiError(
       'CONFLICT',
-      `there is a user ${email} already: sign in with the password, and link the identity provider from there`,
+      `the user ${email} already exists: sign in with the password, and link the identity provider from there`,
     );
   const name = typeof claims['name'] === 'string' ? claims['name'].replace(/\p{Cc}+/gu, ' ').slice(0, 256) : '';
   const user = await people.insert({ id: randomUUID(), email, name, passwordHash: null, disabled: false });

@@ -37,7 +37,7 @@ export const storeFlow = (request: RequestFacts, box: SecretBox, flow: Flow): vo
   setCookie(request, box.seal(purpose, JSON.stringify(flow)), new Date(flow.expiresAtMs));
 
 const lost = () =>
-  unauthenticated('this sign-in was not begun in this browser, took too long, or was finished before; begin again');
+  unauthenticated('this sign-in was not started in this browser, took too long, or was finished before; start again');
 
 /** Consumes the flow of the returning browser. Throws `UNAUTHENTICATED` if there is none with the state. */
 export const consumeFlow = async (

@@ -32,7 +32,7 @@ export type Claims = Readonly<Record<string, unknown>> & { readonly iss: string;
 
 /** Returns why an issuer's address is unusable; undefined if it is usable. */
 export const issuerProblem = (issuer: string): string | undefined => {
-  if (!URL.canParse(issuer)) return 'is no address';
+  if (!URL.canParse(issuer)) return 'is not an address';
   const { protocol, host, search, hash, username } = new URL(issuer);
   if (search !== '' || hash !== '' || username !== '') return 'is an address without a query, a fragment and a user';
   if (protocol === 'https:' || (protocol === 'http:' && isLoopback(host))) return undefined;
@@ -61,7 +61,7 @@ const refuseBadEndpoints = (configuration: Configuration): void => {
     const value: unknown = server[name];
     const isText = typeof value === 'string' && value.length <= maxAddressLength;
     // An endpoint may contain a query.
-    const problem = isText ? issuerProblem(value.replace(/\?[^#]*/, '')) : 'is no address';
+    const problem = isText ? issuerProblem(value.replace(/\?[^#]*/, '')) : 'is not an address';
     if (problem !== undefined) throw new Error(`its ${name} ${problem}`);
   }
 };
@@ -91,7 +91,7 @@ export const discover = async (
 const bodyOf = (body: unknown): string | null => {
   if (body === undefined || body === null) return null;
   if (typeof body === 'string' || body instanceof URLSearchParams) return String(body);
-  throw new TypeError('a body of this form is not sent');
+  throw new TypeError('a body of this type is not supported');
 };
 
 /** Like `discover`, for a sign-in: throws `UNAVAILABLE` when the provider does not answer. */
@@ -107,7 +107,7 @@ export const discoverNow = async (client: Client, outbound: Outbound): Promise<C
 export const reasonOf = (error: unknown): string => {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause instanceof OutboundError) return cause.message;
-  return error instanceof Error ? error.message : 'it does not answer as OpenID Connect says';
+  return error instanceof Error ? error.message : 'its answer does not conform to OpenID Connect';
 };
 
 /** Returns the address to which the browser is redirected. */
@@ -156,6 +156,6 @@ export const claimsOf = async (
           cause: error,
         });
     const detail = cause instanceof AuthorizationResponseError ? `: it says ${cause.error}` : '';
-    throw unauthenticated(`the identity provider’s answer cannot be used to sign in${detail}; begin again`);
+    throw unauthenticated(`the identity provider’s answer cannot be used to sign in${detail}; start again`);
   }
 };

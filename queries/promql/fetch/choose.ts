@@ -87,7 +87,7 @@ const textsOf = (keys: readonly string[], texts: readonly string[]): Texts => {
 };
 
 const tooManySeries = (): PromqlError =>
-  new PromqlError('execution', `the query exceeds the limit of ${maxSeries} series: take matchers that choose fewer`);
+  new PromqlError('execution', `the query exceeds the limit of ${maxSeries} series: use matchers that select fewer`);
 
 /** Stored metrics to read; undefined for all. */
 interface Metrics {

@@ -101,7 +101,7 @@ class Reader {
 
   skip(type: string, rows: number): void {
     const width = widths[type];
-    if (width === undefined) throw new Error(`columns of the type ${type} are not passed over`);
+    if (width === undefined) throw new Error(`columns of the type ${type} cannot be skipped`);
     this.at += width * rows;
   }
 
@@ -128,7 +128,7 @@ class Reader {
       case 'UInt8':
         return Float64Array.from(new Uint8Array(...this.#aligned(rows), rows));
       default:
-        throw new Error(`columns of the type ${type} are not read as numbers`);
+        throw new Error(`columns of the type ${type} cannot be read as numbers`);
     }
   }
 }
@@ -143,8 +143,7 @@ export const textsOf = (bytes: Uint8Array): string[] => {
     if (width === 0) continue;
     reader.text();
     const type = reader.text();
-    if (width !== 1 || type !== 'String')
-      throw new Error(`one column of texts was expected, and not ${width} of ${type}`);
+    if (width !== 1 || type !== 'String') throw new Error(`expected one column of strings, not ${width} of ${type}`);
     reader.texts(rows, texts);
   }
   return texts;

@@ -69,7 +69,7 @@ export const compareTraces = async (
   if (search === undefined && status === undefined && minDurationNs === undefined && maxDurationNs === undefined)
     throw invalid(
       'selection',
-      'is required, or minDuration, maxDuration or status: they say what is compared with the rest',
+      'is required, or minDuration, maxDuration or status: they select what is compared with the rest',
     );
   const sample = new Sample(selection, range);
   const sizes = await sample.measure(reading);
@@ -139,6 +139,6 @@ const itemOf = (each: Difference): Omit<TraceComparison['items'][number], 'corre
     selected: { count: a, share: a / n },
     baseline: { count: b, share: b / m },
     interval: [each.interval.low, each.interval.high],
-    lift: b === 0 ? { value: null, reason: 'none of the others has it' } : a / n / (b / m),
+    lift: b === 0 ? { value: null, reason: 'not in the baseline' } : a / n / (b / m),
   };
 };

@@ -112,7 +112,7 @@ const isNumeric = ({ values, numbers }: FieldRow): boolean => numbers === values
 /** Returns why a field is omitted. An id has a unique value nearly everywhere, so none of its values can stand out. */
 const reasonOf = ({ values, occurrences }: FieldRow): string | undefined =>
   Number(values) > maxValues && Number(values) > Number(occurrences) / 2
-    ? `${values} values in ${occurrences} places: it looks like an id`
+    ? `${values} values in ${occurrences} occurrences: probably an id`
     : undefined;
 
 const readFields = (reading: Reading, sample: Sample): Promise<FieldRow[]> => {

@@ -72,14 +72,14 @@ const seriesOf = (
     const labels = sorted({ ...all, ...own, __name__: record });
     const key = keyOf(labels);
     if (key.length > maxLabelText)
-      return `a series has labels of ${key.length} characters, and ${maxLabelText} are the most that are recorded`;
+      return `a series has labels of ${key.length} characters; the maximum is ${maxLabelText}`;
     made.set(key, { labels, value });
   }
   // In Prometheus's wording.
   if (made.size < elements.length) return 'vector contains metrics with the same labelset after applying rule labels';
   if (limit > 0 && made.size > limit) return `exceeded limit of ${limit} with ${made.size} series`;
   if (made.size > left)
-    return `the rules of the group give more than ${maxRecordedSeries} series: divide the group, or take expressions that give fewer`;
+    return `the rules of the group return more than ${maxRecordedSeries} series: split the group, or use expressions that return fewer series`;
   return made;
 };
 
@@ -192,7 +192,7 @@ export const evaluateGroup = async (
     const durationMs = (performance.now() - begun) / round.length;
     for (const [at, index] of round.entries()) {
       const left = maxRecordedSeries - recording.size;
-      const answered = answers[at] ?? { error: 'the expression was not asked' };
+      const answered = answers[at] ?? { error: 'the expression was not run' };
       const made = seriesOf(rules[index] as RecordingRule, answered, { limit: group.limit, left });
       if (typeof made === 'string') recording.retain(index);
       else recording.write(index, made);

@@ -7,7 +7,7 @@ import { duration, minInterval } from '../durations.ts';
 const maxRecordingRules = 500;
 
 const name = z.string().min(1).max(256);
-const labelName = name.refine((text) => text !== '__name__', 'is the name of the series: say it as `record`');
+const labelName = name.refine((text) => text !== '__name__', 'is the name of the series: set it as `record`');
 
 const RecordingRuleFields = z.strictObject({
   record: name.describe('Name of the recorded series'),

@@ -28,7 +28,7 @@ interface RunOptions {
 }
 
 const tooLate = (withinMs: number): string =>
-  `the group had no answer within ${withinMs / 1000} seconds, as rules before this one took too long`;
+  `the group had no response within ${withinMs / 1000} seconds, because earlier rules took too long`;
 
 const answeredBy = ({ value }: Evaluated): Answered => {
   if (value.type === 'vector') return { elements: value.elements };

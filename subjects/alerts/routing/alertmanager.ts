@@ -127,10 +127,10 @@ const read = (text: string): Fields => {
     if (isFields(value)) return value;
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    throw new AlertmanagerFileError([{ path: '', message: `this is not YAML: ${error.text}` }]);
+    throw new AlertmanagerFileError([{ path: '', message: `this is not valid YAML: ${error.text}` }]);
   }
   throw new AlertmanagerFileError([
-    { path: '', message: 'this is not a configuration file of Alertmanager: it has no fields' },
+    { path: '', message: 'this is not an Alertmanager configuration file: it has no fields' },
   ]);
 };
 
@@ -168,12 +168,11 @@ export const importAlertmanager = (text: string): ImportedRouting => {
     const integrations = integrationsOf(receiver);
     if (integrations.length === 0) return [];
     return [
-      `receiver ${String(receiver['name'])} had ${integrations.join(', ')}: make channels for them and name them in its channelIds`,
+      `receiver ${String(receiver['name'])} had ${integrations.join(', ')}: create channels for them and name them in its channelIds`,
     ];
   });
   for (const field of ['global', 'templates', 'tracing'])
-    if (file[field] !== undefined)
-      notes.push(`${field} is left out: channels have settings and templates of their own`);
+    if (file[field] !== undefined) notes.push(`${field} is omitted: channels have their own settings and templates`);
   return { routing: result.data, notes };
 };
 

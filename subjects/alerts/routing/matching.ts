@@ -21,7 +21,7 @@ const wholeRegex = (value: string) => regexOf(`^(?-s:(?:${value}))$`);
 export const matcherProblem = ({ operator, value }: Matcher): string | undefined => {
   if (operator === '=' || operator === '!=') return undefined;
   const compiled = wholeRegex(value);
-  return typeof compiled === 'string' ? `is not an expression: ${compiled}` : undefined;
+  return typeof compiled === 'string' ? `is not a valid expression: ${compiled}` : undefined;
 };
 
 const testOf = ({ name, operator, value }: Matcher): ((labels: Labels) => boolean) => {

@@ -27,7 +27,7 @@ const intervalProblems = (route: Route, path: string, intervals: ReadonlySet<str
       .filter((name) => !intervals.has(name))
       .map((name) => ({
         path: `${path}.${field}`,
-        message: `names ${name}, which is not among the time intervals`,
+        message: `names ${name}, which is not a defined time interval`,
       })),
   );
 
@@ -38,10 +38,10 @@ const routeProblems = (
 ): RoutingProblem[] => {
   const found = matchersProblems(route.matchers, `${path}.matchers`);
   if (route.receiver !== undefined && !known.receivers.has(route.receiver))
-    found.push({ path: `${path}.receiver`, message: `names ${route.receiver}, which is not among the receivers` });
+    found.push({ path: `${path}.receiver`, message: `names ${route.receiver}, which is not a defined receiver` });
   found.push(...intervalProblems(route, path, known.intervals));
   if (route.groupBy?.includes('...') === true && route.groupBy.length > 1)
-    found.push({ path: `${path}.groupBy`, message: 'holds ... and other labels: ... means all labels' });
+    found.push({ path: `${path}.groupBy`, message: 'contains ... and other labels: ... already means all labels' });
   for (const name of twice(route.groupBy ?? []))
     found.push({ path: `${path}.groupBy`, message: `names ${name} twice` });
   for (const field of ['groupInterval', 'repeatInterval'] as const)
@@ -57,11 +57,11 @@ export const routingProblems = ({ route, receivers, inhibitRules, timeIntervals 
   const found: RoutingProblem[] = [];
   const refuse = (path: string, message: string): void => void found.push({ path, message });
   if (route.receiver === undefined) refuse('route.receiver', 'is missing: the root needs a receiver');
-  if (route.matchers.length > 0) refuse('route.matchers', 'must be empty: the root takes every alert');
-  if (route.continue) refuse('route.continue', 'must be false: there is no route beside the root');
+  if (route.matchers.length > 0) refuse('route.matchers', 'must be empty: the root matches every alert');
+  if (route.continue) refuse('route.continue', 'must be false: the root has no sibling routes');
   for (const field of ['muteTimeIntervals', 'activeTimeIntervals'] as const)
-    if (route[field].length > 0) refuse(`route.${field}`, 'must be empty at the root: put them on routes below it');
-  if (countOf(route) > maxRoutes) refuse('route', `has ${countOf(route)} routes; ${maxRoutes} are allowed`);
+    if (route[field].length > 0) refuse(`route.${field}`, 'must be empty at the root: set them on child routes');
+  if (countOf(route) > maxRoutes) refuse('route', `has ${countOf(route)} routes; the maximum is ${maxRoutes}`);
   const names = receivers.map(({ name }) => name);
   for (const name of twice(names)) refuse('receivers', `holds ${name} twice`);
   const intervals = timeIntervals.map(({ name }) => name);

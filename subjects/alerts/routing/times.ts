@@ -101,5 +101,5 @@ export const mutedByTime = (
   const muting = muteTimeIntervals.find(holds);
   if (muting !== undefined) return `it is muted by the time interval ${muting}`;
   if (activeTimeIntervals.length === 0 || activeTimeIntervals.some(holds)) return undefined;
-  return `none of the active time intervals holds: ${activeTimeIntervals.join(', ')}`;
+  return `no active time interval applies: ${activeTimeIntervals.join(', ')}`;
 };

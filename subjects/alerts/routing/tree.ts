@@ -106,7 +106,7 @@ export const explainRoutes = (route: CompiledRoute, labels: Labels): RouteStep[]
   });
   const unmet = route.matching.unmet(labels);
   if (unmet !== undefined) {
-    const has = Object.hasOwn(labels, unmet.name) ? `is ${JSON.stringify(labels[unmet.name])}` : 'is not there';
+    const has = Object.hasOwn(labels, unmet.name) ? `is ${JSON.stringify(labels[unmet.name])}` : 'is not set';
     return [step('not matched', `${matchersText([unmet])} does not hold: the label ${has}`)];
   }
   const below: RouteStep[] = [];
@@ -114,7 +114,7 @@ export const explainRoutes = (route: CompiledRoute, labels: Labels): RouteStep[]
   let isOver = false;
   for (const child of route.routes) {
     if (isOver) {
-      const reason = `route ${reached?.id} beside it matched, and does not continue`;
+      const reason = `the sibling route ${reached?.id} matched and does not continue`;
       below.push({ ...explainedAs(child), outcome: 'not tried', reason });
       continue;
     }
@@ -124,9 +124,9 @@ export const explainRoutes = (route: CompiledRoute, labels: Labels): RouteStep[]
     isOver = !child.continues;
   }
   if (reached !== undefined)
-    return [step('passed on', 'its matchers hold, and so do those of a route below'), ...below];
-  const reason = route.matchers.length === 0 ? 'it takes everything' : 'its matchers hold';
-  return [step('reached', route.routes.length === 0 ? reason : `${reason}, and no route below matches`), ...below];
+    return [step('passed on', 'its matchers match, and so do those of a child route'), ...below];
+  const reason = route.matchers.length === 0 ? 'it matches every alert' : 'its matchers match';
+  return [step('reached', route.routes.length === 0 ? reason : `${reason}, and no child route matches`), ...below];
 };
 
 const explainedAs = ({ id, receiver, matchers }: CompiledRoute) => ({ id, receiver, matchers: matchersText(matchers) });

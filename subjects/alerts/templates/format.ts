@@ -127,7 +127,7 @@ export const printf = (format: string, values: readonly Value[]): string => {
     if (verb === '%') return '%';
     if (verb === '') return '%!(NOVERB)';
     if (Number(width) > widest || Number(precision ?? 0) > widest)
-      throw new TemplateError(`a figure of a format is wider than ${widest}`);
+      throw new TemplateError(`a number in a format exceeds the maximum width of ${widest}`);
     if (at >= values.length) return `%!${verb}(MISSING)`;
     const value = values[at++] as Value;
     const parts = {

@@ -11,7 +11,7 @@ export type TemplateFunction = (given: readonly Value[], nowMs: number) => Value
 const withArity =
   (count: number, call: (...given: Value[]) => Value): TemplateFunction =>
   (given) => {
-    if (given.length !== count) throw new TemplateError(`a function takes ${count} values and got ${given.length}`);
+    if (given.length !== count) throw new TemplateError(`a function expects ${count} values and got ${given.length}`);
     return call(...given);
   };
 const ofText = (call: (text: string) => Value): TemplateFunction =>
@@ -46,7 +46,7 @@ const comparing = (holds: (order: number) => boolean): TemplateFunction =>
 
 const elementOf = (items: readonly Value[], place: number): Value => {
   const found = items[place];
-  if (found === undefined) throw new TemplateError(`there is no place ${place}`);
+  if (found === undefined) throw new TemplateError(`index ${place} does not exist`);
   return found;
 };
 
@@ -75,10 +75,10 @@ const index: TemplateFunction = ([from = null, ...keys]) => {
     if (value instanceof Map) value = (value.get(textIn(key)) as Value | undefined) ?? '';
     else if (typeof value === 'string') {
       const byte = Buffer.from(value, 'utf8')[wholeOf(key)];
-      if (byte === undefined) throw new TemplateError(`there is no place ${textOf(key)}`);
+      if (byte === undefined) throw new TemplateError(`index ${textOf(key)} does not exist`);
       value = BigInt(byte);
     } else if (Array.isArray(value)) value = elementOf(value, wholeOf(key));
-    else throw new TemplateError(`${textOf(value)} has no places`);
+    else throw new TemplateError(`${textOf(value)} cannot be indexed`);
   }
   return value;
 };
@@ -129,7 +129,7 @@ const pattern = (text: string): RE2JS => {
     if (compiled.programSize() > maxInstructions) throw new Error('too large, repeat less');
     return compiled;
   } catch (error) {
-    throw new TemplateError(`${JSON.stringify(text)} is no regular expression: ${(error as Error).message}`);
+    throw new TemplateError(`${JSON.stringify(text)} is not a valid regular expression: ${(error as Error).message}`);
   }
 };
 
@@ -177,7 +177,7 @@ const unitSeconds: Readonly<Record<string, number>> = {
 const parseDuration = (text: string): number => {
   if (text === '0') return 0;
   const found = /^(-?)(?=\d)(\d+y)?(\d+w)?(\d+d)?(\d+h)?(\d+m)?(\d+s)?(\d+ms)?$/.exec(text);
-  if (found === null) throw new TemplateError(`${JSON.stringify(text)} is no duration`);
+  if (found === null) throw new TemplateError(`${JSON.stringify(text)} is not a duration`);
   const [, sign, ...parts] = found;
   const seconds = parts.reduce((sum, part = '0s') => {
     const [, count = '0', unit = 's'] = /^(\d+)(\D+)$/.exec(part) ?? [];
@@ -208,7 +208,7 @@ export const functions: Readonly<Record<string, TemplateFunction>> = {
   js: (given) => js(textOf(print(given, 0))),
   urlquery: (given) => urlquery(textOf(print(given, 0))),
   eq: ([left = null, ...others]) => {
-    if (others.length === 0) throw new TemplateError('eq takes two values');
+    if (others.length === 0) throw new TemplateError('eq expects two values');
     return others.some((each) => order(left, each) === 0);
   },
   ne: withArity(2, (left, right) => order(left as Value, right as Value) !== 0),

@@ -58,7 +58,7 @@ export const humanizePercentage = (given: number): string => `${four(given * 100
 /** Converts seconds since the epoch to a time. */
 export const timeOf = (seconds: number): Date => {
   const time = new Date(seconds * 1000);
-  if (Number.isNaN(time.getTime())) throw new TemplateError(`${floatText(seconds)} is no time`);
+  if (Number.isNaN(time.getTime())) throw new TemplateError(`${floatText(seconds)} is not a time`);
   return time;
 };
 

@@ -89,7 +89,7 @@ class Lexer {
     while (blank.test(this.#source[from] ?? '')) from++;
     if (!this.#source.startsWith('/*', from)) return false;
     const end = this.#source.indexOf('*/', from + 2);
-    if (end < 0) throw new TemplateError('a comment has no end');
+    if (end < 0) throw new TemplateError('a comment is not closed');
     this.#at = end + 2;
     if (!this.#close()) throw new TemplateError('a comment must be alone between {{ and }}');
     this.#tokens.pop();
@@ -133,7 +133,7 @@ class Lexer {
 
   #sign(first: string): void {
     const sign = signs.find((each) => this.#source.startsWith(each, this.#at));
-    if (sign === undefined) throw new TemplateError(`${JSON.stringify(first)} is not expected`);
+    if (sign === undefined) throw new TemplateError(`${JSON.stringify(first)} is unexpected`);
     this.#at += sign.length;
     this.#push('sign', sign);
   }
@@ -159,14 +159,14 @@ class Lexer {
     const text = number.exec(this.#source)?.[0];
     if (text === undefined) return false;
     this.#at += text.length;
-    if (inName.test(this.#source[this.#at] ?? '')) throw new TemplateError(`${text} is no number`);
+    if (inName.test(this.#source[this.#at] ?? '')) throw new TemplateError(`${text} is not a number`);
     this.#push(/^[+-]?(?:\d+|0[xX].*)$/.test(text) ? 'int' : 'float', text);
     return true;
   }
 
   #raw(): void {
     const end = this.#source.indexOf('`', this.#at + 1);
-    if (end < 0) throw new TemplateError('a text in ` has no end');
+    if (end < 0) throw new TemplateError('a string in ` is not closed');
     this.#push('string', this.#source.slice(this.#at + 1, end));
     this.#at = end + 1;
   }
@@ -175,7 +175,7 @@ class Lexer {
     let text = '';
     for (this.#at++; this.#source[this.#at] !== '"'; this.#at++) {
       const character = this.#source[this.#at];
-      if (character === undefined || character === '\n') throw new TemplateError('a text in " has no end');
+      if (character === undefined || character === '\n') throw new TemplateError('a string in " is not closed');
       text += character === '\\' ? this.#escaped() : character;
     }
     this.#at++;
@@ -190,7 +190,7 @@ class Lexer {
     const code = digits === undefined ? '' : this.#source.slice(this.#at + 1, this.#at + 1 + digits);
     const point = Number.parseInt(code, 16);
     if (digits === undefined || !/^[0-9a-fA-F]+$/.test(code) || code.length < digits || point > 0x10_ff_ff)
-      throw new TemplateError(`\\${kind} is no escape in a text`);
+      throw new TemplateError(`\\${kind} is not a valid escape in a string`);
     this.#at += digits;
     return String.fromCodePoint(point);
   }

@@ -45,7 +45,7 @@ class Parser {
 
   run(): readonly Node[] {
     const { nodes, ended } = this.#list();
-    if (ended !== '') throw new TemplateError(`{{ ${ended} }} has no beginning`);
+    if (ended !== '') throw new TemplateError(`{{ ${ended} }} has no opening action`);
     return nodes;
   }
 
@@ -68,7 +68,7 @@ class Parser {
   }
 
   #nested<Result>(parse: () => Result): Result {
-    if (++this.#depth > deepest) throw new TemplateError(`it is nested deeper than ${deepest} levels`);
+    if (++this.#depth > deepest) throw new TemplateError(`it is nested more than ${deepest} levels deep`);
     const result = parse();
     this.#depth--;
     return result;
@@ -110,7 +110,7 @@ class Parser {
       case 'define':
       case 'template':
       case 'block':
-        throw new TemplateError(`${word} is not known here`);
+        throw new TemplateError(`${word} is unknown here`);
       default:
         return { kind: 'action', pipeline: this.#pipeline('close') };
     }
@@ -168,9 +168,7 @@ class Parser {
   #ended(end: 'close' | ')'): void {
     const { kind, text } = this.#next();
     if (end === 'close' ? kind === 'close' : kind === 'sign' && text === end) return;
-    throw new TemplateError(
-      end === ')' && kind === 'close' ? ') is missing' : `${JSON.stringify(text)} is not expected`,
-    );
+    throw new TemplateError(end === ')' && kind === 'close' ? ') is missing' : `${JSON.stringify(text)} is unexpected`);
   }
 
   #declaration(maxNames: number): { readonly names: readonly string[]; readonly assigns: boolean } {
@@ -199,7 +197,7 @@ class Parser {
   }
 
   #declared(name: string): string {
-    if (!this.#variables.includes(name)) throw new TemplateError(`the variable ${name} is not known`);
+    if (!this.#variables.includes(name)) throw new TemplateError(`the variable ${name} is unknown`);
     return name;
   }
 
@@ -209,7 +207,7 @@ class Parser {
       this.#skipSpace();
       if (this.#token.kind === 'close' || this.#isSign('|') || this.#isSign(')')) break;
       operands.push(this.#nested(() => this.#operand()));
-      if (!this.#isBehindOperand()) throw new TemplateError(`${JSON.stringify(this.#token.text)} is not expected`);
+      if (!this.#isBehindOperand()) throw new TemplateError(`${JSON.stringify(this.#token.text)} is unexpected`);
     }
     if (operands.length === 0) throw new TemplateError('a value is missing');
     return operands;
@@ -223,7 +221,7 @@ class Parser {
   #operand(): Operand {
     let operand = this.#term();
     for (let count = 0; this.#token.kind === 'field'; count++) {
-      if (count >= deepest) throw new TemplateError(`it is nested deeper than ${deepest} levels`);
+      if (count >= deepest) throw new TemplateError(`it is nested more than ${deepest} levels deep`);
       operand = { kind: 'field', of: operand, name: this.#next().text };
     }
     return operand;
@@ -250,14 +248,14 @@ class Parser {
       default:
         if (text === '.') return { kind: 'dot' };
         if (text === '(') return { kind: 'pipeline', pipeline: this.#pipeline(')') };
-        throw new TemplateError(kind === 'end' ? '}} is missing' : `${JSON.stringify(text)} is not expected`);
+        throw new TemplateError(kind === 'end' ? '}} is missing' : `${JSON.stringify(text)} is unexpected`);
     }
   }
 
   #named(name: string): Operand {
     if (name === 'true' || name === 'false') return { kind: 'constant', value: name === 'true' };
     if (name === 'nil') return { kind: 'nil' };
-    if (!this.#known(name)) throw new TemplateError(`the function ${name} is not known here`);
+    if (!this.#known(name)) throw new TemplateError(`the function ${name} is unknown here`);
     return { kind: 'function', name };
   }
 }

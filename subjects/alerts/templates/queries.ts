@@ -32,7 +32,7 @@ export const withTextAnswers = async <Made>(make: (queried: Queried) => Made, qu
       const known = answers.get(key);
       if (known !== undefined || pending.has(key)) return known;
       if (answers.size + pending.size >= maxQuestions)
-        return { error: `its texts ask more than ${maxQuestions} queries at a time` };
+        return { error: `its templates run more than ${maxQuestions} queries at a time` };
       pending.set(key, { expression, atMs });
       return undefined;
     });

@@ -80,7 +80,7 @@ class Run {
 
   #bounded<Given extends Value>(value: Given): Given {
     if (typeof value === 'string' && value.length > limits.length)
-      throw new TemplateError(`it makes a text of more than ${limits.length} letters`);
+      throw new TemplateError(`it produces a text of more than ${limits.length} characters`);
     return value;
   }
 
@@ -159,7 +159,8 @@ class Run {
     this.#step();
     if (first === undefined) return null;
     if (first.kind === 'function') return this.#call(first.name, given, piped, dot);
-    if (given.length > 0 || piped.length > 0) throw new TemplateError('a value that is no function is given values');
+    if (given.length > 0 || piped.length > 0)
+      throw new TemplateError('arguments are passed to a value that is not a function');
     return this.#value(first, dot);
   }
 
@@ -167,7 +168,7 @@ class Run {
     if (name === 'and' || name === 'or') return this.#decide(name === 'or', given, piped, dot);
     if (name === 'query') return this.#query([...given.map((operand) => this.#value(operand, dot)), ...piped]);
     const call = functions[name];
-    if (call === undefined) throw new TemplateError(`the function ${name} is not known here`);
+    if (call === undefined) throw new TemplateError(`the function ${name} is unknown here`);
     const values = [...given.map((operand) => this.#value(operand, dot)), ...piped];
     const { steps, characters } = costOf(name);
     this.#step(steps);
@@ -176,10 +177,10 @@ class Run {
   }
 
   #query([expression = null, ...others]: readonly Value[]): Value {
-    if (others.length > 0) throw new TemplateError('query takes one expression');
-    if (++this.#queries > limits.queries) throw new TemplateError(`it asks more than ${limits.queries} queries`);
+    if (others.length > 0) throw new TemplateError('query expects one expression');
+    if (++this.#queries > limits.queries) throw new TemplateError(`it runs more than ${limits.queries} queries`);
     const answer = this.#queried?.(textIn(expression), this.#nowMs);
-    if (answer === undefined) throw new TemplateError('the query has no answer yet');
+    if (answer === undefined) throw new TemplateError('the query has no result yet');
     if ('error' in answer) throw new TemplateError(`error calling query: ${answer.error}`);
     return answer.samples.map(
       ({ labels, value }) =>
@@ -223,7 +224,7 @@ class Run {
   #field(value: Value, name: string): Value {
     if (!(value instanceof Map)) throw new TemplateError(`${textOf(value)} has no field ${name}`);
     const found = value.get(name) as Value | undefined;
-    if (found === undefined && value instanceof Fields) throw new TemplateError(`there is no field .${name}`);
+    if (found === undefined && value instanceof Fields) throw new TemplateError(`the field .${name} does not exist`);
     return found === undefined ? '' : found;
   }
 }
@@ -232,7 +233,7 @@ const entriesOf = (value: Value): readonly (readonly [Value, Value])[] => {
   if (value instanceof Map) return [...value];
   if (Array.isArray(value)) return value.map((each: Value, at) => [BigInt(at), each] as const);
   if (value === null) return [];
-  throw new TemplateError(`${textOf(value)} is no list`);
+  throw new TemplateError(`${textOf(value)} is not a list`);
 };
 
 /** Returns the text of a template. Throws `TemplateError` if it cannot be rendered. */

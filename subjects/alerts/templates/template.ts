@@ -10,7 +10,7 @@ const isKnown = (name: string): boolean => own.has(name) || Object.hasOwn(functi
 const read = (template: string, mayQuery: boolean): readonly Node[] | string => {
   try {
     return parseTemplate(template, (name) => {
-      if (name === 'query' && !mayQuery) throw new TemplateError('query is for annotations alone');
+      if (name === 'query' && !mayQuery) throw new TemplateError('query is available only in annotations');
       return isKnown(name);
     });
   } catch (error) {

@@ -76,27 +76,27 @@ export const figureOf = (value: Value): number => {
     if (/^nan$/i.test(value)) return Number.NaN;
     if (value !== '' && !/\s/.test(value) && !Number.isNaN(Number(value))) return Number(value);
   }
-  throw new TemplateError(`${typeof value === 'string' ? JSON.stringify(value) : textOf(value)} is no number`);
+  throw new TemplateError(`${typeof value === 'string' ? JSON.stringify(value) : textOf(value)} is not a number`);
 };
 
 export const textIn = (value: Value): string => {
-  if (typeof value !== 'string') throw new TemplateError(`${textOf(value)} is no text`);
+  if (typeof value !== 'string') throw new TemplateError(`${textOf(value)} is not a string`);
   return value;
 };
 
 /** Returns the samples of a `query` result, with `Labels` and `Value`. */
 export const samplesOf = (value: Value): readonly Fields[] => {
   if (!isItems(value) || !value.every((each) => each instanceof Fields))
-    throw new TemplateError(`${textOf(value)} is no vector of a query`);
+    throw new TemplateError(`${textOf(value)} is not a vector of a query`);
   return value as readonly Fields[];
 };
 
 export const sampleOf = (value: Value): Fields => {
-  if (!(value instanceof Fields)) throw new TemplateError(`${textOf(value)} is no sample of a query`);
+  if (!(value instanceof Fields)) throw new TemplateError(`${textOf(value)} is not a sample of a query`);
   return value;
 };
 
 export const wholeOf = (value: Value): number => {
-  if (typeof value !== 'bigint') throw new TemplateError(`${textOf(value)} is no whole number`);
+  if (typeof value !== 'bigint') throw new TemplateError(`${textOf(value)} is not an integer`);
   return Number(value);
 };

@@ -12,7 +12,7 @@ export interface Unpacked {
   readonly uid: string | undefined;
 }
 
-const ofServer = 'is what the server that it comes from says of it, and no part of the dashboard';
+const ofServer = 'is server metadata, not part of the dashboard';
 
 /** Reports the fields around a part as dropped. */
 const dropAround = (holder: Fields, exceptKey: string, ledger: Ledger): void => {

@@ -70,7 +70,7 @@ const questionsIn = (panel: Panel): string =>
 /** A text panel that replaces a panel without an equivalent in Grafana. */
 const textInstead = (panel: Panel): Fields => {
   const questions = panel.visual.kind === 'placeholder' ? panel.visual.queries.join('\n') : questionsIn(panel);
-  const content = `Grafana has no panel for this one of the kind ${panel.visual.kind}.`;
+  const content = `Grafana has no equivalent of the panel type ${panel.visual.kind}.`;
   return {
     type: 'text',
     options: {

@@ -177,7 +177,7 @@ export const readGrafana = (body: unknown): Imported | { readonly problems: read
   const settings = readSettings(classic, ledger);
   const variables = readVariables(listed, sources, ledger);
   for (const one of listed)
-    if (one['type'] === 'datasource') ledger.drop(one, 'datasource', 'is of no use for a variable that chooses one');
+    if (one['type'] === 'datasource') ledger.drop(one, 'datasource', 'is not used by a data source variable');
   const panels = layout.panels.map((placed, index) => readPanel(placed, ids[index] ?? '', sources, ledger));
   const annotations = readAnnotations(fieldsIn(at(classic, ['annotations', 'list'])), new Set(ids), sources, ledger);
   settleRest(classic, spec, ledger);
@@ -270,7 +270,7 @@ const reportOf = (reported: Reported): ImportReport => {
       const name = String(variable['name'] ?? '');
       const lost = (byPart.get(variablePaths[index] ?? '') ?? []).map((loss) =>
         choosesMetrics(variable)
-          ? { ...loss, message: 'chose a data source: panels ask the metrics of this organization' }
+          ? { ...loss, message: 'selected a data source: panels query the metrics of this organization' }
           : loss,
       );
       return {

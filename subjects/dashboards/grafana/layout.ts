@@ -64,7 +64,7 @@ const carryBox = (grid: Fields, keys: readonly string[], box: Box, ledger: Ledge
   for (const [index, value] of [box.x, undefined, box.width, box.height].entries()) {
     const key = keys[index] ?? '';
     if (value === undefined || grid[key] === value) ledger.carry(grid, key);
-    else ledger.drop(grid, key, 'runs over the edge of the grid, and ends there');
+    else ledger.drop(grid, key, 'exceeds the edge of the grid and is cut there');
   }
 };
 
@@ -75,7 +75,7 @@ const classicRepeat = (panel: Fields, ledger: Ledger): Repeat | undefined => {
   const { repeat, repeatDirection, maxPerRow } = panel;
   if (!namesVariable(repeat)) {
     for (const key of ['repeatDirection', 'maxPerRow'])
-      ledger.drop(panel, key, 'says nothing of a panel that is not repeated');
+      ledger.drop(panel, key, 'has no effect on a panel that is not repeated');
     return undefined;
   }
   ledger.carry(panel, 'repeat');
@@ -116,7 +116,7 @@ class ClassicLayout {
     const repeated = namesVariable(repeat) ? repeat : undefined;
     this.#ledger.carry(row, 'type', 'collapsed', 'collapse', 'title', ...(repeated === undefined ? [] : ['repeat']));
     for (const key of ['id', 'datasource', 'titleSize', 'height', 'repeatIteration', 'repeatRowId'])
-      if (row[key] !== null) this.#ledger.drop(row, key, 'is of no use for a row here');
+      if (row[key] !== null) this.#ledger.drop(row, key, 'is not used by rows here');
     const grid = row['gridPos'];
     // The order of rows determines their positions.
     if (isFields(grid)) this.#ledger.carry(grid, ...gridKeys);
@@ -162,7 +162,7 @@ class ClassicLayout {
 
   #dropAll(source: Fields): void {
     for (const key of Object.keys(source))
-      this.#ledger.drop(source, key, 'is a copy that Grafana made of a panel that is repeated');
+      this.#ledger.drop(source, key, 'is a copy of a repeated panel, created by Grafana');
   }
 }
 

@@ -19,7 +19,7 @@ type Mark = 'carried' | 'default' | { readonly reason: string };
 /** Part of an object that was built from the source, and the original part */
 type Part = readonly [holder: object, key: string];
 
-const unknown = 'has no place here; it is kept, and comes back on export';
+const unknown = 'is not supported here; it is preserved and restored on export';
 
 /** Returns whether a value is equivalent to a missing one. */
 const isNothing = (value: unknown): boolean =>

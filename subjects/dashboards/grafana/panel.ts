@@ -43,7 +43,7 @@ const shared = (placed: Placed, id: string, ledger: Ledger): Fields => {
   const { title, description, transparent, maxDataPoints } = panel;
   // The layout identifies the panel by the ID, which is derived from this one.
   ledger.carry(panel, 'id');
-  ledger.drop(panel, 'pluginVersion', 'is the version of Grafana that drew it');
+  ledger.drop(panel, 'pluginVersion', 'is the Grafana version that rendered it');
   if (typeof title === 'string' && title.length <= 512) ledger.carry(panel, 'title');
   if (typeof description === 'string' && description.length <= 8192) ledger.carry(panel, 'description');
   if (typeof transparent === 'boolean') ledger.carry(panel, 'transparent');
@@ -65,10 +65,10 @@ const shared = (placed: Placed, id: string, ledger: Ledger): Fields => {
 
 const unsupportedReason = (panel: Fields, foreign: readonly string[]): string | undefined => {
   const { type, libraryPanel, targets } = panel;
-  if (isFields(libraryPanel)) return 'it is a panel of a library, which the document does not hold';
-  if (!isKnownType(type)) return `there is no panel of the type ${String(type).slice(0, 128)} here`;
+  if (isFields(libraryPanel)) return 'it is a library panel, which the document does not contain';
+  if (!isKnownType(type)) return `the panel type ${String(type).slice(0, 128)} is not supported`;
   if (foreign.length > 0 && foreign.length === fieldsIn(targets).length)
-    return `what it asks is not kept here: ${[...new Set(foreign)].join(', ').slice(0, 512)}`;
+    return `its queries are not supported: ${[...new Set(foreign)].join(', ').slice(0, 512)}`;
   return undefined;
 };
 
@@ -135,7 +135,7 @@ export const readPanel = (placed: Placed, id: string, sources: Sources, ledger: 
     : readQueries(panel, sources, ledger);
   let reason = unsupportedReason(panel, readResult.foreign);
   if (hasNoQueries(panel['type']) || !Array.isArray(panel['targets']))
-    for (const key of ['datasource', 'targets']) ledger.drop(panel, key, 'is of no use for a panel that asks nothing');
+    for (const key of ['datasource', 'targets']) ledger.drop(panel, key, 'is not used by a panel without queries');
   if (reason === undefined) {
     dropLeftovers(sourceFields, panel, ledger);
     const read = drawn(shared(placed, id, ledger), panel, readResult, ledger);
@@ -150,7 +150,7 @@ export const readPanel = (placed: Placed, id: string, sources: Sources, ledger: 
   const fields = shared(placed, id, ledger);
   for (const key of ['gridPos', 'span', 'repeat', 'repeatDirection', 'maxPerRow']) ledger.carry(sourceFields, key);
   if (fieldsIn(panel['targets']).every(({ datasource }) => datasource !== undefined))
-    ledger.drop(panel, 'datasource', 'is named by each of its queries');
+    ledger.drop(panel, 'datasource', 'is set in each of its queries');
   settle(panel, sourceFields, ledger);
   const texts = readResult.texts.length > 0 ? readResult.texts : textsOf(panel);
   const read = withSourceFields(placeholder(fields, panel, reason, readResult.foreign, texts), sourceFields, ledger);
@@ -161,7 +161,7 @@ export const readPanel = (placed: Placed, id: string, sources: Sources, ledger: 
 const dropLeftovers = (source: Fields, panel: Fields, ledger: Ledger): void => {
   if (source !== panel) return;
   for (const key of Object.keys(source))
-    if (!isPanelKey(key)) ledger.drop(source, key, 'is of a former version of Grafana, which reads it no longer');
+    if (!isPanelKey(key)) ledger.drop(source, key, 'belongs to an earlier version of Grafana and is no longer read');
 };
 
 const settle = (panel: Fields, sourceFields: Fields, ledger: Ledger): void => {

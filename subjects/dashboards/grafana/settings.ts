@@ -7,8 +7,8 @@ import { refreshIntervals } from './defaults.ts';
 import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
 
 const cursors = ['none', 'line', 'line-and-tooltip'] as const;
-const ofServer = 'is what the server that it comes from counts, and no part of the dashboard';
-const ofForm = 'says in which form the dashboard was written';
+const ofServer = 'is a counter of the source server, not part of the dashboard';
+const ofForm = 'is the format version of the dashboard';
 /** Dropped settings: another server counts separately, and Grafana itself ignores the others. */
 const dropped: Readonly<Record<string, string>> = {
   ...Object.fromEntries(['id', 'version', 'iteration', 'gnetId', 'revision'].map((key) => [key, ofServer])),
@@ -16,7 +16,7 @@ const dropped: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     ['style', 'hideControls', 'sharedCrosshair', 'originalTitle'].map((key) => [
       key,
-      'is of a version of Grafana that is gone',
+      'belongs to a discontinued version of Grafana',
     ]),
   ),
 };
@@ -49,7 +49,7 @@ const readPicker = (timepicker: unknown, ledger: Ledger): Fields => {
   if (!isFields(timepicker)) return {};
   if (isDeepStrictEqual(timepicker['refresh_intervals'], refreshIntervals))
     ledger.markDefault(timepicker, 'refresh_intervals');
-  ledger.drop(timepicker, 'time_options', 'is of a version of Grafana that is gone');
+  ledger.drop(timepicker, 'time_options', 'belongs to a discontinued version of Grafana');
   if (typeof timepicker['hidden'] === 'boolean') ledger.carry(timepicker, 'hidden');
   return timepicker['hidden'] === true ? { pickerHidden: true } : {};
 };

@@ -69,7 +69,7 @@ const minStepMs = (minStep: string | undefined, scope: Scope, path: string): num
   if (minStep === undefined) return 0;
   const text = inText(minStep, scope);
   const ns = parseDuration(text);
-  if (ns === undefined || ns < msNs) throw invalid(path, `${text} is no step such as 30s`);
+  if (ns === undefined || ns < msNs) throw invalid(path, `${text} is not a step such as 30s`);
   return Number(ns / msNs);
 };
 
@@ -150,7 +150,7 @@ class PanelRun {
     if (query === undefined)
       throw invalid(
         'savedQueryId',
-        `the saved query ${panelQuery.savedQueryId} is not there for you, or is not understood`,
+        `the saved query ${panelQuery.savedQueryId} does not exist, is not accessible to you, or is invalid`,
       );
     const ownMs = this.#minStepMs(panelQuery);
     // A formula reads queries with the same steps.

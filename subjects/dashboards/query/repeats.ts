@@ -35,7 +35,7 @@ const valuesOf = ({ selected, options }: ResolvedVariable): readonly string[] =>
 
 const cut = (variable: string, max: number, found: number): Incompleteness => ({
   code: 'rows',
-  message: `the first ${max} of ${found} that ${variable} gives: choose fewer values`,
+  message: `the first ${max} of ${found} values of ${variable}: select fewer values`,
 });
 
 type Chosen = Readonly<Record<string, string>>;

@@ -39,7 +39,7 @@ const panelsOf = ({ panels }: DashboardFields, panelIds: readonly string[] | und
   if (panelIds === undefined) return panels;
   const names = new Set(panelIds);
   for (const id of names)
-    if (!panels.some((panel) => panel.id === id)) throw invalid('panels', `there is no panel ${id}`);
+    if (!panels.some((panel) => panel.id === id)) throw invalid('panels', `the panel ${id} does not exist`);
   return panels.filter(({ id }) => names.has(id));
 };
 

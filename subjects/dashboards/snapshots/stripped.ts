@@ -51,6 +51,6 @@ export const stripped =
       rows: result.rows.map((row) => columnIndexes.map((at) => row[at])),
       cost: { rowsRead: 0, bytesRead: 0, elapsedMs: 0, isCached: false },
       freshness: { value: null, reason: 'it is a snapshot' },
-      partial: result.partial.map(({ code }) => ({ code, message: 'the answer is not complete' })),
+      partial: result.partial.map(({ code }) => ({ code, message: 'the result is not complete' })),
     };
   };

@@ -51,7 +51,7 @@ const ofQuery = (query: Query): Condition => {
       return { is: 'all', of: [{ is: 'records', signal }, ...ofSearch(search, signal), ...fields] };
     }
     default:
-      throw new Error(`a template asks by metric, records and figures of records, not by ${query.kind}`);
+      throw new Error(`a template can query metrics, records and aggregates, not ${query.kind}`);
   }
 };
 

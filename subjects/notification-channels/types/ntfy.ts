@@ -17,7 +17,7 @@ export const ntfy = defineChannelType({
   summary: 'A notification on phones that subscribe to a topic; a page has a button that acknowledges it.',
   settings: z.strictObject({
     type: z.literal('ntfy'),
-    topic: z.string().regex(/^[\w-]{1,64}$/, 'must be letters, digits, _ and -, at most 64'),
+    topic: z.string().regex(/^[\w-]{1,64}$/, 'must consist of at most 64 letters, digits, _ and -'),
     token: token.optional().describe('Access token, if the topic is protected'),
     url: httpUrl.default('https://ntfy.sh').describe('URL of the server'),
   }),

@@ -11,8 +11,8 @@ export const telegram = defineChannelType({
   summary: 'A message from a bot to a chat.',
   settings: z.strictObject({
     type: z.literal('telegram'),
-    botToken: z.string().regex(/^\d{3,20}:[\w-]{10,100}$/, 'must be the token of a bot, such as 123456:ABC-DEF'),
-    chatId: z.string().regex(/^(?:-?\d{1,20}|@\w{1,64})$/, 'must be the id of a chat, or @ and the name of a channel'),
+    botToken: z.string().regex(/^\d{3,20}:[\w-]{10,100}$/, 'must be a bot token, such as 123456:ABC-DEF'),
+    chatId: z.string().regex(/^(?:-?\d{1,20}|@\w{1,64})$/, 'must be a chat id, or @ and the name of a channel'),
     url: httpUrl.default('https://api.telegram.org'),
   }),
   secrets: { botToken: ['url'] },

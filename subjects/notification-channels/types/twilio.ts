@@ -7,7 +7,7 @@ const phoneNumber = z.string().regex(/^\+[1-9]\d{6,14}$/, 'must be a phone numbe
 
 /** Settings of an account and its recipients */
 export const twilioSettings = {
-  accountSid: z.string().regex(/^[\w-]{1,64}$/, 'must be the id of an account, such as AC and 32 digits'),
+  accountSid: z.string().regex(/^[\w-]{1,64}$/, 'must be an account SID, such as AC and 32 digits'),
   authToken: token.describe('Auth token of the account'),
   from: phoneNumber.describe('Phone number of the account'),
   to: phoneNumber,

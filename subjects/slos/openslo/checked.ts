@@ -8,6 +8,6 @@ export const checked = (given: object, fields: Fields): SloFields | undefined =>
   const problems = success
     ? sloProblems(data)
     : error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
-  for (const { path, message } of problems) fields.fail('', `as an objective here: ${path} ${message}`);
+  for (const { path, message } of problems) fields.fail('', `as an SLO: ${path} ${message}`);
   return data;
 };

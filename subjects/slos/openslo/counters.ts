@@ -39,7 +39,8 @@ export const increaseOf = (text: string, sliceMs: number): Rewritten =>
     let problem: string | undefined;
     walk(tree, (node) => {
       if (node.kind === 'range' || node.kind === 'subquery')
-        problem = 'names no counters but a range of time: with counter true it is a counter, whose increase is taken';
+        problem =
+          'does not select a counter but a range vector: with counter: true the query must be a counter, whose increase is calculated';
       if (node.kind !== 'selector') return;
       const { start, end } = node;
       texts.set(node, `increase(${printed({ kind: 'range', selector: node, rangeMs: sliceMs, start, end })})`);

@@ -25,12 +25,12 @@ const known = ['prometheus', 'oiq'];
 const checkedType = (type: string, from: Fields, key: string): string | undefined =>
   known.includes(type.toLowerCase())
     ? type.toLowerCase()
-    : from.fail(key, `is ${type}: only prometheus and oiq are asked here`);
+    : from.fail(key, `is ${type}: only prometheus and oiq are supported`);
 
 /** Returns the type of a referenced data source. */
 const typeOfRef = (name: string, from: Fields, key: string, named: Named): string | undefined => {
   const source = named.get(nameKey('DataSource', name));
-  if (source === undefined) return from.fail(key, `names the data source ${name}, which is in none of the documents`);
+  if (source === undefined) return from.fail(key, `names the data source ${name}, which no document defines`);
   const type = source.fields.map('spec')?.text('type');
   return type === undefined
     ? from.fail(key, `names the data source ${name}, which has no type`)
@@ -50,7 +50,7 @@ const v1Part = (metric: Fields, named: Named): Part | undefined => {
   if ((ref !== undefined && !isElsewhere && ofRef === undefined) || (type !== undefined && own === undefined))
     return undefined;
   if (own !== undefined && ofRef !== undefined && own !== ofRef)
-    return source.fail('type', `is ${type}, but the data source ${ref} is of the type ${ofRef}`);
+    return source.fail('type', `is ${type}, but the data source ${ref} has the type ${ofRef}`);
   const part = partOfSpec(own ?? ofRef ?? '', source);
   source.done();
   return part;
@@ -61,7 +61,7 @@ const v2Part = (metric: Fields, named: Named): Part | undefined => {
   const ref = metric.text('dataSourceRef', !metric.has('dataSourceSpec'));
   const inline = metric.map('dataSourceSpec', false);
   if (ref !== undefined && inline !== undefined)
-    return metric.fail('dataSourceSpec', 'must be left out beside dataSourceRef');
+    return metric.fail('dataSourceSpec', 'must not be set together with dataSourceRef');
   const text = inline?.text('type');
   const own = inline === undefined || text === undefined ? undefined : checkedType(text, inline, 'type');
   const type = ref === undefined ? own : typeOfRef(ref, metric, 'dataSourceRef', named);
@@ -72,7 +72,7 @@ const v2Part = (metric: Fields, named: Named): Part | undefined => {
 
 const ratioOf = (ratio: Fields, part: (metric: Fields) => Part | undefined): Indicator | undefined => {
   const counter = ratio.flag('counter') ?? false;
-  if (ratio.has('raw')) return ratio.fail('raw', 'cannot be carried: a ratio that is given has no numbers of events');
+  if (ratio.has('raw')) return ratio.fail('raw', 'cannot be imported: a precomputed ratio has no event counts');
   const of = (key: string): Part | undefined => {
     const metric = ratio.map(key, key === 'total');
     return metric && part(metric);
@@ -110,12 +110,12 @@ export const indicatorOf = (spec: Fields, version: Version, named: Named): Indic
   }
   const name = ref ?? '';
   const sli = named.get(nameKey('SLI', name));
-  if (sli === undefined) return spec.fail(`${key}Ref`, `names the SLI ${name}, which is in none of the documents`);
+  if (sli === undefined) return spec.fail(`${key}Ref`, `names the SLI ${name}, which no document defines`);
   const before = sli.problems.length;
   const own = sli.fields.map('spec');
   const indicator = own && indicatorOfSpec(own, version, named);
   return sli.problems.length > before
-    ? spec.fail(`${key}Ref`, `names the SLI ${name}, which cannot be carried`)
+    ? spec.fail(`${key}Ref`, `names the SLI ${name}, which cannot be imported`)
     : indicator;
 };
 

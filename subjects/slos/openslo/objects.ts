@@ -96,7 +96,7 @@ export class Fields {
   }
 
   /** Reports each field that was not read. */
-  done(message = 'cannot be carried: leave it out'): void {
+  done(message = 'cannot be imported: remove it'): void {
     for (const key of this.keys) if (!this.#read.has(key) && this.has(key)) this.fail(key, message);
   }
 }
@@ -109,7 +109,7 @@ export const labelsOf = (fields: Fields, key: string): Record<string, string> =>
     const value = labels?.value(name);
     const values: readonly unknown[] = Array.isArray(value) ? value : [value];
     if (values.every((each) => ['string', 'number', 'boolean'].includes(typeof each))) texts[name] = values.join(',');
-    else labels?.fail(name, 'must be a text or a list of texts');
+    else labels?.fail(name, 'must be a string or a list of strings');
   }
   return texts;
 };
@@ -149,7 +149,12 @@ export const openSloObjects = (text: string): { objects: OpenSloObject[]; proble
       else objects.push(objectOf(value, [], of));
     } catch (error) {
       if (!(error instanceof YamlError)) throw error;
-      problems.push({ document, line: part.line + error.line - 1, field: '', message: `is no YAML: ${error.message}` });
+      problems.push({
+        document,
+        line: part.line + error.line - 1,
+        field: '',
+        message: `is not valid YAML: ${error.message}`,
+      });
     }
   }
   return { objects, problems };

@@ -26,7 +26,7 @@ const slothAlert = (alerting: Fields | undefined, key: string) => {
   const alert = alerting?.map(key, false);
   const isDisabled = alert?.flag('disable') ?? false;
   const labels = alert ? labelsOf(alert, 'labels') : {};
-  alert?.done('cannot be carried: the alerts of an objective have the same annotations');
+  alert?.done('cannot be imported: all alerts of an SLO have the same annotations');
   return { isDisabled, labels };
 };
 
@@ -37,7 +37,7 @@ const slothAlerting = (slo: Fields, spelt: Spelling) => {
   const annotations = alerting ? labelsOf(alerting, 'annotations') : {};
   const [page, ticket] = [slothAlert(alerting, spelt('page_alert')), slothAlert(alerting, spelt('ticket_alert'))];
   if (page.isDisabled !== ticket.isDisabled)
-    alerting?.fail('', 'cannot be carried: pages and tickets are on or off together');
+    alerting?.fail('', 'cannot be imported: pages and tickets can only be enabled or disabled together');
   alerting?.done();
   const bySeverity = Object.entries({ page, ticket }).flatMap(([severity, { labels: own }]) =>
     Object.keys(own).length === 0 ? [] : [[severity, own] as const],
@@ -60,7 +60,7 @@ const slothSlo = (slo: Fields, service: string, labels: object, spelt: Spelling)
   const alerting = slothAlerting(slo, spelt);
   const all = { ...labels, ...labelsOf(slo, 'labels'), ...alerting.labels };
   events?.done();
-  sli?.done('cannot be carried: only events are, which have numbers');
+  sli?.done('cannot be imported: only events are supported, which have counts');
   slo.done();
   if (bad === undefined || total === undefined) return undefined;
   const query = { sli: { bad, total }, slice, alerting: { ...alerting, labels: all } };
@@ -91,12 +91,12 @@ const pyrraCount = (indicator: Fields, key: string) => {
 
 const pyrraSli = (indicator: Fields) => {
   const [ratio, latency] = [indicator.map('ratio', false), indicator.map('latency', false)];
-  indicator.done('cannot be carried: only ratio and latency are');
+  indicator.done('cannot be imported: only ratio and latency are supported');
   const of = ratio ?? latency;
   if (of === undefined) return indicator.fail('', 'must have ratio or latency');
   const part = pyrraCount(of, ratio === undefined ? 'success' : 'errors');
   const total = pyrraCount(of, 'total');
-  of.done('cannot be carried: an objective has one figure, so write one for each group');
+  of.done('cannot be imported: an SLO has one value, so create one SLO for each group');
   return part && total && { [ratio === undefined ? 'good' : 'bad']: part, total };
 };
 
@@ -113,7 +113,7 @@ export const pyrraSlo = (fields: Fields): SloFields | undefined => {
   const [target, window] = [Number(spec.value('target')), spec.text('window')];
   const description = spec.text('description', false) ?? '';
   const [, count, unit] = /^(\d{1,3})([dw])$/.exec(window ?? '') ?? [];
-  if (window !== undefined && unit === undefined) spec.fail('window', `is ${window}: write days or weeks, as 2w`);
+  if (window !== undefined && unit === undefined) spec.fail('window', `is ${window}: write days or weeks, such as 2w`);
   const indicator = spec.map('indicator');
   const sli = indicator && pyrraSli(indicator);
   const alerting = spec.map('alerting', false);

@@ -91,7 +91,7 @@ const wholeOf = (object: Fields, spec: Fields, version: Version): Whole | undefi
   if (spec.maps('alertPolicies', false).length > 0)
     spec.fail(
       'alertPolicies',
-      'cannot be carried: an objective has alerts on its burn rates, and routing says who is told',
+      'cannot be imported: an SLO has alerts on its burn rates, and routing determines the receivers',
     );
   return window && { version, ...metadataOf(object), description, service, budgeting, window };
 };
@@ -100,7 +100,7 @@ const hundred = fraction(100n);
 
 const targetOf = (objective: Fields): number | undefined => {
   if (objective.has('targetPercent')) {
-    if (objective.has('target')) objective.fail('targetPercent', 'must be left out beside target');
+    if (objective.has('target')) objective.fail('targetPercent', 'must not be set together with target');
     return objective.number('targetPercent');
   }
   const target = objective.number('target');
@@ -116,7 +116,7 @@ const thresholdOf = (indicator: Threshold, objective: Fields, slice: string) => 
   if (op !== undefined && operator === undefined)
     return objective.fail('op', `must be one of ${sloOperators.join(', ')}`);
   const value = indicator.value({ counter: false, slice });
-  if (value !== undefined && 'requests' in value) return objective.fail('', 'cannot hold requests against a value');
+  if (value !== undefined && 'requests' in value) return objective.fail('', 'cannot compare requests with a value');
   return value && { type: 'threshold' as const, query: { sli: { value, operator, threshold } } };
 };
 
@@ -157,7 +157,7 @@ const objectiveOf = (whole: Whole, objective: Fields, indicator: Indicator, name
   const sliceTarget = objective.number('timeSliceTarget', budgeting === 'timeslices');
   const sli = sliOf(indicator, objective, slice);
   for (const key of ['sli', 'sliRef', 'indicator', 'indicatorRef', 'compositeWeight'])
-    if (objective.has(key)) objective.fail(key, 'cannot be carried: it makes an SLO of several');
+    if (objective.has(key)) objective.fail(key, 'cannot be imported: it combines several SLOs');
   for (const key of ['displayName', 'ratioMetrics', 'sli', 'sliRef', 'indicator', 'indicatorRef', 'compositeWeight'])
     objective.value(key);
   objective.done();
@@ -214,7 +214,7 @@ const headOf = ({ fields }: OpenSloObject): { readonly version: Version; readonl
   const version = versions[apiVersion as keyof typeof versions];
   if (version === undefined)
     return fields.fail('apiVersion', `is ${apiVersion}: must be one of ${Object.keys(versions).join(', ')}`);
-  if (kind !== 'SLO' && !otherKinds.includes(kind)) return fields.fail('kind', `is ${kind}, which cannot be carried`);
+  if (kind !== 'SLO' && !otherKinds.includes(kind)) return fields.fail('kind', `is ${kind}, which cannot be imported`);
   return { version, kind };
 };
 

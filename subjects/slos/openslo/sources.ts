@@ -51,7 +51,7 @@ const ownPart =
     if (!counter) return data;
     return 'kind' in data && data.kind === 'metric'
       ? { ...data, overTime: 'increase' }
-      : fail('must be of the kind metric where counter is true: others have no increase');
+      : fail('must be of the kind metric if counter is true: other kinds have no increase');
   };
 
 /** Parses the `spec` of a metric for a type of data source. */
@@ -75,7 +75,7 @@ export const partOfText = (metric: Fields): Part | undefined => {
       ? promqlPart(text, fail)
       : metric.fail('queryType', 'must be promql');
   if (source.toLowerCase() !== 'oiq')
-    return metric.fail('source', `is ${source}: only prometheus and oiq are asked here`);
+    return metric.fail('source', `is ${source}: only prometheus and oiq are supported`);
   if (type.toLowerCase() !== 'json') return metric.fail('queryType', 'must be json');
   try {
     return ownPart(JSON.parse(text), fail);

@@ -43,15 +43,15 @@ export const windowOf = (window: Fields, length: Length, key: string): WindowFie
   const isRolling = window.flag('isRolling') ?? calendar === undefined;
   window.done();
   if (isRolling) {
-    if (calendar !== undefined) return window.fail('calendar', 'must be left out of a window that is rolling');
+    if (calendar !== undefined) return window.fail('calendar', 'must not be set for a rolling window');
     if ('months' in length)
-      return window.fail(key, 'cannot be rolling in months, which have no fixed number of days: give days, as 30d');
+      return window.fail(key, 'cannot be rolling in months, which have no fixed number of days: use days, such as 30d');
     if (length.ms % dayMs !== 0) return window.fail(key, 'must be whole days');
     return { windowDays: length.ms / dayMs };
   }
-  if (calendar === undefined) return window.fail('', 'must be rolling, or have a calendar');
+  if (calendar === undefined) return window.fail('', 'must be rolling or have a calendar');
   const period = 'months' in length ? ofMonths[length.months] : ofDays[length.ms / dayMs];
-  if (period === undefined) return window.fail(key, 'must be one day, week, month, quarter or year of a calendar');
+  if (period === undefined) return window.fail(key, 'must be one calendar day, week, month, quarter or year');
   const read = calendarOf(calendar, period);
   return read && { calendar: read };
 };
@@ -62,9 +62,9 @@ export const durationWindowOf = (window: Fields): WindowFields | undefined => {
   if (text === undefined) return undefined;
   const length = lengthOf(text);
   if (length === undefined)
-    return window.fail('duration', `is ${text}: write a number and one of m, h, d, w, M, Q, Y, as 30d`);
+    return window.fail('duration', `is ${text}: write a number and one of m, h, d, w, M, Q, Y, such as 30d`);
   if (/m$/.test(text))
-    return window.fail('duration', `is ${text}, which is minutes: for months write ${text.slice(0, -1)}M`);
+    return window.fail('duration', `is ${text}, which means minutes: for months write ${text.slice(0, -1)}M`);
   return windowOf(window, length, 'duration');
 };
 
@@ -80,7 +80,7 @@ const units: Readonly<Record<string, Length>> = {
 export const unitWindowOf = (window: Fields): WindowFields | undefined => {
   const [count, unit] = [window.number('count'), window.text('unit')];
   if (count === undefined || unit === undefined) return undefined;
-  if (!Number.isInteger(count) || count < 1) return window.fail('count', 'must be a whole number from 1 on');
+  if (!Number.isInteger(count) || count < 1) return window.fail('count', 'must be an integer of at least 1');
   const length = units[unit];
   if (length === undefined) return window.fail('unit', `must be one of ${Object.keys(units).join(', ')}`);
   const whole = 'months' in length ? { months: count * length.months } : { ms: count * length.ms };
@@ -93,7 +93,7 @@ export const sliceOf = (objective: Fields): string | undefined => {
   if (text === undefined) return undefined;
   const length = lengthOf(text);
   return length === undefined || 'months' in length
-    ? objective.fail('timeSliceWindow', `is ${text}: write a number and one of m, h, d, as 5m`)
+    ? objective.fail('timeSliceWindow', `is ${text}: write a number and one of m, h, d, such as 5m`)
     : durationText(length.ms);
 };
 

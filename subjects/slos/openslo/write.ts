@@ -123,7 +123,7 @@ const unwrittenIn = (slo: SloFields): Problem[] => {
     ['query.alerting', Object.keys({ ...alerting.labels, ...alerting.annotations }).length > 0],
     ...Object.keys(restOf(slo)).map((path) => [path, true] as const),
   ];
-  return checks.flatMap(([path, isWrong]) => (isWrong ? [{ path, message: 'has no field in v1alpha: take v1' }] : []));
+  return checks.flatMap(([path, isWrong]) => (isWrong ? [{ path, message: 'has no field in v1alpha: use v1' }] : []));
 };
 
 const metadataOf = (slo: SloFields, rest: object): object => {

@@ -14,7 +14,7 @@ export const urlProblem = (url: string, schemes: readonly string[]): string | un
   const scheme = schemes.find((one) => url.toLowerCase().startsWith(`${one}://`));
   if (scheme === undefined) return `must begin with ${schemes.map((one) => `${one}://`).join(' or ')}`;
   const filled = url.replace(/\{\{[^{}]*\}\}/g, 'x');
-  if (!URL.canParse(filled)) return 'is no address';
+  if (!URL.canParse(filled)) return 'is not a valid address';
   const { username, password } = new URL(filled);
-  return username === '' && password === '' ? undefined : 'must not contain a user name: take `authentication`';
+  return username === '' && password === '' ? undefined : 'must not contain a user name: use `authentication`';
 };

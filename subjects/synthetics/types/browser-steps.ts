@@ -134,7 +134,7 @@ const Extract = z.strictObject({
     .nullable()
     .default(null)
     .describe('RE2 expression, whose first group is the value'),
-  as: z.string().regex(templateName, 'must be a name of letters, digits, _ and -'),
+  as: z.string().regex(templateName, 'must consist of letters, digits, _ and -'),
 });
 
 /** A step; each waits until it can be performed. */

@@ -11,7 +11,7 @@ import { literalHost, problemsOf } from './socket-settings.ts';
 const ofPage: ReadonlySet<string> = new Set(['url', 'title']);
 
 const readProblems = ({ target, read }: { readonly target: unknown; readonly read: string }): readonly Problem[] => {
-  if (ofPage.has(read)) return target === null ? [] : [{ path: 'target', message: `must be left out for ${read}` }];
+  if (ofPage.has(read)) return target === null ? [] : [{ path: 'target', message: `must not be set for ${read}` }];
   return target === null ? [{ path: 'target', message: `is required for ${read}` }] : [];
 };
 
@@ -20,12 +20,12 @@ const isNoCss = (selector: string): boolean => selector.includes('>>');
 
 const targetProblems = (step: BrowserStep): readonly Problem[] => {
   if (!('target' in step)) return [];
-  const message = 'must be a selector of CSS, which has no >>';
+  const message = 'must be a CSS selector without >>';
   const wrong = step.frame.flatMap((one, at) =>
     typeof one === 'string' && isNoCss(one) ? [{ path: `frame.${at}`, message }] : [],
   );
   if (step.target === null)
-    return step.frame.length === 0 ? [] : [{ path: 'frame', message: 'is that of a target, and there is none' }];
+    return step.frame.length === 0 ? [] : [{ path: 'frame', message: 'belongs to a target, which is not set' }];
   return step.target.by === 'css' && isNoCss(step.target.css) ? [...wrong, { path: 'target.css', message }] : wrong;
 };
 
@@ -50,14 +50,17 @@ const stepProblems = (step: BrowserStep): readonly Problem[] => {
   if (step.action !== 'extract') return targets;
   const regex = step.pattern === null ? undefined : regexOf(step.pattern);
   const wrong =
-    typeof regex === 'string' ? [{ path: 'pattern', message: `is no regular expression (RE2): ${regex}` }] : [];
+    typeof regex === 'string'
+      ? [{ path: 'pattern', message: `is not a valid regular expression (RE2): ${regex}` }]
+      : [];
   return [...targets, ...readProblems(step), ...wrong];
 };
 
 /** Returns problems for values that no previous step extracts, and for a first step without a page. */
 const orderProblems = (steps: readonly BrowserStep[]): readonly Problem[] => {
   const values = new Set<string>();
-  const first = steps[0]?.action === 'goto' ? [] : [{ path: 'steps.0.action', message: 'must be goto at first' }];
+  const first =
+    steps[0]?.action === 'goto' ? [] : [{ path: 'steps.0.action', message: 'must be goto in the first step' }];
   return [
     ...first,
     ...steps.flatMap((step, index) => {
@@ -65,7 +68,7 @@ const orderProblems = (steps: readonly BrowserStep[]): readonly Problem[] => {
         templateUses(text).flatMap((use) =>
           typeof use === 'string' || use.kind !== 'values' || values.has(use.name)
             ? []
-            : [{ path, message: `reads the value ${use.name}, which no step before it extracts` }],
+            : [{ path, message: `uses the value ${use.name}, which no earlier step extracts` }],
         ),
       );
       if (step.action === 'extract') values.add(step.as);

@@ -20,7 +20,7 @@ export const dns = defineCheckType({
   problems: ({ server, assertions: given }) => [
     ...(server === null || server.includes('{{') || isIP(literalHost(server) ?? '') !== 0
       ? []
-      : [{ path: 'server', message: 'must be an address: its name would be asked of another server' }]),
+      : [{ path: 'server', message: 'must be an IP address: a name would be resolved by another server' }]),
     ...problemsOf(given, ['record', 'code', 'duration', 'phase']),
   ],
   targets: (settings) => targetOf(settings, 'server', settings.server ?? '{{location}}'),

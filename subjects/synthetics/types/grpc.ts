@@ -25,7 +25,7 @@ export const grpc = defineCheckType({
   }),
   phases: ['lookup', 'connect', 'tls', 'wait'],
   problems: ({ tls, serverName, metadata, assertions: given }) => [
-    ...(serverName === null || tls ? [] : [{ path: 'serverName', message: 'must be left out without TLS' }]),
+    ...(serverName === null || tls ? [] : [{ path: 'serverName', message: 'must not be set without TLS' }]),
     ...headerProblems(metadata, 'metadata', isOfGrpc),
     ...problemsOf(given, ['code', 'certificate', 'duration', 'phase']),
   ],

@@ -43,7 +43,7 @@ const graceProblem = (expected: Expected): string | undefined => {
   const { grace } = expected.heartbeat;
   const maxGraceMs = intervalMs(expected);
   return grace !== null && msOf(grace) > maxGraceMs
-    ? `must be ${durationText(maxGraceMs)} at most, the time from one due time to the next`
+    ? `must be at most ${durationText(maxGraceMs)}, the time between two due times`
     : undefined;
 };
 
@@ -56,8 +56,7 @@ export const heartbeat = defineCheckType({
   phases: [],
   problems: (its, { every }) => {
     const { cron, timeZone } = its;
-    if (cron !== null && its.every !== null)
-      return [{ path: 'every', message: 'must be left out where cron is given' }];
+    if (cron !== null && its.every !== null) return [{ path: 'every', message: 'must not be set together with cron' }];
     const unreadable = cron === null ? undefined : cronProblem({ cron, timeZone });
     if (unreadable !== undefined) return [{ path: 'cron', message: unreadable }];
     const late = graceProblem({ every, heartbeat: its });

@@ -54,7 +54,7 @@ const ClientCertificate = z
   .describe('Client certificate for a server that requests one');
 
 const Extract = z.strictObject({
-  as: z.string().regex(templateName, 'must be a name of letters, digits, _ and -'),
+  as: z.string().regex(templateName, 'must consist of letters, digits, _ and -'),
   source: z.enum(['json', 'header', 'body']),
   path: z
     .string()
@@ -93,19 +93,21 @@ const extractProblem = ({ source, path }: z.output<typeof Extract>): string | un
   if (source === 'json') return jsonPathProblem(path);
   if (source === 'header') return undefined;
   const regex = regexOf(path);
-  return typeof regex === 'string' ? `is no regular expression (RE2): ${regex}` : undefined;
+  return typeof regex === 'string' ? `is not a valid regular expression (RE2): ${regex}` : undefined;
 };
 
 const credentialProblems = ({ url, authentication, clientCertificate }: HttpStep): readonly Problem[] => {
   const isPlain = clientCertificate !== null && /^http:/i.test(url);
-  const plain = isPlain ? [{ path: 'clientCertificate', message: 'is for https alone' }] : [];
+  const plain = isPlain ? [{ path: 'clientCertificate', message: 'is allowed for https only' }] : [];
   if (authentication?.type !== 'oauth2') return plain;
   const wrong = urlProblem(authentication.tokenUrl, ['http', 'https']);
   return [
     ...plain,
     ...(wrong === undefined ? [] : [{ path: 'authentication.tokenUrl', message: wrong }]),
     // The requested access token is as sensitive as the credentials.
-    ...(hostIn(url) === undefined ? [{ path: 'url', message: 'must say its host, where an access token goes' }] : []),
+    ...(hostIn(url) === undefined
+      ? [{ path: 'url', message: 'must contain the literal host, because an access token is sent to it' }]
+      : []),
   ];
 };
 
@@ -138,7 +140,7 @@ const unmadeValues = (steps: readonly HttpStep[]): readonly Problem[] => {
       templateUses(text).flatMap((use) =>
         typeof use === 'string' || use.kind !== 'values' || values.has(use.name)
           ? []
-          : [{ path, message: `reads the value ${use.name}, which no step before it extracts` }],
+          : [{ path, message: `uses the value ${use.name}, which no earlier step extracts` }],
       ),
     );
     for (const { as } of extract) values.add(as);
@@ -147,7 +149,7 @@ const unmadeValues = (steps: readonly HttpStep[]): readonly Problem[] => {
       templateUses(text).flatMap((use) =>
         typeof use === 'string' || use.kind !== 'values' || values.has(use.name)
           ? []
-          : [{ path, message: `reads the value ${use.name}, which no step extracts up to here` }],
+          : [{ path, message: `uses the value ${use.name}, which no step extracts before it` }],
       ),
     );
     return [...missing, ...unknownValues];

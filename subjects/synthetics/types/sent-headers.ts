@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Problem } from '../assertions.ts';
 
 export const headers = z
-  .record(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$/, 'must be a name of a header'), z.string().max(8192))
+  .record(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$/, 'must be the name of a header'), z.string().max(8192))
   .default({});
 
 /** Headers that frame a message or define its destination cannot be set by users */

@@ -33,7 +33,7 @@ export const websocket = defineCheckType({
       ...(wrong === undefined ? [] : [{ path: 'url', message: wrong }]),
       ...headerProblems(given, 'headers', isOfHandshake),
       ...protocols.flatMap((one, index) =>
-        protocols.indexOf(one) === index ? [] : [{ path: `protocols.${index}`, message: 'is there twice' }],
+        protocols.indexOf(one) === index ? [] : [{ path: `protocols.${index}`, message: 'is repeated' }],
       ),
       ...problemsOf(assertions, ['body', 'json', 'size', 'header', 'protocol', 'certificate', 'duration', 'phase']),
     ];

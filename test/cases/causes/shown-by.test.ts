@@ -31,7 +31,9 @@ test('the change nearest before the symptom is the likeliest', (t) => {
     all.map(({ beginMs }) => (beginMs - noticedMs) / minuteMs),
     [-2, -20, 4],
   );
-  t.deepEqual(all[0]?.evidence, ['the alert rule that shows the symptom: it was changed 2 minutes before the symptom']);
+  t.deepEqual(all[0]?.evidence, [
+    'the alert rule that detected the symptom: it was changed 2 minutes before the symptom',
+  ]);
   t.is(all[0]?.link, '/api/alerts/rules/r1');
 });
 
@@ -47,6 +49,6 @@ test('a plan may be why something is shown, routes never are', (t) => {
       ['alert routing', false],
     ],
   );
-  t.deepEqual(all[1]?.counterEvidence, ['routes change who is told of an alert, not whether it fires']);
+  t.deepEqual(all[1]?.counterEvidence, ['routes change who is notified of an alert, not whether it fires']);
   t.true(judgeShown(changes, { noticedMs, isWorse: true }).every(({ score }) => score === 0));
 });

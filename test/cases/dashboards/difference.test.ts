@@ -143,7 +143,7 @@ test('an id that was made is no difference, one that was chosen is', (t) => {
 test('panels in another order are one difference', (t) => {
   t.deepEqual(
     differenceOf((document) => ({ ...document, panels: [notes, errors] })),
-    [['panels', 'panels put in another order', ['errors', 'notes'], ['notes', 'errors']]],
+    [['panels', 'panels reordered', ['errors', 'notes'], ['notes', 'errors']]],
   );
 });
 

@@ -43,5 +43,5 @@ test('hidden files and links to nothing are not read', async (t) => {
   symlinkSync('nowhere.yaml', join(folder, 'gone.yaml'));
   writeFileSync(join(folder, 'a.yaml'), 'id: a\nname: A');
   const { dashboards: accepted, refused } = await folderOf(folder, 'git:x');
-  t.deepEqual([accepted.map(({ id }) => id), refused], [['a'], ['gone.yaml:1: links to a file that is not there']]);
+  t.deepEqual([accepted.map(({ id }) => id), refused], [['a'], ['gone.yaml:1: links to a file that does not exist']]);
 });

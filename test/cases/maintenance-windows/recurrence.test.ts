@@ -68,7 +68,7 @@ test('a rule that cannot be read is refused with its part', (t) => {
     ['FREQ=DAILY;BYSETPOS=1', /^BYSETPOS is not read/],
     ['FREQ=DAILY;constructor=1', /^CONSTRUCTOR is not read/],
     ['FREQ=DAILY;COUNT=0', /^COUNT=0 is not possible/],
-    ['FREQ=DAILY;COUNT=2;UNTIL=20260101', /exclude each other/],
+    ['FREQ=DAILY;COUNT=2;UNTIL=20260101', /mutually exclusive/],
     ['FREQ=DAILY;UNTIL=20260230', /^UNTIL=20260230 is no date/],
     ['FREQ=DAILY;BYDAY=2MO', /^BYDAY with a number/],
     ['FREQ=MONTHLY;BYDAY=0MO', /^BYDAY=0 is not possible/],

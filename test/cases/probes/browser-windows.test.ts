@@ -53,7 +53,7 @@ browserTest(
       names,
       variables: elsewhere,
     });
-    t.regex(refused.message, /a secret of it is not bound to shop\.example/);
+    t.regex(refused.message, /a secret of the check is not bound to shop\.example/);
   },
 );
 

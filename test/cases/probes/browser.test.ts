@@ -102,7 +102,7 @@ browserTest('a secret is filled in on pages of its hosts alone, wherever the pag
   );
   t.is(seen.outcome, 'failed');
   t.not(seen.picture, undefined);
-  t.regex(seen.message, /a secret of it is not bound to evil\.example/);
+  t.regex(seen.message, /a secret of the check is not bound to evil\.example/);
 });
 
 browserTest('a page reaches nothing that its location may not reach, whichever way it takes', async (t) => {

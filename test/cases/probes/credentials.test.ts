@@ -94,7 +94,7 @@ test('who gives no token is why the run failed, and neither secret nor token is 
   const url = `http://shop.example:${port}/`;
   const refused = await runHttp([{ url, authentication: oauth2(tokens.port) }], secretOf('wr0ng s3cret'));
   t.is(refused.outcome, 'failed');
-  t.regex(refused.message, /login\.example:\d+ gave no access token: invalid_client, not \*{8} \(status 401\)/);
+  t.regex(refused.message, /login\.example:\d+ returned no access token: invalid_client, not \*{8} \(status 401\)/);
   t.is(refused.steps.length, 1);
   const failing = await runHttp([{ url, authentication: oauth2(tokens.port) }], secretOf(clientSecret));
   t.is(failing.outcome, 'failed');
@@ -120,7 +120,7 @@ test('the secret of a client goes where tokens come from alone, and the token to
   const bound = secretOf(clientSecret, ['shop.example']);
   const refused = await runHttp([{ url, authentication: oauth2(tokens.port) }], bound);
   t.is(refused.outcome, 'failed');
-  t.regex(refused.message, /a secret of it is not bound to login\.example/);
+  t.regex(refused.message, /a secret of the check is not bound to login\.example/);
   t.is(tokens.requests.length, 1);
   const inner = { ...secretOf(clientSecret), allowed: [] };
   t.is((await runHttp([{ url, authentication: oauth2(tokens.port) }], inner)).outcome, 'unknown');

@@ -75,7 +75,7 @@ test.serial('a location without the right to it, or without ping, tells nothing 
   putPing(t, 'exit 127');
   const missing = await icmp({});
   t.is(missing.outcome, 'unknown');
-  t.regex(missing.message, /there is no `ping`/);
+  t.regex(missing.message, /`ping` was not found/);
 });
 
 test.serial('nothing is sent into a private network, and what a user writes is no option', async (t) => {

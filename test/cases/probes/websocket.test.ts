@@ -91,7 +91,7 @@ test('what refuses, hangs, or speaks no WebSocket fails, and private networks ar
   const web = await serveHttp(t, (_, answer) => answer.writeHead(403).end('no'));
   const forbidden = await websocket({ url: `ws://127.0.0.1:${web}/` });
   t.is(forbidden.outcome, 'failed');
-  t.regex(forbidden.message, /answered 403 in place of a WebSocket/);
+  t.regex(forbidden.message, /answered 403 instead of opening a WebSocket/);
   const silent = await serveSocket(t, () => undefined);
   const hanging = await websocket({ url: `ws://127.0.0.1:${silent}/` }, { timeout: soon(300) });
   t.regex(hanging.message, /took too long \(wait\)/);

@@ -64,11 +64,11 @@ const sentences: readonly (readonly [question: string, sentence: string])[] = [
   ],
   [
     'p99 of http.server.request.duration by route yesterday',
-    '99th percentile of the metric http.server.request.duration, of all its series together, by http.route, from 2026-03-10 00:00 to 2026-03-11 00:00 (UTC).',
+    '99th percentile of the metric http.server.request.duration, over all its series, by http.route, from 2026-03-10 00:00 to 2026-03-11 00:00 (UTC).',
   ],
   [
     'traces of cart or payment without GET',
-    'The 100 newest spans where there is no parentSpanId and (service is cart or service is payment) and not (http.request.method is GET), from 2026-03-11 09:30 to 2026-03-11 10:30 (UTC).',
+    'The 100 newest spans where parentSpanId does not exist and (service is cart or service is payment) and not (http.request.method is GET), from 2026-03-11 09:30 to 2026-03-11 10:30 (UTC).',
   ],
 ];
 for (const [question, sentence] of sentences)
@@ -99,7 +99,7 @@ test('a name that is not known is refused with those like it', (t) => {
   t.is(understood.is, 'refusal');
   if (understood.is !== 'refusal') return;
   t.deepEqual(understood.refusal.nearest, ['payment.method']);
-  t.regex(understood.refusal.reason, /nothing that landed is called "payment.metod2".*like it: payment.method/);
+  t.regex(understood.refusal.reason, /no stored data is named "payment.metod2".*like it: payment.method/);
 });
 
 test('what other operations answer is pointed to', (t) => {

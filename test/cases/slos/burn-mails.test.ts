@@ -81,7 +81,7 @@ test('each receiver of a project that wants it is told of a burn once, and again
   t.deepEqual(await sendMails(), []);
   firing.set('fast', 'error').set('alone', 'critical');
   t.deepEqual(await sendMails(), ['ann@a.example', 'bob@a.example']);
-  t.is(sent[0]?.subject, 'Objective burns its error budget: Checkout');
+  t.is(sent[0]?.subject, 'SLO burns its error budget: Checkout');
   t.true(sent[0]?.paragraphs[0]?.includes('14.4 is above 14 in 1h and 5m'));
   t.is(sent[0]?.link?.url, 'https://oiq.example/slos?open=s1');
   t.deepEqual(await sendMails(), [], 'once');

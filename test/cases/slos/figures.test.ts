@@ -48,7 +48,7 @@ test('a decimal is the number as it is written, and fractions give the nearest d
   t.deepEqual(decimal(99.9), { over: 999n, under: 10n });
   t.is(asNumber(fraction(10n ** 40n, 3n * 10n ** 40n)), 1 / 3);
   t.is(asNumber(fraction(10n ** 40n + 1n, 3n * 10n ** 40n)), 1 / 3);
-  t.throws(() => decimal(Number.NaN), { message: 'NaN is no decimal' });
+  t.throws(() => decimal(Number.NaN), { message: 'NaN is not a decimal' });
   t.throws(() => fraction(1n, 0n), { instanceOf: RangeError });
 });
 

@@ -8,7 +8,7 @@ test('below a fifth of the window a forecast is unknown, and says why', (t) => {
   const blocks = [...even(19, { bad: 1, total: 100 }), ...even(30, { bad: 0, total: 0 })];
   t.deepEqual(forecastOf({ blocks, windowBlocks: 100, allowed: 0.01, budgetOf: 'events', rolling: false }), {
     state: 'unknown',
-    reason: '19 of 100 parts of the window are known; a forecast needs a fifth of them, and 10',
+    reason: '19 of 100 parts of the window have data; a forecast needs a fifth of the parts, and at least 10',
   });
 });
 

@@ -70,15 +70,15 @@ test('what cannot be carried is refused with document, line and field', (t) => {
   t.deepEqual(refused(v1({ window: '{ duration: 1M, isRolling: true }' })), [
     [1, 21, 'spec.timeWindow.0.duration', 'cannot be rolling in months, which have no fixed number of days'],
   ]);
-  t.deepEqual(refused(v1({ objective: 'target: 1' })), [[1, 24, 'spec.objectives.0', 'as an objective here']]);
+  t.deepEqual(refused(v1({ objective: 'target: 1' })), [[1, 24, 'spec.objectives.0', 'as an SLO']]);
   t.deepEqual(refused(v1({ metric: 'rate(http_requests[5m])' })), [
     [
       ...[1, 17, 'spec.indicator.spec.ratioMetric.good.metricSource.spec.query'],
-      'names no counters but a range of time',
+      'does not select a counter but a range vector',
     ],
   ]);
   t.deepEqual(refused(v1({ objective: 'target: 0.9, weight: 2' })), [
-    [1, 24, 'spec.objectives.0.weight', 'cannot be carried'],
+    [1, 24, 'spec.objectives.0.weight', 'cannot be imported'],
   ]);
   t.deepEqual(
     refused(v1().replace('openslo/v1', 'openslo/v9')).map(([, line, field]) => [line, field]),
@@ -137,8 +137,8 @@ test('documents refer to each other, and each objective becomes one of its own',
   t.deepEqual(
     missing.problems.map(({ line, message }) => [line, message]),
     [
-      [6, 'names the SLI lag, which cannot be carried'],
-      [19, 'names the data source mine, which is in none of the documents'],
+      [6, 'names the SLI lag, which cannot be imported'],
+      [19, 'names the data source mine, which no document defines'],
     ],
   );
   t.true(readOpenSlo(referring + dataSource('Datadog')).problems.some(({ message }) => message.includes('Datadog')));

@@ -116,15 +116,15 @@ test('an answer is as bad as its worst assertion, and each says what was expecte
 
 test('what cannot be judged is named by its path', (t) => {
   const table: readonly (readonly [fields: object, path: string, message: RegExp])[] = [
-    [{ source: 'status', name: 'x', operator: 'is', value: 200 }, 'name', /left out/],
+    [{ source: 'status', name: 'x', operator: 'is', value: 200 }, 'name', /must not be set/],
     [{ source: 'status', operator: 'is' }, 'value', /required/],
     [{ source: 'status', operator: 'is', value: 'two hundred' }, 'value', /number/],
     [{ source: 'status', operator: 'lt', value: '' }, 'value', /number/],
     [{ source: 'header', operator: 'exists' }, 'name', /required/],
-    [{ source: 'header', name: 'a', operator: 'exists', value: 1 }, 'value', /left out/],
+    [{ source: 'header', name: 'a', operator: 'exists', value: 1 }, 'value', /must not be set/],
     [{ source: 'body', operator: 'matches', value: '(a' }, 'value', /RE2.*missing closing/],
-    [{ source: 'json', name: '$[', operator: 'exists' }, 'name', /no JSONPath/],
-    [{ source: 'json', name: '$[?@.a == $.b]', operator: 'exists' }, 'name', /`\$` within a filter/],
+    [{ source: 'json', name: '$[', operator: 'exists' }, 'name', /not a valid JSONPath/],
+    [{ source: 'json', name: '$[?@.a == $.b]', operator: 'exists' }, 'name', /`\$` in a filter/],
     [{ source: 'json', name: '$..a..b..c', operator: 'exists' }, 'name', /at most 2 `\.\.`/],
     [{ source: 'phase', name: 'nap', operator: 'lt', value: 1 }, 'name', /one of lookup, connect/],
     [{ source: 'certificate', name: 'daysLeft', operator: 'is', value: 'many' }, 'value', /number/],

@@ -89,11 +89,11 @@ test('what cannot be run is named by its path', (t) => {
     ],
     [
       httpCheck({ url: 'https://{{variables.path}}/', authentication: client }),
-      /^http\.steps\.0\.url: must say its host, where an access token goes/,
+      /^http\.steps\.0\.url: must contain the literal host, because an access token is sent to it/,
     ],
     [
       httpCheck({ url: 'http://shop.example', clientCertificate: { certificate: 'x', key: '{{variables.password}}' } }),
-      /^http\.steps\.0\.clientCertificate: is for https alone/,
+      /^http\.steps\.0\.clientCertificate: is allowed for https only/,
     ],
     [
       { name: 'c', type: 'icmp', icmp: { host: 'a', assertions: [{ source: 'body', operator: 'exists' }] } },
@@ -101,7 +101,7 @@ test('what cannot be run is named by its path', (t) => {
     ],
     [
       { name: 'c', type: 'grpc', grpc: { host: 'a', tls: false, serverName: 'b' } },
-      /^grpc\.serverName: must be left out without TLS/,
+      /^grpc\.serverName: must not be set without TLS/,
     ],
     [
       { name: 'c', type: 'grpc', grpc: { host: 'a', metadata: { 'grpc-timeout': '1S' } } },
@@ -116,11 +116,11 @@ test('what cannot be run is named by its path', (t) => {
       { name: 'c', type: 'websocket', websocket: { url: 'ws://evil.example/{{variables.password}}' } },
       /^websocket\.url: would send the secret password to evil\.example/,
     ],
-    [browserCheck({ action: 'press', key: 'Enter' }), /^browser\.steps\.0\.action: must be goto at first/],
+    [browserCheck({ action: 'press', key: 'Enter' }), /^browser\.steps\.0\.action: must be goto in the first step/],
     [browserCheck({ action: 'goto', url: 'file:///etc/passwd' }), /^browser\.steps\.0\.url: must begin with http/],
     [
       browserCheck(goto, { action: 'click', target: { by: 'css', css: 'a >> xpath=//b' } }),
-      /^browser\.steps\.1\.target\.css: must be a selector of CSS/,
+      /^browser\.steps\.1\.target\.css: must be a CSS selector/,
     ],
     [browserCheck(goto, { action: 'run', script: 'x' }), /^browser\.steps\.1\.action: /],
     [browserCheck(goto, { action: 'press', key: 'Enter)' }), /^browser\.steps\.1\.key: must be a key/],
@@ -133,15 +133,15 @@ test('what cannot be run is named by its path', (t) => {
     ],
     [
       browserCheck(goto, { action: 'click', target: { by: 'text', text: '{{variables.password}}' } }),
-      /^browser\.steps\.1\.target\.text: would send the secret password to a host that only a run knows/,
+      /^browser\.steps\.1\.target\.text: would send the secret password to a host that is known only at run time/,
     ],
     [
       browserCheck(goto, { action: 'fill', target: field, text: '{{values.id}}' }),
-      /^browser\.steps\.1\.text: reads the value id/,
+      /^browser\.steps\.1\.text: uses the value id/,
     ],
     [
       browserCheck(goto, { action: 'expect', target: field, read: 'url', operator: 'is', value: 'x' }),
-      /^browser\.steps\.1\.target: must be left out for url/,
+      /^browser\.steps\.1\.target: must not be set for url/,
     ],
     [
       browserCheck(goto, { action: 'extract', read: 'text', as: 'id' }),
@@ -155,7 +155,7 @@ test('what cannot be run is named by its path', (t) => {
       browserCheck({ ...goto, assertions: [{ ...slow, name: 'inp', operator: 'lt' }] }),
       /^browser\.steps\.0\.assertions\.0\.name: must be one of lcp/,
     ],
-    [{ ...browserCheck(goto), every: '30s' }, /^every: must be 1m at least for the type browser/],
+    [{ ...browserCheck(goto), every: '30s' }, /^every: must be at least 1m for the type browser/],
     [httpCheck(), /^http\.steps: /],
     [httpCheck({ ...step, headers: { Host: 'a' } }), /^http\.steps\.0\.headers\.Host: is set by the probe/],
     [
@@ -166,14 +166,14 @@ test('what cannot be run is named by its path', (t) => {
       httpCheck({ ...step, body: '{{values.id}}', extract: [{ as: 'id', source: 'header', path: 'etag' }] }),
       /^http\.steps\.0\.body: reads the value id/,
     ],
-    [httpCheck({ ...step, body: '{{variables.none}}' }), /^http\.steps\.0\.body: there is no variable none/],
+    [httpCheck({ ...step, body: '{{variables.none}}' }), /^http\.steps\.0\.body: the variable none does not exist/],
     [
       httpCheck({ ...step, body: '{{process.env}}' }),
-      /^http\.steps\.0\.body: has \{\{process\.env\}\}, which is none of/,
+      /^http\.steps\.0\.body: contains \{\{process\.env\}\}, which is not one of/,
     ],
     [
       httpCheck({ ...step, extract: [{ as: 'id', source: 'json', path: '$[?@ == $.a]' }] }),
-      /^http\.steps\.0\.extract\.0\.path: .*within a filter/,
+      /^http\.steps\.0\.extract\.0\.path: .*in a filter/,
     ],
     [
       httpCheck({ ...step, extract: [{ as: 'id', source: 'body', path: '(a' }] }),
@@ -190,11 +190,11 @@ test('what cannot be run is named by its path', (t) => {
     [{ ...httpCheck(step), timeout: '2m', every: '1m' }, /^timeout: must be 1m at most/],
     [{ ...httpCheck(step), timeout: '1m', retries: { count: 5 } }, /^retries: may take /],
     [{ ...httpCheck(step), every: '5s' }, /^every: must be a duration from 10s/],
-    [{ ...httpCheck(step), locations: ['l1', 'l3'] }, /^locations\.1: l3 is no location/],
-    [{ ...httpCheck(step), locations: ['l1', 'l1'] }, /^locations\.1: is there twice/],
+    [{ ...httpCheck(step), locations: ['l1', 'l3'] }, /^locations\.1: the location l3 does not exist/],
+    [{ ...httpCheck(step), locations: ['l1', 'l1'] }, /^locations\.1: is repeated/],
     [{ ...httpCheck(step), consensus: { down: 2 } }, /^consensus\.down: must be 1 at most/],
     [{ name: 'c', type: 'tcp' }, /^tcp: is required/],
-    [{ ...httpCheck(step), tcp: { host: 'a', port: 1 } }, /^tcp: must be left out for the type http/],
+    [{ ...httpCheck(step), tcp: { host: 'a', port: 1 } }, /^tcp: must not be set for the type http/],
     [{ name: 'c', type: 'tcp', tcp: { host: 'tcp://a', port: 1 } }, /^tcp\.host: must be a name or an address/],
     [{ name: 'c', type: 'dns', dns: { name: 'a', server: 'ns.example' } }, /^dns\.server: must be an address/],
   ];

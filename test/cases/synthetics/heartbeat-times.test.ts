@@ -86,17 +86,17 @@ test('grace is a tenth of the interval unless told otherwise, from ten seconds t
 test('what cannot be expected is named by its path', (t) => {
   const known = { locations: new Set(['l1']), variables: new Map() };
   const table: readonly (readonly [heartbeat: object, fields: object, problem: RegExp])[] = [
-    [{ cron: 'every day' }, {}, /^heartbeat\.cron: is no cron expression of five parts/],
+    [{ cron: 'every day' }, {}, /^heartbeat\.cron: is not a cron expression of five fields/],
     [{ cron: '61 * * * *' }, {}, /^heartbeat\.cron: .*minute: 61/],
     [{ cron: '* * * * * *' }, {}, /^heartbeat\.cron: .*5 parts/],
-    [{ cron: '0 0 30 2 *' }, {}, /^heartbeat\.cron: has no time that ever comes/],
-    [{ cron: '0 2 * * *', every: '1d' }, {}, /^heartbeat\.every: must be left out where cron/],
+    [{ cron: '0 0 30 2 *' }, {}, /^heartbeat\.cron: has no matching time/],
+    [{ cron: '0 2 * * *', every: '1d' }, {}, /^heartbeat\.every: must not be set together with cron/],
     [{ cron: '*/5 * * * *', grace: '6m' }, {}, /^heartbeat\.grace: must be 5m at most/],
     [{ grace: '2m' }, { every: '1m' }, /^heartbeat\.grace: must be 1m at most/],
     [{ timeZone: 'Europe/Atlantis' }, {}, /^heartbeat\.timeZone: must be an IANA/],
     [{ maxRunDuration: '2d' }, {}, /^heartbeat\.maxRunDuration: must be a duration/],
     [{ every: '1s' }, {}, /^heartbeat\.every: must be a duration/],
-    [{}, { locations: ['l1'] }, /^locations: must be left out for the type heartbeat/],
+    [{}, { locations: ['l1'] }, /^locations: must not be set for the type heartbeat/],
     [{}, { tcp: { host: 'a', port: 1 } }, /^tcp: must be left out/],
   ];
   for (const [heartbeat, fields, problem] of table) {

@@ -66,7 +66,7 @@ const seconds = (ms: number): number => (ms - fromMs) / 1000;
 const shown = ({ dueMs, toldMs: reportedAtMs, outcome, message }: HeartbeatRun): string =>
   `${seconds(dueMs)} ${seconds(reportedAtMs)} ${outcome} ${message}`.trim();
 
-const late = 'failed no beat came within 10s of when it was due';
+const late = 'failed no heartbeat arrived within 10s of the due time';
 const cases: Readonly<Record<string, readonly [events: readonly Event[], runs: readonly string[]]>> = {
   'a beat alone is a run': [[0, heartbeatOf('end', 3)], ['3 3 passed']],
   'a run has its begin and its end': [
@@ -77,7 +77,7 @@ const cases: Readonly<Record<string, readonly [events: readonly Event[], runs: r
     [0, heartbeatOf('end', 3, { exitCode: 0 }), heartbeatOf('end', 5, { exitCode: 2, message: 'disk full' })],
     ['3 3 passed', '5 5 failed it ended with exit code 2: disk full'],
   ],
-  'a failure is one': [[0, heartbeatOf('start', 3), heartbeatOf('fail', 4)], ['3 4 failed it told a failure']],
+  'a failure is one': [[0, heartbeatOf('start', 3), heartbeatOf('fail', 4)], ['3 4 failed it reported a failure']],
   'it is late when grace is over and all up to then is read': [[0, 60, 74, 75], [`60 70 ${late}`]],
   'it is late once for each time at which it was due': [
     [0, 75, 80, 135, 140, 195],
@@ -105,7 +105,7 @@ const cases: Readonly<Record<string, readonly [events: readonly Event[], runs: r
       heartbeatOf('fail', 25, { runId: 'b' }),
       heartbeatOf('end', 30, { runId: 'a' }),
     ],
-    ['20 25 failed it told a failure', '10 30 passed'],
+    ['20 25 failed it reported a failure', '10 30 passed'],
   ],
   'of runs that overlap one may be too long': [
     [
@@ -119,7 +119,7 @@ const cases: Readonly<Record<string, readonly [events: readonly Event[], runs: r
   ],
   'runs that overlap without ids cannot be told apart': [
     [0, heartbeatOf('start', 10), heartbeatOf('start', 20), heartbeatOf('end', 25)],
-    ['10 20 unknown another run began before its end was told: give runs that overlap an id (rid)', '20 25 passed'],
+    ['10 20 unknown another run began before it ended: set an id (rid) for overlapping runs', '20 25 passed'],
   ],
   'a repeat counts once': [
     [
@@ -148,13 +148,13 @@ test('what was due while no beats were taken is unknown, and the next one is exp
   const { runs } = runsOf([0, heartbeatOf('end', 1), 50, 200, 260, 316], [gap]);
   t.deepEqual(runs.map(shown), [
     '1 1 passed',
-    '61 71 unknown no beats were taken from 2026-03-01T12:00:50.000Z to 2026-03-01T12:03:20.000Z',
+    '61 71 unknown no heartbeats were accepted from 2026-03-01T12:00:50.000Z to 2026-03-01T12:03:20.000Z',
     `241 251 ${late}`,
     `301 311 ${late}`,
   ]);
   const open = runsOf([0, heartbeatOf('start', 45), 50, 200], [gap]).runs[0];
   t.is(open?.outcome, 'unknown');
-  t.regex(open?.message ?? '', /its end was not told within 30s; no beats were taken from/);
+  t.regex(open?.message ?? '', /its end was not reported within 30s; no heartbeats were accepted from/);
 });
 
 test('while a run goes on beyond the next due times, and when it ends, it is not late', (t) => {
@@ -259,7 +259,7 @@ test('while nobody took beats, nobody is missed', (t) => {
   consume(...everyFive(0, 40), heartbeatOf('end', 41), 45, 600, 605);
   t.deepEqual(reportedRuns(), [
     'c 41 41 passed',
-    'c 101 111 unknown no beats were taken from 2026-03-01T12:00:45.000Z to 2026-03-01T12:10:00.000Z',
+    'c 101 111 unknown no heartbeats were accepted from 2026-03-01T12:00:45.000Z to 2026-03-01T12:10:00.000Z',
   ]);
   consume(...everyFive(610, 660));
   t.deepEqual(reportedRuns().slice(2), [`c 641 651 ${late}`]);

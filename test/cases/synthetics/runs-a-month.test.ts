@@ -23,7 +23,7 @@ test('what is more than the plan has is refused with the figures, and what is no
   t.is(monthProblem(check('1m'), { ...given, maxRuns: 178_560 }), undefined);
   t.is(
     monthProblem(check('1m'), { ...given, maxRuns: 178_559 }),
-    'it would make 44,640 runs a month, beside 133,920 of other checks, and the plan Free has 178,559: run it less often, or from fewer locations',
+    'it would run 44,640 times a month, in addition to 133,920 runs of other checks, and the plan Free includes 178,559: increase the interval, or use fewer locations',
   );
   const less = { ...given, before: check('10s'), maxRuns: 1 };
   t.is(monthProblem(check('1m'), less), undefined, 'a plan that became smaller lets checks become fewer');

@@ -106,7 +106,7 @@ test('it is told once, with why, stands among the alerts, and ends', async (t) =
   });
   t.is(
     transitions[0]?.reason,
-    'Frankfurt was not heard of for three intervals of its checks: its results say nothing of them',
+    'Frankfurt has sent no results for three intervals of its checks: its results are not reliable',
   );
   t.is((await platformAlertsOf(documents, 'acme', clock.ms)).length, 1);
   t.is((await platformAlertsOf(documents, 'other', clock.ms)).length, 0);

@@ -56,14 +56,14 @@ const last = (...given: Parameters<typeof judged>) => judged(...given).at(-1);
 const { heartbeat: heartbeatOf } = CheckFields.parse({ name: 'job', type: 'heartbeat', heartbeat: {} });
 const job = { ...check, every: '5m', locations: [], heartbeat: heartbeatOf };
 for (const [title, latest, state, expectedMessage] of [
-  ['passed', { outcome: 'passed', message: '' }, 'up', 'its job told that it passed'],
+  ['passed', { outcome: 'passed', message: '' }, 'up', 'its job reported success'],
   [
     'failed',
     { outcome: 'failed', message: 'it ended with exit code 3' },
     'down',
     'its job failed – it ended with exit code 3',
   ],
-  ['is unknown', undefined, 'unknown', 'nothing was heard of its job, which may be for want of OIQ itself'],
+  ['is unknown', undefined, 'unknown', 'its job sent no heartbeat, possibly because OIQ was unavailable'],
 ] as const)
   test(`a verdict says that a job ${title}`, (t) => {
     const found = latest && [{ checkId: 'c', location: 'heartbeat', startedAtMs: nowMs - 1000, ...latest }];
@@ -78,30 +78,30 @@ for (const [title, latest, state, expectedMessage] of [
 test('a verdict says what failed, where, and since when', (t) => {
   const since = '2026-03-01 11:59:59 UTC';
   const table = [
-    ['ppp', 'up', `it is up since ${since}: 3 of 3 locations pass`],
-    ['ppf', 'up', `it is up since ${since}: 2 of 3 locations pass`],
-    ['ppu', 'up', `it is up since ${since}: 2 of 2 locations pass`],
+    ['ppp', 'up', `it has been up since ${since}: 3 of 3 locations pass`],
+    ['ppf', 'up', `it has been up since ${since}: 2 of 3 locations pass`],
+    ['ppu', 'up', `it has been up since ${since}: 2 of 2 locations pass`],
     [
       'ffp',
       'down',
-      `it is down since ${since}: 2 of 3 locations fail – Frankfurt: status is 500, expected: lt 400; Zurich: status is 500, expected: lt 400`,
+      `it has been down since ${since}: 2 of 3 locations fail – Frankfurt: status is 500, expected: lt 400; Zurich: status is 500, expected: lt 400`,
     ],
     [
       'pdd',
       'degraded',
-      `it is degraded since ${since}: it is slow, or near a limit – Zurich: took 2 s; local: took 2 s`,
+      `it has been degraded since ${since}: it is slow, or near a limit – Zurich: took 2 s; local: took 2 s`,
     ],
     [
       'uuu',
       'unknown',
-      'it is unknown since 2026-03-01 12:00:00 UTC: no location that votes has a result of the last three intervals',
+      'it has been unknown since 2026-03-01 12:00:00 UTC: no voting location has a result of the last three intervals',
     ],
   ] as const;
   for (const [outcomeCodes, state, expectedSummary] of table)
     t.like(last([outcomeCodes]), { state, says: expectedSummary, isMaintenance: false }, outcomeCodes);
   t.is(
     last(['fpp'], { suspects: ['f'] })?.says,
-    `it is up since ${since}: 2 of 2 locations pass; Frankfurt is suspect, and without a vote`,
+    `it has been up since ${since}: 2 of 2 locations pass; Frankfurt is suspect and cannot vote`,
   );
 });
 
@@ -133,7 +133,7 @@ test('a location that goes on failing below the consensus is told, and that it d
   const [failing] = last(['ppf', 'ppf', 'ppf'])?.locations ?? [];
   t.is(
     failing?.says,
-    'it fails at local: status is 500, expected: lt 400, since 2026-03-01 11:59:59 UTC; 1 of 3 fail, and 2 would have to',
+    'it fails at local: status is 500, expected: lt 400, since 2026-03-01 11:59:59 UTC; 1 of 3 fail, and 2 are required',
   );
   const quiet = ['ppf', 'ppf', 'ppf', ...Array.from({ length: 62 }, () => 'ppp')];
   t.is(failingLocations(quiet).at(-1), '', 'after ten minutes it is forgotten');
@@ -142,7 +142,7 @@ test('a location that goes on failing below the consensus is told, and that it d
 test('a planned downtime is told beside what the check is', (t) => {
   const verdict = last(['fff'], { downtime: {} });
   t.like(verdict, { state: 'down', isMaintenance: true });
-  t.regex(verdict?.says ?? '', /it is down since .*; in a planned downtime until 2026-03-01 13:00:00 UTC$/);
+  t.regex(verdict?.says ?? '', /it has been down since .*; in planned downtime until 2026-03-01 13:00:00 UTC$/);
 });
 
 test('the event feed is told of changes, but not of planned ones and of the first', (t) => {

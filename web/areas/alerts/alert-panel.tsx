@@ -40,7 +40,7 @@ const Mute = ({ labels }: { readonly labels: Alert['labels'] }) => {
     const endsAt = new Date(Date.now() + Number(chosen.get('hours')) * 3_600_000).toISOString();
     const matchers = Object.entries(labels).map(([name, value]) => ({ name, operator: '=' as const, value }));
     const made = await action.run({ body: { matchers, endsAt, comment: String(chosen.get('comment')) } });
-    setMessage(made === undefined ? '' : `It is muted until ${shownMoment(endsAt)}.`);
+    setMessage(made === undefined ? '' : `Muted until ${shownMoment(endsAt)}.`);
   };
   return (
     <ActionForm action={action} label="Silence" onSubmit={run} message={message}>
@@ -54,13 +54,13 @@ const Causes = later(async () => (await import('../../lists/causes.tsx')).Causes
 const Ways = ({ service }: { readonly service: string }) => (
   <ul class="links">
     <li>
-      <Link to={toArea('/services', { service })}>Its service</Link>
+      <Link to={toArea('/services', { service })}>Service</Link>
     </li>
     <li>
-      <Link to={toArea('/logs', { search: conditionOf('service', service) })}>Logs of its service</Link>
+      <Link to={toArea('/logs', { search: conditionOf('service', service) })}>Service logs</Link>
     </li>
     <li>
-      <Link to={toArea('/traces', { search: conditionOf('service', service) })}>Traces of its service</Link>
+      <Link to={toArea('/traces', { search: conditionOf('service', service) })}>Service traces</Link>
     </li>
   </ul>
 );
@@ -73,12 +73,13 @@ const AlertStatus = ({ alert }: { readonly alert: Alert }) => {
     <>
       <p>{shownText(reason)}</p>
       {staleSince === null ? null : (
-        <p class="problem">It was evaluated last at {shownMoment(staleSince)}: things may be otherwise by now.</p>
+        <p class="problem">Last evaluated at {shownMoment(staleSince)}: the alert state may be outdated.</p>
       )}
       {service === undefined ? null : <Ways service={service} />}
       {acknowledged === null ? null : (
         <p>
-          {shownText(acknowledged.by)} sees to it since {shownMoment(acknowledged.at)}. {shownText(acknowledged.note)}
+          {shownText(acknowledged.by)} acknowledged this alert at {shownMoment(acknowledged.at)}.{' '}
+          {shownText(acknowledged.note)}
         </p>
       )}
       {may(acknowledgeCall) ? (
@@ -95,7 +96,7 @@ const AlertStatus = ({ alert }: { readonly alert: Alert }) => {
           state,
           severity,
           value: shownValue(value),
-          'condition holds since': shownMoment(since),
+          'pending since': shownMoment(since),
           'fires since': shownMoment(startedAt),
           'evaluated last': shownMoment(evaluatedAt),
           ...annotations,
@@ -105,9 +106,9 @@ const AlertStatus = ({ alert }: { readonly alert: Alert }) => {
       <Fields values={labels} />
       {origin === 'rule' ? (
         <>
-          <h3>Last evaluations</h3>
+          <h3>Recent evaluations</h3>
           <p class="links">
-            <Link to={toArea('/alerts/history', { alertId: alert.id })}>How it changed</Link>
+            <Link to={toArea('/alerts/history', { alertId: alert.id })}>State history</Link>
           </p>
           <Evaluations ruleId={alert.ruleId} alertId={alert.id} />
         </>
@@ -120,7 +121,7 @@ const AlertStatus = ({ alert }: { readonly alert: Alert }) => {
 export const OpenAlert = ({ alert, onClose }: { readonly alert: Alert | undefined; readonly onClose: () => void }) => (
   <SidePanel label="Alert" title={alert?.ruleName ?? 'Alert'} onClose={onClose}>
     {alert === undefined ? (
-      <p>This alert is over, or it is not on the pages that were read.</p>
+      <p>This alert is resolved, or it is not on the loaded pages.</p>
     ) : (
       <AlertStatus alert={alert} />
     )}

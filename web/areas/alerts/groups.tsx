@@ -14,10 +14,10 @@ export const Groups = ({ ruleId }: { readonly ruleId: string }) => {
   const { answer, error } = useQuery(groupsCall, { params: { id: ruleId }, query: { limit: 100 } });
   return (
     <>
-      <h3>Its groups</h3>
+      <h3>Instances</h3>
       <Problem error={error} />
       {answer === undefined ? null : answer.items.length === 0 ? (
-        <p class="soft">Its last evaluation found none.</p>
+        <p class="soft">The last evaluation found no instances.</p>
       ) : (
         <table class="figures texts">
           <Heads columns={['Group', 'State', 'Value', 'Why', 'Since']} />
@@ -38,7 +38,7 @@ export const Groups = ({ ruleId }: { readonly ruleId: string }) => {
           </tbody>
         </table>
       )}
-      {answer?.isCut === true ? <p class="soft">There are more: these are the first 100.</p> : null}
+      {answer?.isCut === true ? <p class="soft">Only the first 100 are shown.</p> : null}
     </>
   );
 };

@@ -9,7 +9,7 @@ import { historyCall } from './calls.ts';
 import { shownLabels, shownValue } from './shown.ts';
 
 export const History = listed({
-  title: 'History of alerts',
+  title: 'Alert history',
   call: historyCall,
   isRanged: true,
   filters: ['ruleId', 'alertId'],

@@ -34,7 +34,7 @@ export const MaintenanceForm = ({ before }: { readonly before: MaintenanceWindow
   return (
     <div class="form">
       <PlanTimes {...plan} />
-      <Field label="Mute alerts with" problem={wrong('matchers')} hint={'team=shop, service=~"ca.*"'}>
+      <Field label="Matchers" problem={wrong('matchers')} hint={'team=shop, service=~"ca.*"'}>
         <input
           defaultValue={shownMatchers({ matchers })}
           maxLength={4096}
@@ -47,12 +47,12 @@ export const MaintenanceForm = ({ before }: { readonly before: MaintenanceWindow
       <PlanProjects {...plan} />
       {matchers.length === 0 ? null : <Muted matchers={matchers} />}
       {matchers.length === 0 || projectIds.length === 0 ? null : (
-        <p class="soft">Of those it mutes what rules of the projects found.</p>
+        <p class="soft">Only alerts of rules of the projects are muted.</p>
       )}
       <PlanObjectives {...plan} />
       <div class="act">
         <button type="button" disabled={isRunning} onClick={() => void save(written)}>
-          {before === undefined ? 'Create the window' : 'Save the window'}
+          {before === undefined ? 'Create window' : 'Save window'}
         </button>
         <Problem error={error} />
       </div>

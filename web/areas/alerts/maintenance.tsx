@@ -31,9 +31,9 @@ const Details = ({ item }: { readonly item: MaintenanceWindow }) => {
         values={{
           mutes: mutesOf(item),
           again: againOf(item),
-          'for so many minutes': durationMinutes,
-          'on the clock of': timeZone,
-          'objectives leave it out': excludedFromSlos === true ? 'yes' : 'no',
+          'duration (minutes)': durationMinutes,
+          'time zone': timeZone,
+          'excluded from SLOs': excludedFromSlos === true ? 'yes' : 'no',
         }}
       />
       {matchers.length === 0 ? null : <Muted matchers={matchers} />}
@@ -45,12 +45,12 @@ const Details = ({ item }: { readonly item: MaintenanceWindow }) => {
 export const Maintenance = listed({
   title: 'Maintenance windows',
   call: windowsCall,
-  search: 'words of a name',
-  nothing: 'There are no such windows.',
+  search: 'window name',
+  nothing: 'No maintenance windows yet.',
   keyOf: ({ id }) => id,
   columns: {
     Window: ({ name }) => name,
-    Now: ({ isActive }) => (isActive ? <span class="text-warn">it mutes</span> : 'no'),
+    Now: ({ isActive }) => (isActive ? <span class="text-warn">active</span> : 'no'),
     Mutes: mutesOf,
     Next: ({ times: [next] }) => shownMoment(next?.from ?? null).slice(0, 16),
     Again: againOf,

@@ -14,7 +14,7 @@ export const Muted = ({ matchers }: { readonly matchers: Silence['matchers'] }) 
       {answer === undefined || error !== undefined ? null : (
         <>
           <p role="status">
-            It would mute {answer.muted} of {answer.firing} alerts that fire now.
+            This would mute {answer.muted} of {answer.firing} firing alerts.
           </p>
           <ul>
             {answer.items.slice(0, 20).map(({ alertId, ruleName, labels }) => (

@@ -15,7 +15,7 @@ const Channel = ({ id, name, groupKey }: { readonly id: string; readonly name: s
       <h4>{shownText(name)}</h4>
       <Problem error={error} />
       {answer === undefined ? null : answer.items.length === 0 ? (
-        <p class="soft">Nothing was sent to it yet.</p>
+        <p class="soft">No notification sent yet.</p>
       ) : (
         <Deliveries of={answer.items} />
       )}
@@ -31,12 +31,12 @@ const Receivers = ({ labels }: { readonly labels: Alert['labels'] }) => {
   return (
     <>
       <Problem error={error} />
-      {receiverChannels?.length === 0 ? <p class="text-warn">Nobody: no channel takes such an alert.</p> : null}
+      {receiverChannels?.length === 0 ? <p class="text-warn">No channel matches this alert.</p> : null}
       {receiverChannels?.map(({ id, name, receiver, groupKey, mutedBy, enabled }) => (
         <div key={`${receiver} ${id} ${groupKey}`}>
           <Channel id={id} name={`${name ?? id}, for ${receiver}`} groupKey={groupKey} />
-          {mutedBy === null ? null : <p class="soft">Muted now: {shownText(mutedBy)}</p>}
-          {enabled ? null : <p class="text-warn">This channel is switched off.</p>}
+          {mutedBy === null ? null : <p class="soft">Muted: {shownText(mutedBy)}</p>}
+          {enabled ? null : <p class="text-warn">This channel is disabled.</p>}
         </div>
       ))}
     </>
@@ -45,11 +45,11 @@ const Receivers = ({ labels }: { readonly labels: Alert['labels'] }) => {
 
 export const NotifiedChannels = ({ labels }: { readonly labels: Alert['labels'] }) => (
   <>
-    <h3>Who was told</h3>
+    <h3>Notifications</h3>
     {may(routingTestCall) ? (
       <Receivers labels={labels} />
     ) : (
-      <p class="soft">{explainDenial(routingTestCall, 'Following its way')}</p>
+      <p class="soft">{explainDenial(routingTestCall, 'Testing the route')}</p>
     )}
   </>
 );

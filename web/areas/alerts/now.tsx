@@ -19,7 +19,7 @@ const setOpen = (alert: string): void => change({ alert }, { replace: inAddress(
 
 const cellsOf = ({ state, severity, ruleName, labels, value, reason, since, acknowledged }: Alert) => [
   <span key="state" class={state === 'firing' ? `text-${levelOf(severity)}` : ''}>
-    {acknowledged === null ? state : `${state}, seen to`}
+    {acknowledged === null ? state : `${state}, acknowledged`}
   </span>,
   severity ?? '',
   <bdi key="rule">{shownText(ruleName)}</bdi>,
@@ -32,7 +32,7 @@ const cellsOf = ({ state, severity, ruleName, labels, value, reason, since, ackn
 const Listed = ({ open }: { readonly open: string }) => (
   <Found
     of={list}
-    nothing="No alert fires."
+    nothing="No alerts are firing."
     label="Alerts"
     class="alerts"
     columns={['State', 'Severity', 'Rule', 'Labels', 'Value', 'Why', 'Since']}

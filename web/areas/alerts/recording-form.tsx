@@ -43,7 +43,7 @@ const RuleFields = ({
     <fieldset>
       <legend>Rule {index + 1}</legend>
       <TextInput
-        label="Makes the series"
+        label="Series name"
         value={rule.record}
         problem={at('record')}
         onChange={(record) => onChange({ ...rule, record })}
@@ -60,8 +60,8 @@ const RuleFields = ({
         />
       </Field>
       <PairsInput
-        label="with labels, one a line"
-        hint="team=shop; one without a value takes the label away"
+        label="Labels, one per line"
+        hint="team=shop; a label without a value is removed"
         value={rule.labels ?? {}}
         problem={at('labels')}
         onChange={(labels) => onChange({ ...rule, labels })}
@@ -93,14 +93,14 @@ export const RecordingForm = ({ before }: { readonly before: RecordingGroup | un
         onChange={(interval) => set({ interval: interval.trim() })}
       />
       <TextInput
-        label="Waits for late data"
+        label="Evaluation delay"
         maxLength={16}
         value={group.delay ?? ''}
         problem={wrong('delay')}
         onChange={(delay) => set({ delay: delay.trim() })}
       />
       <NumberInput
-        label="Most series of a rule (0: no limit)"
+        label="Maximum series per rule (0: no limit)"
         value={group.limit ?? 0}
         problem={wrong('limit')}
         onChange={(limit) => set({ limit: limit ?? 0 })}
@@ -130,12 +130,12 @@ export const RecordingForm = ({ before }: { readonly before: RecordingGroup | un
           set({ rules: [...rules, none] });
         }}
       >
-        Add a rule
+        Add rule
       </button>
       <CheckInput label="It records" value={group.enabled ?? true} onChange={(enabled) => set({ enabled })} />
       <div class="act">
         <button type="button" disabled={isRunning} onClick={() => void save(group)}>
-          {before === undefined ? 'Create the group' : 'Save the group'}
+          {before === undefined ? 'Create group' : 'Save group'}
         </button>
         <Problem error={error} />
       </div>

@@ -15,7 +15,7 @@ const stateOf = ({ enabled, status }: RecordingGroup): string => {
   if (status === null) return 'not known';
   const failed = status.filter(({ error }) => error !== null).length;
   if (failed > 0) return `${failed} of ${status.length} fail`;
-  if (status.some(({ evaluatedAt }) => evaluatedAt === null)) return 'not evaluated yet';
+  if (status.some(({ evaluatedAt }) => evaluatedAt === null)) return 'pending first evaluation';
   return status.some(({ stale }) => stale) ? 'late' : 'records';
 };
 
@@ -26,13 +26,13 @@ const Details = ({ item }: { readonly item: RecordingGroup }) => {
       <Fields
         values={{
           state: stateOf(item),
-          'of the rule file': file,
+          'rule file': file,
           'evaluated every': interval,
           delay,
-          'most series of a rule': limit === 0 ? 'no limit' : limit,
+          'maximum series per rule': limit === 0 ? 'no limit' : limit,
         }}
       />
-      <h3>Its rules</h3>
+      <h3>Rules</h3>
       <ol>
         {rules.map(({ record, expression, labels = {} }, index) => {
           const now = status?.[index];
@@ -68,9 +68,9 @@ const Details = ({ item }: { readonly item: RecordingGroup }) => {
 export const Recording = listed({
   title: 'Recording groups',
   call: recordingGroupsCall,
-  search: 'part of a name',
+  search: 'group name',
   sent: { sort: 'name' },
-  nothing: 'Nothing is recorded.',
+  nothing: 'No recording groups yet.',
   keyOf: ({ id }) => id,
   columns: {
     Group: ({ name }) => name,

@@ -29,7 +29,7 @@ const settingsOf = ({ groupBy, groupWait, groupInterval, repeatInterval, continu
     ...(repeatInterval === undefined ? [] : [`again after ${repeatInterval}`]),
     ...(route.muteTimeIntervals.length === 0 ? [] : [`muted during ${route.muteTimeIntervals.join(', ')}`]),
     ...(route.activeTimeIntervals.length === 0 ? [] : [`only during ${route.activeTimeIntervals.join(', ')}`]),
-    ...(goesOn ? ['goes on to the routes beside it'] : []),
+    ...(goesOn ? ['continues to sibling routes'] : []),
   ].join('; ');
 
 interface Shown {
@@ -99,8 +99,8 @@ const Followed = ({ routing, labels }: { readonly routing: Routing; readonly lab
         {answer === undefined
           ? ''
           : answer.receivers.length === 0
-            ? 'They reach nobody.'
-            : shownText(`They reach ${answer.receivers.map(({ name }) => name).join(', ')}.`)}
+            ? 'No receiver matches.'
+            : shownText(`Receivers: ${answer.receivers.map(({ name }) => name).join(', ')}.`)}
       </p>
       <Tree routing={routing} steps={answer?.routes ?? []} />
     </>
@@ -116,7 +116,7 @@ const Labels = () => (
     }}
   >
     <label>
-      Labels of an alert{' '}
+      Alert labels{' '}
       <input
         name="labels"
         key={inAddress('labels')}
@@ -127,7 +127,7 @@ const Labels = () => (
         autocomplete="off"
       />
     </label>
-    <button type="submit">Follow them</button>
+    <button type="submit">Test</button>
   </form>
 );
 
@@ -148,18 +148,18 @@ const FromAlertmanager = ({ onRead }: { readonly onRead: (routing: object) => vo
   };
   return (
     <details>
-      <summary>Take it from a configuration of Alertmanager</summary>
-      <ActionForm action={action} label="Read it into the document" onSubmit={run}>
+      <summary>Import Alertmanager config</summary>
+      <ActionForm action={action} label="Import" onSubmit={run}>
         <div class="form">
           <label>
-            Its YAML <textarea name="yaml" rows={8} cols={80} required={true} spellcheck={false} />
+            YAML <textarea name="yaml" rows={8} cols={80} required={true} spellcheck={false} />
           </label>
           <Wrong message={details.length === 0 ? undefined : details.map(({ message }) => message).join('; ')} />
         </div>
       </ActionForm>
       {notes === undefined ? null : (
         <div role="status">
-          It was read into the document below, and is not saved yet.
+          The configuration was imported into the document below and is not saved yet.
           <ul>
             {notes.map((note) => (
               <li key={note}>{shownText(note)}</li>
@@ -181,7 +181,7 @@ const Edit = ({ of, onDone }: { readonly of: Versioned; readonly onDone: () => v
     try {
       body = JSON.parse(text) as never;
     } catch (error) {
-      setWrong(`This is no JSON: ${(error as Error).message}`);
+      setWrong(`This is not valid JSON: ${(error as Error).message}`);
       return;
     }
     if ((await saving.run({ body, ifMatch: of.version })) === undefined) return;
@@ -191,10 +191,10 @@ const Edit = ({ of, onDone }: { readonly of: Versioned; readonly onDone: () => v
   return (
     <>
       <FromAlertmanager onRead={(routing) => setText(JSON.stringify(routing, null, 2))} />
-      <ActionForm action={saving} label="Save the routing" onSubmit={run}>
+      <ActionForm action={saving} label="Save routing" onSubmit={run}>
         <div class="form">
           <label>
-            The document{' '}
+            Document{' '}
             <textarea
               rows={24}
               cols={80}
@@ -207,7 +207,7 @@ const Edit = ({ of, onDone }: { readonly of: Versioned; readonly onDone: () => v
           <Wrong message={wrong} />
         </div>
         <button type="button" class="plain" onClick={onDone}>
-          Leave it as it was
+          Cancel
         </button>
       </ActionForm>
     </>
@@ -226,7 +226,7 @@ export const Routing = () => {
         {may(routingTestCall) ? <Labels /> : <p class="soft">{explainDenial(routingTestCall, 'Following labels')}</p>}
         {may(setRoutingCall) && edited === undefined ? (
           <button type="button" class="plain" onClick={() => void edit()}>
-            Edit the document
+            Edit as JSON
           </button>
         ) : null}
       </div>

@@ -29,13 +29,13 @@ export const RuleImport = () => {
   return (
     <>
       <p>
-        Alert and recording rules of Prometheus. Those that the same file made before are replaced; rules that it has no
-        more stay.
+        Prometheus alert and recording rules. Rules from an earlier import of the same file are replaced; rules no
+        longer in the file stay.
       </p>
       <ImportForm language="YAML" accept=".yaml,.yml" action={action} problem={wrong('file')} run={run}>
         <TextInput
-          label="Name of the file"
-          hint="Where several files have groups or alerts of the same names, it tells them apart"
+          label="File name"
+          hint="Distinguishes files that contain groups or alerts of the same name"
           value={fileName}
           problem={wrong('fileName')}
           onChange={setFileName}

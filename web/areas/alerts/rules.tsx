@@ -43,7 +43,7 @@ const setOpen = (rule: string): void => change({ rule }, { replace: inAddress('r
 /** Returns the state as text; a rule that is disabled, fails or is not evaluated shows that instead. */
 const stateOf = ({ enabled, status }: Rule): string => {
   if (!enabled) return 'off';
-  if (status === null) return 'not evaluated yet';
+  if (status === null) return 'Pending first evaluation';
   if (status.error !== null) return 'fails';
   return status.stale ? `${status.state}, late` : status.state;
 };
@@ -65,7 +65,7 @@ const Remove = ({ rule: { id, version, name } }: { readonly rule: Rule }) => {
   return (
     <RemovalForm
       action={action}
-      labels={['Remove', `Remove “${name}” and end its alerts`]}
+      labels={['Remove', `Remove “${name}” and resolve its alerts`]}
       remove={() => action.run({ params: { id }, ifMatch: version })}
       onRemoved={() => setOpen('')}
     >
@@ -93,14 +93,14 @@ const TestFiring = ({ rule: { id } }: { readonly rule: Rule }) => {
   const run = async (form: HTMLFormElement): Promise<void> => {
     const labels = pairsIn(String(new FormData(form).get('labels')).replaceAll(',', '\n'));
     const answer = await action.run({ params: { id }, body: { labels } });
-    setMessage(answer === undefined ? '' : 'It fired and ended once, marked as a test.');
+    setMessage(answer === undefined ? '' : 'A test alert fired and resolved.');
   };
   return (
     <details>
-      <summary>Let it fire once, as a test</summary>
-      <ActionForm action={action} label="Let it fire" onSubmit={run} message={message}>
+      <summary>Send test alert</summary>
+      <ActionForm action={action} label="Send" onSubmit={run} message={message}>
         <label>
-          With labels <input name="labels" maxLength={4096} autocomplete="off" placeholder="service=cart" />
+          Labels <input name="labels" maxLength={4096} autocomplete="off" placeholder="service=cart" />
         </label>
       </ActionForm>
     </details>
@@ -112,17 +112,17 @@ const OpenRule = ({ rule }: { readonly rule: Rule }) => (
     <p>{shownText(rule.description ?? '')}</p>
     {rule.managedBy === null ? null : (
       <p>
-        It is changed through{' '}
+        This rule is managed by{' '}
         {'sloId' in rule.managedBy ? (
-          <Link to={toArea('/slos', { open: rule.managedBy.sloId })}>the objective that made it</Link>
+          <Link to={toArea('/slos', { open: rule.managedBy.sloId })}>its SLO</Link>
         ) : (
-          <Link to={toArea('/checks', { open: rule.managedBy.checkId })}>the synthetic check that made it</Link>
+          <Link to={toArea('/checks', { open: rule.managedBy.checkId })}>its synthetic check</Link>
         )}
-        , and nowhere else.
+        . It cannot be edited here.
       </p>
     )}
     {rule.status === null || rule.status.error === null ? null : (
-      <p class="problem">Its last evaluation failed: {shownText(rule.status.error)}</p>
+      <p class="problem">Last evaluation failed: {shownText(rule.status.error)}</p>
     )}
     {rule.managedBy === null && may(removeRuleCall) ? <Remove rule={rule} /> : null}
     {rule.managedBy === null && may(changeRuleCall) ? <Switch key={rule.version} rule={rule} /> : null}
@@ -141,7 +141,7 @@ const OpenRule = ({ rule }: { readonly rule: Rule }) => (
         'keeps firing for': rule.keepFiringFor,
         delay: rule.delay,
         groups: rule.status?.groups,
-        'alerts that fire': rule.status?.firing,
+        'firing alerts': rule.status?.firing,
         ...rule.annotations,
       }}
     />
@@ -154,7 +154,7 @@ const OpenRule = ({ rule }: { readonly rule: Rule }) => (
     <Groups ruleId={rule.id} />
     <h3>Last evaluations</h3>
     <p class="links">
-      <Link to={toArea('/alerts/history', { ruleId: rule.id })}>How its alerts changed</Link>
+      <Link to={toArea('/alerts/history', { ruleId: rule.id })}>Alert history</Link>
     </p>
     <Evaluations ruleId={rule.id} />
   </SidePanel>
@@ -163,7 +163,7 @@ const OpenRule = ({ rule }: { readonly rule: Rule }) => (
 const Listed = ({ open }: { readonly open: string }) => (
   <Found
     of={list}
-    nothing="No alert rules were found."
+    nothing="No alert rules yet."
     label="Alert rules"
     class="rules"
     columns={['State', 'Name', 'Firing', 'Fires', 'Evaluated']}
@@ -192,17 +192,17 @@ export const Rules = () => {
       <Search
         key={search}
         label="Search rules"
-        placeholder="part of a name"
+        placeholder="Search by name"
         value={search}
         problem={error?.of('search')}
         onSearch={(text) => change({ search: text.trim(), rule: '' })}
       />
       {error?.of('search') === undefined ? <Problem error={error} /> : null}
       <p class="links">
-        {may(createRuleCall) ? <Link to={toArea('/alerts/rule')}>Write a rule</Link> : null}
+        {may(createRuleCall) ? <Link to={toArea('/alerts/rule')}>New alert rule</Link> : null}
         {may(importRulesCall) ? <Link to={toArea('/alerts/import')}>Import rules</Link> : null}
         <a href={exportRulesCall.path} download="rules.yaml">
-          Export them as a rule file of Prometheus
+          Export as Prometheus rules
         </a>
       </p>
       <div class={open === '' ? 'list' : 'list with-record'}>

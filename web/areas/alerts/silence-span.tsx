@@ -18,7 +18,7 @@ export const SilenceSpan = () => (
       </select>
     </label>
     <label>
-      Because <input name="comment" maxLength={4096} autocomplete="off" />
+      Comment <input name="comment" maxLength={4096} autocomplete="off" />
     </label>
   </>
 );

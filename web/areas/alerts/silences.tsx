@@ -29,8 +29,8 @@ const Longer = ({ silence }: { readonly silence: Silence }) => {
   };
   return (
     <details>
-      <summary>Another end</summary>
-      <ActionForm action={action} label="End it then" onSubmit={run}>
+      <summary>Change end</summary>
+      <ActionForm action={action} label="Save" onSubmit={run}>
         <SilenceSpan />
       </ActionForm>
     </details>
@@ -65,7 +65,7 @@ const Line = ({ silence }: { readonly silence: Silence }) => {
   );
 };
 
-const columns = ['Mutes alerts with', 'State', 'From', 'Until', 'Because'];
+const columns = ['Matchers', 'State', 'From', 'Until', 'Because'];
 
 const Found = () => {
   const { answer, isLoading } = list.first.state.value;
@@ -74,7 +74,7 @@ const Found = () => {
   if (silences.length === 0)
     return (
       <p class="said" role="status">
-        No silence holds, and none is to come.
+        No active or scheduled silences.
       </p>
     );
   return (
@@ -106,7 +106,7 @@ const Write = () => {
     <>
       <ActionForm action={action} label="Silence them" onSubmit={run}>
         <label>
-          Mute alerts with{' '}
+          Matchers{' '}
           <input
             name="matchers"
             required={true}

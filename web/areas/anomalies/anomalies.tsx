@@ -19,8 +19,8 @@ const Found = listed({
       label: 'Show',
       options: [
         ['', 'all'],
-        ['open', 'those that last'],
-        ['ended', 'those that are over'],
+        ['open', 'Ongoing'],
+        ['ended', 'Ended'],
       ],
     },
     {
@@ -35,7 +35,7 @@ const Found = listed({
     },
   ],
   filters: ['detectorId'],
-  nothing: 'No anomaly was found in this range.',
+  nothing: 'No anomalies in this range.',
   keyOf: ({ id }) => id,
   columns: {
     Began: ({ begin }) => shownMoment(begin).slice(0, 19),
@@ -45,7 +45,7 @@ const Found = listed({
     Value: ({ value, series }) => shownValue(value, series.unit),
     Expected: ({ expected, series }) => shownValue(expected ?? undefined, series.unit),
     Ended: ({ end }) => (end === null ? 'it lasts' : shownMoment(end).slice(0, 19)),
-    'It was one': ({ verdict }) => (verdict === null ? '' : verdict === 'true' ? 'yes' : 'no'),
+    Feedback: ({ verdict }) => (verdict === null ? '' : verdict === 'true' ? 'yes' : 'no'),
   },
   numbers: ['Value', 'Expected'],
   Open: OpenAnomaly,

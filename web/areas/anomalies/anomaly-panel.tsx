@@ -20,20 +20,20 @@ const Causes = later(async () => (await import('../../lists/causes.tsx')).Causes
 const Band = later(async () => (await import('./band.tsx')).Band);
 
 const verdicts = [
-  ['true', 'It was one'],
-  ['false', 'It was none'],
+  ['true', 'Confirmed'],
+  ['false', 'False positive'],
 ] as const;
 
 const Feedback = ({ id, verdict }: Pick<Anomaly, 'id' | 'verdict'>) => {
   const [action] = useState(() => new Action(markCall));
   const [message, setMessage] = useState('');
-  if (!may(markCall)) return <p class="soft">{explainDenial(markCall, 'Saying whether it was one')}</p>;
+  if (!may(markCall)) return <p class="soft">{explainDenial(markCall, 'Anomaly feedback')}</p>;
   const saveVerdict = async (chosen: 'true' | 'false' | null): Promise<void> => {
     const answer = await action.run({ params: { id }, body: { verdict: chosen } });
     if (answer === undefined) return;
     setMessage(
       chosen === 'false'
-        ? `A change of this series below ${shownValue(answer.minChange, '')} is no anomaly from now on.`
+        ? `Changes of this series below ${shownValue(answer.minChange, '')} are no longer reported as anomalies.`
         : '',
     );
     refresh();
@@ -68,12 +68,12 @@ const Contributions = ({
   readonly unit: string;
 }) => (
   <>
-    <h3>What it consists of</h3>
+    <h3>Contributions</h3>
     {reason === null ? null : <p class="soft">{shownText(reason)}</p>}
     {by === null ? null : (
       <>
         <p>
-          It changed by {shownValue(change ?? undefined, unit)}, split most clearly by <b>{shownText(by)}</b>.
+          Changed by {shownValue(change ?? undefined, unit)}, explained best by <b>{shownText(by)}</b>.
         </p>
         <table class="figures">
           <Heads columns={[by, 'Change', 'Share']} />
@@ -114,7 +114,7 @@ const Others = ({ title, of }: { readonly title: string; readonly of: readonly A
 const Near = ({ of }: { readonly of: ShownAnomaly['near'] }) =>
   of.length === 0 ? null : (
     <>
-      <h3>What happened near it</h3>
+      <h3>Related events</h3>
       <ul>
         {of.map(({ id, kind, time, title }) => (
           <li key={`${kind} ${id}`}>
@@ -128,7 +128,7 @@ const Near = ({ of }: { readonly of: ShownAnomaly['near'] }) =>
 const Clusters = ({ of }: { readonly of: ShownAnomaly['kubernetes'] }) =>
   of.length === 0 ? null : (
     <>
-      <h3>What Kubernetes told near it</h3>
+      <h3>Related Kubernetes events</h3>
       <ul>
         {of.map(({ id, timestamp, type, reason, object, message }) => (
           <li key={id}>
@@ -156,27 +156,27 @@ const Details = ({ anomaly }: { readonly anomaly: ShownAnomaly }) => {
           to: end === null ? 'it lasts' : shownMoment(end),
           'furthest value': shownValue(value, unit),
           expected: bounded(expected),
-          'expected from and to': low === null && high === null ? '' : `${bounded(low)} to ${bounded(high)}`,
+          'expected range': low === null && high === null ? '' : `${bounded(low)} to ${bounded(high)}`,
           score: score.toFixed(3),
-          'expected so often a week': timesPerWeek.toPrecision(2),
-          'rarest about it': sign,
+          'expected per week': timesPerWeek.toPrecision(2),
+          'main sign': sign,
           ...anomaly.labels,
         }}
       />
       <ul class="links">
         <li>
-          <Link to={toArea('/anomalies/detectors', { open: detectorId })}>Its detector</Link>
+          <Link to={toArea('/anomalies/detectors', { open: detectorId })}>Detector</Link>
         </li>
       </ul>
       <Causes of={{ anomalyId: anomaly.id }} />
       <Contributions of={anomaly.contributions} unit={unit} />
       <Near of={anomaly.near} />
       <Clusters of={anomaly.kubernetes} />
-      <Others title="Together with it" of={anomaly.concurrent} />
+      <Others title="Concurrent anomalies" of={anomaly.concurrent} />
       <Others title="Like it" of={anomaly.similar} />
       {anomaly.partial.map(({ message }) => (
         <p key={message} class="soft">
-          Not complete: {shownText(message)}.
+          Incomplete: {shownText(message)}.
         </p>
       ))}
     </>

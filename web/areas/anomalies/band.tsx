@@ -27,11 +27,12 @@ export const Band = ({ anomaly }: { readonly anomaly: ShownAnomaly }) => {
     return { steps: points.map(([time]) => time), series: lines };
   }, [points]);
   const [first, last] = [steps[0], steps.at(-1)];
-  if (first === undefined || last === undefined) return <p class="soft">Its steps are not kept any more.</p>;
+  if (first === undefined || last === undefined)
+    return <p class="soft">The data points of this anomaly have expired.</p>;
   const moments = [begin, ...(end === null ? [] : [end])].map((moment) => Date.parse(moment));
   return (
     <OverTime
-      title={`${of.name || 'Its series'} and what was expected`}
+      title={`${of.name || 'Its series'} and expected range`}
       steps={steps}
       series={series}
       from={first}

@@ -61,18 +61,18 @@ const Tried = ({ detector }: { readonly detector: WrittenDetector }) => {
   return (
     <>
       <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void run()}>
-        Try it over the range
+        Test detector
       </button>
       <Problem error={action.error.value} />
       {found === undefined || episodes === undefined ? null : (
         <>
           <p role="status">
             {found.series.length} series; {episodes.length} anomalies.
-            {learning === 0 ? '' : ` Of ${learning} too little is in this range to tell.`}
+            {learning === 0 ? '' : ` ${learning} series have too little data in this range.`}
           </p>
           {episodes.length === 0 ? null : (
             <table class="figures texts">
-              <Heads columns={['Series', 'From', 'To', 'What was unusual']} />
+              <Heads columns={['Series', 'From', 'To', 'Anomalies']} />
               <tbody>
                 {episodes.slice(0, 50).map(({ series, from, to, sign }) => (
                   <tr key={`${series} ${from}`}>
@@ -103,8 +103,8 @@ export const DetectorForm = ({ before }: { readonly before: Detector | undefined
     ['A point each', 'step', 16],
   ] as const;
   const numbers = [
-    ['False alarms that are allowed a week', 'falseAlarmsPerWeek'],
-    ['Least change that matters', 'minChange'],
+    ['Maximum false alarms per week', 'falseAlarmsPerWeek'],
+    ['Minimum change', 'minChange'],
   ] as const;
   return (
     <div class="form">
@@ -120,7 +120,7 @@ export const DetectorForm = ({ before }: { readonly before: Detector | undefined
         </Field>
       ))}
       <fieldset>
-        <legend>Watches</legend>
+        <legend>Data source</legend>
         <QuestionFields
           name="Query"
           query={detector.query as Query}
@@ -142,7 +142,7 @@ export const DetectorForm = ({ before }: { readonly before: Detector | undefined
         </Field>
       ))}
       <label>
-        A change matters that goes{' '}
+        Direction{' '}
         <select
           value={detector.direction ?? 'both'}
           onChange={({ currentTarget }) => set({ direction: currentTarget.value as keyof typeof directions })}
@@ -160,12 +160,12 @@ export const DetectorForm = ({ before }: { readonly before: Detector | undefined
           checked={detector.enabled !== false}
           onChange={({ currentTarget }) => set({ enabled: currentTarget.checked })}
         />{' '}
-        It watches
+        Enabled
       </label>
       <Tried detector={detector} />
       <div class="act">
         <button type="button" disabled={isRunning} onClick={() => void save(detector)}>
-          {before === undefined ? 'Create the detector' : 'Save the detector'}
+          {before === undefined ? 'Create detector' : 'Save detector'}
         </button>
         {error === undefined || error.details.length > 0 ? null : <Problem error={error} />}
       </div>

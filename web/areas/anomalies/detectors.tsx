@@ -27,10 +27,10 @@ const Details = ({ item: detector }: { readonly item: Detector }) => {
           'learns from': shownMoment(status?.trainedFrom ?? null),
           series: status?.series,
           'that learn': status?.learning,
-          'anomalies that last': status?.open,
-          'scored up to': shownMoment(status?.lastStep ?? null),
+          'ongoing anomalies': status?.open,
+          'scored until': shownMoment(status?.lastStep ?? null),
           'a point each': step,
-          'false alarms a week': `${status?.rate.perWeek?.toPrecision(2) ?? status?.rate.reason ?? 'not known'}; allowed are ${falseAlarmsPerWeek}`,
+          'false alarms per week': `${status?.rate.perWeek?.toPrecision(2) ?? status?.rate.reason ?? 'not known'}; maximum ${falseAlarmsPerWeek}`,
           'least change': minChange,
           direction: directions[direction ?? 'both'],
           ...labels,
@@ -38,7 +38,7 @@ const Details = ({ item: detector }: { readonly item: Detector }) => {
       />
       <ul class="links">
         <li>
-          <Link to={toArea('/anomalies', { detectorId: detector.id })}>What it found</Link>
+          <Link to={toArea('/anomalies', { detectorId: detector.id })}>Anomalies</Link>
         </li>
       </ul>
       <h3>Query</h3>
@@ -51,8 +51,8 @@ export const Detectors = listed({
   title: 'Detectors',
   call: detectorsCall,
   isOfProject: true,
-  search: 'part of a name',
-  nothing: 'Nothing is watched for anomalies.',
+  search: 'Search by name',
+  nothing: 'No detectors yet.',
   keyOf: ({ id }) => id,
   columns: {
     Detector: ({ name }) => name,
@@ -63,10 +63,10 @@ export const Detectors = listed({
     ),
     Series: ({ status }) => status?.series,
     'Last now': ({ status }) => status?.open,
-    'False alarms a week': ({ status }) => status?.rate.perWeek?.toPrecision(2),
-    'Scored up to': ({ status }) => shownMoment(status?.lastStep ?? null),
+    'False alarms per week': ({ status }) => status?.rate.perWeek?.toPrecision(2),
+    'Scored until': ({ status }) => shownMoment(status?.lastStep ?? null),
   },
-  numbers: ['Series', 'Last now', 'False alarms a week'],
+  numbers: ['Series', 'Last now', 'False alarms per week'],
   Tools: writeOf(noun, createDetectorCall),
   Open: openedOf({ noun, path: '/api/ai/detectors/{id}', Form: DetectorForm, Details }),
 });

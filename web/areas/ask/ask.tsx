@@ -28,7 +28,7 @@ type Meaning = Answer['alternatives'][number];
 /** Interpretation of each word. */
 const Words = ({ of }: { readonly of: Meaning['words'] }) => (
   <details open={true}>
-    <summary>How it was read</summary>
+    <summary>How we interpreted it</summary>
     <table class="figures texts">
       <Heads columns={['Words', 'Became']} />
       <tbody>
@@ -38,7 +38,7 @@ const Words = ({ of }: { readonly of: Meaning['words'] }) => (
             <td>
               <bdi>{shownText(text)}</bdi>
             </td>
-            <td>{mappedTo === null ? <span class="soft">nothing</span> : <bdi>{shownText(mappedTo)}</bdi>}</td>
+            <td>{mappedTo === null ? <span class="soft">ignored</span> : <bdi>{shownText(mappedTo)}</bdi>}</td>
           </tr>
         ))}
       </tbody>
@@ -57,7 +57,7 @@ const MeaningDetails = ({ meaning }: { readonly meaning: Meaning }) => (
       ))}
     </ul>
     <details>
-      <summary>The query</summary>
+      <summary>Query</summary>
       <pre class="body">{shownText(JSON.stringify(meaning.query, null, 2), { lines: true })}</pre>
     </details>
   </>
@@ -68,8 +68,8 @@ const Refusal = ({ of: { reason, nearest, operation, words } }: { readonly of: N
     <p class="problem" role="status">
       {shownText(reason)}
     </p>
-    {nearest.length === 0 ? null : <p>There are: {shownText(nearest.join(', '))}.</p>}
-    {operation === null ? null : <p>The operation of the API that answers it: {shownText(operation)}.</p>}
+    {nearest.length === 0 ? null : <p>Available: {shownText(nearest.join(', '))}.</p>}
+    {operation === null ? null : <p>API operation that answers this question: {shownText(operation)}.</p>}
     <Words of={words} />
   </>
 );
@@ -79,7 +79,7 @@ const Shown = ({ of: { answer, alternatives, refusal } }: { readonly of: Answer 
   if (answer === null)
     return (
       <>
-        <p role="status">It may mean {alternatives.length} things:</p>
+        <p role="status">This question has {alternatives.length} possible meanings:</p>
         {alternatives.map((meaning, index) => (
           <section key={`${index} ${meaning.sentence}`} class="attention" aria-label={`Meaning ${index + 1}`}>
             <MeaningDetails meaning={meaning} />
@@ -113,7 +113,7 @@ const InWords = () => {
       <Box
         key={question}
         label="Ask"
-        placeholder="how many requests failed by service in the last hour"
+        placeholder="failed requests by service in the last hour"
         question={question}
         problem={atQuestion}
       />

@@ -50,7 +50,7 @@ const FileInput = ({ onRead }: { readonly onRead: (read: Pick<Written, 'format' 
   const read = async (file: File | undefined): Promise<void> => {
     if (file === undefined) return;
     const content = await textOfFile(file);
-    setProblem(content === undefined ? `${file.name} is no text in UTF-8` : undefined);
+    setProblem(content === undefined ? `${file.name} is not a text file in UTF-8` : undefined);
     if (content !== undefined) onRead({ format: formatOf(file.name), content });
   };
   return (
@@ -96,7 +96,7 @@ const Form = () => {
       </label>
       <Wrong message={wrong('content')} />
       <label>
-        Written as{' '}
+        Format{' '}
         <select value={written.format} onChange={({ currentTarget }) => set({ format: currentTarget.value as Format })}>
           {Object.entries(formats).map(([format, title]) => (
             <option key={format} value={format}>
@@ -110,25 +110,25 @@ const Form = () => {
         maxLength={200}
         value={written.title}
         problem={wrong('title')}
-        hint="Left empty, it is what the document calls itself"
+        hint="Default: the title in the document"
         onChange={(title) => set({ title })}
       />
       <TextInput
-        label="Where people find it"
+        label="URL"
         maxLength={2048}
         value={written.url}
         problem={wrong('url')}
-        hint="https://…, so that answers lead there"
+        hint="https://…, linked from answers"
         onChange={(url) => set({ url })}
       />
       <div class="act">
         <button type="button" disabled={action.isRunning.value} onClick={() => void add()}>
-          Add it
+          Save document
         </button>
         <p role="status">
           {known === undefined ? null : (
             <>
-              The same is there already: <Link to={addressWith({ open: known.id })}>{shownText(known.title)}</Link>
+              This document already exists: <Link to={addressWith({ open: known.id })}>{shownText(known.title)}</Link>
             </>
           )}
         </p>
@@ -144,7 +144,7 @@ const Remove = ({ id, onClose }: { readonly id: string; readonly onClose: () => 
   return (
     <RemovalForm
       action={action}
-      labels={['Delete', 'Delete it for good']}
+      labels={['Delete', 'Delete permanently']}
       remove={() => action.run({ params: { id } })}
       onRemoved={onClose}
     />
@@ -185,7 +185,7 @@ const Open = ({
     {id === 'new' && may(addDocumentCall) ? (
       <Form />
     ) : item === undefined ? (
-      <p>This document is not on the pages that were read.</p>
+      <p>This document is not on the loaded pages.</p>
     ) : (
       <>
         <Remove id={id} onClose={onClose} />
@@ -198,15 +198,15 @@ const Open = ({
 export const Documents = listed({
   title: 'Documents',
   call: documentsCall,
-  search: 'part of a title',
+  search: 'Search by title',
   choices: [{ name: 'format', label: 'Written as', options: [['', 'anything'], ...Object.entries(formats)] }],
   sent: { sort: 'title' },
-  nothing: 'There are no such documents. What is added here is found when somebody asks, and cited.',
+  nothing: 'No documents yet. Added documents are searched and cited in answers.',
   keyOf: ({ id }) => id,
   Tools: () =>
     may(addDocumentCall) ? (
       <button type="button" class="plain" onClick={() => change({ open: 'new' })}>
-        Add a document
+        Add document
       </button>
     ) : null,
   columns: {

@@ -14,7 +14,7 @@ export const sources: Readonly<Record<Source, string>> = {
   incident: 'resolved incidents',
   rule: 'alert rules',
   'log-pattern': 'log patterns',
-  handbook: 'the handbook of OIQ',
+  handbook: 'OIQ handbook',
 };
 
 /** Returns the location in the page where the source of the passage is displayed. */

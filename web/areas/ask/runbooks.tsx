@@ -30,7 +30,7 @@ const Sources = () => {
   const chosen = chosenSources();
   return (
     <fieldset class="act">
-      <legend>Look only through</legend>
+      <legend>Sources</legend>
       {Object.entries(sources).map(([source, title]) => (
         <label class="choice" key={source}>
           <input
@@ -58,14 +58,14 @@ const Limitations = ({
   <>
     {notRead.map(({ source, reason }) => (
       <p key={source} class="soft">
-        Not looked through: {sources[source]}; {shownText(reason)}.
+        Not searched: {sources[source]}; {shownText(reason)}.
       </p>
     ))}
     {embeddings === null || embeddings.reason === null ? null : (
       <p class="soft">
         {embeddings.used
-          ? `${embeddings.without} passages were found by their words alone`
-          : 'Passages were found by their words alone'}
+          ? `${embeddings.without} passages were searched by keyword only`
+          : 'Passages were searched by keyword only'}
         : {shownText(embeddings.reason)}.
       </p>
     )}
@@ -82,7 +82,7 @@ const Passages = ({ of }: { readonly of: readonly Passage[] }) => (
 
 const Sentences = ({ of: { sentences, reason, model } }: { readonly of: RunbookAnswer }) => (
   <>
-    {sentences.length === 0 ? <p role="status">There is no answer: {shownText(reason ?? '')}.</p> : null}
+    {sentences.length === 0 ? <p role="status">No answer: {shownText(reason ?? '')}.</p> : null}
     <ul id="sentences">
       {sentences.map(({ text, passages }, index) => (
         // A sentence may occur twice.
@@ -98,7 +98,7 @@ const Sentences = ({ of: { sentences, reason, model } }: { readonly of: RunbookA
     </ul>
     {model?.used ? (
       <p class="soft">
-        A model worded this from the passages; sentences that no passage says: {model.excluded} left out.
+        A model wrote this answer from the passages; unsupported sentences removed: {model.excluded} in total.
       </p>
     ) : model?.reason == null ? null : (
       <p class="soft">The model was not used: {shownText(model.reason)}.</p>
@@ -109,13 +109,13 @@ const Sentences = ({ of: { sentences, reason, model } }: { readonly of: RunbookA
 const Figures = ({ of }: { readonly of: RunbookAnswer['figures'] }) =>
   of.length === 0 ? null : (
     <>
-      <h2>Figures that they name</h2>
+      <h2>Metrics in the passages</h2>
       {of.map((figure, index) => (
         // Two passages may contain the same query.
         <section key={`${index} ${figure.sentence}`} aria-label={figure.sentence}>
           <h3>{shownText(figure.sentence)}</h3>
           <p class="soft">
-            {figure.passage === null ? 'The question names it.' : `Passage ${figure.passage + 1} names it.`}
+            {figure.passage === null ? 'Named in the question.' : `Named in passage ${figure.passage + 1}.`}
           </p>
           {figure.result === null ? (
             <p role="status">{shownText(figure.reason ?? '')}</p>
@@ -146,7 +146,7 @@ const Answer = ({ of }: { readonly of: RunbookAnswer }) => (
 
 const Found = ({ of }: { readonly of: FoundPassages }) => (
   <>
-    {of.items.length === 0 ? <p role="status">No passage says anything of it.</p> : <h2>Passages</h2>}
+    {of.items.length === 0 ? <p role="status">No matching passages.</p> : <h2>Passages</h2>}
     <Limitations of={of} />
     <Passages of={of.items} />
   </>
@@ -178,8 +178,8 @@ export const Runbooks = () => {
     <>
       <Box
         key={question}
-        label="What to look for"
-        placeholder="what do I do when orders are lost"
+        label="Search runbooks"
+        placeholder="what to do when orders are lost"
         question={question}
         problem={atQuestion}
       >
@@ -189,16 +189,14 @@ export const Runbooks = () => {
           aria-pressed={isPassages}
           onClick={() => change({ view: isPassages ? '' : 'passages' })}
         >
-          Passages alone
+          Passages only
         </button>
       </Box>
       <Sources />
       {atQuestion === undefined ? <Problem error={error} /> : null}
-      <Scrolled class={isLoading ? 'scrolled old' : 'scrolled'} label="What runbooks say">
+      <Scrolled class={isLoading ? 'scrolled old' : 'scrolled'} label="Runbook search results">
         {question === '' ? (
-          <p class="soft">
-            Documents, incidents that were resolved, alert rules, log patterns and the handbook are looked through.
-          </p>
+          <p class="soft">Search covers documents, resolved incidents, alert rules, log patterns and the handbook.</p>
         ) : isPassages ? (
           found && <Found of={found} />
         ) : (

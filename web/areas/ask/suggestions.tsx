@@ -18,12 +18,12 @@ type Kind = Suggestion['kind'];
 const kinds: Readonly<Record<Kind, string>> = {
   slo: 'objectives',
   alert: 'alerts',
-  'noisy-rule': 'rules that fire too often',
+  'noisy-rule': 'Noisy rules',
   detector: 'detectors',
   dashboard: 'dashboards',
-  'unread-metric': 'metrics that nothing reads',
-  'unread-attribute': 'attributes that nothing reads',
-  'log-pattern': 'large patterns of logs',
+  'unread-metric': 'Unused metrics',
+  'unread-attribute': 'Unused attributes',
+  'log-pattern': 'Large log patterns',
 };
 const isKind = (text: string): text is Kind => text in kinds;
 
@@ -64,7 +64,7 @@ const Change = ({ of, onDone }: { readonly of: Suggestion; readonly onDone: (don
     <>
       <RemovalForm
         action={dismissing}
-        labels={['Dismiss', 'Dismiss it, until there is half or twice as much behind it']}
+        labels={['Dismiss', 'Dismiss until its volume halves or doubles']}
         remove={() => dismissing.run({ params })}
         onRemoved={() => onDone({ title: `Dismissed: ${title}.`, to: undefined })}
       >
@@ -85,16 +85,16 @@ const One = ({ of, onDone }: { readonly of: Suggestion; readonly onDone: (done: 
     <section class="suggestion" aria-label={title}>
       <h2>{shownText(title)}</h2>
       <p>
-        <b>Why:</b> {shownText(evidence)}.
+        <b>Reason:</b> {shownText(evidence)}.
       </p>
       <p>
-        <b>What it does:</b> {shownText(effect)}.
+        <b>Effect:</b> {shownText(effect)}.
       </p>
       {request === null ? (
-        <p class="soft">It is done where telemetry is sent.</p>
+        <p class="soft">Apply this change at the sender of the telemetry.</p>
       ) : (
         <details>
-          <summary>The request</summary>
+          <summary>Request</summary>
           <Raw label={`Request of: ${title}`} text={written(request)} />
         </details>
       )}
@@ -105,7 +105,7 @@ const One = ({ of, onDone }: { readonly of: Suggestion; readonly onDone: (done: 
 
 const Choice = () => (
   <label>
-    Show{' '}
+    Status{' '}
     <select value={inAddress('kind')} onChange={({ currentTarget }) => change({ kind: currentTarget.value })}>
       <option value="">all</option>
       {Object.entries(kinds).map(([kind, title]) => (
@@ -129,19 +129,17 @@ export const Suggestions = () => {
       </div>
       <p role="status">
         {done === undefined ? '' : shownText(done.title)}{' '}
-        {done?.to === undefined ? null : <Link to={done.to}>Look at it</Link>}
+        {done?.to === undefined ? null : <Link to={done.to}>View details</Link>}
       </p>
       <Problem error={error} />
-      {may(applyCall) ? null : <p class="soft">{explainDenial(applyCall, 'Applying and dismissing')}</p>}
+      {may(applyCall) ? null : <p class="soft">{explainDenial(applyCall, 'Applying or dismissing suggestions')}</p>}
       <Scrolled class="scrolled" label="Suggestions">
-        {answer?.items.length === 0 ? <p class="soft">Nothing is suggested now.</p> : null}
+        {answer?.items.length === 0 ? <p class="soft">No suggestions.</p> : null}
         {answer?.items.map((each) => (
           <One key={each.id} of={each} onDone={setDone} />
         ))}
         {answer === undefined || answer.missing.length === 0 ? null : (
-          <p class="problem">
-            Nothing is suggested of what cannot be read now: {shownText(answer.missing.join(', '))}.
-          </p>
+          <p class="problem">Suggestions unavailable for: {shownText(answer.missing.join(', '))}.</p>
         )}
       </Scrolled>
       <Freshness of={queryState} />

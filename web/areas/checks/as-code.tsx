@@ -28,7 +28,7 @@ const Import = () => {
   return (
     <>
       <h2>Import</h2>
-      <p>Documents of YAML, a check each, or a recording of Chrome’s Recorder, which is JSON.</p>
+      <p>YAML documents with one check each, or a recording of Chrome’s Recorder (JSON).</p>
       <ImportForm language="YAML or JSON" accept=".yaml,.yml,.json" action={action} run={run} />
     </>
   );

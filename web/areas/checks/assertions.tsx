@@ -102,13 +102,13 @@ const Line = ({
         >
           <Options
             of={[
-              ['fail', 'or it fails'],
-              ['degrade', 'or it is degraded'],
+              ['fail', 'else Failed'],
+              ['degrade', 'else Degraded'],
             ]}
           />
         </select>
         <button type="button" class="plain" onClick={onRemove}>
-          Leave out<span class="sr-only"> {label.toLowerCase()}</span>
+          Remove<span class="sr-only"> {label.toLowerCase()}</span>
         </button>
       </div>
       <Wrong message={problem} />
@@ -134,7 +134,7 @@ export const Assertions = ({
   if (first === undefined) return null;
   return (
     <fieldset>
-      <legend>It expects that</legend>
+      <legend>Assertions</legend>
       {value.map((assertion, index) => (
         <Line
           key={index}
@@ -151,7 +151,7 @@ export const Assertions = ({
         class="plain"
         onClick={() => onChange([...value, trimmed({ source: first, operator: 'is' })])}
       >
-        Add an expectation
+        Add assertion
       </button>
     </fieldset>
   );

@@ -59,7 +59,7 @@ const Trial = ({
   return (
     <>
       <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void run()}>
-        {action.isRunning.value ? 'Waiting for results …' : 'Try it without saving'}
+        {action.isRunning.value ? 'Waiting for results …' : 'Run test'}
       </button>
       <Came of={came} nameOf={nameOf} />
       <Problem error={action.error.value} />
@@ -82,33 +82,33 @@ const Running = ({
 }: Part & { readonly known: readonly Location[] }) => (
   <>
     <TextInput
-      label="An attempt takes at most"
+      label="Timeout"
       value={timeout ?? ''}
       problem={wrong('timeout')}
       onChange={(timeout) => set({ timeout })}
     />
     <NumberInput
-      label="More attempts where one fails"
+      label="Retries"
       value={retries.count ?? null}
       problem={wrong('retries.count') ?? wrong('retries')}
       onChange={(count) => set({ retries: { ...retries, count: count ?? 0 } })}
     />
     <TextInput
-      label="Wait before each of them"
+      label="Retry delay"
       value={retries.wait ?? ''}
       problem={wrong('retries.wait')}
       onChange={(wait) => set({ retries: { ...retries, wait } })}
     />
     <SomeInput
-      label="From these locations"
+      label="Locations"
       value={locations}
       options={known.map(({ id, name }) => [id, name] as const)}
       problem={wrong('locations')}
       onChange={(ids) => set({ locations: [...ids] })}
     />
     <NumberInput
-      label="It is down where so many locations fail"
-      hint="Empty: the majority, and both of two"
+      label="Failing locations"
+      hint="Default: the majority; both if there are two"
       value={consensus.down ?? null}
       problem={wrong('consensus.down')}
       onChange={(down) => set({ consensus: { down } })}
@@ -122,14 +122,14 @@ const AlertingSettings = ({ check, wrong, set }: Part) => {
   return (
     <>
       <SelectInput
-        label="Project that its results belong to"
+        label="Project of the results"
         value={check.projectId ?? ''}
         problem={wrong('projectId')}
         options={[['', 'none'], ...projects.value.map(({ id, name }) => [id, name] as const)]}
         onChange={(projectId) => set({ projectId: projectId === '' ? null : projectId })}
       />
       <PairsInput
-        label="Labels, one a line"
+        label="Labels, one per line"
         hint="team=shop"
         between="="
         value={check.labels ?? {}}
@@ -137,18 +137,18 @@ const AlertingSettings = ({ check, wrong, set }: Part) => {
         onChange={(labels) => set({ labels })}
       />
       <CheckInput
-        label="Somebody is alerted of it"
+        label="Alert"
         value={alerting.enabled ?? true}
         onChange={(enabled) => set({ alerting: { ...alerting, enabled } })}
       />
       <SelectInput
-        label="How severe it is to be down"
+        label="Severity"
         value={alerting.severity ?? 'critical'}
         problem={wrong('alerting.severity')}
         options={['info', 'warning', 'error', 'critical'].map((each) => [each, each] as const)}
         onChange={(severity) => set({ alerting: { ...alerting, severity: severity as 'critical' } })}
       />
-      <CheckInput label="It is on" value={check.enabled ?? true} onChange={(enabled) => set({ enabled })} />
+      <CheckInput label="Enabled" value={check.enabled ?? true} onChange={(enabled) => set({ enabled })} />
     </>
   );
 };
@@ -171,7 +171,7 @@ export const CheckForm = ({ before }: { readonly before: Check | undefined }) =>
       <Problem error={loadError} />
       <TextInput label="Name" value={check.name} problem={wrong('name')} onChange={(name) => set({ name })} />
       <TextInput
-        label="What it is for"
+        label="Description"
         maxLength={4096}
         value={check.description ?? ''}
         problem={wrong('description')}
@@ -199,7 +199,7 @@ export const CheckForm = ({ before }: { readonly before: Check | undefined }) =>
           <Trial check={check} action={trying} nameOf={(id) => locations.find((one) => one.id === id)?.name ?? id} />
         ) : null}
         <button type="button" disabled={isRunning} onClick={() => void save(check)}>
-          {before === undefined ? 'Create the check' : 'Save the check'}
+          {before === undefined ? 'Create check' : 'Save check'}
         </button>
         <Problem error={error} />
       </div>

@@ -40,11 +40,11 @@ const Clocks = ({ of }: { readonly of: readonly Location[] }) => {
   const wrong = of.filter(({ clockAheadMs }) => Math.abs(clockAheadMs ?? 0) >= minClockSkewMs);
   if (wrong.length === 0) return null;
   return (
-    <ul aria-label="Locations whose clocks differ">
+    <ul aria-label="Locations with clock differences">
       {wrong.map(({ id, name, clockAheadMs }) => (
         <li key={id} class="text-warn">
           The clock of <bdi>{shownText(name)}</bdi> is {shownMs(Math.abs(clockAheadMs ?? 0))}{' '}
-          {(clockAheadMs ?? 0) > 0 ? 'ahead' : 'behind'}; times are shown by the platform’s.
+          {(clockAheadMs ?? 0) > 0 ? 'ahead' : 'behind'}; timestamps use the clock of the platform.
         </li>
       ))}
     </ul>
@@ -65,16 +65,16 @@ const Token = ({ check: { id, tokenPrefix } }: { readonly check: Check }) => {
     <>
       {fresh === '' ? (
         <p>
-          Its token begins with <code>{shownText(tokenPrefix ?? '')}</code>
+          Token prefix: <code>{shownText(tokenPrefix ?? '')}</code>
         </p>
       ) : (
         <p role="status">
-          The job tells of its runs at <code>/beats/{fresh}</code>. The token is shown this once.
+          Send heartbeats to <code>/beats/{fresh}</code>. The token is shown only once.
         </p>
       )}
       {may(renewTokenCall) ? (
-        <ActionForm action={action} label="Make a new token" onSubmit={renew}>
-          <span class="soft">The one before ends.</span>
+        <ActionForm action={action} label="Create new token" onSubmit={renew}>
+          <span class="soft">The previous token is revoked.</span>
         </ActionForm>
       ) : null}
     </>
@@ -88,7 +88,7 @@ const Switch = ({ check: { id, version, enabled } }: { readonly check: Check }) 
     if ((await action.run({ params: { id }, body: { enabled: !enabled }, ifMatch: version })) !== undefined) refresh();
   };
   return (
-    <ActionForm action={action} label={enabled ? 'Switch it off' : 'Switch it on'} onSubmit={run}>
+    <ActionForm action={action} label={enabled ? 'Disable' : 'Enable'} onSubmit={run}>
       {null}
     </ActionForm>
   );
@@ -113,10 +113,10 @@ const Details = ({ item: check }: { readonly item: Check }) => {
         {check.since === null ? '' : ` since ${shownMoment(check.since)}`}
       </p>
       {cannot.length === 0 ? null : (
-        <ul aria-label="Locations that cannot run it">
+        <ul aria-label="Locations that cannot run this check">
           {cannot.map(({ location, name, reason }) => (
             <li key={location} class="text-warn">
-              <bdi>{shownText(name)}</bdi> cannot run it: {shownText(reason)}
+              <bdi>{shownText(name)}</bdi> cannot run this check: {shownText(reason)}
             </li>
           ))}
         </ul>
@@ -128,12 +128,12 @@ const Details = ({ item: check }: { readonly item: Check }) => {
       <Uptimes check={check} nameOf={nameOf} />
       <Runs id={id} nameOf={nameOf} />
       {check.type === 'browser' ? <Pictures id={id} nameOf={nameOf} /> : null}
-      <h3>How it is set up</h3>
+      <h3>Configuration</h3>
       <Fields
         values={{
           type: typeNames[check.type],
           every: check.every,
-          'an attempt takes at most': check.timeout,
+          timeout: check.timeout,
           'more attempts': check.retries?.count,
           locations: check.locations.map(nameOf).join(', '),
           'due next': check.nextDueAt?.map((at) => shownMoment(at)).join(', '),
@@ -151,8 +151,8 @@ const List = listed({
   title: 'Checks',
   call: checksCall,
   isOfProject: true,
-  search: 'part of a name',
-  nothing: 'No checks were found.',
+  search: 'Search by name',
+  nothing: 'No checks yet.',
   keyOf: ({ id }) => id,
   columns: {
     Name: ({ name }) => name,

@@ -42,14 +42,14 @@ const DowntimeForm = () => {
       <Problem error={loadError} />
       <PlanTimes {...fields} />
       <SomeInput
-        label="Of these checks"
+        label="Checks"
         value={about.checkIds}
         problem={wrong('checkIds')}
         options={(answer?.items ?? []).map(({ id, name }) => [id, name] as const)}
         onChange={(checkIds) => setAbout({ ...about, checkIds })}
       />
       <PairsInput
-        label="Of checks with all of these labels, one a line"
+        label="Check labels (match all), one per line"
         hint="team=shop"
         between="="
         value={about.labels}
@@ -60,7 +60,7 @@ const DowntimeForm = () => {
       <PlanObjectives {...fields} />
       <div class="act">
         <button type="button" disabled={action.isRunning.value} onClick={() => void save()}>
-          Plan the downtime
+          Schedule downtime
         </button>
         <Problem error={error} />
       </div>
@@ -74,11 +74,11 @@ const Change = ({ of: { id, version }, onClose }: { readonly of: Downtime; reado
   return (
     <RemovalForm
       action={action}
-      labels={['Remove', 'Remove it for good']}
+      labels={['Remove', 'Remove permanently']}
       remove={() => action.run({ params: { id }, ifMatch: version })}
       onRemoved={onClose}
     >
-      <Link to={toArea('/alerts/maintenance', { open: id, edit: id })}>Edit it as a maintenance window</Link>
+      <Link to={toArea('/alerts/maintenance', { open: id, edit: id })}>Edit as maintenance window</Link>
     </RemovalForm>
   );
 };
@@ -90,11 +90,11 @@ export const Downtimes = listed({
   call: downtimesCall,
   sent: { limit: '' },
   filters: ['checkId'],
-  nothing: 'No downtime of checks is planned.',
+  nothing: 'No downtimes yet.',
   keyOf: ({ id }) => id,
   columns: {
     Downtime: ({ name }) => name,
-    Now: ({ isActive }) => (isActive ? <span class="text-warn">it holds</span> : 'no'),
+    Now: ({ isActive }) => (isActive ? <span class="text-warn">active</span> : 'no'),
     Checks: ({ checks }) => checks.map(({ name }) => name).join(', '),
     Next: ({ times: [next] }) => shownMoment(next?.from ?? null).slice(0, 16),
     Again: againOf,
@@ -113,7 +113,7 @@ export const Downtimes = listed({
       {id === 'new' ? (
         <DowntimeForm />
       ) : item === undefined ? (
-        <p>There is no such downtime.</p>
+        <p>This downtime does not exist.</p>
       ) : (
         <>
           <Change key={item.version} of={item} onClose={onClose} />
@@ -121,14 +121,14 @@ export const Downtimes = listed({
           <Fields
             values={{
               again: againOf(item),
-              'for so many minutes': item.durationMinutes,
-              'on the clock of': item.timeZone,
+              'duration (minutes)': item.durationMinutes,
+              'time zone': item.timeZone,
               labels: Object.entries(item.labels).join(', '),
-              'objectives leave it out': item.excludedFromSlos === true ? 'yes' : 'no',
+              'excluded from SLOs': item.excludedFromSlos === true ? 'yes' : 'no',
             }}
           />
           <h3>Checks</h3>
-          {item.checks.length === 0 ? <p class="soft">It is about no check now.</p> : null}
+          {item.checks.length === 0 ? <p class="soft">No matching checks.</p> : null}
           <ul class="links column">
             {item.checks.map((check) => (
               <li key={check.id}>

@@ -38,7 +38,7 @@ const Register = () => {
         onChange={(name) => setFields({ ...fields, name })}
       />
       <TextInput
-        label="What it is for"
+        label="Description"
         maxLength={4096}
         value={fields.description}
         problem={wrongIn(error)('description')}
@@ -46,7 +46,7 @@ const Register = () => {
       />
       <div class="act">
         <button type="button" disabled={action.isRunning.value} onClick={() => void register()}>
-          Register the location
+          Register location
         </button>
         <Problem error={error} />
       </div>
@@ -63,11 +63,11 @@ const Remove = ({ id, onClose }: { readonly id: string; readonly onClose: () => 
   return (
     <RemovalForm
       action={action}
-      labels={['Remove', isLast ? 'Remove it all the same' : 'Remove it for good']}
+      labels={['Remove', isLast ? 'Remove anyway' : 'Remove permanently']}
       remove={() => action.run({ params: { id }, query: isLast ? { force: 'true' } : {} })}
       onRemoved={onClose}
     >
-      <span class="soft">Its token ends at once, and checks leave it.</span>
+      <span class="soft">The token is revoked at once, and checks no longer run here.</span>
     </RemovalForm>
   );
 };
@@ -78,13 +78,13 @@ export const Locations = listed({
   title: 'Locations',
   call: locationsCall,
   sent: { limit: '' },
-  nothing: 'There are no locations.',
+  nothing: 'No locations yet.',
   keyOf: ({ id }) => id,
   columns: {
     Location: ({ name }) => name,
     'For what': ({ description }) => description,
     Checks: ({ checks }) => checks,
-    'Last heard from': ({ lastSeenAt }) => shownMoment(lastSeenAt) || 'never',
+    'Last seen': ({ lastSeenAt }) => shownMoment(lastSeenAt) || 'never',
     'Cannot run': ({ unsupportedTypes: cannot }) => cannot.map(({ type }) => type).join(', '),
   },
   numbers: ['Checks'],
@@ -102,7 +102,7 @@ export const Locations = listed({
       {id === 'new' ? <Register /> : null}
       {fresh.value?.id === id ? (
         <p role="status">
-          Its probes start with <code>OIQ_PROBE_TOKEN={fresh.value.token}</code>. The token is shown this once.
+          Start probes with <code>OIQ_PROBE_TOKEN={fresh.value.token}</code>. The token is shown only once.
         </p>
       ) : null}
       {item === undefined ? null : (
@@ -111,13 +111,13 @@ export const Locations = listed({
           <Fields
             values={{
               for: item.description,
-              'token begins with': item.prefix,
+              'token prefix': item.prefix,
               checks: item.checks,
-              'last heard from': shownMoment(item.lastSeenAt) || 'never',
+              'last seen': shownMoment(item.lastSeenAt) || 'never',
               registered: shownMoment(item.createdAt),
             }}
           />
-          <ul aria-label="What it cannot run">
+          <ul aria-label="Unsupported checks">
             {item.unsupportedTypes.map(({ type, reason }) => (
               <li key={type} class="text-warn">
                 {shownText(type)}: {shownText(reason)}

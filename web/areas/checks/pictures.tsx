@@ -6,25 +6,25 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { picturesCall } from './calls.ts';
 
-const captions = { good: 'last good run', failed: 'last failed run' } as const;
+const captions = { good: 'Screenshots', failed: 'last failed run' } as const;
 
 /** `nameOf` returns the name of a location by its id. */
 export const Pictures = ({ id, nameOf }: { readonly id: string; readonly nameOf: (id: string) => string }) => {
   const { answer, error } = useQuery(picturesCall, { params: { id } });
   return (
     <>
-      <h3>Pictures</h3>
+      <h3>Screenshots</h3>
       <Problem error={error} />
-      {answer?.items.length === 0 ? <p class="soft">There are no pictures yet.</p> : null}
+      {answer?.items.length === 0 ? <p class="soft">No screenshots yet.</p> : null}
       {answer?.items.map(({ location, kind, dueAt, content }) => (
         <figure key={`${location} ${kind}`} class="picture">
-          <img src={`data:image/jpeg;base64,${content}`} alt={`The page at the end of the ${captions[kind]}`} />
+          <img src={`data:image/jpeg;base64,${content}`} alt={`Screenshot at the end of the ${captions[kind]}`} />
           <figcaption>
             <bdi>{shownText(nameOf(location))}</bdi>, {captions[kind]}: {shownMoment(dueAt)}
           </figcaption>
         </figure>
       ))}
-      {typeof answer?.nextCursor === 'string' ? <p class="soft">Those of more locations are not shown.</p> : null}
+      {typeof answer?.nextCursor === 'string' ? <p class="soft">Screenshots of more locations are not shown.</p> : null}
     </>
   );
 };

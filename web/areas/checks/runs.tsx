@@ -84,7 +84,7 @@ export const Runs = ({ id, nameOf }: { readonly id: string } & Named) => {
       <h3>Runs</h3>
       <Problem error={error ?? list.furtherError.value} />
       {fullestRun === undefined ? (
-        <p class="soft">{answer === undefined ? '' : 'There are no runs in this range.'}</p>
+        <p class="soft">{answer === undefined ? '' : 'No runs in this range.'}</p>
       ) : (
         <>
           <Legend of={fullestRun.phases} />
@@ -109,7 +109,7 @@ export const Runs = ({ id, nameOf }: { readonly id: string } & Named) => {
 export const RunNow = ({ id, nameOf }: { readonly id: string } & Named) => {
   const [action] = useState(() => new Action(runCall));
   const [came, setCame] = useState<readonly Result[]>([]);
-  if (!may(runCall)) return <p class="soft">{explainDenial(runCall, 'Running it now')}</p>;
+  if (!may(runCall)) return <p class="soft">{explainDenial(runCall, 'Running checks')}</p>;
   const run = async (): Promise<void> => {
     setCame([]);
     const answer = await action.run({ params: { id }, body: {} });

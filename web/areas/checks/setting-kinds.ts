@@ -38,15 +38,15 @@ export const typeNames: Readonly<Record<Type, string>> = {
 
 const host = { name: 'host', label: 'Host', kind: 'text' } as const;
 const port = { name: 'port', label: 'Port', kind: 'number' } as const;
-const serverName = { name: 'serverName', label: 'Server name to ask for', kind: 'optional' } as const;
-const certificate = { name: 'verifyCertificate', label: 'Its certificate must be trusted', kind: 'flag' } as const;
-const secrets = 'Secrets stand here as {{variables.NAME}}';
+const serverName = { name: 'serverName', label: 'Server name (SNI)', kind: 'optional' } as const;
+const certificate = { name: 'verifyCertificate', label: 'Verify the certificate', kind: 'flag' } as const;
+const secrets = 'Write secrets as {{variables.NAME}}';
 
 export const stepFields: FieldsOf<Step> = [
-  { name: 'name', label: 'Name of the step', kind: 'text' },
+  { name: 'name', label: 'Step name', kind: 'text' },
   { name: 'method', label: 'Method', kind: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] },
   { name: 'url', label: 'Address', kind: 'text', hint: 'https://shop.example/, or with {{variables.NAME}} in it' },
-  { name: 'headers', label: 'Headers, one a line', kind: 'pairs', hint: 'Accept: text/html' },
+  { name: 'headers', label: 'Headers, one per line', kind: 'pairs', hint: 'Accept: text/html' },
   { name: 'body', label: 'Body', kind: 'lines' },
   {
     name: 'authentication',
@@ -56,15 +56,15 @@ export const stepFields: FieldsOf<Step> = [
   },
   {
     name: 'clientCertificate',
-    label: 'Certificate to show, as JSON',
+    label: 'Client certificate, as JSON',
     kind: 'json',
     hint: `{"certificate": "PEM", "key": "{{variables.NAME}}"}`,
   },
-  { name: 'redirects', label: 'Redirects to follow at most', kind: 'number' },
+  { name: 'redirects', label: 'Maximum redirects', kind: 'number' },
   certificate,
   {
     name: 'extract',
-    label: 'Values for later steps, as JSON',
+    label: 'Extract variables, as JSON',
     kind: 'json',
     hint: '[{"as": "token", "source": "json", "path": "$.token"}]; a later step reads {{values.token}}',
   },
@@ -74,39 +74,39 @@ export const stepFields: FieldsOf<Step> = [
 export const settingFields: {
   readonly [Each in Exclude<Type, 'http' | 'browser'>]: FieldsOf<SettingsOf<Each>>;
 } = {
-  tcp: [host, port, { name: 'send', label: 'Send when it is connected', kind: 'lines' }],
+  tcp: [host, port, { name: 'send', label: 'Payload on connect', kind: 'lines' }],
   tls: [host, port, serverName, certificate],
   dns: [
-    { name: 'name', label: 'Name to ask for', kind: 'text' },
+    { name: 'name', label: 'Name to resolve', kind: 'text' },
     {
       name: 'record',
       label: 'Records',
       kind: ['A', 'AAAA', 'CAA', 'CNAME', 'MX', 'NS', 'PTR', 'SOA', 'SRV', 'TXT'],
     },
-    { name: 'server', label: 'Address of the name server', kind: 'optional', hint: 'Empty: those of the location' },
+    { name: 'server', label: 'Name server', kind: 'optional', hint: 'Default: name servers of the location' },
     port,
   ],
-  icmp: [host, { name: 'packets', label: 'Requests in a run', kind: 'number' }],
+  icmp: [host, { name: 'packets', label: 'Requests per run', kind: 'number' }],
   grpc: [
     ...[host, port],
-    { name: 'service', label: 'Service', kind: 'text', hint: 'Empty: the whole server' },
+    { name: 'service', label: 'Service', kind: 'text', hint: 'Default: the entire server' },
     { name: 'tls', label: 'Over TLS', kind: 'flag' },
     ...[serverName, certificate],
-    { name: 'metadata', label: 'Metadata, one a line', kind: 'pairs', hint: 'name: value' },
+    { name: 'metadata', label: 'Metadata, one per line', kind: 'pairs', hint: 'name: value' },
   ],
   websocket: [
     { name: 'url', label: 'Address', kind: 'text', hint: 'wss://shop.example/socket' },
-    { name: 'headers', label: 'Headers, one a line', kind: 'pairs', hint: 'name: value' },
-    { name: 'protocols', label: 'Protocols to offer', kind: 'list' },
-    { name: 'send', label: 'Send when it is open', kind: 'lines' },
+    { name: 'headers', label: 'Headers, one per line', kind: 'pairs', hint: 'name: value' },
+    { name: 'protocols', label: 'Offered subprotocols', kind: 'list' },
+    { name: 'send', label: 'Payload on open', kind: 'lines' },
     certificate,
   ],
   heartbeat: [
-    { name: 'every', label: 'It runs every', kind: 'optional', hint: '15m; empty: as often as the check says' },
-    { name: 'cron', label: 'or at these times', kind: 'optional', hint: 'As cron writes it: 0 3 * * 1-5' },
-    { name: 'timeZone', label: 'On the clock of', kind: 'text' },
-    { name: 'grace', label: 'So late it may be', kind: 'optional', hint: '5m; empty: a tenth of the time between' },
-    { name: 'maxRunDuration', label: 'A run takes at most', kind: 'text', hint: '1h' },
+    { name: 'every', label: 'Interval', kind: 'optional', hint: '15m; default: the interval of the check' },
+    { name: 'cron', label: 'or cron schedule', kind: 'optional', hint: 'Cron expression: 0 3 * * 1-5' },
+    { name: 'timeZone', label: 'Time zone', kind: 'text' },
+    { name: 'grace', label: 'Grace period', kind: 'optional', hint: '5m; default: a tenth of the interval' },
+    { name: 'maxRunDuration', label: 'Maximum run duration', kind: 'text', hint: '1h' },
   ],
 };
 
@@ -164,16 +164,16 @@ export const sourceTitles: Readonly<Record<Source, string>> = {
   status: 'the status',
   header: 'a header',
   body: 'the body',
-  json: 'a value of the JSON',
+  json: 'JSON value',
   size: 'the size',
-  duration: 'how long it took (ms)',
-  phase: 'how long a phase took (ms)',
+  duration: 'duration (ms)',
+  phase: 'phase duration (ms)',
   redirects: 'the redirects',
   protocol: 'the protocol',
   certificate: 'the certificate',
   record: 'a record',
   code: 'the code',
-  loss: 'the share lost (%)',
+  loss: 'packet loss (%)',
   vital: 'a web vital',
 };
 
@@ -193,9 +193,9 @@ export const operatorTitles: Readonly<Record<AssertionFields['operator'], string
   matches: 'matches',
   notMatches: 'does not match',
   lt: 'is below',
-  lte: 'is at most',
+  lte: '≤',
   gt: 'is above',
-  gte: 'is at least',
+  gte: '≥',
   exists: 'is there',
-  absent: 'is not there',
+  absent: 'does not exist',
 };

@@ -134,7 +134,7 @@ const Steps = ({
       </fieldset>
     ))}
     <button type="button" class="plain" onClick={() => onChange([...steps, emptyStep])}>
-      Add a step
+      Add step
     </button>
   </>
 );

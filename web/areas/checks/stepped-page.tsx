@@ -34,7 +34,7 @@ const isBad = ({ status, failure }: PageRequest): boolean => failure !== undefin
 
 const Bar = ({ request, wholeMs }: { readonly request: PageRequest; readonly wholeMs: number }) => {
   const { startMs, durationMs } = request;
-  const label = `from ${shownMs(startMs)} on, ${durationMs === null ? 'not over when the step was' : `for ${shownMs(durationMs)}`}`;
+  const label = `from ${shownMs(startMs)} on, ${durationMs === null ? 'not finished when the step ended' : `for ${shownMs(durationMs)}`}`;
   const share = (ms: number): string => `${wholeMs === 0 ? 0 : (100 * ms) / wholeMs}%`;
   const width = durationMs === null ? share(wholeMs - startMs) : share(durationMs);
   return (
@@ -67,7 +67,7 @@ const Waterfall = ({ requests, leftOut }: Pick<Page, 'requests' | 'leftOut'>) =>
           ))}
         </tbody>
       </table>
-      {leftOut === 0 ? null : <p class="soft">{leftOut.toLocaleString('en')} more requests are not kept.</p>}
+      {leftOut === 0 ? null : <p class="soft">{leftOut.toLocaleString('en')} more requests were not stored.</p>}
     </Scrolled>
   );
 };
@@ -82,7 +82,7 @@ export const SteppedPage = ({ page }: { readonly page: Page }) => {
         {vitalsText === '' ? '' : `: ${vitalsText}`}
       </p>
       {errors.length === 0 ? null : (
-        <ul aria-label="Errors of the page">
+        <ul aria-label="Page errors">
           {errors.map((error, at) => (
             <li key={`${at} ${error}`} class="text-error">
               {shownText(error)}

@@ -26,8 +26,8 @@ const Days = ({ name, of }: { readonly name: string; readonly of: readonly Uptim
   const known = of.filter(({ uptime }) => uptime !== null);
   const label =
     known.length === 0
-      ? 'nothing is known of the last 30 days'
-      : `of ${known.length} days that are known ${broken.length} had an outage${broken.length === 0 ? '' : `: ${broken.map(describeDay).join('; ')}`}`;
+      ? 'No data for the last 30 days'
+      : `${broken.length} of ${known.length} days with data had an outage${broken.length === 0 ? '' : `: ${broken.map(describeDay).join('; ')}`}`;
   return (
     <span class="days" role="img" aria-label={`${name}: ${label}`}>
       {of.map((day) => (
@@ -59,9 +59,9 @@ export const Uptimes = ({ check, nameOf }: { readonly check: Check; readonly nam
           </tr>
         </tbody>
       </table>
-      <Scrolled class="numbers" label="Each of the last 30 days">
+      <Scrolled class="numbers" label="Last 30 days">
         <table class="figures texts">
-          <Heads columns={['Location', 'Each of the last 30 days']} />
+          <Heads columns={['Location', 'Last 30 days']} />
           <tbody>
             {[...byLocation].map(([location, of]) => {
               const name = location === null ? 'All together' : nameOf(location);

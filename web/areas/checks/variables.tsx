@@ -47,7 +47,7 @@ const VariableForm = ({ before }: { readonly before: Variable | undefined }) => 
       {before === undefined ? (
         <TextInput
           label="Name"
-          hint="Letters, digits, _ and -. Checks write {{variables.NAME}}"
+          hint="Letters, digits, _ and -. Checks use {{variables.NAME}}"
           maxLength={64}
           value={name}
           problem={wrongIn(error)('name')}
@@ -56,19 +56,19 @@ const VariableForm = ({ before }: { readonly before: Variable | undefined }) => 
       ) : null}
       <LinesInput
         label="Value"
-        hint={before?.isSecret === true ? 'The secret is not shown. Left as it is, it stays.' : ''}
+        hint={before?.isSecret === true ? 'The secret is hidden. An unchanged field keeps the stored secret.' : ''}
         value={fields.value}
         problem={wrongIn(error)('value')}
         onChange={(value) => set({ value })}
       />
       <CheckInput
-        label="It is a secret: it is never shown again"
+        label="Secret (never shown again)"
         value={fields.isSecret}
         onChange={(isSecret) => set({ isSecret })}
       />
       {fields.isSecret ? (
         <ListInput
-          label="Hosts that it may be sent to"
+          label="Allowed hosts"
           hint="shop.example, *.shop.example"
           value={fields.hosts}
           problem={wrongIn(error)('hosts')}
@@ -78,7 +78,7 @@ const VariableForm = ({ before }: { readonly before: Variable | undefined }) => 
         />
       ) : null}
       <TextInput
-        label="What it is for"
+        label="Description"
         maxLength={4096}
         value={fields.description}
         problem={wrongIn(error)('description')}
@@ -86,7 +86,7 @@ const VariableForm = ({ before }: { readonly before: Variable | undefined }) => 
       />
       <div class="act">
         <button type="button" disabled={action.isRunning.value || name.trim() === ''} onClick={() => void save()}>
-          {before === undefined ? 'Create the variable' : 'Save the variable'}
+          {before === undefined ? 'Create variable' : 'Save variable'}
         </button>
         <Problem error={error} />
       </div>
@@ -100,7 +100,7 @@ const Change = ({ name, onClose }: { readonly name: string; readonly onClose: ()
   return (
     <RemovalForm
       action={action}
-      labels={['Remove', 'Remove it for good']}
+      labels={['Remove', 'Remove permanently']}
       remove={() => action.run({ params: { name } })}
       onRemoved={onClose}
     >
@@ -122,7 +122,7 @@ const VariableDetails = ({ variable, onClose }: { readonly variable: Variable; r
         changed: shownMoment(variable.updatedAt),
       }}
     />
-    <h3>Checks that use it</h3>
+    <h3>Used by checks</h3>
     {variable.checks.length === 0 ? <p class="soft">None.</p> : null}
     <ul class="links column">
       {variable.checks.map((check) => (
@@ -155,7 +155,7 @@ const OpenVariable = ({
       {isNew ? (
         <VariableForm before={undefined} />
       ) : item === undefined ? (
-        <p>There is no such variable.</p>
+        <p>This variable does not exist.</p>
       ) : inAddress('edit') === id && may(setVariableCall) ? (
         <VariableForm key={item.updatedAt} before={item} />
       ) : (
@@ -169,11 +169,11 @@ export const Variables = listed({
   title: 'Variables',
   call: variablesCall,
   sent: { limit: '' },
-  nothing: 'There are no variables.',
+  nothing: 'No variables yet.',
   keyOf: ({ name }) => name,
   columns: {
     Name: ({ name }) => name,
-    Value: ({ isSecret, value }) => (isSecret ? <span class="soft">a secret</span> : value),
+    Value: ({ isSecret, value }) => (isSecret ? <span class="soft">secret</span> : value),
     'Sent to': ({ hosts }) => hosts.join(', '),
     Checks: ({ checks }) => checks.length,
     Changed: ({ updatedAt }) => shownMoment(updatedAt).slice(0, 16),

@@ -57,7 +57,7 @@ const Left = ({ item }: { readonly item: PanelItem | undefined }) => {
       )}
       {[...partial].map((message) => (
         <p key={message} class="soft">
-          Not complete: {shownText(message)}.
+          Incomplete: {shownText(message)}.
         </p>
       ))}
     </>

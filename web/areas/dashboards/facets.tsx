@@ -45,7 +45,7 @@ const Facet = ({ title, name, values: { values, partial } }: FacetProps) => {
           </li>
         ))}
       </ul>
-      {values.length === 0 ? <p class="soft">No dashboard has one.</p> : null}
+      {values.length === 0 ? <p class="soft">No values</p> : null}
       {shown.length < values.length ? (
         <button type="button" class="mini" onClick={() => setOpen(true)}>
           {`Show ${number.format(values.length - shown.length)} others`}

@@ -11,7 +11,7 @@ import { placeOf } from './list.tsx';
 
 type Report = Answered<NonNullable<(typeof importCall)['of']>>['report'];
 
-const outcomes = { carried: 'as it was', reduced: 'in part', placeholder: 'a placeholder', gone: 'left out' } as const;
+const outcomes = { carried: 'unchanged', reduced: 'in part', placeholder: 'a placeholder', gone: 'left out' } as const;
 
 /** Returns the outcome of each part of the dashboard. */
 const outcomesOf = ({ panels, variables, rest }: Report): readonly ImportOutcome[] => [
@@ -42,7 +42,7 @@ export const Import = () => {
     try {
       body = JSON.parse(file?.source ?? '') as object;
     } catch (error) {
-      setProblem(`This is no JSON: ${String(error)}`);
+      setProblem(`Invalid JSON: ${String(error)}`);
       return undefined;
     }
     const done = await action.run({
@@ -57,8 +57,8 @@ export const Import = () => {
     <ImportForm language="JSON" accept=".json,application/json" action={action} problem={problem} run={run}>
       {report === undefined ? null : (
         <p>
-          Read as {shownText(report.from)}. Of {report.leaves.total} values {report.leaves.carried} are carried over,{' '}
-          {report.leaves.default} are what Grafana has anyway, and {report.leaves.named} are named below.
+          Format: {shownText(report.from)}. Of {report.leaves.total} values {report.leaves.carried} are imported,{' '}
+          {report.leaves.default} are defaults of Grafana, and {report.leaves.named} are listed below.
         </p>
       )}
     </ImportForm>

@@ -72,7 +72,7 @@ const Line = ({ dashboard }: { readonly dashboard: Summary }) => {
 const Chosen = ({ name }: { readonly name: 'tag' | 'folder' }) =>
   inAddress(name) === '' ? null : (
     <button type="button" class="plain" onClick={() => change({ [name]: '' })}>
-      {name}: {shownText(inAddress(name))} ✕<span class="sr-only"> show all</span>
+      {name}: {shownText(inAddress(name))} ✕<span class="sr-only"> clear filter</span>
     </button>
   );
 
@@ -82,7 +82,7 @@ const Listed = () => {
   if (list.items.value.length === 0)
     return (
       <p class="said" role="status">
-        There are no such dashboards. A template shows what is sent already; Grafana’s can be imported.
+        No dashboards found. Start from a template, or import dashboards from Grafana.
       </p>
     );
   return (
@@ -113,7 +113,7 @@ export const DashboardList = () => {
         <Search
           key={search}
           label="Search dashboards"
-          placeholder="words of a name"
+          placeholder="Search by name"
           value={search}
           problem={error?.of('search')}
           onSearch={(text) => change({ search: text.trim() })}

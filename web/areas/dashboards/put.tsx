@@ -42,8 +42,7 @@ export const Put = () => {
     return () => list.cancel();
   }, []);
   const { answer, error } = list.state.value;
-  if (query === undefined)
-    return <p class="problem">The address has no question that can be read: nothing can be put on a dashboard.</p>;
+  if (query === undefined) return <p class="problem">The URL contains no valid query to add to a dashboard.</p>;
   const records = recordsOf(query);
   const run = async (form: HTMLFormElement): Promise<void> => {
     const given = new FormData(form);
@@ -64,17 +63,17 @@ export const Put = () => {
   };
   return (
     <>
-      <h2>Put it on a dashboard</h2>
+      <h2>Add to dashboard</h2>
       <Problem error={error} />
-      <ActionForm action={at === '' ? create : add} label="Put it there" onSubmit={run}>
+      <ActionForm action={at === '' ? create : add} label="Add panel" onSubmit={run}>
         <label>
           Title <input name="title" maxLength={512} autocomplete="off" defaultValue={inAddress('title')} />
         </label>
         {records === undefined ? null : (
           <label>
-            As{' '}
+            Visualization{' '}
             <select name="as">
-              <option value="figures">figures over time</option>
+              <option value="figures">Time series</option>
               <option value="records">
                 {records.kind === 'rows' && records.signal === 'logs' ? 'log records' : 'spans'}
               </option>
@@ -82,9 +81,9 @@ export const Put = () => {
           </label>
         )}
         <label>
-          On{' '}
+          Target dashboard{' '}
           <select value={at} onChange={({ currentTarget }) => setAt(currentTarget.value)}>
-            <option value="">a new dashboard</option>
+            <option value="">New dashboard</option>
             {answer?.items.map(({ id, name }) => (
               <option key={id} value={id}>
                 {shownText(name)}
@@ -94,7 +93,7 @@ export const Put = () => {
         </label>
         {at === '' ? (
           <label>
-            Its name <input name="name" required={true} maxLength={256} autocomplete="off" />
+            Dashboard name <input name="name" required={true} maxLength={256} autocomplete="off" />
           </label>
         ) : null}
       </ActionForm>

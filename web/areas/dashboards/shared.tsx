@@ -42,7 +42,7 @@ const Panel = ({
           <h2>{shownText(panel.title || 'Panel')}</h2>
         </div>
         <Scrolled class="panel-body" label={`Content of ${panel.title || 'a panel'}`}>
-          {panel.hasFailed ? <p class="problem-text">It could not be asked when the snapshot was made.</p> : null}
+          {panel.hasFailed ? <p class="problem-text">The query failed when the snapshot was created.</p> : null}
           <DrawnPanel
             drawn={drawn}
             {...range}
@@ -64,9 +64,8 @@ const Shown = ({ snapshot }: { readonly snapshot: Snapshot }) => {
   return (
     <>
       <p class="soft">
-        A snapshot of {shownTime(Date.parse(snapshot.createdAt)).slice(0, 16)}, from{' '}
-        {shownTime(range.from).slice(0, 16)} to {shownTime(range.to).slice(0, 16)}. It is there until{' '}
-        {shownTime(Date.parse(snapshot.expiresAt)).slice(0, 16)}.
+        Snapshot of {shownTime(Date.parse(snapshot.createdAt)).slice(0, 16)}, from {shownTime(range.from).slice(0, 16)}{' '}
+        to {shownTime(range.to).slice(0, 16)}. Expires at {shownTime(Date.parse(snapshot.expiresAt)).slice(0, 16)}.
       </p>
       {groups.map((section) => {
         const panels = sorted.filter((panel) => panel.section === section);
@@ -105,8 +104,8 @@ export const SharedSnapshot = () => {
       </header>
       <main class="shared" id="content">
         <Problem error={error} />
-        {isLoading ? <p class="said">Asking …</p> : null}
-        {token === '' ? <p class="said">The link is not whole: it ends with # and a token.</p> : null}
+        {isLoading ? <p class="said">Loading…</p> : null}
+        {token === '' ? <p class="said">The link is incomplete: it must end with # and a token.</p> : null}
         {answer === undefined ? null : <Shown snapshot={answer} />}
       </main>
     </>

@@ -45,21 +45,22 @@ const Make = ({ dashboard, variables }: SnapshotsProps) => {
     <>
       <ActionForm action={action} label="Make a snapshot" onSubmit={run}>
         <label>
-          Days until it is gone <input name="days" type="number" min={1} max={90} defaultValue="7" required={true} />
+          Expires after (days) <input name="days" type="number" min={1} max={90} defaultValue="7" required={true} />
         </label>
         <label>
-          Labels that stay in it{' '}
-          <input name="labels" placeholder="service, zone" autocomplete="off" spellcheck={false} />
+          Keep labels <input name="labels" placeholder="service, zone" autocomplete="off" spellcheck={false} />
         </label>
         <label>
-          <input type="checkbox" name="bodies" /> Texts of log records stay in it
+          <input type="checkbox" name="bodies" /> Include log bodies
         </label>
       </ActionForm>
       {link === '' ? (
-        <p class="soft">Whoever has its link sees these figures, without queries, ids and all labels not named here.</p>
+        <p class="soft">
+          Anyone with the link can view this data. Queries, ids and all labels not listed above are removed.
+        </p>
       ) : (
         <p role="status">
-          It is shown this once: <a href={link}>{link}</a>
+          Copy this link now. It is shown only once: <a href={link}>{link}</a>
         </p>
       )}
     </>
@@ -88,7 +89,7 @@ export const Snapshots = (props: SnapshotsProps) => {
     <SidePanel label="Snapshots" title="Snapshots" onClose={() => change({ show: '' })}>
       {may(freezeCall) ? <Make {...props} /> : <p class="soft">{explainDenial(freezeCall, 'Making snapshots')}</p>}
       <Problem error={error} />
-      {answer?.items.length === 0 ? <p class="soft">There are none.</p> : null}
+      {answer?.items.length === 0 ? <p class="soft">No snapshots yet.</p> : null}
       <ul class="links column">
         {answer?.items.map((snapshot) => (
           <li key={snapshot.id}>

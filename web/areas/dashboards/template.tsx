@@ -10,7 +10,7 @@ import { type ShownTemplate, templateCall, templateUsageCall } from './calls.ts'
 
 const Fits = ({ of }: { readonly of: ShownTemplate['fits'] }) =>
   of === null ? (
-    <p role="status">What was sent cannot be read now, so that it is not known which panels would show something.</p>
+    <p role="status">The telemetry could not be read, so the panels with data are unknown.</p>
   ) : (
     <table class="figures texts">
       <Heads columns={['Panel', 'It lacks']} />
@@ -18,7 +18,7 @@ const Fits = ({ of }: { readonly of: ShownTemplate['fits'] }) =>
         {of.map(({ panelId, title, missing }) => (
           <tr key={panelId}>
             <td>{shownText(title || panelId)}</td>
-            <td>{missing.length === 0 ? <span class="soft">nothing</span> : shownText(missing.join('; '))}</td>
+            <td>{missing.length === 0 ? <span class="soft">none</span> : shownText(missing.join('; '))}</td>
           </tr>
         ))}
       </tbody>
@@ -36,8 +36,8 @@ const Uses = ({ id }: { readonly id: string }) => {
         <Fields
           values={{
             'made here': use.dashboards,
-            'of these still there': use.present,
-            [`opened in ${answer.viewedDays} days`]: use.opened,
+            'existing dashboards': use.present,
+            [`views in ${answer.viewedDays} days`]: use.opened,
             'last made': shownMoment(use.lastCreatedAt),
           }}
         />
@@ -55,17 +55,17 @@ export const OpenTemplate = ({ id, onClose }: { readonly id: string; readonly on
         <>
           <p>{shownText(answer.description, { lines: true })}</p>
           <Fits of={answer.fits} />
-          <h3>What it is made for</h3>
+          <h3>Purpose</h3>
           <Fields
             values={{
               'sent by': answer.sentBy.join(', '),
-              'place in the list': answer.place,
+              rank: answer.place,
               signals: answer.needs.signals.join(', '),
               metrics: answer.needs.metrics.join(', '),
               attributes: answer.needs.attributes.join(', '),
             }}
           />
-          <h3>What became of it here</h3>
+          <h3>Dashboards from this template</h3>
           <Uses id={id} />
         </>
       )}

@@ -41,18 +41,18 @@ const Line = ({ template }: { readonly template: Template }) => {
         <p class="soft">{shownText(description.split('\n')[0] ?? '')}</p>
       </td>
       <td>{shownText(sentBy.join(', '))}</td>
-      <td>{filled === null ? 'not known now' : `${filled} of ${panels}`}</td>
+      <td>{filled === null ? 'no data' : `${filled} of ${panels}`}</td>
       <td>{dashboards}</td>
       <td>
         <button type="button" class="plain" aria-pressed={isFavourite} onClick={() => void mark()}>
           {isFavourite ? '★' : '☆'} {favourites}
-          <span class="sr-only"> {isFavourite ? 'is a favourite' : 'mark as a favourite'}</span>
+          <span class="sr-only"> {isFavourite ? 'is a favourite' : 'add to favorites'}</span>
         </button>
       </td>
       <td>
         {may(instantiateCall) ? (
           <button type="button" disabled={action.isRunning.value} onClick={() => void make()}>
-            Make a dashboard<span class="sr-only"> of {name}</span>
+            Create dashboard<span class="sr-only"> of {name}</span>
           </button>
         ) : null}
         <Problem error={action.error.value ?? marking.error.value ?? unmarking.error.value} />
@@ -74,7 +74,7 @@ export const Templates = () => {
       <Search
         key={search}
         label="Search templates"
-        placeholder="part of a name or of what sends it"
+        placeholder="Search by name or source"
         value={search}
         problem={error?.of('search')}
         onSearch={(text) => change({ search: text.trim() })}
@@ -84,9 +84,7 @@ export const Templates = () => {
         <Scrolled class="scrolled" label="Templates">
           {answer === undefined ? null : (
             <table class="figures texts">
-              <Heads
-                columns={['Template', 'Sent by', 'Panels that show something', 'Made here', 'Favourites', 'Use']}
-              />
+              <Heads columns={['Template', 'Sent by', 'Panels with data', 'Made here', 'Favourites', 'Use']} />
               <tbody>
                 {answer.items.map((template) => (
                   <Line key={`${template.id} ${template.isFavourite}`} template={template} />

@@ -121,7 +121,7 @@ const Conditions = ({ variable }: { readonly variable: Filters }) => {
           <p key={text}>
             <bdi>{shownText(text)}</bdi>{' '}
             <button type="button" class="plain" onClick={() => set(chosen.filter((one) => one !== text))}>
-              Take away <span class="sr-only">{text}</span>
+              Remove <span class="sr-only">{text}</span>
             </button>
           </p>
         ))}
@@ -141,7 +141,7 @@ const Conditions = ({ variable }: { readonly variable: Filters }) => {
         <label>
           Value <input name="value" autocomplete="off" spellcheck={false} />
         </label>
-        <button type="submit">Add the condition</button>
+        <button type="submit">Add filter</button>
       </form>
     </details>
   );

@@ -39,7 +39,7 @@ const Differences = ({ dashboard, version }: { readonly dashboard: Dashboard; re
       <Problem error={error ?? restoring.error.value} />
       {answer === undefined ? null : (
         <ul>
-          {answer.differences.length === 0 ? <li class="soft">It is as it was then.</li> : null}
+          {answer.differences.length === 0 ? <li class="soft">No changes.</li> : null}
           {answer.differences.map(({ path, what }) => (
             <li key={path}>{shownText(what)}</li>
           ))}
@@ -81,7 +81,7 @@ export const Versions = ({ dashboard }: { readonly dashboard: Dashboard }) => {
         ))}
       </ul>
       {chosen === '' ? (
-        <p class="soft">Choose a version to see what has changed since.</p>
+        <p class="soft">Select a version to see what changed since.</p>
       ) : (
         <Differences key={chosen} dashboard={dashboard} version={chosen} />
       )}

@@ -24,7 +24,7 @@ const Snapshots = later(async () => (await import('./snapshots.tsx')).Snapshots)
 
 /** Refresh intervals, as duration and text */
 const paces: readonly (readonly [duration: string, title: string])[] = [
-  ['', 'not by itself'],
+  ['', 'Off'],
   ['10s', 'every 10 s'],
   ['30s', 'every 30 s'],
   ['1m', 'every minute'],
@@ -52,9 +52,9 @@ const Pace = ({ defaultRefresh }: { readonly defaultRefresh: string }) => {
   const known = paces.some(([duration]) => duration === chosen);
   return (
     <label>
-      Refresh{' '}
+      Auto-refresh{' '}
       <select value={chosen} onChange={({ currentTarget }) => change({ refresh: currentTarget.value || '0s' })}>
-        {known ? null : <option value={chosen}>{chosen === '0s' ? 'not by itself' : chosen}</option>}
+        {known ? null : <option value={chosen}>{chosen === '0s' ? 'Off' : chosen}</option>}
         {paces.map(([duration, title]) => (
           <option key={duration} value={duration}>
             {title}
@@ -163,7 +163,7 @@ const Shown = ({ dashboard, board, drafting, draft, variables }: ShownProps) => 
   return (
     <div class={show === undefined ? 'list' : 'list with-record'}>
       <div class="scrolled" id="panels">
-        {document.panels.length === 0 ? <p class="said">There are no panels yet.</p> : null}
+        {document.panels.length === 0 ? <p class="said">No panels yet.</p> : null}
         <PartView
           part={part}
           head={head}

@@ -36,7 +36,7 @@ const Instances = listed({
   call: callOf<typeof listDatabases>('GET', '/api/databases'),
   isOfProject: true,
   isRanged: true,
-  nothing: 'No databases were found: no span called one, and no metrics of one came in this range.',
+  nothing: 'No databases in this range: no span called a database, and no database metrics were received.',
   keyOf: ({ id }) => id,
   columns: {
     Database: ({ name, engine }) => name || engine,
@@ -63,7 +63,7 @@ const Instances = listed({
           <Fields
             values={{ engine: item.engine, addresses: item.addresses.join(', '), 'seen by': item.seenBy.join(', ') }}
           />
-          <h3>Who calls it</h3>
+          <h3>Callers</h3>
           {'callers' in item.calls ? (
             <Services names={item.calls.callers} />
           ) : (
@@ -80,33 +80,33 @@ const Statements = listed({
   call: callOf<typeof listDatabaseQueries>('GET', '/api/databases/queries'),
   isOfProject: true,
   isRanged: true,
-  search: 'part of a statement',
+  search: 'Search statements',
   choices: [
     {
       name: 'sort',
       label: 'First',
       options: [
-        ['-time', 'the most time'],
-        ['-calls', 'the most calls'],
-        ['-errors', 'the most errors'],
-        ['-mean', 'the slowest on average'],
+        ['-time', 'Total time'],
+        ['-calls', 'Calls'],
+        ['-errors', 'Errors'],
+        ['-mean', 'Average duration'],
         ['-max', 'the slowest'],
       ],
     },
   ],
-  nothing: 'No statements were seen in this range.',
+  nothing: 'No statements in this range.',
   keyOf: ({ digest, engine }) => `${engine} ${digest}`,
   columns: {
     Statement: ({ statement, isCut }) => `${statement}${isCut ? ' …' : ''}`,
     Engine: ({ engine }) => engine,
     Calls: ({ calls }) => calls,
     Errors: ({ errors }) => errors,
-    'Of the time': ({ duration }) => `${(100 * duration.share).toFixed(1)} %`,
+    'Share of time': ({ duration }) => `${(100 * duration.share).toFixed(1)} %`,
     Mean: ({ duration }) => shownDuration(duration.mean),
     p95: ({ duration }) => shownDuration(duration.p95),
     Services: ({ services }) => services.join(', '),
   },
-  numbers: ['Calls', 'Errors', 'Of the time', 'Mean', 'p95'],
+  numbers: ['Calls', 'Errors', 'Share of time', 'Mean', 'p95'],
   Open: ({
     id,
     item,
@@ -119,18 +119,16 @@ const Statements = listed({
     <SidePanel label="Statement" title={item?.engine || id} onClose={onClose}>
       {item === undefined ? null : (
         <>
-          <Raw label="Statement as text" text={item.statement} />
+          <Raw label="Statement text" text={item.statement} />
           <ul class="links">
             <li>
-              <Link to={toArea(`/traces/${item.slowest.traceId}`, { span: item.slowest.spanId })}>
-                Its slowest call
-              </Link>
+              <Link to={toArea(`/traces/${item.slowest.traceId}`, { span: item.slowest.spanId })}>Slowest call</Link>
             </li>
           </ul>
           <Fields
             values={{ databases: item.databases.join(', '), tables: item.collections.join(', '), calls: item.calls }}
           />
-          <h3>Who asks it</h3>
+          <h3>Callers</h3>
           <Services names={item.services} />
         </>
       )}

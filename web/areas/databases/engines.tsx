@@ -31,10 +31,10 @@ const figuresOfCalls = [
   ['requestRate', 'calls per second'],
   ['requests', 'calls'],
   ['errors', 'errors'],
-  ['errorRate', 'share of errors'],
-  ['p50', 'half of the calls took at most'],
-  ['p95', '95 % of the calls took at most'],
-  ['p99', '99 % of the calls took at most'],
+  ['errorRate', 'Error rate'],
+  ['p50', 'p50 latency'],
+  ['p95', 'p95 latency'],
+  ['p99', 'p99 latency'],
 ] as const;
 
 const OverTime = ({ engine, figures }: { readonly engine: string; readonly figures: readonly string[] }) => {
@@ -56,7 +56,7 @@ const OverTime = ({ engine, figures }: { readonly engine: string; readonly figur
       {error?.of('figure') === undefined ? <Problem error={error} /> : null}
       {answer === undefined ? null : steps.length === 0 ? (
         <p class="soft" role="status">
-          {shownText(answer.reason ?? 'There are no values in this range.')}
+          {shownText(answer.reason ?? 'No values in this range.')}
         </p>
       ) : (
         <Lines
@@ -92,8 +92,8 @@ const OpenEngine = ({
       <OverTime engine={id} figures={item?.figures ?? []} />
       {answer === undefined ? null : (
         <>
-          <h3>Figures of its metrics</h3>
-          {answer.figures.length === 0 ? <p class="soft">Its metrics are not understood.</p> : null}
+          <h3>Metric summary</h3>
+          {answer.figures.length === 0 ? <p class="soft">The metrics of this engine are not supported.</p> : null}
           <table class="figures texts">
             <Heads columns={['Figure', 'Value', 'Made of']} />
             <tbody>
@@ -108,8 +108,8 @@ const OpenEngine = ({
               ))}
             </tbody>
           </table>
-          <h3>Its databases</h3>
-          {answer.databases.length === 0 ? <p class="soft">None was seen in this range.</p> : null}
+          <h3>Databases</h3>
+          {answer.databases.length === 0 ? <p class="soft">No databases in this range.</p> : null}
           <ul class="links column">
             {answer.databases.map((database) => (
               <li key={database.id}>
@@ -122,7 +122,7 @@ const OpenEngine = ({
           ) : null}
         </>
       )}
-      {item === undefined ? null : <Fields values={{ 'metrics come from': item.senders.join(', ') }} />}
+      {item === undefined ? null : <Fields values={{ 'metrics source': item.senders.join(', ') }} />}
     </SidePanel>
   );
 };
@@ -133,15 +133,15 @@ export const Engines = listed({
   isOfProject: true,
   isRanged: true,
   sent: { limit: '' },
-  nothing: 'There are no engines.',
+  nothing: 'No database engines.',
   keyOf: ({ engine }) => engine,
   columns: {
     Engine: ({ engine }) => engine,
     Databases: ({ databases }) => databases,
     'Called by services': ({ calledDatabases }) => calledDatabases,
-    'Told of by metrics': ({ watchedDatabases }) => watchedDatabases,
-    'Figures of metrics': ({ figures }) => figures.length,
+    'Reported by metrics': ({ watchedDatabases }) => watchedDatabases,
+    'Metric summary': ({ figures }) => figures.length,
   },
-  numbers: ['Databases', 'Called by services', 'Told of by metrics', 'Figures of metrics'],
+  numbers: ['Databases', 'Called by services', 'Reported by metrics', 'Metric summary'],
   Open: OpenEngine,
 });

@@ -45,17 +45,17 @@ const CreateBaseline = () => {
     refresh();
   };
   return (
-    <ActionForm action={action} label="Take it as the files are now" onSubmit={create}>
+    <ActionForm action={action} label="Update from current files" onSubmit={create}>
       <div class="form">
         <label>
           Name <input name="name" required={true} maxLength={256} autocomplete="off" />
         </label>
         <label>
-          Hosts, one a line, such as web-*; none is every host{' '}
+          Hosts, one per line, such as web-*; empty for every host{' '}
           <textarea name="hosts" rows={2} cols={30} spellcheck={false} />
         </label>
         <label>
-          Paths, one a line: files at and below them{' '}
+          Paths, one per line; files in subdirectories are included{' '}
           <textarea name="paths" rows={3} cols={30} required={true} spellcheck={false} />
         </label>
       </div>
@@ -67,7 +67,7 @@ const CreateBaseline = () => {
 const next: Readonly<Record<State, readonly (readonly [State, string])[]>> = {
   proposed: [['approved', 'Approve it']],
   approved: [['retired', 'Retire it']],
-  retired: [['proposed', 'Propose it again']],
+  retired: [['proposed', 'Propose again']],
 };
 
 const Change = ({
@@ -86,7 +86,7 @@ const Change = ({
   return (
     <RemovalForm
       action={deleting}
-      labels={['Delete', 'Delete it for good']}
+      labels={['Delete', 'Delete permanently']}
       remove={() => deleting.run({ params: { id }, ifMatch: version })}
       onRemoved={onClose}
     >
@@ -124,9 +124,9 @@ const Files = ({ id, count }: { readonly id: string; readonly count: number }) =
 const noun = 'baseline';
 
 export const Baselines = listed({
-  title: 'Baselines of files',
+  title: 'File baselines',
   call: listOf<typeof baselineResource>('/api/siem/fim/baselines'),
-  nothing: 'No baseline was taken.',
+  nothing: 'No file baselines yet.',
   keyOf: ({ id }) => id,
   columns: {
     Baseline: ({ name }) => name,
@@ -157,7 +157,7 @@ export const Baselines = listed({
               state: item.state,
               hosts: item.hosts?.join(', ') || 'every host',
               paths: item.paths.join(', '),
-              'SHA-256 of what was approved': item.contentHash,
+              'Approved SHA-256': item.contentHash,
               retired: shownMoment(item.retiredAt),
             }}
           />

@@ -62,7 +62,7 @@ const Change = ({ of }: { readonly of: Case }) => {
         </label>
         {state === 'closed' ? (
           <label>
-            Because{' '}
+            Classification{' '}
             <select
               value={resolution ?? ''}
               onChange={({ currentTarget }) => void set({ resolution: currentTarget.value as 'other' })}
@@ -149,9 +149,9 @@ export const Cases = listed({
   title: 'Cases',
   call: listOf<typeof caseResource>('/api/siem/cases'),
   isAssigned: true,
-  search: 'words of a title',
+  search: 'Search by title',
   choices: [{ name: 'state', label: 'Show', options: [['', 'all'], ...states.map((each) => [each, each] as const)] }],
-  nothing: 'There are no such cases. A signal becomes one.',
+  nothing: 'No cases yet. Open a case from a signal.',
   keyOf: ({ id }) => id,
   columns: {
     Case: ({ title }) => title,

@@ -48,7 +48,7 @@ const Signals = listed({
   ],
   isAssigned: true,
   filters: ['ruleId', 'technique', 'entity'],
-  nothing: 'Rules found nothing of the kind in this range.',
+  nothing: 'No security signals in this range.',
   keyOf: ({ id }) => id,
   columns: {
     Rule: ({ ruleTitle }) => ruleTitle,
@@ -66,7 +66,7 @@ const Signals = listed({
 const Rules = listed({
   title: 'Rules',
   call: listOf<typeof ruleResource>('/api/siem/rules'),
-  search: 'words of a title',
+  search: 'Search by title',
   choices: [
     severityChoice,
     {
@@ -79,7 +79,7 @@ const Rules = listed({
       ],
     },
   ],
-  nothing: 'There are no such rules.',
+  nothing: 'No detection rules yet.',
   keyOf: ({ id }) => id,
   Tools: WriteRule,
   columns: {
@@ -94,7 +94,7 @@ const Rules = listed({
           'off'
         )
       ) : (
-        <span class="text-error">stopped: {switchedOff.reason}</span>
+        <span class="text-error">disabled: {switchedOff.reason}</span>
       ),
     Tags: ({ tags }) => tags.join(', '),
     Changed: ({ updatedAt }) => shownMoment(updatedAt).slice(0, 16),
@@ -107,7 +107,7 @@ const Matches = listed({
   call: callOf<typeof listThreatMatches>('GET', '/api/siem/threat-intel/matches'),
   isOfProject: true,
   isRanged: true,
-  nothing: 'No record of this range holds a known indicator.',
+  nothing: 'No records in this range match a known indicator.',
   keyOf: ({ id }) => id,
   columns: {
     Indicator: ({ indicator }) => `${indicator.type} ${indicator.value}`,
@@ -125,11 +125,11 @@ const Matches = listed({
 });
 
 const Files = listed({
-  title: 'Changes of files',
+  title: 'File changes',
   call: callOf<typeof listFileChanges>('GET', '/api/siem/fim'),
   isOfProject: true,
   isRanged: true,
-  nothing: 'No changes of files were told in this range.',
+  nothing: 'No file changes in this range.',
   keyOf: ({ id }) => id,
   columns: {
     Path: ({ path }) => path,

@@ -21,14 +21,12 @@ const Opened = ({ of }: { readonly of: Entity }) => (
     <ul class="links">
       <li>
         <Link to={toArea('/detections', { entity: `${of.type} ${of.value}`, from: `now-${of.days}d`, to: 'now' })}>
-          All of its signals
+          All signals
         </Link>
       </li>
     </ul>
-    <Fields
-      values={{ risk: risk(of.score), signals: of.signals, 'half of it is gone after': `${of.halfLifeHours} hours` }}
-    />
-    <h3>What adds to it</h3>
+    <Fields values={{ risk: risk(of.score), signals: of.signals, 'half-life': `${of.halfLifeHours} hours` }} />
+    <h3>Contributing signals</h3>
     <table class="figures texts">
       <Heads columns={['Signal', 'Severity', 'Time', 'Adds']} />
       <tbody>
@@ -71,7 +69,7 @@ export const Entities = listed({
       options: [['', 'all'], ...['user', 'host', 'process', 'address'].map((type) => [type, type] as const)],
     },
   ],
-  nothing: 'No signals are about anything of the kind.',
+  nothing: 'No entities with signals in this range.',
   keyOf: ({ type, value }) => `${type} ${value}`,
   columns: {
     Entity: ({ type, value }) => `${type} ${value}`,

@@ -42,7 +42,7 @@ const Attach = ({ caseId }: { readonly caseId: string }) => {
     refresh();
   };
   return (
-    <ActionForm action={action} label="Attach it for good" onSubmit={attach}>
+    <ActionForm action={action} label="Attach permanently" onSubmit={attach}>
       <label>
         File{' '}
         <input
@@ -52,14 +52,14 @@ const Attach = ({ caseId }: { readonly caseId: string }) => {
           onChange={({ currentTarget }) =>
             currentTarget.setCustomValidity(
               (currentTarget.files?.[0]?.size ?? 0) > maxSentBytes
-                ? `It has more than ${number.format(maxSentBytes)} bytes.`
+                ? `The file is larger than ${number.format(maxSentBytes)} bytes.`
                 : '',
             )
           }
         />
       </label>
       <label>
-        What it is <input name="description" maxLength={4096} autocomplete="off" />
+        Description <input name="description" maxLength={4096} autocomplete="off" />
       </label>
     </ActionForm>
   );
@@ -73,7 +73,7 @@ export const Evidence = ({ caseId, of }: { readonly caseId: string; readonly of:
         <li key={id}>
           <bdi>{shownText(name)}</bdi>, {shownText(mediaType)}, {number.format(bytes)} bytes,{' '}
           {shownMoment(createdAt).slice(0, 19)},{' '}
-          {isIntact ? 'intact' : <b class="text-error">not as it was attached</b>}
+          {isIntact ? 'intact' : <b class="text-error">modified after it was attached</b>}
           {description === '' ? null : <p>{shownText(description, { lines: true })}</p>}
           <p class="hint">
             SHA-256 <code>{sha256}</code>

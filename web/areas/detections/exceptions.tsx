@@ -57,8 +57,8 @@ const Covered = ({ of }: { readonly of: Question<typeof previewRuleException> })
         <div key={ruleId}>
           <p>
             {shownText(ruleTitle)}: {covered} of {signals} signals of this range
-            {unknown === 0 ? '' : `, and ${unknown} whose records are no longer kept`}
-            {answer.isComplete ? '.' : '; only the newest were looked at.'}
+            {unknown === 0 ? '' : `, and ${unknown} whose records have expired`}
+            {answer.isComplete ? '.' : '; only the newest signals were checked.'}
           </p>
           <ul>
             {examples.map(({ signalId, time, entities }) => (
@@ -88,9 +88,9 @@ const Write = ({ rule, onSave }: { readonly rule: Rule; readonly onSave: (added:
   return (
     <div class="form">
       <Field
-        label="Records of which all of this is true"
+        label="Conditions (all must match)"
         problem={error?.details[0]?.message}
-        hint="A field of the rule and its value on each line, such as User|startswith: svc_"
+        hint="One rule field and its value per line, such as User|startswith: svc_"
       >
         <textarea
           rows={4}
@@ -102,7 +102,7 @@ const Write = ({ rule, onSave }: { readonly rule: Rule; readonly onSave: (added:
       </Field>
       <TextInput label="Why" maxLength={1024} value={reason} problem={undefined} onChange={setReason} />
       <label>
-        It holds{' '}
+        Expires{' '}
         <select value={lasts} onChange={({ currentTarget }) => setLasts(currentTarget.value)}>
           {days.map(([value, title]) => (
             <option key={value} value={value}>
@@ -118,13 +118,13 @@ const Write = ({ rule, onSave }: { readonly rule: Rule; readonly onSave: (added:
           disabled={isLoading}
           onClick={() => query.run({ params: { id: rule.id }, body: { when, ...writtenRange.peek() } })}
         >
-          Show which signals it would have covered
+          Preview affected signals
         </button>
         <button type="button" onClick={() => void add()}>
-          Add the exception
+          Save exception
         </button>
         <button type="button" class="plain" onClick={() => change({ except: '', edit: '' })}>
-          Leave it
+          Cancel
         </button>
       </div>
       {error === undefined || error.details.length > 0 ? null : <Problem error={error} />}
@@ -157,7 +157,7 @@ export const Exceptions = ({ rule }: { readonly rule: Rule }) => {
   return (
     <section aria-label="Exceptions">
       <h3>Exceptions</h3>
-      {exceptions.length === 0 ? <p class="soft">It has none: each match is a signal.</p> : null}
+      {exceptions.length === 0 ? <p class="soft">No exceptions: every match raises a signal.</p> : null}
       <ul>
         {exceptions.map((exception, index) => (
           <li key={exception.id}>
@@ -169,7 +169,7 @@ export const Exceptions = ({ rule }: { readonly rule: Rule }) => {
                 disabled={action.isRunning.value}
                 onClick={() => void save(exceptions.toSpliced(index, 1))}
               >
-                End it<span class="sr-only"> exception {index + 1}</span>
+                End<span class="sr-only"> exception {index + 1}</span>
               </button>
             ) : null}
           </li>
@@ -180,7 +180,7 @@ export const Exceptions = ({ rule }: { readonly rule: Rule }) => {
         <Write rule={rule} onSave={(added) => save([...exceptions, added])} />
       ) : (
         <button type="button" class="plain" onClick={() => change({ edit: writing })}>
-          Write an exception
+          New exception
         </button>
       )}
     </section>

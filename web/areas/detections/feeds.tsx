@@ -38,12 +38,12 @@ const fieldsIn = ({ id: _, version: __, createdAt: ___, updatedAt: ____, status:
 /** Text fields in a part of the body, each with its label */
 const texts = {
   url: 'Address',
-  apiRoot: 'Root of the TAXII server',
-  collection: 'Id of the collection',
+  apiRoot: 'API root of the TAXII server',
+  collection: 'Collection id',
   username: 'User name',
   password: 'Password',
   header: 'Header',
-  secret: 'Its whole value',
+  secret: 'Header value',
 } as const;
 
 const Texts = <Part extends object>({
@@ -82,14 +82,14 @@ const Form = ({ before }: { readonly before: Feed | undefined }) => {
     <div class="form">
       <TextInput label="Name" value={name} problem={wrong('name')} onChange={(text) => set({ name: text })} />
       <TextInput
-        label="What it is"
+        label="Type"
         maxLength={4096}
         value={description}
         problem={wrong('description')}
         onChange={(text) => set({ description: text })}
       />
       <ChoiceInput
-        label="It lies at"
+        label="URL"
         options={{ url: 'an address', taxii: 'a TAXII 2.1 server' }}
         value={location.type}
         problem={undefined}
@@ -106,8 +106,8 @@ const Form = ({ before }: { readonly before: Feed | undefined }) => {
         />
       ) : null}
       <ChoiceInput
-        label="It asks for"
-        options={{ none: 'nothing', basic: 'a user name and password', header: 'a secret in a header' }}
+        label="Authentication"
+        options={{ none: 'nothing', basic: 'Basic authentication', header: 'Secret header' }}
         value={authentication.type}
         problem={undefined}
         onChange={(type) => set({ authentication: authentications[type] })}
@@ -119,15 +119,15 @@ const Form = ({ before }: { readonly before: Feed | undefined }) => {
         onChange={(changed) => set({ authentication: changed })}
       />
       <NumberInput
-        label="Read every so many seconds"
+        label="Polling interval (seconds)"
         value={written.everySeconds ?? null}
         problem={wrong('everySeconds')}
         onChange={(value) => set({ everySeconds: value ?? 0 })}
       />
       {(
         [
-          ['enabled', 'It is read', true],
-          ['raisesSignals', 'A match is a signal', false],
+          ['enabled', 'Enabled', true],
+          ['raisesSignals', 'Matches raise signals', false],
         ] as const
       ).map(([field, label, defaultSeconds]) => (
         <CheckInput
@@ -139,7 +139,7 @@ const Form = ({ before }: { readonly before: Feed | undefined }) => {
       ))}
       <div class="act">
         <button type="button" disabled={isRunning} onClick={() => void save(written)}>
-          {before === undefined ? 'Subscribe to it' : 'Save the feed'}
+          {before === undefined ? 'Subscribe' : 'Save the feed'}
         </button>
         <Problem error={error} />
       </div>
@@ -156,8 +156,8 @@ const Details = ({ item: { description, location, status, everySeconds, raisesSi
         ...('url' in location
           ? { address: location.url, 'written as': formats[location.format] }
           : { server: location.apiRoot, collection: location.collection }),
-        'read every seconds': everySeconds,
-        'a match is a signal': raisesSignals ? 'yes' : 'no',
+        'polling interval (s)': everySeconds,
+        'matches raise signals': raisesSignals ? 'yes' : 'no',
         'last read': shownMoment(status.lastSucceededAt),
         'read next': shownMoment(status.nextPollAt),
         new: status.counts.created,
@@ -165,7 +165,7 @@ const Details = ({ item: { description, location, status, everySeconds, raisesSi
         refused: status.counts.refused,
       }}
     />
-    {status.refused.length === 0 ? null : <h3>What was refused</h3>}
+    {status.refused.length === 0 ? null : <h3>Refused indicators</h3>}
     <ul>
       {status.refused.map(({ at, message }) => (
         <li key={at}>
@@ -181,7 +181,7 @@ const noun = 'feed';
 export const Feeds = listed({
   title: 'Feeds',
   call: listOf<typeof feedResource>('/api/siem/threat-intel/feeds'),
-  nothing: 'No feed is subscribed to.',
+  nothing: 'No feeds yet.',
   keyOf: ({ id }) => id,
   columns: {
     Feed: ({ name }) => name,

@@ -30,10 +30,10 @@ const empty: Written = { name: '', summary: '', rules: [{ product: '' }], fields
 const fieldsIn = ({ id: _, version: __, createdAt: ___, updatedAt: ____, ...fields }: Table): Written => fields;
 
 const parts = [
-  ['Log sources of the rules that it is for, as JSON', 'rules', '[{"product": "badges"}]; [{}] is for all rules'],
-  ['Fields of rules, and where events have them, as JSON', 'fields', '{"User": ["card.holder"]}'],
+  ['Log sources of the matching rules, as JSON', 'rules', '[{"product": "badges"}]; [{}] matches all rules'],
+  ['Mapping of rule fields to event fields, as JSON', 'fields', '{"User": ["card.holder"]}'],
   [
-    ...(['Which events are of which log source, as JSON', 'sources'] as const),
+    ...(['Mapping of log sources to events, as JSON', 'sources'] as const),
     '[{"when": [{"names": ["vendor"], "values": ["acme"]}], "is": {"product": "badges"}}]',
   ],
 ] as const;
@@ -47,13 +47,13 @@ const TableForm = ({ before }: { readonly before: Table | undefined }) => {
     <div class="form">
       <TextInput
         label="Name"
-        hint="One that a table of the platform has takes its place"
+        hint="A mapping here overrides the built-in one"
         value={table.name}
         problem={wrong('name')}
         onChange={(name) => set({ name })}
       />
       <TextInput
-        label="What it is for"
+        label="Description"
         maxLength={1024}
         value={table.summary ?? ''}
         problem={wrong('summary')}
@@ -71,7 +71,7 @@ const TableForm = ({ before }: { readonly before: Table | undefined }) => {
         />
       ))}
       <ListInput
-        label="Paths below which events have their fields"
+        label="Path prefixes of event fields"
         hint="payload, winlog.event_data"
         value={table.roots ?? []}
         read={itself}
@@ -81,7 +81,7 @@ const TableForm = ({ before }: { readonly before: Table | undefined }) => {
       />
       <div class="act">
         <button type="button" disabled={isRunning} onClick={() => void save(table)}>
-          {before === undefined ? 'Create the table' : 'Save the table'}
+          {before === undefined ? 'Create field mapping' : 'Save field mapping'}
         </button>
         <Problem error={error} />
       </div>
@@ -99,13 +99,13 @@ const Details = ({ item }: { readonly item: Table }) => {
   );
 };
 
-const noun = 'table of fields';
+const noun = 'field mapping';
 
 export const FieldTables = listed({
-  title: 'Tables of fields',
+  title: 'Field mappings',
   call: callOf<Listed>('GET', '/api/siem/field-tables'),
-  search: 'words of a name',
-  nothing: 'There are no tables of your own. Those of the platform are not listed.',
+  search: 'Search by name',
+  nothing: 'No custom field mappings. Built-in mappings are not listed.',
   keyOf: ({ id }) => id,
   columns: {
     Table: ({ name }) => name,

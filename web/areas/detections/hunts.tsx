@@ -20,7 +20,7 @@ const Opened = ({ of: { ruleIds, rules, from, to, message } }: { readonly of: Hu
         <li key={id}>
           <Link to={toArea('/detections/rules', { open: id })}>{shownText(id)}</Link>{' '}
           <Link to={toArea('/detections', { ruleId: id, from, to })}>
-            its signals<span class="sr-only"> {shownText(id)}</span>
+            signals<span class="sr-only"> {shownText(id)}</span>
           </Link>
         </li>
       ))}
@@ -32,14 +32,14 @@ const Opened = ({ of: { ruleIds, rules, from, to, message } }: { readonly of: Hu
 export const Hunts = listed({
   title: 'Hunts',
   call: callOf<typeof listRetroHunts>('GET', '/api/siem/retro-hunts'),
-  nothing: 'No new rule was run over what was stored before it.',
+  nothing: 'No retroactive hunts: no new rule was run on stored records.',
   keyOf: ({ id }) => id,
   columns: {
     Begun: ({ createdAt }) => shownMoment(createdAt).slice(0, 19),
     State: ({ status, isComplete }) => (
       <span class={status === 'failed' ? 'text-error' : ''}>
         {status}
-        {isComplete || status !== 'finished' ? '' : ', not over all'}
+        {isComplete || status !== 'finished' ? '' : ', partial'}
       </span>
     ),
     Rules: ({ rules }) => rules,
@@ -61,7 +61,7 @@ export const Hunts = listed({
       title={item === undefined ? id : `Hunt of ${shownMoment(item.createdAt).slice(0, 19)}`}
       onClose={onClose}
     >
-      {item === undefined ? <p class="soft">It is not among the last ones.</p> : <Opened of={item} />}
+      {item === undefined ? <p class="soft">This hunt is not on the loaded pages.</p> : <Opened of={item} />}
     </SidePanel>
   ),
 });

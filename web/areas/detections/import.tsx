@@ -51,27 +51,31 @@ export const Import = () => {
     }));
   };
   return (
-    <Scrolled class="scrolled" label="Import of rules">
-      <p>Documents of Sigma as YAML, as many as there are. The same again changes nothing.</p>
+    <Scrolled class="scrolled" label="Rule import">
+      <p>Sigma rules as YAML, any number of documents. Importing the same rules again changes nothing.</p>
       <ImportForm language="YAML" accept=".yml,.yaml" isMany={true} action={action} run={run}>
-        <CheckInput label="New rules are enabled" value={enabled} onChange={setEnabled} />
+        <CheckInput label="Enable new rules" value={enabled} onChange={setEnabled} />
         <SelectInput
-          label="Of these levels"
+          label="Levels"
           value={minLevel}
           problem={wrongIn(error)('minLevel')}
           options={levels}
           onChange={setMinLevel}
         />
         <TextInput
-          label="They are all of the scope"
-          hint="A name, such as of the repository they are from; rules of it that are missing here are named"
+          label="Scope"
+          hint="Name of the source, such as a repository. Its rules that are missing from this import are listed"
           maxLength={128}
           value={scope}
           problem={wrongIn(error)('scope')}
           onChange={setScope}
         />
         {scope.trim() === '' ? null : (
-          <CheckInput label="Rules of the scope that are missing here are deleted" value={prune} onChange={setPrune} />
+          <CheckInput
+            label="Delete rules of the scope that are missing from this import"
+            value={prune}
+            onChange={setPrune}
+          />
         )}
       </ImportForm>
     </Scrolled>

@@ -18,7 +18,7 @@ const addCall = callOf<typeof addIndicators>('POST', '/api/siem/threat-intel/ind
 const deleteCall = callOf<typeof deleteIndicator>('DELETE', '/api/siem/threat-intel/indicators/{id}');
 type Indicator = Answered<typeof listIndicators>['items'][number];
 
-const formats = { csv: 'CSV with a head', stix: 'STIX 2.1', misp: 'MISP' } as const;
+const formats = { csv: 'CSV with a header', stix: 'STIX 2.1', misp: 'MISP' } as const;
 
 const Add = () => {
   const [action] = useState(() => new Action(addCall));
@@ -39,10 +39,10 @@ const Add = () => {
       <ActionForm action={action} label="Add them" onSubmit={add}>
         <div class="form">
           <label>
-            Who says so <input name="source" required={true} maxLength={256} defaultValue="manual" autocomplete="off" />
+            Source <input name="source" required={true} maxLength={256} defaultValue="manual" autocomplete="off" />
           </label>
           <label>
-            Written as{' '}
+            Format{' '}
             <select name="format">
               {Object.entries(formats).map(([format, title]) => (
                 <option key={format} value={format}>
@@ -52,7 +52,7 @@ const Add = () => {
             </select>
           </label>
           <label class="choice">
-            <input type="checkbox" name="raisesSignals" /> A match is a signal
+            <input type="checkbox" name="raisesSignals" /> Matches raise signals
           </label>
           <label>
             Indicators{' '}
@@ -69,8 +69,7 @@ const Add = () => {
       </ActionForm>
       {came === undefined ? null : (
         <div role="status">
-          {came.created} are new, {came.updated} were known, {came.unchanged} were told again, {came.refused.length}{' '}
-          were refused.
+          {came.created} created, {came.updated} updated, {came.unchanged} unchanged, {came.refused.length} refused.
           <ul>
             {came.refused.map(({ at, message }) => (
               <li key={at}>
@@ -91,7 +90,7 @@ const Opened = ({ of, onClose }: { readonly of: Indicator; readonly onClose: () 
       {may(deleteCall) ? (
         <RemovalForm
           action={action}
-          labels={['Delete', 'Delete it for good']}
+          labels={['Delete', 'Delete permanently']}
           remove={() => action.run({ params: { id: of.id } })}
           onRemoved={onClose}
         />
@@ -106,7 +105,7 @@ const Opened = ({ of, onClose }: { readonly of: Indicator; readonly onClose: () 
           tags: of.tags.join(', '),
           believed: of.score,
           confidence: of.confidence,
-          'a match is a signal': of.raisesSignals ? 'yes' : 'no',
+          'matches raise signals': of.raisesSignals ? 'yes' : 'no',
           from: shownMoment(of.validFrom),
           until: shownMoment(of.validUntil),
           revoked: of.isRevoked ? 'yes' : '',
@@ -122,7 +121,7 @@ const noun = 'indicator';
 export const Indicators = listed({
   title: 'Indicators',
   call: callOf<Filtered<typeof listIndicators>>('GET', '/api/siem/threat-intel/indicators'),
-  search: 'part of a value',
+  search: 'Search by value',
   choices: [
     {
       name: 'state',
@@ -130,11 +129,11 @@ export const Indicators = listed({
       options: [
         ['', 'all'],
         ['valid', 'valid'],
-        ['ended', 'ended or revoked'],
+        ['ended', 'Ended or revoked'],
       ],
     },
   ],
-  nothing: 'There are no such indicators. Feeds bring them, or somebody adds them.',
+  nothing: 'No indicators found. Subscribe to a feed or add indicators.',
   keyOf: ({ id }) => id,
   columns: {
     Indicator: ({ value }) => value,

@@ -36,7 +36,7 @@ export const Matrix = () => {
           <p class="soft">
             ATT&CK {coverage.version}, signals of {coverage.days} days. {shownText(coverage.notice)}{' '}
             <a href="/api/siem/mitre/coverage?format=navigator" download="layer.json">
-              Layer for ATT&CK Navigator
+              Export ATT&CK Navigator layer
             </a>
           </p>
           <Scrolled class="scrolled matrix" label="Matrix of ATT&CK">

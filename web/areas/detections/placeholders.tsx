@@ -32,17 +32,23 @@ const PlaceholderForm = ({ before }: { readonly before: Placeholder | undefined 
   const { save, wrong, error, isRunning } = useSaving(createCall, replaceCall, before);
   return (
     <div class="form">
-      <TextInput label="Name" hint="Rules write it as %name%" value={name} problem={wrong('name')} onChange={setName} />
       <TextInput
-        label="What it is for"
+        label="Name"
+        hint="Rules refer to it as %name%"
+        value={name}
+        problem={wrong('name')}
+        onChange={setName}
+      />
+      <TextInput
+        label="Description"
         maxLength={4096}
         value={description}
         problem={wrong('description')}
         onChange={setDescription}
       />
       <LinesInput
-        label="Values, one a line"
-        hint="ann, or svc_* for all that begin so"
+        label="Values, one per line"
+        hint="ann, or svc_* for all values with this prefix"
         rows={10}
         value={text}
         problem={wrong('values')}
@@ -54,7 +60,7 @@ const PlaceholderForm = ({ before }: { readonly before: Placeholder | undefined 
           disabled={isRunning}
           onClick={() => void save({ name, description, values: linesIn(text) })}
         >
-          {before === undefined ? 'Create the placeholder' : 'Save the placeholder'}
+          {before === undefined ? 'Create placeholder' : 'Save placeholder'}
         </button>
         <Problem error={error} />
       </div>
@@ -75,8 +81,8 @@ const noun = 'placeholder';
 export const Placeholders = listed({
   title: 'Placeholders',
   call: callOf<Listed>('GET', '/api/siem/placeholders'),
-  search: 'words of a name',
-  nothing: 'There are no such placeholders. A rule that names one matches nothing until it is there.',
+  search: 'Search by name',
+  nothing: 'No placeholders yet. A rule that uses an undefined placeholder matches nothing.',
   keyOf: ({ id }) => id,
   columns: {
     Placeholder: ({ name }) => `%${name}%`,

@@ -57,7 +57,7 @@ const Read = ({ source }: { readonly source: string }) => {
   }, [source]);
   const { answer, error } = query.state.value;
   return (
-    <section aria-label="What is wrong in it">
+    <section aria-label="Errors in the rule">
       <Problem error={error} />
       {answer?.errors.map(({ line, field, message }) => (
         <p key={`${line} ${field} ${message}`} class="problem-text" role="alert">
@@ -67,14 +67,14 @@ const Read = ({ source }: { readonly source: string }) => {
       ))}
       {answer?.documents.map(({ document, title, telemetry, unknownPlaceholders, unknownRules, warnings }) => (
         <div key={document}>
-          <p role="status">It can be read: {shownText(title)}.</p>
+          <p role="status">The rule is valid: {shownText(title)}.</p>
           {telemetry.isSeen === false ? (
-            <p class="text-warn">What it needs is not sent: {shownText(telemetry.reason ?? '')}</p>
+            <p class="text-warn">Missing telemetry: {shownText(telemetry.reason ?? '')}</p>
           ) : null}
           {[
             ...warnings,
-            ...unknownPlaceholders.map((name) => `nothing stands for %${name}%`),
-            ...unknownRules.map((name) => `the rule ${name} is not there or not enabled`),
+            ...unknownPlaceholders.map((name) => `placeholder %${name}% is not defined`),
+            ...unknownRules.map((name) => `rule ${name} does not exist or is disabled`),
           ].map((warning) => (
             <p key={warning} class="text-warn">
               {shownText(warning)}
@@ -105,7 +105,7 @@ export const RuleEditor = ({ of, onDone }: { readonly of?: Rule; readonly onDone
     <>
       <ActionForm
         action={of === undefined ? creating : changing}
-        label={of === undefined ? 'Create the rule' : 'Save the rule'}
+        label={of === undefined ? 'Create rule' : 'Save rule'}
         onSubmit={save}
       >
         <div class="form">
@@ -121,7 +121,7 @@ export const RuleEditor = ({ of, onDone }: { readonly of?: Rule; readonly onDone
           </label>
         </div>
         <button type="button" class="plain" onClick={onDone}>
-          Leave it as it was
+          Cancel
         </button>
       </ActionForm>
       <Read source={source} />
@@ -134,17 +134,15 @@ type Found = Answered<typeof backtestDetectionRule>;
 const Signals = ({ found: { items, records, isComplete, signals } }: { readonly found: Found }) => (
   <>
     <p role="status">
-      {signals === 1 ? 'One signal' : `${signals} signals`} in {records} records of logs
-      {isComplete ? '.' : ', which are not all of the range.'}
+      {signals === 1 ? 'One signal' : `${signals} signals`} in {records} log records
+      {isComplete ? '.' : '; not all records of the range were searched.'}
     </p>
     <ol>
       {items.slice(0, 20).map(({ id, timeMs, entities, events }) => (
         <li key={id}>
           {shownMoment(new Date(timeMs).toISOString()).slice(0, 19)}{' '}
           {shownText(entities.map(({ type, value }) => `${type} ${value}`).join(', '))}{' '}
-          {events[0] === undefined ? null : (
-            <Link to={toArea('/logs', { record: events[0].recordId })}>the record</Link>
-          )}
+          {events[0] === undefined ? null : <Link to={toArea('/logs', { record: events[0].recordId })}>Record</Link>}
         </li>
       ))}
     </ol>
@@ -162,7 +160,7 @@ export const Tried = ({ id }: { readonly id: string }) => {
   return (
     <>
       <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void run()}>
-        Try it over this range
+        Test on this range
       </button>
       <Problem error={action.error.value} />
       {found === undefined ? null : <Signals found={found} />}

@@ -33,7 +33,7 @@ const Suppression = ({
   return (
     <>
       <ListInput
-        label="Signals are one that have the same values of"
+        label="Group signals by"
         hint="User, Computer"
         value={known.by}
         read={itself}
@@ -42,7 +42,7 @@ const Suppression = ({
         onChange={(by) => onChange({ ...known, by: [...by] })}
       />
       <NumberInput
-        label="For so many minutes"
+        label="Suppression period (minutes)"
         value={known.forSeconds / secondsOfMinute}
         problem={wrong('suppression.forSeconds')}
         onChange={(minutes) => onChange({ ...known, forSeconds: Math.round((minutes ?? 0) * secondsOfMinute) })}
@@ -63,8 +63,8 @@ export const Settings = ({ rule }: { readonly rule: Rule }) => {
   };
   return (
     <details>
-      <summary>What the team sets of it</summary>
-      <ActionForm action={action} label="Save what is set" onSubmit={save}>
+      <summary>Team settings</summary>
+      <ActionForm action={action} label="Save settings" onSubmit={save}>
         <div class="form">
           <LinesInput
             label="Note"
@@ -73,14 +73,14 @@ export const Settings = ({ rule }: { readonly rule: Rule }) => {
             onChange={(note) => set({ note })}
           />
           <NumberInput
-            label="Risk of its signals, to 100"
-            hint="Empty: by its level"
+            label="Risk score (up to 100)"
+            hint="Default: from the level"
             value={written.risk ?? null}
             problem={wrong('risk')}
             onChange={(risk) => set({ risk })}
           />
           <CheckInput
-            label="Some of its signals are one, for a time"
+            label="Suppress duplicate signals"
             value={suppression !== null}
             onChange={(isSet) =>
               set({ suppression: isSet ? { by: [], forSeconds: defaultMinutes * secondsOfMinute } : null })
@@ -90,19 +90,19 @@ export const Settings = ({ rule }: { readonly rule: Rule }) => {
             <Suppression of={suppression} wrong={wrong} onChange={(changed) => set({ suppression: changed })} />
           )}
           <CheckInput
-            label="It also matches records of unknown log sources"
+            label="Match records of unknown log sources"
             value={written.anySource === true}
             onChange={(anySource) => set({ anySource })}
           />
           <JsonInput
-            label="Events that it must match, as a list of JSON"
+            label="Events that must match, as a JSON array"
             rows={4}
             value={tests.mustMatch}
             problem={wrong('tests.mustMatch')}
             onChange={(mustMatch) => set({ tests: { ...tests, mustMatch: mustMatch as typeof tests.mustMatch } })}
           />
           <JsonInput
-            label="Events that it must not match, as a list of JSON"
+            label="Events that must not match, as a JSON array"
             rows={4}
             value={tests.mustNotMatch}
             problem={wrong('tests.mustNotMatch')}
@@ -111,7 +111,7 @@ export const Settings = ({ rule }: { readonly rule: Rule }) => {
             }
           />
           <CheckInput
-            label="It is saved although its tests fail"
+            label="Save even if the tests fail"
             value={written.mayFailTests === true}
             onChange={(mayFailTests) => set({ mayFailTests })}
           />

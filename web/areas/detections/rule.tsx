@@ -32,7 +32,7 @@ const Change = ({ rule, onClose }: { readonly rule: Rule; readonly onClose: () =
     if ((await action.run({ params: { id }, body: { enabled: !enabled }, ifMatch: version })) !== undefined) refresh();
   };
   const remove = async (): Promise<void> => {
-    if (!confirm(`Remove the rule “${title}”? Its signals stay.`)) return;
+    if (!confirm(`Remove the rule “${title}”? Its signals are retained.`)) return;
     if ((await removing.run({ params: { id }, ifMatch: version })) === undefined) return;
     onClose();
     refresh();
@@ -66,7 +66,9 @@ const About = ({ rule, onClose }: { readonly rule: Rule; readonly onClose: () =>
       </li>
     </ul>
     {rule.switchedOff === null ? null : (
-      <p class="problem">It was stopped at {shownMoment(rule.switchedOff.at)}, because it took too long.</p>
+      <p class="problem">
+        The rule was disabled at {shownMoment(rule.switchedOff.at)}because its evaluation took too long.
+      </p>
     )}
     <Fields
       values={{
@@ -75,11 +77,11 @@ const About = ({ rule, onClose }: { readonly rule: Rule; readonly onClose: () =>
         status: rule.status,
         tags: rule.tags.join(', '),
         telemetry: rule.telemetry,
-        'rules that are not there': rule.unknownRules.join(', '),
+        'missing rules': rule.unknownRules.join(', '),
         note: rule.note,
         risk: rule.riskScore,
-        'signals with the same are one': rule.suppression?.by.join(', '),
-        'hidden by that lately': rule.hidden,
+        'signals grouped by': rule.suppression?.by.join(', '),
+        'recently suppressed': rule.hidden,
       }}
     />
     <Exceptions key={rule.version} rule={rule} />
@@ -114,7 +116,7 @@ export const WriteRule = () => (
   <>
     {may(createRuleCall) ? (
       <button type="button" onClick={() => change({ open: fresh })}>
-        Write a rule
+        New detection rule
       </button>
     ) : null}
     <a href="/api/siem/rules/export" download={true}>

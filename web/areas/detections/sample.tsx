@@ -21,10 +21,10 @@ export const Sample = ({ id }: { readonly id: string }) => {
   };
   return (
     <details>
-      <summary>Run it over sample events</summary>
+      <summary>Test with sample events</summary>
       <div class="form">
         <JsonInput
-          label="Events, as a list of JSON"
+          label="Events, as a JSON array"
           hint='[{"Image": "C:\\Windows\\System32\\whoami.exe"}]'
           rows={6}
           value={events}
@@ -33,7 +33,7 @@ export const Sample = ({ id }: { readonly id: string }) => {
         />
         <div class="act">
           <button type="button" disabled={action.isRunning.value} onClick={() => void run()}>
-            Run it
+            Run test
           </button>
           <Problem error={error} />
         </div>
@@ -41,9 +41,9 @@ export const Sample = ({ id }: { readonly id: string }) => {
       {found === undefined ? null : (
         <>
           <p role="status">
-            {found.matches.length === 0 ? 'None of them matches.' : `It matches ${found.matches.length} of them:`}
+            {found.matches.length === 0 ? 'No events match.' : `${found.matches.length} events match:`}
           </p>
-          <ul aria-label="Events that match">
+          <ul aria-label="Matching events">
             {found.matches.map(({ event, fields }) => (
               <li key={event}>
                 Event {event + 1}:{' '}

@@ -21,10 +21,10 @@ type Signal = Answered<typeof getSignal>;
 type Verdict = NonNullable<Signal['verdict']>;
 
 export const verdicts: Readonly<Record<Verdict, string>> = {
-  'true-positive': 'it was an attack',
-  'benign-true-positive': 'it was meant to be',
-  'false-positive': 'the rule was wrong',
-  duplicate: 'it is known already',
+  'true-positive': 'True positive',
+  'benign-true-positive': 'Benign true positive',
+  'false-positive': 'False positive',
+  duplicate: 'Duplicate',
   other: 'another reason',
 };
 
@@ -61,7 +61,7 @@ const Triage = ({ signal }: { readonly signal: Signal }) => {
           </button>
         ) : null}
         <button type="button" class="plain" disabled={opening.isRunning.value} onClick={() => void openCase()}>
-          Open a case of it
+          Create case
         </button>
         <Problem error={opening.error.value} />
       </div>
@@ -70,7 +70,7 @@ const Triage = ({ signal }: { readonly signal: Signal }) => {
       ) : (
         <ActionForm action={action} label="Close" onSubmit={close}>
           <label>
-            Because{' '}
+            Classification{' '}
             <select name="verdict">
               {Object.entries(verdicts).map(([verdict, title]) => (
                 <option key={verdict} value={verdict}>
@@ -107,7 +107,7 @@ export const OpenSignal = ({ id, onClose }: { readonly id: string; readonly onCl
           <Assigned signal={answer} />
           <ul class="links">
             <li>
-              <Link to={toArea('/detections/rules', { open: answer.ruleId })}>Its rule</Link>
+              <Link to={toArea('/detections/rules', { open: answer.ruleId })}>Rule</Link>
             </li>
             {answer.kind === 'rule' && may(previewCall) ? (
               <li>
@@ -117,7 +117,7 @@ export const OpenSignal = ({ id, onClose }: { readonly id: string; readonly onCl
                     except: linesOf((answer.events[0]?.fields ?? []).map(({ field, value }) => [field, value])),
                   })}
                 >
-                  Make an exception of it
+                  Create exception
                 </Link>
               </li>
             ) : null}
@@ -131,13 +131,13 @@ export const OpenSignal = ({ id, onClose }: { readonly id: string; readonly onCl
               time: shownMoment(answer.time),
               risk: answer.riskScore,
               records: answer.eventCount,
-              'hidden by suppression': answer.hidden,
-              'covered by the exception': answer.suppressedBy,
+              suppressed: answer.hidden,
+              'covered by exception': answer.suppressedBy,
               tactics: answer.tactics.join(', '),
               techniques: answer.techniques.join(', '),
             }}
           />
-          <h3>About</h3>
+          <h3>Entities</h3>
           <ul>
             {answer.entities.map(({ type, value }) => (
               <li key={`${type} ${value}`}>
@@ -145,11 +145,11 @@ export const OpenSignal = ({ id, onClose }: { readonly id: string; readonly onCl
               </li>
             ))}
           </ul>
-          <h3>Records that matched</h3>
+          <h3>Matching records</h3>
           {answer.events.map((event, at) => (
             <details key={at} open={at === 0}>
               <summary>Record {at + 1}</summary>
-              <Link to={toArea('/logs', { record: event.recordId })}>It in the logs</Link>
+              <Link to={toArea('/logs', { record: event.recordId })}>View in logs</Link>
               <Fields
                 values={{
                   service: event.service,

@@ -32,9 +32,9 @@ const shownFrame = (frame: Frame): string => {
 const Stack = ({ newest }: { readonly newest: OneError['newest'] }) => {
   if (newest.chain.every(({ frames }) => frames.length === 0))
     return newest.stack === null ? (
-      <p class="soft">It came without a stack trace.</p>
+      <p class="soft">No stack trace.</p>
     ) : (
-      <Raw label="Stack as it was sent" text={newest.stack} />
+      <Raw label="Original stack trace" text={newest.stack} />
     );
   return (
     <>
@@ -55,8 +55,8 @@ const Stack = ({ newest }: { readonly newest: OneError['newest'] }) => {
       ))}
       {newest.stack === null ? null : (
         <details>
-          <summary>As it was sent</summary>
-          <Raw label="Stack as it was sent" text={newest.stack} />
+          <summary>Original stack trace</summary>
+          <Raw label="Original stack trace" text={newest.stack} />
         </details>
       )}
     </>
@@ -69,17 +69,17 @@ const Ways = ({ newest }: { readonly newest: OneError['newest'] }) => {
     <ul class="links">
       {traceId === null ? null : (
         <li>
-          <Link to={toArea(`/traces/${traceId}`, { span: spanId ?? '' })}>Its trace</Link>
+          <Link to={toArea(`/traces/${traceId}`, { span: spanId ?? '' })}>Trace</Link>
         </li>
       )}
       {logId === null ? null : (
         <li>
-          <Link to={toArea('/logs', { record: logId })}>Its log record</Link>
+          <Link to={toArea('/logs', { record: logId })}>Log record</Link>
         </li>
       )}
       <li>
         <Link to={toArea('/logs', { search: `${conditionOf('service', service)} severity:>=error` })}>
-          Logs of errors of {shownText(service)}
+          Error logs of {shownText(service)}
         </Link>
       </li>
       <li>
@@ -166,12 +166,12 @@ export const OpenError = ({ id, onClose }: { readonly id: string; readonly onClo
           'first seen': shownMoment(firstSeen),
           'last seen': shownMoment(lastSeen),
           environments: environments.join(', '),
-          'one group because': answer.explanation.summary,
+          'grouping reason': answer.explanation.summary,
         }}
       />
-      <h3>Stack of the last one</h3>
+      <h3>Latest stack trace</h3>
       <Stack newest={newest} />
-      <h3>Where it occurs</h3>
+      <h3>Locations</h3>
       <Tags tags={tags} />
       <Occurrences id={id} />
       <Members key={answer.decision.fingerprints.length} error={answer} />

@@ -19,10 +19,10 @@ const list = new Paged(errorsCall, ({ items }) => items);
 
 const statuses = ['unresolved', 'resolved', 'ignored'] as const;
 const sorts = [
-  ['-lastSeen', 'the last seen'],
+  ['-lastSeen', 'Last seen'],
   ['-firstSeen', 'the newest'],
   ['-count', 'the most'],
-  ['-users', 'the most users'],
+  ['-users', 'Users'],
 ] as const;
 
 const setOpen = (error: string): void => change({ error }, { replace: inAddress('error') !== '' });
@@ -44,7 +44,7 @@ const cellsOf = (group: ErrorGroup) => [
 const Listed = () => (
   <Found
     of={list}
-    nothing="No such errors were seen in this range."
+    nothing="No errors in this range."
     label="Errors"
     class="errors"
     columns={['Status', 'Error', 'Times', 'Users', 'Trend', 'Services', 'Last seen']}
@@ -99,7 +99,7 @@ export const Errors = () => {
         <Search
           key={search}
           label="Search errors"
-          placeholder="words of a type, message or culprit"
+          placeholder="Search by type, message or culprit"
           value={search}
           problem={error?.of('search')}
           onSearch={(text) => change({ search: text.trim() })}
@@ -108,7 +108,7 @@ export const Errors = () => {
         <Choice name="sort" label="First" options={sorts.map(([value, title], at) => [at === 0 ? '' : value, title])} />
         {service === '' ? null : (
           <button type="button" class="plain" onClick={() => change({ service: '' })}>
-            service: {shownText(service)} ✕<span class="sr-only"> show all</span>
+            service: {shownText(service)} ✕<span class="sr-only"> clear filter</span>
           </button>
         )}
       </div>

@@ -24,7 +24,7 @@ const Leave = ({ id, member }: { readonly id: string; readonly member: Member })
   return (
     <RemovalForm
       action={action}
-      labels={['Take it out', 'Take it out for good']}
+      labels={['Unmerge', 'Unmerge permanently']}
       remove={() => action.run({ params: { id }, body: { unmerge: [member.fingerprint] } })}
       onRemoved={() => undefined}
     />
@@ -51,29 +51,29 @@ const Merge = ({ error: { id, decision } }: { readonly error: OneError }) => {
   };
   return (
     <details>
-      <summary>Merge others into it</summary>
+      <summary>Merge issues</summary>
       <ActionForm
         action={action}
-        label={wasSplit ? 'Merge them all the same' : 'Merge them into it'}
+        label={wasSplit ? 'Merge anyway' : 'Merge selected issues'}
         onSubmit={() => (chosen.length === 0 ? Promise.resolve() : merge())}
       >
         <div class="form">
           <TextInput
-            label="Words of their type, message or culprit"
+            label="Search by type, message or culprit"
             value={search}
             problem={error?.of('search')}
             onChange={setSearch}
           />
           {error?.of('search') === undefined ? <Problem error={error} /> : null}
           <SomeInput
-            label="Groups of this range"
+            label="Issues in this range"
             value={chosen}
             options={options}
-            problem={answer !== undefined && options.length === 0 ? 'There are no others.' : undefined}
+            problem={answer !== undefined && options.length === 0 ? 'No other issues found.' : undefined}
             onChange={setChosen}
           />
           <p class="hint">
-            All that they had and will have is told with this one; what was decided about them is dropped.
+            Past and future occurrences of the merged issues are counted in this issue. Their status is discarded.
           </p>
         </div>
       </ActionForm>
@@ -87,8 +87,8 @@ export const Members = ({ error }: { readonly error: OneError }) => {
     <>
       {members.length < 2 ? null : (
         <>
-          <h3>What it is made of</h3>
-          <ul class="links column" aria-label="What it is made of">
+          <h3>Merged issues</h3>
+          <ul class="links column" aria-label="Merged issues">
             {members.map((member) => (
               <li key={member.fingerprint}>
                 <bdi>{shownText(componentsText(member))}</bdi>

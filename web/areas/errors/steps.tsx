@@ -16,11 +16,11 @@ const later = (days: number): string => new Date(Date.now() + days * dayMs).toIS
 
 /** Variants of resolving and ignoring */
 const ways: Readonly<Record<string, readonly [title: string, body: () => Body]>> = {
-  next: ['the next version resolves it', () => ({ status: 'resolved', resolvedIn: { next: true } })],
-  day: ['ignore it for a day', () => ({ status: 'ignored', ignoredUntil: { time: later(1) } })],
-  week: ['ignore it for a week', () => ({ status: 'ignored', ignoredUntil: { time: later(7) } })],
-  hundred: ['ignore it for 100 more', () => ({ status: 'ignored', ignoredUntil: { occurrences: 100 } })],
-  version: ['ignore it until the next version', () => ({ status: 'ignored', ignoredUntil: { nextVersion: true } })],
+  next: ['Resolve in the next version', () => ({ status: 'resolved', resolvedIn: { next: true } })],
+  day: ['Ignore for a day', () => ({ status: 'ignored', ignoredUntil: { time: later(1) } })],
+  week: ['Ignore for a week', () => ({ status: 'ignored', ignoredUntil: { time: later(7) } })],
+  hundred: ['Ignore for 100 more occurrences', () => ({ status: 'ignored', ignoredUntil: { occurrences: 100 } })],
+  version: ['Ignore until the next version', () => ({ status: 'ignored', ignoredUntil: { nextVersion: true } })],
 };
 
 /** Returns the status, with its end if there is one. */
@@ -31,7 +31,7 @@ export const statusOf = ({ status, decision: { resolvedIn, ignoredUntil } }: One
   const { time, occurrences, nextVersion } = ignoredUntil;
   const ends = [
     ...(time === undefined ? [] : [shownMoment(time).slice(0, 16)]),
-    ...(occurrences === undefined ? [] : [`${occurrences} more of it`]),
+    ...(occurrences === undefined ? [] : [`${occurrences} more occurrences`]),
     ...(nextVersion === undefined ? [] : ['the next version']),
   ];
   return `ignored until ${ends.join(' or ')}`;

@@ -11,12 +11,12 @@ const seriesCall = callOf<typeof listOverviewSeries>('GET', '/api/overview/times
 
 const titles = {
   requests: 'requests',
-  errors: 'requests that fail',
-  errorRate: 'share of requests that fail',
+  errors: 'Errors',
+  errorRate: 'Error rate',
   p95: 'p95 of requests',
   spans: 'spans',
   logs: 'log records',
-  errorLogs: 'log records of errors',
+  errorLogs: 'Error logs',
 } as const;
 
 export const Counters = () => {

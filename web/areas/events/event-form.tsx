@@ -10,10 +10,10 @@ import { addCall, type Event, severities, type WrittenEvent } from './calls.ts';
 
 const texts = {
   title: ['Title', ''],
-  service: ['Service', 'Left empty, it is about none'],
+  service: ['Service', 'Default: no service'],
   environment: ['Environment', ''],
-  link: ['Link', 'https://…, where there is more of it'],
-  time: ['When', 'Such as now-10m or 2026-03-23T09:00:00Z; left empty, now'],
+  link: ['Link', 'https://…, with more details'],
+  time: ['When', 'Such as now-10m or 2026-03-23T09:00:00Z; default: now'],
 } as const;
 
 export const EventForm = () => {
@@ -59,7 +59,7 @@ export const EventForm = () => {
       ))}
       <LinesInput label="Text" value={text} problem={error?.at('text')} onChange={setText} />
       <PairsInput
-        label="Tags, one a line"
+        label="Tags, one per line"
         hint="team=shop"
         rows={2}
         value={tags}
@@ -75,7 +75,7 @@ export const EventForm = () => {
       />
       <div class="act">
         <button type="button" disabled={action.isRunning.value} onClick={() => void add()}>
-          Add the event
+          Save event
         </button>
         <Problem error={error} />
       </div>

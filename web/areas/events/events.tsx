@@ -20,9 +20,9 @@ const kinds: Readonly<Record<Event['kind'], string>> = {
   incident: 'incident',
   check: 'check',
   signal: 'signal',
-  config: 'change of configuration',
-  file: 'change of a file',
-  custom: 'added by somebody',
+  config: 'configuration change',
+  file: 'file change',
+  custom: 'custom event',
 };
 
 const keyOf = ({ kind, id }: Event): string => `${kind} ${id}`;
@@ -60,7 +60,7 @@ const EventDetails = ({ of }: { readonly of: Event }) => {
       </ul>
       {Object.keys(details).length === 0 ? null : (
         <>
-          <h3>More of it</h3>
+          <h3>More details</h3>
           <JsonTree of={details} />
         </>
       )}
@@ -81,7 +81,7 @@ const Open = ({
     {id === 'new' && may(addCall) ? (
       <EventForm />
     ) : item === undefined ? (
-      <p>This event is not on the pages that were read.</p>
+      <p>This event is not on the loaded pages.</p>
     ) : (
       <EventDetails of={item} />
     )}
@@ -95,12 +95,12 @@ const List = listed({
   isRanged: true,
   choices: [{ name: 'kinds', label: 'Show', options: [['', 'everything'], ...Object.entries(kinds)] }],
   filters: ['service'],
-  nothing: 'Nothing happened in this range.',
+  nothing: 'No events in this range.',
   keyOf,
   Tools: () =>
     may(addCall) ? (
       <button type="button" class="plain" onClick={() => change({ open: 'new' })}>
-        Add an event
+        Add event
       </button>
     ) : null,
   columns: {

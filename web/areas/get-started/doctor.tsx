@@ -16,7 +16,7 @@ type Answer = Answered<typeof runDoctor>;
 
 const Diagnosis = ({ answer }: { readonly answer: Answer }) => (
   <>
-    <h2>What was found</h2>
+    <h2>Findings</h2>
     <ul>
       {answer.findings.map(({ code, level, message, action }) => (
         <li key={code}>
@@ -29,7 +29,7 @@ const Diagnosis = ({ answer }: { readonly answer: Answer }) => (
     </ul>
     {answer.refused.length === 0 ? null : (
       <>
-        <h2>What was refused</h2>
+        <h2>Refused data</h2>
         <ul>
           {answer.refused.map(({ id, receivedAt, signal, reason, message }) => (
             <li key={id}>
@@ -63,19 +63,19 @@ export const Doctor = () => {
   };
   return (
     <Scrolled class="scrolled" label="Doctor">
-      <p>Paste the license key of the sender, and what it was told. The key is not stored.</p>
-      <ActionForm action={action} label="Find out why" onSubmit={run}>
+      <p>Paste the license key of the sender and the response that it received. The key is not stored.</p>
+      <ActionForm action={action} label="Troubleshoot" onSubmit={run}>
         <label>
           License key <input name="key" required={true} maxLength={512} autocomplete="off" spellcheck={false} />
         </label>
         <label>
-          Address it sends to <input name="endpoint" maxLength={2048} autocomplete="off" spellcheck={false} />
+          Destination URL <input name="endpoint" maxLength={2048} autocomplete="off" spellcheck={false} />
         </label>
         <label>
-          Status it got <input name="status" type="number" min={0} max={599} />
+          Response status <input name="status" type="number" min={0} max={599} />
         </label>
         <label>
-          Error it logged <input name="error" maxLength={2048} autocomplete="off" />
+          Logged error <input name="error" maxLength={2048} autocomplete="off" />
         </label>
       </ActionForm>
       {answer === undefined ? null : <Diagnosis answer={answer} />}

@@ -28,7 +28,7 @@ const Checklist = () => {
   return (
     <Scrolled class="scrolled" label="Steps">
       <Problem error={error ?? action.error.value} />
-      {answer?.complete ? <p role="status">Everything is done.</p> : null}
+      {answer?.complete ? <p role="status">All steps are done.</p> : null}
       <ol class="steps">
         {answer?.steps.map(({ id, title, isDone: done, completedAt: doneAt, dismissed: isDismissed, next }) => (
           <li key={id} class={done ? 'soft' : ''}>
@@ -44,7 +44,7 @@ const Checklist = () => {
                 class="plain"
                 onClick={() => void set(isDismissed ? dismissed.filter((one) => one !== id) : [...dismissed, id])}
               >
-                {isDismissed ? 'Show it again' : 'Not for us'}
+                {isDismissed ? 'Restore' : 'Skip'}
                 <span class="sr-only">: {title}</span>
               </button>
             ) : null}
@@ -60,12 +60,12 @@ const Snippets = () => {
   const items = answer?.items ?? [];
   const chosen = items.find(({ id }) => id === inAddress('sender')) ?? items[0];
   return (
-    <Scrolled class="scrolled" label="How to send">
+    <Scrolled class="scrolled" label="Sending instructions">
       <Problem error={error} />
       {answer === undefined || chosen === undefined ? null : (
         <>
           <label>
-            Send from{' '}
+            Source{' '}
             <select value={chosen.id} onChange={({ currentTarget }) => change({ sender: currentTarget.value })}>
               {items.map(({ id, title }) => (
                 <option key={id} value={id}>
@@ -75,8 +75,8 @@ const Snippets = () => {
             </select>
           </label>
           <p>
-            It sends {chosen.signals.join(', ')}. Put a license key in the place of <code>{answer.keyPlaceholder}</code>
-            .
+            This source sends {chosen.signals.join(', ')}. Replace the placeholder with a license key:{' '}
+            <code>{answer.keyPlaceholder}</code>.
           </p>
           {chosen.pieces.map(({ name, text }) => (
             <div key={name}>
@@ -101,6 +101,6 @@ const Snippets = () => {
 
 export const GetStarted = partsOf('Get started', [
   { name: '', title: 'Steps', View: Checklist },
-  { name: 'send', title: 'How to send', View: Snippets },
+  { name: 'send', title: 'Sending instructions', View: Snippets },
   { name: 'doctor', title: 'Nothing arrives?', View: Doctor, requiredCall: doctorCall },
 ]);

@@ -42,9 +42,9 @@ const Make = ({ schedules }: { readonly schedules: readonly Schedule[] }) => {
   };
   return (
     <>
-      <ActionForm action={action} label="Make an address" onSubmit={run}>
+      <ActionForm action={action} label="Create calendar link" onSubmit={run}>
         <label>
-          A calendar follows{' '}
+          Shifts{' '}
           <select name="schedule">
             <option value="">all my shifts, in every schedule</option>
             {schedules.map(({ id, name }) => (
@@ -57,7 +57,7 @@ const Make = ({ schedules }: { readonly schedules: readonly Schedule[] }) => {
       </ActionForm>
       {address === '' ? null : (
         <p role="status">
-          The address is shown this once; whoever has it can read it: <code>{address}</code>
+          The link is shown only once. Anyone with the link can read the calendar: <code>{address}</code>
         </p>
       )}
     </>
@@ -78,7 +78,7 @@ const Line = ({ feed, of, who }: { readonly feed: Feed; readonly of: string; rea
       <td>
         <RemovalForm
           action={action}
-          labels={['Revoke', 'Revoke it: its calendars get nothing more']}
+          labels={['Revoke', 'Revoke; calendars stop receiving updates']}
           remove={() => action.run({ params: { id: feed.id } })}
           onRemoved={() => undefined}
         />
@@ -96,8 +96,8 @@ export const Calendars = () => {
     scheduleId === null
       ? userId === session.value?.user.id
         ? 'all my shifts'
-        : 'all shifts of whoever made it'
-      : (schedules.find(({ id }) => id === scheduleId)?.name ?? 'a schedule that is gone');
+        : 'all shifts of the creator'
+      : (schedules.find(({ id }) => id === scheduleId)?.name ?? 'a deleted schedule');
   return (
     <>
       <Make schedules={schedules} />
@@ -105,7 +105,7 @@ export const Calendars = () => {
       <Scrolled class="scrolled" label="Calendars">
         {answer === undefined ? null : answer.items.length === 0 ? (
           <p class="said" role="status">
-            No calendar follows a schedule.
+            No calendar links yet.
           </p>
         ) : (
           <table class="figures texts">

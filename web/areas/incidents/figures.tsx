@@ -31,7 +31,7 @@ const Grouped = ({
   <>
     <h2>By {title.toLowerCase()}</h2>
     <table class="figures texts">
-      <Heads columns={[title, 'Incidents', 'Never acknowledged', 'Half were acknowledged within', 'resolved within']} />
+      <Heads columns={[title, 'Incidents', 'Never acknowledged', 'Median time to acknowledge', 'resolved within']} />
       <tbody>
         {rows.map(([name, { incidents, neverAcknowledged, timeToAcknowledge, timeToResolve }]) => (
           <tr key={name}>
@@ -51,7 +51,7 @@ const Grouped = ({
 
 const Times = ({ of: { timeToAcknowledge, timeToResolve } }: { readonly of: Figures }) => (
   <table class="figures texts">
-    <Heads columns={['Until they were', 'Half within', 'Nine of ten within', 'On average', 'Of so many']} />
+    <Heads columns={['Time until', 'Half within', 'p90', 'On average', 'Count']} />
     <tbody>
       {Object.entries({ acknowledged: timeToAcknowledge, resolved: timeToResolve }).map(([name, times]) => (
         <tr key={name}>
@@ -72,8 +72,8 @@ const Paged = ({ of: { pages, atNight, byPerson, isCut } }: { readonly of: Metri
     <>
       <h2>Pages</h2>
       <p>
-        {`${pages} in all, ${atNight} of them at night.`}
-        {isCut ? ' There are more: these are of the newest.' : ''}
+        {`${pages} pages, ${atNight} at night.`}
+        {isCut ? ' Only the newest pages are counted.' : ''}
       </p>
       {byPerson.length === 0 ? null : (
         <table class="figures texts">
@@ -102,7 +102,7 @@ const MetricsDetails = ({ of }: { readonly of: Metrics }) => {
   const { incidents, open, acknowledged, resolved, merged, neverAcknowledged } = of;
   return (
     <>
-      {of.isCut ? <p class="problem">There are more incidents: these are figures of the newest 10,000.</p> : null}
+      {of.isCut ? <p class="problem">Only the newest 10,000 incidents are counted.</p> : null}
       <Fields values={{ incidents, open, acknowledged, resolved, merged, 'never acknowledged': neverAcknowledged }} />
       <Times of={of} />
       <Grouped title="Severity" rows={of.bySeverity.map(({ key, ...figures }) => [key, figures])} />
@@ -125,7 +125,7 @@ export const IncidentFigures = () => {
     <>
       <div class="toolbar">
         <ChoiceInput
-          label="Over the last"
+          label="Period"
           options={spans}
           value={over}
           problem={undefined}

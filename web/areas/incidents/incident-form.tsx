@@ -56,7 +56,7 @@ const Role = ({
         </select>
       </label>
       <button type="button" class="plain" onClick={onRemove}>
-        Leave out<span class="sr-only"> {shownText(role)}</span>
+        Remove<span class="sr-only"> {shownText(role)}</span>
       </button>
     </div>
   );
@@ -111,8 +111,8 @@ export const IncidentForm = ({ of, onDone }: { readonly of: Incident; readonly o
       />
       {(
         [
-          ['Services, between commas', 'services'],
-          ['Tags, between commas', 'tags'],
+          ['Services, comma-separated', 'services'],
+          ['Tags, comma-separated', 'tags'],
         ] as const
       ).map(([label, name]) => (
         <ListInput
@@ -126,14 +126,14 @@ export const IncidentForm = ({ of, onDone }: { readonly of: Incident; readonly o
         />
       ))}
       <ChoiceInput
-        label="Who is paged"
+        label="Responders"
         options={{ '': 'nobody', ...Object.fromEntries(policies.map(({ id, name }) => [id, name])) }}
         value={written.escalationPolicyId ?? ''}
         problem={wrong('escalationPolicyId')}
         onChange={(id) => set({ escalationPolicyId: id || null })}
       />
       <fieldset>
-        <legend>Who does what</legend>
+        <legend>Roles</legend>
         {written.roles.map((role, index) => (
           <Role
             key={index}
@@ -147,7 +147,7 @@ export const IncidentForm = ({ of, onDone }: { readonly of: Incident; readonly o
           class="plain"
           onClick={() => set({ roles: [...written.roles, { role: 'commander', userId: people[0] ?? '' }] })}
         >
-          Give a role
+          Assign role
         </button>
         <p class="problem-text" role="alert">
           {wrong('roles') ?? ''}
@@ -155,10 +155,10 @@ export const IncidentForm = ({ of, onDone }: { readonly of: Incident; readonly o
       </fieldset>
       <div class="act">
         <button type="button" disabled={action.isRunning.value} onClick={() => void save()}>
-          Save the incident
+          Save incident
         </button>
         <button type="button" class="plain" onClick={onDone}>
-          Leave it as it was
+          Cancel
         </button>
         <Problem error={error} />
       </div>

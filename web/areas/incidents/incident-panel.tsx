@@ -85,11 +85,11 @@ const Timeline = ({ id }: { readonly id: string }) => {
   return (
     <>
       <Merges id={id} suggestions={answer?.mergeSuggestions ?? []} />
-      <h3>What happened</h3>
+      <h3>Timeline</h3>
       <Problem error={error} />
       {answer?.missing.map((source) => (
         <p key={source} class="problem">
-          It could not be read: {shownText(source)}
+          The timeline could not be loaded: {shownText(source)}
         </p>
       ))}
       <ol class="around">

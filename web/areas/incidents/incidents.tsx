@@ -57,9 +57,9 @@ const Declare = () => {
     setOpen(made.id);
   };
   return (
-    <ActionForm action={action} label="Declare an incident" onSubmit={run}>
+    <ActionForm action={action} label="Declare incident" onSubmit={run}>
       <label>
-        What is wrong <input name="title" required={true} maxLength={256} autocomplete="off" />
+        Title <input name="title" required={true} maxLength={256} autocomplete="off" />
       </label>
     </ActionForm>
   );
@@ -70,7 +70,7 @@ const states = ['open', 'acknowledged', 'resolved', 'merged'];
 const Listed = ({ open }: { readonly open: string }) => (
   <Found
     of={list}
-    nothing="There are no such incidents."
+    nothing="No incidents found."
     label="Incidents"
     class="incidents"
     columns={['Status', 'Severity', 'Title', 'Services', 'Opened']}
@@ -98,7 +98,7 @@ const IncidentsPart = () => {
     <>
       <div class="toolbar">
         <label>
-          Show{' '}
+          Status{' '}
           <select
             value={status}
             onChange={({ currentTarget }) => change({ status: currentTarget.value, incident: '' })}

@@ -11,7 +11,7 @@ import { changeCall, type MergeSuggestion } from './calls.ts';
 
 const evidenceOf = ({ services, calls }: MergeSuggestion): string =>
   [
-    ...(services.length === 0 ? [] : [`both are about ${services.join(', ')}`]),
+    ...(services.length === 0 ? [] : [`both affect ${services.join(', ')}`]),
     ...calls.map(
       ({ client, server, requests, errors }) =>
         `${client} calls ${server}: ${requests} ${requests === 1 ? 'request' : 'requests'}, of which ${errors} failed`,
@@ -35,7 +35,7 @@ const Merge = ({ id, into }: { readonly id: string; readonly into: MergeSuggesti
           disabled={action.isRunning.value}
           onClick={() => void run()}
         >
-          Merge into it
+          Merge incident
         </button>
       ) : null}
       <Problem error={action.error.value} />
@@ -52,7 +52,7 @@ export const Merges = ({
 }) =>
   suggestions.length === 0 ? null : (
     <>
-      <h3>May be the same as</h3>
+      <h3>Possible duplicates</h3>
       <ul>
         {suggestions.map((into) => (
           <Merge key={into.incidentId} id={id} into={into} />

@@ -26,13 +26,13 @@ const endOverrideCall = callOf<typeof deleteOverride>('DELETE', '/api/on-call/sc
 type Shifts = Answered<typeof listShifts>;
 
 const reasons: Readonly<Record<string, string>> = {
-  'no-one': 'the turn has nobody',
-  unreachable: 'those whose turn it is cannot be reached',
+  'no-one': 'the shift has no one assigned',
+  unreachable: 'the assignees of the shift cannot be reached',
 };
 const explainNobody = (reason: string | null): string => (reason === null ? '' : (reasons[reason] ?? reason));
 
 const Nobody = ({ reason }: { readonly reason: string | null }) => (
-  <span class="text-error">nobody: {explainNobody(reason)}</span>
+  <span class="text-error">No one: {explainNobody(reason)}</span>
 );
 
 /** Users who are on call in a schedule now. */
@@ -52,7 +52,7 @@ const hours = [1, 4, 8, 12, 24, 72, 168];
 const TakeOver = ({ id, names }: { readonly id: string; readonly names: Names }) => {
   const [action] = useState(() => new Action(overrideCall));
   const me = session.value?.user;
-  if (!may(overrideCall)) return <p class="soft">{explainDenial(overrideCall, 'Putting somebody on call')}</p>;
+  if (!may(overrideCall)) return <p class="soft">{explainDenial(overrideCall, 'Overriding the schedule')}</p>;
   const run = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
     const from = new Date();
@@ -61,9 +61,9 @@ const TakeOver = ({ id, names }: { readonly id: string; readonly names: Names })
     if ((await action.run({ params: { id }, body })) !== undefined) refresh();
   };
   return (
-    <ActionForm action={action} label="Put on call" onSubmit={run}>
+    <ActionForm action={action} label="Add override" onSubmit={run}>
       <label>
-        Who{' '}
+        User{' '}
         <select name="who">
           {me === undefined ? null : <option value={me.id}>me</option>}
           {Object.entries(names)
@@ -97,7 +97,7 @@ const EndOverride = ({ id, overrideId }: { readonly id: string; readonly overrid
   return (
     <>
       <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void end()}>
-        Give it back
+        End override
       </button>
       <Problem error={action.error.value} />
     </>
@@ -121,7 +121,7 @@ const ShiftTable = ({ id, of }: { readonly id: string; readonly of: Shifts }) =>
           <td>{shownMoment(to).slice(0, 16)}</td>
           <td>{userIds.length === 0 ? <Nobody reason={reason} /> : shownText(named(userIds, of.names))}</td>
           <td>
-            {overrideId === null ? shownText(layer ?? '') : 'in place of others '}
+            {overrideId === null ? shownText(layer ?? '') : 'override of others '}
             {overrideId === null || !may(endOverrideCall) ? null : <EndOverride id={id} overrideId={overrideId} />}
           </td>
         </tr>
@@ -134,7 +134,7 @@ const ShiftTable = ({ id, of }: { readonly id: string; readonly of: Shifts }) =>
 const Carried = ({ of: { people, names } }: { readonly of: Shifts }) =>
   people.length === 0 ? null : (
     <>
-      <h3>What each carries</h3>
+      <h3>On-call load</h3>
       <table class="figures texts">
         <Heads columns={['Who', 'Hours', 'At night', 'At weekends']} />
         <tbody>
@@ -170,7 +170,7 @@ const Details = ({ item: { id, description } }: { readonly item: Schedule }) => 
             href={addressOf(shiftsCall, { params: { id }, query: { to: 'now+90d', format: 'ics' } })}
             download="on-call.ics"
           >
-            The next 90 days as a file for a calendar
+            Export the next 90 days as a calendar file
           </a>
         </>
       )}
@@ -183,8 +183,8 @@ const noun = 'schedule';
 const List = listed({
   title: 'On call',
   call: schedulesCall,
-  search: 'words of a name',
-  nothing: 'There are no such schedules.',
+  search: 'Search by name',
+  nothing: 'No schedules yet.',
   keyOf: ({ id }) => id,
   columns: {
     Schedule: ({ name }) => name,

@@ -15,18 +15,18 @@ export const Pages = listed({
       label: 'Show',
       options: [
         ['', 'all'],
-        ['true', 'those at night'],
-        ['false', 'those by day'],
+        ['true', 'At night'],
+        ['false', 'By day'],
       ],
     },
   ],
-  nothing: 'Nobody was paged in this range.',
+  nothing: 'No pages in this range.',
   keyOf: ({ id }) => id,
   columns: {
     Paged: ({ to }) => to.name,
     At: ({ at, isAtNight }) => `${shownMoment(at).slice(0, 19)}${isAtNight ? ', at night' : ''}`,
     By: ({ to, contacts }) =>
-      to.kind === 'channel' ? 'a channel' : contacts.length === 0 ? 'mail to the account' : contacts.join(', '),
+      to.kind === 'channel' ? 'a channel' : contacts.length === 0 ? 'account email' : contacts.join(', '),
     Round: ({ round }) => round + 1,
     Incident: ({ incidentId }) => <Link to={toArea('/incidents', { incident: incidentId })}>the incident</Link>,
   },

@@ -16,7 +16,7 @@ import { useTargets } from './targets.ts';
 const noun = 'escalation policy';
 
 const openings = { now: 'now', 'now+6h': 'in 6 hours', 'now+12h': 'in 12 hours', 'now+24h': 'tomorrow' } as const;
-const reasons = { 'outside-hours': 'outside its hours', 'nobody-on-call': 'nobody is on call' } as const;
+const reasons = { 'outside-hours': 'outside its hours', 'nobody-on-call': 'no one on call' } as const;
 
 /** Preview of who would be paged when, if nobody acknowledges. */
 const Preview = ({ id }: { readonly id: string }) => {
@@ -24,9 +24,9 @@ const Preview = ({ id }: { readonly id: string }) => {
   const { answer, error } = useQuery(policyCall, { params: { id }, query: { preview: 'true', at } });
   return (
     <>
-      <h3>If an incident opened and nobody acknowledged it</h3>
+      <h3>Preview for an unacknowledged incident</h3>
       <label>
-        It opens{' '}
+        Opening time{' '}
         <select value={at} onChange={({ currentTarget }) => setAt(currentTarget.value)}>
           {Object.entries(openings).map(([value, title]) => (
             <option key={value} value={value}>
@@ -37,7 +37,7 @@ const Preview = ({ id }: { readonly id: string }) => {
       </label>
       <Problem error={error} />
       <table class="figures texts previewed">
-        <Heads columns={['At', 'Who is paged', 'By step', 'Round']} />
+        <Heads columns={['At', 'Responders', 'By step', 'Round']} />
         <tbody>
           {answer?.preview?.flatMap(({ at, pages, skipped }) => [
             ...pages.map(({ kind, id, name, step, round }) => (
@@ -46,14 +46,14 @@ const Preview = ({ id }: { readonly id: string }) => {
                 <td>
                   <bdi>{shownText(name)}</bdi>
                 </td>
-                <td>{step === null ? 'the owners, since nobody was reached' : step + 1}</td>
+                <td>{step === null ? 'owners (no one else was reached)' : step + 1}</td>
                 <td>{round + 1}</td>
               </tr>
             )),
             ...skipped.map(({ step, reason }) => (
               <tr key={`${at} ${step}`}>
                 <td>{shownMoment(at).slice(0, 16)}</td>
-                <td class="text-error">nobody: {reasons[reason]}</td>
+                <td class="text-error">no one: {reasons[reason]}</td>
                 <td>{step + 1}</td>
                 <td />
               </tr>
@@ -82,9 +82,9 @@ const Details = ({ item: policy }: { readonly item: Policy }) => {
       <Fields
         values={{
           'runs again': repeat === 0 ? 'never' : `${repeat} times, each after ${repeatAfterMinutes} minutes`,
-          'goes on although acknowledged':
+          'acknowledgement timeout':
             acknowledgeTimeoutMinutes === null ? 'never' : `after ${acknowledgeTimeoutMinutes} minutes`,
-          resolved: `${policy.resolveAfterMinutes} minutes after its last alert`,
+          resolved: `${policy.resolveAfterMinutes} minutes after the last alert`,
           'opens again': `within ${policy.reopenWithinMinutes} minutes`,
         }}
       />
@@ -96,7 +96,7 @@ const Details = ({ item: policy }: { readonly item: Policy }) => {
 export const Policies = listed({
   title: 'Escalation policies',
   call: policiesCall,
-  nothing: 'There is no escalation policy: nobody is paged for an incident.',
+  nothing: 'No escalation policies yet. Without one, incidents page no one.',
   keyOf: ({ id }) => id,
   columns: {
     Policy: ({ name }) => name,

@@ -25,11 +25,11 @@ const empty: Written = {
 const fieldsIn = ({ id: _, version: __, createdAt: ___, updatedAt: ____, ...fields }: Policy): Written => fields;
 
 const times = [
-  ['Run all steps again so many times', 'repeat'],
-  ['Minutes before they run again', 'repeatAfterMinutes'],
-  ['Minutes after which it goes on although acknowledged (empty: never)', 'acknowledgeTimeoutMinutes'],
-  ['Minutes without alerts after which it is resolved', 'resolveAfterMinutes'],
-  ['Minutes in which it opens again', 'reopenWithinMinutes'],
+  ['Repetitions', 'repeat'],
+  ['Repeat delay (minutes)', 'repeatAfterMinutes'],
+  ['Acknowledgement timeout (minutes; empty: never)', 'acknowledgeTimeoutMinutes'],
+  ['Resolve after minutes without alerts', 'resolveAfterMinutes'],
+  ['Reopen window (minutes)', 'reopenWithinMinutes'],
 ] as const;
 
 const StepFields = ({
@@ -56,7 +56,7 @@ const StepFields = ({
     <fieldset>
       <legend>Step {index + 1}</legend>
       <NumberInput
-        label={index === 0 ? 'Minutes after the incident opened' : 'Minutes after the step before'}
+        label={index === 0 ? 'Minutes after the incident opened' : 'Minutes after the previous step'}
         value={afterMinutes}
         problem={wrong(`steps.${index}.afterMinutes`)}
         onChange={(value) => set({ afterMinutes: value ?? 0 })}
@@ -107,7 +107,7 @@ export const PolicyForm = ({ before }: { readonly before: Policy | undefined }) 
         />
       ))}
       <button type="button" class="plain" onClick={() => set({ steps: [...steps, { targets: [], afterMinutes: 15 }] })}>
-        Add a step
+        Add step
       </button>
       {times.map(([label, name]) => (
         <NumberInput
@@ -120,7 +120,7 @@ export const PolicyForm = ({ before }: { readonly before: Policy | undefined }) 
       ))}
       <div class="act">
         <button type="button" disabled={isRunning} onClick={() => void save(policy)}>
-          {before === undefined ? 'Create the policy' : 'Save the policy'}
+          {before === undefined ? 'Create policy' : 'Save policy'}
         </button>
         <Problem error={error} />
       </div>

@@ -34,7 +34,7 @@ const Edit = ({ id, of, onDone }: { readonly id: string; readonly of: Postmortem
     refresh();
   };
   return (
-    <ActionForm action={action} label="Save the postmortem" onSubmit={run}>
+    <ActionForm action={action} label="Save postmortem" onSubmit={run}>
       <div class="form">
         <label>
           Impact <textarea name="impact" rows={3} maxLength={65_536} defaultValue={of.impact} />
@@ -43,7 +43,7 @@ const Edit = ({ id, of, onDone }: { readonly id: string; readonly of: Postmortem
           Causes <textarea name="causes" rows={3} maxLength={65_536} defaultValue={of.causes} />
         </label>
         <label>
-          Actions, one a line; [x] before one that is done{' '}
+          Action items, one per line; [x] marks a completed item{' '}
           <textarea name="actions" rows={4} defaultValue={writtenActions(of.actions)} />
         </label>
       </div>
@@ -83,10 +83,10 @@ export const PostmortemPart = ({ id }: { readonly id: string }) => {
         <Edit key={answer.version} id={id} of={answer} onDone={() => setEdited(false)} />
       ) : (
         <>
-          {answer.version === 0 ? <p class="soft">Nobody has written one.</p> : <Written of={answer} />}
+          {answer.version === 0 ? <p class="soft">No postmortem yet.</p> : <Written of={answer} />}
           {may(setPostmortemCall) ? (
             <button type="button" class="plain" onClick={() => setEdited(true)}>
-              Write the postmortem
+              Create postmortem
             </button>
           ) : null}
         </>

@@ -63,13 +63,13 @@ const LayerFields = ({
     <fieldset>
       <legend>Layer {shownText(layer.name)}</legend>
       <TextInput
-        label="Name of the layer"
+        label="Layer name"
         value={layer.name}
         problem={wrong(`${at}.name`)}
         onChange={(name) => set({ name })}
       />
       <WallTimeInput
-        label="First turn begins"
+        label="First shift begins"
         value={layer.startsAt}
         problem={wrong(`${at}.startsAt`)}
         onChange={(startsAt) => set({ startsAt })}
@@ -82,7 +82,7 @@ const LayerFields = ({
           onChange={(every) => set({ rotation: { ...rotation, every: every ?? 0 } })}
         />
         <select
-          aria-label="Unit of a turn"
+          aria-label="Rotation length unit"
           value={rotation.unit}
           onChange={({ currentTarget }) =>
             set({ rotation: { ...rotation, unit: currentTarget.value as (typeof units)[number] } })
@@ -97,8 +97,8 @@ const LayerFields = ({
       </div>
       {participants.map((group, index) => (
         <fieldset key={index}>
-          <legend>Turn {index + 1}</legend>
-          {group.length === 0 ? <p class="soft">Nobody of this layer.</p> : null}
+          <legend>Shift {index + 1}</legend>
+          {group.length === 0 ? <p class="soft">No one assigned</p> : null}
           <ChosenInput
             label="Who"
             add="Add a person"
@@ -109,13 +109,13 @@ const LayerFields = ({
           />
           {participants.length === 1 ? null : (
             <button type="button" class="plain" onClick={() => set({ participants: participants.toSpliced(index, 1) })}>
-              Remove turn {index + 1}
+              Remove shift {index + 1}
             </button>
           )}
         </fieldset>
       ))}
       <button type="button" class="plain" onClick={() => set({ participants: [...participants, []] })}>
-        Add a turn
+        Add shift
       </button>
       <Wrong message={wrong(`${at}.participants`)} />
       <Intervals
@@ -126,7 +126,7 @@ const LayerFields = ({
         onChange={(intervals) => set({ restrictions: intervals })}
       />
       <button type="button" class="plain" onClick={onRemove}>
-        Remove this layer
+        Remove layer
       </button>
     </fieldset>
   );
@@ -136,7 +136,7 @@ type Differences = NonNullable<Answered<typeof replaceSchedule>['differences']>;
 
 const Table = ({ differences, names }: { readonly differences: Differences; readonly names: Names }) => (
   <table class="figures texts differences">
-    <Heads columns={['From', 'Until', 'Was to be', 'Would be']} />
+    <Heads columns={['From', 'Until', 'Current', 'Would be']} />
     <tbody>
       {differences.map(({ from, to, before, after }) => (
         <tr key={from}>
@@ -174,15 +174,15 @@ const Differing = ({
         disabled={isLoading}
         onClick={() => query.run({ params: { id }, query: { dryRun: 'true' }, body: written })}
       >
-        Show who would be on call differently
+        Preview changes
       </button>
       <Problem error={error} />
       <p role="status">
         {differences === undefined || error !== undefined
           ? ''
           : differences.length === 0
-            ? 'In the next 30 days nobody would be on call differently.'
-            : `In the next 30 days others would be on call ${differences.length} times.`}
+            ? 'No on-call changes in the next 30 days.'
+            : `${differences.length} on-call changes in the next 30 days.`}
       </p>
       {differences === undefined || error !== undefined || differences.length === 0 ? null : (
         <Table differences={differences} names={names} />
@@ -212,12 +212,12 @@ export const ScheduleForm = ({ before }: { readonly before: Schedule | undefined
         onChange={(description) => set({ description })}
       />
       <TextInput
-        label="On the clock of"
+        label="Time zone"
         value={written.timeZone}
         problem={wrong('timeZone')}
         onChange={(timeZone) => set({ timeZone })}
       />
-      <p class="hint">Where several layers have somebody, the lowest of this page wins.</p>
+      <p class="hint">If several layers cover a time, the lowest layer on this page wins.</p>
       {layers.map((layer, index) => (
         <LayerFields
           key={index}
@@ -234,12 +234,12 @@ export const ScheduleForm = ({ before }: { readonly before: Schedule | undefined
         class="plain"
         onClick={() => set({ layers: [...layers, newLayer(`Layer ${layers.length + 1}`)] })}
       >
-        Add a layer
+        Add layer
       </button>
       {before === undefined ? null : <Differing id={before.id} written={written} names={names} />}
       <div class="act">
         <button type="button" disabled={isRunning} onClick={() => void save(written)}>
-          {before === undefined ? 'Create the schedule' : 'Save the schedule'}
+          {before === undefined ? 'Create schedule' : 'Save schedule'}
         </button>
         <Problem error={error} />
       </div>

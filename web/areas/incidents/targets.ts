@@ -16,7 +16,7 @@ export const useTargets = (): OptionGroups => {
   const people = Object.entries(usePeople()).map(([id, name]) => ({ id, name }));
   const of = (kind: string, items: readonly Named[]) => items.map(({ id, name }) => [`${kind} ${id}`, name] as const);
   return {
-    'Whoever is on call at': of('schedule', schedules),
+    'On-call responder at': of('schedule', schedules),
     People: of('person', people),
     Channels: of('channel', channels),
   };

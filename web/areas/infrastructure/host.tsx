@@ -81,7 +81,7 @@ export const OpenHost = ({
             arch: host.arch.value,
             node: host.kubernetesNode.value,
             processors: host.cpu.logicalCpus.value,
-            'uptime in seconds': host.uptimeSeconds.value,
+            'uptime (seconds)': host.uptimeSeconds.value,
           }}
         />
       )}

@@ -25,7 +25,7 @@ const Hosts = listed({
   call: callOf<typeof listHosts>('GET', '/api/infrastructure/hosts'),
   isOfProject: true,
   isRanged: true,
-  search: 'part of a name',
+  search: 'Search by name',
   choices: [
     state,
     {
@@ -33,14 +33,14 @@ const Hosts = listed({
       label: 'First',
       options: [
         ['name', 'name'],
-        ['-cpu', 'the most CPU'],
-        ['-memory', 'the most memory'],
-        ['-disk', 'the fullest disks'],
-        ['-load', 'the most load'],
+        ['-cpu', 'CPU'],
+        ['-memory', 'Memory'],
+        ['-disk', 'Disk usage'],
+        ['-load', 'Load'],
       ],
     },
   ],
-  nothing: 'No hosts were found: nothing with a host.name was sent in this range.',
+  nothing: 'No hosts in this range: no telemetry with a host.name was received.',
   keyOf: ({ id }) => id,
   columns: {
     Host: ({ id, name }) => name.value ?? id,
@@ -65,7 +65,7 @@ const Disks = listed({
   call: callOf<typeof listDisks>('GET', '/api/infrastructure/disks'),
   isOfProject: true,
   isRanged: true,
-  search: 'part of a device or mount point',
+  search: 'Search by device or mount point',
   choices: [
     {
       name: 'kind',
@@ -73,11 +73,11 @@ const Disks = listed({
       options: [
         ['', 'all'],
         ['filesystem', 'file systems'],
-        ['volume', 'volumes of pods'],
+        ['volume', 'Pod volumes'],
       ],
     },
   ],
-  nothing: 'No disks were found in this range.',
+  nothing: 'No disks in this range.',
   keyOf: ({ id }) => id,
   columns: {
     Disk: ({ device, mountpoints }) => `${device} ${mountpoints.join(', ')}`,
@@ -95,8 +95,8 @@ const Processes = listed({
   call: callOf<typeof listProcesses>('GET', '/api/infrastructure/processes'),
   isOfProject: true,
   isRanged: true,
-  search: 'part of a name or command',
-  nothing: 'No processes were found in this range.',
+  search: 'Search by name or command',
+  nothing: 'No processes in this range.',
   keyOf: ({ id }) => id,
   columns: {
     Process: ({ id, name }) => name.value ?? id,
@@ -115,7 +115,7 @@ const Compute = listed({
   call: callOf<typeof listCompute>('GET', '/api/infrastructure/compute'),
   isOfProject: true,
   isRanged: true,
-  search: 'part of a name',
+  search: 'Search by name',
   choices: [
     {
       name: 'kind',
@@ -127,7 +127,7 @@ const Compute = listed({
       ],
     },
   ],
-  nothing: 'No instances or containers were found in this range.',
+  nothing: 'No instances or containers in this range.',
   keyOf: ({ id }) => id,
   columns: {
     Name: ({ id, name }) => name.value ?? id,

@@ -24,7 +24,7 @@ const Clusters = listed({
   call: callOf<typeof listClusters>('GET', '/api/kubernetes/clusters'),
   isOfProject: true,
   isRanged: true,
-  nothing: 'No clusters were found: nothing with a k8s.cluster.name was sent in this range.',
+  nothing: 'No clusters in this range: no telemetry with a k8s.cluster.name was received.',
   keyOf: ({ id }) => id,
   columns: {
     Cluster: ({ id, name }) => name.value ?? id,
@@ -44,8 +44,8 @@ const Nodes = listed({
   call: callOf<typeof listNodes>('GET', '/api/kubernetes/nodes'),
   isOfProject: true,
   isRanged: true,
-  search: 'part of a name',
-  nothing: 'No nodes were found in this range.',
+  search: 'Search by name',
+  nothing: 'No nodes in this range.',
   keyOf: ({ id }) => id,
   columns: {
     Node: ({ name }) => name,
@@ -73,8 +73,8 @@ const Namespaces = listed({
   call: callOf<typeof listNamespaces>('GET', '/api/kubernetes/namespaces'),
   isOfProject: true,
   isRanged: true,
-  search: 'part of a name',
-  nothing: 'No namespaces were found in this range.',
+  search: 'Search by name',
+  nothing: 'No namespaces in this range.',
   keyOf: ({ id }) => id,
   columns: {
     Namespace: ({ name }) => name,
@@ -94,7 +94,7 @@ const Workloads = listed({
   call: callOf<typeof listWorkloads>('GET', '/api/kubernetes/workloads'),
   isOfProject: true,
   isRanged: true,
-  search: 'part of a name',
+  search: 'Search by name',
   choices: [
     {
       name: 'state',
@@ -107,7 +107,7 @@ const Workloads = listed({
       ],
     },
   ],
-  nothing: 'No such workloads were found in this range.',
+  nothing: 'No workloads in this range.',
   keyOf: ({ id }) => id,
   columns: {
     Workload: ({ name }) => name,
@@ -130,11 +130,11 @@ const Pods = listed({
   call: callOf<typeof listPods>('GET', '/api/kubernetes/pods'),
   isOfProject: true,
   isRanged: true,
-  search: 'part of a name',
+  search: 'Search by name',
   choices: [
     { name: 'phase', label: 'Phase', options: [['', 'all'], ...phases.map((phase) => [phase, phase] as const)] },
   ],
-  nothing: 'No such pods were found in this range.',
+  nothing: 'No pods in this range.',
   keyOf: ({ uid, id }) => uid.value ?? id,
   columns: {
     Pod: ({ id, name }) => name.value ?? id,
@@ -160,11 +160,11 @@ const Containers = listed({
   call: callOf<typeof listContainers>('GET', '/api/kubernetes/containers'),
   isOfProject: true,
   isRanged: true,
-  search: 'part of a name',
+  search: 'Search by name',
   choices: [
     {
       name: 'oom',
-      label: 'Memory ran out',
+      label: 'Out of memory',
       options: [
         ['', 'all'],
         ['yes', 'yes'],
@@ -174,14 +174,14 @@ const Containers = listed({
       ],
     },
   ],
-  nothing: 'No such containers were found in this range.',
+  nothing: 'No containers in this range.',
   keyOf: ({ id }) => id,
   columns: {
     Container: ({ name }) => name,
     Pod: ({ pod }) => knownText(pod),
     State: ({ state, reason }) => `${state.value ?? '–'} ${reason.value ?? ''}`,
     Restarts: ({ restarts }) => knownNumber(restarts),
-    'Memory ran out': ({ oom }) => <span title={oom.reasons.join(' ')}>{oom.verdict}</span>,
+    'Out of memory': ({ oom }) => <span title={oom.reasons.join(' ')}>{oom.verdict}</span>,
     'CPU of limit': ({ cpu }) => knownShare(cpu.limitUtilization),
     'Memory of limit': ({ memory }) => knownShare(memory.limitUtilization),
   },
@@ -204,7 +204,7 @@ const Events = listed({
       ],
     },
   ],
-  nothing: 'No such events came in this range.',
+  nothing: 'No Kubernetes events in this range.',
   keyOf: ({ id }) => id,
   columns: {
     Time: ({ timestamp }) => shownMoment(timestamp),

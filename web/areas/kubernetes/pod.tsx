@@ -26,7 +26,7 @@ export const OpenPod = ({ id, onClose }: { readonly id: string; readonly onClose
       <Problem error={error} />
       <ul class="links">
         <li>
-          <Link to={toArea('/logs', { search: conditionOf('k8s.pod.name', name) })}>All its logs</Link>
+          <Link to={toArea('/logs', { search: conditionOf('k8s.pod.name', name) })}>All logs</Link>
         </li>
       </ul>
       {answer === undefined ? null : (
@@ -43,7 +43,7 @@ export const OpenPod = ({ id, onClose }: { readonly id: string; readonly onClose
           />
           <h3>Containers</h3>
           <table class="figures texts">
-            <Heads columns={['Name', 'State', 'Restarts', 'Memory of limit', 'Memory ran out']} />
+            <Heads columns={['Name', 'State', 'Restarts', 'Memory of limit', 'Out of memory']} />
             <tbody>
               {answer.containers.map(({ id, name, state, restarts, memory, oom }) => (
                 <tr key={id}>
@@ -66,9 +66,9 @@ export const OpenPod = ({ id, onClose }: { readonly id: string; readonly onClose
               ))}
             </ul>
           ) : (
-            <p class="soft">Not known: {shownText(answer.events.reason)}</p>
+            <p class="soft">No data: {shownText(answer.events.reason)}</p>
           )}
-          <h3>Last log records</h3>
+          <h3>Latest log records</h3>
           {'items' in answer.logs ? (
             <ul class="around">
               {answer.logs.items.map(({ id, timestamp, body }) => (
@@ -78,7 +78,7 @@ export const OpenPod = ({ id, onClose }: { readonly id: string; readonly onClose
               ))}
             </ul>
           ) : (
-            <p class="soft">Not known: {shownText(answer.logs.reason)}</p>
+            <p class="soft">No data: {shownText(answer.logs.reason)}</p>
           )}
         </>
       )}

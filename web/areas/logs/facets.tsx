@@ -35,7 +35,7 @@ const Facet = ({ name }: { readonly name: string }) => {
               type="button"
               class="value"
               disabled={isCut}
-              title={isCut ? 'This value is too long to be searched for' : 'Show only records with this value'}
+              title={isCut ? 'This value is too long to search for' : 'Show only records with this value'}
               onClick={filter(value, false)}
             >
               <bdi>{value === '' ? '(empty)' : shownText(value.slice(0, 200))}</bdi>
@@ -53,7 +53,7 @@ const Facet = ({ name }: { readonly name: string }) => {
           </li>
         ))}
       </ul>
-      {answer !== undefined && answer.items.length === 0 ? <p class="soft">No record has it.</p> : null}
+      {answer !== undefined && answer.items.length === 0 ? <p class="soft">No values</p> : null}
       {answer !== undefined && answer.distinct > answer.items.length ? (
         <p class="soft">and {number.format(answer.distinct - answer.items.length)} other values</p>
       ) : null}
@@ -72,7 +72,7 @@ const Facet = ({ name }: { readonly name: string }) => {
 export const Facets = () => {
   const names = facets.value;
   return (
-    <Scrolled class="facets" label="Values of fields">
+    <Scrolled class="facets" label="Facets">
       {names.map((name) => (
         <Facet key={name} name={name} />
       ))}
@@ -84,13 +84,7 @@ export const Facets = () => {
           if (name !== '') setFacets([...facets.peek(), name]);
         }}
       >
-        <input
-          name="field"
-          list="log-fields"
-          placeholder="another field"
-          aria-label="Values of another field"
-          autocomplete="off"
-        />
+        <input name="field" list="log-fields" placeholder="another field" aria-label="Add facet" autocomplete="off" />
         <button type="submit" class="plain">
           Add
         </button>

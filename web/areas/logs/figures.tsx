@@ -34,7 +34,7 @@ const QueryForm = ({ problem }: { readonly problem: (path: string) => string | u
         aria-invalid={problem('measure') !== undefined}
       />
     </Field>
-    <Field label="One for each" problem={problem('groupBy')} hint="service, http.route">
+    <Field label="Group by" problem={problem('groupBy')} hint="service, http.route">
       <input
         name="groupBy"
         defaultValue={inAddress('groupBy')}
@@ -45,7 +45,7 @@ const QueryForm = ({ problem }: { readonly problem: (path: string) => string | u
         aria-invalid={problem('groupBy') !== undefined}
       />
     </Field>
-    <Field label="First the" problem={problem('sort')} hint="-count, service; empty: the most">
+    <Field label="First the" problem={problem('sort')} hint="-count, service; default: highest first">
       <input
         name="sort"
         defaultValue={inAddress('sort')}
@@ -56,9 +56,9 @@ const QueryForm = ({ problem }: { readonly problem: (path: string) => string | u
       />
     </Field>
     <label class="choice">
-      <input type="checkbox" name="step" value="auto" defaultChecked={inAddress('step') !== ''} /> over time
+      <input type="checkbox" name="step" value="auto" defaultChecked={inAddress('step') !== ''} /> Over time
     </label>
-    <button type="submit">Ask</button>
+    <button type="submit">Run query</button>
   </form>
 );
 
@@ -75,7 +75,7 @@ export const Figures = () => {
       {atField ? null : <Problem error={error} />}
       {answer === undefined ? null : answer.rows.length + answer.series.length === 0 ? (
         <p class="said" role="status">
-          There are no such records in this range. {shownText(answer.hint ?? '')}
+          No records in this range. {shownText(answer.hint ?? '')}
         </p>
       ) : (
         <ResultShown result={answer} title={inAddress('measure') || 'count'} />

@@ -86,8 +86,8 @@ interface Charted {
 
 const Numbers = ({ answer: { stepMs }, bars, parts }: Charted) => (
   <details>
-    <summary>Numbers</summary>
-    <Scrolled class="numbers" label="Numbers of the chart">
+    <summary>Data table</summary>
+    <Scrolled class="numbers" label="Chart data">
       <table>
         <thead>
           <tr>
@@ -109,7 +109,7 @@ const Numbers = ({ answer: { stepMs }, bars, parts }: Charted) => (
                   <button
                     type="button"
                     class="value"
-                    title="Show this step alone"
+                    title="Zoom to this interval"
                     onClick={() => setMoments(start, start + stepMs - 1)}
                   >
                     {shownTime(start)}
@@ -138,7 +138,7 @@ const Chart = ({ answer, bars, parts }: Charted) => {
     <svg
       class="histogram"
       role="img"
-      aria-label={`${number.format(answer.records)} records by time: ${countsText}. The most in one step are ${number.format(maxCount)}.`}
+      aria-label={`${number.format(answer.records)} records by time: ${countsText}. Maximum in one interval: ${number.format(maxCount)}.`}
       viewBox={`0 0 ${bars.length} ${height}`}
       preserveAspectRatio="none"
       {...dragHandlers}

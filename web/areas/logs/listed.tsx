@@ -57,13 +57,13 @@ const ContextBar = () => {
     <div class="toolbar context-bar">
       <span role="status">
         {answer === undefined
-          ? 'Asking what else its sender wrote …'
-          : `${answer.before?.items.length ?? 0} records before and ${answer.after?.items.length ?? 0} after it, of the same sender`}
+          ? 'Loading context…'
+          : `${answer.before?.items.length ?? 0} records before and ${answer.after?.items.length ?? 0} after this record, from the same sender`}
       </span>
       {side('before', 'More before')}
       {side('after', 'More after')}
       <button type="button" class="plain" onClick={() => change({ context: '' })}>
-        Without context
+        Hide context
       </button>
       <Problem error={error} />
     </div>
@@ -78,7 +78,7 @@ export const Listed = () => {
   if (lines.length === 0)
     return (
       <div class="said" role="status">
-        <p>No records were found.</p>
+        <p>No records found.</p>
         {answer.hint === undefined ? null : <p>{shownText(answer.hint)}</p>}
       </div>
     );

@@ -16,7 +16,7 @@ const stateOf = (): string => {
   if (is === 'waiting') return reason;
   if (is === 'connecting') return 'Connecting …';
   if (is === 'paused')
-    return `Paused. ${number.format(tail.waiting.value)} came since${tail.waiting.value > 5_000 ? ', of which the last 5,000 are kept' : ''}.`;
+    return `Paused. ${number.format(tail.waiting.value)} came since${tail.waiting.value > 5_000 ? ', of which the last 5,000 are available' : ''}.`;
   return 'Live.';
 };
 
@@ -24,9 +24,11 @@ const stateOf = (): string => {
 const missedIn = (): string[] => {
   const { dropped, skipped, hasGap } = tail.missed.value;
   return [
-    ...(dropped > 0 ? [`${number.format(dropped)} were left out: there are more than this page takes.`] : []),
-    ...(skipped > 0 ? [`${number.format(skipped)} were not compared with the search: there are too many.`] : []),
-    ...(hasGap ? ['Records before these may be missing: they are no longer kept, or too many.'] : []),
+    ...(dropped > 0 ? [`${number.format(dropped)} records were dropped: the rate is too high for this page.`] : []),
+    ...(skipped > 0
+      ? [`${number.format(skipped)} records were not matched against the search: the rate is too high.`]
+      : []),
+    ...(hasGap ? ['Earlier records may be missing: they expired, or there were too many.'] : []),
   ];
 };
 
@@ -36,11 +38,8 @@ const Bar = () => {
     <div class="toolbar live-bar">
       <span role="status">{shownText(stateOf())}</span>
       <span>
-        <b id="came">{number.format(tail.came.value)}</b> records came
-        {tail.came.value > tail.records.value.length
-          ? `, the last ${number.format(tail.records.value.length)} are shown`
-          : ''}
-        .
+        <b id="came">{number.format(tail.came.value)}</b> records received
+        {tail.came.value > tail.records.value.length ? `, last ${number.format(tail.records.value.length)} shown` : ''}.
       </span>
       <button type="button" class="plain" onClick={() => (isPaused ? tail.goOn() : tail.pause())}>
         {isPaused ? 'Go on' : 'Pause'}
@@ -65,7 +64,7 @@ export const Live = () => {
       <Bar />
       <Rows<TailedRecord>
         items={tail.records.value}
-        label="Log records as they arrive"
+        label="Live log records"
         class="records"
         {...lineForm()}
         keyOf={({ id }) => id}

@@ -97,7 +97,7 @@ const Records = () => {
         </>
       ) : (
         <p>
-          Only records of one pattern.{' '}
+          Filtered to one pattern.{' '}
           <button type="button" class="plain" onClick={() => change({ pattern: '' })}>
             All records
           </button>

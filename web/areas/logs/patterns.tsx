@@ -25,7 +25,7 @@ const openPattern = (): string => inAddress('shown');
 const setOpen = (id: string): void => change({ shown: id }, { replace: openPattern() !== '' });
 
 const verdictOf = ({ isNew, isGone, isSpiking }: Pattern): string =>
-  [isNew === true ? 'new' : '', isGone === true ? 'gone' : '', isSpiking === true ? 'more than usual' : '']
+  [isNew === true ? 'new' : '', isGone === true ? 'gone' : '', isSpiking === true ? 'Increased' : '']
     .filter((word) => word !== '')
     .join(', ');
 
@@ -47,7 +47,7 @@ const Trend = ({ counts }: { readonly counts: readonly number[] }) => {
   );
 };
 
-const templateOf = (template: string | null): string => template ?? 'not known yet';
+const templateOf = (template: string | null): string => template ?? 'pending';
 
 const cellsOf = (pattern: Pattern) => [
   number.format(pattern.count),
@@ -84,7 +84,7 @@ const OpenPattern = ({ id }: { readonly id: string }) => {
           <p class="body">{shownText(templateOf(pattern.template), { lines: true })}</p>
           <ul class="links">
             <li>
-              <Link to={toArea('/logs', { pattern: pattern.id })}>Its records</Link>
+              <Link to={toArea('/logs', { pattern: pattern.id })}>View records</Link>
             </li>
             <li>
               <QueryLinks query={countOf(pattern.id)} title={templateOf(pattern.template).slice(0, 100)} />
@@ -96,7 +96,7 @@ const OpenPattern = ({ id }: { readonly id: string }) => {
               share: percent(pattern.share),
               'first seen': shownMoment(pattern.firstSeen),
               'last seen': shownMoment(pattern.lastSeen),
-              'what is odd': verdictOf(pattern),
+              change: verdictOf(pattern),
               services: pattern.services.join(', '),
               ...pattern.severities,
             }}
@@ -124,7 +124,7 @@ const DisappearedPatterns = () => {
   if (answer === undefined || answer.items.length === 0) return <Problem error={error} />;
   return (
     <details class="attention">
-      <summary>{answer.items.length} patterns of the time before do not occur any more</summary>
+      <summary>{answer.items.length} patterns of the previous period no longer occur</summary>
       <ul>
         {answer.items.map(({ id, template, baseline }) => (
           <li key={id}>
@@ -137,7 +137,7 @@ const DisappearedPatterns = () => {
   );
 };
 
-const kinds = { '': 'all', new: 'new', gone: 'gone', spiking: 'more than usual' } as const;
+const kinds = { '': 'all', new: 'new', gone: 'gone', spiking: 'Increased' } as const;
 type Kind = Exclude<keyof typeof kinds, ''>;
 const kindOf = (text: string): Kind | undefined =>
   text === 'new' || text === 'gone' || text === 'spiking' ? text : undefined;
@@ -160,7 +160,7 @@ export const Patterns = () => {
     <>
       <Search
         key={words}
-        label="Words of a pattern"
+        label="Search patterns"
         placeholder="declined card"
         value={words}
         problem={error?.of('search')}
@@ -168,7 +168,7 @@ export const Patterns = () => {
       />
       <div class="toolbar">
         <label>
-          Show{' '}
+          Status{' '}
           <select value={only} onChange={({ currentTarget }) => change({ only: currentTarget.value, shown: '' })}>
             {Object.entries(kinds).map(([kind, title]) => (
               <option key={kind} value={kind}>
@@ -183,7 +183,7 @@ export const Patterns = () => {
       <div class={id === '' ? 'list' : 'list with-record'}>
         <Found
           of={list}
-          nothing="No patterns were found."
+          nothing="No patterns in this range."
           label="Patterns"
           class="patterns"
           columns={['Records', 'Share', 'By time', 'Odd', 'Services', 'Pattern']}

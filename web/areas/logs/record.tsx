@@ -38,7 +38,7 @@ const Body = ({ body }: { readonly body: unknown }) => {
       </Scrolled>
       {tree === undefined ? null : (
         <button type="button" class="mini" onClick={() => setAsText(!asText)}>
-          {asText ? 'Show it as a tree' : 'Show it as text'}
+          {asText ? 'Show as tree' : 'Show as text'}
         </button>
       )}
     </>
@@ -61,8 +61,8 @@ const Value = ({ name, value }: { readonly name: string; readonly value: unknown
       )}
       <span class="minis">
         {tree === undefined && text.length <= 1_000 ? (
-          <button type="button" class="mini" aria-label={`Leave out records with this ${plain}`} onClick={filter(true)}>
-            leave out
+          <button type="button" class="mini" aria-label={`Exclude records with this ${plain}`} onClick={filter(true)}>
+            exclude
           </button>
         ) : null}
         <button
@@ -114,18 +114,18 @@ const Ways = ({ record }: { readonly record: LogRecord }) => (
     {contextOf.value === record.id || view.value === 'live' ? null : (
       <li>
         <button type="button" class="plain" onClick={() => change({ context: record.id })}>
-          Show what stood before and after
+          Show context
         </button>
       </li>
     )}
     {record.traceId === null ? null : (
       <li>
-        <Link to={toArea(`/traces/${record.traceId}`)}>Open its trace</Link>
+        <Link to={toArea(`/traces/${record.traceId}`)}>View trace</Link>
       </li>
     )}
     {record.patternId === null || patternId.value === record.patternId ? null : (
       <li>
-        <Link to={toArea('/logs', { pattern: record.patternId })}>Others of its pattern</Link>
+        <Link to={toArea('/logs', { pattern: record.patternId })}>Similar logs</Link>
       </li>
     )}
   </ul>

@@ -33,15 +33,15 @@ export const SaveQuery = () => {
         query: { kind: 'rows', ...recordsOf(), fields: [...defaultFields, ...columns.peek()] },
       },
     });
-    setMessage(saved === undefined ? undefined : `Saved as “${saved.name}”. Ctrl K finds it.`);
+    setMessage(saved === undefined ? undefined : `Saved as “${saved.name}”. Open it with Ctrl K.`);
   };
   return (
-    <ActionForm action={action} label="Save the search" onSubmit={run} {...(message === undefined ? {} : { message })}>
+    <ActionForm action={action} label="Save query" onSubmit={run} {...(message === undefined ? {} : { message })}>
       <label>
         Name <input name="name" required={true} maxLength={256} autocomplete="off" />
       </label>
       <label>
-        <input type="checkbox" name="private" /> only for me
+        <input type="checkbox" name="private" /> Private
       </label>
     </ActionForm>
   );

@@ -32,7 +32,7 @@ export const FieldNames = () => {
 
 const CountBy = () => (
   <label>
-    Count by{' '}
+    Group by{' '}
     <input
       key={groupBy.value}
       list="log-fields"
@@ -60,7 +60,7 @@ const Columns = () => {
       }}
     >
       <label>
-        Column{' '}
+        Add column{' '}
         <input
           list="log-fields"
           class="field-name"
@@ -76,7 +76,7 @@ const Columns = () => {
           key={name}
           type="button"
           class="plain"
-          aria-label={`Without the column ${markedText(name)}`}
+          aria-label={`Remove column ${markedText(name)}`}
           onClick={() => setColumns(columns.peek().filter((each) => each !== name))}
         >
           {shownText(name)} ×
@@ -128,7 +128,7 @@ export const Toolbar = () => (
           CSV
         </a>
         <a href={exportOf('ndjson')} download>
-          Lines of JSON
+          JSON Lines
         </a>
       </Menu>
     )}

@@ -40,7 +40,7 @@ const Builder = () => (
       </select>
     </label>
     <label>
-      One series for each{' '}
+      Group by{' '}
       <input
         key={groupBy.value.join()}
         name="by"
@@ -50,7 +50,7 @@ const Builder = () => (
         placeholder="service, host.name"
       />
     </label>
-    <button type="submit">Ask</button>
+    <button type="submit">Run query</button>
   </form>
 );
 
@@ -62,7 +62,7 @@ const Drawn = () => {
   if (steps.length === 0)
     return (
       <p class="said" role="status">
-        There are no values in this range. {shownText(result.hint ?? '')}
+        No values in this range. {shownText(result.hint ?? '')}
       </p>
     );
   return (

@@ -27,7 +27,7 @@ const addresses: Readonly<Record<string, (id: string) => string>> = {
 };
 
 const One = ({ of: { what, id, name } }: { readonly of: Use }) => {
-  if (id === null) return <>{what}: one that somebody keeps for themselves</>;
+  if (id === null) return <>{what}: private saved query</>;
   const address = addresses[what]?.(id);
   const title = <bdi>{shownText(name ?? id)}</bdi>;
   return (
@@ -38,12 +38,12 @@ const One = ({ of: { what, id, name } }: { readonly of: Use }) => {
 };
 
 const Used = ({ of: { uses, searchedIn } }: { readonly of: Item['used'] }) => (
-  <section aria-label="Who uses it">
-    <h3>Who uses it</h3>
+  <section aria-label="Used by">
+    <h3>Used by</h3>
     {'reason' in uses ? (
       <p class="soft">{shownText(uses.reason)}</p>
     ) : uses.length === 0 ? (
-      <p>Nobody of {searchedIn.map(({ what, documents }) => `${documents} ${what}`).join(', ')}.</p>
+      <p>Not used in any of {searchedIn.map(({ what, documents }) => `${documents} ${what}`).join(', ')}.</p>
     ) : (
       <ul>
         {uses.map((use, index) => (
@@ -53,7 +53,7 @@ const Used = ({ of: { uses, searchedIn } }: { readonly of: Item['used'] }) => (
         ))}
       </ul>
     )}
-    <p class="hint">Queries of other programs, such as dashboards in Grafana, are not known here.</p>
+    <p class="hint">Queries of other programs, such as Grafana dashboards, are not included.</p>
   </section>
 );
 
@@ -63,10 +63,10 @@ const Labels = ({ metric }: { readonly metric: string }) => {
   });
   return (
     <section aria-label="Labels">
-      <h3>Values of its labels</h3>
+      <h3>Labels</h3>
       <Problem error={error} />
       <table class="figures">
-        <Heads columns={['Label', 'Values', 'Before', 'Series with it']} />
+        <Heads columns={['Label', 'Values', 'Before', 'Series with label']} />
         <tbody>
           {answer?.labels?.map(({ label, values, valuesBefore, series }) => (
             <tr key={label}>
@@ -94,13 +94,13 @@ export const Cardinality = listed({
       name: 'sort',
       label: 'First',
       options: [
-        ['-series', 'the most series'],
-        ['-growth', 'the fastest growth'],
-        ['-churn', 'the most that come and go'],
+        ['-series', 'Series'],
+        ['-growth', 'Growth'],
+        ['-churn', 'Churn'],
       ],
     },
   ],
-  nothing: 'No metric has a series in this range.',
+  nothing: 'No series in this range.',
   keyOf: ({ metric }) => metric,
   columns: {
     Metric: ({ metric }) => metric,
@@ -123,7 +123,7 @@ export const Cardinality = listed({
     <SidePanel label="Metric" title={id} onClose={onClose}>
       <ul class="links">
         <li>
-          <Link to={toArea('/explore-metrics', { metric: id })}>Draw it</Link>
+          <Link to={toArea('/explore-metrics', { metric: id })}>View chart</Link>
         </li>
       </ul>
       {item === undefined ? null : (

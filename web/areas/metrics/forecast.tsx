@@ -39,15 +39,17 @@ const Crossing = ({
   if (of === null) return null;
   const crossed =
     'above' in limit ? `above ${shownValue(limit.above, unit)}` : `below ${shownValue(limit.below, unit)}`;
-  const likely = of.probability === null ? '' : ` Within this time: ${Math.round(100 * of.probability)} of 100.`;
+  const likely =
+    of.probability === null ? '' : ` Probability within the horizon: ${Math.round(100 * of.probability)} %.`;
   return of.at === null ? (
     <p>
-      When it is {crossed} is not told: {shownText(of.reason ?? '')}.{likely}
+      No estimate of when the value is {crossed} : {shownText(of.reason ?? '')}.{likely}
     </p>
   ) : (
     <p>
-      It is {crossed} at {shownMoment(of.at).slice(0, 16)}; in 90 of 100 cases between{' '}
-      {shownMoment(of.low).slice(0, 16) || 'now'} and {shownMoment(of.high).slice(0, 16) || 'later than this'}.{likely}
+      Estimated to be {crossed} at {shownMoment(of.at).slice(0, 16)}; 90 % interval between{' '}
+      {shownMoment(of.low).slice(0, 16) || 'now'} and {shownMoment(of.high).slice(0, 16) || 'after the horizon'}.
+      {likely}
     </p>
   );
 };
@@ -81,7 +83,7 @@ const One = ({ of, limit }: { readonly of: Series; readonly limit: Limit | undef
     <section aria-label={`Forecast of ${title}`}>
       <h2>{shownText(title)}</h2>
       {first === undefined || last === undefined ? (
-        <p role="status">There is no forecast: {shownText(reason ?? '')}.</p>
+        <p role="status">No forecast: {shownText(reason ?? '')}.</p>
       ) : (
         <OverTime
           title={`Forecast of ${title}`}
@@ -117,7 +119,7 @@ const Ahead = ({ problem }: { readonly problem: string | undefined }) => (
     }}
   >
     <label>
-      How far{' '}
+      Horizon{' '}
       <input
         key={inAddress('ahead')}
         name="ahead"
@@ -131,7 +133,7 @@ const Ahead = ({ problem }: { readonly problem: string | undefined }) => (
       />
     </label>
     <label>
-      From a value each{' '}
+      Input interval{' '}
       <input
         key={inAddress('each')}
         name="each"
@@ -143,14 +145,14 @@ const Ahead = ({ problem }: { readonly problem: string | undefined }) => (
       />
     </label>
     <label>
-      Tell when it is{' '}
+      Condition{' '}
       <select name="side" defaultValue={inAddress('side')} key={inAddress('side')}>
         <option value="above">above</option>
         <option value="below">below</option>
       </select>
     </label>
     <label>
-      this value{' '}
+      Threshold{' '}
       <input
         key={inAddress('limit')}
         name="limit"
@@ -160,7 +162,7 @@ const Ahead = ({ problem }: { readonly problem: string | undefined }) => (
         autocomplete="off"
       />
     </label>
-    <button type="submit">Forecast it</button>
+    <button type="submit">Run forecast</button>
     <p class="problem-text" id="ahead-problem" role="alert">
       {problem === undefined ? '' : shownText(problem)}
     </p>
@@ -185,11 +187,11 @@ const Drawn = ({ question, ahead }: { readonly question: MetricQuestion; readonl
     <>
       <Ahead problem={atHorizon} />
       {atHorizon === undefined ? <Problem error={error} /> : null}
-      {answer?.series.length === 0 ? <p role="status">There are no values in this range.</p> : null}
+      {answer?.series.length === 0 ? <p role="status">No values in this range.</p> : null}
       {answer?.series.slice(0, maxCharts).map((each) => (
         <One key={titleOf(each)} of={each} limit={limit} />
       ))}
-      {(answer?.series.length ?? 0) > maxCharts ? <p class="soft">The first {maxCharts} series.</p> : null}
+      {(answer?.series.length ?? 0) > maxCharts ? <p class="soft">First {maxCharts} series shown.</p> : null}
       <Freshness of={queryState} />
     </>
   );

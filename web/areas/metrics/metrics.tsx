@@ -33,7 +33,7 @@ const cellsOf = ({ name, type, unit, seriesCount, services, description }: Metri
 const Listed = () => (
   <Found
     of={catalogue}
-    nothing="No metrics were found in this range."
+    nothing="No metrics in this range."
     label="Metrics"
     class="metrics"
     columns={['Name', 'Type', 'Unit', 'Series', 'Services', 'Description']}
@@ -57,8 +57,8 @@ const Explore = () => {
       <MetricQuery />
       <Search
         key={search}
-        label="Search the catalogue"
-        placeholder="words of a name or a description"
+        label="Search metrics"
+        placeholder="Search by name or description"
         value={search}
         problem={error?.of('search')}
         onSearch={(text) => change({ search: text.trim() })}
@@ -77,7 +77,7 @@ export const Metrics = partsOf('Metrics', [
   { name: '', title: 'Explore', View: Explore, requiredCall: metricsCall },
   {
     name: 'cardinality',
-    title: 'Series and uses',
+    title: 'Cardinality',
     requiredCall: cardinalityCall,
     View: later(async () => (await import('./cardinality.tsx')).Cardinality),
   },

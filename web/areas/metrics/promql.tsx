@@ -37,7 +37,7 @@ export const Promql = ({
           onRun(typed.trim());
         }}
       />
-      <button type="submit">Ask</button>
+      <button type="submit">Run query</button>
       <p class="problem-text" id="promql-problem" role="alert">
         {problem === undefined ? '' : shownText(problem)}
       </p>

@@ -40,7 +40,7 @@ const edgesOf = ({ edges }: Topology, names: ReadonlyMap<string, string>): Graph
     from: source,
     to: destination,
     weight: Math.log1p(bytes) / Math.log1p(maxBytes),
-    title: `${names.get(source)} to ${names.get(destination)}: ${inBytes(bytes)}, ${inBytes(bytesPerSecond)} a second`,
+    title: `${names.get(source)} to ${names.get(destination)}: ${inBytes(bytes)}, ${inBytes(bytesPerSecond)} per second`,
   }));
 };
 
@@ -50,7 +50,7 @@ const sentenceOf = ({ nodes, edges }: Topology, names: ReadonlyMap<string, strin
   const counts = `Map of ${nodes.length} nodes and ${edges.length} ${edges.length === 1 ? 'way' : 'ways'} between them`;
   return largestEdge === undefined
     ? `${counts}.`
-    : `${counts}; the most goes from ${names.get(largestEdge.source)} to ${names.get(largestEdge.destination)}: ${inBytes(largestEdge.bytes)}.`;
+    : `${counts}; the largest flow is from ${names.get(largestEdge.source)} to ${names.get(largestEdge.destination)}: ${inBytes(largestEdge.bytes)}.`;
 };
 
 const Numbers = ({
@@ -61,8 +61,8 @@ const Numbers = ({
   readonly names: ReadonlyMap<string, string>;
 }) => (
   <details class="numbers-of">
-    <summary>Numbers</summary>
-    <Scrolled class="numbers" label="Numbers of the map">
+    <summary>Data table</summary>
+    <Scrolled class="numbers" label="Map data">
       <table class="figures">
         <Heads columns={['From', 'To', 'Bytes', 'Bytes a second', 'Counted']} />
         <tbody>
@@ -76,7 +76,7 @@ const Numbers = ({
               </td>
               <td>{inBytes(bytes)}</td>
               <td>{inBytes(bytesPerSecond)}</td>
-              <td>{isCountedOnce === true ? 'once' : 'perhaps at both ends'}</td>
+              <td>{isCountedOnce === true ? 'once' : 'possibly at both ends'}</td>
             </tr>
           ))}
         </tbody>
@@ -116,7 +116,7 @@ export const NetworkMap = () => {
     <>
       <div class="toolbar">
         <label>
-          Between{' '}
+          Group by{' '}
           <select value={by} onChange={({ currentTarget }) => change({ by: currentTarget.value })}>
             {Object.entries(views).map(([view, title]) => (
               <option key={view} value={view}>
@@ -130,7 +130,7 @@ export const NetworkMap = () => {
       <div class="list">
         {answer === undefined ? null : answer.nodes.length === 0 ? (
           <p class="said" role="status">
-            {shownText(answer.reason ?? 'No flows were observed in this range.')}
+            {shownText(answer.reason ?? 'No flows in this range.')}
           </p>
         ) : (
           <Drawn of={answer} view={by} />

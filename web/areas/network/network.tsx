@@ -22,7 +22,7 @@ const Flows = listed({
   isOfProject: true,
   isRanged: true,
   choices: [{ name: 'by', label: 'Between', options: Object.entries(views) }],
-  nothing: 'No flows were observed in this range: an agent on the hosts, or a router, has to send them.',
+  nothing: 'No flows in this range. Install an agent on the hosts, or export flows from a router.',
   keyOf: ({ source, destination, transport, destinationPort, seenBy }) =>
     [source.id, destination.id, transport, destinationPort, seenBy].join(' '),
   columns: {
@@ -32,7 +32,7 @@ const Flows = listed({
     Bytes: ({ bytes }) => shownValue(bytes, 'By'),
     'Bytes a second': ({ bytesPerSecond }) => shownValue(bytesPerSecond, 'By'),
     Packets: ({ packets }) => knownNumber(packets),
-    'Seen by': ({ seenBy }) => (seenBy === 'ebpf' ? 'agents on hosts' : 'a router or switch'),
+    'Seen by': ({ seenBy }) => (seenBy === 'ebpf' ? 'host agents' : 'router or switch'),
   },
   numbers: ['Bytes', 'Bytes a second', 'Packets'],
 });
@@ -48,10 +48,10 @@ const Dns = () => {
       <Problem error={error} />
       {answer?.names.length === 0 ? (
         <p class="said" role="status">
-          No lookups of names were seen in this range.
+          No DNS lookups in this range.
         </p>
       ) : null}
-      <Scrolled class="scrolled" label="Names that are looked up">
+      <Scrolled class="scrolled" label="DNS lookups">
         <table class="figures texts">
           <Heads columns={['Name', 'Lookups', 'Failures', 'Errors', 'p50', 'p95']} />
           <tbody>

@@ -60,7 +60,7 @@ export const SavedQueryForm = ({ before }: { readonly before: SavedQuery | undef
     <div class="form">
       <TextInput label="Name" value={written.name} problem={wrong('name')} onChange={(name) => set({ name })} />
       <LinesInput
-        label="What it is for"
+        label="Description"
         value={written.description ?? ''}
         problem={wrong('description')}
         onChange={(description) => set({ description })}
@@ -75,7 +75,7 @@ export const SavedQueryForm = ({ before }: { readonly before: SavedQuery | undef
       />
       {isOwn ? (
         <CheckInput
-          label="Only I see it"
+          label="Private"
           value={written.visibility === 'private'}
           onChange={(isPrivate) => set({ visibility: isPrivate ? 'private' : 'organization' })}
         />
@@ -95,15 +95,15 @@ export const SavedQueryForm = ({ before }: { readonly before: SavedQuery | undef
       />
       <TextInput label="To" value={written.to ?? ''} problem={wrong('to')} onChange={(to) => set({ to })} />
       <TextInput
-        label="One value for every"
-        hint="5m, for a chart; empty: a table"
+        label="Interval"
+        hint="5m, for a chart; empty for a table"
         value={written.step ?? ''}
         problem={wrong('step')}
         onChange={(step) => setWritten(step === '' ? withoutStep : { ...written, step })}
       />
       <div class="act">
         <button type="button" disabled={isRunning} onClick={() => void save(written)}>
-          {before === undefined ? 'Save the query' : 'Save the changes'}
+          {before === undefined ? 'Save query' : 'Save changes'}
         </button>
         <Problem error={error} />
       </div>

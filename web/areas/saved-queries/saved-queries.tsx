@@ -53,7 +53,7 @@ const Mark = ({ of: { id, isFavourite } }: { readonly of: SavedQuery }) => {
         disabled={action.isRunning.value}
         onClick={() => void mark()}
       >
-        {isFavourite ? '★' : '☆'} My favourite
+        {isFavourite ? '★' : '☆'} Favorite
       </button>
       <Problem error={action.error.value} />
     </>
@@ -71,9 +71,9 @@ const Run = ({ of: { id, name } }: { readonly of: SavedQuery }) => {
       </button>
       <Problem error={action.error.value} />
       {result === undefined ? null : (
-        <section aria-label="What it answers">
+        <section aria-label="Result">
           {result.rows.length + result.series.length === 0 ? (
-            <p role="status">It answers nothing. {shownText(result.hint ?? '')}</p>
+            <p role="status">No results. {shownText(result.hint ?? '')}</p>
           ) : (
             <ResultShown result={result} title={name} />
           )}
@@ -117,7 +117,7 @@ const Details = ({ item }: { readonly item: SavedQuery }) => {
           'asks for': describeQuery(query),
           from: item.from,
           to: item.to,
-          'one value for every': item.step,
+          interval: item.step,
           tags: item.tags?.join(', '),
           'seen by': sharedWith(item),
           runs: item.runs,
@@ -136,20 +136,20 @@ const noun = 'saved query';
 const Saved = listed({
   title: 'Saved queries',
   call: savedQueriesCall,
-  search: 'words of a name',
+  search: 'Search by name',
   choices: [
     {
       name: 'visibility',
       label: 'Show',
       options: [
         ['', 'all'],
-        ['organization', 'those that everybody sees'],
-        ['private', 'those that only I see'],
+        ['organization', 'Organization'],
+        ['private', 'Private'],
       ],
     },
   ],
   filters: ['tag'],
-  nothing: 'There are no such queries. A search of logs is saved there, and any other query here.',
+  nothing: 'No saved queries yet. Save a query from Logs or Metrics.',
   keyOf: ({ id }) => id,
   columns: {
     Query: ({ name, isFavourite }) => `${isFavourite ? '★ ' : ''}${name}`,
@@ -179,18 +179,18 @@ const Templates = listed({
       label: 'Show',
       options: [
         ['', 'all'],
-        ['true', 'those whose data has come'],
+        ['true', 'With data'],
       ],
     },
   ],
-  nothing: 'Nothing that these queries ask for has come.',
+  nothing: 'No saved queries with data.',
   keyOf: ({ id }) => id,
   columns: {
     Query: ({ name }) => name,
     'Asks for': ({ query }) => describeQuery(query as Query),
     Tags: ({ tags }) => tags.join(', '),
     'Its data': ({ validity }) =>
-      validity.isValid === true ? 'has come' : validity.isValid === false ? 'has not come' : 'not known now',
+      validity.isValid === true ? 'has come' : validity.isValid === false ? 'No data' : 'Unknown',
   },
   Open: ({
     item,
@@ -209,7 +209,7 @@ const Templates = listed({
         <p class="links">
           {may(createCall) ? (
             <Link to={toArea('/saved-queries', { open: 'new', name, query: JSON.stringify(query), step: step ?? '' })}>
-              Save it as a query of your own
+              Save as a copy
             </Link>
           ) : null}
           <QueryLinks query={query as Query} title={name} />

@@ -13,19 +13,19 @@ import { suggestionsCall } from '../ask/calls.ts';
 import type { AttentionItem } from './calls.ts';
 
 const titles: Readonly<Record<AttentionItem['kind'], string>> = {
-  platform: 'The platform itself',
+  platform: 'Platform',
   incident: 'Open incident',
   'slo-burning': 'Budget burning',
   'check-failing': 'Check failing',
   anomaly: 'Anomaly',
-  detector: 'Detector does not score',
-  'service-errors': 'More requests fail',
+  detector: 'Detector not scoring',
+  'service-errors': 'Error rate increased',
   'slow-service': 'Slower',
   deployment: 'Worse after a deployment',
   'new-error': 'New error',
   'silent-host': 'Silent host',
   'full-disk': 'Full disk',
-  'log-pattern': 'Far more records of a kind',
+  'log-pattern': 'Log pattern increased',
 };
 
 /** Returns the location in the page with more details. */
@@ -58,20 +58,20 @@ export const Attention = ({ of }: { readonly of: Question<typeof showOverview> }
   return (
     <Scrolled class="attention" label="Needs attention">
       <h2>Needs attention</h2>
-      {items.length === 0 ? <p class="soft">Nothing became worse than in the range before.</p> : null}
+      {items.length === 0 ? <p class="soft">No regressions against the previous period.</p> : null}
       <ul>
         {items.map((item) => (
           <Item key={`${item.kind} ${item.name}`} item={item} />
         ))}
         {unknown.map(({ kind, reason }) => (
           <li key={kind} class="soft">
-            {titles[kind]}: not known, {reason}
+            {titles[kind]}: unknown, {reason}
           </li>
         ))}
       </ul>
       {may(suggestionsCall) ? (
         <p>
-          <Link to={toArea('/ask/suggestions')}>What could be done</Link>
+          <Link to={toArea('/ask/suggestions')}>Suggestions</Link>
         </p>
       ) : null}
     </Scrolled>

@@ -21,7 +21,7 @@ const verdictClasses: Readonly<Record<string, string>> = { degradations: 'text-e
 
 const versionsOf = ({ version, previousVersion, isRollback }: Deployment): string =>
   [
-    version === '' ? 'a version without a name' : version,
+    version === '' ? 'unnamed version' : version,
     previousVersion === null ? '' : `${isRollback === true ? 'back from' : 'after'} ${previousVersion}`,
   ].join(' ');
 
@@ -46,7 +46,7 @@ const Hours = ({ before, after }: Deployment) => (
               <td>{shownQuantile(hour.figures, 'p95')}</td>
             </>
           ) : (
-            <td colSpan={4}>not known: {shownText(hour.reason)}</td>
+            <td colSpan={4}>no data: {shownText(hour.reason)}</td>
           )}
         </tr>
       ))}
@@ -63,7 +63,7 @@ export const Deployments = ({ name }: { readonly name: string }) => {
     <section aria-label="Deployments">
       <h3>Deployments</h3>
       <Problem error={error} />
-      {answer?.items.length === 0 ? <p class="soft">None in this range.</p> : null}
+      {answer?.items.length === 0 ? <p class="soft">No deployments in this range.</p> : null}
       {answer?.items.map((deployment) => (
         <details key={deployment.id}>
           <summary>
@@ -75,7 +75,7 @@ export const Deployments = ({ name }: { readonly name: string }) => {
           <Hours {...deployment} />
         </details>
       ))}
-      {answer?.nextCursor == null ? null : <p class="soft">There are earlier ones in this range.</p>}
+      {answer?.nextCursor == null ? null : <p class="soft">Earlier deployments in this range are not shown.</p>}
       <RecordDeployment service={name} />
     </section>
   );

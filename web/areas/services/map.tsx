@@ -19,7 +19,7 @@ const connections: Readonly<Record<Edge['connection'], string>> = {
   query: 'asks',
   publish: 'sends to',
   receive: 'takes from',
-  process: 'works on what came from',
+  process: 'processes data from',
   message: 'sends messages to',
 };
 const unnamed: Readonly<Partial<Record<MapNode['kind'], string>>> = { user: 'users', unknown: 'not known' };
@@ -95,10 +95,10 @@ const sentenceOf = ({ nodes, edges }: Answer): string => {
     (worst, edge) => (edge.errorRate > (worst?.errorRate ?? 0) ? edge : worst),
     undefined,
   );
-  const counts = `Map of ${nodes.length} nodes and ${edges.length} ways between them`;
+  const counts = `Map of ${nodes.length} nodes and ${edges.length} connections between them`;
   return worst === undefined
     ? `${counts}.`
-    : `${counts}; of what ${titleOf(worst.client)} ${connections[worst.connection]} ${titleOf(worst.server)} the most fails: ${number.format(100 * worst.errorRate)} %.`;
+    : `${counts}; highest error rate: ${titleOf(worst.client)} ${connections[worst.connection]} ${titleOf(worst.server)}, ${number.format(100 * worst.errorRate)} %.`;
 };
 
 const Numbers = ({ edges, onOpen }: { readonly edges: readonly Edge[]; readonly onOpen: (name: string) => void }) => {
@@ -112,8 +112,8 @@ const Numbers = ({ edges, onOpen }: { readonly edges: readonly Edge[]; readonly 
     );
   return (
     <details class="numbers-of">
-      <summary>Numbers</summary>
-      <Scrolled class="numbers" label="Numbers of the map">
+      <summary>Data table</summary>
+      <Scrolled class="numbers" label="Map data">
         <table class="figures">
           <Heads columns={['From', 'How', 'To', 'Requests', 'Rate', 'Errors', 'p50', 'p95']} />
           <tbody>
@@ -135,7 +135,9 @@ const Numbers = ({ edges, onOpen }: { readonly edges: readonly Edge[]; readonly 
               ))}
           </tbody>
         </table>
-        {edges.length > maxRows ? <p class="soft">The {maxRows} with the most requests.</p> : null}
+        {edges.length > maxRows ? (
+          <p class="soft">Only the {maxRows} connections with the most requests are shown.</p>
+        ) : null}
       </Scrolled>
     </details>
   );
@@ -166,7 +168,7 @@ export const ServiceMap = ({
   if (answer.nodes.length === 0)
     return (
       <p class="said" role="status">
-        Nobody called anybody: no spans were sent in this range.
+        No calls between services: no spans were received in this range.
       </p>
     );
   const service = answer.nodes.find(({ kind, name }) => kind === 'service' && name === open);
@@ -184,7 +186,7 @@ export const ServiceMap = ({
           onOpen(isService && node.name !== open ? node.name : '');
         }}
       />
-      {answer.truncated ? <p class="soft">There are more ways; these are those with the most requests.</p> : null}
+      {answer.truncated ? <p class="soft">Only the connections with the most requests are shown.</p> : null}
       <Numbers edges={answer.edges} onOpen={onOpen} />
     </div>
   );

@@ -21,8 +21,8 @@ type Settings = Answered<typeof getServiceSettings>;
 const titles = {
   rate: 'requests a second',
   requests: 'requests',
-  errors: 'requests that fail',
-  errorRate: 'share of requests that fail',
+  errors: 'Errors',
+  errorRate: 'Error rate',
   p50: 'p50',
   p95: 'p95',
   p99: 'p99',
@@ -45,14 +45,14 @@ const Thresholds = ({ name, before }: { readonly name: string; readonly before: 
   return (
     <div class="form">
       <NumberInput
-        label="Milliseconds that satisfy, of this service"
+        label="Apdex threshold in ms (this service)"
         value={own}
         problem={error?.at('services')}
-        hint="Left empty, as of all"
+        hint="Default: the threshold of all services"
         onChange={setOwn}
       />
       <NumberInput
-        label="Of all others"
+        label="Default threshold (ms)"
         value={all}
         problem={error?.at('apdexThresholdMs')}
         hint="Left empty, 500"
@@ -60,7 +60,7 @@ const Thresholds = ({ name, before }: { readonly name: string; readonly before: 
       />
       <div class="act">
         <button type="button" disabled={action.isRunning.value} onClick={() => void save()}>
-          Judge by these
+          Save thresholds
         </button>
         <Problem error={error} />
       </div>
@@ -72,7 +72,7 @@ const Judged = ({ name }: { readonly name: string }) => {
   const { answer, error } = useQuery(settingsCall, {});
   if (answer === undefined) return <Problem error={error} />;
   const own = answer.services.find(({ service }) => service === name);
-  const apdexText = `Its Apdex: up to ${own?.apdexThresholdMs ?? answer.apdexThresholdMs} ms satisfy`;
+  const apdexText = `Apdex threshold: ${own?.apdexThresholdMs ?? answer.apdexThresholdMs} ms`;
   return may(setCall) ? (
     <details>
       <summary>{apdexText}</summary>

@@ -12,9 +12,9 @@ const texts = {
   version: ['Version', ''],
   environment: ['Environment', ''],
   commit: ['Commit', ''],
-  link: ['Link', 'https://…, such as that of the pipeline'],
-  time: ['When', 'Such as now-10m or 2026-03-23T09:00:00Z; left empty, now'],
-  description: ['What is new', ''],
+  link: ['Link', 'https://…, such as the URL of the pipeline'],
+  time: ['When', 'Such as now-10m or 2026-03-23T09:00:00Z; default: now'],
+  description: ['Changes', ''],
 } as const;
 type Written = Readonly<Record<keyof typeof texts, string>>;
 
@@ -32,12 +32,12 @@ export const RecordDeployment = ({ service }: { readonly service: string }) => {
     const body = { ...fields, service, projectId: projectId.peek(), ...(time === '' ? {} : { time }) };
     if ((await action.run({ body })) === undefined) return;
     setWritten(empty);
-    setMessage('It was recorded, and is in the list a second or two later.');
+    setMessage('The deployment was recorded and appears in the list within a few seconds.');
     setTimeout(refresh, 2_000);
   };
   return (
     <details>
-      <summary>Record a deployment</summary>
+      <summary>Record deployment</summary>
       <div class="form">
         {Object.entries(texts).map(([name, [label, hint]]) => (
           <TextInput
@@ -52,7 +52,7 @@ export const RecordDeployment = ({ service }: { readonly service: string }) => {
         ))}
         <div class="act">
           <button type="button" disabled={action.isRunning.value} onClick={() => void record()}>
-            Record it
+            Save deployment
           </button>
           <p class="soft" role="status">
             {message}

@@ -22,8 +22,8 @@ export const Running = ({ name }: { readonly name: string }) => {
     query: { ...writtenRange.value, ...projectScope.value },
   });
   return (
-    <section aria-label="What runs of it">
-      <h3>What runs of it</h3>
+    <section aria-label="Instances">
+      <h3>Instances</h3>
       <Problem error={error} />
       {answer === undefined ? null : (
         <>

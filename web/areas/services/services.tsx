@@ -35,8 +35,8 @@ const all = new Question(servicesCall);
 
 const sorts = {
   '-p95': 'the slowest',
-  '-errorRate': 'the most errors',
-  '-requests': 'the most requests',
+  '-errorRate': 'Error rate',
+  '-requests': 'Requests',
   name: 'name',
 } as const;
 type Sort = keyof typeof sorts;
@@ -78,10 +78,10 @@ const cellsOf = (service: Service) => {
 const Listed = () => (
   <Found
     of={list}
-    nothing="No services were found: nothing with a service.name was sent in this range."
+    nothing="No services in this range: no telemetry with a service.name was received."
     label="Services"
     class="services"
-    columns={['Service', 'Requests', 'Errors', 'p50', 'p95', 'How long', 'Waits most for']}
+    columns={['Service', 'Requests', 'Errors', 'p50', 'p95', 'How long', 'Slowest dependency']}
     keyOf={({ name }) => name}
     cellsOf={cellsOf}
     open={open.value}
@@ -117,13 +117,13 @@ const ListFields = () => {
       <Search
         key={search}
         label="Search services"
-        placeholder="part of a name"
+        placeholder="Search by name"
         value={search}
         problem={list.first.state.value.error?.of('search')}
         onSearch={(text) => change({ search: text.trim() })}
       />
       <label>
-        First{' '}
+        Sort by{' '}
         <select value={sort.value} onChange={({ currentTarget }) => change({ sort: currentTarget.value })}>
           {Object.entries(sorts).map(([key, title]) => (
             <option key={key} value={key}>

@@ -40,7 +40,7 @@ const Ways = ({ name, service }: { readonly name: string; readonly service: Serv
         <Link to={toArea('/logs', { search: own })}>Logs</Link>
       </li>
       <li>
-        <Link to={toArea('/logs', { search: `${own} severity:>=error` })}>Logs of errors</Link>
+        <Link to={toArea('/logs', { search: `${own} severity:>=error` })}>Error logs</Link>
       </li>
     </ul>
   );
@@ -56,7 +56,7 @@ const Endpoints = ({ name }: { readonly name: string }) => {
   const { answer, error } = query.state.value;
   return (
     <>
-      <h3>What it was asked for</h3>
+      <h3>Operations</h3>
       <Problem error={error} />
       {answer === undefined ? null : (
         <table class="figures of-requests">
@@ -77,7 +77,7 @@ const Endpoints = ({ name }: { readonly name: string }) => {
           </tbody>
         </table>
       )}
-      {answer?.nextCursor ? <p class="soft">There are more; these are the slowest.</p> : null}
+      {answer?.nextCursor ? <p class="soft">Only the slowest operations are shown.</p> : null}
     </>
   );
 };
@@ -97,7 +97,7 @@ export const OpenService = ({
     <Ways name={name} service={service} />
     {wait === undefined ? null : (
       <p>
-        Most of its time it waits for{' '}
+        Spends most time in:{' '}
         {wait.server.kind === 'service' ? (
           <Link to={toArea('/services', { service: wait.server.name })}>{shownText(shownWait(wait))}</Link>
         ) : (

@@ -34,7 +34,7 @@ export const AccountForm = ({ of: { id, version, ...before } }: { readonly of: A
   };
   return (
     <details>
-      <summary>Change it</summary>
+      <summary>Edit account</summary>
       <div class="form">
         <TextInput
           label="Its name"
@@ -43,7 +43,7 @@ export const AccountForm = ({ of: { id, version, ...before } }: { readonly of: A
           onChange={(text) => set({ name: text })}
         />
         <TextInput
-          label="What it is for"
+          label="Description"
           maxLength={1024}
           value={written.description}
           problem={error?.at('description')}
@@ -56,14 +56,10 @@ export const AccountForm = ({ of: { id, version, ...before } }: { readonly of: A
           options={roles.map((each) => [each, each])}
           onChange={(chosen) => set({ role: roles.find((each) => each === chosen) ?? written.role })}
         />
-        <CheckInput
-          label="Its tokens are refused"
-          value={written.disabled}
-          onChange={(disabled) => set({ disabled })}
-        />
+        <CheckInput label="Disabled" value={written.disabled} onChange={(disabled) => set({ disabled })} />
         <div class="act">
           <button type="button" disabled={action.isRunning.value} onClick={() => void save()}>
-            Save the account
+            Save account
           </button>
           <Problem error={error} />
         </div>
@@ -98,7 +94,7 @@ export const Scopes = () => {
   const [isOpen, setOpen] = useState(false);
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>Which scopes there are</summary>
+      <summary>List of scopes</summary>
       {isOpen ? <Listed /> : null}
     </details>
   );

@@ -20,10 +20,10 @@ const number = new Intl.NumberFormat('en');
 
 const Verdict = ({ of: { valid, firstBreak, records } }: { readonly of: Answered<typeof verifyEvidence> }) =>
   valid || firstBreak === null ? (
-    <span>All {number.format(records)} records are as they were written.</span>
+    <span>All {number.format(records)} records are unmodified.</span>
   ) : (
     <b class="text-error">
-      From record {firstBreak.sequence} on they are not as they were written: {shownText(firstBreak.message)}
+      Records from {firstBreak.sequence} on are modified: {shownText(firstBreak.message)}
     </b>
   );
 
@@ -67,7 +67,7 @@ export const AuditTools = () => {
       <Only label="Action" name="action" of={actions.answer?.items} />
       <Only label="About" name="resourceType" of={types.answer?.items} />
       <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void verify()}>
-        Verify the whole log
+        Verify audit log
       </button>
       <a href={asQuery('/api/audit/export', { ...writtenRange.value, format: 'csv' })} download={true}>
         Export this range as CSV
@@ -76,7 +76,7 @@ export const AuditTools = () => {
         Export the chain as evidence
       </a>
       <a href="/api/evidence/head" download="signed-head.json">
-        Take its signed head
+        Download the signed head
       </a>
       <span role="status">{found === undefined ? null : <Verdict of={found} />}</span>
       <Problem error={action.error.value} />

@@ -23,7 +23,7 @@ const Changed = ({ of: { type, id, name } }: { readonly of: Answered<typeof getA
   return place === undefined ? null : (
     <li>
       <Link to={toArea(place, { open: id })}>
-        Look at {type.replaceAll('-', ' ')} {shownText(name ?? id)}
+        View {type.replaceAll('-', ' ')} {shownText(name ?? id)}
       </Link>
     </li>
   );
@@ -54,7 +54,7 @@ export const OpenAuditRecord = ({ id, onClose }: { readonly id: string; readonly
             <Changed of={answer.resource} />
             <li>
               <a href={`/api/evidence/proofs/${encodeURIComponent(id)}`} download={`proof-of-${answer.sequence}.json`}>
-                Take the proof that it is in the chain
+                Download the proof of inclusion
               </a>
             </li>
           </ul>

@@ -32,7 +32,7 @@ const signals = ['logs', 'metrics', 'traces'] as const;
 const day = (time: string): string => time.slice(0, 10);
 
 const Month = ({ problem }: { readonly problem: string | undefined }) => (
-  <Field label="Month" problem={problem} hint="In UTC, such as 2026-03; left empty, the current one">
+  <Field label="Month" problem={problem} hint="UTC month, such as 2026-03; default: the current month">
     <input
       type="month"
       value={inAddress('month')}
@@ -49,12 +49,12 @@ const Costs = ({ of: { plan, period, currency, acceptedBytes, cost, projected, a
       <p>
         Plan <b>{shownText(plan.name)}</b>
         {plan.price === null
-          ? ', which has no price'
-          : `, ${plan.price.perMonth} ${plan.price.currency} a month and what is beyond it`}
+          ? ', no price'
+          : `, ${plan.price.perMonth} ${plan.price.currency} per month plus usage beyond it`}
         ; from {day(period.from)} to {day(period.to)}, as of {shownMoment(asOf).slice(0, 16)}.
       </p>
       <table class="figures">
-        <Heads columns={['Signal', 'Accepted', 'Cost so far', 'Cost at the end of the month']} />
+        <Heads columns={['Signal', 'Accepted', 'Cost to date', 'Projected cost']} />
         <tbody>
           {signals.map((signal) => (
             <tr key={signal}>
@@ -65,7 +65,7 @@ const Costs = ({ of: { plan, period, currency, acceptedBytes, cost, projected, a
             </tr>
           ))}
           <tr>
-            <td>all, with the price of the month</td>
+            <td>Total, including the monthly price</td>
             <td />
             <td>{knownNumber(cost.total, unit)}</td>
             <td>{knownNumber(projected.total, unit)}</td>
@@ -92,12 +92,12 @@ const Choose = ({
     if (!isConfirming) return setConfirming(true);
     const answer = await action.run({ body: { planId: id, acceptLosses: losses.length > 0 } });
     if (answer === undefined) return;
-    onChosen(`The plan is ${answer.plan.name} now; it was ${answer.previousPlan.name}.`);
+    onChosen(`The plan was changed from ${answer.previousPlan.name} to ${answer.plan.name}.`);
     // The permissions of this user may have changed.
     openSession();
     refresh();
   };
-  const label = losses.length > 0 ? 'Change and lose that' : isConfirming ? 'Change to it now' : 'Choose';
+  const label = losses.length > 0 ? 'Change plan anyway' : isConfirming ? 'Change plan now' : 'Choose';
   return (
     <div class="act">
       <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void choose()}>
@@ -108,7 +108,7 @@ const Choose = ({
         <Problem error={error} />
       ) : (
         <div role="alert">
-          <p>With {shownText(name)} this would be lost:</p>
+          <p>Changing to {shownText(name)} removes the following:</p>
           <ul>
             {losses.map(({ path, message }) => (
               <li key={path}>{shownText(message)}</li>
@@ -125,7 +125,7 @@ const retentionText = ({ retentionDays: { logs, metrics, traces } }: Plan): stri
 
 const Plans = ({ of, onChosen }: { readonly of: readonly Plan[]; readonly onChosen: (text: string) => void }) => (
   <table class="figures texts">
-    <Heads columns={['Plan', 'A month', 'Keeps logs, metrics, traces', 'Takes a day', 'Choice']} />
+    <Heads columns={['Plan', 'A month', 'Retention of logs, metrics, traces', 'Takes a day', 'Choice']} />
     <tbody>
       {of.map((plan) => (
         <tr key={plan.id}>
@@ -135,7 +135,7 @@ const Plans = ({ of, onChosen }: { readonly of: readonly Plan[]; readonly onChos
           <td>{plan.limits.bytesPerDay === null ? 'no limit' : shownValue(plan.limits.bytesPerDay, 'By')}</td>
           <td>
             {plan.current ? (
-              'the present one'
+              'current plan'
             ) : plan.available && may(changeCall) ? (
               <Choose plan={plan} onChosen={onChosen} />
             ) : (
@@ -154,7 +154,7 @@ const Included = () => {
     <>
       <Problem error={error} />
       <table class="figures texts">
-        <Heads columns={['Part', 'In the plan', 'Plans that have it']} />
+        <Heads columns={['Part', 'Included', 'Plans that include it']} />
         <tbody>
           {answer?.entitlements.map(({ name, enabled, plans }) => (
             <tr key={name}>
@@ -186,11 +186,11 @@ export const Billing = () => {
         <h2>Plans</h2>
         <p role="status">{shownText(message)}</p>
         {answer?.selfService === false ? (
-          <p class="soft">Only the operator of this installation changes the plan.</p>
+          <p class="soft">Only the operator of this installation can change the plan.</p>
         ) : null}
         <Problem error={offered.error} />
         {offered.answer === undefined ? null : <Plans of={offered.answer.items} onChosen={setMessage} />}
-        <h2>What the plan includes</h2>
+        <h2>Features of the plan</h2>
         <Included />
       </Scrolled>
       <Freshness of={queryState} />

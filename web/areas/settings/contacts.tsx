@@ -72,11 +72,11 @@ const Form = ({ before }: { readonly before: Contact | undefined }) => {
         error={error}
       />
       <label class="choice">
-        <input name="enabled" type="checkbox" defaultChecked={before?.enabled ?? true} /> It is sent to
+        <input name="enabled" type="checkbox" defaultChecked={before?.enabled ?? true} /> Destination
       </label>
       <div class="act">
         <button type="submit" disabled={isRunning}>
-          {before === undefined ? 'Add the contact' : 'Save the contact'}
+          {before === undefined ? 'Add contact' : 'Save contact'}
         </button>
         <Problem error={error} />
       </div>
@@ -89,19 +89,19 @@ const Details = ({ item }: { readonly item: Contact }) => (
     <div class="act">
       <SendTest id={item.id} call={testContactCall} />
     </div>
-    <Fields values={{ ...item.settings, 'sent to': item.enabled === false ? 'no, it is switched off' : 'yes' }} />
+    <Fields values={{ ...item.settings, 'sent to': item.enabled === false ? 'no, disabled' : 'yes' }} />
   </>
 );
 
 const List = listed({
   title: 'Contacts',
   call: contactsCall,
-  nothing: 'You have no contacts: pages come as mail to your account.',
+  nothing: 'No contacts yet. Pages are sent to the email address of your account.',
   keyOf: ({ id }) => id,
   columns: {
     Contact: ({ name }) => name,
     Type: ({ settings }) => settings.type,
-    'Sent to': ({ enabled }) => (enabled === false ? <span class="text-warn">switched off</span> : 'yes'),
+    'Sent to': ({ enabled }) => (enabled === false ? <span class="text-warn">disabled</span> : 'yes'),
   },
   Tools: writeOf(noun, createContactCall),
   Open: openedOf({ noun, path: '/api/contacts/{id}', Form, Details }),
@@ -122,11 +122,11 @@ const NotificationOrder = ({ contacts, chosen }: { readonly contacts: readonly C
   const free = contacts.filter(({ id }) => !order.some(({ contactId }) => contactId === id));
   const save = async (): Promise<void> => {
     await prefer({ contacts: order });
-    if (changing.error.value === undefined) setMessage('It is saved.');
+    if (changing.error.value === undefined) setMessage('Saved.');
   };
   return (
     <div class="form">
-      {order.length === 0 ? <p class="soft">All of them are told at once.</p> : null}
+      {order.length === 0 ? <p class="soft">All contacts are notified at once.</p> : null}
       <ol>
         {order.map(({ contactId, afterMinutes = 0 }, index) => (
           <li key={contactId}>
@@ -142,11 +142,11 @@ const NotificationOrder = ({ contacts, chosen }: { readonly contacts: readonly C
                 class="plain"
                 onClick={() => set(order.toSpliced(index, 1).toSpliced(index - 1, 0, { contactId, afterMinutes }))}
               >
-                Before the one above<span class="sr-only"> {nameOf(contactId)}</span>
+                Move up<span class="sr-only"> {nameOf(contactId)}</span>
               </button>
             )}{' '}
             <button type="button" class="plain" onClick={() => set(order.toSpliced(index, 1))}>
-              Leave out<span class="sr-only"> {nameOf(contactId)}</span>
+              Remove<span class="sr-only"> {nameOf(contactId)}</span>
             </button>
           </li>
         ))}
@@ -163,7 +163,7 @@ const NotificationOrder = ({ contacts, chosen }: { readonly contacts: readonly C
           </button>
         ))}
         <button type="button" disabled={changing.isRunning.value} onClick={() => void save()}>
-          Save the order
+          Save order
         </button>
         <p role="status">{message}</p>
         <Problem error={error} />
@@ -182,8 +182,8 @@ export const Contacts = () => {
     <>
       <List />
       {contacts.length === 0 || chosen === undefined ? null : (
-        <section aria-label="In which order">
-          <h2>When you are paged</h2>
+        <section aria-label="Notification order">
+          <h2>Notification order</h2>
           <NotificationOrder key={contacts.map(({ id }) => id).join(' ')} contacts={contacts} chosen={chosen} />
         </section>
       )}

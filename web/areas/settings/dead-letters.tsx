@@ -42,7 +42,7 @@ const dumpOf = (payload: string): string => {
 const outcomeOf = ({ dryRun, state, matched, done, already, failed, results }: Replay): string => {
   const failureReason = results.find(({ outcome }) => outcome === 'failed')?.message ?? '';
   const did = dryRun ? 'would be replayed' : 'replayed';
-  return `${state}: of ${matched}, ${done} ${did}, ${already} by somebody else, ${failed} failed. ${failureReason}`;
+  return `${state}: ${matched} matched, ${done} ${did}, ${already} already handled by another user, ${failed} failed. ${failureReason}`;
 };
 
 const Change = ({ deadLetter }: { readonly deadLetter: DeadLetter }) => {
@@ -67,7 +67,7 @@ const Change = ({ deadLetter }: { readonly deadLetter: DeadLetter }) => {
   return (
     <div class="act">
       <button type="button" class="plain" onClick={() => void replay(true)}>
-        Try a replay
+        Preview replay
       </button>
       <button type="button" onClick={() => void replay(false)}>
         Replay
@@ -94,7 +94,7 @@ const OpenDeadLetter = ({ id, onClose }: { readonly id: string; readonly onClose
             values={{
               signal: answer.signal,
               kind: answer.kind,
-              'wrong at byte': answer.position,
+              'error at byte': answer.position,
               received: shownMoment(answer.receivedAt),
               from: answer.source,
               project: answer.projectId,
@@ -105,14 +105,14 @@ const OpenDeadLetter = ({ id, onClose }: { readonly id: string; readonly onClose
               format: answer.format,
             }}
           />
-          <h3>Its bytes</h3>
+          <h3>Content</h3>
           {answer.payload === null ? (
-            <p class="soft">They are not stored any more.</p>
+            <p class="soft">The content has expired.</p>
           ) : (
             <>
               <Raw label="Bytes" text={dumpOf(answer.payload)} />
               {answer.truncated || answer.size > maxShownBytes ? (
-                <p class="soft">The first {maxShownBytes} bytes.</p>
+                <p class="soft">First {maxShownBytes} bytes shown.</p>
               ) : null}
             </>
           )}
@@ -148,7 +148,7 @@ export const DeadLetters = listed({
       ],
     },
   ],
-  nothing: 'Nothing was refused in this range.',
+  nothing: 'No dead letters in this range.',
   keyOf: ({ id }) => id,
   columns: {
     Reason: ({ reason }) => reason,

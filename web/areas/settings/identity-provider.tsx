@@ -28,7 +28,7 @@ const roles: Readonly<Record<Role, string>> = {
   admin: 'admin',
   auditor: 'auditor',
 };
-const orNone = { '': 'none: they are kept out', ...roles };
+const orNone = { '': 'No role (sign-in denied)', ...roles };
 
 /** Typed values; an empty field is `null` */
 interface Written {
@@ -76,12 +76,12 @@ interface Part {
 
 const Mapped = ({ written, wrong, set }: Part) => (
   <fieldset>
-    <legend>Roles by what the provider says of somebody</legend>
+    <legend>Role mapping</legend>
     <TextInput
       label="Claim"
       value={written.claim}
       problem={wrong('roleMapping.claim')}
-      hint="Of the ID token or of userinfo, such as groups; left empty, roles are given here"
+      hint="Claim of the ID token or userinfo, such as groups; if empty, assign roles in OIQ"
       onChange={(claim) => set({ claim })}
     />
     {written.roles.map(({ value, role }, index) => (
@@ -101,7 +101,7 @@ const Mapped = ({ written, wrong, set }: Part) => (
           onChange={(chosen) => set({ roles: written.roles.with(index, { value, role: chosen }) })}
         />
         <button type="button" class="plain" onClick={() => set({ roles: written.roles.toSpliced(index, 1) })}>
-          Leave out<span class="sr-only"> {shownText(value)}</span>
+          Remove<span class="sr-only"> {shownText(value)}</span>
         </button>
       </div>
     ))}
@@ -110,10 +110,10 @@ const Mapped = ({ written, wrong, set }: Part) => (
       class="plain"
       onClick={() => set({ roles: [...written.roles, { value: '', role: 'viewer' }] })}
     >
-      Add a role
+      Add role
     </button>
     <ChoiceInput<Role | ''>
-      label="New people for whom none of them holds are"
+      label="Default role of new users"
       value={written.defaultRole ?? ''}
       problem={wrong('defaultRole')}
       options={orNone}
@@ -129,7 +129,7 @@ const Client = ({ written, wrong, set }: Part) => (
       maxLength={1024}
       value={written.issuer}
       problem={wrong('issuer')}
-      hint="https://…, as the provider spells it"
+      hint="https://…, exactly as the provider spells it"
       onChange={(issuer) => set({ issuer })}
     />
     <TextInput
@@ -142,7 +142,7 @@ const Client = ({ written, wrong, set }: Part) => (
     <Field
       label="Client secret"
       problem={wrong('clientSecret')}
-      hint="Left as it is, the one that is stored stays; left empty, the client is a public one"
+      hint="If unchanged, the stored secret is used; if empty, the client is public"
     >
       <input
         type="password"
@@ -181,15 +181,11 @@ const Form = ({ before }: { readonly before: Provider }) => {
   };
   return (
     <div class="form">
-      <CheckInput
-        label="People may sign in through it"
-        value={written.enabled}
-        onChange={(enabled) => part.set({ enabled })}
-      />
+      <CheckInput label="Sign-in enabled" value={written.enabled} onChange={(enabled) => part.set({ enabled })} />
       <Client {...part} />
       <LinesInput
-        label="Domains of mail addresses, one a line"
-        hint="Who has an address of a proved domain may come in without an invitation"
+        label="Email domains, one per line"
+        hint="Users with an address of a verified domain can join without an invitation"
         value={written.domains}
         problem={part.wrong('domains')}
         onChange={(domains) => part.set({ domains })}
@@ -197,11 +193,11 @@ const Form = ({ before }: { readonly before: Provider }) => {
       <Mapped {...part} />
       <div class="act">
         <button type="button" disabled={action.isRunning.value} onClick={() => void save()}>
-          Save the provider
+          Save provider
         </button>
         <p class="soft">
-          Domains are looked up each time. Switching it off, another issuer or another client ends the sessions that
-          began through it.
+          Domains are verified at each sign-in. Disabling the provider, or changing its issuer or client, ends its
+          sessions.
         </p>
         <Problem error={error} />
       </div>
@@ -212,9 +208,9 @@ const Form = ({ before }: { readonly before: Provider }) => {
 const Domains = ({ of }: { readonly of: Provider['domains'] }) =>
   of.length === 0 ? null : (
     <>
-      <h2>Proof of domains</h2>
-      <p>A record in DNS proves that a domain is yours. Once it is there, save the provider again.</p>
-      <Scrolled class="runs" label="Proof of domains">
+      <h2>Domain verification</h2>
+      <p>A DNS record proves that you own a domain. After adding the record, save the provider again.</p>
+      <Scrolled class="runs" label="Domain verification">
         <table class="figures texts">
           <Heads columns={['Domain', 'Proved', 'Record', 'Its value']} />
           <tbody>
@@ -247,7 +243,7 @@ export const IdentityProvider = () => {
         {answer === undefined ? null : (
           <>
             <p>
-              Register this address at the provider: <code>{answer.redirectUri}</code>
+              Register this redirect URL with the provider: <code>{answer.redirectUri}</code>
             </p>
             <Form before={answer} />
             <Domains of={answer.domains} />

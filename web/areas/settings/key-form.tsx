@@ -38,19 +38,19 @@ export const KeyForm = ({ of }: { readonly of: Key }) => {
   };
   return (
     <details>
-      <summary>Change it</summary>
+      <summary>Edit key</summary>
       <div class="form">
-        <TextInput label="Name of the key" value={name} problem={error?.at('name')} onChange={setName} />
+        <TextInput label="Key name" value={name} problem={error?.at('name')} onChange={setName} />
         <SomeInput
-          label="It may send"
+          label="Allowed signals"
           value={sent}
           problem={error?.at('signals')}
           options={signals.map((signal) => [signal, signal])}
           onChange={(chosen) => setSent(signals.filter((signal) => chosen.includes(signal)))}
         />
         <LinesInput
-          label="From these networks, one a line"
-          hint="Such as 10.0.0.0/8; left empty, from anywhere"
+          label="Allowed networks, one per line"
+          hint="Such as 10.0.0.0/8; default: any network"
           value={networks}
           problem={error?.at('allowedCidrs')}
           onChange={setNetworks}
@@ -59,19 +59,19 @@ export const KeyForm = ({ of }: { readonly of: Key }) => {
           label="Requests a second"
           value={perSecond}
           problem={error?.at('requestsPerSecond')}
-          hint="Left empty, as many as the installation allows"
+          hint="Default: the maximum of the installation"
           onChange={setPerSecond}
         />
         <TextInput
           label="Until"
           value={until}
           problem={error?.at('expiresAt')}
-          hint="Such as 2027-01-31T00:00:00Z; left empty, for ever"
+          hint="Such as 2027-01-31T00:00:00Z; default: no expiry"
           onChange={setUntil}
         />
         <div class="act">
           <button type="button" disabled={action.isRunning.value} onClick={() => void save()}>
-            Save the key
+            Save key
           </button>
           <Problem error={error} />
         </div>

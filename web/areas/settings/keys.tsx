@@ -22,7 +22,7 @@ type Key = ViewOf<typeof licenseKeyResource>;
 export const ShownKey = ({ secret }: { readonly secret: string }) =>
   secret === '' ? null : (
     <p role="status">
-      The key is shown this once: <code>{secret}</code>
+      The key is shown only once: <code>{secret}</code>
     </p>
   );
 
@@ -70,7 +70,7 @@ const Change = ({ of }: { readonly of: Key }) => {
     refresh();
   };
   const revoke = async (): Promise<void> => {
-    if (!confirm(`Revoke the key “${name}”? What sends with it is refused from then on.`)) return;
+    if (!confirm(`Revoke the key “${name}”? Requests with this key are then refused.`)) return;
     if ((await revoking.run({ params: { id } })) !== undefined) refresh();
   };
   return (
@@ -91,8 +91,8 @@ export const Keys = listed({
   title: 'Keys',
   call: listOf<typeof licenseKeyResource>('/api/license-keys'),
   isOfProject: true,
-  search: 'words of a name',
-  nothing: 'There are no such keys.',
+  search: 'Search by name',
+  nothing: 'No ingest keys yet.',
   keyOf: ({ id }) => id,
   one: { call: readingOf<typeof licenseKeyResource>('/api/license-keys/{id}'), label: 'Key' },
   Tools: Mint,
@@ -131,13 +131,12 @@ export const Keys = listed({
               made: shownMoment(item.createdAt),
             }}
           />
-          <h3>Rotated out</h3>
+          <h3>Rotated keys</h3>
           {item.previous.length === 0 ? <p class="soft">None.</p> : null}
           <ul>
             {item.previous.map(({ prefix, validUntil, isActive }) => (
               <li key={prefix}>
-                <code>{shownText(prefix)}</code>{' '}
-                {isActive ? `works until ${shownMoment(validUntil)}` : 'does not work any more'}
+                <code>{shownText(prefix)}</code> {isActive ? `works until ${shownMoment(validUntil)}` : 'expired'}
               </li>
             ))}
           </ul>

@@ -31,7 +31,7 @@ const Name = ({ account }: { readonly account: Account }) => {
         Name <input name="name" required={true} maxLength={256} defaultValue={account.name} autocomplete="off" />
       </label>
       <label>
-        Zone of time <input name="timeZone" required={true} defaultValue={account.timeZone} autocomplete="off" />
+        Time zone <input name="timeZone" required={true} defaultValue={account.timeZone} autocomplete="off" />
       </label>
     </ActionForm>
   );
@@ -49,10 +49,10 @@ const RetentionForm = ({ retention }: { readonly retention: Retention }) => {
     if ((await action.run({ body: { days } })) !== undefined) refresh();
   };
   return (
-    <ActionForm action={action} label="Keep so long" onSubmit={run}>
+    <ActionForm action={action} label="Save retention" onSubmit={run}>
       {signals.map((signal) => (
         <label key={signal}>
-          Days of {signal}, at most {retention.plan[signal]}{' '}
+          Days to retain {signal}, maximum {retention.plan[signal]}{' '}
           <input
             name={signal}
             type="number"
@@ -78,19 +78,19 @@ const Close = () => {
   if (closed !== undefined)
     return (
       <p role="status">
-        It is closed. Its operator can open it again until {shownMoment(closed.eraseAt).slice(0, 16)}; then everything
-        in it is erased. <a href="/login">Sign in elsewhere</a>
+        The organization was deleted. Its operator can restore it until {shownMoment(closed.eraseAt).slice(0, 16)}; then
+        all its data is erased. <a href="/login">Sign in to another organization</a>
       </p>
     );
   return (
     <>
-      <h2>Close it</h2>
+      <h2>Delete organization</h2>
       <p>
-        Only an owner can. Everybody loses access at once. For 30 days the operator of this installation can open it
-        again, then everything in it is erased.
+        Only an owner can delete the organization. All users lose access at once. The operator of this installation can
+        restore it for 30 days; then all its data is erased.
       </p>
-      <ActionForm action={action} label="Close the organization" onSubmit={close}>
-        <Field label="Its whole name, so that it is meant" problem={atName}>
+      <ActionForm action={action} label="Delete the organization" onSubmit={close}>
+        <Field label="Organization name, as confirmation" problem={atName}>
           <input name="confirmation" required={true} maxLength={256} autocomplete="off" spellcheck={false} />
         </Field>
       </ActionForm>
@@ -106,7 +106,7 @@ export const Organization = () => {
       <h2>Organization</h2>
       <Problem error={known.error} />
       {known.answer === undefined ? null : <Name key={known.answer.version} account={known.answer} />}
-      <h2>How long records are kept</h2>
+      <h2>Retention</h2>
       <Problem error={retention.error} />
       {retention.answer === undefined ? null : (
         <RetentionForm key={JSON.stringify(retention.answer)} retention={retention.answer} />

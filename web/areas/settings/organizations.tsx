@@ -23,15 +23,15 @@ const Create = () => {
     const made = await action.run({ body: { name: String(new FormData(form).get('organization')) } });
     if (made === undefined) return;
     form.reset();
-    setMessage('It was made, and you are its owner.');
+    setMessage('The organization was created. You are its owner.');
     // The account menu also lists it.
     openSession();
     refresh();
   };
   return (
-    <ActionForm action={action} label="Make another organization" onSubmit={create} message={message}>
+    <ActionForm action={action} label="Create organization" onSubmit={create} message={message}>
       <label>
-        Its name <input name="organization" required={true} maxLength={256} autocomplete="off" />
+        Organization name <input name="organization" required={true} maxLength={256} autocomplete="off" />
       </label>
     </ActionForm>
   );
@@ -48,10 +48,10 @@ export const Organizations = () => {
           <li key={id}>
             <bdi>{shownText(name)}</bdi>, as {role}, since {shownMoment(createdAt).slice(0, 10)}:{' '}
             {current ? (
-              <b>this one</b>
+              <b>current</b>
             ) : (
               <button type="button" class="plain" onClick={() => void goTo(id)}>
-                Go there<span class="sr-only">: {shownText(name)}</span>
+                Switch<span class="sr-only">: {shownText(name)}</span>
               </button>
             )}
           </li>

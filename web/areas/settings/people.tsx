@@ -49,7 +49,7 @@ const AllRoles = () => {
   const { answer } = useQuery(rolesCall, {});
   return (
     <details>
-      <summary>What each role may do</summary>
+      <summary>Permissions of each role</summary>
       <dl>
         {answer?.items.map(({ id, summary }) => (
           <div key={id}>
@@ -82,7 +82,7 @@ const Change = ({ member }: { readonly member: Member }) => {
     <div class="act">
       <Roles name="role" value={role} onChange={(next) => void to({ role: next })} />
       <button type="button" class="plain" onClick={() => void to({ disabled: !disabled })}>
-        {disabled ? 'Let in again' : 'Keep out'}
+        {disabled ? 'Enable' : 'Keep out'}
       </button>
       {multiFactor ? (
         <button type="button" class="plain" onClick={() => void resetting.run({ params }).then(refresh)}>
@@ -100,9 +100,9 @@ const Change = ({ member }: { readonly member: Member }) => {
 export const People = listed({
   title: 'People',
   call: callOf<Filtered<typeof listUsers>>('GET', '/api/users'),
-  search: 'part of a name or address',
+  search: 'Search by name or address',
   Tools: AllRoles,
-  nothing: 'There are no such people.',
+  nothing: 'No users found.',
   keyOf: ({ id }) => id,
   one: { call: callOf<typeof getUser>('GET', '/api/users/{id}'), label: 'Person' },
   columns: {
@@ -159,7 +159,7 @@ const Withdraw = ({ id, email }: { readonly id: string; readonly email: string }
   return (
     <>
       <button type="button" class="plain" onClick={() => void action.run({ params: { id } }).then(refresh)}>
-        Withdraw<span class="sr-only"> the invitation of {email}</span>
+        Revoke<span class="sr-only"> the invitation of {email}</span>
       </button>
       <Problem error={action.error.value} />
     </>
@@ -170,7 +170,7 @@ export const Invitations = listed({
   title: 'Invitations',
   call: callOf<Filtered<typeof listInvitations>>('GET', '/api/users/invitations'),
   Tools: Invite,
-  nothing: 'Nobody is invited.',
+  nothing: 'No pending invitations.',
   keyOf: ({ id }) => id,
   columns: {
     Address: ({ email }) => email,

@@ -20,14 +20,14 @@ type Severity = Mail['minimumSeverity'];
 
 const events: Readonly<Record<Event, string>> = {
   'alert-firing': 'an alert fires',
-  'alert-resolved': 'an alert is over',
+  'alert-resolved': 'an alert is resolved',
   'incident-opened': 'an incident is opened',
   'incident-resolved': 'an incident is resolved',
-  'slo-burning': 'the budget of an objective burns',
+  'slo-burning': 'the error budget of an SLO burns',
   'check-failing': 'a check fails',
-  'check-recovered': 'a check works again',
-  'quota-near': 'a quota is nearly used up',
-  'weekly-summary': 'once a week, a summary',
+  'check-recovered': 'a check recovers',
+  'quota-near': 'a quota is nearly reached',
+  'weekly-summary': 'weekly summary',
 };
 const severities: Readonly<Record<Severity, string>> = { info: 'info', warning: 'warning', critical: 'critical' };
 
@@ -50,9 +50,9 @@ const Form = ({ project, before }: { readonly project: Project; readonly before:
   };
   return (
     <div class="form">
-      <CheckInput label="Mail is sent" value={written.enabled} onChange={(enabled) => set({ enabled })} />
+      <CheckInput label="Send email" value={written.enabled} onChange={(enabled) => set({ enabled })} />
       <LinesInput
-        label="To, an address a line"
+        label="Recipients, one address per line"
         value={lines}
         problem={error.value?.at('recipients')}
         onChange={setLines}
@@ -65,7 +65,7 @@ const Form = ({ project, before }: { readonly project: Project; readonly before:
         onChange={(chosen) => set({ events: chosen.filter(isEvent) })}
       />
       <ChoiceInput
-        label="Alerts and incidents from this severity on"
+        label="Minimum severity of alerts and incidents"
         value={written.minimumSeverity}
         problem={error.value?.at('minimumSeverity')}
         options={severities}
@@ -73,7 +73,7 @@ const Form = ({ project, before }: { readonly project: Project; readonly before:
       />
       <div class="act">
         <button type="button" disabled={action.isRunning.value} onClick={() => void save()}>
-          Save who gets mail
+          Save recipients
         </button>
         <Problem error={error.value} />
       </div>
@@ -84,7 +84,7 @@ const Form = ({ project, before }: { readonly project: Project; readonly before:
 const MailDetails = ({ of: { enabled, recipients, events: chosen, minimumSeverity } }: { readonly of: Mail }) => (
   <Fields
     values={{
-      'mail is sent': enabled ? 'yes' : 'no',
+      'email enabled': enabled ? 'yes' : 'no',
       to: recipients.join(', ') || 'nobody',
       when: chosen.map((event) => events[event]).join(', '),
       'from severity': minimumSeverity,
@@ -96,7 +96,7 @@ export const ProjectMail = ({ project }: { readonly project: Project }) => {
   const { answer, error } = useQuery(readCall, { params: { id: project.id } });
   return (
     <>
-      <h3>Mail</h3>
+      <h3>Email</h3>
       <Problem error={error} />
       {answer === undefined ? null : may(setCall) ? (
         <Form key={JSON.stringify([answer, project.version])} project={project} before={answer} />

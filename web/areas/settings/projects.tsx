@@ -48,7 +48,7 @@ const Form = ({ before }: { readonly before: Project | undefined }) => {
         problem={wrong('name')}
         onChange={(name) => setWritten({ ...written, name })}
       />
-      <Field label="What it is" problem={wrong('description')}>
+      <Field label="Description" problem={wrong('description')}>
         <textarea
           rows={4}
           maxLength={4096}
@@ -59,7 +59,7 @@ const Form = ({ before }: { readonly before: Project | undefined }) => {
       </Field>
       <div class="act">
         <button type="button" disabled={isRunning} onClick={() => void save(written)}>
-          {before === undefined ? 'Create the project' : 'Save the project'}
+          {before === undefined ? 'Create project' : 'Save project'}
         </button>
         <Problem error={error} />
       </div>
@@ -84,12 +84,12 @@ const Rotate = ({ project: { id, ingestKeyId } }: { readonly project: Project })
     <>
       <ActionForm
         action={action}
-        label={ingestKeyId === null ? 'Make an ingest key' : 'Rotate the ingest key'}
+        label={ingestKeyId === null ? 'Create ingest key' : 'Rotate ingest key'}
         onSubmit={rotate}
       >
         {ingestKeyId === null ? null : (
           <label>
-            Hours that the old one still works{' '}
+            Overlap (hours) in which the old key still works{' '}
             <input name="hours" type="number" min={0} max={2160} required={true} defaultValue="24" />
           </label>
         )}
@@ -105,7 +105,9 @@ const KeysOf = ({ project }: { readonly project: Project }) => {
     <>
       <h3>Keys</h3>
       <Problem error={error} />
-      {answer?.items.length === 0 ? <p class="soft">Nothing can send to it yet: it has no key.</p> : null}
+      {answer?.items.length === 0 ? (
+        <p class="soft">This project has no ingest key, so it cannot receive data.</p>
+      ) : null}
       <ul>
         {answer?.items.map(({ id, name, prefix, state, lastUsedAt }) => (
           <li key={id}>
@@ -127,10 +129,10 @@ const Details = ({ item }: { readonly item: Project }) => (
     <Fields values={{ id: item.id, made: shownMoment(item.createdAt), changed: shownMoment(item.updatedAt) }} />
     <ul class="links">
       <li>
-        <Link to={toArea('/services', { project: item.id })}>Its services</Link>
+        <Link to={toArea('/services', { project: item.id })}>Services</Link>
       </li>
       <li>
-        <Link to={toArea('/logs', { project: item.id })}>Its logs</Link>
+        <Link to={toArea('/logs', { project: item.id })}>Logs</Link>
       </li>
     </ul>
     {may(keysCall) ? <KeysOf project={item} /> : null}
@@ -141,8 +143,8 @@ const Details = ({ item }: { readonly item: Project }) => (
 const List = listed({
   title: 'Projects',
   call: listOf<typeof projectResource>('/api/projects'),
-  search: 'words of a name',
-  nothing: 'There are no such projects.',
+  search: 'Search by name',
+  nothing: 'No projects yet.',
   keyOf: ({ id }) => id,
   columns: {
     Project: ({ name }) => name,

@@ -31,7 +31,7 @@ const Create = () => {
     refresh();
   };
   return (
-    <ActionForm action={action} label="Create a service account" onSubmit={run}>
+    <ActionForm action={action} label="Create service account" onSubmit={run}>
       <label>
         Name <input name="name" required={true} maxLength={256} autocomplete="off" />
       </label>
@@ -70,7 +70,7 @@ const NewToken = ({ id }: { readonly id: string }) => {
     <>
       <ActionForm action={action} label="Make a token" onSubmit={run}>
         <label>
-          For <input name="name" required={true} maxLength={256} autocomplete="off" />
+          Purpose <input name="name" required={true} maxLength={256} autocomplete="off" />
         </label>
         <label>
           Scopes{' '}
@@ -83,12 +83,12 @@ const NewToken = ({ id }: { readonly id: string }) => {
           />
         </label>
         <label>
-          Days it works <input name="days" type="number" min={1} max={365} defaultValue="90" required={true} />
+          Expires after (days) <input name="days" type="number" min={1} max={365} defaultValue="90" required={true} />
         </label>
       </ActionForm>
       {token === '' ? null : (
         <p role="status">
-          The token is shown this once: <code>{token}</code>
+          The token is shown only once: <code>{token}</code>
         </p>
       )}
     </>
@@ -146,7 +146,7 @@ const OpenAccount = ({
         ))}
       </ul>
       <button type="button" class="plain" onClick={() => void remove()}>
-        Delete this account
+        Delete account
       </button>
     </SidePanel>
   );
@@ -155,15 +155,15 @@ const OpenAccount = ({
 export const ServiceAccounts = listed({
   title: 'Service accounts',
   call: callOf<Listed>('GET', '/api/service-accounts'),
-  search: 'part of a name',
+  search: 'Search by name',
   Tools: Create,
-  nothing: 'There are no service accounts.',
+  nothing: 'No service accounts yet.',
   keyOf: ({ id }) => id,
   one: { call: readingOf<typeof serviceAccountResource>('/api/service-accounts/{id}'), label: 'Service account' },
   columns: {
     Name: ({ name }) => name,
     Role: ({ role }) => role,
-    State: ({ disabled }) => (disabled ? <span class="text-error">its tokens are refused</span> : 'active'),
+    State: ({ disabled }) => (disabled ? <span class="text-error">disabled</span> : 'active'),
     Made: ({ createdAt }) => shownMoment(createdAt).slice(0, 16),
   },
   Open: OpenAccount,

@@ -25,7 +25,7 @@ const Audit = listed({
   call: callOf<typeof listAuditRecords>('GET', '/api/audit'),
   isRanged: true,
   filters: ['actor', 'action', 'resourceType', 'resourceId'],
-  nothing: 'Nothing was changed in this range.',
+  nothing: 'No changes in this range.',
   keyOf: ({ id }) => id,
   columns: {
     Number: ({ sequence }) => sequence,
@@ -71,6 +71,6 @@ export const Settings = partsOf('Settings', [
     View: later(async () => (await import('./identity-provider.tsx')).IdentityProvider),
   },
   { name: 'audit', title: 'Audit log', View: Audit },
-  { name: 'contacts', title: 'How you are paged', View: later(async () => (await import('./contacts.tsx')).Contacts) },
-  { name: 'you', title: 'How you sign in', View: later(async () => (await import('./you.tsx')).You) },
+  { name: 'contacts', title: 'Notification rules', View: later(async () => (await import('./contacts.tsx')).Contacts) },
+  { name: 'you', title: 'Security', View: later(async () => (await import('./you.tsx')).You) },
 ]);

@@ -72,13 +72,13 @@ export const UsageOverTime = () => {
       {answer === undefined || drawn === undefined ? null : (
         <>
           <Lines
-            title={`Bytes for each ${answer.by}`}
+            title={`Bytes by ${answer.by}`}
             unit="By"
             steps={drawn.times}
             stepMs={stepMs[answer.step]}
             lines={drawn.lines}
           />
-          {answer.excluded === 0 ? null : <p class="soft">Without {answer.excluded} that sent less.</p>}
+          {answer.excluded === 0 ? null : <p class="soft">Not shown: {answer.excluded} with less data.</p>}
         </>
       )}
       <Freshness of={queryState} />

@@ -49,7 +49,7 @@ const SetQuotas = ({ quotas }: { readonly quotas: Quotas }) => {
       {windows.flatMap((window) =>
         Object.entries(thresholds).map(([name, title]) => (
           <label key={`${window} ${name}`}>
-            A {window}: {title} (GiBy){' '}
+            A {window}: {title} (GiB){' '}
             <input
               name={`${window} ${name}`}
               inputMode="decimal"
@@ -102,16 +102,7 @@ export const Usage = () => {
               {bytes(answer.today.limitBytes)}.
             </p>
             <table class="figures">
-              <Heads
-                columns={[
-                  'Signal',
-                  'Records',
-                  'Bytes',
-                  'Landed records',
-                  'Dead letters',
-                  'Bytes at the end of the period',
-                ]}
-              />
+              <Heads columns={['Signal', 'Records', 'Bytes', 'Landed records', 'Dead letters', 'Projected bytes']} />
               <tbody>
                 {Object.entries({ ...answer.signals, total: answer.total }).map(([name, volume]) => (
                   <tr key={name}>
@@ -132,11 +123,7 @@ export const Usage = () => {
         <Problem error={known.error} />
         {known.answer === undefined ? null : (
           <>
-            {known.answer.states.length === 0 ? (
-              <p class="soft">There is none: nothing is refused for its amount.</p>
-            ) : (
-              <QuotaStates quotas={known.answer} />
-            )}
+            {known.answer.states.length === 0 ? <p class="soft">No quotas.</p> : <QuotaStates quotas={known.answer} />}
             {may(setCall) ? <SetQuotas key={JSON.stringify(known.answer.day)} quotas={known.answer} /> : null}
           </>
         )}

@@ -71,23 +71,26 @@ const Password = () => {
     const answer = await action.run({ body });
     if (answer === undefined) return;
     form.reset();
-    setMessage(`It was changed. Other sessions that were ended: ${answer.endedSessions}.`);
+    setMessage(`The password was changed. Other sessions ended: ${answer.endedSessions}.`);
     refresh();
   };
   return (
-    <ActionForm action={action} label="Change the password" onSubmit={run} message={message}>
+    <ActionForm action={action} label="Change password" onSubmit={run} message={message}>
       {/* So that password managers can identify the account. */}
       <input hidden={true} autocomplete="username" readOnly={true} value={session.value?.user.email} />
       <Secret label="Your password" name="currentPassword" />
-      <Secret label="The new one" name="newPassword" isNew={true} />
-      <Code label="Code, where a second factor is on" isRequired={false} />
+      <Secret label="New password" name="newPassword" isNew={true} />
+      <Code label="Code (if two-factor authentication is on)" isRequired={false} />
     </ActionForm>
   );
 };
 
 const RecoveryCodes = ({ codes }: { readonly codes: readonly string[] }) => (
   <div role="status">
-    <p>It is on. Each of these codes takes the place of the authenticator once. They are shown now and never again:</p>
+    <p>
+      Two-factor authentication is on. Each recovery code replaces the authenticator once. The codes are shown only
+      once:
+    </p>
     <ul>
       {codes.map((code) => (
         <li key={code}>
@@ -106,8 +109,12 @@ const SetUp = () => {
   if (codes !== undefined) return <RecoveryCodes codes={codes} />;
   if (enrolled === undefined)
     return (
-      <ActionForm action={enrolling} label="Set one up" onSubmit={async () => setEnrolled(await enrolling.run({}))}>
-        <p>An app such as an authenticator on your phone, which shows a new code every 30 seconds.</p>
+      <ActionForm
+        action={enrolling}
+        label="Set up two-factor authentication"
+        onSubmit={async () => setEnrolled(await enrolling.run({}))}
+      >
+        <p>Use an authenticator app on your phone, which shows a new code every 30 seconds.</p>
       </ActionForm>
     );
   const confirm = async (form: HTMLFormElement): Promise<void> => {
@@ -117,11 +124,11 @@ const SetUp = () => {
   return (
     <>
       <p>
-        Let the app read this picture, or type <code>{enrolled.secret}</code> into it.
+        Scan this QR code with the app, or enter <code>{enrolled.secret}</code> in the app.
       </p>
       <img class="qr" src={enrolled.qrCode} alt="QR code of the secret" />
-      <ActionForm action={confirming} label="Turn it on" onSubmit={confirm}>
-        <Code label="The code that it shows" />
+      <ActionForm action={confirming} label="Turn on" onSubmit={confirm}>
+        <Code label="Code from the app" />
       </ActionForm>
     </>
   );
@@ -138,19 +145,20 @@ const MultiFactorSettings = () => {
   };
   const turnOff = async (form: HTMLFormElement): Promise<void> => {
     const { code = '', password = '' } = typedIn(form);
-    if ((await disabling.run({ body: { code, password } })) !== undefined) setMessage('It is off.');
+    if ((await disabling.run({ body: { code, password } })) !== undefined)
+      setMessage('Two-factor authentication is off.');
     form.reset();
   };
   return (
     <details>
-      <summary>Where it is on: new recovery codes, or turn it off</summary>
-      <ActionForm action={renewing} label="Make new recovery codes" onSubmit={renew}>
-        <Code label="Code for new ones" />
+      <summary>Manage two-factor authentication</summary>
+      <ActionForm action={renewing} label="Create new recovery codes" onSubmit={renew}>
+        <Code label="Code to create recovery codes" />
       </ActionForm>
       {codes === undefined ? null : <RecoveryCodes codes={codes} />}
-      <ActionForm action={disabling} label="Turn it off" onSubmit={turnOff} message={message}>
-        <Secret label="Password to turn it off" name="password" />
-        <Code label="Code to turn it off" />
+      <ActionForm action={disabling} label="Turn off" onSubmit={turnOff} message={message}>
+        <Secret label="Password to turn off" name="password" />
+        <Code label="Code to turn off" />
       </ActionForm>
     </details>
   );
@@ -166,7 +174,7 @@ const End = ({ of: { id, lastUsedAt } }: { readonly of: SignedIn }) => {
   return (
     <>
       <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void end()}>
-        End it<span class="sr-only"> last used {shownMoment(lastUsedAt)}</span>
+        End session<span class="sr-only"> last used {shownMoment(lastUsedAt)}</span>
       </button>
       <Problem error={action.error.value} />
     </>
@@ -177,9 +185,9 @@ const Sessions = ({ items }: { readonly items: readonly SignedIn[] }) => (
   <ul class="sessions">
     {items.map((one) => (
       <li key={one.id}>
-        <bdi>{shownText(one.userAgent)}</bdi> from {one.address}, in <bdi>{shownText(one.tenant.name)}</bdi>, begun{' '}
+        <bdi>{shownText(one.userAgent)}</bdi> from {one.address}, in <bdi>{shownText(one.tenant.name)}</bdi>, started{' '}
         {shownMoment(one.createdAt).slice(0, 16)}, last used {shownMoment(one.lastUsedAt).slice(0, 16)}:{' '}
-        {one.current ? <b>this one</b> : <End of={one} />}
+        {one.current ? <b>current session</b> : <End of={one} />}
       </li>
     ))}
   </ul>
@@ -189,13 +197,13 @@ export const You = () => {
   const queryState = useQuery(sessionsCall, { query: {} });
   return (
     <>
-      <Scrolled class="scrolled" label="How you sign in">
+      <Scrolled class="scrolled" label="Security">
         <h2>Password</h2>
         <Password />
-        <h2>Second factor</h2>
+        <h2>Two-factor authentication</h2>
         <SetUp />
         <MultiFactorSettings />
-        <h2>Where you are signed in</h2>
+        <h2>Active sessions</h2>
         <Problem error={queryState.error} />
         <Sessions items={queryState.answer?.items ?? []} />
         <Organizations />

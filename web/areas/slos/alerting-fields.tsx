@@ -6,7 +6,7 @@ import type { Alerting, WrongAt } from './calls.ts';
 type Rule = NonNullable<Alerting['rules']>[number];
 
 const at = 'query.alerting';
-const severities = { page: 'it pages', ticket: 'it is a ticket' } as const;
+const severities = { page: 'it pages', ticket: 'ticket' } as const;
 const defaultRule: Rule = { severity: 'page', rate: 14.4, long: '1h', short: '5m' };
 
 const RuleFields = ({
@@ -25,36 +25,36 @@ const RuleFields = ({
   const problem = (field: keyof Rule): string | undefined => wrong(`${at}.rules.${index}.${field}`);
   return (
     <fieldset>
-      <legend>Burn rule {index + 1}</legend>
+      <legend>Burn-rate rule {index + 1}</legend>
       <ChoiceInput
-        label="What it does"
+        label="Severity"
         options={severities}
         value={rule.severity}
         problem={problem('severity')}
         onChange={(severity) => onChange({ ...rule, severity })}
       />
       <NumberInput
-        label="Times faster than it may"
+        label="Burn rate"
         value={rule.rate}
         problem={problem('rate')}
         onChange={(rate) => onChange({ ...rule, rate: rate ?? 0 })}
       />
       <TextInput
-        label="Over the long window"
+        label="Long window"
         maxLength={16}
         value={rule.long}
         problem={problem('long')}
         onChange={(long) => onChange({ ...rule, long: long.trim() })}
       />
       <TextInput
-        label="and the short one"
+        label="Short window"
         maxLength={16}
         value={rule.short}
         problem={problem('short')}
         onChange={(short) => onChange({ ...rule, short: short.trim() })}
       />
       <button type="button" class="plain" onClick={onRemove}>
-        Remove burn rule {index + 1}
+        Remove burn-rate rule {index + 1}
       </button>
     </fieldset>
   );
@@ -80,13 +80,13 @@ export const AlertingFields = ({
   };
   return (
     <fieldset>
-      <legend>Alerts when the budget burns</legend>
+      <legend>Burn-rate alerts</legend>
       <CheckInput
-        label="There are such alerts"
+        label="Burn-rate alerts on"
         value={alerting.enabled ?? true}
         onChange={(enabled) => onChange({ ...alerting, enabled })}
       />
-      <CheckInput label="By burn rules of its own, and not the usual ones" value={isOwn} onChange={chooseOwn} />
+      <CheckInput label="Custom burn-rate rules" value={isOwn} onChange={chooseOwn} />
       {own.map((rule, index) => (
         <RuleFields
           key={index}
@@ -99,11 +99,11 @@ export const AlertingFields = ({
       ))}
       {isOwn ? (
         <button type="button" class="plain" onClick={() => setRules([...own, defaultRule])}>
-          Add a burn rule
+          Add burn-rate rule
         </button>
       ) : null}
       <PairsInput
-        label="Labels, one a line"
+        label="Labels, one per line"
         hint="team=shop"
         value={alerting.labels ?? {}}
         problem={wrong(`${at}.labels`)}
@@ -112,14 +112,14 @@ export const AlertingFields = ({
       {(['page', 'ticket'] as const).map((severity) => (
         <PairsInput
           key={severity}
-          label={severity === 'page' ? 'Labels of those that page' : 'Labels of those that are tickets'}
+          label={severity === 'page' ? 'Labels of pages, one per line' : 'Labels of tickets, one per line'}
           value={severityLabels[severity] ?? {}}
           problem={wrong(`${at}.severityLabels.${severity}`)}
           onChange={(labels) => onChange({ ...alerting, severityLabels: { ...severityLabels, [severity]: labels } })}
         />
       ))}
       <PairsInput
-        label="Annotations, one a line"
+        label="Annotations, one per line"
         value={alerting.annotations ?? {}}
         problem={wrong(`${at}.annotations`)}
         onChange={(annotations) => onChange({ ...alerting, annotations })}

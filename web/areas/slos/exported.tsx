@@ -33,7 +33,7 @@ export const Exported = ({ id }: { readonly id: string }) => {
       {answer === undefined || error !== undefined ? null : (
         <>
           <a href={addressOf(exportCall, sent)} download="objective.yaml">
-            Save it as a file
+            Save as a file
           </a>
           <Raw label="OpenSLO" text={answer} />
         </>

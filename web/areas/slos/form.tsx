@@ -27,8 +27,8 @@ const fieldsIn = ({ id: _, version: __, createdAt: ___, updatedAt: ____, status:
 
 const countings: Readonly<Record<(typeof budgetings)[number], string>> = {
   occurrences: 'each event',
-  timeslices: 'each slice of time, which is good or bad',
-  'ratio-timeslices': 'each slice of time by its share of good',
+  timeslices: 'Time slices',
+  'ratio-timeslices': 'Time slices by ratio',
 };
 
 /** Counting method of the SLO: events or time slices. */
@@ -45,7 +45,7 @@ const CountingFields = ({
   const all = { ...query, budgeting };
   return (
     <fieldset>
-      <legend>How it is counted</legend>
+      <legend>Budgeting method</legend>
       <ChoiceInput
         label="What counts"
         options={countings}
@@ -58,14 +58,14 @@ const CountingFields = ({
       />
       {budgeting === 'timeslices' ? (
         <NumberInput
-          label="A slice is good from this share of good on, from 0 to 1"
+          label="Minimum good ratio of a time slice (0 to 1)"
           value={sliceTarget ?? null}
           problem={wrong('query.sliceTarget')}
           onChange={(value) => onChange({ ...all, sliceTarget: value ?? 0 })}
         />
       ) : null}
       <TextInput
-        label="A slice of time is"
+        label="Slice length"
         hint="Whole minutes that divide the window: 1m, 5m, 1h"
         maxLength={16}
         value={query.slice ?? '1m'}
@@ -73,7 +73,7 @@ const CountingFields = ({
         onChange={(text) => onChange({ ...all, slice: text.trim() })}
       />
       <NumberInput
-        label="Fewer events than this say nothing (empty: more than one bad event is wanted)"
+        label="Minimum events (empty: at least two bad events)"
         value={minimumEvents ?? null}
         problem={wrong('query.minimumEvents')}
         onChange={(value) => {
@@ -82,7 +82,7 @@ const CountingFields = ({
         }}
       />
       <CheckInput
-        label="Maintenance is left out"
+        label="Exclude maintenance"
         value={query.excludeMaintenance ?? false}
         onChange={(excludeMaintenance) => onChange({ ...all, excludeMaintenance })}
       />
@@ -100,7 +100,7 @@ export const SloForm = ({ before }: { readonly before: Slo | undefined }) => {
     <div class="form">
       <TextInput label="Name" value={written.name} problem={wrong('name')} onChange={(name) => set({ name })} />
       <TextInput
-        label="What it promises"
+        label="Description"
         maxLength={4096}
         value={written.description ?? ''}
         problem={wrong('description')}
@@ -114,14 +114,14 @@ export const SloForm = ({ before }: { readonly before: Slo | undefined }) => {
         onChange={(kind) => set(convertSli(written, kind))}
       />
       <TextInput
-        label={query.sli === undefined ? 'Service' : 'Service that it is about (empty: none)'}
+        label={query.sli === undefined ? 'Service' : 'Service (empty: none)'}
         value={written.service ?? ''}
         problem={wrong('service')}
         onChange={(service) => set({ service })}
       />
       {written.type === 'latency' && query.sli === undefined ? (
         <NumberInput
-          label="Fast enough is up to so many milliseconds"
+          label="Latency threshold (ms)"
           value={written.latencyThresholdMs ?? null}
           problem={wrong('latencyThresholdMs')}
           onChange={(latencyThresholdMs) => set({ latencyThresholdMs })}
@@ -131,7 +131,7 @@ export const SloForm = ({ before }: { readonly before: Slo | undefined }) => {
         <SliFields sli={query.sli} wrong={wrong} onChange={(sli) => setQuery({ ...query, sli })} />
       )}
       <NumberInput
-        label="Target: percent that must be good"
+        label="Target %"
         value={written.targetPct ?? null}
         problem={wrong('targetPct')}
         onChange={(value) => set({ targetPct: value ?? 0 })}
@@ -152,10 +152,10 @@ export const SloForm = ({ before }: { readonly before: Slo | undefined }) => {
         wrong={wrong}
         onChange={(alerting) => setQuery({ ...query, alerting })}
       />
-      <CheckInput label="It is measured" value={written.enabled ?? true} onChange={(enabled) => set({ enabled })} />
+      <CheckInput label="Enabled" value={written.enabled ?? true} onChange={(enabled) => set({ enabled })} />
       <div class="act">
         <button type="button" disabled={isRunning} onClick={() => void save(written)}>
-          {before === undefined ? 'Create the objective' : 'Save the objective'}
+          {before === undefined ? 'Create SLO' : 'Save SLO'}
         </button>
         <Problem error={error} />
       </div>

@@ -23,7 +23,7 @@ export const Import = () => {
   };
   return (
     <>
-      <p>Objectives of OpenSLO, Sloth or Pyrra. One that has the name of an objective here changes it.</p>
+      <p>SLOs in the format of OpenSLO, Sloth or Pyrra. An SLO with the name of an existing SLO updates it.</p>
       <ImportForm language="YAML" accept=".yaml,.yml" action={action} run={run} />
     </>
   );

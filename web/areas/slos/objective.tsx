@@ -29,7 +29,7 @@ const BurnRate = ({ id }: { readonly id: string }) => {
       <h3>Burn rate over {answer?.window ?? '1h'}</h3>
       <Problem error={error} />
       {items.length === 0 ? (
-        <p class="soft">There are no values in this range.</p>
+        <p class="soft">No values in this range.</p>
       ) : (
         <Lines
           title="Burn rate"
@@ -49,14 +49,18 @@ const Forecast = ({ id }: { readonly id: string }) => {
   });
   if (answer === undefined) return <Problem error={error} />;
   const { runsOutAt, interval, breachChance, reason } = answer;
-  if (reason !== null) return <p class="soft">When the budget runs out is not known: {shownText(reason)}</p>;
+  if (reason !== null) return <p class="soft">No estimate of budget exhaustion: {shownText(reason)}</p>;
   return (
     <p>
-      {runsOutAt === null ? 'The budget lasts.' : `The budget runs out at ${shownMoment(runsOutAt)}.`}
+      {runsOutAt === null
+        ? 'The budget is not expected to run out.'
+        : `The budget runs out at ${shownMoment(runsOutAt)}.`}
       {interval === null
         ? ''
-        : ` In 80 of 100 cases between ${shownMoment(interval.from) || 'later'} and ${shownMoment(interval.to) || 'later'}.`}
-      {breachChance === null ? '' : ` That it runs out within the window: ${Math.round(100 * breachChance)} of 100.`}
+        : ` 80 % interval: ${shownMoment(interval.from) || 'later'} to ${shownMoment(interval.to) || 'later'}.`}
+      {breachChance === null
+        ? ''
+        : ` Probability of exhaustion within the window: ${Math.round(100 * breachChance)} %.`}
     </p>
   );
 };
@@ -71,14 +75,14 @@ const SloStatus = ({ of: answer, targetPct }: { readonly of: Status; readonly ta
         good: shownValue(answer.good, ''),
         'of all': shownValue(answer.total, ''),
         'budget left': `${shownValue(answer.budget.remaining, '')} of ${shownValue(answer.budget.total, '')}${answer.budget.remainingPct === null ? '' : ` (${answer.budget.remainingPct.toFixed(1)} %)`}`,
-        'measured up to': shownMoment(answer.measuredUpTo),
+        'measured until': shownMoment(answer.measuredUpTo),
         coverage: share(answer.coverage),
         window: `${shownMoment(answer.window.from)} to ${shownMoment(answer.window.to)}`,
       }}
     />
-    <h3>How fast the budget is spent</h3>
+    <h3>Burn rate</h3>
     <table class="figures">
-      <Heads columns={['Over', 'Times faster than it may', 'Good', 'Of all']} />
+      <Heads columns={['Over', 'Burn rate', 'Good', 'Of all']} />
       <tbody>
         {answer.burnRates.map(({ window, rate, good, total }) => (
           <tr key={window}>
@@ -101,7 +105,7 @@ export const Details = ({ item }: { readonly item: Slo }) => {
   return (
     <>
       <Problem error={error} />
-      {enabled === false ? <p class="text-warn">It is switched off: it is not measured, and has no alerts.</p> : null}
+      {enabled === false ? <p class="text-warn">This SLO is disabled: it is not measured and has no alerts.</p> : null}
       <p>{shownText(description, { lines: true })}</p>
       {service === undefined || service === '' ? null : (
         <ul class="links">

@@ -20,14 +20,14 @@ const severities: Readonly<Record<Severity, string>> = {
   error: 'error',
   critical: 'critical',
 };
-const occasions = { left: 'less of the budget is left than', burns: 'it burns at this rate or faster' } as const;
+const occasions = { left: 'budget remaining below', burns: 'burn rate at least' } as const;
 
 const empty: Step = { name: '', budgetRemainingBelow: 25, severity: 'warning', labels: {}, freeze: false };
 
 const holdsWhere = ({ budgetRemainingBelow, burnRate, window }: Step): string =>
   budgetRemainingBelow === undefined
-    ? `it burns ${burnRate} times faster than it may over ${window}`
-    : `less than ${budgetRemainingBelow} % of the budget is left`;
+    ? `the burn rate over ${window} is at least ${burnRate}`
+    : `less than ${budgetRemainingBelow} % of the budget remains`;
 
 const StepFields = ({
   step,
@@ -57,7 +57,7 @@ const StepFields = ({
         onChange={(name) => set({ name })}
       />
       <ChoiceInput
-        label="It holds where"
+        label="Condition"
         options={occasions}
         value={occasion}
         problem={undefined}
@@ -69,7 +69,7 @@ const StepFields = ({
       />
       {occasion === 'left' ? (
         <NumberInput
-          label="Percent of the budget"
+          label="Budget remaining (%)"
           isSigned={true}
           value={budgetRemainingBelow ?? null}
           problem={at('budgetRemainingBelow')}
@@ -78,7 +78,7 @@ const StepFields = ({
       ) : (
         <>
           <NumberInput
-            label="Times faster than it may"
+            label="Minimum burn rate"
             value={burnRate ?? null}
             problem={at('burnRate')}
             onChange={(value) => set({ burnRate: value ?? 0 })}
@@ -93,24 +93,20 @@ const StepFields = ({
         </>
       )}
       <ChoiceInput
-        label="Severity of its alert"
+        label="Alert severity"
         options={severities}
         value={step.severity}
         problem={at('severity')}
         onChange={(severity) => set({ severity })}
       />
       <PairsInput
-        label="Labels of its alert, one a line"
+        label="Alert labels, one per line"
         hint="team=shop"
         value={step.labels}
         problem={at('labels')}
         onChange={(labels) => set({ labels })}
       />
-      <CheckInput
-        label="Nothing is to be deployed while it holds"
-        value={step.freeze}
-        onChange={(freeze) => set({ freeze })}
-      />
+      <CheckInput label="Freeze deployments while active" value={step.freeze} onChange={(freeze) => set({ freeze })} />
       <button type="button" class="plain" onClick={onRemove}>
         Remove step {index + 1}
       </button>
@@ -146,14 +142,14 @@ const Edit = ({ id, of, onDone }: { readonly id: string; readonly of: Policy; re
         class="plain"
         onClick={() => setSteps([...steps, [1 + Math.max(-1, ...steps.map(([key]) => key)), empty]])}
       >
-        Add a step
+        Add step
       </button>
       <div class="act">
         <button type="button" disabled={action.isRunning.value} onClick={() => void save()}>
-          Save the policy
+          Save policy
         </button>
         <button type="button" class="plain" onClick={onDone}>
-          Leave it as it was
+          Cancel
         </button>
         <Problem error={error} />
       </div>
@@ -162,7 +158,7 @@ const Edit = ({ id, of, onDone }: { readonly id: string; readonly of: Policy; re
 };
 
 const holding = (holds: boolean | null | undefined): string =>
-  holds === undefined || holds === null ? '' : holds ? ' It holds now.' : ' It does not hold now.';
+  holds === undefined || holds === null ? '' : holds ? ' Active.' : ' Inactive.';
 
 export const PolicyPart = ({ id, status }: { readonly id: string; readonly status: Status | undefined }) => {
   const { answer, error } = useQuery(policyCall, { params: { id } });
@@ -170,27 +166,27 @@ export const PolicyPart = ({ id, status }: { readonly id: string; readonly statu
   const holds = new Map(status?.policy?.steps.map((step) => [step.name, step.isMet]));
   return (
     <>
-      <h3>What is done when the budget runs low</h3>
+      <h3>Error budget policy</h3>
       <Problem error={error} />
       {answer === undefined ? null : isEdited ? (
         <Edit key={answer.version} id={id} of={answer} onDone={() => setEdited(false)} />
       ) : (
         <>
-          {answer.steps.length === 0 ? <p class="soft">Nothing is said: it has no error-budget policy.</p> : null}
+          {answer.steps.length === 0 ? <p class="soft">No error budget policy.</p> : null}
           <ul>
             {answer.steps.map((step) => (
               <li key={step.name} class={holds.get(step.name) === true ? 'text-error' : ''}>
-                <b>{shownText(step.name)}</b>: where {holdsWhere(step)}, an alert of severity {step.severity}
-                {step.freeze ? ', and nothing is to be deployed' : ''}.{holding(holds.get(step.name))}
+                <b>{shownText(step.name)}</b>: if {holdsWhere(step)}, an alert of severity {step.severity}
+                {step.freeze ? ', deployments frozen' : ''}.{holding(holds.get(step.name))}
               </li>
             ))}
           </ul>
           {may(setPolicyCall) ? (
             <button type="button" class="plain" onClick={() => setEdited(true)}>
-              Write the policy
+              Edit policy
             </button>
           ) : (
-            <p class="soft">{explainDenial(setPolicyCall, 'Writing its policy')}</p>
+            <p class="soft">{explainDenial(setPolicyCall, 'Editing the error budget policy')}</p>
           )}
         </>
       )}

@@ -39,7 +39,7 @@ export const Report = ({ id }: { readonly id: string }) => {
       <Problem error={error} />
       {answer === undefined ? null : (
         <>
-          <p class="soft">On the clock of {answer.timeZone}. What has settled is frozen: it is told again as it was.</p>
+          <p class="soft">Time zone: {answer.timeZone}. Completed periods are final.</p>
           <Scrolled class="scrolled" label="Report">
             <table class="figures texts">
               <Heads columns={['From', 'Until', 'Target', 'Met', 'Indicator', 'Budget left', 'Incidents', 'Frozen']} />
@@ -62,7 +62,7 @@ export const Report = ({ id }: { readonly id: string }) => {
             </table>
           </Scrolled>
           <a href={addressOf(reportCall, { ...sent, query: { ...sent.query, format: 'csv' } })} download={true}>
-            The same as CSV
+            Download as CSV
           </a>
         </>
       )}

@@ -11,10 +11,10 @@ type Sli = NonNullable<WrittenQuery['sli']>;
 type Operator = (typeof sloOperators)[number];
 
 export const kinds = {
-  availability: 'requests of a service that do not fail',
-  latency: 'requests of a service that are fast enough',
-  ratio: 'what is good of all, by queries',
-  threshold: 'a figure that is to stay on one side of a limit',
+  availability: 'Availability of a service',
+  latency: 'Latency of a service',
+  ratio: 'Ratio of good to total events, by queries',
+  threshold: 'Threshold on an aggregation',
 } as const;
 type Kind = keyof typeof kinds;
 
@@ -51,7 +51,7 @@ const operators: Readonly<Record<Operator, string>> = {
   gt: 'above',
   gte: 'at least',
 };
-const sides = { bad: 'what is bad', good: 'what is good' } as const;
+const sides = { bad: 'bad events', good: 'good events' } as const;
 const titles = { bad: 'Bad', good: 'Good', total: 'All', value: 'The figure' } as const;
 
 export const SliFields = ({
@@ -81,7 +81,7 @@ export const SliFields = ({
       <>
         {renderPart('value')}
         <ChoiceInput
-          label="A slice of time is good where it is"
+          label="A time slice is good if the value is"
           options={operators}
           value={sli.operator ?? 'lte'}
           problem={wrong('query.sli.operator')}
@@ -89,7 +89,7 @@ export const SliFields = ({
         />
         <NumberInput
           label="Limit"
-          hint="In the unit of the figure; durations of spans are nanoseconds"
+          hint="In the unit of the value; span durations are in nanoseconds"
           isSigned={true}
           value={sli.threshold ?? null}
           problem={wrong('query.sli.threshold')}

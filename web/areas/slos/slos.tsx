@@ -14,9 +14,9 @@ const noun = 'objective';
 const List = listed({
   title: 'Objectives',
   call: slosCall,
-  search: 'words of a name',
+  search: 'Search by name',
   sent: { sort: 'name' },
-  nothing: 'There are no objectives.',
+  nothing: 'No SLOs yet.',
   keyOf: ({ id }) => id,
   columns: {
     Objective: ({ name }) => name,

@@ -12,7 +12,7 @@ const periods: Readonly<Record<Calendar['period'], string>> = {
   year: 'a year',
 };
 const lengths: Readonly<Record<Calendar['period'] | '', string>> = {
-  '': 'the last days',
+  '': 'rolling',
   day: 'each day',
   week: 'each week',
   month: 'each month',
@@ -53,9 +53,9 @@ export const WindowFields = ({
   readonly onCalendar: (calendar: Calendar | undefined) => void;
 }) => (
   <fieldset>
-    <legend>Over what</legend>
+    <legend>SLO window</legend>
     <ChoiceInput
-      label="It must hold over"
+      label="Window type"
       options={lengths}
       value={calendar?.period ?? ''}
       problem={wrong('query.calendar.period')}
@@ -65,23 +65,18 @@ export const WindowFields = ({
       }}
     />
     {calendar === undefined ? (
-      <NumberInput
-        label="So many days"
-        value={days}
-        problem={wrong('windowDays')}
-        onChange={(value) => onDays(value ?? 0)}
-      />
+      <NumberInput label="Days" value={days} problem={wrong('windowDays')} onChange={(value) => onDays(value ?? 0)} />
     ) : (
       <>
         <TextInput
-          label="On the clock of"
+          label="Time zone"
           maxLength={64}
           value={calendar.timeZone}
           problem={wrong('query.calendar.timeZone')}
           onChange={(timeZone) => onCalendar({ ...calendar, timeZone })}
         />
         <WallTimeInput
-          label="One of them begins"
+          label="Start of a period"
           value={calendar.startsAt}
           problem={wrong('query.calendar.startsAt')}
           onChange={(startsAt) => onCalendar({ ...calendar, startsAt })}

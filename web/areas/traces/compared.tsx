@@ -42,7 +42,7 @@ const Row = ({ of: { field, value, test, selected, baseline, correlated } }: { r
       )}
       {correlated.length === 0 ? null : (
         <details>
-          <summary>with {correlated.length} others at nearly the same spans</summary>
+          <summary>with {correlated.length} correlated attributes</summary>
           <ul>
             {correlated.map(({ field: other, value: of }) => (
               <li key={`${other} ${of}`}>
@@ -68,7 +68,7 @@ const Differences = ({ of }: { readonly of: Comparison }) => {
   return (
     <>
       <p role="status">
-        {summary} {items.length === 0 ? (reason ?? 'Nothing sets them apart.') : ''}
+        {summary} {items.length === 0 ? (reason ?? 'No attributes differ.') : ''}
       </p>
       {items.length === 0 ? null : (
         <Scrolled class="scrolled" label="Differences">
@@ -101,8 +101,8 @@ export const Compared = () => {
   if (chosen === undefined) return null;
   const { answer, error } = compared.state.value;
   return (
-    <section class="compared" aria-label="The selected spans against the rest">
-      <h2>What sets the selected spans apart</h2>
+    <section class="compared" aria-label="Comparison of the selection with the baseline">
+      <h2>Attributes that differ most</h2>
       <Problem error={error} />
       {answer === undefined ? null : <Differences of={answer} />}
       <Freshness of={compared.state.value} />

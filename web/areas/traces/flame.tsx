@@ -90,7 +90,7 @@ const boxHeight = 24;
 
 /** Returns the text after the name of a call. */
 const restOf = ({ service, spans, failed, ownNs, totalNs }: Call): string =>
-  `${service === '' ? '' : `, ${service}`}, ${spans} spans${failed > 0 ? `, ${failed} failed` : ''}, ${shownDuration(totalNs)}, of that itself ${shownDuration(ownNs)}`;
+  `${service === '' ? '' : `, ${service}`}, ${spans} spans${failed > 0 ? `, ${failed} failed` : ''}, ${shownDuration(totalNs)}, self time ${shownDuration(ownNs)}`;
 
 export const Flame = ({ placed }: { readonly placed: readonly PlacedSpan[] }) => {
   const whole = useMemo(() => mergedOf(placed), [placed]);
@@ -99,10 +99,10 @@ export const Flame = ({ placed }: { readonly placed: readonly PlacedSpan[] }) =>
   const boxes = useMemo(() => boxesOf(from), [from]);
   const rows = Math.max(...boxes.map(({ row }) => row)) + 1;
   return (
-    <Scrolled class="flame" label="Flame graph: how long calls of one name worked together">
+    <Scrolled class="flame" label="Flame graph: total duration of calls by name">
       {zoomed === undefined ? null : (
         <button type="button" class="plain" onClick={() => setZoomed(undefined)}>
-          The whole trace
+          Entire trace
         </button>
       )}
       <div class="boxes" style={{ height: `${rows * boxHeight}px` }}>

@@ -166,8 +166,8 @@ const Numbers = ({ heat: { steps, counts } }: { readonly heat: Heat }) => {
   const shown = cellRows.map((row, index) => ({ row, index })).filter(({ index }) => sum(counts[index] ?? []) > 0);
   return (
     <details>
-      <summary>Numbers</summary>
-      <Scrolled class="numbers" label="Numbers of the durations">
+      <summary>Data table</summary>
+      <Scrolled class="numbers" label="Chart data">
         <table>
           <Heads columns={['From', ...shown.map(({ row }) => nameOf(row))]} />
           <tbody>
@@ -209,12 +209,12 @@ const Between = () => {
   };
   return (
     <div class="toolbar">
-      <span>Hold against the rest:</span>
+      <span>Compare with the rest:</span>
       {choices('at least', 'any', chosen?.atLeast ?? '', (atLeast) => change({ atLeast }))}
       {choices('below', 'any', chosen?.below ?? '', (below) => change({ below }))}
       {chosen === undefined ? null : (
         <button type="button" class="plain" onClick={() => setRegion(undefined)}>
-          Nothing
+          Clear selection
         </button>
       )}
     </div>

@@ -20,14 +20,14 @@ export const HoldAgainst = () => {
       }}
     >
       <label>
-        Hold against{' '}
-        <input name="with" class="field-name" autocomplete="off" spellcheck={false} placeholder="id of a trace" />
+        Compare with{' '}
+        <input name="with" class="field-name" autocomplete="off" spellcheck={false} placeholder="trace id" />
       </label>
       <button type="submit" class="plain">
-        Side by side
+        Compare traces
       </button>
       <span class="problem-text" role="alert">
-        {wrong ? 'An id of a trace has 32 digits and letters from a to f.' : ''}
+        {wrong ? 'A trace id has 32 hexadecimal digits.' : ''}
       </span>
     </form>
   );

@@ -20,8 +20,8 @@ export const OpenSpan = ({ span, onClose }: { readonly span: Span; readonly onCl
           'status message': statusMessage,
           start: shownTime(Date.parse(startTime)),
           duration: shownDuration(durationNs),
-          'without its calls': selfTimeNs === null ? null : shownDuration(selfTimeNs),
-          'what is odd': warnings.join(', '),
+          'self time': selfTimeNs === null ? null : shownDuration(selfTimeNs),
+          anomalies: warnings.join(', '),
           ...span.attributes,
         }}
       />
@@ -45,7 +45,7 @@ export const OpenLog = ({ log, onClose }: { readonly log: TraceLog; readonly onC
     <Raw label="Body" text={textOf(log.body).slice(0, maxShown)} />
     <ul class="links">
       <li>
-        <Link to={toArea('/logs', { search: `traceId:${log.traceId}`, record: log.id })}>It among the logs</Link>
+        <Link to={toArea('/logs', { search: `traceId:${log.traceId}`, record: log.id })}>View in logs</Link>
       </li>
     </ul>
     <Fields values={{ service: log.service, time: shownTime(Date.parse(log.timestamp)), ...log.attributes }} />

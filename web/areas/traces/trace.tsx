@@ -46,11 +46,9 @@ const Repeated = ({ of: { repeatedCalls } }: { readonly of: Trace }) => {
       <Link to={addressWith({ span: firstSpanId })}>
         <bdi>{shownText(name)}</bdi>
       </Link>{' '}
-      <b id="repeated">{number.format(count)} times</b> from one span: {shownDuration(criticalPathNs)} of what the trace
-      waited for.
-      {repeatedCalls.length === 1
-        ? null
-        : ` Other calls are repeated, too: ${number.format(repeatedCalls.length - 1)}.`}
+      <b id="repeated">{number.format(count)} times</b> from one span: {shownDuration(criticalPathNs)} of the critical
+      path.
+      {repeatedCalls.length === 1 ? null : ` Other repeated calls: ${number.format(repeatedCalls.length - 1)}.`}
     </p>
   );
 };
@@ -64,10 +62,8 @@ const Facts = ({ trace }: { readonly trace: Trace }) => {
       <p class="legend">
         {shownTime(Date.parse(trace.startTime))}, <b id="duration">{shownDuration(trace.durationNs)}</b>,{' '}
         <b id="spans">{number.format(trace.spanCount)}</b> spans, {number.format(trace.errorCount)} failed.{' '}
-        {trace.missingParentCount === 0
-          ? null
-          : `${number.format(trace.missingParentCount)} have a parent that is not there. `}
-        {read < trace.spanCount ? <span role="status">{number.format(read)} of them are here. </span> : null}
+        {trace.missingParentCount === 0 ? null : `${number.format(trace.missingParentCount)} have a missing parent. `}
+        {read < trace.spanCount ? <span role="status">{number.format(read)} are loaded. </span> : null}
         <Link to={logsOf(trace)}>Logs of this trace</Link>
       </p>
       <Repeated of={trace} />
@@ -109,12 +105,12 @@ const Find = ({ of: { searchText, at, count, find } }: { readonly of: ReturnType
       }}
     >
       <label>
-        Find{' '}
+        Search spans{' '}
         <input
           type="search"
           data-search
           value={typed}
-          placeholder="part of a name, a service or a value"
+          placeholder="Search by name, service or value"
           onInput={({ currentTarget }) => setTyped(currentTarget.value)}
         />
       </label>
@@ -125,7 +121,7 @@ const Find = ({ of: { searchText, at, count, find } }: { readonly of: ReturnType
         Previous
       </button>
       <span role="status">
-        {searchText === '' ? '' : count === 0 ? 'No span has it.' : `${at + 1} of ${number.format(count)}`}
+        {searchText === '' ? '' : count === 0 ? 'No matching spans.' : `${at + 1} of ${number.format(count)}`}
       </span>
     </form>
   );
@@ -157,7 +153,7 @@ const Spans = ({ trace, isFlame }: { readonly trace: Trace; readonly isFlame: bo
                 );
               }}
             >
-              Fold all
+              Collapse all
             </button>
             <button
               type="button"
@@ -166,7 +162,7 @@ const Spans = ({ trace, isFlame }: { readonly trace: Trace; readonly isFlame: bo
                 folded.value = new Set();
               }}
             >
-              Unfold all
+              Expand all
             </button>
             <label>
               <input
@@ -176,10 +172,10 @@ const Spans = ({ trace, isFlame }: { readonly trace: Trace; readonly isFlame: bo
                   change({ logs: currentTarget.checked ? '' : 'off' }, { replace: true })
                 }
               />{' '}
-              Logs in line
+              Show logs inline
             </label>
             <span>
-              <span class="swatch waited-swatch" /> what the trace waited for
+              <span class="swatch waited-swatch" /> Critical path
             </span>
           </>
         )}
@@ -189,7 +185,7 @@ const Spans = ({ trace, isFlame }: { readonly trace: Trace; readonly isFlame: bo
         <HoldAgainst />
       </div>
       {logs.state.value.answer?.nextCursor == null ? null : (
-        <p class="soft">The last {number.format(maxLogs)} logs stand among the spans.</p>
+        <p class="soft">Only the last {number.format(maxLogs)} logs are shown.</p>
       )}
       <div class={span === undefined && log === undefined ? 'list' : 'list with-record'}>
         {isFlame ? (

@@ -33,7 +33,7 @@ const cellsOf = ({ startTime, durationNs, rootService, rootName, spanCount, erro
 const Listed = () => (
   <Found
     of={list}
-    nothing="No traces were found."
+    nothing="No traces in this range."
     label="Traces"
     class="traces"
     columns={['Start', 'Duration', 'Service', 'Name', 'Spans', 'Failed']}

@@ -50,14 +50,14 @@ const Head = ({ trace, of }: { readonly trace: Trace; readonly of: typeof one })
       </Link>
       , {shownTime(Date.parse(trace.startTime))}, <b>{shownDuration(trace.durationNs)}</b>,{' '}
       {number.format(trace.spanCount)} spans, {number.format(trace.errorCount)} failed.
-      {read < trace.spanCount ? ` ${number.format(read)} of them are here.` : ''}
+      {read < trace.spanCount ? ` ${number.format(read)} are loaded.` : ''}
     </p>
   );
 };
 
 const SideCells = ({ side }: { readonly side: Side | undefined }) =>
   side === undefined ? (
-    <td class="soft">no such call</td>
+    <td class="soft">no matching call</td>
   ) : (
     <td>
       {shownDuration(side.durationNs)}
@@ -101,11 +101,11 @@ const Calls = () => {
           checked={isByDifference}
           onChange={({ currentTarget }) => setByDifference(currentTarget.checked)}
         />{' '}
-        Those that differ most first
+        Sort by largest difference
       </label>
       <Scrolled class="scrolled" label="Calls of both traces">
         <table class="figures texts two">
-          <Heads columns={['Call', 'Here', 'In the other', 'The other took']} />
+          <Heads columns={['Call', 'Here', 'In other trace', 'Duration difference']} />
           <tbody>
             {shown.slice(0, maxCalls).map((call) => (
               <Line key={call.key} call={call} maxDifference={maxDifference} />
@@ -114,7 +114,7 @@ const Calls = () => {
         </table>
         {calls.length > maxCalls ? (
           <p class="soft">
-            The first {number.format(maxCalls)} of {number.format(calls.length)} calls.
+            First {number.format(maxCalls)} of {number.format(calls.length)} calls shown.
           </p>
         ) : null}
       </Scrolled>
@@ -126,8 +126,8 @@ export const TwoTraces = ({ id, withId }: { readonly id: string; readonly withId
   const traces = [useTrace(one, id), useTrace(other, withId)] as const;
   return (
     <div class="logs">
-      <h1 class="sr-only">Two traces side by side</h1>
-      <Link to={addressWith({ with: '' })}>The first one alone</Link>
+      <h1 class="sr-only">Trace comparison</h1>
+      <Link to={addressWith({ with: '' })}>Only the first trace</Link>
       {[one, other].map((each, index) => (
         <div key={index === 0 ? 'one' : 'other'}>
           <Problem error={each.pages.first.state.value.error ?? each.pages.furtherError.value} />

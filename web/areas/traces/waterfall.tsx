@@ -87,7 +87,7 @@ const barCell = ({ span, offsetNs }: PlacedSpan, whole: number, stretches: reado
 
 /** Texts of anomalies of a span */
 const oddities = {
-  'missing-parent': 'its caller is missing',
+  'missing-parent': 'missing parent',
   cycle: 'calls itself',
   'clock-skew': 'clock moved',
 } as const;

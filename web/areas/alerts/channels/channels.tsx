@@ -19,7 +19,7 @@ const fresh = 'new';
 const Remove = ({ of: { id, name, version }, onClose }: { readonly of: Channel; readonly onClose: () => void }) => {
   const [action] = useState(() => new Action(removeChannelCall));
   const remove = async (): Promise<void> => {
-    if (!confirm(`Remove the channel “${name}”?`)) return;
+    if (!confirm(`Delete the channel “${name}”?`)) return;
     if ((await action.run({ params: { id }, ifMatch: version })) === undefined) return;
     onClose();
     refresh();
@@ -27,7 +27,7 @@ const Remove = ({ of: { id, name, version }, onClose }: { readonly of: Channel; 
   return (
     <>
       <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void remove()}>
-        Remove
+        Delete
       </button>
       <Problem error={action.error.value} />
     </>
@@ -36,7 +36,8 @@ const Remove = ({ of: { id, name, version }, onClose }: { readonly of: Channel; 
 
 const Change = ({ of, onClose }: { readonly of: Channel; readonly onClose: () => void }) => {
   const [isEdited, setEdited] = useState(false);
-  if (!may(testChannelCall)) return <p class="soft">{explainDenial(testChannelCall, 'Changing and trying it')}</p>;
+  if (!may(testChannelCall))
+    return <p class="soft">{explainDenial(testChannelCall, 'Editing and testing a channel')}</p>;
   if (isEdited) return <ChannelEditor of={of} onSaved={() => setEdited(false)} />;
   return (
     <div class="act">
@@ -65,12 +66,12 @@ const OpenChannel = ({
   ) : (
     <SidePanel label="Channel" title={item?.name ?? id} onClose={onClose}>
       {item === undefined ? (
-        <p class="soft">It is not in this list.</p>
+        <p class="soft">This channel is not in the list.</p>
       ) : (
         <>
           <p>{shownText(item.description)}</p>
           <Change key={item.version} of={item} onClose={onClose} />
-          <Fields values={{ ...item.settings, 'at most a minute': item.maxPerMinute }} />
+          <Fields values={{ ...item.settings, 'rate limit per minute': item.maxPerMinute }} />
           <ChannelDeliveries id={item.id} />
         </>
       )}
@@ -80,22 +81,22 @@ const OpenChannel = ({
 const Add = () =>
   may(createChannelCall) ? (
     <button type="button" onClick={() => change({ open: fresh })}>
-      Add a channel
+      New channel
     </button>
   ) : null;
 
 export const Channels = listed({
   title: 'Channels',
   call: channelsCall,
-  search: 'words of a name',
-  nothing: 'There are no such channels. Without one, nobody is told of alerts.',
+  search: 'channel name',
+  nothing: 'No channels yet. Without a channel, nobody is notified of alerts.',
   keyOf: ({ id }) => id,
   Tools: Add,
   columns: {
     Channel: ({ name }) => name,
     Type: ({ settings }) => settings.type,
     For: ({ description }) => description,
-    'Sent to': ({ enabled }) => (enabled ? 'yes' : <span class="text-warn">switched off</span>),
+    'Sent to': ({ enabled }) => (enabled ? 'yes' : <span class="text-warn">disabled</span>),
   },
   Open: OpenChannel,
 });

@@ -14,7 +14,7 @@ const alertsOf = ({ firing, resolved, isTest }: Delivery): string =>
 
 const Attempts = ({ of }: { readonly of: Delivery['attempts'] }) =>
   of.length === 0 ? (
-    <span class="soft">none yet</span>
+    <span class="soft">none</span>
   ) : (
     <ol class="around">
       {of.map(({ number, at, statusCode, answer, latencyMs }) => (
@@ -27,7 +27,7 @@ const Attempts = ({ of }: { readonly of: Delivery['attempts'] }) =>
 
 export const Deliveries = ({ of }: { readonly of: readonly Delivery[] }) => (
   <table class="figures texts">
-    <Heads columns={['Queued', 'State', 'Of', 'Attempts and their answers']} />
+    <Heads columns={['Queued', 'State', 'Of', 'Attempts and responses']} />
     <tbody>
       {of.map((delivery) => (
         <tr key={delivery.id}>
@@ -51,14 +51,14 @@ export const ChannelDeliveries = ({ id }: { readonly id: string }) => {
     <>
       {failingSince === null ? null : (
         <p class="problem">
-          It fails since {shownMoment(failingSince)}: {shownText(lastError ?? '')}
+          Failing since {shownMoment(failingSince)}: {shownText(lastError ?? '')}
         </p>
       )}
-      {lastDeliveredAt === null ? null : <p class="soft">Delivered last at {shownMoment(lastDeliveredAt)}.</p>}
-      <h3>What was sent</h3>
+      {lastDeliveredAt === null ? null : <p class="soft">Last delivered at {shownMoment(lastDeliveredAt)}.</p>}
+      <h3>Delivery log</h3>
       <Problem error={error} />
       {answer === undefined ? null : answer.items.length === 0 ? (
-        <p class="soft">Nothing yet.</p>
+        <p class="soft">No deliveries yet.</p>
       ) : (
         <Deliveries of={answer.items} />
       )}

@@ -44,7 +44,7 @@ export const ChannelEditor = ({ of, onSaved }: { readonly of?: Channel; readonly
     refresh();
   };
   return (
-    <ActionForm action={action} label={of === undefined ? 'Add the channel' : 'Save the channel'} onSubmit={run}>
+    <ActionForm action={action} label={of === undefined ? 'Create channel' : 'Save channel'} onSubmit={run}>
       <div class="form">
         <label>
           Type{' '}
@@ -61,7 +61,8 @@ export const ChannelEditor = ({ of, onSaved }: { readonly of?: Channel; readonly
           Name <input name="channel" required={true} maxLength={256} autocomplete="off" defaultValue={of?.name ?? ''} />
         </label>
         <label>
-          For <input name="description" maxLength={4096} autocomplete="off" defaultValue={of?.description ?? ''} />
+          Description{' '}
+          <input name="description" maxLength={4096} autocomplete="off" defaultValue={of?.description ?? ''} />
         </label>
         <SettingFields
           key={chosen}
@@ -70,14 +71,14 @@ export const ChannelEditor = ({ of, onSaved }: { readonly of?: Channel; readonly
           error={action.error.value}
         />
         <NumberInput
-          label="At most so many a minute"
+          label="Rate limit per minute"
           value={maxPerMinute}
           problem={wrongIn(action.error.value)('maxPerMinute')}
           onChange={setMaxPerMinute}
         />
         <TemplateFields templates={templates} wrong={wrongIn(action.error.value)} onChange={setTemplates} />
         <label class="choice">
-          <input name="enabled" type="checkbox" defaultChecked={of?.enabled ?? true} /> It is sent to
+          <input name="enabled" type="checkbox" defaultChecked={of?.enabled ?? true} /> Enabled
         </label>
       </div>
     </ActionForm>

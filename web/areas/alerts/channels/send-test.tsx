@@ -14,7 +14,7 @@ export const SendTest = ({ id, call }: { readonly id: string; readonly call: Tes
   return (
     <>
       <button type="button" disabled={action.isRunning.value} onClick={() => void run()}>
-        Send a test
+        Send test
       </button>
       <p role="status" class={testResult?.delivered === false ? 'text-error' : ''}>
         {testResult === undefined

@@ -45,7 +45,7 @@ export const SettingFields = ({
     {settingsOf(type).map(([name, setting]) => {
       const problem = wrongIn(error)(`settings.${name}`);
       const isSecret = type.secrets.includes(name);
-      const hint = setting.type === 'array' ? 'several are parted by commas' : setting.description;
+      const hint = setting.type === 'array' ? 'separate multiple values with commas' : setting.description;
       return (
         <Field key={name} label={titleOf(name)} problem={problem} hint={hint}>
           <input

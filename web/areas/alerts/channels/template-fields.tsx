@@ -30,9 +30,9 @@ export const TemplateFields = ({
   const error = action.error.value;
   return (
     <details>
-      <summary>In words of its own</summary>
+      <summary>Custom message</summary>
       <p class="hint">
-        {'Empty: the usual words. {{name}} is a value, {{#alerts}}…{{/alerts}} is written for each alert.'}
+        {'Empty: the default message. {{name}} inserts a value; {{#alerts}}…{{/alerts}} repeats for each alert.'}
       </p>
       {parts.map(([name, label, rows]) => (
         <Field key={name} label={label} problem={wrongIn(error)(name) ?? wrong(`templates.${name}`)}>
@@ -51,13 +51,13 @@ export const TemplateFields = ({
         disabled={action.isRunning.value}
         onClick={() => void action.run({ body: templates }).then(setMade)}
       >
-        Show what it makes of two alerts
+        Preview with two alerts
       </button>
       {error === undefined || error.details.length > 0 ? null : <Problem error={error} />}
       {made === undefined ? null : (
         <div role="status">
           <b>{shownText(made.title)}</b>
-          <Raw label="What it makes of two alerts" text={made.text} />
+          <Raw label="Preview" text={made.text} />
         </div>
       )}
     </details>

@@ -41,7 +41,7 @@ export const PastChart = ({ past, firings }: { readonly past: Past; readonly fir
   const values = lines.flatMap((line) => line.values.filter((value) => value !== undefined));
   return (
     <OverTime
-      title={['What it compares', ...limitTexts].join(', ')}
+      title={['Compared value', ...limitTexts].join(', ')}
       steps={steps}
       series={series}
       legend={true}

@@ -18,15 +18,15 @@ const operators = {
   equal: 'equal to',
   'not-equal': 'other than',
   outside: 'outside of',
-  any: 'whatever the value',
+  any: 'any',
 } as const;
 const kinds = {
-  threshold: 'a value crosses a threshold',
-  absence: 'there is no data',
-  composite: 'other rules fire (as JSON)',
+  threshold: 'Threshold',
+  absence: 'No data',
+  composite: 'Composite (JSON)',
 } as const;
 const matches = {
-  last: 'the last value',
+  last: 'last value',
   'at-least-once': 'any value',
   'all-the-time': 'every value',
   'on-average': 'the average',
@@ -65,7 +65,7 @@ const Limit = ({
         onChange={(chosen) => set({ severity: chosen })}
       />
       <ChoiceField
-        label="where the value is"
+        label="Operator"
         at={`${at}.operator`}
         value={operator}
         options={operators}
@@ -94,7 +94,7 @@ const Limit = ({
       />
       {hasRecovery ? (
         <NumberField
-          label="Ends only at"
+          label="Recovery threshold"
           at={`${at}.recovery`}
           value={recovery}
           onChange={(typed) => set({ recovery: typed })}
@@ -130,7 +130,7 @@ const Limits = ({ condition: { thresholds } }: { readonly condition: OfThreshold
         disabled={thresholds.length >= 8}
         onClick={() => set([...thresholds, { severity: 'critical', operator: thresholds[0]?.operator ?? 'above' }])}
       >
-        Add a threshold
+        Add threshold
       </button>
     </>
   );
@@ -150,7 +150,7 @@ const Windows = ({ condition }: { readonly condition: QueryCondition }) => {
       />
       {condition.kind === 'threshold' ? (
         <TextField
-          label="in steps of"
+          label="Interval"
           at="condition.step"
           value={step}
           placeholder="one value"
@@ -170,7 +170,7 @@ const Windows = ({ condition }: { readonly condition: QueryCondition }) => {
       )}
       {condition.kind === 'threshold' && step !== undefined ? (
         <ChoiceField
-          label="of which decides"
+          label="Reduce by"
           at="condition.match"
           options={matches}
           value={condition.match ?? 'last'}
@@ -187,7 +187,7 @@ const Composite = ({ condition }: { readonly condition: Condition }) => {
   const parseCondition = (text: string): void => {
     try {
       const value: unknown = JSON.parse(text);
-      if (typeof value !== 'object' || value === null) throw new Error('a condition is an object');
+      if (typeof value !== 'object' || value === null) throw new Error('A condition must be an object');
       change({ condition: value as Condition });
       setWrong('');
     } catch (error) {
@@ -227,7 +227,7 @@ const convertCondition = (before: Condition, kind: Condition['kind']): Condition
 
 export const ConditionFields = ({ condition }: { readonly condition: Condition }) => (
   <fieldset>
-    <legend>Fires where</legend>
+    <legend>Condition</legend>
     <ChoiceField
       label="What happens"
       at="condition.kind"

@@ -62,7 +62,7 @@ const objectIn = (name: string): object | undefined => {
   } catch {
     // Told below.
   }
-  unreadable.value = `The address has “${name}”, which cannot be read: what it said of the rule is left out.`;
+  unreadable.value = `The parameter “${name}” of the URL cannot be parsed. Its part of the rule was ignored.`;
   return undefined;
 };
 

@@ -34,13 +34,13 @@ const stored = new Question(ruleCall);
 const typedMs = 400;
 
 const noData = {
-  '': 'as it was; no records count 0',
-  keep: 'it stays as it is',
-  resolve: 'the condition does not hold',
+  '': 'Keep the state; no records count as 0',
+  keep: 'Keep the state',
+  resolve: 'Resolve',
   alert: 'it fires',
-  unknown: 'that is told',
+  unknown: 'Alert "NoData"',
 } as const;
-const onError = { unknown: 'that is told', alert: 'it fires', keep: 'it stays as it is' } as const;
+const onError = { unknown: 'Alert "Error"', alert: 'it fires', keep: 'Keep the state' } as const;
 
 const Texts = ({
   label,
@@ -70,9 +70,9 @@ const Durations = ({ rule }: { readonly rule: WrittenRule }) => (
     {(
       [
         ['Evaluated every', 'interval', '1m'],
-        ['Must hold for', 'for', '0s'],
-        ['Fires on for', 'keepFiringFor', '0s'],
-        ['Waits for late data', 'delay', '0s'],
+        ['For (pending period)', 'for', '0s'],
+        ['Keep firing for', 'keepFiringFor', '0s'],
+        ['Evaluation delay', 'delay', '0s'],
       ] as const
     ).map(([label, name, placeholder]) => (
       <TextField
@@ -106,7 +106,7 @@ const Fields = ({ rule }: { readonly rule: WrittenRule }) => (
     />
     <ConditionFields condition={rule.condition} />
     <fieldset>
-      <legend>When, and what it says</legend>
+      <legend>Evaluation and notification</legend>
       <Durations rule={rule} />
       <div class="inline">
         <ChoiceField
@@ -117,16 +117,16 @@ const Fields = ({ rule }: { readonly rule: WrittenRule }) => (
           onChange={(chosen) => change({ noData: chosen === '' ? undefined : chosen })}
         />
         <ChoiceField
-          label="Where an evaluation fails"
+          label="Error state"
           at="onError"
           value={rule.onError ?? 'unknown'}
           options={onError}
           onChange={(chosen) => change({ onError: chosen })}
         />
       </div>
-      <Texts label="Labels, one a line" name="labels" value={rule.labels} placeholder="team=shop" />
+      <Texts label="Labels, one per line" name="labels" value={rule.labels} placeholder="team=shop" />
       <Texts
-        label="Annotations, one a line"
+        label="Annotations, one per line"
         name="annotations"
         value={rule.annotations}
         placeholder={'summary={{ $labels.service }} wrote {{ $value }} errors'}
@@ -137,7 +137,7 @@ const Fields = ({ rule }: { readonly rule: WrittenRule }) => (
           checked={rule.enabled !== false}
           onChange={({ currentTarget }) => change({ enabled: currentTarget.checked })}
         />{' '}
-        It is evaluated
+        Enabled
       </label>
       <FieldMessages at="enabled" />
     </fieldset>
@@ -163,9 +163,9 @@ const Save = ({ rule, before }: { readonly rule: WrittenRule; readonly before: R
   return (
     <div class="act">
       <button type="button" disabled={isRunning} onClick={() => void save()}>
-        {before === undefined ? 'Create the rule' : 'Save the rule'}
+        {before === undefined ? 'Create rule' : 'Save rule'}
       </button>
-      <Link to={toArea('/alerts/rules', before === undefined ? {} : { rule: before.id })}>Without saving</Link>
+      <Link to={toArea('/alerts/rules', before === undefined ? {} : { rule: before.id })}>Cancel</Link>
       <Problem error={errorWithoutField.value} />
       {problemsWithoutField(shownAt).map((message) => (
         <p key={message} class="problem" role="alert">

@@ -50,12 +50,12 @@ const firings = computed(() =>
 
 const Values = ({ past }: { readonly past: Preview['past'] }) => {
   if (past === null)
-    return <p class="soft">What this rule compares has one value at a time: there is nothing to draw of the past.</p>;
+    return <p class="soft">This rule compares a single value at a time, so there is no chart of the past.</p>;
   if (past.error !== null) return <p class="problem">{shownText(past.error)}</p>;
   if (past.series.length === 0)
     return (
       <p class="said" role="status">
-        There are no values in this range.
+        No values in this range.
       </p>
     );
   return (
@@ -63,7 +63,7 @@ const Values = ({ past }: { readonly past: Preview['past'] }) => {
       <PastChart past={past} firings={firings.value} />
       {past.partial.map(({ message }) => (
         <p key={message} class="soft">
-          Not complete: {shownText(message)}.
+          Incomplete: {shownText(message)}.
         </p>
       ))}
     </>
@@ -74,7 +74,7 @@ const Groups = ({ found }: { readonly found: Preview }) => (
   <>
     <h3>Now</h3>
     <p role="status">
-      It would be <b class={found.state === 'firing' ? 'text-error' : ''}>{found.state}</b>, of{' '}
+      State: <b class={found.state === 'firing' ? 'text-error' : ''}>{found.state}</b>,{' '}
       {number.format(found.groupCount)} {found.groupCount === 1 ? 'group' : 'groups'}.{found.error === null ? '' : ' '}
       {found.error === null ? null : <span class="text-error">{shownText(found.error)}</span>}
     </p>
@@ -98,7 +98,7 @@ const Groups = ({ found }: { readonly found: Preview }) => (
         </table>
       </Scrolled>
     )}
-    {found.groupCount > maxGroups ? <p class="soft">The first {maxGroups} groups.</p> : null}
+    {found.groupCount > maxGroups ? <p class="soft">First {maxGroups} groups shown.</p> : null}
   </>
 );
 
@@ -108,20 +108,20 @@ const Fired = ({ found }: { readonly found: Backtest }) => {
   if (status === 'running')
     return (
       <p role="status">
-        {Math.round(100 * progress)} % are done: {number.format(evaluations)} evaluations.
+        {Math.round(100 * progress)} % done: {number.format(evaluations)} evaluations.
       </p>
     );
   return (
     <>
       <p role="status">
-        From {shownMoment(found.from)} to {shownMoment(found.to)} it would have fired{' '}
+        From {shownMoment(found.from)} to {shownMoment(found.to)} the rule would have fired{' '}
         <b id="firings">{count === 1 ? 'once' : `${number.format(count)} times`}</b> in {number.format(evaluations)}{' '}
         evaluations.
-        {failed === 0 ? '' : ` ${number.format(failed)} of them failed: ${lastError ?? ''}`}
-        {isCut ? ' There were more changes than are kept.' : ''}
+        {failed === 0 ? '' : ` ${number.format(failed)} evaluations failed: ${lastError ?? ''}`}
+        {isCut ? ' The list of changes is truncated.' : ''}
       </p>
       {groups.length === 0 ? null : (
-        <Scrolled class="numbers" label="What would have fired">
+        <Scrolled class="numbers" label="Backtest results">
           <table class="figures texts">
             <Heads columns={['Group', 'Times', 'For']} />
             <tbody>
@@ -163,7 +163,7 @@ const Tried = ({ rule }: { readonly rule: WrittenRule }) => {
   const wrong = start.error.value;
   return (
     <>
-      <h3>When it would have fired</h3>
+      <h3>Backtest</h3>
       <div class="toolbar">
         <button
           type="button"
@@ -171,7 +171,7 @@ const Tried = ({ rule }: { readonly rule: WrittenRule }) => {
           disabled={start.isRunning.value || status === 'running'}
           onClick={() => void run()}
         >
-          Try it over: {titleOf(writtenRange.value).toLowerCase()}
+          Run backtest: {titleOf(writtenRange.value).toLowerCase()}
         </button>
       </div>
       {wrong === undefined ? null : (
@@ -183,7 +183,7 @@ const Tried = ({ rule }: { readonly rule: WrittenRule }) => {
       {answer === undefined ? null : isThisOne ? (
         <Fired found={answer} />
       ) : (
-        <p class="soft">The rule was changed since it was tried.</p>
+        <p class="soft">The rule was changed since the last backtest.</p>
       )}
     </>
   );
@@ -214,10 +214,10 @@ const Receivers = ({ rule, found }: { readonly rule: WrittenRule; readonly found
   const { answer, error } = routed.state.value;
   return (
     <>
-      <h3>Who would be told</h3>
+      <h3>Will notify</h3>
       <Problem error={error} />
       {answer === undefined ? null : answer.receivers.length === 0 ? (
-        <p class="text-warn">Nobody: no receiver of the routing takes such an alert.</p>
+        <p class="text-warn">No receiver matches this alert.</p>
       ) : (
         <ul class="receivers">
           {answer.receivers.map(({ name, routeId, channels, mutedBy }) => (
@@ -239,14 +239,14 @@ const Receivers = ({ rule, found }: { readonly rule: WrittenRule; readonly found
 /** The invalid field may be outside of the visible area. */
 const Unparsed = () => (
   <>
-    <p class="soft">What it would find is shown once the rule can be read.</p>
+    <p class="soft">Fill in the condition to see a preview.</p>
     {preview.state.value.error === undefined ? null : (
       <button
         type="button"
         class="plain"
         onClick={() => document.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()}
       >
-        Go to what is missing
+        Go to the first error
       </button>
     )}
   </>
@@ -262,7 +262,7 @@ export const Trial = ({ rule }: { readonly rule: WrittenRule }) => {
   );
   const { answer } = preview.state.value;
   return (
-    <section class="trial" aria-label="What it would find">
+    <section class="trial" aria-label="Preview">
       {answer === undefined ? (
         <Unparsed />
       ) : (

@@ -50,19 +50,19 @@ const Conflicts = ({
       onResolve(Object.fromEntries(chosen));
     }}
   >
-    <p role="alert">Somebody else saved in the meantime, and changed the same. All else of both is kept.</p>
+    <p role="alert">Another user saved conflicting changes. All other changes of both are preserved.</p>
     {met.conflicts.map(({ key, what }) => (
       <p key={key}>
         <label>
           {shownText(what)}{' '}
           <select name={key}>
-            <option value="mine">as I changed it</option>
-            <option value="theirs">as it was saved</option>
+            <option value="mine">My version</option>
+            <option value="theirs">Saved version</option>
           </select>
         </label>
       </p>
     ))}
-    <button type="submit">Save so</button>
+    <button type="submit">Save merged version</button>
   </form>
 );
 
@@ -107,7 +107,7 @@ const Saving = ({ drafting, dashboard }: Pick<EditingProps, 'drafting' | 'dashbo
         Save
       </button>
       <button type="button" class="plain" onClick={leave}>
-        {drafting.hasChanged.value ? 'Leave without saving' : 'Done'}
+        {drafting.hasChanged.value ? 'Discard changes' : 'Done'}
       </button>
       <Problem error={failed ?? action.error.value} />
       {(action.error.value?.details ?? []).map(({ path, message }) => (
@@ -135,10 +135,10 @@ const Removing = ({ dashboard }: Pick<EditingProps, 'dashboard'>) => {
   return (
     <>
       <button type="button" class="plain" onClick={() => void copy()}>
-        Copy it
+        Duplicate
       </button>
       <button type="button" class="plain" onClick={() => void remove()}>
-        Delete it
+        Delete
       </button>
       <Problem error={removal.error.value ?? copying.error.value} />
     </>
@@ -156,7 +156,7 @@ const About = ({ drafting }: Pick<EditingProps, 'drafting'>) => {
   if (draft === undefined) return null;
   return (
     <details class="about">
-      <summary>Name, folder, tags, range</summary>
+      <summary>Dashboard settings</summary>
       <div class="act">
         <label>
           Name{' '}
@@ -182,26 +182,26 @@ const About = ({ drafting }: Pick<EditingProps, 'drafting'>) => {
           />
         </label>
         <label>
-          Seen by{' '}
+          Visibility{' '}
           <select
             value={draft.visibility}
             onChange={({ currentTarget }) =>
               drafting.change({ visibility: currentTarget.value === 'private' ? 'private' : 'organization' })
             }
           >
-            <option value="organization">everybody here</option>
-            <option value="private">me alone</option>
+            <option value="organization">Organization</option>
+            <option value="private">Private</option>
           </select>
         </label>
         <label>
-          Usual range from{' '}
+          Default range from{' '}
           <input
             defaultValue={draft.time.from}
             onChange={({ currentTarget }) => drafting.change({ time: { ...draft.time, from: currentTarget.value } })}
           />
         </label>
         <label>
-          Description, in Markdown{' '}
+          Description (Markdown){' '}
           <textarea
             rows={2}
             value={draft.description}
@@ -251,7 +251,7 @@ export const Editing = (props: EditingProps) => {
     <>
       <div class="toolbar">
         <button type="button" onClick={add}>
-          Add a panel
+          Add panel
         </button>
         <button
           type="button"
@@ -263,7 +263,7 @@ export const Editing = (props: EditingProps) => {
         </button>
         <Saving drafting={drafting} dashboard={dashboard} />
         <Removing dashboard={dashboard} />
-        {dashboard.source === null ? null : <p class="soft">It is kept as code in {shownText(dashboard.source)}.</p>}
+        {dashboard.source === null ? null : <p class="soft">Managed as code in {shownText(dashboard.source)}.</p>}
       </div>
       <About drafting={drafting} />
       <Sections drafting={drafting} />

@@ -31,7 +31,7 @@ const One = ({
       />
     </label>
     <label>
-      Names of series{' '}
+      Legend{' '}
       <input
         value={formula.legend}
         maxLength={1024}
@@ -70,7 +70,7 @@ export const Formulas = ({
                 })
               }
             />{' '}
-            Query {query.name} is only for formulas
+            Query {query.name} is hidden (for formulas only)
           </label>
         ))}
     {panel.formulas.map((formula, index) => (
@@ -91,7 +91,7 @@ export const Formulas = ({
         onChange({ formulas: [...panel.formulas, formula] });
       }}
     >
-      Add a formula
+      Add formula
     </button>
   </>
 );

@@ -6,12 +6,12 @@ type Listing = Extract<Visual, { kind: 'alerts' | 'dashboards' }>;
 /** Text settings of each kind: field, label and example */
 const texts = {
   alerts: [
-    ['search', 'Names of rules have', ''],
+    ['search', 'Rule name contains', ''],
     ['labels', 'Labels', '{team="core"}'],
   ],
   dashboards: [
     ['search', 'Names have', ''],
-    ['folder', 'In the folder', 'Platform/Kafka'],
+    ['folder', 'Folder', 'Platform/Kafka'],
   ],
 } as const;
 
@@ -40,15 +40,15 @@ export const ListFields = ({
       ))}
       {visual.kind === 'alerts' ? (
         <label>
-          As{' '}
+          Show as{' '}
           <select
             value={visual.shows ?? 'list'}
             onChange={({ currentTarget }) =>
               onChange({ ...visual, shows: currentTarget.value === 'count' ? 'count' : 'list' })
             }
           >
-            <option value="list">a list</option>
-            <option value="count">their number</option>
+            <option value="list">list</option>
+            <option value="count">count</option>
           </select>
         </label>
       ) : null}

@@ -12,21 +12,21 @@ type PanelQuery = Panel['queries'][number];
 
 /** Selectable kinds; only an import creates a placeholder */
 const kinds: Readonly<Record<Exclude<Visual['kind'], 'placeholder'>, string>> = {
-  'time-series': 'series over time',
+  'time-series': 'Time series',
   stat: 'large figures',
   gauge: 'gauges',
-  'bar-gauge': 'bars of figures',
+  'bar-gauge': 'Bar gauge',
   heatmap: 'a heatmap',
   histogram: 'a histogram',
-  'state-timeline': 'states over time',
-  'status-history': 'a state for each step',
-  bars: 'bars by a column',
+  'state-timeline': 'State timeline',
+  'status-history': 'Status history',
+  bars: 'Bar chart',
   pie: 'shares',
   table: 'a table',
   logs: 'log records',
   text: 'text (Markdown)',
   traces: 'traces',
-  'node-graph': 'nodes and edges',
+  'node-graph': 'Node graph',
   alerts: 'alerts',
   dashboards: 'dashboards',
 };
@@ -67,19 +67,19 @@ const QueryFields = ({ query, onChange, onRemove }: QueryProps) => {
       {isRows ? null : (
         <>
           <label>
-            Answers{' '}
+            Query type{' '}
             <select
               value={answers}
               onChange={({ currentTarget }) =>
                 onChange({ ...query, answers: currentTarget.value === 'table' ? 'table' : 'series' })
               }
             >
-              <option value="series">over time</option>
-              <option value="table">one value for the range</option>
+              <option value="series">Range</option>
+              <option value="table">Instant</option>
             </select>
           </label>
           <label>
-            Names of series{' '}
+            Legend{' '}
             <input
               value={query.legend}
               placeholder="{{service}}"
@@ -124,7 +124,7 @@ const Queries = ({
       class="plain"
       onClick={() => onChange({ queries: [...panel.queries, bareQuery(nextName(panel.queries))] })}
     >
-      Add a query
+      Add query
     </button>
   </>
 );
@@ -149,7 +149,7 @@ const Appearance = ({
   const { unit = '', decimals, min, max } = panel.fields;
   return (
     <fieldset>
-      <legend>How values are shown</legend>
+      <legend>Value format</legend>
       <label>
         Unit{' '}
         <input
@@ -203,7 +203,7 @@ export const EditPanel = ({
           />
         </label>
         <label>
-          Shows{' '}
+          Visualization{' '}
           <select
             value={visual.kind}
             onChange={({ currentTarget }) => set({ visual: { kind: currentTarget.value } as Panel['visual'] })}
@@ -220,7 +220,7 @@ export const EditPanel = ({
           <ListFields visual={visual} onChange={(changed) => set({ visual: changed })} />
         ) : visual.kind === 'text' ? (
           <label>
-            Text, in Markdown{' '}
+            Text (Markdown){' '}
             <textarea
               rows={8}
               value={visual.content}
@@ -237,7 +237,7 @@ export const EditPanel = ({
         <SectionOfPanel drafting={drafting} panelId={panel.id} />
         <div class="act">
           <button type="button" class="plain" onClick={() => drafting.add(panel, { ...panel.place })}>
-            Copy this panel
+            Duplicate panel
           </button>
           <button
             type="button"
@@ -247,7 +247,7 @@ export const EditPanel = ({
               drafting.remove(panel.id);
             }}
           >
-            Remove this panel
+            Remove panel
           </button>
         </div>
       </div>

@@ -41,13 +41,13 @@ const One = ({
         />
       </label>
       <label>
-        as{' '}
+        type{' '}
         <select
           value={section.kind}
           onChange={({ currentTarget }) => set({ kind: currentTarget.value === 'tab' ? 'tab' : 'row' })}
         >
-          <option value="row">a row</option>
-          <option value="tab">a tab</option>
+          <option value="row">row</option>
+          <option value="tab">tab</option>
         </select>
       </label>
       {section.kind === 'tab' ? null : (
@@ -57,7 +57,7 @@ const One = ({
             checked={section.folded}
             onChange={({ currentTarget }) => set({ folded: currentTarget.checked })}
           />{' '}
-          closed at first
+          initially collapsed
         </label>
       )}
       <button
@@ -72,7 +72,7 @@ const One = ({
       <button
         type="button"
         class="plain"
-        aria-label={`Remove the section ${name}, and keep its panels`}
+        aria-label={`Remove the section ${name} but not its panels`}
         onClick={() => drafting.change(withoutSection(document, section.id))}
       >
         Remove
@@ -98,7 +98,7 @@ export const Sections = ({ drafting }: { readonly drafting: Drafting }) => {
         class="plain"
         onClick={() => drafting.change({ sections: [...sections, { ...fresh, id: freeId(sections) }] })}
       >
-        Add a section
+        Add section
       </button>
     </details>
   );
@@ -111,12 +111,12 @@ export const SectionOfPanel = ({ drafting, panelId }: { readonly drafting: Draft
   if (document === undefined || panel === undefined || document.sections.length === 0) return null;
   return (
     <label>
-      Stands in{' '}
+      Panel section{' '}
       <select
         value={panel.place.section ?? ''}
         onChange={({ currentTarget }) => drafting.change(movedTo(document, panelId, currentTarget.value || null))}
       >
-        <option value="">no section</option>
+        <option value="">none</option>
         {document.sections.map(({ id, title }) => (
           <option key={id} value={id}>
             {title === '' ? id : title}

@@ -18,13 +18,13 @@ export const AtFirst = ({
   const selectedText = selected.map((value) => (value === allValues ? 'All' : value)).join(', ');
   return (
     <p>
-      Chosen at first: {selectedText === '' ? 'the first, or All' : <bdi>{shownText(selectedText)}</bdi>}{' '}
+      Default: {selectedText === '' ? 'first value, or All' : <bdi>{shownText(selectedText)}</bdi>}{' '}
       <button type="button" class="plain" onClick={() => onChange(answered?.selected ?? [])}>
-        Take what is chosen now
+        Use current selection
       </button>{' '}
       {selectedText === '' ? null : (
         <button type="button" class="plain" onClick={() => onChange([])}>
-          Take the first
+          Use first value
         </button>
       )}
     </p>
@@ -36,12 +36,12 @@ export const ChosenFields = ({ variable, answered, problem, onChange }: FieldsPr
   return (
     <>
       <Check
-        label="Several can be chosen"
+        label="Allow multiple values"
         isOn={variable.several}
         onChange={(several) => set({ several, ...(several ? {} : { selected: variable.selected.slice(0, 1) }) })}
       />
       <Check
-        label="All can be chosen"
+        label="Include All"
         isOn={variable.all !== undefined}
         onChange={(isOn) =>
           set({
@@ -51,38 +51,34 @@ export const ChosenFields = ({ variable, answered, problem, onChange }: FieldsPr
         }
       />
       {variable.all === undefined ? null : (
-        <Field label="All stands for" problem={problem('all')}>
+        <Field label="Value of All" problem={problem('all')}>
           <Text
             value={variable.all.value ?? ''}
             isWrong={problem('all') !== undefined}
-            placeholder="every value; or a text such as .*"
+            placeholder="every value, or a text such as .*"
             onChange={(value) => set({ all: value === '' ? {} : { value } })}
           />
         </Field>
       )}
-      <Check
-        label="Others can be chosen too"
-        isOn={variable.allowsOther}
-        onChange={(allowsOther) => set({ allowsOther })}
-      />
+      <Check label="Allow custom values" isOn={variable.allowsOther} onChange={(allowsOther) => set({ allowsOther })} />
       <AtFirst selected={variable.selected} answered={answered} onChange={(selected) => set({ selected })} />
     </>
   );
 };
 
 const orders = {
-  text: 'by their text',
-  caseless: 'by their text, capitals alike',
-  number: 'by the number in them',
-  natural: 'as people count',
+  text: 'by text',
+  caseless: 'by text, case-insensitive',
+  number: 'by number',
+  natural: 'natural order',
 } as const;
-const places = { before: 'before the others', after: 'after the others', sorted: 'among the others' } as const;
+const places = { before: 'first', after: 'last', sorted: 'sorted with the other values' } as const;
 export const QueriedFields = ({ variable, problem, onChange }: FieldsProps<QueriedVariable>) => {
   const set = (fields: object): void => onChange(changed(variable, fields));
   const { pattern = '', order, fixed } = variable;
   return (
     <>
-      <Field label="Only what matches" problem={problem('pattern')}>
+      <Field label="Filter (regex)" problem={problem('pattern')}>
         <Text
           value={pattern}
           isWrong={problem('pattern') !== undefined}
@@ -93,25 +89,25 @@ export const QueriedFields = ({ variable, problem, onChange }: FieldsProps<Queri
       <Choice
         label="Order"
         value={order?.by ?? 'found'}
-        options={[['found', 'as they are found'], ...entriesOf(orders)]}
+        options={[['found', 'as returned'], ...entriesOf(orders)]}
         onChange={(by) =>
           set({ order: by === 'found' ? undefined : { by, direction: order?.direction ?? 'ascending' } })
         }
       />
       {order === undefined ? null : (
         <Check
-          label="The last first"
+          label="Reverse order"
           isOn={order.direction === 'descending'}
           onChange={(isOn) => set({ order: { ...order, direction: isOn ? 'descending' : 'ascending' } })}
         />
       )}
       <Check
-        label="A new range asks for them again"
+        label="Refresh when the time range changes"
         isOn={variable.refresh === 'range'}
         onChange={(isOn) => set({ refresh: isOn ? 'range' : 'opened' })}
       />
       <Listed
-        label="Values that are always there"
+        label="Fixed values"
         placeholder="value, or value | title"
         lines={optionLines}
         items={fixed?.options ?? []}

@@ -20,10 +20,10 @@ const match: TextField = ['match', 'Of series', 'up{job="node"}'];
 const texts: Readonly<Partial<Record<Kind, readonly TextField[]>>> = {
   'label-values': [['label', 'Label', 'job', 'needed'], match],
   'label-names': [match],
-  'metric-names': [['names', 'Whose names match', '^http_'], match],
+  'metric-names': [['names', 'Names matching', '^http_'], match],
   'field-values': [
     ['field', 'Field', 'service', 'needed'],
-    ['search', 'Of what is found by', 'severity:error'],
+    ['search', 'Search query', 'severity:error'],
   ],
   promql: [['expression', 'Expression', 'sum by (job) (up)', 'needed']],
   text: [['selected', 'At first', '', 'needed']],
@@ -72,20 +72,20 @@ const IntervalFields = ({ variable, answered, problem, onChange }: FieldsProps<O
         onChange={(options) => set({ options })}
       />
       <Check
-        label="A step that fits the range can be chosen (auto)"
+        label="Include auto interval"
         isOn={auto !== undefined}
         onChange={(isOn) => set({ auto: isOn ? { steps: 30, min: '10s' } : undefined })}
       />
       {auto === undefined ? null : (
         <>
-          <Field label="It divides the range into" problem={problem('auto.steps')}>
+          <Field label="Number of steps" problem={problem('auto.steps')}>
             <Text
               value={String(auto.steps)}
               isWrong={problem('auto.steps') !== undefined}
               onChange={(text) => set({ auto: { ...auto, steps: Number(text) } })}
             />
           </Field>
-          <Field label="It is no shorter than" problem={problem('auto.min')}>
+          <Field label="Minimum interval" problem={problem('auto.min')}>
             <Text
               value={auto.min}
               isWrong={problem('auto.min') !== undefined}
@@ -107,8 +107,8 @@ const FilterFields = ({ variable, problem, onChange }: FieldsProps<Of<'filters'>
   <>
     {(
       [
-        ['filters', 'Conditions until others are chosen'],
-        ['always', 'Conditions that nobody can take away'],
+        ['filters', 'Default filters'],
+        ['always', 'Fixed filters'],
       ] as const
     ).map(([field, label]) => (
       <Listed
@@ -125,9 +125,9 @@ const FilterFields = ({ variable, problem, onChange }: FieldsProps<Of<'filters'>
 );
 
 const hides = {
-  nothing: 'with its name',
-  title: 'without its name',
-  variable: 'not at all',
+  nothing: 'Label and value',
+  title: 'Value only',
+  variable: 'Hidden',
 } as const;
 
 export const VariableFields = (props: FieldsProps) => {
@@ -176,11 +176,7 @@ export const VariableFields = (props: FieldsProps) => {
       {isChosen(variable) ? <ChosenFields {...props} variable={variable} /> : null}
       <Texts of={commonTextFields} {...props} />
       <Choice label="Is shown" value={variable.hide} options={entriesOf(hides)} onChange={(hide) => set({ hide })} />
-      <Check
-        label="The address has what is chosen"
-        isOn={variable.inAddress}
-        onChange={(inAddress) => set({ inAddress })}
-      />
+      <Check label="Include in the URL" isOn={variable.inAddress} onChange={(inAddress) => set({ inAddress })} />
     </>
   );
 };

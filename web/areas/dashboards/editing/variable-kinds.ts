@@ -12,16 +12,16 @@ export type QueriedVariable = Extract<Variable, { refresh: string }>;
 type Filter = Of<'filters'>['filters'][number];
 
 export const kinds: Readonly<Record<Kind, string>> = {
-  'label-values': 'values of a label',
-  'field-values': 'values of a field',
-  'metric-names': 'names of metrics',
-  'label-names': 'names of labels',
-  promql: 'what PromQL answers',
+  'label-values': 'Label values',
+  'field-values': 'Field values',
+  'metric-names': 'Metric names',
+  'label-names': 'Label names',
+  promql: 'PromQL result',
   list: 'a list',
   interval: 'an interval',
-  text: 'a text that people write',
+  text: 'Text box',
   constant: 'a constant',
-  filters: 'conditions on labels',
+  filters: 'Label filters',
 };
 const isKind = (text: string): text is Kind => Object.hasOwn(kinds, text);
 

@@ -74,7 +74,7 @@ export const Listed = <Item,>({
   readonly onChange: (items: Item[]) => void;
 }) =>
   isWritable(lines, items) ? (
-    <Field label={`${label}, one a line`} problem={problem}>
+    <Field label={`${label}, one per line`} problem={problem}>
       <Text
         value={lines.written(items)}
         isWrong={problem !== undefined}
@@ -85,7 +85,7 @@ export const Listed = <Item,>({
     </Field>
   ) : (
     <p class="soft">
-      {label}: {items.length}, of which one has a line break or a bar in it. They stay as they are.
+      {label}: {items.length}with a line break or a bar in some values. They cannot be edited here.
     </p>
   );
 

@@ -18,7 +18,7 @@ const labelOf = ({ value, title }: Answered['options'][number]): string =>
   title === value ? value : `${title} (${value})`;
 
 const Values = ({ of }: { readonly of: Answered | undefined }) => {
-  if (of === undefined) return <p class="soft">Its values come once what is written here can be read.</p>;
+  if (of === undefined) return <p class="soft">Fix the errors above to load the values.</p>;
   const { options, error, partial } = of;
   return (
     <div role="status">
@@ -35,10 +35,10 @@ const Values = ({ of }: { readonly of: Answered | undefined }) => {
           {options.length > maxOptions ? ' …' : ''}
         </p>
       )}
-      {options.length === 0 && error === undefined ? <p class="soft">There is nothing to choose of.</p> : null}
+      {options.length === 0 && error === undefined ? <p class="soft">No values.</p> : null}
       {partial.map(({ message }) => (
         <p key={message} class="soft">
-          Not complete: {shownText(message)}.
+          Incomplete: {shownText(message)}.
         </p>
       ))}
     </div>
@@ -104,7 +104,7 @@ export const EditVariables = ({
   return (
     <SidePanel label="Variables" title="Variables" onClose={onClose}>
       {variables.length === 0 ? (
-        <p class="soft">A variable stands for what people choose, in queries and titles: $name.</p>
+        <p class="soft">A variable is a value that viewers select. Queries and titles refer to it as $name.</p>
       ) : null}
       {variables.map((variable, index) => {
         const answered = answers.find(({ name }) => name === variable.name);
@@ -166,7 +166,7 @@ export const EditVariables = ({
           set([...variables, newVariable(variables)], [...keys, key]);
         }}
       >
-        Add a variable
+        Add variable
       </button>
     </SidePanel>
   );

@@ -69,10 +69,10 @@ export const HeatmapPanel = (props: PanelProps) => {
       </svg>
       <p class="axis">
         <span>
-          {shortTime(first)}, {shownText(rows[0]?.name ?? '')} at the bottom
+          {shortTime(first)}, {shownText(rows[0]?.name ?? '')} bottom
         </span>
         <span>
-          {shortTime(last)}, {shownText(rows.at(-1)?.name ?? '')} at the top
+          {shortTime(last)}, {shownText(rows.at(-1)?.name ?? '')} top
         </span>
       </p>
       <Numbers
@@ -102,7 +102,7 @@ const Bars = ({
     <svg
       class="bars"
       role="img"
-      aria-label={`${title || 'Histogram'}: ${number.format(sum(totals))} values in ${starts.length} buckets, at most ${number.format(maxTotal)} in one.`}
+      aria-label={`${title || 'Histogram'}: ${number.format(sum(totals))} values in ${starts.length} buckets, maximum ${number.format(maxTotal)} per bucket.`}
       viewBox={`0 0 ${starts.length} ${maxTotal}`}
       preserveAspectRatio="none"
       style={{ height: `${height}px` }}
@@ -133,7 +133,7 @@ export const HistogramPanel = ({ drawn, height }: PanelProps) => {
         <span>{shownValue((starts.at(-1) ?? 0) + size, unit)}</span>
       </p>
       <details class="numbers-of">
-        <summary>Numbers</summary>
+        <summary>Data table</summary>
         <Scrolled class="numbers" label={`Numbers of ${drawn.title || 'the histogram'}`}>
           <table>
             <Heads columns={['From', ...series.slice(0, 20).map(({ name }) => name)]} />

@@ -95,13 +95,13 @@ export const AlertsPanel = ({ drawn, isFrozen }: PanelProps) => {
     if (!isFrozen && may(alertsCall)) query.run({ query: { state, limit: 1000 } });
     return () => query.cancel();
   }, [isFrozen, state, refreshes.value]);
-  if (isFrozen) return nothing('What fired then is not in a snapshot.');
-  if (!may(alertsCall)) return nothing('Alerts are not open to your role or plan.');
+  if (isFrozen) return nothing('Snapshots do not contain alerts.');
+  if (!may(alertsCall)) return nothing('Your role or plan has no access to alerts.');
   const { answer, error } = query.state.value;
   if (answer === undefined) return error === undefined ? null : <Problem error={error} />;
   const found = chosenAlerts(answer.items, visual);
   if (found === undefined)
-    return <p class="problem-text">Its labels cannot be read: {shownText(visual.labels ?? '')}</p>;
+    return <p class="problem-text">Labels could not be read: {shownText(visual.labels ?? '')}</p>;
   if (visual.shows === 'count')
     return (
       <dl class="stats">
@@ -111,7 +111,7 @@ export const AlertsPanel = ({ drawn, isFrozen }: PanelProps) => {
         </div>
       </dl>
     );
-  if (found.length === 0) return nothing('There is no such alert now.');
+  if (found.length === 0) return nothing('No matching alerts.');
   const shown = found.slice(0, visual.max ?? 20);
   return (
     <>
@@ -156,12 +156,12 @@ export const DashboardsPanel = ({ drawn, isFrozen }: PanelProps) => {
     if (!isFrozen && found) query.run({ query: { search, folder, tag, sort: 'name', limit: 100 } });
     return () => query.cancel();
   }, [isFrozen, found, search, folder, tag, refreshes.value]);
-  if (isFrozen) return nothing('Other dashboards are not in a snapshot.');
-  if (!found) return nothing('Which dashboards somebody marked or opened last is not kept.');
+  if (isFrozen) return nothing('Snapshots do not contain dashboard lists.');
+  if (!found) return nothing('Starred and recently opened dashboards are not available.');
   const { answer, error } = query.state.value;
   if (answer === undefined) return error === undefined ? null : <Problem error={error} />;
   const items = answer.items.filter((item) => tags.every((one) => item.tags.includes(one)));
-  if (items.length === 0) return nothing('There are no such dashboards.');
+  if (items.length === 0) return nothing('No matching dashboards.');
   return (
     <ul class="links column">
       {items.slice(0, maxItems).map((item) => (

@@ -99,7 +99,7 @@ export const NodeGraphPanel = (props: PanelProps) => {
     <>
       <Graph label={`${title}: ${nodes.length} nodes and ${edges.length} edges.`} nodes={nodes} edges={edges} />
       <details class="numbers-of">
-        <summary>Numbers</summary>
+        <summary>Data table</summary>
         <TablePanel {...props} />
       </details>
     </>

@@ -17,7 +17,7 @@ const PlaceholderPanel = ({ drawn }: PanelProps) => {
   const { sourceType = '', reason = '' } = drawn.visual as { readonly sourceType?: string; readonly reason?: string };
   return (
     <p class="soft">
-      This was a panel “{shownText(sourceType)}” where it came from. {shownText(reason)}
+      Unsupported panel type “{shownText(sourceType)}”. {shownText(reason)}
     </p>
   );
 };

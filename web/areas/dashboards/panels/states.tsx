@@ -55,7 +55,7 @@ const legendOf = (rows: readonly Row[]): readonly (readonly [text: string, look:
 
 const TableOf = ({ rows, title }: { readonly rows: readonly Row[]; readonly title: string }) => (
   <details class="numbers-of">
-    <summary>Numbers</summary>
+    <summary>Data table</summary>
     <Scrolled class="numbers" label={`Numbers of ${title || 'the states'}`}>
       <table>
         <Heads columns={['What', 'State', 'From', 'To']} />

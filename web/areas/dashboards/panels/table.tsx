@@ -96,7 +96,7 @@ export const TablePanel = (props: PanelProps) => {
   const tables = tablesOf(drawn);
   const series = tables.length === 0 ? tableOfSeries(fieldsOf(drawn)) : [];
   if (tables.every(({ rows }) => rows.length === 0) && series.length === 0)
-    return <p class="soft">There is nothing in this range.</p>;
+    return <p class="soft">No data in this range.</p>;
   return (
     <Scrolled class="panel-rows" label={`Rows of ${drawn.title === '' ? 'the panel' : drawn.title}`}>
       {tables.map((table, at) => (
@@ -117,7 +117,7 @@ export const TablePanel = (props: PanelProps) => {
           </tbody>
         </table>
       )}
-      {tables.some(({ rows }) => rows.length > maxRows) ? <p class="soft">The first {maxRows} rows.</p> : null}
+      {tables.some(({ rows }) => rows.length > maxRows) ? <p class="soft">First {maxRows} rows shown.</p> : null}
     </Scrolled>
   );
 };
