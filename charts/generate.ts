@@ -53,7 +53,7 @@ const minCharacters = (): Record<string, number> =>
 
 /** Every consumer, with its consumer group and the partitions of its topics. */
 export const components = () => ({
-  leastCharacters: minCharacters(),
+  minCharacters: minCharacters(),
   shutdownSeconds: settingDefinitions.SHUTDOWN_SECONDS.parse(undefined),
   processors: componentsOf('processors', processorGroups),
   sinks: componentsOf('sinks', sinkGroups),

@@ -6,7 +6,7 @@ import { parseDuration } from './time.ts';
 
 /** Returns the milliseconds that steps should be multiples of: the resolution of the data. */
 export const minStepMsOf = (query: Query): number =>
-  Math.max(scoredStepOf(query), ...signalsOf(query).map((name) => signals[name].queryable?.leastStepMs ?? 1));
+  Math.max(scoredStepOf(query), ...signalsOf(query).map((name) => signals[name].queryable?.minStepMs ?? 1));
 
 /** Scores have their own step, and no shorter steps are available. */
 const scoredStepOf = (query: Query): number =>

@@ -29,7 +29,7 @@ const hour = 3_600_000_000_000n;
 
 /** Returns the retention days of a plan. */
 export const retentionDaysOf = ({ retentionDays }: Reader['plan'], signal: ReadSignal): number =>
-  signals[signal].keptDays(retentionDays);
+  signals[signal].retentionDays(retentionDays);
 
 /** Returns the range of a request, within the plan's retention of the data source. */
 export const rangeOf = (

@@ -7,6 +7,6 @@ export const logs = defineSink({
   name: 'logs',
   summary: 'Lands log records, and their resources.',
   inputs: [topics.logs],
-  tells: logsTable,
+  watermarkTable: logsTable,
   scanner: async () => (await import('./scan/log-scanner.ts')).logScanner(),
 });

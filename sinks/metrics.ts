@@ -8,7 +8,7 @@ export const metrics = defineSink({
   name: 'metrics',
   summary: 'Lands data points, remote-write samples, exemplars, and their series and resources.',
   inputs: [topics.metrics, { topic: topics.remoteWrite, partitionOffset: remoteWritePartitions }],
-  tells: samplesTable,
+  watermarkTable: samplesTable,
   // Recorded series are from rules, which publish again after a crash.
   positions: emittedMetricsTable,
   scanner: async () => (await import('./scan/metric-scanner.ts')).metricScanner(),

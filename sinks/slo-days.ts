@@ -18,23 +18,23 @@ interface Day {
   readonly series: string;
   readonly day: string;
   readonly written: string;
-  readonly wanted: string;
+  readonly required: string;
 }
 
 /** Days whose sums are missing, outdated, or for another budgeting method. */
 const staleDays = (columns: Columns, restedMs: number): Promise<Day[]> =>
   columns.query<Day>(
-    `SELECT tenant_id AS tenant, slo_id AS slo, series, toString(day) AS day, toString(changes_now) AS written, wanted
+    `SELECT tenant_id AS tenant, slo_id AS slo, series, toString(day) AS day, toString(changes_now) AS written, required
     FROM (
       SELECT tenant_id, slo_id, series, day, sum(changes) AS changes_now FROM slo_day_changes
       GROUP BY tenant_id, slo_id, series, day HAVING max(changed_at) <= toDateTime({rested:UInt32}, 'UTC')
     ) AS current
     LEFT JOIN (SELECT tenant_id, slo_id, series, day, changes AS summed, counted_for FROM slo_days FINAL) AS days USING (tenant_id, slo_id, series, day)
     LEFT JOIN (
-      SELECT tenant_id, slo_id, series, argMax(objective, look_ms) AS objective, ${countedForSql} AS wanted
+      SELECT tenant_id, slo_id, series, argMax(objective, look_ms) AS objective, ${countedForSql} AS required
       FROM slo_looks GROUP BY tenant_id, slo_id, series
     ) AS looks USING (tenant_id, slo_id, series)
-    WHERE summed != changes_now OR (counted_for != wanted AND wanted NOT IN ('', 'occurrences'))
+    WHERE summed != changes_now OR (counted_for != required AND required NOT IN ('', 'occurrences'))
     ORDER BY tenant_id, slo_id, series, day LIMIT {most:UInt32}`,
     { rested: Math.floor(restedMs / 1000), most: maxDaysAtOnce },
   );
@@ -71,7 +71,7 @@ const sumUp = (columns: Columns, days: readonly Day[], budgeting: string): Promi
 /** Updates the outdated day sums of all organizations. Returns the number of updated days. */
 export const sumUpDays = async (columns: Columns, restedMs: number, signal?: AbortSignal): Promise<number> => {
   const days = await staleDays(columns, restedMs);
-  for (const [budgeting, alike] of Map.groupBy(days, (day) => day.wanted || 'occurrences'))
+  for (const [budgeting, alike] of Map.groupBy(days, (day) => day.required || 'occurrences'))
     for (let from = 0; from < alike.length; from += atOnce) {
       signal?.throwIfAborted();
       await sumUp(columns, alike.slice(from, from + atOnce), budgeting);

@@ -7,6 +7,6 @@ export const traces = defineSink({
   name: 'traces',
   summary: 'Lands spans, and their resources.',
   inputs: [topics.traces],
-  tells: spansTable,
+  watermarkTable: spansTable,
   scanner: async () => (await import('./scan/span-scanner.ts')).spanScanner(),
 });

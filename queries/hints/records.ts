@@ -91,7 +91,7 @@ const hintOfValues = async (
 ): Promise<string | undefined> => {
   const comparisons = conditions.flatMap(({ reference, test }) => {
     const name = nameOf(reference);
-    return test.is === 'equal' && test.text !== '' && name !== undefined ? [{ name, wanted: test.text }] : [];
+    return test.is === 'equal' && test.text !== '' && name !== undefined ? [{ name, text: test.text }] : [];
   });
   for (const each of comparisons.slice(0, maxValues)) {
     const hint = await hintOfValue(reading, { signal, range, projectId, ...each });

@@ -16,7 +16,7 @@ export interface ValueQuestion {
   readonly projectId?: string | undefined;
   /** Name as in searches. */
   readonly name: string;
-  readonly wanted: string;
+  readonly text: string;
 }
 
 /**
@@ -25,20 +25,20 @@ export interface ValueQuestion {
  */
 export const hintOfValue = async (
   { columns }: Pick<Reading, 'columns'>,
-  { signal, range, projectId, name, wanted: value }: ValueQuestion,
+  { signal, range, projectId, name, text: value }: ValueQuestion,
 ): Promise<string | undefined> => {
   const reader = new ValueReader(signal);
   const { text } = reader.value(name);
   const from = reader.from(projectId === undefined ? 'true' : 'project_id = {project:String}', maxRecords);
   const rows = await columns.query<{ value: string; is_like: number }>(
-    `SELECT substringUTF8(${text}, 1, ${maxCharacters}) AS value, editDistance(lower(value), {wanted:String}) <= 2 AS is_like FROM ${from}
+    `SELECT substringUTF8(${text}, 1, ${maxCharacters}) AS value, editDistance(lower(value), {folded:String}) <= 2 AS is_like FROM ${from}
     WHERE ${text} != '' GROUP BY value
-    ORDER BY value = {asked:String} DESC, lower(value) = {wanted:String} DESC, is_like DESC, count() DESC, value LIMIT ${maxShown}`,
+    ORDER BY value = {exact:String} DESC, lower(value) = {folded:String} DESC, is_like DESC, count() DESC, value LIMIT ${maxShown}`,
     {
       ...rangeValues(range),
       ...(projectId === undefined ? {} : { project: projectId }),
-      asked: value,
-      wanted: value.toLowerCase().slice(0, maxCharacters),
+      exact: value,
+      folded: value.toLowerCase().slice(0, maxCharacters),
     },
   );
   const [first] = rows;

@@ -31,7 +31,7 @@ export interface SignalRecords {
   /** Column with the number of records that a row represents; without it each row is one. */
   readonly counted?: string;
   /** Time resolution of records: shorter steps, and steps that are not a multiple, are rejected. */
-  readonly leastStepMs?: number;
+  readonly minStepMs?: number;
   /** Without it a record consists of its fields. */
   readonly whole?: WholeRecords;
 }
@@ -42,7 +42,7 @@ export interface SignalDefinition {
   /** Entitlement a plan needs for reads. */
   readonly entitlement: string;
   /** Returns the retention days of a plan for this data source. */
-  keptDays(days: Reader['plan']['retentionDays']): number;
+  retentionDays(days: Reader['plan']['retentionDays']): number;
   /**
    * Table whose newest rows determine the freshness, and its time column. It also has `received_at`, whose maximum is
    * the freshness unless `upTo` has another expression.

@@ -6,7 +6,7 @@ import { foundSignals, signalFields } from './found-signals.ts';
 export const detections = defineSignal({
   records: 'signals of detection rules',
   entitlement: 'siem',
-  keptDays: (days) => Math.max(...Object.values(days)),
+  retentionDays: (days) => Math.max(...Object.values(days)),
   newest: { table: 'signals', time: 'time' },
   fields: signalFields,
   text: bodySearch,

@@ -6,7 +6,7 @@ import { defineSignal } from './definition.ts';
 export const logPatterns = defineSignal({
   records: 'log records by pattern and minute',
   entitlement: 'logs',
-  keptDays: (days) => days.logs,
+  retentionDays: (days) => days.logs,
   newest: {
     table: 'log_pattern_counts',
     time: 'minute',
@@ -22,6 +22,6 @@ export const logPatterns = defineSignal({
     unit: '{record}',
     areReplaced: true,
     counted: 'count',
-    leastStepMs: 60_000,
+    minStepMs: 60_000,
   },
 });

@@ -30,7 +30,7 @@ const columns = {
 export const logs = defineSignal({
   records: 'log records',
   entitlement: 'logs',
-  keptDays: (days) => days.logs,
+  retentionDays: (days) => days.logs,
   newest: { table: 'logs', time: 'timestamp' },
   fields: logFields,
   text: bodySearch,

@@ -7,7 +7,7 @@ import { foundRuns, runFields } from './found-runs.ts';
 export const synthetics = defineSignal({
   records: 'runs of synthetic checks',
   entitlement: 'metrics',
-  keptDays: ({ metrics }) => Math.min(metrics, runsRetentionDays),
+  retentionDays: ({ metrics }) => Math.min(metrics, runsRetentionDays),
   newest: { table: 'synthetic_runs', time: 'due' },
   fields: runFields,
   text: bodySearch,

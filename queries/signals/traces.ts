@@ -33,7 +33,7 @@ const columns = {
 export const traces = defineSignal({
   records: 'spans',
   entitlement: 'traces',
-  keptDays: (days) => days.traces,
+  retentionDays: (days) => days.traces,
   newest: { table: 'spans', time: 'timestamp' },
   fields: spanFields,
   text: spanSearch,

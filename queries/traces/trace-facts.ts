@@ -78,7 +78,7 @@ export const traceFacts = {
       }),
     )
     .describe(
-      `Calls with the same service, name and statement (without literals) that one span makes ${minRepeated} times or more, such as a statement for each row of another; at most ${maxRepeated}, longest on the critical path first`,
+      `Calls with the same service, name and statement (without literals) that one span makes ${minRepeated} times or more: at most ${maxRepeated}, longest on the critical path first`,
     ),
   criticalPath: z
     .strictObject({

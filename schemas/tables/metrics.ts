@@ -85,7 +85,7 @@ export const metricMetadataTable = defineTable({
     kind: 'LowCardinality(String)',
     monotonic: 'Bool',
     unit: 'LowCardinality(String)',
-    description: 'Description',
+    description: 'String',
     last_seen: "SimpleAggregateFunction(max, DateTime64(3, 'UTC'))",
   },
   orderBy: ['tenant_id', 'metric', 'project_id', 'source', 'kind', 'monotonic', 'unit', 'description'],

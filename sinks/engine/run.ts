@@ -84,7 +84,7 @@ const landBatch = async (
   const ours = batch.records.filter(({ headers }) => !isForAnotherGroup(headers, group));
   const records = duplicates === undefined ? ours : await duplicates.without(input, batch, ours);
   if (records.length < ours.length) metrics.add('oiq_duplicates_total', ours.length - records.length, { group });
-  const newest = sink.tells === undefined ? undefined : newestReceived(records);
+  const newest = sink.watermarkTable === undefined ? undefined : newestReceived(records);
   const landing = new Landing(batch, {
     sink: sink.name,
     topic: batch.topic,
@@ -96,9 +96,9 @@ const landBatch = async (
     metrics,
   });
   const poison = await landing.land(records);
-  if (sink.tells !== undefined && newest !== undefined) {
+  if (sink.watermarkTable !== undefined && newest !== undefined) {
     const landed = poison.length === 0 ? newest : newestReceived(withoutPoison(records, poison));
-    columns.recordWatermark(sink.tells.name, landed, batch.partition);
+    columns.recordWatermark(sink.watermarkTable.name, landed, batch.partition);
   }
   fuse.check(records.length, poison.length);
   for (const { reason } of poison) metrics.add('oiq_dead_letters_total', 1, { origin: group, reason });

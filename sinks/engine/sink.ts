@@ -19,7 +19,7 @@ export interface Sink {
    */
   readonly positions?: Table;
   /** For telemetry: the table whose reception time is recorded (`Columns.recordWatermark`) after a range has landed. */
-  readonly tells?: Table;
+  readonly watermarkTable?: Table;
   /**
    * Creates the scanner, which converts messages to rows. Called in the scan threads, which load only the scanners that
    * they use.
@@ -39,7 +39,7 @@ export const defineSink = ({
   unprocessable = 'dead-letter',
   ...definition
 }: Pick<Sink, 'name' | 'summary' | 'scanner'> &
-  Partial<Pick<Sink, 'unprocessable' | 'positions' | 'tells'>> & {
+  Partial<Pick<Sink, 'unprocessable' | 'positions' | 'watermarkTable'>> & {
     readonly inputs: readonly (Topic | SinkInput)[];
   }): Sink => ({
   ...definition,

@@ -59,7 +59,7 @@ interface EvaluationRow {
   readonly up_to: string;
   readonly watched_from: string;
   readonly learns_until: string;
-  readonly learnt_from: string;
+  readonly trained_from: string;
   readonly speaks_from: string;
   readonly series: number;
   readonly learning: number;
@@ -75,7 +75,7 @@ const readEvaluations = async (
 ): Promise<Map<string, EvaluationRow>> => {
   const rows = await columns.query<EvaluationRow & Record<string, unknown>>(
     `SELECT detector_id AS id, question, toString(up_to_ms) AS up_to, toString(watched_from_ms) AS watched_from,
-      toString(learns_until_ms) AS learns_until, toString(learnt_from_ms) AS learnt_from, toString(speaks_from_ms) AS speaks_from,
+      toString(learns_until_ms) AS learns_until, toString(learnt_from_ms) AS trained_from, toString(speaks_from_ms) AS speaks_from,
       series, learning, refused, open, error
     FROM anomaly_looks FINAL WHERE tenant_id = {tenant:String} AND detector_id IN {ids:Array(String)}`,
     { ids: [...ids] },
@@ -142,7 +142,7 @@ const toEvaluation = (row: EvaluationRow): Evaluation => ({
   error: row.error,
   upToMs: Number(row.up_to),
   learnsUntilMs: Number(row.learns_until),
-  learntFromMs: Number(row.learnt_from),
+  learntFromMs: Number(row.trained_from),
   speaksFromMs: Number(row.speaks_from),
 });
 

@@ -19,9 +19,9 @@ const newErrors = async ({ columns, plan }: Reading, services: readonly string[]
     ...(plan.entitlements.includes('logs') ? ['log'] : []),
     ...(plan.entitlements.includes('traces') ? ['span'] : []),
   ];
-  const rows = await columns.query<{ of: string; id: string; called: string; said: string; first: string; n: string }>(
-    `SELECT known.of AS of, known.id AS id, called, said, first, toString(seen.n) AS n FROM (
-      SELECT service AS of, fingerprint AS id, any(type) AS called, any(message) AS said,
+  const rows = await columns.query<{ of: string; id: string; called: string; text: string; first: string; n: string }>(
+    `SELECT known.of AS of, known.id AS id, called, text, first, toString(seen.n) AS n FROM (
+      SELECT service AS of, fingerprint AS id, any(type) AS called, any(message) AS text,
         toString(toUnixTimestamp64Milli(min(first_seen))) AS first FROM error_groups
       WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)} AND source IN {readable:Array(String)}
       GROUP BY of, id HAVING ${within('min(first_seen)')} LIMIT ${maxNovelties}
@@ -31,12 +31,12 @@ const newErrors = async ({ columns, plan }: Reading, services: readonly string[]
     ) AS seen ON known.of = seen.of AND known.id = seen.id`,
     { ...valuesOf(range, services), readable },
   );
-  return rows.map(({ of, id, called, said: message, first, n }) => ({
+  return rows.map(({ of, id, called, text, first, n }) => ({
     kind: 'error',
     node: nodeOf('service', of).id,
     firstMs: Number(first),
     count: Number(n),
-    title: `new error ${[called, message].filter((each) => each !== '').join(': ')}`.slice(0, 200),
+    title: `new error ${[called, text].filter((each) => each !== '').join(': ')}`.slice(0, 200),
     link: `/api/errors/${encodeURIComponent(id)}`,
   }));
 };

@@ -95,12 +95,12 @@ const parametersOf = async (
   id: string,
   service: string | undefined,
 ): Promise<PatternParameter[]> => {
-  const rows = await columns.query<{ said: string }>(
-    `SELECT argMax(parameters, last_seen) AS said FROM log_patterns FINAL WHERE tenant_id = {tenant:String} AND pattern_id = {id:String}
+  const rows = await columns.query<{ latest: string }>(
+    `SELECT argMax(parameters, last_seen) AS latest FROM log_patterns FINAL WHERE tenant_id = {tenant:String} AND pattern_id = {id:String}
     ${service === undefined ? '' : 'AND service = {service:String}'} GROUP BY service, structure, shard LIMIT 10000`,
     { id, ...(service !== undefined && { service }) },
   );
-  return merged(rows.map(({ said }) => JSON.parse(said) as ParameterValues[]));
+  return merged(rows.map(({ latest }) => JSON.parse(latest) as ParameterValues[]));
 };
 
 /** Returns a pattern by one of its ids; `undefined` if there is none. */

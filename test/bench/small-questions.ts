@@ -69,7 +69,7 @@ const promql = (expression: string) => (): string =>
   `/api/prom/api/v1/query?query=${encodeURIComponent(expression)}&time=${nowMs / 1000}`;
 const panel = (expression: string) => (): [string, object] => [
   '/api/metrics/query',
-  { queries: { asked: { kind: 'promql', expression } }, from: String(fromMs), to: String(nowMs) },
+  { queries: { query: { kind: 'promql', expression } }, from: String(fromMs), to: String(nowMs) },
 ];
 /** A dashboard's panels in one request. With a number that changes, selectors that nobody asked before. */
 const panels = (matcher: string): [string, object] => [

@@ -101,7 +101,7 @@ test('spans of a trace from several servers are in the order in which one would 
 
 const hours = 24n * 3_600n * second;
 /** Every so many seconds a row, over a day: how many stretches there are, and how much of the day they are at most. */
-const densities: readonly (readonly [everySeconds: number, stretches: number, mostMinutes: number])[] = [
+const densities: readonly (readonly [everySeconds: number, stretches: number, maxMinutes: number])[] = [
   [0.5, 1, 1],
   [3, 2, 12],
   [50, 2, 180],

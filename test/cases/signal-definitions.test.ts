@@ -75,7 +75,7 @@ for (const signal of querySignals) {
 for (const signal of Object.keys(signals) as ReadSignal[]) {
   test(`${signal}: nothing is read beyond what the plan keeps`, (t) => {
     const days = { logs: 3, metrics: 5, traces: 7 };
-    t.true(Object.values(days).includes(signals[signal].keptDays(days)));
+    t.true(Object.values(days).includes(signals[signal].retentionDays(days)));
   });
 
   test(`${signal}: the table that tells up to when it landed has its columns`, async (t) => {

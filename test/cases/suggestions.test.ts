@@ -57,7 +57,7 @@ test('a rule that fires too often gets the nearest threshold that the evaluator 
 
 test('no alert that somebody acknowledged is lost', (t) => {
   const far = { alertId, startedAtMs: 200 * minuteMs };
-  t.regex(noisyRuleSuggestion(history({ acknowledged: [far] }), 7)?.effect ?? '', /none of the 1 lost/);
+  t.regex(noisyRuleSuggestion(history({ acknowledged: [far] }), 7)?.effect ?? '', /none of the 1 acknowledged alerts would be lost/);
   // The lowest peak: every threshold that helps would lose it.
   const low = { alertId, startedAtMs: 140 * minuteMs };
   t.is(noisyRuleSuggestion(history({ acknowledged: [far, low] }), 7), undefined);
@@ -156,7 +156,7 @@ test('metrics of many series that nothing reads are told of, and those that some
     found.map(({ subject, request }) => [subject, request]),
     [['unread', null]],
   );
-  t.regex(found[0]?.evidence ?? '', /500 series of the last day, and none of 4 dashboards reads it/);
+  t.regex(found[0]?.evidence ?? '', /500 series of the last day, and none of 4 dashboards uses it/);
 });
 
 test('a log pattern is told of where it is a large part of all records', (t) => {
@@ -198,6 +198,6 @@ test('large attributes of people’s own that no document names are told of', (t
   const [suggestion, ...others] = unusedAttributeSuggestions('logs', 50_000, costs, unnamed);
   t.deepEqual(others, []);
   t.like(suggestion, { kind: 'unread-attribute', subject: 'logs cart.dump', request: null });
-  t.regex(suggestion?.evidence ?? '', /^cart.dump is 60 % of .* 50000 log records .* none of 4 dashboards names it/);
+  t.regex(suggestion?.evidence ?? '', /^cart.dump is 60 % of .* 50000 log records .* none of 4 dashboards uses it/);
   t.regex(suggestion?.effect ?? '', /delete_key\(attributes, "cart.dump"\)/);
 });

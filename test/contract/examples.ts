@@ -90,7 +90,7 @@ export const examples: Readonly<Record<string, Example>> = {
       labels: { team: 'shop' },
     },
   }),
-  renewSyntheticBeatToken: async ({ make }) => {
+  renewSyntheticHeartbeatToken: async ({ make }) => {
     const body = { name: `job ${Math.random()}`, type: 'heartbeat', heartbeat: {} };
     return { params: { id: (await make('createSyntheticCheck', { body })).id } };
   },

@@ -419,7 +419,7 @@ declare(
       body.variables.map(({ name }: { name: string }) => name),
       ['job', 'variable2'],
     );
-    await page.goto(`${harness.url}${address}&edit=true&beside=variables`);
+    await page.goto(`${harness.url}${address}&edit=true&sidePanel=variables`);
     await sidePanel.getByText('job', { exact: true }).click();
     await sidePanel.getByText('4 values').waitFor();
     await holdsAsAView(t, tab, '.beside h2');

@@ -17,7 +17,7 @@ export const answerFromRunbooks = defineOperation({
   path: '/api/ai/rag/answer',
   operationId: 'answerFromRunbooks',
   summary:
-    'Answer a question with sentences of runbooks and similar sources, each with its passages, and with results of the queries that these or the question contain',
+    'Answer a question with sentences of runbooks and similar sources, with their passages, and with results of queries',
   role: 'viewer',
   unaudited: 'it reads, as lists do',
   body: z.strictObject({

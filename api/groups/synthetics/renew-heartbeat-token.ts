@@ -8,7 +8,7 @@ import { makeHeartbeatToken } from './heartbeat-token.ts';
 export const renewHeartbeatToken = defineOperation({
   method: 'POST',
   path: '/api/synthetics/checks/{id}/token',
-  operationId: 'renewSyntheticBeatToken',
+  operationId: 'renewSyntheticHeartbeatToken',
   summary: 'Create a new token for a heartbeat, shown only once; the previous token becomes invalid',
   role: 'editor',
   audit: 'synthetic-check.token',

@@ -27,7 +27,7 @@ interface EditingProps {
   readonly part: Part;
 }
 
-const leave = (): void => change({ edit: '', panel: '', beside: '' });
+const leave = (): void => change({ edit: '', panel: '', sidePanel: '' });
 
 /** Changes that others saved in the meantime, with their conflicts */
 interface Met {
@@ -234,9 +234,9 @@ export const Editing = (props: EditingProps) => {
   const add = (): void => {
     // The API adds defaults for the fields of a kind.
     const id = drafting.add(newPanel as unknown as Parameters<typeof drafting.add>[0]);
-    change({ panel: id, beside: '' });
+    change({ panel: id, sidePanel: '' });
   };
-  const hasVariables = inAddress('beside') === 'variables';
+  const hasVariables = inAddress('sidePanel') === 'variables';
   const cell = (each: Cell) => (
     <Card
       cell={each}
@@ -244,7 +244,7 @@ export const Editing = (props: EditingProps) => {
       head={head}
       {...range}
       marks={marks}
-      tools={<Handles cell={each} drafting={drafting} onOpen={() => change({ panel: each.panel.id, beside: '' })} />}
+      tools={<Handles cell={each} drafting={drafting} onOpen={() => change({ panel: each.panel.id, sidePanel: '' })} />}
     />
   );
   return (
@@ -257,7 +257,7 @@ export const Editing = (props: EditingProps) => {
           type="button"
           class="plain"
           aria-pressed={hasVariables}
-          onClick={() => change({ beside: hasVariables ? '' : 'variables', panel: '' })}
+          onClick={() => change({ sidePanel: hasVariables ? '' : 'variables', panel: '' })}
         >
           Variables
         </button>
@@ -272,7 +272,7 @@ export const Editing = (props: EditingProps) => {
           <PartView part={part} head={head} show={cell} />
         </div>
         {hasVariables ? (
-          <EditVariables drafting={drafting} board={board} onClose={() => change({ beside: '' })} />
+          <EditVariables drafting={drafting} board={board} onClose={() => change({ sidePanel: '' })} />
         ) : open === undefined ? null : (
           <EditPanel key={open.id} panel={open} drafting={drafting} onClose={() => change({ panel: '' })} />
         )}
