@@ -57,7 +57,10 @@ test('a rule that fires too often gets the nearest threshold that the evaluator 
 
 test('no alert that somebody acknowledged is lost', (t) => {
   const far = { alertId, startedAtMs: 200 * minuteMs };
-  t.regex(noisyRuleSuggestion(history({ acknowledged: [far] }), 7)?.effect ?? '', /none of the 1 acknowledged alerts would be lost/);
+  t.regex(
+    noisyRuleSuggestion(history({ acknowledged: [far] }), 7)?.effect ?? '',
+    /none of the 1 acknowledged alerts would be lost/,
+  );
   // The lowest peak: every threshold that helps would lose it.
   const low = { alertId, startedAtMs: 140 * minuteMs };
   t.is(noisyRuleSuggestion(history({ acknowledged: [far, low] }), 7), undefined);
