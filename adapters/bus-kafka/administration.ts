@@ -173,7 +173,7 @@ export class Administration {
       const fewest = Math.min(...partitions.map(({ replicas }) => replicas.length));
       if (fewest < copies)
         this.#options.log.warn(
-          { topic: name, replicas: fewest, wanted: copies },
+          { topic: name, replicas: fewest, required: copies },
           'a topic has fewer replicas than new topics get; reassign its partitions to add replicas',
         );
     }

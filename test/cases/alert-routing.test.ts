@@ -76,7 +76,7 @@ for (const [labels, receivers] of reached)
     t.true(steps.every(({ reason }) => reason.length > 0));
   });
 
-const atTheEnd: readonly (readonly [integrations: string, tells: boolean])[] = [
+const atTheEnd: readonly (readonly [integrations: string, notifies: boolean])[] = [
   ['slack_configs: [{ channel: x }]', false],
   ['email_configs: [{ to: a@example.com }]', false],
   ['wechat_configs: [{ corp_id: x }]', false],

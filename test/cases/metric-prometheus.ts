@@ -72,7 +72,7 @@ interface QueryInput {
  * A question of the window from 60 to 120 seconds, the same in PromQL at its end, and what Prometheus 3.15.0 answered. 75 seconds of
  * increase reach back to the last point before the window, from which increases are counted here.
  */
-export const prometheusCases: readonly (readonly [asked: QueryInput, promql: string, answer: number])[] = [
+export const prometheusCases: readonly (readonly [query: QueryInput, promql: string, answer: number])[] = [
   [{ metric: 'gauge', overTime: 'avg', across: 'sum' }, 'sum(avg_over_time(gauge[1m]))', 7.5],
   [{ metric: 'gauge', overTime: 'avg', across: 'min' }, 'min(avg_over_time(gauge[1m]))', 2.5],
   [{ metric: 'gauge', overTime: 'min', across: 'sum' }, 'sum(min_over_time(gauge[1m]))', 4],

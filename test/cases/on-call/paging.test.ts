@@ -225,7 +225,7 @@ test('a person is sent ten pages in five minutes, and then one that counts the r
 
 const channelTarget = (id: string) => ({ kind: 'channel', id });
 
-const openers: readonly (readonly [type: string, said: (received: Received) => string])[] = [
+const openers: readonly (readonly [type: string, describe: (received: Received) => string])[] = [
   ['pagerduty', ({ body }) => `${body.event_action} ${body.dedup_key}`],
   ['opsgenie', ({ path, body }) => `${path.split(/[/?]/).at(-2)} ${body.alias ?? path.split('/')[3]}`],
 ];
