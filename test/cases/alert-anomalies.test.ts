@@ -121,7 +121,7 @@ test('direction chooses, and a detector that scores no more ends nothing', async
     '',
   ]);
   const [, late] = await evaluated(anomalyRule({ detectorId: 'd2' }), [1, 30]);
-  t.regex(late?.groups[0]?.reason ?? '', /^its detector has scored no step of it since .*: its state is unchanged$/);
+  t.regex(late?.groups[0]?.reason ?? '', /^its detector has scored no step of the series since .*: its state is unchanged$/);
   const [other] = await evaluated(anomalyRule({ detectorId: 'd2' }), [1], { entitlements: ['ai', 'logs'] });
   t.is(other?.groups.length, 0, 'anomalies of signals that the plan lacks are not told');
   const [refused] = await evaluated(anomalyRule({ detectorId: 'd2' }), [1], { entitlements: ['traces'] });
@@ -162,7 +162,7 @@ test('a query with a step is scored by its own past, and what is as expected doe
   const table = await run({ kind: 'anomaly', ...query } as never, reading(), {
     range: { from: 0n, to: BigInt(nowMs + 3 * minute) * 1_000_000n - 1n },
   }).catch((error: unknown) => error);
-  t.regex(String(table), /keeps logs/, 'a range beyond what is kept is refused as of every query');
+  t.regex(String(table), /retains logs/, 'a range beyond what is kept is refused as of every query');
 });
 
 test('what grows towards its limit fires by the probability, and says when', async (t) => {

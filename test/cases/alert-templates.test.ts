@@ -124,7 +124,7 @@ test('a template makes no long text of a short one, and takes no more than its s
   t.regex(fill(doubling), /^<error expanding template: it produces a text of more than 65536 characters>$/);
   const nested = `${'{{ range $labels }}'.repeat(12)}x${'{{ end }}'.repeat(12)}`;
   t.regex(fill(nested), /^<error expanding template: it takes more than 10000 steps>$/);
-  t.regex(fill('{{ printf "%999999999d" 1 }}'), /wider than 1000/);
+  t.regex(fill('{{ printf "%999999999d" 1 }}'), /maximum width of 1000/);
   t.regex(
     fill('{{ match "(a{100}){10}b{100}" $labels.job }}'),
     /is not a valid regular expression: too large, repeat less>$/,

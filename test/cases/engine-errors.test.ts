@@ -75,7 +75,7 @@ const cases: readonly [what: string, error: Error | undefined, message: RegExp][
   [
     'a replica that is read-only',
     refusalError('a:8123', 242, new Error('Code: 242. DB::Exception: Table is in readonly mode')),
-    /^the ClickHouse server a:8123 takes nothing at the moment: Table is in readonly mode$/,
+    /^the ClickHouse server a:8123 accepts no requests at the moment: Table is in readonly mode$/,
   ],
 ];
 for (const [what, error, message] of cases)

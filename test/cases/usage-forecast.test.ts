@@ -126,7 +126,7 @@ test('a smaller plan names retention, entitlements and volume that are lost', (t
     losses.map(({ path }) => path),
     ['retentionDays.logs', 'retentionDays.traces', 'entitlements.traces', 'limits.bytesPerDay'],
   );
-  t.regex(losses[0]?.message ?? '', /kept for 20 days \(the organization’s retention\); the plan keeps 3/);
+  t.regex(losses[0]?.message ?? '', /stored for 20 days \(the organization’s retention\); the plan stores 3/);
   t.deepEqual(lossesOf({ retentionDays: { logs: 20 } }, planOf('free'), planOf('enterprise'), 0), []);
   t.deepEqual(retentionWithin({ logs: 20, metrics: 5 }, planOf('free')), { metrics: 5 });
 });

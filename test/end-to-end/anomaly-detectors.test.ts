@@ -177,9 +177,9 @@ test.serial(
 
     const path = `/api/ai/anomalies/${encodeURIComponent(found.id)}/feedback`;
     const marked = await request('POST', path, { body: { verdict: 'false' } });
-    t.true(marked.leastChange > 100);
+    t.true(marked.minChange > 100);
     t.is((await read('/api/ai/anomalies')).items[0].verdict, 'false');
-    t.is((await read(`/api/ai/detectors/${id}`)).status.rate.markedFalse, 1);
+    t.is((await read(`/api/ai/detectors/${id}`)).status.rate.falsePositives, 1);
     t.deepEqual(await request('POST', path, { body: { verdict: null } }), {
       anomalyId: found.id,
       verdict: null,

@@ -46,7 +46,7 @@ declare('an objective tells its indicator and budget, and beside it burn rates a
   const row = page.getByRole('row', { name });
   await row.waitFor();
   t.deepEqual(await row.getByRole('cell').allTextContents(), [
-    ...[name, 'checkout', '99 %', '7 days', `${(100 * body.sli).toFixed(3)} %`, `${body.budget.leftPct.toFixed(1)} %`],
+    ...[name, 'checkout', '99 %', '7 days', `${(100 * body.sli).toFixed(3)} %`, `${body.budget.remainingPct.toFixed(1)} %`],
   ]);
   await row.getByRole('button').click();
   const sidePanel = page.getByRole('complementary', { name: 'Objective' });
@@ -163,7 +163,7 @@ declare('an objective is reported month by month, as the API says', async (t) =>
   );
   const last = body.items.at(-1);
   t.deepEqual((await rows.last().locator('td').allTextContents()).slice(2, 6), [
-    ...['99 %', 'yes, so far', `${(100 * last.sli).toFixed(3)} %`, `${last.budget.leftPct.toFixed(1)} %`],
+    ...['99 %', 'yes, so far', `${(100 * last.sli).toFixed(3)} %`, `${last.budget.remainingPct.toFixed(1)} %`],
   ]);
   await holdsAsAView(t, tab, '.beside h2');
 });

@@ -65,7 +65,7 @@ test('what cannot be carried is refused with document, line and field', (t) => {
     ]);
   t.deepEqual(refused(v1()), []);
   t.deepEqual(refused(v1({ window: '{ duration: 1m, isRolling: true }' })), [
-    [1, 21, 'spec.timeWindow.0.duration', 'is 1m, which is minutes'],
+    [1, 21, 'spec.timeWindow.0.duration', 'is 1m, which means minutes'],
   ]);
   t.deepEqual(refused(v1({ window: '{ duration: 1M, isRolling: true }' })), [
     [1, 21, 'spec.timeWindow.0.duration', 'cannot be rolling in months, which have no fixed number of days'],

@@ -160,11 +160,11 @@ test('what cannot be run is named by its path', (t) => {
     [httpCheck({ ...step, headers: { Host: 'a' } }), /^http\.steps\.0\.headers\.Host: is set by the probe/],
     [
       httpCheck(step, { url: 'https://a.example/{{values.id}}' }),
-      /^http\.steps\.1\.url: reads the value id, which no step/,
+      /^http\.steps\.1\.url: uses the value id, which no earlier step/,
     ],
     [
       httpCheck({ ...step, body: '{{values.id}}', extract: [{ as: 'id', source: 'header', path: 'etag' }] }),
-      /^http\.steps\.0\.body: reads the value id/,
+      /^http\.steps\.0\.body: uses the value id/,
     ],
     [httpCheck({ ...step, body: '{{variables.none}}' }), /^http\.steps\.0\.body: the variable none does not exist/],
     [

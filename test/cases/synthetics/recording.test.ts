@@ -113,8 +113,8 @@ test('what was done becomes steps', (t) => {
 test('what is not carried is named by its path; where something that was done is left out, that is told', (t) => {
   const selectors = [['#buy']];
   const table: readonly (readonly [recorded: object, loss: RegExp, isWhole?: boolean])[] = [
-    [{ type: 'click', selectors: [['xpath//html/body/div']] }, /^steps\.2\.selectors: is left out.*\(xpath\)$/, false],
-    [{ type: 'click', selectors, button: 'secondary' }, /^steps\.2\.button: is left out/, false],
+    [{ type: 'click', selectors: [['xpath//html/body/div']] }, /^steps\.2\.selectors: is omitted.*\(xpath\)$/, false],
+    [{ type: 'click', selectors, button: 'secondary' }, /^steps\.2\.button: is omitted/, false],
     [{ type: 'keyDown', key: 'Soft left' }, /^steps\.2: is omitted: key must be a key/, false],
     [{ type: 'customStep', name: 'shop', parameters: {} }, /^steps\.2: is omitted: the step type customStep/, false],
     [{ type: 'scroll', x: 0, y: 500 }, /^steps\.2: is omitted: a step scrolls/],
@@ -124,7 +124,7 @@ test('what is not carried is named by its path; where something that was done is
     [{ ...viewport, width: 800 }, /^steps\.2: is omitted: the viewport/],
     [{ type: 'click', selectors, deviceType: 'touch' }, /^steps\.2\.deviceType: is touch/],
     [{ type: 'click', selectors, duration: 3000 }, /^steps\.2\.duration/],
-    [{ type: 'click', selectors, timeout: 90_000 }, /^steps\.2\.timeout: is 90000 ms, and 60000/],
+    [{ type: 'click', selectors, timeout: 90_000 }, /^steps\.2\.timeout: is 90000 ms, and the wait is 60000/],
     [{ type: 'click', selectors, target: 'https://pay.example/' }, /^steps\.2\.target: is another window or frame/],
     [{ type: 'waitForElement', selectors, attributes: { lang: 'en' } }, /^steps\.2\.attributes\.lang: is unexpected$/],
     [{ type: 'waitForElement', selectors, properties: { width: 3 } }, /^steps\.2\.properties\.width: is unexpected/],
