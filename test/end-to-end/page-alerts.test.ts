@@ -347,7 +347,7 @@ declare('a rule is switched off and on, and fires once as a test', async (t) => 
       ({ isTest, labels }: Answered) => isTest && labels.service === 'by <i>hand</i>',
     ),
   );
-  await page.getByRole('link', { name: 'History' }).click();
+  await page.getByRole('link', { name: 'History', exact: true }).click();
   await page.getByRole('row', { name: /by <i>hand<\/i>.* firing, a test/ }).waitFor();
   t.deepEqual(tab.complaints, []);
 });

@@ -452,7 +452,7 @@ declare('a viewer reads variables and downtimes, and is offered to write nothing
   await page.getByText('Importing checks is for editor, admin, and owner; your role is viewer.').waitFor();
   for (const part of ['', '/variables', '/downtimes', '/locations']) {
     await tab.go(`${harness.url}/checks${part}`);
-    await page.locator('.freshness').getByText('As of').waitFor();
+    await page.locator('.freshness').getByText('Updated').waitFor();
     t.is(await page.getByRole('button', { name: /^Write/ }).count(), 0, part);
   }
   await holdsAsAView(t, tab, 'nav[aria-label="Checks"]');

@@ -27,7 +27,7 @@ let board = '';
 /** Addresses of views, and what is there once they are shown. */
 const views = (): readonly (readonly [address: string, shown: string])[] => [
   [`/dashboards/${board}`, '.panel .graph .node'],
-  [`/dashboards/${board}?edit=true&beside=variables`, '.variable[open] [role=status] bdi'],
+  [`/dashboards/${board}?edit=true&sidePanel=variables`, '.variable[open] [role=status] bdi'],
   ['/services', '.services .extent .row'],
   ['/services?view=map', '.graph .node'],
   ['/logs?columns=hostile&wrap=on', '.records .extent .row'],

@@ -50,7 +50,7 @@ declare('an editor acknowledges an incident, writes a note, resolves it, and the
   await sidePanel.getByRole('button', { name: 'Create postmortem' }).click();
   await sidePanel.getByLabel('Impact').fill('a tenth of <i>carts</i>');
   await sidePanel.getByLabel('Causes').fill('a certificate');
-  await sidePanel.getByLabel(/^Actions/).fill('[x] renew it\nwatch <b>it</b>');
+  await sidePanel.getByLabel(/^Action items/).fill('[x] renew it\nwatch <b>it</b>');
   await sidePanel.getByRole('button', { name: 'Save postmortem' }).click();
   await sidePanel.getByText('To do: watch <b>it</b>').waitFor();
   const { impact, causes, actions } = (await harness.request('GET', `/api/incidents/${id}/postmortem`)).body;

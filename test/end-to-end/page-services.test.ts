@@ -436,7 +436,7 @@ declare(
     const one = all.getByRole('region', { name: first.title, exact: true });
     await one.getByText(first.evidence).waitFor();
     await one.getByText(first.effect).waitFor();
-    await one.getByText('Request').click();
+    await one.getByText('Request', { exact: true }).click();
     const [line, , ...body] = ((await one.locator('pre').textContent()) ?? '').split('\n');
     t.is(line, 'POST /api/ai/detectors');
     t.deepEqual(JSON.parse(body.join('\n')), first.request.body);

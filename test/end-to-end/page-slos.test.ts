@@ -88,7 +88,7 @@ declare('an editor writes an objective, is told at its field what is wrong, chan
   t.like(written, { type: 'latency', service: 'shop', targetPct: 99.5, latencyThresholdMs: 250 });
   t.deepEqual(written.query.calendar, calendar);
 
-  await sidePanel.getByRole('button', { name: 'Edit' }).click();
+  await sidePanel.getByRole('button', { name: 'Edit', exact: true }).click();
   await sidePanel.getByLabel('It measures').selectOption('ratio');
   const bad = sidePanel.getByRole('group', { name: 'Bad' });
   t.is(await bad.getByLabel('Search').inputValue(), 'service:"shop" severity:error');

@@ -116,7 +116,7 @@ export const Palette = ({ areas, onClose }: { readonly areas: readonly Area[]; r
     if (ways.length > 0) setActive((active + step + ways.length) % ways.length);
   };
   return (
-    <dialog ref={dialog} class="palette" aria-label="Go to" onClose={onClose}>
+    <dialog ref={dialog} class="palette" aria-label="Search or jump to" onClose={onClose}>
       <input
         type="text"
         role="combobox"
