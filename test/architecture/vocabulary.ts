@@ -4,11 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { isIdentifier, isPrivateIdentifier, type Node } from 'typescript/unstable/ast';
-import { API } from 'typescript/unstable/sync';
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
+import { isIdentifier, isPrivateIdentifier } from 'typescript/unstable/ast';
+import { visitNodes, visitSources } from './project.ts';
 
 /** Words of identifiers, in lower case, and what to write instead. */
 export const deniedWords: ReadonlyMap<string, string> = new Map([
@@ -71,28 +68,13 @@ export const betterNameOf = (name: string): string | undefined => {
 
 /** Every identifier of the project's TypeScript with a file that uses it. */
 export const identifiersOfProject = (): ReadonlyMap<string, string> => {
-  const api = new API({ cwd: root });
   const found = new Map<string, string>();
-  try {
-    for (const config of ['tsconfig.json', 'web/tsconfig.json']) {
-      const program = api
-        .updateSnapshot({ openProject: join(root, config) })
-        .getProjects()
-        .at(-1)?.program;
-      for (const file of program?.getSourceFileNames() ?? []) {
-        if (!file.startsWith(root) || file.includes('/node_modules/')) continue;
-        const visit = (node: Node): void => {
-          if ((isIdentifier(node) || isPrivateIdentifier(node)) && !found.has(node.text))
-            found.set(node.text, file.slice(root.length));
-          node.forEachChild(visit);
-        };
-        program?.getSourceFile(file)?.forEachChild(visit);
-      }
-    }
-    return found;
-  } finally {
-    api.close();
-  }
+  visitSources((file, source) =>
+    visitNodes(source, (node) => {
+      if ((isIdentifier(node) || isPrivateIdentifier(node)) && !found.has(node.text)) found.set(node.text, file);
+    }),
+  );
+  return found;
 };
 
 /** Names that stay, each with its reason. The test fails when one of them is no longer in use. */

@@ -102,7 +102,7 @@ test.serial('an operation that blocks is named in the log with its stack, and in
       clock,
       log: silent,
       settings: settingsOf({}),
-      counters: { take: () => ({ allowed: true }) },
+      counters: { consume: () => ({ allowed: true }) },
     } as unknown as Ports,
   });
   const http = createServer(server.callback);
@@ -115,7 +115,7 @@ test.serial('an operation that blocks is named in the log with its stack, and in
   const line = seen.lines.find(({ work }) => work === 'operation block');
   t.is(line?.message, 'the event loop was blocked');
   t.true((line?.blockedMs ?? 0) >= blockedMs);
-  t.regex(line?.stack ?? '', /blockUntil .*handler .*loop-watch\.test\.ts/);
+  t.regex(line?.stack ?? '', /blockUntil .*handler .*event-loop-watchdog\.test\.ts/);
 });
 
 test.serial('a job that blocks is named', async (t) => {

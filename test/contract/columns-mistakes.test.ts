@@ -140,7 +140,7 @@ if (reason === undefined) {
     const lost = await open([urls()[0] ?? '', 'http://nowhere.invalid:8123/oiq'], clusterName);
     await t.throwsAsync(
       land(lost, tenantOf(1, 2)),
-      unavailableWith(/has shard 2 of 2 .* name one of each shard.* \(nowhere\.invalid:8123: .*ENOTFOUND/),
+      unavailableWith(/has shard 2 of 2 .* name a server of each shard.* \(nowhere\.invalid:8123: .*ENOTFOUND/),
     );
     const twice = await open([urls()[0] ?? '', urls()[0] ?? ''], clusterName);
     await t.throwsAsync(twice.check(), unavailableWith(/no server of OIQ_CLICKHOUSE_URL has shard 2 of 2/));

@@ -92,7 +92,7 @@ const actionsOf = async (): Promise<string[]> => {
 
 test.serial('a service without an objective gets one: by its caller, audited, and once', async (t) => {
   const { id, request, evidence } = await suggested('slo', 'orders');
-  t.regex(evidence, /orders answered 1200 requests/);
+  t.regex(evidence, /orders served 1200 requests/);
   t.is((await apply(id, 'viewer')).status, 403);
   const answers = await Promise.all([apply(id), apply(id)]);
   t.deepEqual(answers.map(({ status }) => status).sort(), [200, 409], JSON.stringify(answers.map(({ body }) => body)));

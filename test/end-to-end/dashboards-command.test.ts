@@ -291,7 +291,7 @@ test.serial('an API that refuses all ends it', async (t) => {
   const planned = await plan();
   const api = new DashboardsApi(harness.url, await harness.signIn('viewer@a.example'));
   const error = await t.throwsAsync(wentOf(applied(planned, { ...deployment, api })));
-  t.regex(error.message, /answered 403/);
+  t.regex(error.message, /returned 403/);
 });
 
 test.serial('a wrong call exits with 2 and says what is missing', async (t) => {

@@ -123,7 +123,7 @@ test.serial(
     t.deepEqual(await titles(), ['Foreign', 'Stays']);
 
     const applied = await run('apply', other, '--scope', 'team');
-    t.regex(applied.out, /refused\s+Foreign .*of the scope others/);
+    t.regex(applied.out, /refused\s+Foreign .*the scope others/);
     const unscoped = await run('apply', owned, '--prune');
     t.is(unscoped.code, 2);
     t.regex(unscoped.err, /--prune needs --scope/);

@@ -183,7 +183,7 @@ for (const [what, args, environment, expected] of [
     'a signal that does not exist',
     ['dead-letter', 'discard', '--signal', 'lgos'],
     {},
-    /lgos is not a signal; use one of: logs/,
+    /lgos is not a valid signal; use one of: logs/,
   ],
   ['a limit that is no number', ['dead-letter', 'list', '--limit', 'all'], {}, /--limit must be at least 1/],
   ['a time that is none', ['dead-letter', 'list', '--from', 'yesterday'], {}, /yesterday is not a time/],

@@ -116,7 +116,7 @@ test.serial(
       (one: { id: string }) => one.id === location,
     );
     t.not(probeLocation.lastSeenAt, null);
-    const browser = probeLocation.cannot.find(({ type }: { type: string }) => type === 'browser');
+    const browser = probeLocation.unsupportedTypes.find(({ type }: { type: string }) => type === 'browser');
     t.deepEqual(browser, { type: 'browser', reason: 'Chromium was not found at /none/chromium' });
     isUp = false;
     await stateIs('down');

@@ -14,7 +14,7 @@ for (const [trade, catalogue, questions] of trades)
       t.deepEqual(answerTo(question, catalogue), expected);
     });
 
-const ranges: readonly (readonly [said: string, expected: string])[] = [
+const ranges: readonly (readonly [text: string, expected: string])[] = [
   ['in the last 5 minutes', '11T10:25..11T10:30'],
   ['over the past 90 seconds', '11T10:28..11T10:30'],
   ['in the last 24h', '10T10:30..11T10:30'],
