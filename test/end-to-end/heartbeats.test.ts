@@ -76,7 +76,7 @@ test.serial('a job that tells of itself is up, down when it fails or stays away,
     (run: { message: string }) => run.message === 'no heartbeat arrived within 1s of the due time',
   );
   t.true(late.length > 0);
-  const reportedRuns = runs.filter((run: { message: string }) => !run.message.startsWith('no beat')).toReversed();
+  const reportedRuns = runs.filter((run: { message: string }) => !run.message.startsWith('no heartbeat')).toReversed();
   t.deepEqual(
     reportedRuns.map((run: { outcome: string; message: string; location: string }) => [
       run.outcome,
