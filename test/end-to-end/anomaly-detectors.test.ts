@@ -183,7 +183,7 @@ test.serial(
     t.deepEqual(await request('POST', path, { body: { verdict: null } }), {
       anomalyId: found.id,
       verdict: null,
-      leastChange: 0,
+      minChange: 0,
       factor: 1,
     });
     const audit = await request('GET', '/api/audit?action=anomaly.mark', { as: 'owner' });

@@ -19,7 +19,7 @@ const mistakes: readonly (readonly [query: string, message: RegExp])[] = [
   ['limit=100000', /^limit: Too big/],
   ['search=service:(', /^search: column /],
   ['sort=timestamp', /^sort: is not a known field; known are from, to, limit, cursor, .*search/],
-  ['severity=error', /^severity: is not a known field; .*fields of records stand in search=severity:error$/],
+  ['severity=error', /^severity: is not a known field; .*fields of records belong in search=severity:error$/],
 ];
 
 for (const [query, message] of mistakes)
