@@ -126,7 +126,7 @@ else if (reason === undefined) {
     t.teardown(() => half.close());
     await t.throwsAsync(half.check(), {
       instanceOf: UnavailableError,
-      message: new RegExp(`has shard 2 of ${shardCount} of the cluster shards: name one of each shard`),
+      message: new RegExp(`has shard 2 of ${shardCount} of the cluster shards: name a server of each shard`),
     });
   });
 

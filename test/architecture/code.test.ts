@@ -1,0 +1,69 @@
+/** How code is written: what the linter has no rule for. */
+import test from 'ava';
+import {
+  isArrowFunction,
+  isAsExpression,
+  isBlock,
+  isConstructorDeclaration,
+  isFunctionDeclaration,
+  isFunctionExpression,
+  isGetAccessorDeclaration,
+  isJsxSpreadAttribute,
+  isMethodDeclaration,
+  isObjectLiteralExpression,
+  isParenthesizedExpression,
+  isSpreadAssignment,
+  isStatement,
+  type Node,
+} from 'typescript/unstable/ast';
+import { visitNodes, visitSources } from './project.ts';
+
+/** Statements of a function without those of the functions in it. */
+const maxStatements = 45;
+
+/** One case a field of a message: a call for each costs a tenth of the scan. */
+const longFunctions: readonly string[] = [
+  'schemas/records/log-row.ts',
+  'sinks/scan/log-scanner.ts',
+  'sinks/scan/span-scanner.ts',
+];
+
+const isFunction = (node: Node): boolean =>
+  isArrowFunction(node) ||
+  isConstructorDeclaration(node) ||
+  isFunctionDeclaration(node) ||
+  isFunctionExpression(node) ||
+  isGetAccessorDeclaration(node) ||
+  isMethodDeclaration(node);
+
+const statementsOf = (node: Node): number => {
+  let count = 0;
+  node.forEachChild((child) => {
+    if (isFunction(child)) return;
+    if (isStatement(child) && !isBlock(child)) count++;
+    count += statementsOf(child);
+  });
+  return count;
+};
+
+/** The expression without parentheses and `as`. */
+const bare = (node: Node): Node =>
+  isParenthesizedExpression(node) || isAsExpression(node) ? bare(node.expression) : node;
+
+const long = new Set<string>();
+const spreads: string[] = [];
+visitSources((file, source) =>
+  visitNodes(source, (node) => {
+    if ((isSpreadAssignment(node) || isJsxSpreadAttribute(node)) && isObjectLiteralExpression(bare(node.expression)))
+      spreads.push(`${file}: ${node.getText(source).slice(0, 80)}`);
+    if (!file.startsWith('test/') && isFunction(node) && statementsOf(node) > maxStatements) long.add(file);
+  }),
+);
+
+test(`a function has at most ${maxStatements} statements, but for scanners of hot paths`, (t) => {
+  t.deepEqual([...long].toSorted(), longFunctions);
+});
+
+test('no object literal is spread into another one to group fields', (t) => {
+  t.deepEqual(spreads, []);
+});
