@@ -121,7 +121,10 @@ test('direction chooses, and a detector that scores no more ends nothing', async
     '',
   ]);
   const [, late] = await evaluated(anomalyRule({ detectorId: 'd2' }), [1, 30]);
-  t.regex(late?.groups[0]?.reason ?? '', /^its detector has scored no step of the series since .*: its state is unchanged$/);
+  t.regex(
+    late?.groups[0]?.reason ?? '',
+    /^its detector has scored no step of the series since .*: its state is unchanged$/,
+  );
   const [other] = await evaluated(anomalyRule({ detectorId: 'd2' }), [1], { entitlements: ['ai', 'logs'] });
   t.is(other?.groups.length, 0, 'anomalies of signals that the plan lacks are not told');
   const [refused] = await evaluated(anomalyRule({ detectorId: 'd2' }), [1], { entitlements: ['traces'] });

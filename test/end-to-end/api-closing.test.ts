@@ -80,7 +80,9 @@ test.serial(
 test.serial('the operator opens it again, and everything is as it was but the sessions', async (t) => {
   t.regex((await command({ action: 'list-organizations' })).join('\n'), /^b +free +closed, erased after \d{4}-/m);
   await t.throwsAsync(command({ action: 'reopen-organization', id: 'a' }), { message: /is not closed/ });
-  await t.throwsAsync(command({ action: 'reopen-organization', id: 'x' }), { message: /organization x does not exist/ });
+  await t.throwsAsync(command({ action: 'reopen-organization', id: 'x' }), {
+    message: /organization x does not exist/,
+  });
   await command({ action: 'reopen-organization', id: 'b' });
   const token = await harness.signIn('viewer@b.example');
   t.is((await harness.request('GET', '/api/account', { as: `token ${token}` })).body.name, 'Organization b');
@@ -97,7 +99,9 @@ test.serial('the operator spreads an organization over more partitions, and the 
   t.regex((await command({ action: 'list-organizations' })).join('\n'), /^a +\w+ +open +shards 4 +Organization a$/m);
   for (const shards of [0, 65, 1.5])
     await t.throwsAsync(command({ action: 'shard-organization', id: 'a', shards }), { message: /from 1 to 64/ });
-  await t.throwsAsync(command({ action: 'shard-organization', id: 'x', shards: 2 }), { message: /organization x does not exist/ });
+  await t.throwsAsync(command({ action: 'shard-organization', id: 'x', shards: 2 }), {
+    message: /organization x does not exist/,
+  });
   const actions: string[] = [];
   for await (const { tenantId, action } of harness.documents.everywhere(auditRecords))
     if (tenantId === 'a') actions.push(action);

@@ -33,7 +33,7 @@ const items = async (path: string): Promise<Fields[]> =>
   (await read<{ items: Fields[] }>(subject.oiq.http, path, subject.token)).items;
 
 /** What is sent as an AnyValue, and how the API says it. */
-const values: readonly (readonly [key: string, sent: Fields, said: unknown])[] = [
+const values: readonly (readonly [key: string, sent: Fields, expected: unknown])[] = [
   ['text', { stringValue: 'plain' }, 'plain'],
   ['empty text', { stringValue: '' }, ''],
   ['text that looks like a number', { stringValue: '007' }, '007'],
@@ -273,7 +273,7 @@ const exemplarsAsRead = [
 ];
 
 const max = '18446744073709551615';
-const kinds: readonly (readonly [name: string, sent: Fields, said: Fields, exemplars: boolean])[] = [
+const kinds: readonly (readonly [name: string, sent: Fields, expected: Fields, exemplars: boolean])[] = [
   ['gauge of a fraction', { gauge: { dataPoints: [{ ...point, asDouble: -0.1, exemplars }] } }, { value: -0.1 }, true],
   ['gauge of NaN', { gauge: { dataPoints: [{ ...point, asDouble: 'NaN' }] } }, { value: 'NaN', flags: 0 }, false],
   ['gauge without a value', { gauge: { dataPoints: [{ ...point, flags: 1 }] } }, { value: 'NaN', flags: 1 }, false],

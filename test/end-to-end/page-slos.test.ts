@@ -46,7 +46,14 @@ declare('an objective tells its indicator and budget, and beside it burn rates a
   const row = page.getByRole('row', { name });
   await row.waitFor();
   t.deepEqual(await row.getByRole('cell').allTextContents(), [
-    ...[name, 'checkout', '99 %', '7 days', `${(100 * body.sli).toFixed(3)} %`, `${body.budget.remainingPct.toFixed(1)} %`],
+    ...[
+      name,
+      'checkout',
+      '99 %',
+      '7 days',
+      `${(100 * body.sli).toFixed(3)} %`,
+      `${body.budget.remainingPct.toFixed(1)} %`,
+    ],
   ]);
   await row.getByRole('button').click();
   const sidePanel = page.getByRole('complementary', { name: 'Objective' });
