@@ -3,6 +3,8 @@
  * document's fields; a document that another process changes meanwhile is read and changed again, so several processes may migrate at once.
  */
 
+import { changeInside, type FieldChange, renameFields, type StoredFields } from '../runtime/rename-fields.ts';
+import { fieldsOf } from '../runtime/stored-fields.ts';
 import {
   type CollectionDefinition,
   ConflictError,
@@ -22,54 +24,22 @@ import { syntheticChecks } from '../schemas/resources/synthetic-check.ts';
 import { syntheticProbeContacts } from '../schemas/resources/synthetic-location.ts';
 import { syntheticRunRequests } from '../schemas/resources/synthetic-run-request.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
-
 interface DocumentMigration {
   /** Never changes: an installation remembers it. */
   readonly id: string;
   readonly collection: CollectionDefinition<object>;
   /** Returns the fields to store, or the same object when the document needs no change. */
-  change(fields: Fields): Fields;
+  readonly change: FieldChange;
 }
 
 /** Ids of applied migrations, as documents of the platform. */
 export const documentMigrations = defineCollection<{ readonly appliedAt: string }>({ name: 'document-migrations' });
 
-/** Renames top-level fields. A new name that is already there wins, so that applying it twice changes nothing. */
-export const renameFields = (names: Readonly<Record<string, string>>) => {
-  const entries = Object.entries(names);
-  return (fields: Fields): Fields => {
-    if (!entries.some(([former]) => Object.hasOwn(fields, former))) return fields;
-    const renamed: Record<string, unknown> = {};
-    for (const [name, value] of Object.entries(fields)) {
-      const next = names[name];
-      if (next === undefined) renamed[name] = value;
-      else if (!Object.hasOwn(fields, next)) renamed[next] = value;
-    }
-    return renamed;
-  };
-};
-
-/** Applies a change to the object in a field, or to each object of a list in it. */
-const within = (field: string, change: (fields: Fields) => Fields) => {
-  const isFields = (value: unknown): value is Fields =>
-    typeof value === 'object' && value !== null && !Array.isArray(value);
-  const changed = (value: unknown): unknown => (isFields(value) ? change(value) : value);
-  return (fields: Fields): Fields => {
-    const before = fields[field];
-    const after = Array.isArray(before) ? before.map(changed) : changed(before);
-    const isSame = Array.isArray(after)
-      ? after.every((one, index) => one === (before as unknown[])[index])
-      : after === before;
-    return isSame ? fields : { ...fields, [field]: after };
-  };
-};
-
 const renameDetector = renameFields({ leastChange: 'minChange' });
-const renameCheck = within('heartbeat', renameFields({ longestRun: 'maxRunDuration' }));
-const renamePolicy = within('steps', renameFields({ budgetLeftBelow: 'budgetRemainingBelow' }));
+const renameCheck = changeInside({ heartbeat: renameFields({ longestRun: 'maxRunDuration' }) });
+const renamePolicy = changeInside({ steps: renameFields({ budgetLeftBelow: 'budgetRemainingBelow' }) });
 
-const historyChanges: Readonly<Record<string, (fields: Fields) => Fields>> = {
+const historyChanges: Readonly<Record<string, FieldChange>> = {
   'anomaly-detector': renameDetector,
   'synthetic-check': renameCheck,
 };
@@ -98,13 +68,10 @@ export const migrations: readonly DocumentMigration[] = [
     change: (fields) => {
       const { type } = fields['resource'] as { readonly type: string };
       const change = historyChanges[type];
-      return change === undefined ? fields : within('fields', change)(fields);
+      return change === undefined ? fields : changeInside({ fields: change })(fields);
     },
   },
 ];
-
-const fieldsOf = ({ id: _, version: __, createdAt: ___, updatedAt: ____, ...fields }: Fields & Stored): Fields =>
-  fields;
 
 const migrateDocument = async (
   documents: Documents,
@@ -113,7 +80,7 @@ const migrateDocument = async (
 ): Promise<boolean> => {
   const own = documents.of(tenantId).collection<object>(collection);
   for (;;) {
-    const stored = (await own.find(id)) as (Fields & Stored) | undefined;
+    const stored = (await own.find(id)) as (StoredFields & Stored) | undefined;
     if (stored === undefined) return false;
     const before = fieldsOf(stored);
     const after = change(before);
@@ -131,9 +98,9 @@ const migrateDocument = async (
 /** Changes all documents of a collection. Returns how many were changed. */
 const migrateCollection = async (documents: Documents, migration: DocumentMigration): Promise<number> => {
   let count = 0;
-  const stored = documents.everywhere<Fields>(migration.collection as CollectionDefinition<Fields>);
+  const stored = documents.everywhere<StoredFields>(migration.collection as CollectionDefinition<StoredFields>);
   for await (const { tenantId, ...document } of stored) {
-    const before = fieldsOf(document as unknown as Fields & Stored);
+    const before = fieldsOf(document as unknown as StoredFields & Stored);
     if (migration.change(before) === before) continue;
     if (await migrateDocument(documents, migration, { tenantId, id: document.id })) count++;
   }

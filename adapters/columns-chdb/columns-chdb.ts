@@ -16,7 +16,7 @@ import { LandingsInMemory } from '../columns-sql/landings.ts';
 import { insertSettings, limitSettings } from '../columns-sql/query-settings.ts';
 import { nativeFormat, resultFormat, rowsOf } from '../columns-sql/rows.ts';
 import { bindLiterals, quoteName } from '../columns-sql/sql-literals.ts';
-import { fencedColumns, tenantFilters } from '../columns-sql/tenant-filter.ts';
+import { tenantColumns, tenantFilters } from '../columns-sql/tenant-filter.ts';
 import { type Abort, ChdbConnections, type Output } from './connections.ts';
 import { NativeFiles } from './native-files.ts';
 
@@ -196,7 +196,7 @@ SETTINGS ${settingsText({ ...insertSettings(token), ...fileSettings })}`,
   }
 
   of(tenantId: string): TenantColumns {
-    return fencedColumns(tenantId, this, {
+    return tenantColumns(tenantId, this, {
       rows: (...question) => this.#rows(...question),
       native: (...question) => this.#native(...question),
       landedUpTo: ({ tenantId: callerTenantId }, table) => this.#landings.upTo(callerTenantId, table),

@@ -18,7 +18,7 @@ import { StoredLandings } from '../columns-sql/landings.ts';
 import { insertSettings } from '../columns-sql/query-settings.ts';
 import { nativeFormat, resultFormat, rowsOf } from '../columns-sql/rows.ts';
 import { bindLiterals, quoteName } from '../columns-sql/sql-literals.ts';
-import { fencedColumns } from '../columns-sql/tenant-filter.ts';
+import { tenantColumns } from '../columns-sql/tenant-filter.ts';
 import { BrokenParts } from './broken-parts.ts';
 import { answered, counted, type ErrorOf, OneServer, readSettings } from './one-server.ts';
 import { Placements } from './placements.ts';
@@ -101,7 +101,7 @@ class ClickhouseColumns implements Columns {
   }
 
   of(tenantId: string): TenantColumns {
-    return fencedColumns(tenantId, this, {
+    return tenantColumns(tenantId, this, {
       rows: (...question) => this.#rows(...question),
       native: (...question) => this.#native(...question),
       landedUpTo: (tenant, table) => this.#landings.upTo(tenant, table),

@@ -74,7 +74,7 @@ interface Reads {
 }
 
 /** Returns the reads of one tenant, with both tenant checks. */
-export const fencedColumns = (tenantId: string, source: WeakKey, reads: Reads): TenantColumns => {
+export const tenantColumns = (tenantId: string, source: WeakKey, reads: Reads): TenantColumns => {
   const query = async <Row>(
     sql: string,
     parameters: QueryParameters = {},

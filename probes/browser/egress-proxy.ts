@@ -43,7 +43,7 @@ const urlOfPlace = (place: string): URL | undefined =>
   URL.canParse(`http://${place}`) ? new URL(`http://${place}`) : undefined;
 
 /** A proxy for one run, on loopback. It only answers proxy requests. */
-export class FencedProxy {
+export class EgressProxy {
   readonly #attempt: Pick<Attempt, 'reach' | 'signal'>;
   readonly #maxBytes: number;
   readonly #server: Server;
@@ -61,8 +61,8 @@ export class FencedProxy {
     this.#server.on('clientError', (_, socket) => socket.destroy());
   }
 
-  static async open(attempt: Pick<Attempt, 'reach' | 'signal'>, maxBytes = maxTransferBytes): Promise<FencedProxy> {
-    const proxy = new FencedProxy(attempt, maxBytes);
+  static async open(attempt: Pick<Attempt, 'reach' | 'signal'>, maxBytes = maxTransferBytes): Promise<EgressProxy> {
+    const proxy = new EgressProxy(attempt, maxBytes);
     await new Promise<void>((ready, failed) => {
       proxy.#server.once('error', failed);
       proxy.#server.listen(0, '127.0.0.1', ready);

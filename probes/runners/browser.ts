@@ -4,7 +4,7 @@ import type { browser } from '../../subjects/synthetics/types/browser.ts';
 import type { BrowserStep, BrowserTarget } from '../../subjects/synthetics/types/browser-steps.ts';
 import { BrowserProcess } from '../browser/browser-process.ts';
 import type { Stepped } from '../browser/driver-messages.ts';
-import { FencedProxy, maxTransferBytes } from '../browser/egress-proxy.ts';
+import { EgressProxy, maxTransferBytes } from '../browser/egress-proxy.ts';
 import { chromiumProgram } from '../browser/program.ts';
 import { Places } from '../browser/slots.ts';
 import { failureOf } from '../failure.ts';
@@ -51,7 +51,7 @@ const boundIn = (written: BrowserStep, step: BrowserStep, attempt: Attempt): rea
 
 interface Run {
   readonly attempt: Attempt;
-  readonly proxy: FencedProxy;
+  readonly proxy: EgressProxy;
   readonly process: BrowserProcess;
   readonly values: Record<string, string>;
 }
@@ -112,7 +112,7 @@ const runSteps = async ({ steps }: Settings, run: Run): Promise<readonly StepRes
 };
 
 const runWith = async (program: string, settings: Settings, attempt: Attempt): Promise<readonly StepResult[]> => {
-  const proxy = await FencedProxy.open(attempt);
+  const proxy = await EgressProxy.open(attempt);
   let process: BrowserProcess | undefined;
   try {
     const { viewport, verifyCertificate } = settings;

@@ -14,7 +14,7 @@ import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { BrowserProcess } from '../../probes/browser/browser-process.ts';
-import { FencedProxy } from '../../probes/browser/egress-proxy.ts';
+import { EgressProxy } from '../../probes/browser/egress-proxy.ts';
 import { memoryOf, processesOf } from '../../probes/browser/processes.ts';
 import { Deadline } from '../../probes/deadline.ts';
 import { memoryFlags } from '../../probes/local-process.ts';
@@ -186,7 +186,7 @@ const measureBrowser = async (): Promise<void> => {
   for (let run = 0; run < runs; run++) {
     const deadline = new Deadline(120_000, new AbortController().signal);
     const pace = new Pace();
-    const proxy = await FencedProxy.open({
+    const proxy = await EgressProxy.open({
       signal: deadline.signal,
       reach: (host, clock) => reach(host, { egressPolicy, pace, deadline, clock }),
     });

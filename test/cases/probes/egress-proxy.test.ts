@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { WebSocketServer } from 'ws';
-import { FencedProxy } from '../../../probes/browser/egress-proxy.ts';
+import { EgressProxy } from '../../../probes/browser/egress-proxy.ts';
 import { Deadline } from '../../../probes/deadline.ts';
 import { Pace } from '../../../probes/pace.ts';
 import { reach } from '../../../probes/reach.ts';
@@ -22,7 +22,7 @@ const names = {
 const openProxy = async (
   t: ExecutionContext,
   { allowed = ['127.0.0.1/32'], max }: { readonly allowed?: readonly string[]; readonly max?: number } = {},
-): Promise<FencedProxy> => {
+): Promise<EgressProxy> => {
   const egressPolicy = openEgressPolicy({
     allowedNetworks: allowed,
     setting: 'OIQ_PROBE_NETWORKS',
@@ -31,7 +31,7 @@ const openProxy = async (
   const deadline = new Deadline(60_000, new AbortController().signal);
   const pace = new Pace();
   const attempt = { reach: (host: string, clock: never) => reach(host, { egressPolicy, pace, deadline, clock }) };
-  const proxy = await FencedProxy.open({ ...attempt, signal: deadline.signal }, max);
+  const proxy = await EgressProxy.open({ ...attempt, signal: deadline.signal }, max);
   t.teardown(() => {
     deadline.end();
     proxy.close();
@@ -45,7 +45,7 @@ interface Answer {
 }
 
 /** Asks as a browser asks its proxy. Without an answer, its status is 0. */
-const sendRequest = ({ port }: FencedProxy, path: string, headers: Record<string, string> = {}): Promise<Answer> =>
+const sendRequest = ({ port }: EgressProxy, path: string, headers: Record<string, string> = {}): Promise<Answer> =>
   new Promise((resolve) => {
     const none = (): void => resolve({ status: 0, body: '' });
     const clientRequest = request({ host: '127.0.0.1', port, path, headers, agent: false }, (answer) => {
@@ -60,7 +60,7 @@ const sendRequest = ({ port }: FencedProxy, path: string, headers: Record<string
   });
 
 /** Resolves when a connection is closed in which a text was sent. */
-const sent = ({ port }: FencedProxy, text: string): Promise<void> =>
+const sent = ({ port }: EgressProxy, text: string): Promise<void> =>
   new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(text));
     socket
@@ -71,7 +71,7 @@ const sent = ({ port }: FencedProxy, text: string): Promise<void> =>
 
 /** The status of `CONNECT`, and what comes back of what is sent through the tunnel. */
 const tunnel = (
-  { port }: FencedProxy,
+  { port }: EgressProxy,
   place: string,
   sent = '',
   onBody: (body: string) => void = () => undefined,

@@ -1,0 +1,38 @@
+/** New names for the fields of stored documents. A change returns the same object if nothing changes. */
+export type StoredFields = Readonly<Record<string, unknown>>;
+export type FieldChange = (fields: StoredFields) => StoredFields;
+
+/** Renames fields. A new name that already exists wins, so applying it twice changes nothing. */
+export const renameFields =
+  (names: Readonly<Record<string, string>>): FieldChange =>
+  (fields) => {
+    if (!Object.keys(names).some((former) => Object.hasOwn(fields, former))) return fields;
+    return Object.fromEntries(
+      Object.entries(fields).flatMap(([name, value]) => {
+        const next = names[name];
+        if (next === undefined) return [[name, value]];
+        return Object.hasOwn(fields, next) ? [] : [[next, value]];
+      }),
+    );
+  };
+
+const isFields = (value: unknown): value is StoredFields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const changeValue = (change: FieldChange, value: unknown): unknown => {
+  if (isFields(value)) return change(value);
+  if (!Array.isArray(value)) return value;
+  const changed = value.map((one) => changeValue(change, one));
+  return changed.some((one, index) => one !== value[index]) ? changed : value;
+};
+
+/** Applies changes to the objects in fields, and to each object of the lists in them. */
+export const changeInside =
+  (changes: Readonly<Record<string, FieldChange>>): FieldChange =>
+  (fields) => {
+    const entries = Object.entries(changes)
+      .filter(([name]) => Object.hasOwn(fields, name))
+      .map(([name, change]) => [name, changeValue(change, fields[name])] as const)
+      .filter(([name, value]) => value !== fields[name]);
+    return entries.length === 0 ? fields : { ...fields, ...Object.fromEntries(entries) };
+  };
