@@ -43,7 +43,7 @@ show();
 onSubmit(form, async () => {
   const { ok, body } = await sendForm(form, { token: link.token });
   if (ok && body.token !== undefined) return goOn(form, '/');
-  if (ok) return say(form, 'You are in the organization ' + body.tenant.name + ' now. Sign in as ' + body.user.email + ' to go there.');
+  if (ok) return showMessage(form, 'You are in the organization ' + body.tenant.name + ' now. Sign in as ' + body.user.email + ' to go there.');
   if (body.error === 'UNAUTHENTICATED' && !known.checked) {
     known.checked = true;
     password.value = '';

@@ -13,7 +13,7 @@ const link = tokenOfLink(form);
 onSubmit(form, async () => {
   const { ok, body } = await sendForm(form, { token: link.token });
   if (!ok) return complain(form, body);
-  say(form, 'You acknowledged the incident: ' + body.title);
+  showMessage(form, 'You acknowledged the incident: ' + body.title);
 });
 `;
 

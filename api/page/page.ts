@@ -6,7 +6,8 @@ import { loginPage } from './login.ts';
 import { resetPasswordPage } from './reset-password.ts';
 import { smallPage } from './shell.ts';
 
-const pages: ReadonlyMap<string, Page> = new Map([
+/** Standalone pages by path */
+export const smallPages: ReadonlyMap<string, Page> = new Map([
   ['/login', loginPage],
   ['/accept-invite', acceptInvitePage],
   ['/acknowledge', acknowledgePage],
@@ -15,7 +16,8 @@ const pages: ReadonlyMap<string, Page> = new Map([
 ]);
 
 /** Returns the standalone page at a path, which needs no build; undefined if the built page serves the path. */
-export const smallPageAt = (path: string): Page | undefined => pages.get(path.endsWith('/') ? path.slice(0, -1) : path);
+export const smallPageAt = (path: string): Page | undefined =>
+  smallPages.get(path.endsWith('/') ? path.slice(0, -1) : path);
 
 /** Answer to all other methods outside the API */
 export const notFoundPage = smallPage({

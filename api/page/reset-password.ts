@@ -23,7 +23,7 @@ onSubmit(form, async () => {
   if (!ok) return complain(form, body);
   link.token = undefined;
   form.reset();
-  say(form, 'The password is set, and all your sessions were ended.');
+  showMessage(form, 'The password is set, and all your sessions were ended.');
 });
 `;
 

@@ -239,7 +239,7 @@ if (reason === undefined) {
       [1, 2, 3].map((shard) => ({ shard, getsNewRows: true, problems: [] })),
     );
     const half = await reportShards(two, firstShards(3));
-    t.regex(half.problems.join(), /of shard 3 .* names no server that answers/);
+    t.regex(half.problems.join(), /names no server of shard 3 .* that answers/);
 
     await t.throwsAsync(emptyShard(three, { cluster: firstShards(3), from: 3, to: 1, report() {} }), {
       message: /shard 3 gets new rows: give it <weight>0<\/weight>/,

@@ -110,7 +110,7 @@ test('probes that are killed lose what was in flight alone, and uptime is what t
   const random = seeded(drawSeed);
   const locations: { readonly id: string; readonly token: string }[] = [];
   for (const name of ['one', 'two', 'three']) locations.push(await made('/api/synthetics/locations', { name }));
-  const fields = { type: 'http', every: '10s', timeout: '2m', retries: { count: 0 }, http: { steps: [{ url }] } };
+  const fields = { type: 'http', every: '10s', timeout: '10s', retries: { count: 0 }, http: { steps: [{ url }] } };
   const ids: string[] = [];
   for (let index = 0; index < checkCount; index++) {
     const check = { name: `check ${index}`, locations: locations.map(({ id }) => id), ...fields };
