@@ -196,7 +196,7 @@ test('what cannot be run is named by its path', (t) => {
     [{ name: 'c', type: 'tcp' }, /^tcp: is required/],
     [{ ...httpCheck(step), tcp: { host: 'a', port: 1 } }, /^tcp: must not be set for the type http/],
     [{ name: 'c', type: 'tcp', tcp: { host: 'tcp://a', port: 1 } }, /^tcp\.host: must be a name or an address/],
-    [{ name: 'c', type: 'dns', dns: { name: 'a', server: 'ns.example' } }, /^dns\.server: must be an address/],
+    [{ name: 'c', type: 'dns', dns: { name: 'a', server: 'ns.example' } }, /^dns\.server: must be an IP address/],
   ];
   for (const [check, problem] of table) {
     const found = problemsOf(check);
