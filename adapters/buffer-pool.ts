@@ -1,5 +1,5 @@
 /** Reusable memory for records that are read from a bus. */
-import { type Reused, releaseWhenIdle } from '../runtime/idle-memory.ts';
+import { type ReusableMemory, releaseWhenIdle } from '../runtime/idle-memory.ts';
 import { isShared } from '../runtime/memory.ts';
 
 /** The memory of a piece. Do not read it after `release`. */
@@ -29,7 +29,7 @@ const maxSharedBytes = 48 * 1024 * 1024;
  * Values live until their batch is stored, longer than V8's young generation. Without slabs they cost a full garbage
  * collection every hundred megabytes. A slab that is never released is collected like any other object.
  */
-export class BufferPool implements Reused {
+export class BufferPool implements ReusableMemory {
   /** Free buffers, the most recently released ones last. Their sizes are powers of two. */
   readonly #free: Buffer[] = [];
   #freeBytes = 0;

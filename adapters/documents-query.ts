@@ -141,7 +141,7 @@ export const countedValues = (document: Readonly<Record<string, unknown>>, field
 type CountedValue = NonNullable<Scalar>;
 
 /** A document's position in the order. Throws if the document has a list or an object where the sort needs a scalar. */
-export const placeOf = (document: Readonly<Record<string, unknown>>, order: Order): readonly Scalar[] =>
+export const positionOf = (document: Readonly<Record<string, unknown>>, order: Order): readonly Scalar[] =>
   order.map(([path]) => {
     const [value = null] = valuesAt(document, path.split('.'));
     if (!isScalar(value))

@@ -1,6 +1,6 @@
 /** Code that the transactions of both stores share. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { LateError, within } from '../runtime/timeout.ts';
+import { TimeoutError, withTimeout } from '../runtime/timeout.ts';
 import { UnavailableError } from '../schemas/errors.ts';
 
 export const transactionLimitMs = 10_000;
@@ -8,9 +8,9 @@ export const transactionLimitMs = 10_000;
 /** Rejects with `UnavailableError` when `work` does not settle in time; later results of `work` are ignored. */
 export const limited = async <Result>(limitMs: number, what: string, work: Promise<Result>): Promise<Result> => {
   try {
-    return await within(limitMs, work);
+    return await withTimeout(limitMs, work);
   } catch (error) {
-    if (!(error instanceof LateError)) throw error;
+    if (!(error instanceof TimeoutError)) throw error;
     throw new UnavailableError(`${what} took longer than ${limitMs / 1000} seconds`);
   }
 };

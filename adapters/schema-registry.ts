@@ -7,7 +7,7 @@ import { Agent } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
 import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
 import { z } from 'zod';
-import { LateError, within } from '../runtime/timeout.ts';
+import { TimeoutError, withTimeout } from '../runtime/timeout.ts';
 import { UnavailableError } from '../schemas/errors.ts';
 import type { Topic } from '../schemas/topic.ts';
 
@@ -23,7 +23,7 @@ const defaultAnswerMs = 60_000;
 
 /** The client reports a failed connection with status 400, which no registry returns for a schema. */
 const isAway = (error: unknown): boolean => {
-  if (error instanceof LateError) return true;
+  if (error instanceof TimeoutError) return true;
   const status = (error as { readonly status?: number }).status ?? 0;
   return status === 400 || status >= 500;
 };
@@ -62,7 +62,7 @@ const registered = async (
     const subject = subjectOf(name);
     try {
       const schema = { type: SchemaType.JSON, schema: jsonSchemaOf(name, value) } as const;
-      const { id } = await within(
+      const { id } = await withTimeout(
         answerMs,
         registry.register(schema, { subject, compatibility: COMPATIBILITY.BACKWARD }),
       );

@@ -89,7 +89,7 @@ interface Learns {
 type Written = Parameters<Learns['learn']>;
 
 /** The documents of a transaction; each write is added to `written`. */
-const noting = (transaction: Pick<Documents, 'of'>, written: Written[]): Pick<Documents, 'of'> => ({
+const recordingWrites = (transaction: Pick<Documents, 'of'>, written: Written[]): Pick<Documents, 'of'> => ({
   of(tenantId) {
     const own = transaction.of(tenantId);
     return {
@@ -150,7 +150,7 @@ export const transactFor = ({ documents, clock, directory }: ChangePorts, contex
       const chains = new Map<string, NewAuditRecord[]>();
       let nothing = false;
       const result = await work({
-        ...noting(transaction, written),
+        ...recordingWrites(transaction, written),
         record(what) {
           const tenantId = what.tenantId ?? context.caller?.tenantId;
           if (tenantId === undefined) throw new Error('a record without a session must name its organization');

@@ -67,7 +67,7 @@ export interface Failure {
 }
 
 /** Answers to unknown paths below a path that clients of another product use. */
-export interface Elsewhere {
+export interface UnknownPathAnswers {
   readonly under: `/api/${string}/`;
   readonly failure: Failure;
 }

@@ -6,7 +6,7 @@ import { openPromql } from '../queries/promql/evaluation/threads.ts';
 import { featuresOf, translationOf } from '../queries/promql/settings.ts';
 import { defineJob, type Job, type Jobs } from '../runtime/jobs.ts';
 import { type Outbound, openOutbound } from '../runtime/outbound.ts';
-import { answering } from '../runtime/readiness.ts';
+import { checkStores } from '../runtime/readiness.ts';
 import { makeSecretBox, secretKeyOf } from '../runtime/secret-box.ts';
 import type { AlertTransition } from '../schemas/alerts.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
@@ -207,7 +207,7 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
     callback: server.callback,
     sockets: server.sockets,
     async ready() {
-      await answering({ 'the documents store': () => documents.check(), columns: () => options.columns.check() });
+      await checkStores({ 'the documents store': () => documents.check(), columns: () => options.columns.check() });
     },
     async stop() {
       server.drain();

@@ -14,7 +14,7 @@ const formats = { '.ts': 'module-typescript', '.mjs': 'module' };
 const ofModules = new Set();
 
 /** Resolves a package's own file that one of its modules imports. */
-const inPackage = (specifier, context, next) => {
+const resolveInPackage = (specifier, context, next) => {
   const { href } = new URL(specifier, context.parentURL);
   const folder = href.slice(0, href.lastIndexOf('/'));
   if (ofModules.has(folder)) return { url: href, format: 'module', shortCircuit: true };
@@ -31,7 +31,7 @@ registerHooks({
     if (specifier.startsWith('./') || specifier.startsWith('../')) {
       const format = formats[/\.(?:ts|mjs)$/.exec(specifier)?.[0]];
       if (format === undefined)
-        return specifier.endsWith('.js') ? inPackage(specifier, context, next) : next(specifier, context);
+        return specifier.endsWith('.js') ? resolveInPackage(specifier, context, next) : next(specifier, context);
       return { url: new URL(specifier, parentURL).href, format, shortCircuit: true };
     }
     if (!parentURL.endsWith('.ts') || Object.keys(importAttributes).length > 0) return next(specifier, context);

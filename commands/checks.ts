@@ -119,7 +119,7 @@ const importFile = async (
 };
 
 /** Checks with the label that are in no file. */
-const leftOver = async (sendRequest: SendRequest, label: Label, names: ReadonlySet<string>) => {
+const checksToPrune = async (sendRequest: SendRequest, label: Label, names: ReadonlySet<string>) => {
   const found: { readonly id: string; readonly name: string }[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
     const query = new URLSearchParams({ limit: '500', ...(cursor !== '' && { cursor }) });
@@ -166,7 +166,7 @@ const deploy = async (
   if (label === undefined) return items;
   const isPruned = prunes && items.every(({ outcome }) => outcome !== 'refused');
   const names = new Set(files.flatMap((file) => file.names));
-  for (const { id, name } of await leftOver(sendRequest, label, names)) {
+  for (const { id, name } of await checksToPrune(sendRequest, label, names)) {
     if (isPruned && !isPlan) await sendRequest('DELETE', `/api/synthetics/checks/${encodeURIComponent(id)}`);
     items.push({ outcome: isPruned ? 'deleted' : 'absent', name, reasons: [] });
   }

@@ -4,7 +4,7 @@ import { PermanentError } from '../schemas/errors.ts';
 import type { Columns, ServerColumns } from '../schemas/ports/columns.ts';
 import { allTables } from '../schemas/tables/index.ts';
 import { quote } from '../schemas/tables/literal.ts';
-import { placementsKnownMs, placementsTable } from '../schemas/tables/placements.ts';
+import { placementsPropagationMs, placementsTable } from '../schemas/tables/placements.ts';
 import { schemaMigrationsTable } from '../schemas/tables/schema-migrations.ts';
 import { createTable, isMerging, type Table } from '../schemas/tables/table.ts';
 import { markEmptied } from './clickhouse-forgetting.ts';
@@ -26,7 +26,7 @@ export type RowCounts = ReadonlyMap<string, number>;
 const movedTables = allTables.filter((table) => table !== placementsTable && table !== schemaMigrationsTable);
 const finalOf = (table: Table): string => (isMerging(table) ? ' FINAL' : '');
 /** For long statements, which move a day of a table. */
-const patient = { maxExecutionSeconds: 24 * 3600, maxMemoryBytes: 8 * 1024 ** 3 };
+const longStatementLimits = { maxExecutionSeconds: 24 * 3600, maxMemoryBytes: 8 * 1024 ** 3 };
 
 export const countRows = async (columns: Columns): Promise<RowCounts> => {
   const counts = new Map<string, number>();
@@ -34,7 +34,7 @@ export const countRows = async (columns: Columns): Promise<RowCounts> => {
     const [row] = await columns.query<{ rows: string }>(
       `SELECT toString(count()) AS rows FROM ${table.name}${finalOf(table)}`,
       {},
-      patient,
+      longStatementLimits,
     );
     counts.set(table.name, Number(row?.rows));
   }
@@ -42,7 +42,7 @@ export const countRows = async (columns: Columns): Promise<RowCounts> => {
 };
 
 /** Moves one table from one server to another, a partition at a time. */
-class Moving {
+class TableMove {
   readonly #table: Table;
   readonly #from: ServerColumns;
   readonly #to: ServerColumns;
@@ -101,7 +101,7 @@ class Moving {
       const [row] = await columns.query<{ rows: string; digest: string }>(
         `SELECT toString(count()) AS rows, toString(sum(cityHash64(${names.join(', ')}))) AS digest FROM ${table}${finalOf(this.#table)} WHERE _partition_id = ${quote(partition)}`,
         {},
-        patient,
+        longStatementLimits,
       );
       return row;
     };
@@ -119,12 +119,12 @@ class Moving {
    * completes an interrupted earlier run.
    */
   async finish(): Promise<void> {
-    const [waiting] = await this.#to.query<{ partition: string }>(
+    const [stagingTable] = await this.#to.query<{ partition: string }>(
       `SELECT comment AS partition FROM system.tables WHERE database = currentDatabase() AND name = ${quote(this.#waiting)}`,
     );
-    if (waiting === undefined) return;
-    if (waiting.partition !== '') {
-      const id = quote(waiting.partition);
+    if (stagingTable === undefined) return;
+    if (stagingTable.partition !== '') {
+      const id = quote(stagingTable.partition);
       await this.#to.execute(`ALTER TABLE ${this.#waiting} MOVE PARTITION ID ${id} TO TABLE ${this.#table.name}`);
       await this.#from.execute(`ALTER TABLE ${this.#table.name} DROP PARTITION ID ${id}`);
     }
@@ -155,7 +155,7 @@ export const emptyShard = async (columns: Columns, emptying: Emptying): Promise<
   const serverOf = (name: string): ServerColumns =>
     columns.each().find((server) => server.name === name)?.columns ?? refuse(`${name} is not named`);
   const ways = movedTables.map(
-    (table) => new Moving(table, serverOf(source.server), serverOf(target.server), emptying),
+    (table) => new TableMove(table, serverOf(source.server), serverOf(target.server), emptying),
   );
   for (const way of ways) await way.finish();
   const before = await countRows(columns);
@@ -163,7 +163,7 @@ export const emptyShard = async (columns: Columns, emptying: Emptying): Promise<
   await columns.execute(
     `INSERT INTO ${placementsTable.name} (shards, shard, tenant, landed_in) SELECT 0, ${to - 1}, '', ''`,
   );
-  await delay(placementsKnownMs);
+  await delay(placementsPropagationMs);
   for (const way of ways) {
     const moved = await way.move();
     if (moved > 0) report(`${way.name}: ${moved} rows moved`);

@@ -2,13 +2,13 @@
 import { PermanentError } from '../schemas/errors.ts';
 import type { Columns } from '../schemas/ports/columns.ts';
 import { quote } from '../schemas/tables/literal.ts';
-import { emptied, placementsTable } from '../schemas/tables/placements.ts';
+import { emptyShardMarker, placementsTable } from '../schemas/tables/placements.ts';
 import { reportShards } from './clickhouse-shards.ts';
 
 /** Marks a shard as empty. The shard number starts at 1. */
 export const markEmptied = (columns: Columns, shard: number): Promise<void> =>
   columns.execute(
-    `INSERT INTO ${placementsTable.name} (shards, shard, tenant, landed_in) SELECT 0, ${shard - 1}, '', ${quote(emptied)}`,
+    `INSERT INTO ${placementsTable.name} (shards, shard, tenant, landed_in) SELECT 0, ${shard - 1}, '', ${quote(emptyShardMarker)}`,
   );
 
 /**

@@ -2,7 +2,7 @@
 import type { Columns, ServerColumns } from '../schemas/ports/columns.ts';
 import { brokenParts } from '../schemas/tables/broken-parts.ts';
 import { allTables, allViews } from '../schemas/tables/index.ts';
-import { noShard } from '../schemas/tables/placements.ts';
+import { notAShard } from '../schemas/tables/placements.ts';
 
 /** A server in the settings. */
 export interface ShardReport {
@@ -140,7 +140,7 @@ export const reportShards = async (columns: Columns, cluster: string | undefined
         `OIQ_CLICKHOUSE_URL names ${missing === addresses.length ? 'no server' : `${addresses.length - missing} of ${addresses.length} servers`} of shard ${shard} (${addresses.join(', ')}) that answers: until it names all, every query goes to all shards`,
     );
   // Servers outside any shard are last.
-  return { shards: shards.toSorted((left, right) => (left.shard ?? noShard) - (right.shard ?? noShard)), problems };
+  return { shards: shards.toSorted((left, right) => (left.shard ?? notAShard) - (right.shard ?? notAShard)), problems };
 };
 
 const counted = (value: number): string => (Number.isNaN(value) ? '?' : value.toLocaleString('en'));

@@ -5,7 +5,7 @@ import { DashboardId, documentFile } from '../subjects/dashboards/as-code.ts';
 import { apiAddress, tokenIn } from './api-request.ts';
 import { argumentsOf } from './command-arguments.ts';
 import { DashboardsApi } from './dashboards/api.ts';
-import { applied } from './dashboards/apply.ts';
+import { applySteps } from './dashboards/apply.ts';
 import { type Deployment, folderOf, planOf, type Step } from './dashboards/plan.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
@@ -59,7 +59,7 @@ const deploy = async (verb: 'plan' | 'apply', directory: string, deployment: Dep
   const planned = await planOf(folder, deployment);
   for (const line of folder.refused) print(`refused   ${line}`);
   const steps: Step[] = [];
-  for await (const step of verb === 'apply' ? applied(planned, deployment) : planned) {
+  for await (const step of verb === 'apply' ? applySteps(planned, deployment) : planned) {
     printStep(step);
     steps.push(step);
   }

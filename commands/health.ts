@@ -1,7 +1,7 @@
 /** `/healthz`, `/readyz` and `/metrics`, on the main address of every process. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { problemsOf } from '../runtime/group-status.ts';
-import { within } from '../runtime/timeout.ts';
+import { withTimeout } from '../runtime/timeout.ts';
 import type { GroupStatuses } from '../schemas/ports/group-status.ts';
 import type { MetricsProvider } from '../schemas/ports/metrics.ts';
 import type { Role } from '../schemas/ports/role.ts';
@@ -57,7 +57,7 @@ const readiness = async ({ roles, groupStatuses, whole: ofProcess }: Health) => 
   await Promise.all(
     roles.map(async (role) => {
       try {
-        await within(readyTimeoutMs, role.ready());
+        await withTimeout(readyTimeoutMs, role.ready());
       } catch (error) {
         reasons[role.name] = error instanceof Error ? error.message : String(error);
       }

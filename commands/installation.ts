@@ -24,12 +24,12 @@ export const installationName = (settings: Settings): string => {
 };
 
 /** Topics that only the senders and audit chains of an installation write */
-const written = [topics.logs, topics.metrics, topics.traces, topics.remoteWrite, topics.evidenceHeads];
+const ownTopics = [topics.logs, topics.metrics, topics.traces, topics.remoteWrite, topics.evidenceHeads];
 const tables = ['logs', 'spans', 'samples', 'histograms', 'summaries', 'evidence_heads'];
 
 const dataIn = async (bus: Bus, columns: Columns): Promise<string[]> => {
   const found: string[] = [];
-  for (const { name } of written) {
+  for (const { name } of ownTopics) {
     const partitions = await bus.offsets(name).catch((error: unknown) => {
       // A topic that was never created contains nothing.
       if (error instanceof PermanentError) return [];

@@ -1,6 +1,6 @@
 import { GroupWatch, problemsOf } from '../runtime/group-status.ts';
 import { throttleFailures } from '../runtime/log-throttle.ts';
-import { within } from '../runtime/timeout.ts';
+import { withTimeout } from '../runtime/timeout.ts';
 import type { Bus, Lag } from '../schemas/ports/bus.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { GroupStatus, GroupStatuses } from '../schemas/ports/group-status.ts';
@@ -55,7 +55,7 @@ const waitsSince = async (
   if (before?.sinceMs !== undefined && before.lag > 0 && lag.committed === before.committed) return before.sinceMs;
   if (lag.lag <= 0 || (before !== undefined && lag.committed >= before.end)) return clock.now();
   try {
-    return await within(readMs, writtenAt(bus, lag));
+    return await withTimeout(readMs, writtenAt(bus, lag));
   } catch (error) {
     isUnknown(error);
     return undefined;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ensureCollections, migrateDocuments } from '../api/index.ts';
-import { allAnswered } from '../runtime/retry.ts';
+import { waitForAll } from '../runtime/retry.ts';
 import { PermanentError } from '../schemas/errors.ts';
 import { refuseLocalStores, type Settings, SettingsError, settingsOf } from '../schemas/settings.ts';
 import { allTopics } from '../schemas/topics.ts';
@@ -18,7 +18,7 @@ export const migrateAll = async ({ bus, columns, documents, log, registerSchemas
   const { scheduleTopics } = await import('../processors/index.ts');
   const topics = [...allTopics, ...scheduleTopics];
   // All must end before any may be repeated.
-  await allAnswered([
+  await waitForAll([
     ...[bus.ensureTopics(topics), registerSchemas(allTopics)],
     ...[migrateTables(columns, log), ensureCollections(documents)],
   ]);
@@ -38,7 +38,7 @@ const migrateOnce = async (settings: Settings, open: OpenPlatform): Promise<void
 };
 
 /** Whether a retry may succeed: possible for unavailable stores, but not for wrong settings and declarations. */
-const mayPass = (error: unknown): error is Error =>
+const isRetriable = (error: unknown): error is Error =>
   error instanceof Error && !(error instanceof SettingsError) && !(error instanceof PermanentError);
 
 /**
@@ -56,7 +56,7 @@ export const migrateCommand = async ({ args, environment, open }: CommandContext
       await migrateOnce(settings, open);
       break;
     } catch (error) {
-      if (!mayPass(error) || Date.now() + pauseMs > deadline) throw error;
+      if (!isRetriable(error) || Date.now() + pauseMs > deadline) throw error;
       if (error.message !== lastMessage) process.stderr.write(`waiting: ${error.message}\n`);
       lastMessage = error.message;
     }

@@ -7,8 +7,8 @@ import { type LoopWatch, watchLoop } from '../runtime/event-loop-watchdog.ts';
 import { standardRequests } from '../runtime/http-requests.ts';
 import { collectWhenIdle } from '../runtime/idle-memory.ts';
 import { type Jobs, openJobs } from '../runtime/jobs.ts';
-import { leave } from '../runtime/shutdown.ts';
-import { within } from '../runtime/timeout.ts';
+import { drainConnections } from '../runtime/shutdown.ts';
+import { withTimeout } from '../runtime/timeout.ts';
 import type { GroupStatuses } from '../schemas/ports/group-status.ts';
 import type { Role } from '../schemas/ports/role.ts';
 import { deadLettersOf } from './dead-letter-request.ts';
@@ -18,7 +18,7 @@ import { lagRoles, type RunningLagMonitor, watchGroups } from './lag.ts';
 import { migrateAll } from './migrate.ts';
 import { applyPlans, type Plans } from './plans.ts';
 import type { Platform } from './platform.ts';
-import { endingOnFailure, type PatientStart, patientStart } from './wait-for-stores.ts';
+import { closingOnFailure, type PatientStart, patientStart } from './wait-for-stores.ts';
 
 export const roleNames = ['receivers', 'processors', 'sinks', 'api'] as const;
 export type RoleName = (typeof roleNames)[number];
@@ -96,7 +96,7 @@ const startRoles = async (
   const { documents } = platform;
   const role = <Started extends Role>(work: (openers: Pick<Needs, 'jobs'> & Platform) => Promise<Started>) =>
     patient.step([documents], () =>
-      endingOnFailure({ documents, jobs }, (openers) => work({ ...platform, ...openers })),
+      closingOnFailure({ documents, jobs }, (openers) => work({ ...platform, ...openers })),
     );
   const listeners: Listener[] = [];
   const addresses: [string, string][] = [];
@@ -176,7 +176,7 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
 
   const stop = async (): Promise<void> => {
     phase = 'stopping';
-    await Promise.all([leave(server), ...roles.map((role) => role.leave?.())]);
+    await Promise.all([drainConnections(server), ...roles.map((role) => role.leave?.())]);
     const closed = new Promise<unknown>((resolve) => server.close(resolve));
     server.closeIdleConnections();
     await jobs.stop();
@@ -230,7 +230,7 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
     phase = 'running';
     return { addresses, roles, failed: Promise.all(roles.map(({ failed }) => failed)).then(() => undefined), stop };
   } catch (error) {
-    await within(settings.SHUTDOWN_SECONDS * 1_000, stop()).catch((cause: unknown) =>
+    await withTimeout(settings.SHUTDOWN_SECONDS * 1_000, stop()).catch((cause: unknown) =>
       log.error({ error: cause }, 'some started components could not be stopped'),
     );
     throw error;

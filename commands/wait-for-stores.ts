@@ -1,8 +1,8 @@
 /** A start while a store is unavailable: it waits, like a running process. */
 import type { Jobs } from '../runtime/jobs.ts';
 import { throttleFailures } from '../runtime/log-throttle.ts';
-import { allAnswered, untilAnswered } from '../runtime/retry.ts';
-import { orAborted } from '../runtime/timeout.ts';
+import { waitForAll, retryUntilAvailable } from '../runtime/retry.ts';
+import { rejectOnAbort } from '../runtime/timeout.ts';
 import type { Documents } from '../schemas/ports/documents.ts';
 import type { Log } from '../schemas/ports/log.ts';
 
@@ -27,14 +27,14 @@ export const patientStart = (log: Log, stopping: AbortSignal): PatientStart => {
   return {
     reason: () => reason,
     async step(stores, work) {
-      const result = await untilAnswered(
+      const result = await retryUntilAvailable(
         async () => {
-          await orAborted(allAnswered(stores.map((store) => store.check())), stopping);
+          await rejectOnAbort(waitForAll(stores.map((store) => store.check())), stopping);
           return work();
         },
         {
           signal: stopping,
-          away(error) {
+          onUnavailable(error) {
             reason = error.message;
             logThrottled('start', error);
           },
@@ -52,7 +52,7 @@ interface Openers {
 }
 
 /** Does the work; when it fails, closes the feeds and jobs that it opened, since it may be repeated. */
-export const endingOnFailure = async <Result>(
+export const closingOnFailure = async <Result>(
   { documents, jobs }: Openers,
   work: (openers: Openers) => Promise<Result>,
 ): Promise<Result> => {

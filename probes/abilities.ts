@@ -1,11 +1,11 @@
 /** Check types that a location cannot run, with the reason. Its probes report them with each request for work. */
-import type { Inability } from '../schemas/synthetic-work.ts';
+import type { UnsupportedType } from '../schemas/synthetic-work.ts';
 import { chromiumProgram } from './browser/program.ts';
 import type { ChromiumOptions } from './runner.ts';
 import { pingProblem } from './runners/icmp.ts';
 
 /** All other types can be run. */
-export const inabilitiesOf = async ({ program }: ChromiumOptions): Promise<readonly Inability[]> => {
+export const unsupportedTypes = async ({ program }: ChromiumOptions): Promise<readonly UnsupportedType[]> => {
   const browser =
     chromiumProgram(program) === undefined
       ? `Chromium was not found${program === undefined ? '' : ` at ${program}`}`

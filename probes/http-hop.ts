@@ -57,7 +57,7 @@ export const toBodyExcerpt = (body: Buffer): string =>
   new TextDecoder('utf-8', { ignoreBOM: true }).decode(body.subarray(0, maxExcerptBytes), { stream: true });
 
 /** Reports the phases of a request to the clock, from the connection on. */
-export const timed = (request: ClientRequest, clock: PhaseClock, isSecure: boolean): void => {
+export const reportPhases = (request: ClientRequest, clock: PhaseClock, isSecure: boolean): void => {
   request.once('socket', (socket) => {
     socket.once('connect', () => clock.enter(isSecure ? 'tls' : 'send'));
     socket.once('secureConnect', () => clock.enter('send'));
@@ -81,7 +81,7 @@ export const sendOnce = async (
     const shown = clientCertificate === null ? {} : { cert: clientCertificate.certificate, key: clientCertificate.key };
     const tls = isSecure ? { rejectUnauthorized: verifyCertificate, ...shown } : {};
     const request = start(url, { method, headers, lookup, agent: false, signal, ...tls }, answered);
-    timed(request, clock, isSecure);
+    reportPhases(request, clock, isSecure);
     request.once('error', failed);
     request.end(body ?? undefined);
   });

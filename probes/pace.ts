@@ -14,9 +14,9 @@ export class PaceError extends Error {
 }
 
 /** Queue of one address. */
-interface Line {
+interface AddressQueue {
   /** Times of the last requests, the oldest first */
-  readonly went: number[];
+  readonly sentAtMs: number[];
   /** Waiting requests, in order */
   readonly waiting: Set<() => void>;
   timer?: NodeJS.Timeout;
@@ -25,7 +25,7 @@ interface Line {
 /** Assigns slots to addresses. A process has a single instance, so the limit applies to all organizations. */
 export class Pace {
   readonly #maxWaitMs: number;
-  readonly #lines = new Map<string, Line>();
+  readonly #lines = new Map<string, AddressQueue>();
   #inSecond = maxPerSecond;
 
   constructor(maxWaitMs = defaultWaitMs) {
@@ -62,30 +62,30 @@ export class Pace {
     }
   }
 
-  #lineOf(address: string): Line {
+  #lineOf(address: string): AddressQueue {
     const known = this.#lines.get(address);
     if (known !== undefined) return known;
     const nowMs = performance.now();
     if (this.#lines.size >= manyAddresses)
-      for (const [one, { went, waiting }] of this.#lines)
-        if (waiting.size === 0 && nowMs - (went.at(-1) ?? 0) > secondMs) this.#lines.delete(one);
-    const line: Line = { went: [], waiting: new Set() };
+      for (const [one, { sentAtMs, waiting }] of this.#lines)
+        if (waiting.size === 0 && nowMs - (sentAtMs.at(-1) ?? 0) > secondMs) this.#lines.delete(one);
+    const line: AddressQueue = { sentAtMs: [], waiting: new Set() };
     this.#lines.set(address, line);
     return line;
   }
 
-  #deal(line: Line): void {
+  #deal(line: AddressQueue): void {
     clearTimeout(line.timer);
     for (const go of line.waiting) {
       const nowMs = performance.now();
-      const oldestMs = line.went.at(-this.#inSecond);
+      const oldestMs = line.sentAtMs.at(-this.#inSecond);
       if (oldestMs !== undefined && nowMs - oldestMs < secondMs) {
         line.timer = setTimeout(() => this.#deal(line), Math.ceil(oldestMs + secondMs - nowMs));
         return;
       }
       line.waiting.delete(go);
-      line.went.push(nowMs);
-      if (line.went.length > maxPerSecond) line.went.shift();
+      line.sentAtMs.push(nowMs);
+      if (line.sentAtMs.length > maxPerSecond) line.sentAtMs.shift();
       go();
     }
   }

@@ -46,7 +46,7 @@ export class PhaseClock {
 }
 
 /** Sum of the phases of several steps */
-export const addedUp = (several: readonly Phases[]): Phases => {
+export const sumPhases = (several: readonly Phases[]): Phases => {
   const sums: Record<string, number> = {};
   for (const phases of several)
     for (const [phase, ms] of Object.entries(phases)) sums[phase] = rounded((sums[phase] ?? 0) + ms);

@@ -2,7 +2,7 @@
 import type { EgressPolicy } from '../runtime/egress-policy.ts';
 import type { Log } from '../schemas/ports/log.ts';
 import type {
-  Inability,
+  UnsupportedType,
   ProbeAlarm,
   ProbePicture,
   ProbeReport,
@@ -12,8 +12,8 @@ import type {
 } from '../schemas/synthetic-work.ts';
 import { dueStepMs, lastDueAt, nextDueAfter } from '../subjects/synthetics/due-times.ts';
 import { type KnownCheck, readCheck } from '../subjects/synthetics/known.ts';
-import { inabilitiesOf } from './abilities.ts';
-import { removeLeft } from './browser/run-directory.ts';
+import { unsupportedTypes } from './abilities.ts';
+import { removeAbandoned } from './browser/run-directory.ts';
 import type { Pace } from './pace.ts';
 import { PictureQueue } from './picture-queue.ts';
 import { ResultQueue } from './result-queue.ts';
@@ -49,7 +49,7 @@ export interface RunningProbe {
 
 const defaultPollMs = 2000;
 /** How long a probe continues without the platform */
-const aloneMs = 3_600_000;
+const maxOfflineMs = 3_600_000;
 
 interface Planned {
   readonly item: WorkItem;
@@ -69,7 +69,7 @@ class Probe {
   readonly #failing = new Set<string>();
   #location = '';
   #digest: string | undefined;
-  #cannot: readonly Inability[] | undefined;
+  #cannot: readonly UnsupportedType[] | undefined;
   /** Clock offset of the platform ahead of ours; unknown before its first answer. */
   #aheadMs: number | undefined;
   #lastAnswerMs = performance.now();
@@ -84,7 +84,7 @@ class Probe {
   start(): RunningProbe {
     const { signal } = this.#stopping;
     // Without browser checks nothing else would remove them.
-    void removeLeft();
+    void removeAbandoned();
     void this.#poll();
     const polling = setInterval(() => void this.#poll(), this.#options.pollMs ?? defaultPollMs);
     const ticking = setInterval(() => this.#tick(), dueStepMs);
@@ -109,7 +109,7 @@ class Probe {
     if (this.#isPolling) return;
     this.#isPolling = true;
     try {
-      this.#cannot ??= await inabilitiesOf(this.#options.chromium);
+      this.#cannot ??= await unsupportedTypes(this.#options.chromium);
       const beganMs = Date.now();
       const probeState = {
         unsupportedTypes: [...this.#cannot],
@@ -161,7 +161,7 @@ class Probe {
 
   #tick(): void {
     const nowMs = this.#now();
-    if (performance.now() - this.#lastAnswerMs > aloneMs) return;
+    if (performance.now() - this.#lastAnswerMs > maxOfflineMs) return;
     for (const planned of this.#planned.values()) {
       if (planned.nextMs > nowMs) continue;
       // Due times that passed while this process slept are skipped: the past cannot be observed.

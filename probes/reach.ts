@@ -8,7 +8,7 @@ import type { Pace } from './pace.ts';
 import type { PhaseClock } from './phases.ts';
 
 /** An address to connect to. */
-export interface Reached {
+export interface ResolvedAddress {
   /** Without brackets. */
   readonly address: string;
   /** For sockets: always returns the checked addresses. */
@@ -52,7 +52,7 @@ export const reach = async (
     readonly deadline: Deadline;
     readonly clock: PhaseClock;
   },
-): Promise<Reached> => {
+): Promise<ResolvedAddress> => {
   const host = bareHost(written);
   const { signal } = deadline;
   egressPolicy.require(host);

@@ -91,7 +91,7 @@ const withoutBeginning = (text: string, forms: readonly string[]): string => {
 };
 
 /** Returns a function that redacts the secrets from a text, even if it was truncated within them. */
-export const striker = (secrets: readonly string[]): ((text: string) => string) => {
+export const makeRedactor = (secrets: readonly string[]): ((text: string) => string) => {
   const forms = formsIn(secrets);
   return (text) =>
     forms

@@ -15,9 +15,9 @@ import { redactPage } from './browser/page-events.ts';
 import { toStepCertificate } from './certificate.ts';
 import { Deadline } from './deadline.ts';
 import type { Pace } from './pace.ts';
-import { addedUp, type Phases, sumOf } from './phases.ts';
+import { sumPhases, type Phases, sumOf } from './phases.ts';
 import { reach } from './reach.ts';
-import { formsIn, striker } from './redact-secrets.ts';
+import { formsIn, makeRedactor } from './redact-secrets.ts';
 import type { ChromiumOptions, Runner, StepResult } from './runner.ts';
 import { runBrowser } from './runners/browser.ts';
 import { runDns } from './runners/dns.ts';
@@ -134,7 +134,7 @@ export const runCheck = async (
       mayCarry: (texts, host) => boundTo(texts).every((hosts) => isBoundTo(hosts, host)),
     }).finally(() => deadline.end());
     signal.throwIfAborted();
-    const strike = striker(secrets);
+    const strike = makeRedactor(secrets);
     const redactedSteps = steps.map(({ certificate, ...step }) => ({
       ...step,
       message: strike(step.message),
@@ -142,7 +142,7 @@ export const runCheck = async (
       ...(certificate !== undefined && toStepCertificate(certificate, strike)),
       ...(step.page !== undefined && { page: redactPage(step.page, strike) }),
     }));
-    const phases = addedUp(redactedSteps.map((step) => step.phases));
+    const phases = sumPhases(redactedSteps.map((step) => step.phases));
     attempts.push({
       startedAtMs,
       traceId,

@@ -4,7 +4,7 @@ import type { SteppedPage } from '../schemas/synthetic-runs.ts';
 import type { Observation } from '../subjects/synthetics/assertions.ts';
 import type { TemplateValues } from '../subjects/synthetics/templates.ts';
 import type { PhaseClock, Phases } from './phases.ts';
-import type { Reached } from './reach.ts';
+import type { ResolvedAddress } from './reach.ts';
 
 /** Options of the browser */
 export interface ChromiumOptions {
@@ -18,7 +18,7 @@ export interface ChromiumOptions {
 export interface Attempt {
   readonly egressPolicy: EgressPolicy;
   /** Call it before each request: resolves the address to connect to. */
-  reach(host: string, clock: PhaseClock): Promise<Reached>;
+  reach(host: string, clock: PhaseClock): Promise<ResolvedAddress>;
   /** Runs work whose time does not count. */
   outside<Value>(work: () => Promise<Value>): Promise<Value>;
   readonly chromium: ChromiumOptions;

@@ -5,7 +5,7 @@ import { componentsNamed } from '../runtime/components.ts';
 import { consumerGroup } from '../runtime/consumer-groups.ts';
 import { trackWork } from '../runtime/current-work.ts';
 import { openOutbound } from '../runtime/outbound.ts';
-import { answering } from '../runtime/readiness.ts';
+import { checkStores } from '../runtime/readiness.ts';
 import { makeSecretBox, secretKeyOf } from '../runtime/secret-box.ts';
 import { openStates } from '../runtime/states.ts';
 import type { Bus, Producer } from '../schemas/ports/bus.ts';
@@ -145,7 +145,7 @@ export const startProcessors = async (options: ProcessorsOptions): Promise<Role>
   const stopped = Promise.withResolvers<void>();
   return {
     name: 'processors',
-    ready: () => answering({ 'the bus': () => bus.check(), 'the documents store': () => documents.check() }),
+    ready: () => checkStores({ 'the bus': () => bus.check(), 'the documents store': () => documents.check() }),
     degraded() {
       const reasons = scheduled.flatMap((schedule) => schedule.degraded() ?? []);
       return reasons.length === 0 ? undefined : reasons.join('; ');

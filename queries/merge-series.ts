@@ -19,7 +19,7 @@ const compare = (one: RowPlace, other: RowPlace): number => {
 };
 
 /** Merges the concatenated answers to a statement with order and limit (`QueryLimits.ofEachServer`). */
-export const asOfOne = <Row>(
+export const mergeServerRows = <Row>(
   rows: readonly Row[],
   { order, limit, placeOf }: { order: RowOrder; limit: number; placeOf: (row: Row) => RowPlace },
 ): readonly Row[] => {

@@ -52,10 +52,10 @@ export const parseRange = ({ from, to }: { from: string; to: string }, nowMs: nu
 };
 
 /** Matches seconds of the years 2001 to 2286, which as milliseconds would be the first months of 1970. */
-const likeSeconds = /^[1-9]\d{9}$/;
+const secondsPattern = /^[1-9]\d{9}$/;
 
 const pointOf = (path: string, text: string, nowMs: number): bigint => {
-  if (likeSeconds.test(text))
+  if (secondsPattern.test(text))
     throw invalid(path, `${text} is in 1970, as epoch milliseconds: for seconds write ${text}000`);
   const point = parseTime(text, nowMs);
   if (point === undefined)

@@ -36,7 +36,7 @@ export const isLong = ({ from, to }: Range): boolean => to - from >= longNs;
  * Returns whether a condition has a subquery, for which some versions of ClickHouse from 26.3 on use no index in
  * `PREWHERE`.
  */
-export const looksUp = (condition: string): boolean => condition.includes('(SELECT ');
+export const hasSubquery = (condition: string): boolean => condition.includes('(SELECT ');
 
 /**
  * Returns the clauses that select the tenant's records of a time span by a condition, and those after a position.
@@ -45,11 +45,11 @@ export const looksUp = (condition: string): boolean => condition.includes('(SELE
  * faster than one the engine derives itself. The bounds of a long span are therefore placed after it: a moved range
  * still hits the cache. The bounds of a short span exclude most rows of their granules and are placed first.
  */
-export const choosing = (signal: QuerySignal, condition: string, stretch: Range, position?: string): string => {
+export const selectionClauses = (signal: QuerySignal, condition: string, stretch: Range, position?: string): string => {
   const tenant = 'tenant_id = {tenant:String}';
   const within = withinRange(signal);
   const behind = position === undefined ? [] : [position];
-  if (looksUp(condition)) return `WHERE ${[tenant, within, condition, ...behind].join(' AND ')}`;
+  if (hasSubquery(condition)) return `WHERE ${[tenant, within, condition, ...behind].join(' AND ')}`;
   if (isLong(stretch)) return `PREWHERE ${tenant} AND ${condition} WHERE ${[within, ...behind].join(' AND ')}`;
   const rest = behind.length === 0 ? '' : ` WHERE ${behind.join(' AND ')}`;
   return `PREWHERE ${tenant} AND ${within} AND ${condition}${rest}`;

@@ -31,7 +31,7 @@ export const runBatch = async (
       return [name, await run(query, reading, { ...options, signal: ending })];
     } catch (error) {
       failed.abort(error);
-      throw named(error, `queries.${name}`);
+      throw prefixErrorPath(error, `queries.${name}`);
     }
   };
   const own = await Promise.all(Object.entries(queries).map(([name, query]) => runNamed(name, query)));
@@ -41,7 +41,7 @@ export const runBatch = async (
       try {
         return [name, await formulaResult(expression, queries, async (part) => results.get(part) as Result)];
       } catch (error) {
-        throw named(error, `formulas.${name}`);
+        throw prefixErrorPath(error, `formulas.${name}`);
       }
     }),
   );
@@ -92,7 +92,7 @@ const calculated = (answer: Awaited<ReturnType<typeof runFormula>>, parts: reado
 };
 
 /** The range and the step apply to all queries. */
-const named = (error: unknown, path: string): unknown =>
+const prefixErrorPath = (error: unknown, path: string): unknown =>
   error instanceof QueryError && !['from', 'to', 'step'].includes(error.path ?? '')
     ? new QueryError(error.code, `${path}: ${error.message}`, error.path === undefined ? path : `${path}.${error.path}`)
     : error;

@@ -126,16 +126,16 @@ const answerTo = async (
     case 'formula':
       return runFormula(query, (part) => answerTo(part, reading, context));
     case 'anomaly':
-      return runAnomaly(query, reading, context, partly(reading, context));
+      return runAnomaly(query, reading, context, runPart(reading, context));
     case 'forecast':
-      return runForecast(query, reading, context, partly(reading, context));
+      return runForecast(query, reading, context, runPart(reading, context));
     default:
       return runPromql(query, reading, context);
   }
 };
 
 /** Runs a query that is part of another one, over its own range. */
-const partly =
+const runPart =
   (reading: QueryReading, { signal }: Pick<RunOptions, 'signal'>): RunPart =>
   (part, context) =>
     answerTo(part, reading, { ...context, signal });

@@ -143,7 +143,7 @@ class QueryInspector {
 }
 
 /** Returns the errors of a query that do not depend on stored data. */
-export const ownProblemsOf = (query: Query, path?: string): readonly Problem[] =>
+export const staticErrorsOf = (query: Query, path?: string): readonly Problem[] =>
   new QueryInspector().query(query, path).problems;
 
 /** Stored names among those checked: `topic kind key`, and metrics. `null` if no data is stored at all. */

@@ -9,17 +9,17 @@ interface Next {
 }
 
 export class LoopSilence {
-  readonly #limits: Pick<WatchStart, 'blockedMs' | 'longMs'>;
+  readonly #limits: Pick<WatchStart, 'blockedMs' | 'reportBeforeEndMs'>;
   #heartbeatMs = Number.NEGATIVE_INFINITY;
   #nextMs = 0;
 
-  constructor(limits: Pick<WatchStart, 'blockedMs' | 'longMs'>) {
+  constructor(limits: Pick<WatchStart, 'blockedMs' | 'reportBeforeEndMs'>) {
     this.#limits = limits;
   }
 
   /** `heartbeatMs` is the time of the last heartbeat of the loop. */
   at(nowMs: number, heartbeatMs: number): Next {
-    const { blockedMs, longMs } = this.#limits;
+    const { blockedMs, reportBeforeEndMs: longMs } = this.#limits;
     if (heartbeatMs !== this.#heartbeatMs) this.#nextMs = blockedMs;
     this.#heartbeatMs = heartbeatMs;
     const silentMs = nowMs - heartbeatMs;

@@ -14,5 +14,5 @@ export interface WatchStart {
   readonly heartbeats: BigInt64Array;
   /** How long the loop must be blocked before the thread inspects it, and the interval of further inspections. */
   readonly blockedMs: number;
-  readonly longMs: number;
+  readonly reportBeforeEndMs: number;
 }

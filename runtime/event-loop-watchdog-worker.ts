@@ -4,7 +4,7 @@ import { workerData } from 'node:worker_threads';
 import { LoopSilence } from './event-loop-lag.ts';
 import { probeName, type WatchStart } from './event-loop-watchdog-messages.ts';
 
-const { heartbeats, blockedMs, longMs } = workerData as WatchStart;
+const { heartbeats, blockedMs, reportBeforeEndMs: longMs } = workerData as WatchStart;
 
 /** Calls the probe within the running work. An inspector can interrupt it, even within a regular expression. */
 const probe = async (heartbeat: bigint, silentMs: number): Promise<void> => {
@@ -18,7 +18,7 @@ const probe = async (heartbeat: bigint, silentMs: number): Promise<void> => {
   }
 };
 
-const silence = new LoopSilence({ blockedMs, longMs });
+const silence = new LoopSilence({ blockedMs, reportBeforeEndMs: longMs });
 
 const watch = (): void => {
   const heartbeat = Atomics.load(heartbeats, 0);

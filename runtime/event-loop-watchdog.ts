@@ -25,11 +25,11 @@ export interface LoopWatchOptions {
   /** Blockages longer than this are reported. */
   readonly blockedMs?: number;
   /** Blockages longer than this are reported before they end, and again after twice that time. */
-  readonly longMs?: number;
+  readonly reportBeforeEndMs?: number;
 }
 
 /** Work that was running when the thread inspected the loop */
-interface Seen {
+interface InspectedWork {
   readonly work: string;
   readonly stack: string;
 }
@@ -37,7 +37,7 @@ interface Seen {
 const defaultBlockedMs = 200;
 const defaultLongMs = 5_000;
 /** Minimum interval between reports of the same work. The metric counts all blockages. */
-const quietMs = 60_000;
+const minReportIntervalMs = 60_000;
 const maxFrames = 8;
 /** Stack frames of the inspection itself: its title, the function and the inspector's expression. */
 const probeFrames = 3;
@@ -60,12 +60,12 @@ const computedMs = ({ user, system }: NodeJS.CpuUsage): number => (user + system
 
 /** Watches the event loop of this thread until `stop`. Call it once per process. */
 export const watchLoop = ({ log, metrics, ...limits }: LoopWatchOptions): LoopWatch => {
-  const { blockedMs = defaultBlockedMs, longMs = defaultLongMs } = limits;
+  const { blockedMs = defaultBlockedMs, reportBeforeEndMs = defaultLongMs } = limits;
   const heartbeatIntervalMs = blockedMs / 2;
   const heartbeats = new BigInt64Array(new SharedArrayBuffer(8));
   heartbeats[0] = process.hrtime.bigint();
   const reportedAt = new Map<string, number>();
-  let seen: Seen | undefined;
+  let seen: InspectedWork | undefined;
   let heartbeatAt = performance.now();
   let cpu = process.threadCpuUsage();
 
@@ -73,7 +73,7 @@ export const watchLoop = ({ log, metrics, ...limits }: LoopWatchOptions): LoopWa
     // The blockage that the thread detected has already ended.
     if (heartbeat !== Atomics.load(heartbeats, 0)) return;
     seen = { work: workNow() ?? 'unknown', stack: stackNow() };
-    if (silentMs < longMs) return;
+    if (silentMs < reportBeforeEndMs) return;
     reportedAt.delete(seen.work);
     log.warn(
       { ...seen, blockedMs: silentMs },
@@ -84,7 +84,7 @@ export const watchLoop = ({ log, metrics, ...limits }: LoopWatchOptions): LoopWa
   const ended = (forMs: number): void => {
     const { work, stack } = seen ?? { work: 'unknown', stack: '' };
     metrics.observe('oiq_event_loop_blocked_seconds', forMs / 1000, { work });
-    if (heartbeatAt - (reportedAt.get(work) ?? Number.NEGATIVE_INFINITY) < quietMs) return;
+    if (heartbeatAt - (reportedAt.get(work) ?? Number.NEGATIVE_INFINITY) < minReportIntervalMs) return;
     reportedAt.set(work, heartbeatAt);
     const cpuMs = Math.round(computedMs(process.threadCpuUsage(cpu)));
     log.warn({ work, blockedMs: Math.round(forMs), cpuMs, stack }, 'the event loop was blocked');
@@ -104,7 +104,7 @@ export const watchLoop = ({ log, metrics, ...limits }: LoopWatchOptions): LoopWa
   const thread = new Worker(new URL('./event-loop-watchdog-worker.ts', import.meta.url), {
     name: 'loop-watch',
     // The thread inspects slightly early, so that every reported blockage has been inspected.
-    workerData: { heartbeats, blockedMs: heartbeatIntervalMs + blockedMs * 0.75, longMs } satisfies WatchStart,
+    workerData: { heartbeats, blockedMs: heartbeatIntervalMs + blockedMs * 0.75, reportBeforeEndMs } satisfies WatchStart,
     resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 },
   });
   thread.on('error', (error) =>

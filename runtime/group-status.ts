@@ -22,7 +22,7 @@ const growingMinutes = 3;
 const grownMs = 30_000;
 
 /** The minimum age of each minute, the current minute last. Between commits, the age of any group grows. */
-class Ages {
+class MinuteMinimums {
   #minAges: { readonly minute: number; ageMs: number }[] = [];
 
   add(nowMs: number, ageMs: number): void {
@@ -48,7 +48,7 @@ class Ages {
 }
 
 /** Tracks a condition that holds in every observation. */
-class Lasting {
+class PersistentCondition {
   #sinceMs: number | undefined;
 
   /** Returns the time since when the condition holds; `undefined` if it does not hold, or only recently. */
@@ -68,9 +68,9 @@ const noProblem: Problem = { problem: undefined, sinceMs: undefined };
 export class GroupWatch {
   readonly #group: string;
   readonly #places = new Map<string, { readonly committed: number; readonly sinceMs: number }>();
-  readonly #ages = new Ages();
-  readonly #alone = new Lasting();
-  readonly #unknown = new Lasting();
+  readonly #ages = new MinuteMinimums();
+  readonly #alone = new PersistentCondition();
+  readonly #unknown = new PersistentCondition();
   #status: GroupStatus;
 
   constructor(group: string) {

@@ -5,7 +5,7 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { trackWork } from './current-work.ts';
-import { every } from './interval.ts';
+import { runEvery } from './interval.ts';
 
 const checkMs = 15_000;
 /** A thread is idle if its loop is busy for less than this share of the time. */
@@ -25,15 +25,15 @@ const collector = (): (() => void) => {
 };
 
 /** A holder of reusable memory. */
-export interface Reused {
+export interface ReusableMemory {
   /** Releases the memory that is not in use. */
   release(): void;
 }
 
-const reused = new Set<WeakRef<Reused>>();
+const reused = new Set<WeakRef<ReusableMemory>>();
 
 /** Registers a holder, whose unused memory is released once this thread is idle. Holds only a weak reference. */
-export const releaseWhenIdle = (holder: Reused): void => void reused.add(new WeakRef(holder));
+export const releaseWhenIdle = (holder: ReusableMemory): void => void reused.add(new WeakRef(holder));
 
 const release = (): void => {
   for (const each of reused) {
@@ -61,7 +61,7 @@ const idleLoop = (): (() => boolean) => {
 export const collectWhenIdle = (isIdle: () => boolean = idleLoop()): (() => void) => {
   let before = 0;
   let collect: (() => void) | undefined;
-  return every(checkMs, () => {
+  return runEvery(checkMs, () => {
     if (!isIdle() || heldBytes() - before < minGrowthBytes) return;
     trackWork('collecting memory', () => {
       release();

@@ -22,7 +22,7 @@ const begin = (ms: number): SharedInterval => {
  * Calls `work` every `ms` milliseconds, for the first time within `ms`. Returns a function that stops it. The work runs
  * under the name of the caller's work (`workNow`), does not prevent the process from exiting, and must not throw.
  */
-export const every = (ms: number, work: () => void): (() => void) => {
+export const runEvery = (ms: number, work: () => void): (() => void) => {
   const { timer, works } = running.get(ms) ?? begin(ms);
   const named = AsyncLocalStorage.bind(work);
   works.add(named);

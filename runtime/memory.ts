@@ -1,10 +1,10 @@
 import { isMarkedAsUntransferable } from 'node:worker_threads';
-import { type Reused, releaseWhenIdle } from './idle-memory.ts';
+import { type ReusableMemory, releaseWhenIdle } from './idle-memory.ts';
 
 const { copy } = Buffer.prototype;
 
 /** Copies a range with one native call. It is as fast with shared memory, for which `set` copies byte by byte. */
-export const copyRun = (source: Uint8Array, start: number, end: number, target: Uint8Array, at: number): void => {
+export const copyRange = (source: Uint8Array, start: number, end: number, target: Uint8Array, at: number): void => {
   copy.call(source as Buffer, target, at, start, end);
 };
 
@@ -21,7 +21,7 @@ const maxSharedPieces = 8;
  * memory, which V8 does not count. It contains few shared pieces, which stay until their thread is idle. Further
  * buffers are moved.
  */
-export class Memory implements Reused {
+export class Memory implements ReusableMemory {
   readonly #free: SharedArrayBuffer[] = [];
   #shared = 0;
 
@@ -60,7 +60,7 @@ export class Memory implements Reused {
  * Returns the buffers that a message between threads must move rather than share, each once. Bytes in the pool of small
  * buffers are copied, because the pool cannot move.
  */
-export const movable = (pieces: readonly ArrayBufferLike[]): ArrayBuffer[] => [
+export const transferableBuffers = (pieces: readonly ArrayBufferLike[]): ArrayBuffer[] => [
   ...new Set(
     pieces.filter((piece): piece is ArrayBuffer => piece instanceof ArrayBuffer && !isMarkedAsUntransferable(piece)),
   ),

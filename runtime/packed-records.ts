@@ -1,6 +1,6 @@
 /** Packs bus messages for a transfer to a thread. */
 import type { BusRecord } from '../schemas/ports/bus.ts';
-import { copyRun, isShared, type Memory } from './memory.ts';
+import { copyRange, isShared, type Memory } from './memory.ts';
 
 export interface PackedRecords {
   readonly offsets: readonly number[];
@@ -30,7 +30,7 @@ export const packedRecords = (records: readonly BusRecord[], memory: Memory, inP
   const values = records.map(({ value }) => {
     const { buffer, byteOffset, length } = value;
     if (inPlace && isShared(value)) return new Uint8Array(buffer, byteOffset, length);
-    copyRun(value, 0, length, whole, at);
+    copyRange(value, 0, length, whole, at);
     at += length;
     return new Uint8Array(copied, at - length, length);
   });

@@ -102,7 +102,7 @@ export class ReadingWindow<Piece extends WindowPiece> {
   /** Gives back the pieces that no reader needs, and enforces the budget. */
   clean(): void {
     const distances = this.#distances();
-    this.#give((index) => distances[index] === Number.POSITIVE_INFINITY);
+    this.#giveBackWhere((index) => distances[index] === Number.POSITIVE_INFINITY);
     this.#budget.evict();
   }
 
@@ -116,11 +116,11 @@ export class ReadingWindow<Piece extends WindowPiece> {
   giveFarthest(): void {
     const { farthest } = this;
     const last = this.#distances().findLastIndex((distance, index) => distance === farthest && this.#isIdle(index));
-    this.#give((index) => index === last);
+    this.#giveBackWhere((index) => index === last);
   }
 
   /** Gives back all pieces, including those in use. */
-  lost(): void {
+  giveBackAll(): void {
     const released = this.#held.splice(0).map(({ piece }) => piece);
     for (const { bytes } of released) this.#budget.held -= bytes;
     this.#budget.holders.delete(this);
@@ -152,7 +152,7 @@ export class ReadingWindow<Piece extends WindowPiece> {
   }
 
   /** Gives back the unused pieces for which `isGiven` returns `true`. */
-  #give(isGiven: (index: number) => boolean): void {
+  #giveBackWhere(isGiven: (index: number) => boolean): void {
     const released: Piece[] = [];
     this.#held = this.#held.filter(({ piece, users }, index) => {
       if (users > 0 || !isGiven(index)) return true;

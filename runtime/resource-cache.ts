@@ -31,7 +31,7 @@ export interface DocumentsById<Document> extends ReadonlyMap<string, Document> {
 class ChangingDocuments<Document> extends Map<string, Document> implements DocumentsById<Document> {
   revision = 0;
   /** A caller holds this map, so the next change is applied to a copy */
-  isHeld = false;
+  hasSnapshot = false;
 
   static copyOf<Document>(other: ChangingDocuments<Document>): ChangingDocuments<Document> {
     const copy = new ChangingDocuments<Document>(other);
@@ -49,7 +49,7 @@ export class DocumentsByTenant<Fields extends object> {
   /** Sets or deletes a document, and returns the previous one. */
   change(tenantId: string, id: string, document: (Fields & Stored) | undefined): (Fields & Stored) | undefined {
     const known = this.#tenants.get(tenantId) ?? new ChangingDocuments<Fields & Stored>();
-    const current = known.isHeld ? ChangingDocuments.copyOf(known) : known;
+    const current = known.hasSnapshot ? ChangingDocuments.copyOf(known) : known;
     const before = current.get(id);
     current.revision++;
     if (document === undefined) current.delete(id);
@@ -64,9 +64,9 @@ export class DocumentsByTenant<Fields extends object> {
   }
 
   /** Returns a snapshot like `of`, which later changes do not affect. */
-  held(tenantId: string): DocumentsById<Fields & Stored> {
+  snapshotOf(tenantId: string): DocumentsById<Fields & Stored> {
     const documents = this.#tenants.get(tenantId);
-    if (documents !== undefined) documents.isHeld = true;
+    if (documents !== undefined) documents.hasSnapshot = true;
     return documents ?? none;
   }
 }

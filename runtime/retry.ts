@@ -8,9 +8,9 @@ const pauseMs = 1_000;
  * Retries the work a second after each failure with an `UnavailableError`, and passes that error to `away`. Rejects
  * with any other failure, and between two attempts when the signal aborts. Does not interrupt work in progress.
  */
-export const untilAnswered = async <Result>(
+export const retryUntilAvailable = async <Result>(
   work: () => Promise<Result>,
-  { signal, away }: { readonly signal: AbortSignal; away(error: UnavailableError): void },
+  { signal, onUnavailable }: { readonly signal: AbortSignal; onUnavailable(error: UnavailableError): void },
 ): Promise<Result> => {
   for (;;) {
     signal.throwIfAborted();
@@ -18,7 +18,7 @@ export const untilAnswered = async <Result>(
       return await work();
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
-      away(error);
+      onUnavailable(error);
     }
     await sleep(pauseMs, undefined, { signal });
   }
@@ -28,7 +28,7 @@ export const untilAnswered = async <Result>(
  * Waits until all have settled. Rejects with an error that is not transient, or else with all stores that do not
  * answer.
  */
-export const allAnswered = async (works: readonly Promise<unknown>[]): Promise<void> => {
+export const waitForAll = async (works: readonly Promise<unknown>[]): Promise<void> => {
   const ends = await Promise.allSettled(works);
   const failures = ends.flatMap((end): Error[] => (end.status === 'rejected' ? [end.reason] : []));
   const lasting = failures.find((failure) => !(failure instanceof UnavailableError));

@@ -22,7 +22,7 @@ const closeAfter = (_: IncomingMessage, response: ServerResponse): void => {
  * Adds `Connection: close` to each response while the server still accepts connections. Resolves when no connection is
  * left, after at most a second. The server must have its own `checkContinue` listener.
  */
-export const leave = async (server: Server): Promise<void> => {
+export const drainConnections = async (server: Server): Promise<void> => {
   server.prependListener('request', closeAfter);
   server.prependListener('checkContinue', closeAfter);
   const end = performance.now() + maxWaitMs;

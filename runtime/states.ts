@@ -21,7 +21,7 @@ export interface Snapshot {
 }
 
 /** Stores snapshots of state. All methods reject with `UnavailableError` while the document store is unavailable. */
-export interface States {
+export interface StateStore {
   /**
    * Returns the last complete snapshot; `undefined` if there is none. Rejects with `DamagedStateError` if it cannot be
    * read.
@@ -88,12 +88,12 @@ const checkedKey = (key: string): string => {
 };
 
 /** Saves of a key sort by the number that they expected. */
-const place = (key: string, expected = 0): string => `${key}#${String(expected).padStart(16, '0')}`;
+const saveKey = (key: string, expected = 0): string => `${key}#${String(expected).padStart(16, '0')}`;
 
 const chunkId = (save: string, index: number): string => `${save}#${index}`;
 
 /** Abandoned chunks read per page during removal: each read includes their bytes. */
-const abandonedAtOnce = 4;
+const abandonedPageSize = 4;
 
 /**
  * Opens the snapshots in `documents`. The head document of a key names its number and the save that wrote it. Replacing
@@ -107,7 +107,7 @@ export const openStates = ({
 }: {
   readonly documents: Pick<Documents, 'of'>;
   readonly clock: Clock;
-}): States => {
+}): StateStore => {
   const stored = documents.of(processorStatesTenant);
   const heads = stored.collection(processorStates);
   const chunks = stored.collection(processorStateChunks);
@@ -127,7 +127,7 @@ export const openStates = ({
 
   const discardBetween = async (from: string, to: string): Promise<void> => {
     for (;;) {
-      const { items } = await chunks.list({ filter: { id: { $gt: from, $lt: to } }, limit: abandonedAtOnce });
+      const { items } = await chunks.list({ filter: { id: { $gt: from, $lt: to } }, limit: abandonedPageSize });
       if (items.length === 0) return;
       for (const { id } of items) await chunks.delete(id);
     }
@@ -137,8 +137,8 @@ export const openStates = ({
    * Removes all saves before `number` except `made`, which created it. A save that expects `number` may be in progress.
    */
   const discardBefore = async (key: string, number: number, made: string): Promise<void> => {
-    await discardBetween(place(key), made);
-    await discardBetween(`${made}~`, place(key, number));
+    await discardBetween(saveKey(key), made);
+    await discardBetween(`${made}~`, saveKey(key, number));
   };
 
   const read = async (key: string, { bytes, save = '', chunks: count = 0 }: ProcessorState): Promise<Buffer> => {
@@ -194,7 +194,7 @@ export const openStates = ({
       const compressed = await packed(bytes);
       // A deleted key restarts above its earlier numbers.
       const number = expected === undefined ? Math.max(1, Math.floor(clock.now())) : expected + 1;
-      const save = `${place(key, expected)}#${randomUUID()}`;
+      const save = `${saveKey(key, expected)}#${randomUUID()}`;
       const content =
         compressed.length <= fewBytes ? { bytes: textOf(compressed) } : { save, chunks: await write(save, compressed) };
       try {
@@ -213,7 +213,7 @@ export const openStates = ({
 
     async remove(key) {
       await heads.delete(checkedKey(key));
-      await discardBetween(place(key), place(key, Number.MAX_SAFE_INTEGER));
+      await discardBetween(saveKey(key), saveKey(key, Number.MAX_SAFE_INTEGER));
     },
   };
 };

@@ -1,16 +1,16 @@
 /** Promises with a timeout. */
 
 /** An operation exceeded its timeout. */
-export class LateError extends Error {
+export class TimeoutError extends Error {
   constructor(ms: number) {
     super(`no answer within ${ms} ms`);
   }
 }
 
 /** Rejects with a `LateError` after the timeout. The operation continues, and its later failure is ignored. */
-export const within = async <Value>(ms: number, promise: Promise<Value>): Promise<Value> => {
+export const withTimeout = async <Value>(ms: number, promise: Promise<Value>): Promise<Value> => {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new LateError(ms)), ms);
+  const timer = setTimeout(() => reject(new TimeoutError(ms)), ms);
   promise.catch(() => undefined);
   try {
     return await Promise.race([promise, late]);
@@ -21,13 +21,13 @@ export const within = async <Value>(ms: number, promise: Promise<Value>): Promis
 
 /** Resolves when the promise resolves or after `ms`, whichever is first. Rejects if the promise rejects first. */
 export const waitUpTo = async (ms: number, promise: Promise<unknown>): Promise<void> => {
-  await within(ms, promise).catch((error: unknown) => {
-    if (!(error instanceof LateError)) throw error;
+  await withTimeout(ms, promise).catch((error: unknown) => {
+    if (!(error instanceof TimeoutError)) throw error;
   });
 };
 
 /** Rejects with the signal's reason if the signal aborts first. */
-export const orAborted = async <Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> => {
+export const rejectOnAbort = async <Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> => {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const listener = (): void => reject(signal.reason as Error);
   if (signal.aborted) listener();

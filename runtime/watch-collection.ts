@@ -10,14 +10,14 @@ const keyIn = (tenantId: string, id: string): string => `${id}\u0000${tenantId}`
  * A complete collection in memory. The change feed keeps it current, and the instance's own writes apply before the
  * feed reports them.
  */
-export interface Followed<Fields extends object> {
+export interface WatchedDocuments<Fields extends object> {
   get(tenantId: string, id: string): (Fields & Stored) | undefined;
   /** Reads a document from the store that the feed has not reported yet. */
   find(tenantId: string, id: string): Promise<(Fields & Stored) | undefined>;
   /** Applies a document that this instance read or wrote. Ignores outdated versions and deleted documents. */
-  learn(tenantId: string, document: Fields & Stored): void;
+  apply(tenantId: string, document: Fields & Stored): void;
   /** Marks a document as permanently deleted. Its ID is never reused. */
-  forget(tenantId: string, id: string): void;
+  markDeleted(tenantId: string, id: string): void;
   staleMs(): number;
   close(): Promise<void>;
 }
@@ -34,11 +34,11 @@ export type OnChange<Fields extends object> = (
 ) => void;
 
 /** Resolves once all existing documents are loaded. */
-export const followed = async <Fields extends object>(
+export const watchDocuments = async <Fields extends object>(
   documents: Documents,
   definition: CollectionDefinition<Fields>,
   onChange: OnChange<Fields> = () => {},
-): Promise<Followed<Fields>> => {
+): Promise<WatchedDocuments<Fields>> => {
   const known = new Map<string, Fields & Stored>();
   const removedKeys = new Set<string>();
   /** Documents deleted here whose deletion the feed has not reported yet. */
@@ -69,7 +69,7 @@ export const followed = async <Fields extends object>(
     }
   });
 
-  const learn: Followed<Fields>['learn'] = (tenantId, document) => {
+  const apply: WatchedDocuments<Fields>['apply'] = (tenantId, document) => {
     const key = keyIn(tenantId, document.id);
     if (!removedKeys.has(key)) put(tenantId, key, document);
   };
@@ -79,11 +79,11 @@ export const followed = async <Fields extends object>(
       const key = keyIn(tenantId, id);
       if (known.has(key) || removedKeys.has(key)) return known.get(key);
       const document = await documents.of(tenantId).collection(definition).find(id);
-      if (document !== undefined) learn(tenantId, document);
+      if (document !== undefined) apply(tenantId, document);
       return known.get(key);
     },
-    learn,
-    forget(tenantId, id) {
+    apply,
+    markDeleted(tenantId, id) {
       const key = keyIn(tenantId, id);
       if (!removedKeys.has(key)) forgotten.add(key);
       remove(tenantId, key);

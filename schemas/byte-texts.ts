@@ -2,7 +2,7 @@
  * Finds which of a few dozen texts occur in UTF-8 bytes. Checks only every few bytes: a text of six bytes has runs of
  * three at four consecutive positions, one of which is always hit.
  */
-import { isRun } from './is-run.ts';
+import { equalsAt } from './is-run.ts';
 
 interface Place {
   readonly id: number;
@@ -75,6 +75,6 @@ const compare = (
   for (let index = 0; index < places.length; index++) {
     const { id, bytes: textBytes, at } = places[index] as Place;
     const start = position - at;
-    if (start >= from && start + textBytes.length <= to && isRun(bytes, start, textBytes)) found(id);
+    if (start >= from && start + textBytes.length <= to && equalsAt(bytes, start, textBytes)) found(id);
   }
 };

@@ -2,7 +2,7 @@
  * Divides an integer in proportion to weights. The shares are integers with exactly that sum. If all weights are 0, the
  * first share is the total.
  */
-export const sharesOf = (whole: number, weights: readonly number[]): number[] => {
+export const distributeByWeight = (whole: number, weights: readonly number[]): number[] => {
   let total = 0;
   for (const weight of weights) total += weight;
   let passed = 0;

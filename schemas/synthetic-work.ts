@@ -24,12 +24,12 @@ export const WorkItem = z.strictObject({
 export type WorkItem = z.output<typeof WorkItem>;
 
 /** A check type that a location cannot run. */
-export const Inability = z.strictObject({ type: z.string().min(1).max(32), reason: z.string().max(1024) });
-export type Inability = z.output<typeof Inability>;
+export const UnsupportedType = z.strictObject({ type: z.string().min(1).max(32), reason: z.string().max(1024) });
+export type UnsupportedType = z.output<typeof UnsupportedType>;
 
 /** Status of a probe, sent with each request for work. */
 export const ProbeReport = z.strictObject({
-  unsupportedTypes: z.array(Inability).max(20).optional().describe('Check types that the probe cannot run'),
+  unsupportedTypes: z.array(UnsupportedType).max(20).optional().describe('Check types that the probe cannot run'),
   clockAheadMs: z
     .int()
     .optional()

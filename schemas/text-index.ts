@@ -64,13 +64,13 @@ const comparisonsPerSample = 64;
 /** Runs are chosen again after this many samples, and whenever their number has doubled. */
 const firstSamples = 64;
 /** Cost of a comparison in vain, relative to texts that share a run. */
-const textsOfMiss = 4;
+const missCost = 4;
 
 /** Five bits of each of four characters. */
 const bitMask = 2 ** 20 - 1;
 
 /** Reads the properties of a UTF-8 text from the result of `TextIndex.scanBytes`. */
-export const met = {
+export const scanResult = {
   /** Returns whether the text has a non-ASCII character. */
   wide: (answer: number): boolean => (answer & 1) !== 0,
   /** Returns whether the text may have a backslash: another byte with the same low bits gives the same result. */
@@ -105,7 +105,7 @@ export class TextIndex {
   /** Chooses runs: first those with the fewest comparisons in vain, then those that the fewest texts share. */
   #choose(): void {
     const often = howOften(this.#texts.keys());
-    const costOf = (run: number): number => (often.get(run) ?? 0) + textsOfMiss * (this.#misses.get(run) ?? 0);
+    const costOf = (run: number): number => (often.get(run) ?? 0) + missCost * (this.#misses.get(run) ?? 0);
     for (const runs of [this.#fours, this.#lasts, this.#firsts]) runs.clear();
     this.#filter.fill(0);
     for (const [text, id] of this.#texts)

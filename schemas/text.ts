@@ -8,7 +8,7 @@ export const withoutTrailing = (text: string, ending: string): string => {
 };
 
 /** Returns the text before the first `mark`, or the complete text without one. */
-export const upTo = (text: string, mark: string): string => {
+export const textBefore = (text: string, mark: string): string => {
   const at = text.indexOf(mark);
   return at < 0 ? text : text.slice(0, at);
 };

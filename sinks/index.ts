@@ -3,7 +3,7 @@
 import { componentsNamed } from '../runtime/components.ts';
 import { consumerGroup } from '../runtime/consumer-groups.ts';
 import { trackWork } from '../runtime/current-work.ts';
-import { answering } from '../runtime/readiness.ts';
+import { checkStores } from '../runtime/readiness.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Columns } from '../schemas/ports/columns.ts';
@@ -113,7 +113,7 @@ export const startSinks = async (options: SinksOptions): Promise<Role> => {
   return {
     name: 'sinks',
     async ready() {
-      await answering({ 'the bus': () => bus.check(), columns: () => columns.check() });
+      await checkStores({ 'the bus': () => bus.check(), columns: () => columns.check() });
     },
     async stop() {
       await Promise.all(running.map(({ consumer }) => consumer.stop()));

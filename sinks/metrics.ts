@@ -10,6 +10,6 @@ export const metrics = defineSink({
   inputs: [topics.metrics, { topic: topics.remoteWrite, partitionOffset: remoteWritePartitions }],
   watermarkTable: samplesTable,
   // Recorded series are from rules, which publish again after a crash.
-  positions: emittedMetricsTable,
+  positionsTable: emittedMetricsTable,
   scanner: async () => (await import('./scan/metric-scanner.ts')).metricScanner(),
 });

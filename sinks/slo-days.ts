@@ -7,9 +7,9 @@ import { quote } from '../schemas/tables/literal.ts';
 
 const everyMs = 5 * 60_000;
 /** Recently written days are skipped: their rows and their count become visible one after the other, within seconds. */
-const restingMs = 2 * 60_000;
+const minAgeMs = 2 * 60_000;
 /** Maximum number of days per statement and per query. */
-const atOnce = 500;
+const maxDaysPerQuery = 500;
 const maxDaysAtOnce = 20_000;
 
 interface Day {
@@ -72,9 +72,9 @@ const sumUp = (columns: Columns, days: readonly Day[], budgeting: string): Promi
 export const sumUpDays = async (columns: Columns, restedMs: number, signal?: AbortSignal): Promise<number> => {
   const days = await staleDays(columns, restedMs);
   for (const [budgeting, alike] of Map.groupBy(days, (day) => day.required || 'occurrences'))
-    for (let from = 0; from < alike.length; from += atOnce) {
+    for (let from = 0; from < alike.length; from += maxDaysPerQuery) {
       signal?.throwIfAborted();
-      await sumUp(columns, alike.slice(from, from + atOnce), budgeting);
+      await sumUp(columns, alike.slice(from, from + maxDaysPerQuery), budgeting);
     }
   return days.length;
 };
@@ -85,6 +85,6 @@ export const sumUpSloDays = defineJob<{ readonly columns: Columns; readonly cloc
   everyMs,
   scope: 'installation',
   async run({ columns, clock }, signal) {
-    await sumUpDays(columns, clock.now() - restingMs, signal);
+    await sumUpDays(columns, clock.now() - minAgeMs, signal);
   },
 });

@@ -2,7 +2,7 @@
 import kafkajs, { Kafka, type SASLOptions } from 'kafkajs';
 import { formerGroup } from '../../runtime/consumer-groups.ts';
 import { Budget } from '../../runtime/reading-window.ts';
-import { within } from '../../runtime/timeout.ts';
+import { withTimeout } from '../../runtime/timeout.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Bus, BusRecord, ConsumerOptions } from '../../schemas/ports/bus.ts';
 import { type Log, silent } from '../../schemas/ports/log.ts';
@@ -99,12 +99,12 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
 
   const check = async (): Promise<void> => {
     try {
-      await within(checkMs, cluster.metadata([], true));
+      await withTimeout(checkMs, cluster.metadata([], true));
     } catch (cause) {
       throw failureOf('Kafka cannot be reached', cause);
     }
     // Brokers may answer and still refuse writes, for example with too few replicas or without the right to write.
-    const trouble = [...producers].map((producer) => producer.trouble).find((reason) => reason !== undefined);
+    const trouble = [...producers].map((producer) => producer.failureReason).find((reason) => reason !== undefined);
     if (trouble !== undefined) throw new UnavailableError(trouble);
   };
 

@@ -10,7 +10,7 @@ import {
   parseBroker,
   ResponseError,
 } from '@platformatic/kafka';
-import { within } from '../../runtime/timeout.ts';
+import { withTimeout } from '../../runtime/timeout.ts';
 import type { DirectConnection } from './direct-connection.ts';
 import { DirectConnections } from './direct-connections.ts';
 import { isProtocolError, MissingTopicError } from './failures.ts';
@@ -123,7 +123,7 @@ export class Cluster {
     let failure: unknown;
     for (const node of this.#candidates()) {
       try {
-        const answer = await within(
+        const answer = await withTimeout(
           requestTimeoutMs,
           this.#pool.get(node).then((connection) => request(connection)),
         );

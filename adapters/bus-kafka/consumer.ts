@@ -183,7 +183,7 @@ export class KafkaConsumer implements Consumer {
     const { limits, log, takeover } = this.#options;
     const loops: PartitionLoop[] = [];
     const own = await this.#membership.positions(assignment);
-    const positions = await takeover?.fill(own, ({ topic, partition, offset, metadata }) =>
+    const positions = await takeover?.inheritPositions(own, ({ topic, partition, offset, metadata }) =>
       this.#membership.commit(topic, partition, offset, metadata),
     );
     for (const { topic, partition, offset, metadata } of positions ?? own) {

@@ -1,6 +1,6 @@
 /** The broker that coordinates a group: discovery, requests, and the group's positions. */
 import { type Connection, findCoordinatorV4, offsetFetchV8, ResponseError } from '@platformatic/kafka';
-import { within } from '../../runtime/timeout.ts';
+import { withTimeout } from '../../runtime/timeout.ts';
 import type { Cluster, Node } from './cluster.ts';
 import { unlessAborted, unlessMoved } from './deadline.ts';
 import { isProtocolError } from './failures.ts';
@@ -48,7 +48,7 @@ export class Coordinator {
       this.#node ??= await this.#find();
       const node = this.#node;
       connection = await this.#cluster.connectionTo(node);
-      const answer = within(timeoutMs, request(connection));
+      const answer = withTimeout(timeoutMs, request(connection));
       const settled = unlessMoved(answer, checkIntervalMs, async () => {
         const { host, port } = await this.#find();
         return host !== node.host || port !== node.port;

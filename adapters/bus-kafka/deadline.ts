@@ -1,5 +1,5 @@
 /** Deadlines of requests to brokers, and checks whether another broker has become the leader. */
-import { LateError } from '../../runtime/timeout.ts';
+import { TimeoutError } from '../../runtime/timeout.ts';
 
 /**
  * While a request waits, checks every `everyMs` whether another broker has taken over, and rejects if so. Failed checks
@@ -82,7 +82,7 @@ export const watchdog = (ms: number, onDue: () => void): { begin(): void; end():
 /** Like `within`, for a sequence of promises, without a timer for each. */
 export const deadline = (ms: number): (<Value>(promise: Promise<Value>) => Promise<Value>) => {
   let giveUp = (_: Error): void => undefined;
-  const { begin, end } = watchdog(ms, () => giveUp(new LateError(ms)));
+  const { begin, end } = watchdog(ms, () => giveUp(new TimeoutError(ms)));
   return async (promise) => {
     promise.catch(() => undefined);
     const { promise: late, reject } = Promise.withResolvers<never>();

@@ -1,6 +1,6 @@
 /** One direct connection per broker, opened on demand and reopened after it broke. */
 import type { BaseOptions } from '@platformatic/kafka';
-import { within } from '../../runtime/timeout.ts';
+import { withTimeout } from '../../runtime/timeout.ts';
 import { DirectConnection } from './direct-connection.ts';
 import { authenticate, type Credentials } from './sasl.ts';
 
@@ -53,7 +53,7 @@ export class DirectConnections {
     const { connectTimeout = 3000, sasl } = this.#options;
     const connection = new DirectConnection(host, port, this.#options);
     try {
-      return await within(
+      return await withTimeout(
         connectTimeout,
         connection.connected.then(async () => {
           const lifetimeMs = sasl === undefined ? 0 : await authenticate(connection, sasl as Credentials);

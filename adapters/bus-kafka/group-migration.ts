@@ -39,7 +39,7 @@ export class Takeover {
   }
 
   /** Sets positions without an offset to those of the former group; `commit` stores each of them. */
-  async fill(
+  async inheritPositions(
     positions: readonly Position[],
     commit: (position: Position & { readonly offset: number }) => Promise<void>,
   ): Promise<readonly Position[]> {

@@ -3,7 +3,7 @@
  * previous request is acknowledged.
  */
 import type { BaseOptions } from '@platformatic/kafka';
-import { LateError } from '../../runtime/timeout.ts';
+import { TimeoutError } from '../../runtime/timeout.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import { deadline } from './deadline.ts';
 import { isProtocolError, reasonOf } from './failures.ts';
@@ -93,7 +93,7 @@ export class LeaderQueue {
 
   #describeFailure(error: unknown): string {
     const { trouble } = this.#sender;
-    return error instanceof LateError && trouble !== undefined
+    return error instanceof TimeoutError && trouble !== undefined
       ? `${reasonOf(error)}; ${reasonOf(trouble)}`
       : reasonOf(error);
   }

@@ -1,6 +1,6 @@
 /** Publishing: chooses partitions, checks sizes, and passes the messages of each leader to its own queue. */
 import type { BaseOptions } from '@platformatic/kafka';
-import { within } from '../../runtime/timeout.ts';
+import { withTimeout } from '../../runtime/timeout.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import type { Message, Producer } from '../../schemas/ports/bus.ts';
 import type { Cluster } from './cluster.ts';
@@ -111,9 +111,9 @@ export class KafkaProducer implements Producer {
     const unknown = [...new Set(topics)].filter((topic) => !this.#fresh.has(topic));
     if (unknown.length === 0) return;
     try {
-      const metadata = await within(acknowledgementTimeoutMs, this.#options.cluster.metadata(unknown, true));
+      const metadata = await withTimeout(acknowledgementTimeoutMs, this.#options.cluster.metadata(unknown, true));
       for (const topic of unknown) {
-        const largest = await within(acknowledgementTimeoutMs, largestValue(this.#options.cluster, topic));
+        const largest = await withTimeout(acknowledgementTimeoutMs, largestValue(this.#options.cluster, topic));
         const queues = this.#queuesFor(topic, metadata.topics.get(topic)?.leaders ?? []);
         this.#topics.set(topic, { partitions: queues.length, largest, queues });
         this.#fresh.add(topic);
@@ -174,9 +174,9 @@ export class KafkaProducer implements Producer {
   }
 
   /** Why the last round was not acknowledged; `undefined` after a success, or when it is time to retry. */
-  get trouble(): string | undefined {
-    const trouble = this.#trouble;
-    return trouble !== undefined && performance.now() - trouble.at < troubleMs ? trouble.reason : undefined;
+  get failureReason(): string | undefined {
+    const failureReason = this.#trouble;
+    return failureReason !== undefined && performance.now() - failureReason.at < troubleMs ? failureReason.reason : undefined;
   }
 
   async close(): Promise<void> {

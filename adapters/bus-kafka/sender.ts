@@ -92,7 +92,7 @@ export class Sender {
   #metadata: Metadata | undefined;
   #producer: Producer | undefined;
   readonly #inFlight = new Set<InFlight>();
-  readonly #watchdog = watchdog(checkAfterMs, () => void this.#leaveFormerLeaders().catch(() => undefined));
+  readonly #watchdog = watchdog(checkAfterMs, () => void this.#disconnectFormerLeaders().catch(() => undefined));
   #trouble: unknown;
   #closed = false;
 
@@ -231,7 +231,7 @@ export class Sender {
   /**
    * Breaks connections to brokers that no longer lead the waiting partitions; the batches then go to the new leaders.
    */
-  async #leaveFormerLeaders(): Promise<void> {
+  async #disconnectFormerLeaders(): Promise<void> {
     const waiting = [...this.#inFlight];
     const names = waiting.flatMap(({ batches }) => batches.map(({ topic }) => topic));
     const { topics } = await this.#cluster.metadata([...new Set(names)], true);

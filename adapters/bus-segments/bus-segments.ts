@@ -20,7 +20,7 @@ import { describeLost, type Lost, toDeadLetters } from './lost-messages.ts';
 import { type OffsetStore, openOffsetStore, type StoredTopic } from './offset-store.ts';
 import { PartitionLog, partitionDirectory } from './partition.ts';
 import { PartitionConsumer } from './partition-consumer.ts';
-import { Gathered, PartitionReader } from './reader.ts';
+import { BatchBuilder, PartitionReader } from './reader.ts';
 import { type Encoded, encode } from './record.ts';
 import { GroupReader, SharedReading } from './shared-reading.ts';
 import { Transactions } from './transactions.ts';
@@ -142,7 +142,7 @@ class EmbeddedBus implements SegmentsBus {
       await this.#openTopic(storedTopic);
       this.#store.saveTopic(storedTopic);
     }
-    for (const group of this.#groups.values()) group.reshare();
+    for (const group of this.#groups.values()) group.rebalance();
   }
 
   async producer(): Promise<Producer> {
@@ -182,7 +182,7 @@ class EmbeddedBus implements SegmentsBus {
     const reader = new PartitionReader(log, from, new BufferPool());
     try {
       while (reader.next < Math.min(to, log.stableEnd)) {
-        const some = new Gathered({ maxRecords: Number.POSITIVE_INFINITY, maxBytes: mebibyte, before: to });
+        const some = new BatchBuilder({ maxRecords: Number.POSITIVE_INFINITY, maxBytes: mebibyte, before: to });
         const lost = await reader.readInto(some);
         yield* some.records;
         if (lost === undefined) continue;
@@ -371,7 +371,7 @@ class EmbeddedBus implements SegmentsBus {
         store: this.#store,
         log: this.#log,
         reader: (from) => this.#readerOf(partitionLog, from),
-        bury: (lost, consumer) => this.#bury(lost, consumer),
+        putDeadLetter: (lost, consumer) => this.#bury(lost, consumer),
       });
     return consumers;
   }

@@ -4,7 +4,7 @@ import type { Log } from '../../schemas/ports/log.ts';
 import { BufferPool } from '../buffer-pool.ts';
 import { describeLost } from './lost-messages.ts';
 import type { PartitionLog } from './partition.ts';
-import { Gathered, PartitionReader } from './reader.ts';
+import { BatchBuilder, PartitionReader } from './reader.ts';
 
 /** Maximum bytes of a piece, unless a single record is larger. */
 const pieceBytes = 4 * 1024 * 1024;
@@ -46,7 +46,7 @@ export class SegmentsFollower implements Follower {
     this.#readers.set(log, reader);
     await reader.seek(offset);
     while (!this.#closed) {
-      const some = new Gathered({
+      const some = new BatchBuilder({
         maxRecords: Number.POSITIVE_INFINITY,
         maxBytes: pieceBytes,
         before: Number.POSITIVE_INFINITY,

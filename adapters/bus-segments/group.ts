@@ -36,7 +36,7 @@ export class Group {
   }
 
   /** Reassigns the partitions after some were added. */
-  reshare(): void {
+  rebalance(): void {
     this.#share([...new Set(this.#members.flatMap(({ topics }) => topics))]);
   }
 

@@ -7,7 +7,7 @@ import type { Log } from '../../schemas/ports/log.ts';
 import type { Lost } from './lost-messages.ts';
 import type { OffsetStore, Position } from './offset-store.ts';
 import type { PartitionLog } from './partition.ts';
-import { Gathered } from './reader.ts';
+import { BatchBuilder } from './reader.ts';
 import type { GroupReader } from './shared-reading.ts';
 
 const firstBackOffMs = 300;
@@ -27,7 +27,7 @@ export interface Owner {
 }
 
 /** A notified assignment of the partition to an owner. */
-interface Tenure {
+interface Assignment {
   readonly owner: Owner;
   /** Lets `stop` of the owner continue. */
   end(): void;
@@ -43,7 +43,7 @@ export interface PartitionConsumerOptions {
   /** Returns a reader from an offset on. */
   reader(from: number): GroupReader;
   /** Resolves when the dead letter for the unreadable records is durable. */
-  bury(lost: Lost, consumer: PartitionConsumer): Promise<void>;
+  putDeadLetter(lost: Lost, consumer: PartitionConsumer): Promise<void>;
 }
 
 export class PartitionConsumer {
@@ -54,12 +54,12 @@ export class PartitionConsumer {
   readonly #log: PartitionLog;
   /** The assigned owner of the partition, and the owner that was notified. */
   #owner: Owner | undefined;
-  #tenure: Tenure | undefined;
+  #tenure: Assignment | undefined;
   #abandoned = false;
   #running = false;
   #reader: GroupReader | undefined;
   /** Totals of the log when the reader had read everything; `undefined` while the remaining amount is unknown. */
-  #mark: { readonly bytes: number; readonly weight: number } | undefined;
+  #totalsWhenRead: { readonly bytes: number; readonly weight: number } | undefined;
   #failures = 0;
   #wake: (() => void) | undefined;
   /** The group's position while it is not saved: it is saved with the next claimed range, or soon after. */
@@ -108,7 +108,7 @@ export class PartitionConsumer {
     }
     const reader = this.#reader;
     this.#reader = undefined;
-    this.#mark = undefined;
+    this.#totalsWhenRead = undefined;
     await reader?.close().catch(() => undefined);
     this.#running = false;
     // A new owner may have been assigned in the meantime.
@@ -138,7 +138,7 @@ export class PartitionConsumer {
     return this.#owner === owner;
   }
 
-  async #revoke({ owner, end }: Tenure): Promise<void> {
+  async #revoke({ owner, end }: Assignment): Promise<void> {
     const { group, topic, partition } = this.#options;
     await this.#settled();
     try {
@@ -208,7 +208,7 @@ export class PartitionConsumer {
 
   async #backOff(owner: Owner, error: Error, message: string): Promise<void> {
     // The next attempt reads again from the saved beginning of the range.
-    this.#mark = undefined;
+    this.#totalsWhenRead = undefined;
     await this.#settled();
     const waitMs = Math.min(maxBackOffMs, firstBackOffMs * 2 ** this.#failures++);
     const { group, topic, partition } = this.#options;
@@ -228,67 +228,67 @@ export class PartitionConsumer {
     const { committed = 0, claimed } = this.#position ?? {};
     this.#reader ??= this.#options.reader(committed);
     const reader = this.#reader;
-    if (reader.next !== committed) this.#mark = undefined;
+    if (reader.next !== committed) this.#totalsWhenRead = undefined;
     reader.seek(committed);
     if (claimed === undefined) return await this.#gather(reader, owner);
     const limits = { maxRecords: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY, before: claimed + 1 };
-    const again = new Gathered(limits);
+    const again = new BatchBuilder(limits);
     for (let lost = await reader.readInto(again); lost !== undefined; lost = await reader.readInto(again))
-      await this.#pass(reader, lost);
+      await this.#skipLost(reader, lost);
     return again.records;
   }
 
   /** Moves the group past unreadable bytes once they are in the dead letter. */
-  async #pass(reader: GroupReader, lost: Lost): Promise<void> {
-    await this.#options.bury(lost, this);
+  async #skipLost(reader: GroupReader, lost: Lost): Promise<void> {
+    await this.#options.putDeadLetter(lost, this);
     reader.seek(lost.to);
   }
 
   async #gather(reader: GroupReader, owner: Owner): Promise<BusRecord[] | undefined> {
     const { maxRecords, maxBytes, maxWaitMs } = owner;
-    const gathered = new Gathered({ maxRecords, maxBytes, before: Number.POSITIVE_INFINITY });
+    const gathered = new BatchBuilder({ maxRecords, maxBytes, before: Number.POSITIVE_INFINITY });
     let deadline = Number.POSITIVE_INFINITY;
     while (this.#owner === owner) {
       const readable = reader.next < this.#log.stableEnd;
       const begun = readable || gathered.records.length > 0;
       deadline = begun ? Math.min(deadline, performance.now() + maxWaitMs) : Number.POSITIVE_INFINITY;
       const due = performance.now() >= deadline;
-      if (readable && (due || this.#plenty(gathered))) await this.#readInto(reader, gathered);
-      else if (!due) await this.#more(reader, gathered, deadline);
+      if (readable && (due || this.#hasEnough(gathered))) await this.#readInto(reader, gathered);
+      else if (!due) await this.#waitForMore(reader, gathered, deadline);
       if (gathered.closed || (due && gathered.records.length > 0)) return gathered.records;
     }
     return undefined;
   }
 
-  async #readInto(reader: GroupReader, gathered: Gathered): Promise<void> {
+  async #readInto(reader: GroupReader, gathered: BatchBuilder): Promise<void> {
     const lost = await reader.readInto(gathered);
     const empty = gathered.records.length === 0;
-    if (lost !== undefined && empty) await this.#pass(reader, lost);
+    if (lost !== undefined && empty) await this.#skipLost(reader, lost);
     // Readable records form their own batch first.
     else if (lost !== undefined) gathered.closed = true;
     const { writtenBytes, writtenWeight, end } = this.#log;
-    this.#mark = reader.next === end ? { bytes: writtenBytes, weight: writtenWeight } : undefined;
+    this.#totalsWhenRead = reader.next === end ? { bytes: writtenBytes, weight: writtenWeight } : undefined;
     // Only records that belong to no batch were read: the group moves past them.
     if (empty && reader.next > (this.#position?.committed ?? 0)) await this.#save(reader.next, undefined);
   }
 
   /** Whether enough was written to fill the batch, or the written amount is unknown. */
-  #plenty({ bytes, weight, limits }: Gathered): boolean {
-    if (this.#mark === undefined) return true;
+  #hasEnough({ bytes, weight, limits }: BatchBuilder): boolean {
+    if (this.#totalsWhenRead === undefined) return true;
     const { writtenBytes, writtenWeight } = this.#log;
     return (
-      bytes + writtenBytes - this.#mark.bytes >= limits.maxBytes ||
-      weight + writtenWeight - this.#mark.weight >= limits.maxRecords
+      bytes + writtenBytes - this.#totalsWhenRead.bytes >= limits.maxBytes ||
+      weight + writtenWeight - this.#totalsWhenRead.weight >= limits.maxRecords
     );
   }
 
   /** Waits for a first record, for a full batch, for the deadline or for another owner. */
-  async #more(reader: GroupReader, gathered: Gathered, deadline: number): Promise<void> {
+  async #waitForMore(reader: GroupReader, gathered: BatchBuilder, deadline: number): Promise<void> {
     // The acknowledged position could not be saved: the records are delivered again.
     if (this.#unsaved !== undefined) throw this.#unsaved;
     const idle = deadline === Number.POSITIVE_INFINITY;
     const listener = () => {
-      if (reader.next < this.#log.stableEnd && (idle || this.#plenty(gathered))) this.#wake?.();
+      if (reader.next < this.#log.stableEnd && (idle || this.#hasEnough(gathered))) this.#wake?.();
     };
     this.#log.listeners.add(listener);
     await this.#sleep(idle ? undefined : deadline - performance.now());

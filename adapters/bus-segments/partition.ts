@@ -48,7 +48,7 @@ interface Waiting {
 }
 
 /** Writes the stamp and checksum of each record; returns the bytes to write. */
-const stampAll = async (group: readonly Waiting[], first: number, timestampMs: number): Promise<Uint8Array[]> => {
+const stampRecords = async (group: readonly Waiting[], first: number, timestampMs: number): Promise<Uint8Array[]> => {
   const buffers: Uint8Array[] = [];
   let offset = first;
   let stamped = 0;
@@ -166,7 +166,7 @@ export class PartitionLog implements ReadableLog {
   async retain(limits: RetentionLimits): Promise<{ readonly removed: number; readonly held: boolean }> {
     let removed = 0;
     let held = false;
-    while (!held && (await this.#superfluous(limits))) {
+    while (!held && (await this.#isFirstExpired(limits))) {
       held = (this.segments[1]?.base ?? this.#end) > limits.needed;
       if (held || !(await this.#removeFirst())) break;
       removed++;
@@ -176,7 +176,7 @@ export class PartitionLog implements ReadableLog {
   }
 
   /** Whether the first segment is older than the limit, or the others suffice for the size limit. */
-  async #superfluous({ milliseconds, bytes }: RetentionLimits): Promise<boolean> {
+  async #isFirstExpired({ milliseconds, bytes }: RetentionLimits): Promise<boolean> {
     const [first] = this.segments;
     if (first === undefined || first.size === 0) return false;
     const all = this.segments.reduce((sum, { size }) => sum + size, 0);
@@ -343,7 +343,7 @@ export class PartitionLog implements ReadableLog {
     if (segment === undefined || file === undefined) throw new Error('the segment file is not open');
     const first = this.#end;
     const timestampMs = this.#options.clock.now();
-    await file.write(await stampAll(group, first, timestampMs), segment.size);
+    await file.write(await stampRecords(group, first, timestampMs), segment.size);
     try {
       await file.sync();
     } catch (error) {

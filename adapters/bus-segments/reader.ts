@@ -5,7 +5,7 @@ import { type BufferPool, type PooledBuffer, pooledBufferBytes } from '../buffer
 import type { Disk, SegmentFile } from './disk.ts';
 import type { Lost } from './lost-messages.ts';
 import { bad, decode, find, headBytes, stampOf, verified } from './record.ts';
-import { nextGood } from './recovery.ts';
+import { findNextValid } from './recovery.ts';
 import { loadIndex, positionBefore, type Segment } from './segment.ts';
 
 /** Minimum bytes of a read, if the file has as many, … */
@@ -35,7 +35,7 @@ export interface Limits {
 }
 
 /** Records collected for a batch. */
-export class Gathered {
+export class BatchBuilder {
   readonly limits: Limits;
   readonly records: BusRecord[] = [];
   weight = 0;
@@ -136,11 +136,11 @@ export class PartitionReader {
    * Reads records until the batch is closed or the stable end is reached. Stops at unreadable bytes and returns the
    * lost range; `seek` to its `to` continues after it.
    */
-  async readInto(into: Gathered): Promise<Lost | undefined> {
+  async readInto(into: BatchBuilder): Promise<Lost | undefined> {
     for (;;) {
       const end = Math.min(this.#log.stableEnd, into.limits.before);
       if (into.closed || this.#next >= end) return undefined;
-      const missing = this.#segment === undefined ? await this.#enter() : undefined;
+      const missing = this.#segment === undefined ? await this.#openSegment() : undefined;
       if (missing !== undefined) return missing;
       const found = this.#gather(into, end);
       if (found === undefined) return undefined;
@@ -153,7 +153,7 @@ export class PartitionReader {
   }
 
   /** Parses the chunk. Returns why it stopped, or `undefined` when the batch needs no more records. */
-  #gather(into: Gathered, end: number) {
+  #gather(into: BatchBuilder, end: number) {
     while (this.#next < end && !into.closed) {
       const found = find(this.#chunk, this.#at);
       if (found.kind !== 'record') return found;
@@ -169,7 +169,7 @@ export class PartitionReader {
   }
 
   /** Accepts the record at the current position, which has the next offset and a valid checksum. */
-  #accept(into: Gathered): void {
+  #accept(into: BatchBuilder): void {
     const { transaction } = stampOf(this.#chunk, this.#at);
     if (transaction === 0 || !this.#log.aborted(transaction)) {
       const record = decode(this.#chunk, this.#at);
@@ -179,7 +179,7 @@ export class PartitionReader {
   }
 
   /** Opens the segment that contains the next offset. */
-  async #enter(): Promise<Lost | undefined> {
+  async #openSegment(): Promise<Lost | undefined> {
     const segment = this.#log.segments.findLast(({ base }) => base <= this.#next);
     if (segment === undefined) return this.#missing();
     const index = await loadIndex(segment);
@@ -253,7 +253,7 @@ export class PartitionReader {
     // Read both before the search, so that records written in the meantime do not count as lost.
     const { size } = segment;
     const end = this.#log.segments.find(({ base }) => base > segment.base)?.base ?? this.#log.end;
-    const good = await nextGood(file, size, position);
+    const good = await findNextValid(file, size, position);
     // The damage is before the requested offset and does not matter.
     if (good !== undefined && good.stamp.offset <= this.#next) {
       this.#place(good.position);

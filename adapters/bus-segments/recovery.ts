@@ -54,7 +54,7 @@ class Window {
 }
 
 /** The record at a position, if it is complete and valid. */
-const goodAt = async (window: Window, position: number) => {
+const validRecordAt = async (window: Window, position: number) => {
   let place = await window.at(position, headBytes);
   let found = find(window.buffer, place);
   if (found.kind === 'short') {
@@ -67,23 +67,23 @@ const goodAt = async (window: Window, position: number) => {
 };
 
 /** The next valid record from a position where a record begins or should begin. */
-export const nextGood = async (file: SegmentFile, size: number, from: number) => {
+export const findNextValid = async (file: SegmentFile, size: number, from: number) => {
   const window = new Window(file, size);
   // Consistent lengths lead past a damaged value, which may contain bytes that resemble a record.
   for (let position = from; position < size; ) {
-    const good = await goodAt(window, position);
+    const good = await validRecordAt(window, position);
     if (good.kind === 'record') return { position, ...good };
     const place = await window.at(position, headBytes);
     const head = find(window.buffer, place);
     const length = head.kind === 'bad' ? 0 : head.kind === 'record' ? head.length : head.needed;
-    if (length <= headBytes || position + length > size) return nextGoodIn(window, size, from + 1);
+    if (length <= headBytes || position + length > size) return findNextValidIn(window, size, from + 1);
     position += length;
   }
   return undefined;
 };
 
 /** The next valid record at or after a position; false matches are skipped. */
-const nextGoodIn = async (window: Window, size: number, from: number) => {
+const findNextValidIn = async (window: Window, size: number, from: number) => {
   let position = from;
   while (position + headBytes <= size) {
     const place = await window.at(position, headBytes);
@@ -93,7 +93,7 @@ const nextGoodIn = async (window: Window, size: number, from: number) => {
       continue;
     }
     position += hit - place;
-    const good = await goodAt(window, position);
+    const good = await validRecordAt(window, position);
     if (good.kind === 'record') return { position, ...good };
     position++;
   }
@@ -101,7 +101,7 @@ const nextGoodIn = async (window: Window, size: number, from: number) => {
 };
 
 /** Whether a range contains a whole sector of zeros, which a power failure leaves for pages that were never written. */
-const unwritten = async (file: SegmentFile, from: number, to: number): Promise<boolean> => {
+const hasUnwrittenSector = async (file: SegmentFile, from: number, to: number): Promise<boolean> => {
   const zeros = Buffer.alloc(sectorBytes);
   const buffer = Buffer.alloc(Math.min(to - from, unwrittenBytes));
   const bytes = await file.read(buffer, from);
@@ -124,7 +124,7 @@ export const recover = async (file: SegmentFile, segment: Segment, acknowledged:
   const behind = await lastGood(file, size, position + 1);
   const neverAcknowledged = end >= acknowledged && (behind === undefined || behind.lastGroup <= end);
   const cut = fault.cut && behind === undefined;
-  if (neverAcknowledged && (cut || (await unwritten(file, position, behind?.first ?? size))))
+  if (neverAcknowledged && (cut || (await hasUnwrittenSector(file, position, behind?.first ?? size))))
     return { ...recovered, tail: 'torn' };
   // When the number of lost records is unknown, the log does not reuse any offset that a lost record may have had.
   return { ...recovered, end: behind?.end ?? end + Math.ceil((size - position) / headBytes), tail: 'damaged' };
@@ -139,7 +139,7 @@ const scan = async (file: SegmentFile, size: number, base: number) => {
   let end = base;
   let fault: { readonly cut: boolean; readonly reason: string } | undefined;
   while (position < size && fault === undefined) {
-    const good = await goodAt(window, position);
+    const good = await validRecordAt(window, position);
     if (good.kind === 'short') fault = { cut: true, reason: 'it is cut short' };
     else if (good.kind === 'bad') fault = { cut: false, reason: good.reason };
     else if (good.stamp.offset !== end) fault = { cut: false, reason: `it has offset ${good.stamp.offset}` };
@@ -158,10 +158,10 @@ const scan = async (file: SegmentFile, size: number, base: number) => {
  */
 const lastGood = async (file: SegmentFile, size: number, from: number) => {
   const window = new Window(file, size);
-  const first = await nextGoodIn(window, size, from);
+  const first = await findNextValidIn(window, size, from);
   let last = first;
   let position = from;
-  for (let good = first; good !== undefined; good = await nextGoodIn(window, size, position)) {
+  for (let good = first; good !== undefined; good = await findNextValidIn(window, size, position)) {
     last = good;
     position = good.position + good.length;
   }

@@ -3,7 +3,7 @@ import { type Budget, ReadingWindow, type WindowPiece, type WindowReader } from 
 import { type BusRecord, bytesIn, recordsIn } from '../../schemas/ports/bus.ts';
 import type { BufferPool } from '../buffer-pool.ts';
 import type { Lost } from './lost-messages.ts';
-import { Gathered, PartitionReader, type ReadableLog } from './reader.ts';
+import { BatchBuilder, PartitionReader, type ReadableLog } from './reader.ts';
 
 /** Maximum bytes of a piece, unless a single record is larger. */
 const pieceBytes = 4 * 1024 * 1024;
@@ -25,7 +25,7 @@ const bytesOf = (records: readonly BusRecord[]): number => records.reduce((sum, 
 /** The next records of a reader before an offset, or the range that it cannot read. */
 const nextPiece = async (reader: PartitionReader, before: number): Promise<Piece | undefined> => {
   const first = reader.next;
-  const some = new Gathered({ maxRecords: Number.POSITIVE_INFINITY, maxBytes: pieceBytes, before });
+  const some = new BatchBuilder({ maxRecords: Number.POSITIVE_INFINITY, maxBytes: pieceBytes, before });
   const lost = await reader.readInto(some);
   const { records } = some;
   // Return the records that were read first; the next read finds the damage after them again.
@@ -173,7 +173,7 @@ export class GroupReader implements WindowReader {
    * Reads records until the batch is closed or the stable end is reached. Stops at unreadable bytes and returns the
    * lost range; `seek` to its `to` continues after it.
    */
-  async readInto(into: Gathered): Promise<Lost | undefined> {
+  async readInto(into: BatchBuilder): Promise<Lost | undefined> {
     for (;;) {
       const end = Math.min(this.#log.stableEnd, into.limits.before);
       if (into.closed || this.#next >= end) return undefined;
@@ -184,7 +184,7 @@ export class GroupReader implements WindowReader {
   }
 
   /** Returns `false` when the batch needs no more records of the piece. */
-  #copyInto({ records, next }: Piece, into: Gathered): boolean {
+  #copyInto({ records, next }: Piece, into: BatchBuilder): boolean {
     for (let record = records[this.#at]; record !== undefined; record = records[this.#at]) {
       if (record.offset >= into.limits.before || into.closed || !into.accepts(record.value.length)) return false;
       into.add(record, recordsIn(record.headers));

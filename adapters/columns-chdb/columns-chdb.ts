@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Session } from 'chdb';
-import { type Reused, releaseWhenIdle } from '../../runtime/idle-memory.ts';
+import { type ReusableMemory, releaseWhenIdle } from '../../runtime/idle-memory.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Columns, NativeBlock, QueryLimits, QueryParameters, TenantColumns } from '../../schemas/ports/columns.ts';
 import { type Log, silent } from '../../schemas/ports/log.ts';
@@ -135,7 +135,7 @@ const settingsText = (settings: Readonly<Record<string, string | number>>): stri
     .map(([name, value]) => `${name} = ${typeof value === 'number' ? value : quote(value)}`)
     .join(', ');
 
-class ChdbColumns implements Columns, Reused {
+class ChdbColumns implements Columns, ReusableMemory {
   readonly #queries: ChdbConnections;
   readonly #inserts: ChdbConnections;
   readonly #control: ChdbConnections;

@@ -20,13 +20,13 @@ import { nativeFormat, resultFormat, rowsOf } from '../columns-sql/rows.ts';
 import { bindLiterals, quoteName } from '../columns-sql/sql-literals.ts';
 import { tenantColumns } from '../columns-sql/tenant-filter.ts';
 import { BrokenParts } from './broken-parts.ts';
-import { answered, counted, type ErrorOf, OneServer, readSettings } from './one-server.ts';
+import { withMappedErrors, counted, type ErrorOf, OneServer, readSettings } from './one-server.ts';
 import { Placements } from './placements.ts';
 import type { ClickhouseServer } from './server.ts';
 import { ClickhouseServers, type Member } from './servers.ts';
 import { type Storage, storeBy } from './storage.ts';
 import { readsOnce, tablesRead } from './tables-read.ts';
-import { makeWholeTables } from './whole-tables.ts';
+import { createClusterTables } from './whole-tables.ts';
 
 export interface ClickhouseColumnsOptions {
   /**
@@ -80,7 +80,7 @@ class ClickhouseColumns implements Columns {
       for await (const _ of stream);
     };
     const errorOf: ErrorOf = (code, cause) => insertError(table, code, cause);
-    await answered(
+    await withMappedErrors(
       this.#placements
         .shardOf(table, place)
         .then((shard) => this.#servers.onShard(shard, (server) => counted(server, insert, errorOf))),
@@ -89,7 +89,7 @@ class ClickhouseColumns implements Columns {
   }
 
   async #allow(table: string, place: number, tenants: readonly string[] | undefined): Promise<void> {
-    if (this.#isCluster) await answered(this.#placements.allow(table, place, tenants), queryError);
+    if (this.#isCluster) await withMappedErrors(this.#placements.allow(table, place, tenants), queryError);
   }
 
   get #isCluster(): boolean {
@@ -151,11 +151,11 @@ class ClickhouseColumns implements Columns {
     signal?.throwIfAborted();
     const on = (server: ClickhouseServer): Promise<Result> => counted(server, work, queryError, signal);
     const onAll = async (member: Member): Promise<Result> => {
-      if (this.#isCluster) await this.#placements.checkWhole(member);
+      if (this.#isCluster) await this.#placements.requireAllShards(member);
       return on(member.whole);
     };
     const home = tenantId === undefined ? place : placeOfTenant(tenantId);
-    return answered(
+    return withMappedErrors(
       this.#shardsOf(sql, limits, tenantId).then((shards) =>
         Promise.all(
           shards === undefined
@@ -226,17 +226,17 @@ class ClickhouseColumns implements Columns {
     if (this.#storage !== undefined) for (const { local } of members) await storeBy(local, this.#storage);
     if (cluster === undefined) return;
     // Check this before tables read other shards than before.
-    for (const member of members) await answered(this.#placements.checkWhole(member), queryError);
-    for (const member of members) await makeWholeTables(member, cluster);
+    for (const member of members) await withMappedErrors(this.#placements.requireAllShards(member), queryError);
+    for (const member of members) await createClusterTables(member, cluster);
     await this.#placements.begin();
   }
 
   async check(): Promise<void> {
     await this.query('SELECT 1');
-    await answered(this.#servers.check(), queryError);
+    await withMappedErrors(this.#servers.check(), queryError);
     // A single server may have been one of several before.
     for (const member of this.#isCluster ? [] : this.#servers.members)
-      await answered(this.#placements.checkWhole(member), queryError);
+      await withMappedErrors(this.#placements.requireAllShards(member), queryError);
     // Nobody waits for this report, and it does not affect readiness.
     void this.#brokenParts.report(this.each());
   }

@@ -9,7 +9,7 @@ import { bindLiterals } from '../columns-sql/sql-literals.ts';
 import { tenantFilters } from '../columns-sql/tenant-filter.ts';
 import { replicatedForm, sharedForm } from './replicated.ts';
 import { asError, type ClickhouseServer, codeOf } from './server.ts';
-import { type ClickhouseServers, unreachable, wholeDatabase } from './servers.ts';
+import { type ClickhouseServers, unreachable, clusterDatabase } from './servers.ts';
 
 /** Long lists of ids are part of the statement. */
 const maxQueryBytes = 64 * 1024 ** 2;
@@ -32,7 +32,7 @@ export const counted = async <Result>(
 };
 
 /** Maps failures to our errors. */
-export const answered = async <Result>(
+export const withMappedErrors = async <Result>(
   pendingResult: Promise<Result>,
   errorOf: ErrorOf,
   signal?: AbortSignal,
@@ -57,7 +57,7 @@ export class OneServer implements ServerColumns {
   }
 
   async query<Row>(sql: string, parameters: QueryParameters = {}, limits: QueryLimits = {}): Promise<Row[]> {
-    const text = await answered(
+    const text = await withMappedErrors(
       this.#server.repeatable(async (client) => {
         const result = await client.query({
           query: bindLiterals(sql, parameters),
@@ -99,7 +99,7 @@ export const readSettings = (
   servers?: ClickhouseServers,
 ): ClickHouseSettings => {
   const isCluster = servers?.cluster !== undefined;
-  const filters = tenantFilters(tenantId, isCluster ? [servers.database, wholeDatabase(servers.database)] : []);
+  const filters = tenantFilters(tenantId, isCluster ? [servers.database, clusterDatabase(servers.database)] : []);
   const settings: Record<string, string | number> = {
     ...limitSettings(limits, tenantId),
     // An error in the middle of a result is then an error instead of the last line.

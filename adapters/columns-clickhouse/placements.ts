@@ -3,9 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { allTables } from '../../schemas/tables/index.ts';
 import { quote } from '../../schemas/tables/literal.ts';
-import { emptied, noShard, placementsBelievedMs, placementsKnownMs } from '../../schemas/tables/placements.ts';
+import { emptyShardMarker, notAShard, placementsCacheMs, placementsPropagationMs } from '../../schemas/tables/placements.ts';
 import {
-  filledFrom,
+  sourceTablesOf,
   isReplacedByKey,
   isShardedByTenant,
   placeOfTenant,
@@ -36,17 +36,17 @@ export class Placements {
   /** Tenants and tables that are allowed on each shard. A permission is never revoked. */
   readonly #allowed = new Map<number, Set<string>>();
   /** The smallest number of shards ever published; undefined if none was published. */
-  #fewest: number | undefined;
+  #minShards: number | undefined;
 
   constructor(servers: ClickhouseServers) {
     this.#servers = servers;
   }
 
   /** The placements of a server, cached briefly. */
-  #lately(member: Member): Promise<KnownPlacements> {
+  #cachedPlacements(member: Member): Promise<KnownPlacements> {
     const last = this.#cache.get(member);
     const nowMs = performance.now();
-    if (last !== undefined && nowMs - last.requestedAtMs < placementsBelievedMs) return last.placements;
+    if (last !== undefined && nowMs - last.requestedAtMs < placementsCacheMs) return last.placements;
     const placements = member.local.unlessItHangs(() => fetchPlacements(member.local, this.#servers.cluster));
     placements.catch(() => this.#cache.delete(member));
     this.#cache.set(member, { placements, requestedAtMs: nowMs });
@@ -55,7 +55,7 @@ export class Placements {
 
   /** Like the above, without a cache. Rejects if the server now has another shard. */
   async #placementsOf(member: Member): Promise<KnownPlacements> {
-    return this.#inOrder(member, await this.#lately(member));
+    return this.#inOrder(member, await this.#cachedPlacements(member));
   }
 
   async #fetchPlacements(member: Member): Promise<KnownPlacements> {
@@ -65,16 +65,16 @@ export class Placements {
   #inOrder(member: Member, placements: KnownPlacements): KnownPlacements {
     const shard = this.#servers.shardOf(member);
     for (const [shards, was] of placements.layouts)
-      if (shard !== undefined && was !== shardAmong(shard, shards))
+      if (shard !== undefined && was !== shardIndexAmong(shard, shards))
         throw new UnavailableError(
-          `${member.local.name} is shard ${shard + 1} of the cluster ${this.#servers.cluster} and was ${was === noShard ? 'none' : `shard ${was + 1}`} of ${shards}: shards must stay in order: add new shards at the end, and remove the last shard first`,
+          `${member.local.name} is shard ${shard + 1} of the cluster ${this.#servers.cluster} and was ${was === notAShard ? 'none' : `shard ${was + 1}`} of ${shards}: shards must stay in order: add new shards at the end, and remove the last shard first`,
         );
     return placements;
   }
 
   /** Checks a server before reading rows of all shards: rejects if the server does not know all shards with rows. */
-  async checkWhole(member: Member): Promise<void> {
-    const placements = await this.#lately(member).catch((error: unknown) => {
+  async requireAllShards(member: Member): Promise<void> {
+    const placements = await this.#cachedPlacements(member).catch((error: unknown) => {
       // Before the first migration no placements were published.
       if (nothingThere.has(codeOf(error) ?? 0)) return undefined;
       throw error;
@@ -86,20 +86,20 @@ export class Placements {
    * Returns the shard that stores rows of a slot in a table. Tables with replacement by key stay on the original number
    * of shards.
    */
-  async shardOf(table: string, place: number): Promise<number> {
+  async shardOf(table: string, slot: number): Promise<number> {
     const shards = await this.#servers.shards();
     const isSplit = shards > 1 && isReplacedByKey(table);
-    return shardOfPlace(place, isSplit ? Math.min(shards, await this.#fewestShards(shards)) : shards);
+    return shardOfPlace(slot, isSplit ? Math.min(shards, await this.#fewestShards(shards)) : shards);
   }
 
   async #fewestShards(shards: number): Promise<number> {
-    if (this.#fewest !== undefined) return this.#fewest;
+    if (this.#minShards !== undefined) return this.#minShards;
     const answers = await Promise.allSettled(this.#servers.members.map((member) => this.#placementsOf(member)));
     const successes = answers.filter((answer) => answer.status === 'fulfilled');
     if (successes.length === 0) for (const { reason } of answers as PromiseRejectedResult[]) throw reason;
     const counts = successes.flatMap(({ value }) => [...value.layouts.keys()]);
-    if (counts.length > 0) this.#fewest = Math.min(...counts);
-    return this.#fewest ?? shards;
+    if (counts.length > 0) this.#minShards = Math.min(...counts);
+    return this.#minShards ?? shards;
   }
 
   /**
@@ -116,7 +116,7 @@ export class Placements {
     try {
       const shards = await this.#shardsOf(placeOfTenant(tenant), (placements) => {
         const all = areShardedByTenant
-          ? placements.ofTenant(tenant, new Set([...tables].flatMap(filledFrom)))
+          ? placements.ofTenant(tenant, new Set([...tables].flatMap(sourceTablesOf)))
           : placements.all;
         if (all.size > 1) placements.checkWhole();
         return all;
@@ -131,8 +131,8 @@ export class Placements {
   }
 
   /** Returns the only shard that may have rows of the blocks of a slot. */
-  async onlyOfPlace(place: number): Promise<number | undefined> {
-    const shards = await this.#shardsOf(place, (placements) => placements.ofPlace(place));
+  async onlyOfPlace(slot: number): Promise<number | undefined> {
+    const shards = await this.#shardsOf(slot, (placements) => placements.ofPlace(slot));
     const [only] = shards ?? [];
     return shards?.size === 1 ? only : undefined;
   }
@@ -142,10 +142,10 @@ export class Placements {
    * Undefined if it does not answer, or is not one of the shards.
    */
   async #shardsOf(
-    place: number,
+    slot: number,
     shardsIn: (placements: KnownPlacements) => ReadonlySet<number>,
   ): Promise<ReadonlySet<number> | undefined> {
-    const shard = shardOfPlace(place, await this.#servers.shards());
+    const shard = shardOfPlace(slot, await this.#servers.shards());
     // A server of another shard may return the layout.
     for (const member of await this.#servers.membersOf(shard).catch(() => [])) {
       const placements = member.local.isAvoided ? undefined : await this.#placementsOf(member).catch(() => undefined);
@@ -161,10 +161,10 @@ export class Placements {
    * the rule or an earlier placement allows it; otherwise after all servers were notified and every reader knows.
    * Without tenants, allows rows of any tenant.
    */
-  async allow(table: string, place: number, tenants: readonly string[] | undefined): Promise<void> {
+  async allow(table: string, slot: number, tenants: readonly string[] | undefined): Promise<void> {
     if (!isShardedByTenant(table)) return;
     const shards = await this.#servers.shards();
-    const shard = shardOfPlace(place, shards);
+    const shard = shardOfPlace(slot, shards);
     const allowed = this.#allowed.get(shard) ?? new Set();
     this.#allowed.set(shard, allowed);
     const uncheckedTenants = (tenants ?? ['']).filter((tenant) => !allowed.has(pairOf(tenant, table)));
@@ -210,7 +210,7 @@ export class Placements {
     const shards = await this.#servers.shards();
     const placements = await Promise.all(members.map((member) => this.#fetchPlacements(member)));
     const layout = layoutOf(shards);
-    const isReactivated = ({ landed_in, shard }: Placement): boolean => landed_in === emptied && shard < shards;
+    const isReactivated = ({ landed_in, shard }: Placement): boolean => landed_in === emptyShardMarker && shard < shards;
     const known = placements.flatMap(({ rows }) => rows);
     const hasReactivated = known.some(isReactivated);
     const all = new Map(
@@ -224,15 +224,15 @@ export class Placements {
     await Promise.all(
       members.map(async (member, index) => {
         if (hasReactivated) await member.local.command(reactivateShards(shards));
-        const own = this.#servers.shardOf(member) ?? noShard;
+        const own = this.#servers.shardOf(member) ?? notAShard;
         const rows = (missing[index] ?? []).map((row) =>
-          row.shards === 0 ? row : { ...row, shard: shardAmong(own, row.shards) },
+          row.shards === 0 ? row : { ...row, shard: shardIndexAmong(own, row.shards) },
         );
         if (rows.length > 0) await member.local.command(insertOf(rows));
       }),
     );
     this.#cache.clear();
-    await delay(placementsKnownMs);
+    await delay(placementsPropagationMs);
   }
 
   /**
@@ -241,7 +241,7 @@ export class Placements {
    * of any tenant may be on that shard. Has no effect if not all servers are configured; then all servers are queried.
    */
   async begin(): Promise<void> {
-    if (!(await this.#servers.areAllNamed())) return;
+    if (!(await this.#servers.areAllConfigured())) return;
     const placements = await Promise.all(this.#servers.members.map((member) => this.#fetchPlacements(member)));
     const full = placements.every(({ rows }) => rows.length === 0) ? await this.#shardsWithRows() : [];
     const shards = await this.#servers.shards();
@@ -266,7 +266,7 @@ export class Placements {
 }
 
 /** Publishes a number of shards; each server also stores which shard it was. */
-const layoutOf = (shards: number): Placement => ({ shards, shard: noShard, tenant: '', landed_in: '' });
+const layoutOf = (shards: number): Placement => ({ shards, shard: notAShard, tenant: '', landed_in: '' });
 
 /** Index of a shard among a number of shards. */
-const shardAmong = (shard: number, shards: number): number => (shard < shards ? shard : noShard);
+const shardIndexAmong = (shard: number, shards: number): number => (shard < shards ? shard : notAShard);

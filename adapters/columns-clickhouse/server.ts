@@ -32,7 +32,7 @@ export const asError = (error: unknown): Error => (error instanceof Error ? erro
  * Retries repeatable work once when the connection broke (a read, or an insert with its token): the server may close an
  * idle socket at the moment of its reuse.
  */
-const onceMore = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+const withRetry = async <Result>(work: () => Promise<Result>): Promise<Result> => {
   try {
     return await work();
   } catch (error) {
@@ -136,7 +136,7 @@ export class ClickhouseServer {
    */
   async repeatable<Result>(work: (client: ClickHouseClient) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     try {
-      const result = await onceMore(() => work(this.#client));
+      const result = await withRetry(() => work(this.#client));
       this.#avoidedUntil = Number.NEGATIVE_INFINITY;
       return result;
     } catch (error) {

@@ -14,13 +14,13 @@ export interface Member {
 }
 
 /** Database next to the database of the tables */
-export const wholeDatabase = (database: string): string => `${database}_all`;
+export const clusterDatabase = (database: string): string => `${database}_all`;
 
 const memberOf = (url: string, isCluster: boolean): Member => {
   const local = new ClickhouseServer(url);
   if (!isCluster) return { local, whole: local };
   const whole = new URL(url);
-  whole.pathname = `/${encodeURIComponent(wholeDatabase(local.database))}`;
+  whole.pathname = `/${encodeURIComponent(clusterDatabase(local.database))}`;
   return { local, whole: new ClickhouseServer(String(whole)) };
 };
 
@@ -152,7 +152,7 @@ export class ClickhouseServers {
   }
 
   /** Whether each server of the cluster is configured and has answered. */
-  async areAllNamed(): Promise<boolean> {
+  async areAllConfigured(): Promise<boolean> {
     await this.check();
     return (
       this.#servers <= this.members.length && this.members.every((member) => this.#shardOf.get(member) !== undefined)
@@ -164,7 +164,7 @@ export class ClickhouseServers {
    * before rows are inserted.
    */
   async checkAllNamed(): Promise<void> {
-    if (!(await this.areAllNamed()))
+    if (!(await this.areAllConfigured()))
       throw new UnavailableError(
         `rows would be stored on a shard that has no rows of their organization: name all servers of the cluster ${this.cluster} in OIQ_CLICKHOUSE_URL and make sure that all of them answer`,
       );

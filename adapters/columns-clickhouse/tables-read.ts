@@ -1,10 +1,10 @@
 /** Finds the declared tables that a statement reads. */
-import { isColumnToo, isTable } from '../../schemas/tables/sharding.ts';
+import { isColumnName, isTable } from '../../schemas/tables/sharding.ts';
 import { type Token, tokensOf } from '../columns-sql/sql-text.ts';
 
 const nameOf = ({ kind, text }: Token): string => (kind === 'quoted' ? text.slice(1, -1) : text);
 /** Tokens that precede a table, and hardly ever a column. */
-const introducing = /^(?:from|join|in|\.)$/i;
+const tablePrefixWords = /^(?:from|join|in|\.)$/i;
 
 /**
  * Returns at least the tables that a statement reads. A name that is not a column counts at any position; a name that
@@ -17,8 +17,8 @@ export const tablesRead = (sql: string): ReadonlySet<string> | undefined => {
   for (const [index, token] of tokens.entries()) {
     const name = token.kind === 'word' || token.kind === 'quoted' ? nameOf(token) : '';
     if (!isTable(name)) continue;
-    const isIntroduced = introducing.test(tokens[index - 1]?.text ?? '');
-    if (isColumnToo(name) && !isIntroduced) continue;
+    const isIntroduced = tablePrefixWords.test(tokens[index - 1]?.text ?? '');
+    if (isColumnName(name) && !isIntroduced) continue;
     tables.add(name);
     if (isIntroduced && isListed(tokens.slice(index + 1, index + 4))) return undefined;
   }

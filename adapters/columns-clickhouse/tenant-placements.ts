@@ -1,7 +1,7 @@
 /** Placements of rows as known to one server. */
 import { UnavailableError } from '../../schemas/errors.ts';
 import { quote } from '../../schemas/tables/literal.ts';
-import { emptied, placementsTable } from '../../schemas/tables/placements.ts';
+import { emptyShardMarker, placementsTable } from '../../schemas/tables/placements.ts';
 import { placeOfTenant, shardOfPlace } from '../../schemas/tables/sharding.ts';
 import type { ClickhouseServer } from './server.ts';
 
@@ -49,7 +49,7 @@ export class KnownPlacements {
     this.#known = known;
     for (const { shards, shard, tenant, landed_in } of rows) {
       if (shards > 0) this.layouts.set(shards, shard);
-      else if (landed_in === emptied) this.emptied.add(shard);
+      else if (landed_in === emptyShardMarker) this.emptied.add(shard);
       else if (tenant === '') this.ofAll.add(shard);
       else {
         const key = pairOf(tenant, landed_in);
@@ -128,4 +128,4 @@ export const insertOf = (rows: readonly Placement[]): string => {
 
 /** The statement that marks a number of shards, from the first on, as receiving rows again. */
 export const reactivateShards = (shards: number): string =>
-  `ALTER TABLE ${placementsTable.name} DELETE WHERE landed_in = ${quote(emptied)} AND shard < ${shards} SETTINGS mutations_sync = 1`;
+  `ALTER TABLE ${placementsTable.name} DELETE WHERE landed_in = ${quote(emptyShardMarker)} AND shard < ${shards} SETTINGS mutations_sync = 1`;

@@ -27,7 +27,7 @@ const tablesIn = async ({ local }: Member, database: string, engine: string): Pr
  * Creates the tables that read all shards. Replaces tables whose columns differ from the server's own, or whose cluster
  * differs; they hold no data. Repeatable.
  */
-export const makeWholeTables = async (member: Member, cluster: string): Promise<void> => {
+export const createClusterTables = async (member: Member, cluster: string): Promise<void> => {
   const { local, whole } = member;
   await local.createDatabase(whole.database);
   const made = await tablesIn(member, whole.database, `Distributed(${quote(cluster)}, %`);

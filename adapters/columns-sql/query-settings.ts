@@ -1,6 +1,6 @@
 /** The engine's settings of inserts and reads, including the limits and tenant filters of reads. */
 import type { QueryLimits } from '../../schemas/ports/columns.ts';
-import { madeByMerges } from '../../schemas/tables/search.ts';
+import { indexesBuiltByMerges } from '../../schemas/tables/search.ts';
 
 const gibibyte = 1024 ** 3;
 const defaults = { maxExecutionSeconds: 30, maxMemoryBytes: 2 * gibibyte, maxResultRows: 100_000 };
@@ -14,7 +14,7 @@ export const insertSettings = (token: string): Readonly<Record<string, string | 
   deduplicate_blocks_in_dependent_materialized_views: 1,
   async_insert: 0,
   max_insert_threads: 1,
-  exclude_materialize_skip_indexes_on_insert: madeByMerges.join(', '),
+  exclude_materialize_skip_indexes_on_insert: indexesBuiltByMerges.join(', '),
 });
 
 /** Settings of every read: the limits, and a result format that preserves all digits of numbers. */

@@ -22,7 +22,7 @@ import {
   cursorOf,
   defaultLimit,
   orderOf,
-  placeOf,
+  positionOf,
   placeOfCursor,
   renamed,
 } from '../documents-query.ts';
@@ -102,7 +102,7 @@ const listPage = async (
   const items = documents.slice(0, limit);
   // Compute the position of every item, so that a list or object in the sort field fails on every page and not only on
   // some.
-  const last = items.map((item) => placeOf(item, order)).at(-1);
+  const last = items.map((item) => positionOf(item, order)).at(-1);
   return { items, nextCursor: documents.length > limit && last !== undefined ? cursorOf(last, order) : null };
 };
 
@@ -113,13 +113,13 @@ interface Counted {
 }
 
 /** Path of a field's value in the group key. */
-const heldAt = (field: string, { fields }: Counted): string => `_id.of${fields.indexOf(field)}`;
+const groupKeyPath = (field: string, { fields }: Counted): string => `_id.of${fields.indexOf(field)}`;
 
 /** Stages that count the values of a field, for documents grouped by their values. */
 const valueStages = (field: string, counted: Counted) => {
-  const path = `$${heldAt(field, counted)}`;
+  const path = `$${groupKeyPath(field, counted)}`;
   return [
-    { $match: renamed(choicesExcept(field, counted.chosen), (other) => heldAt(other, counted)) },
+    { $match: renamed(choicesExcept(field, counted.chosen), (other) => groupKeyPath(other, counted)) },
     // A set, so that a value that occurs twice in a list counts once.
     { $project: { _id: 0, count: 1, value: { $setUnion: [{ $cond: [{ $isArray: path }, path, [path]] }, []] } } },
     { $unwind: '$value' },

@@ -16,7 +16,7 @@ import {
   defaultLimit,
   type Order,
   orderOf,
-  placeOf,
+  positionOf,
   placeOfCursor,
   type Scalar,
 } from '../documents-query.ts';
@@ -49,7 +49,7 @@ interface Found {
 /**
  * Maximum ratio of scanned to returned rows for a list in index order; rarer matches are found faster in another way.
  */
-const placesForOne = 4;
+const maxScansPerMatch = 4;
 
 /**
  * A tenant's matches after a position, in the order of its index. Undefined if there is no index, or matches are too
@@ -70,7 +70,7 @@ const matchesByIndex = (
   },
 ): readonly Found[] | undefined => {
   const matches = matcherOf(filter);
-  const maxPlaces = placesForOne * (limit + 1);
+  const maxPlaces = maxScansPerMatch * (limit + 1);
   const places = tables.firstInOrder(definition, tenant, filter, { order, start, maxPlaces });
   const found: Found[] = [];
   let seen = 0;
@@ -78,7 +78,7 @@ const matchesByIndex = (
     seen += 1;
     if (row === undefined || !matches(row)) continue;
     const document = documentOf(row);
-    found.push({ document, place: placeOf(document, order) });
+    found.push({ document, place: positionOf(document, order) });
     if (found.length > limit) return found;
   }
   return places !== undefined && seen < maxPlaces ? found : undefined;
@@ -105,7 +105,7 @@ const matchesAfter = (
   for (const row of inOrder ?? tables.candidates(definition, tenant, filter, rangeOf(filter))) {
     if (!matches(row)) continue;
     const document = documentOf(row);
-    const place = placeOf(document, order);
+    const place = positionOf(document, order);
     if (isPast || start === undefined || comparePlaces(place, start, order) > 0) found.push({ document, place });
     // Sorted rows are read up to the page size plus one, which shows whether more exist.
     if (inOrder !== undefined && found.length > limit) return found;

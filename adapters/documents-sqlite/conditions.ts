@@ -130,9 +130,9 @@ const surelyIsOne = (path: string, values: readonly Scalar[]): Condition | undef
  * Sufficient condition: true only for matching documents, but not for all of them. Undefined if it would be true for
  * none.
  */
-const sureOf = (filter: Filter, held: Held | undefined): Condition | undefined => {
+const sufficientCondition = (filter: Filter, held: Held | undefined): Condition | undefined => {
   const sureOfAll = (condition: unknown): (Condition | undefined)[] =>
-    (condition as Filter[]).map((part) => sureOf(part, held));
+    (condition as Filter[]).map((part) => sufficientCondition(part, held));
   const partOf = (path: string, condition: unknown): Condition | undefined => {
     if (path === '$and') return allOf(sureOfAll(condition), 'AND');
     if (path === '$or')
@@ -157,7 +157,7 @@ const sureOf = (filter: Filter, held: Held | undefined): Condition | undefined =
  * NUL character.
  */
 export const surelyMatches = (filter: Filter, held: Held | undefined): Condition | undefined => {
-  const condition = sureOf(filter, held);
+  const condition = sufficientCondition(filter, held);
   return (
     condition && {
       sql: `CASE WHEN json_valid(fields) THEN ${condition.sql} ELSE 0 END`,
@@ -187,13 +187,13 @@ export const placeAt = (path: string, unplaced: number): readonly [rank: string,
 };
 
 /** Rank of values without a position: they sort first in both directions, so they are found before any other value. */
-export const unplacedFirst = (direction: 1 | -1): number => (direction === 1 ? -1 : 4);
+export const rankBeforeAll = (direction: 1 | -1): number => (direction === 1 ? -1 : 4);
 
 /** Whether a rank is that of a list, an object, or a document that SQLite cannot parse. */
 export const isUnplaced = (rank: number): boolean => rank < 0 || rank > 3;
 
 /** Columns of an order: rank of the value's type, and the value, under these names. */
-export interface Placing {
+export interface OrderColumns {
   readonly path: string;
   readonly direction: 1 | -1;
   readonly after: Condition;
@@ -201,7 +201,7 @@ export interface Placing {
 }
 
 /** Columns for an order by one field and the id. Undefined for any other order. */
-export const placingOf = (order: Order, start: readonly Scalar[] | undefined): Placing | undefined => {
+export const placingOf = (order: Order, start: readonly Scalar[] | undefined): OrderColumns | undefined => {
   const [[path, direction] = ['id', 1 as const], [, idDirection] = ['id', 1 as const]] = order;
   if (order.length !== 2) return undefined;
   const [way, beyond] = direction === 1 ? ['ASC', '>'] : ['DESC', '<'];

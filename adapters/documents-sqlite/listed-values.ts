@@ -39,5 +39,5 @@ export const uniqueValues = (definition: Definition, tenant: string, fields: Fie
 export const nothing: ReadonlySet<string> = new Set();
 
 /** Lines that the others do not contain. */
-export const beyond = (lines: ReadonlySet<string>, others: ReadonlySet<string>): readonly string[] =>
+export const difference = (lines: ReadonlySet<string>, others: ReadonlySet<string>): readonly string[] =>
   [...lines].filter((line) => !others.has(line));

@@ -22,9 +22,9 @@ import {
   placeAt,
   placingOf,
   surelyMatches,
-  unplacedFirst,
+  rankBeforeAll,
 } from './conditions.ts';
-import { beyond, indexedPaths, indexedValues, listing, nothing, uniqueValues } from './listed-values.ts';
+import { difference, indexedPaths, indexedValues, listing, nothing, uniqueValues } from './listed-values.ts';
 import { type OrderIndex, orderIndexesOf, orderIndexOf, orderPrefix } from './order-indexes.ts';
 
 type Definition = CollectionDefinition<object>;
@@ -204,7 +204,7 @@ export class DocumentTables {
     { bounds, order, start }: { bounds: IdBounds; order: Order; start: readonly Scalar[] | undefined },
   ): Iterable<Row> | undefined {
     const placing = placingOf(order, start);
-    const place = placing && placeAt(placing.path, unplacedFirst(placing.direction));
+    const place = placing && placeAt(placing.path, rankBeforeAll(placing.direction));
     if (placing === undefined || place === undefined) return undefined;
     const where = this.#where(definition, tenant, filter, bounds);
     const inner = `SELECT id, ${place[0]} AS rank, ${place[1]} AS value ${where.sql}`;
@@ -388,15 +388,15 @@ export class DocumentTables {
     const { name } = definition;
     const listedBefore = before === undefined ? nothing : indexedValues(definition, before);
     const listedAfter = after === undefined ? nothing : indexedValues(definition, after);
-    for (const line of beyond(listedBefore, listedAfter))
+    for (const line of difference(listedBefore, listedAfter))
       this.#sql('removeIndexed').run(name, ...(JSON.parse(line) as [string, string]), tenant, id);
-    for (const line of beyond(listedAfter, listedBefore))
+    for (const line of difference(listedAfter, listedBefore))
       this.#sql('addIndexed').run(name, ...(JSON.parse(line) as [string, string]), tenant, id);
     const boundBefore = before === undefined ? nothing : uniqueValues(definition, tenant, before);
     const boundAfter = after === undefined ? nothing : uniqueValues(definition, tenant, after);
-    for (const line of beyond(boundBefore, boundAfter))
+    for (const line of difference(boundBefore, boundAfter))
       this.#sql('removeUnique').run(name, ...(JSON.parse(line) as [string, string, string]));
-    for (const line of beyond(boundAfter, boundBefore)) this.#claim(name, JSON.parse(line));
+    for (const line of difference(boundAfter, boundBefore)) this.#claim(name, JSON.parse(line));
   }
 
   #claim(collection: string, [scope, set, values]: readonly [string, string, string]): void {

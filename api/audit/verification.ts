@@ -105,7 +105,7 @@ export class Verification {
       this.#seek(record, this.#break);
       return;
     }
-    this.#break = this.#misplaced() ?? this.#placed(record) ?? this.#unchanged(record);
+    this.#break = this.#misplaced() ?? this.#checkPosition(record) ?? this.#checkContent(record);
     if (this.#break !== undefined) return;
     if (this.size === 0) this.#firstAt = record.at;
     this.#mustHaveHeads ||= mustHaveHeads(this.#firstAt, record.at, this.#options.now);
@@ -158,7 +158,7 @@ export class Verification {
   }
 
   /** Whether the record has the expected position. */
-  #placed({ sequence, previousHash }: AuditRecord): ChainBreak | undefined {
+  #checkPosition({ sequence, previousHash }: AuditRecord): ChainBreak | undefined {
     const place = this.size + 1;
     if (sequence > place) {
       this.#expectedHash = this.#lastHash;
@@ -176,7 +176,7 @@ export class Verification {
   }
 
   /** Whether the record is unchanged and follows the previous one. */
-  #unchanged(record: AuditRecord): ChainBreak | undefined {
+  #checkContent(record: AuditRecord): ChainBreak | undefined {
     const { sequence, previousHash, details } = record;
     const follows = previousHash === this.#lastHash;
     if (hashOf(this.#options.tenantId, record, canonicalJsonOfEarlier) !== record.hash) {

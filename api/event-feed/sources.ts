@@ -5,7 +5,7 @@ import { findRangeProblem, type Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
 import { formatTime, parseTime } from '../../queries/time.ts';
-import { signalEvent } from '../../subjects/detections/signal-events.ts';
+import { toSignalEvent } from '../../subjects/detections/signal-events.ts';
 import { readSignals } from '../../subjects/detections/stored-signals.ts';
 import { type FeedEvent, readEvents } from '../../subjects/events/events.ts';
 import type { EventSource } from '../../subjects/events/feed.ts';
@@ -99,7 +99,7 @@ const signals = ({ range, service, projectId, scope }: EventQuery, reading: Read
     const filter = { service, projectId: scope === 'account' ? undefined : projectId, withSuppressed: false };
     const page = { range, limit, after: Positions.shape.signals.parse(after) };
     const found = await readSignals(reading, filter, page);
-    return found.map((each) => ({ event: signalEvent(each), position: { ms: each.ms, id: each.id } }));
+    return found.map((each) => ({ event: toSignalEvent(each), position: { ms: each.ms, id: each.id } }));
   },
 });
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { CollectionDefinition } from '../../schemas/ports/documents.ts';
 import type { Access } from '../callers/rights.ts';
 import { scopeOf } from '../callers/scopes.ts';
-import { ApiError, type Elsewhere } from '../errors.ts';
+import { ApiError, type UnknownPathAnswers } from '../errors.ts';
 import { type DeclaredOperation, defineOperation, type Method, type Operation } from '../kernel/operation.ts';
 import type { RegisteredResource } from '../resources/resource.ts';
 
@@ -25,7 +25,7 @@ export interface GroupDefinition {
   readonly collections?: readonly CollectionDefinition<object>[];
   readonly planned?: readonly PlannedOperation[];
   /** Answers to unknown paths, for clients that expect a specific form. */
-  readonly elsewhere?: Elsewhere;
+  readonly elsewhere?: UnknownPathAnswers;
 }
 
 /** A group in the form for the server, the documentation and the tests. */

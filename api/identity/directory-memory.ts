@@ -1,6 +1,6 @@
 /** The directory's collections in memory, with their indexes */
 
-import { type Followed, followed } from '../../runtime/watch-collection.ts';
+import { type WatchedDocuments, watchDocuments } from '../../runtime/watch-collection.ts';
 import type { CollectionDefinition, Documents } from '../../schemas/ports/documents.ts';
 import { organizations } from '../../schemas/resources/organization.ts';
 import { plans } from '../../schemas/resources/plan.ts';
@@ -23,20 +23,20 @@ const loadCollections = async (documents: Documents) => {
   const usersByTenant = new Map<string, Set<string>>();
   const tokensByHash = new Map<string, { readonly tenantId: string; readonly id: string }>();
   return {
-    users: await followed(documents, users, (_, before, after) => {
+    users: await watchDocuments(documents, users, (_, before, after) => {
       if (before !== undefined && idsByEmail.get(before.email) === before.id) idsByEmail.delete(before.email);
       if (after !== undefined) idsByEmail.set(after.email, after.id);
     }),
-    memberships: await followed(documents, memberships, (tenantId, before, after) => {
+    memberships: await watchDocuments(documents, memberships, (tenantId, before, after) => {
       const userId = (after ?? before)?.id ?? '';
       index(tenantsByUser, userId, tenantId, after !== undefined);
       index(usersByTenant, tenantId, userId, after !== undefined);
     }),
-    organizations: await followed(documents, organizations),
-    plans: await followed(documents, plans),
-    sessions: await followed(documents, sessions),
-    serviceAccounts: await followed(documents, serviceAccounts),
-    tokens: await followed(documents, apiTokens, (tenantId, before, after) => {
+    organizations: await watchDocuments(documents, organizations),
+    plans: await watchDocuments(documents, plans),
+    sessions: await watchDocuments(documents, sessions),
+    serviceAccounts: await watchDocuments(documents, serviceAccounts),
+    tokens: await watchDocuments(documents, apiTokens, (tenantId, before, after) => {
       if (before !== undefined) tokensByHash.delete(before.hash);
       if (after !== undefined) tokensByHash.set(after.hash, { tenantId, id: after.id });
     }),
@@ -65,7 +65,7 @@ export const loadDirectory = async (documents: Documents) => {
   return {
     ...held,
     /** Returns a collection by its definition; `undefined` if it is not in memory. */
-    of: ({ name }: CollectionDefinition<object>) => byName.get(name) as Followed<object> | undefined,
+    of: ({ name }: CollectionDefinition<object>) => byName.get(name) as WatchedDocuments<object> | undefined,
     /** Staleness of the feed that is furthest behind */
     staleMs(): number {
       let worst = 0;

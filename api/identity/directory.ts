@@ -121,7 +121,7 @@ export const openDirectory = async (documents: Documents, clock: Clock): Promise
     serviceAccountCaller,
     async freshServiceAccountCaller(tokenHash) {
       for await (const { tenantId, ...token } of documents.everywhere(apiTokens, { hash: tokenHash })) {
-        held.tokens.learn(tenantId, token);
+        held.tokens.apply(tenantId, token);
         await held.serviceAccounts.find(tenantId, token.serviceAccountId);
         await held.organizations.find(organizationsTenant, tenantId);
       }
@@ -144,8 +144,8 @@ export const openDirectory = async (documents: Documents, clock: Clock): Promise
     },
     learn(collection, tenantId, id, document) {
       const cache = held.of(collection);
-      if (document === undefined) cache?.forget(tenantId, id);
-      else cache?.learn(tenantId, document);
+      if (document === undefined) cache?.markDeleted(tenantId, id);
+      else cache?.apply(tenantId, document);
     },
     staleMs: held.staleMs,
     close: held.close,

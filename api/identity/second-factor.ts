@@ -6,7 +6,7 @@ import type { RequestFacts } from '../request-facts.ts';
 import { type Accepted, accept } from './multi-factor-codes.ts';
 import type { IdentityPorts } from './ports.ts';
 import { unauthenticated } from './session.ts';
-import { spendWindows } from './spent-windows.ts';
+import { countInWindows } from './spent-windows.ts';
 
 /** A sign-in with a correct password. */
 export interface FirstFactorPassed {
@@ -111,7 +111,7 @@ const countTry = async (
   address: string,
   { counters }: Pick<IdentityPorts, 'counters'>,
 ): Promise<() => Promise<void>> => {
-  const { waitsMs, giveBack } = await spendWindows(counters, [
+  const { waitsMs, giveBack } = await countInWindows(counters, [
     { key: `multi-factor/${userId}/${address}`, ...fromAddress },
     { key: `multi-factor/${userId}`, ...fromAnywhere },
   ]);

@@ -3,7 +3,7 @@ import type { Bucket } from '../../schemas/ports/counters.ts';
 import { subscriberOf } from '../../schemas/source-address.ts';
 import { rateLimited } from '../errors.ts';
 import type { IdentityPorts } from './ports.ts';
-import { spendWindows } from './spent-windows.ts';
+import { countInWindows } from './spent-windows.ts';
 
 /**
  * Limits of wrong attempts on one account from one address: ten without a wait, then increasingly slower. Other
@@ -27,7 +27,7 @@ const ofAddress = (requestsPerSecond: number): Bucket => ({
  * Limit of attempts on one account from all addresses that never signed in to it: an attacker with very many addresses
  * can try 9,000 passwords a day. A user who signs in from a known address is not affected.
  */
-const ofStrangers: Bucket = { rate: 1 / 10, burst: 100 };
+const unknownAddressLimit: Bucket = { rate: 1 / 10, burst: 100 };
 const rememberedMs = 90 * 86_400_000;
 
 /** An attempt to sign in with a password. */
@@ -49,14 +49,14 @@ export const countAttempt = async (
   const byAddress = await counters.consume(`sign-in/${from}`, ofAddress(settings.API_ANONYMOUS_REQUESTS_PER_SECOND), 1);
   if (byAddress.granted < 1) throw tooMany(byAddress.retryAfterMs);
 
-  const { waitsMs: waits, giveBack } = await spendWindows(
+  const { waitsMs: waits, giveBack } = await countInWindows(
     counters,
     ofPair.map(({ limit, windowMs }) => ({ key: `sign-in/${windowMs}/${pair}`, limit, windowMs })),
   );
   const known = `signed-in/${pair}`;
   if (waits.length === 0 && (await counters.cached(known)) === undefined) {
     const account = createHash('sha256').update(email).digest('base64url');
-    const { granted, retryAfterMs } = await counters.consume(`sign-in-strangers/${account}`, ofStrangers, 1);
+    const { granted, retryAfterMs } = await counters.consume(`sign-in-strangers/${account}`, unknownAddressLimit, 1);
     if (granted < 1) waits.push(retryAfterMs);
   }
   if (waits.length > 0) {

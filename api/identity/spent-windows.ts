@@ -7,7 +7,7 @@ interface Window {
 }
 
 /** Counts an attempt in each window. Call it before the attempt, so that concurrent attempts count too. */
-export const spendWindows = async (counters: Counters, windows: readonly Window[]) => {
+export const countInWindows = async (counters: Counters, windows: readonly Window[]) => {
   const spent = await Promise.all(
     windows.map(async ({ key, limit, windowMs }) => ({
       key,

@@ -21,7 +21,7 @@ import { unacknowledged } from '../../subjects/incidents/state.ts';
 import type { Page } from '../../subjects/on-call/escalation.ts';
 import { checkEscalation, type EscalationCheck, keyOf, sinceOf } from '../../subjects/on-call/incident-escalation.ts';
 import { deliveryOf, type Paging } from '../../subjects/on-call/page.ts';
-import { decidePageEnd, endOf } from '../../subjects/on-call/page-end.ts';
+import { decidePageEnd, toPageEndDelivery } from '../../subjects/on-call/page-end.ts';
 import { type NamedPeople, readPeople } from '../../subjects/on-call/people.ts';
 import { readPolicyOrOwners } from '../../subjects/on-call/reading.ts';
 import { type AuditedTransaction, systemActor, systemChange } from '../changes.ts';
@@ -48,7 +48,7 @@ interface Putting extends Paging {
 }
 
 /** Queues messages that close or acknowledge external incidents opened by pages; returns the open ones. */
-const putEnds = async (
+const queueEnds = async (
   incident: Known,
   evaluation: EscalationCheck,
   known: KnownEscalation | undefined,
@@ -59,7 +59,7 @@ const putEnds = async (
   if (endStatus === undefined) return openings;
   const waiting = putting.of(putting.tenantId).collection(pendingDeliveries);
   for (const opening of openings) {
-    const end = endOf(incident, opening, endStatus, putting);
+    const end = toPageEndDelivery(incident, opening, endStatus, putting);
     if ((await waiting.find(end.id)) === undefined) await waiting.insert(end);
   }
   return endStatus === 'resolved' ? [] : openings;
@@ -89,7 +89,7 @@ const toDeliveries = (incident: Known, page: Page, putting: Putting): PageDelive
 };
 
 /** Queues the pages, writes their timeline entries, and returns the openings in external services. */
-const put = async (
+const queuePages = async (
   incident: Known,
   { key, pages, notes }: EscalationCheck,
   putting: Putting,
@@ -159,8 +159,8 @@ const escalateIncident = async (ports: EscalatePorts, tenantId: string, { id }: 
     const evaluation = checkEscalation(before, known, { policy, people, nowMs });
     const { key, state } = evaluation;
     const putting = { of: scope.of, tenantId, policyName: policy.name, people, nowMs };
-    const left = await putEnds(before, evaluation, known, putting);
-    const openings = eachOnce([...left, ...(await put(before, evaluation, putting))]);
+    const left = await queueEnds(before, evaluation, known, putting);
+    const openings = eachOnce([...left, ...(await queuePages(before, evaluation, putting))]);
     // Another instance may have notified in the meantime.
     if (pendingNotification(before, known) !== undefined) for (const draft of drafts) await mail.put(scope, draft);
     const notified = notification ?? known?.notified ?? { since: sinceOf(before), what: 'opened' };

@@ -1,5 +1,5 @@
 /** Finds incidents that may be duplicates, with the evidence. */
-import { within } from '../../runtime/timeout.ts';
+import { withTimeout } from '../../runtime/timeout.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { type Incident, incidents } from '../../schemas/resources/incident.ts';
 import {
@@ -44,7 +44,7 @@ export const readMergeSuggestions = async (
   const services = [...new Set([incident, ...others].flatMap((each) => each.services))];
   const laterMs = Math.max(openedMs, ...others.map((each) => Date.parse(each.openedAt)));
   const range = { from: nanoseconds(openedMs - aroundMs), to: nanoseconds(laterMs + aroundMs) };
-  const [read] = await Promise.allSettled([within(maxReadMs, readCallsBetween(reading, services, range))]);
+  const [read] = await Promise.allSettled([withTimeout(maxReadMs, readCallsBetween(reading, services, range))]);
   if (read.status === 'rejected') ports.log.warn({ error: read.reason }, 'calls between services could not be read');
   const calls = read.status === 'fulfilled' ? read.value : [];
   return {

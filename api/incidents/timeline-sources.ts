@@ -1,7 +1,7 @@
 /** Reads the timeline entries of each source. */
 import type { Reading } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
-import { within } from '../../runtime/timeout.ts';
+import { withTimeout } from '../../runtime/timeout.ts';
 import type { Documents, Stored } from '../../schemas/ports/documents.ts';
 import { escalationActions } from '../../schemas/resources/escalation.ts';
 import { type Incident, incidentNotes } from '../../schemas/resources/incident.ts';
@@ -124,7 +124,7 @@ export const observedOf = async (
 ): Promise<{ readonly entries: readonly TimelineEntry[]; readonly missing: readonly string[] }> => {
   const read = await Promise.allSettled(
     [transitions(incident, context), events(incident, context), deliveries(incident, context)].map((reading) =>
-      within(maxReadMs, reading),
+      withTimeout(maxReadMs, reading),
     ),
   );
   const names = ['transitions of alerts', 'deployments and changes of configuration', 'deliveries of pages'];

@@ -119,7 +119,7 @@ const notASocket = ({ path }: Context): never => {
 };
 
 /** Creates a value on first use and caches it, so that a start does not wait for rarely used values. */
-const madeOnce = <Made>(make: () => Promise<Made>): (() => Promise<Made>) => {
+const lazy = <Made>(make: () => Promise<Made>): (() => Promise<Made>) => {
   let made: Promise<Made> | undefined;
   return () => {
     made ??= make();
@@ -138,8 +138,8 @@ export const fixedPages = ({
   readonly streams: readonly Stream[];
 }): Readonly<Record<string, (context: Context) => void | Promise<void>>> => {
   const sendDocument = (make: () => Promise<unknown>): ((context: Context) => Promise<void>) => {
-    const document = madeOnce(async () => JSON.stringify(await make()));
-    const compressed = madeOnce(async () => gzipped(await document()));
+    const document = lazy(async () => JSON.stringify(await make()));
+    const compressed = lazy(async () => gzipped(await document()));
     return async (context) => {
       context.state['gzipped'] = compressed;
       send(context, json, await document());

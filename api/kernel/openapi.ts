@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
-import { type Elsewhere, errorStatuses } from '../errors.ts';
+import { type UnknownPathAnswers, errorStatuses } from '../errors.ts';
 import type { Operation } from './operation.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -27,7 +27,7 @@ export interface DocumentedGroup {
   readonly name: string;
   readonly summary: string;
   /** Answers to unknown paths */
-  readonly elsewhere?: Elsewhere | undefined;
+  readonly elsewhere?: UnknownPathAnswers | undefined;
 }
 
 /**
@@ -173,7 +173,7 @@ const responsesOf = (operation: Operation): Json => {
     ...Object.fromEntries(
       [...statuses].map((status) => [
         status,
-        operation.failure === undefined || ofRights.includes(status)
+        operation.failure === undefined || authorizationStatuses.includes(status)
           ? { $ref: `#/components/responses/Error${status}` }
           : otherFailure,
       ]),
@@ -182,7 +182,7 @@ const responsesOf = (operation: Operation): Json => {
 };
 
 /** All operations have the same answers for these statuses, which depend on the caller and not on the request. */
-const ofRights: readonly number[] = [401, 403, 429];
+const authorizationStatuses: readonly number[] = [401, 403, 429];
 
 /** Errors of an operation in the format of another product */
 const otherFailure = {
@@ -217,7 +217,7 @@ const pathParameters = ({ path, params }: Operation): Json[] => {
 
 const queryParameters = ({ query, path, role }: Operation): Json[] => [
   ...Object.entries(propertiesOf(query)).map(([name, schema]) => {
-    const { description, ...rest } = orNothing(schema as QuerySchema);
+    const { description, ...rest } = allowEmpty(schema as QuerySchema);
     return { name, in: 'query', required: false, ...(description && { description }), schema: rest };
   }),
   ...(path.startsWith('/api/') && role !== 'none' ? [tenantParameter] : []),
@@ -231,7 +231,7 @@ interface QuerySchema {
 }
 
 /** Allows the empty string: a parameter without a value counts as not given. */
-const orNothing = ({ minLength: _, pattern, enum: values, ...rest }: QuerySchema): QuerySchema => ({
+const allowEmpty = ({ minLength: _, pattern, enum: values, ...rest }: QuerySchema): QuerySchema => ({
   ...rest,
   ...(values === undefined ? {} : { enum: [...values, ''] }),
   ...(pattern === undefined ? {} : { pattern: `^$|${pattern}` }),

@@ -29,7 +29,7 @@ interface Run {
 }
 
 /** Runs a query, or returns a cached answer to the same query from the last seconds. */
-export const runRemembered = async (
+export const runCached = async (
   query: QueryRequest,
   { range, stepMs, rangeText }: Run,
   { caller, ports }: { readonly caller: Caller; readonly ports: Ports },

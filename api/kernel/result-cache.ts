@@ -59,7 +59,7 @@ export const makeResultCache = (counters: Counters, clock: Clock): ResultCache =
         return { text: known.slice(end + 1), state: 'hit', ageSeconds: Math.max(0, Math.floor(ageMs / 1000)) };
       }
       for (let other = running.get(key); other !== undefined && !refresh; other = running.get(key)) {
-        const text = await unlessLeft(other);
+        const text = await unlessDisconnected(other);
         if (text !== undefined) return { text, state: 'shared', ageSeconds: 0 };
       }
       const mine = runAndCache(key, ttlMs, run).finally(() => {
@@ -72,7 +72,7 @@ export const makeResultCache = (counters: Counters, clock: Clock): ResultCache =
 };
 
 /** `undefined` if the client that started the query disconnected: the other requests then run it again. */
-const unlessLeft = async (running: Promise<string>): Promise<string | undefined> => {
+const unlessDisconnected = async (running: Promise<string>): Promise<string | undefined> => {
   try {
     return await running;
   } catch (error) {

@@ -11,7 +11,7 @@ import { restrictionsOf } from '../page/restrictions.ts';
 import { callerOf, refuseLowRights } from './admission.ts';
 import { fixedPages, json, refuse, sendAnswer, sendDashboard, sendElsewhere } from './answers.ts';
 import { compress } from './compression.ts';
-import { holds } from './if-none-match.ts';
+import { matchesTag } from './if-none-match.ts';
 import type { DocumentedGroup } from './openapi.ts';
 import { isSent, type Operation, type RawInput } from './operation.ts';
 import type { Ports } from './ports.ts';
@@ -50,7 +50,7 @@ const clientLeft = '499';
 const reserved = new Set(['api', 'auth', 'otlp', 'ws', 'healthz', 'readyz', 'metrics']);
 
 /** The error of an unknown path, in the format of its part of the API. */
-const nothingAt = (path: string, groups: ApiServerOptions['groups']): ApiError => {
+const unknownPathError = (path: string, groups: ApiServerOptions['groups']): ApiError => {
   const error = new ApiError('NOT_FOUND', `there is nothing at ${path}`);
   const rest = path.replace(/^\/api\/tenants\/[^/]+\//, '/api/');
   const own = groups.find(({ elsewhere }) => elsewhere !== undefined && rest.startsWith(elsewhere.under))?.elsewhere;
@@ -78,7 +78,7 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
     if (!reserved.has(path.split('/', 2)[1] ?? ''))
       return sendDashboard(context, { found: lookupMethod === 'GET', restrictions });
     const match = router.find(lookupMethod, path);
-    if (match === undefined) throw nothingAt(path, options.groups);
+    if (match === undefined) throw unknownPathError(path, options.groups);
     const { route, params, allowed } = match;
     if (route === undefined) throw methodNotAllowed(method, allowed);
     context.state['operation'] = route.operationId;
@@ -106,20 +106,20 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
     const run = (): Promise<unknown> =>
       withinBudget({ response: context.res, operation, ports }, (signal, bounded) =>
         runToText(operation, { ...input, signal }, { ...options, ports: bounded }),
-      ).catch(inItsOwnForm(operation));
+      ).catch(withOperationErrors(operation));
     const sent =
-      operation.cache === undefined ? await run() : await remembered(context, results, operation, input, run);
+      operation.cache === undefined ? await run() : await cachedAnswer(context, results, operation, input, run);
     sendAnswer(context, operation, sent, ports);
     const location = context.state['location'] as string | undefined;
     if (location !== undefined) sendElsewhere(context, location);
-    if (operation.versions === 'read' && holds(context.get('if-none-match'), context.response.get('etag')))
+    if (operation.versions === 'read' && matchesTag(context.get('if-none-match'), context.response.get('etag')))
       context.status = 304;
   };
 
   const app = new Koa();
   app.use(async (context) => {
     const started = performance.now();
-    const requestId = named(context);
+    const requestId = assignRequestId(context);
     if (draining) context.set('Connection', 'close');
     inFlight++;
     context.res.once('close', () => inFlight--);
@@ -152,7 +152,7 @@ const report = (metrics: Metrics, { state }: Koa.Context, status: string, starte
 };
 
 /** Assigns an id to a request, and sets the headers of every answer. */
-const named = (context: Koa.Context): string => {
+const assignRequestId = (context: Koa.Context): string => {
   const requestId = randomUUID();
   context.state['requestId'] = requestId;
   context.set('X-Request-Id', requestId);
@@ -168,7 +168,7 @@ const routerOf = (operations: readonly Operation[]): Router<Operation> => {
 };
 
 /** Forwards errors in the format of the operation. */
-const inItsOwnForm =
+const withOperationErrors =
   ({ failure }: Operation) =>
   (error: unknown): never => {
     if (failure === undefined || error instanceof ClientLeftError) throw error;
@@ -188,7 +188,7 @@ const runToText = async (
 };
 
 /** The cached answer, if it exists and the client did not send `Cache-Control: no-cache`. */
-const remembered = async (
+const cachedAnswer = async (
   context: Koa.Context,
   results: ResultCache,
   { operationId, cache }: Operation,

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { trackWork } from '../../runtime/current-work.ts';
-import { every } from '../../runtime/interval.ts';
+import { runEvery } from '../../runtime/interval.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { type Metrics, noMetrics } from '../../schemas/ports/metrics.ts';
 import { type SourceOf, sourceAddresses } from '../../schemas/source-address.ts';
@@ -120,7 +120,7 @@ export class Streams implements StreamServer {
     this.#sockets.on('wsClientError', (error, socket) =>
       refuse(socket, new ApiError('VALIDATION_FAILED', error.message), randomUUID()),
     );
-    this.#stopCheckingRights = every(rightsEveryMs, () => this.#checkRights());
+    this.#stopCheckingRights = runEvery(rightsEveryMs, () => this.#checkRights());
     this.#pingTimer = setInterval(() => this.#ping(), pingEveryMs).unref();
   }
 

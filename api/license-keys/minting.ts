@@ -11,7 +11,7 @@ import { stateOf } from './views.ts';
 const listedSecrets = 5;
 
 /** Returns a new key and its stored form. */
-export const minted = (
+export const createKey = (
   fields: Omit<LicenseKey, 'hash' | 'prefix' | 'revokedAt' | 'previous'>,
 ): { readonly key: string; readonly document: LicenseKey } => {
   const key = makeLicenseKey();
@@ -19,7 +19,7 @@ export const minted = (
 };
 
 /** Returns the key with a new secret. Earlier secrets expire at the end of the grace period at the latest. */
-export const rotated = (
+export const rotateKey = (
   before: LicenseKey & Stored,
   { graceSeconds, now }: { readonly graceSeconds: number; readonly now: number },
 ): { readonly key: string; readonly document: LicenseKey } => {

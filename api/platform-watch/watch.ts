@@ -49,7 +49,7 @@ const groupsOf = {
 } as const;
 
 /** A process learns about groups of other roles after a minute, and about their problems after another. */
-const unsureMs = 3 * reportAfterMs;
+const groupsKnownAfterMs = 3 * reportAfterMs;
 
 /**
  * Processes alternate; a process without a check for longer than this was suspended, and all processes may have been.
@@ -164,13 +164,13 @@ export class PlatformWatch {
         continue;
       const at = { nowMs: this.#ports.clock.now(), fires: firing.has(kind) };
       const late = latenessOf(statuses, { tenantId, shards: organization.shards, ...at });
-      findings.set(kind, late !== undefined && (await this.#matters(kind, tenantId)) ? late : undefined);
+      findings.set(kind, late !== undefined && (await this.#hasAffectedRules(kind, tenantId)) ? late : undefined);
     }
     return findings;
   }
 
   /** Whether the organization has rules or SLOs that late records affect. */
-  async #matters(kind: 'records-late' | 'detections-late', tenantId: string): Promise<boolean> {
+  async #hasAffectedRules(kind: 'records-late' | 'detections-late', tenantId: string): Promise<boolean> {
     if (kind === 'records-late' && this.#rules.byTenant.has(tenantId)) return true;
     const own = this.#ports.documents.of(tenantId);
     const enabled = { filter: { enabled: true }, limit: 1 };
@@ -210,7 +210,7 @@ export class PlatformWatch {
     const groups = this.#ports.groupStatuses.groups();
     if (groups.length === 0) return undefined;
     this.#statusesSinceMs ??= nowMs;
-    if (nowMs - this.#statusesSinceMs < unsureMs) return undefined;
+    if (nowMs - this.#statusesSinceMs < groupsKnownAfterMs) return undefined;
     const problems = new Map<string, Problem>();
     for (const { group, problem, sinceMs = nowMs } of groups)
       if (problem !== undefined) problems.set(group, { name: group, text: problem, sinceMs });

@@ -59,9 +59,9 @@ const toMailDrafts = async (
   },
 ): Promise<MailDraft[]> => {
   // A check without a project concerns all of them.
-  const concerned = own.filter(({ id }) => check.projectId === null || check.projectId === id);
+  const affectedProjects = own.filter(({ id }) => check.projectId === null || check.projectId === id);
   const happened = { event: events[notification.what], severity: check.alerting.severity, about: 'check' } as const;
-  const receivers = await receiversOf(counters, tenantId, concerned, happened);
+  const receivers = await receiversOf(counters, tenantId, affectedProjects, happened);
   return [...receivers].map((to) => toMailDraft(to, check, notification, settings));
 };
 

@@ -17,7 +17,7 @@ const reasonOf = ({ status, reason }: RefusedError): string =>
   status === 412 ? 'somebody changed it meanwhile: plan and apply again' : reason;
 
 /** Returns the step with its result. Rejects if the API is unavailable. */
-const done = async (step: Step, deployment: Deployment): Promise<Step> => {
+const applyStep = async (step: Step, deployment: Deployment): Promise<Step> => {
   try {
     await carryOut(step, deployment);
     return step;
@@ -33,11 +33,11 @@ const done = async (step: Step, deployment: Deployment): Promise<Step> => {
  * Yields each step with its result when it is done. A step that the API rejects is `refused`, with the reason, and the
  * others continue. After it nothing is deleted, since a replacement may be missing. Rejects if the API is unavailable.
  */
-export async function* applied(steps: readonly Step[], deployment: Deployment): AsyncGenerator<Step> {
+export async function* applySteps(steps: readonly Step[], deployment: Deployment): AsyncGenerator<Step> {
   let isWhole = true;
   for (const step of steps) {
     const now: Step = step.outcome === 'deleted' && !isWhole ? { ...step, outcome: 'absent' } : step;
-    const went = await done(now, deployment);
+    const went = await applyStep(now, deployment);
     isWhole &&= went.outcome !== 'refused';
     yield went;
   }

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { StepFailure } from '../runner.ts';
 import type { FromDriver, Opening, Stepped, ToDriver } from './driver-messages.ts';
 import { killAll, memoryOf, processesOf } from './processes.ts';
-import { placeForRun, removeDirectory, removeLeft } from './run-directory.ts';
+import { runDirectoryPath, removeDirectory, removeAbandoned } from './run-directory.ts';
 
 const driver = fileURLToPath(new URL('./driver.ts', import.meta.url));
 const driverMemory = '--max-old-space-size=256';
@@ -59,8 +59,8 @@ export class BrowserProcess {
   }
 
   static async start(maxBytes = maxMemoryBytes): Promise<BrowserProcess> {
-    await removeLeft();
-    return new BrowserProcess(placeForRun(), maxBytes);
+    await removeAbandoned();
+    return new BrowserProcess(runDirectoryPath(), maxBytes);
   }
 
   /** Opens the browser. Rejects if it does not start. */

@@ -33,7 +33,7 @@ const passedOn = (raw: readonly string[]): string[] =>
   );
 
 /** `host:port` of an address, in the browser's form. */
-const placeOf = (url: URL): string => {
+const hostPortOf = (url: URL): string => {
   const isSecure = url.protocol === 'https:' || url.protocol === 'wss:';
   return `${url.hostname}:${url.port === '' ? (isSecure ? 443 : 80) : url.port}`;
 };
@@ -82,7 +82,7 @@ export class EgressProxy {
 
   /** Why the last connection to the host of an address failed; undefined if it succeeded. */
   failureOf(url: string): StepFailure | undefined {
-    return URL.canParse(url) ? this.#failures.get(placeOf(new URL(url))) : undefined;
+    return URL.canParse(url) ? this.#failures.get(hostPortOf(new URL(url))) : undefined;
   }
 
   /** Closes all connections. */
@@ -130,7 +130,7 @@ export class EgressProxy {
     this.#track(client);
     const url = urlOfPlace(requestUrl);
     if (url === undefined) return void client.end('HTTP/1.1 400 Bad Request\r\n\r\n');
-    const place = /:\d+$/.test(requestUrl) ? requestUrl.toLowerCase() : placeOf(url);
+    const place = /:\d+$/.test(requestUrl) ? requestUrl.toLowerCase() : hostPortOf(url);
     try {
       const target = await this.#connected(url, place);
       client.write('HTTP/1.1 200 Connection established\r\n\r\n');
@@ -149,7 +149,7 @@ export class EgressProxy {
     const { url: requestUrl = '', method = 'GET', rawHeaders } = request;
     const url = URL.canParse(requestUrl) ? new URL(requestUrl) : undefined;
     if (url?.protocol !== 'http:') return void answer.writeHead(400).end();
-    const place = placeOf(url);
+    const place = hostPortOf(url);
     try {
       const socket = await this.#connected(url, place);
       const passed = requestHttp(url, { method, headers: passedOn(rawHeaders), createConnection: () => socket });

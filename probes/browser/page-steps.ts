@@ -9,7 +9,7 @@ import { isBoundTo } from '../../subjects/synthetics/problems.ts';
 import type { BrowserStep, BrowserTarget, Framed } from '../../subjects/synthetics/types/browser-steps.ts';
 import { bareHost } from '../reach.ts';
 import type { Stepped } from './driver-messages.ts';
-import { soonIn } from './page-watch.ts';
+import { withinOrUndefined } from './page-watch.ts';
 
 export type StepOutcome = Omit<Stepped, 'page' | 'unreached'>;
 
@@ -76,17 +76,17 @@ const readIn = async (
   timeout: number,
 ): Promise<readonly string[]> => {
   if (read === 'url') return [page.url()];
-  if (read === 'title') return [(await soonIn(page.title(), timeout)) ?? ''];
+  if (read === 'title') return [(await withinOrUndefined(page.title(), timeout)) ?? ''];
   if (target === null) return [];
   const found = locatorOf(page, { target, frame });
-  if (read === 'count') return [String((await soonIn(found.count(), timeout)) ?? 0)];
+  if (read === 'count') return [String((await withinOrUndefined(found.count(), timeout)) ?? 0)];
   const texts =
     read === 'text'
       ? found.allInnerTexts()
       : found.evaluateAll((elements) =>
           elements.map((element) => String((element as { value?: unknown }).value ?? '')),
         );
-  return ((await soonIn(texts, timeout)) ?? []).slice(0, maxElements).map((text) => text.slice(0, maxTextLength));
+  return ((await withinOrUndefined(texts, timeout)) ?? []).slice(0, maxElements).map((text) => text.slice(0, maxTextLength));
 };
 
 /** Fills in a secret only in the verified document: if another document replaced it, the element no longer exists. */

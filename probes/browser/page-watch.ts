@@ -47,7 +47,7 @@ const vitalsInPage = `(() => {
 })()`;
 
 /** Undefined if the page does not answer. */
-export const soonIn = async <Value>(promise: Promise<Value>, ms = timeoutMs): Promise<Value | undefined> => {
+export const withinOrUndefined = async <Value>(promise: Promise<Value>, ms = timeoutMs): Promise<Value | undefined> => {
   let late: NodeJS.Timeout | undefined;
   const never = new Promise<undefined>((end) => {
     late = setTimeout(() => end(undefined), ms);
@@ -61,7 +61,7 @@ const isError = (url: string): boolean => url.startsWith('chrome-error:');
 /**
  * The page whose main frame a request navigates, or that its window is not open yet; undefined if it navigates none.
  */
-const ledBy = (request: Request): Page | 'to come' | undefined => {
+const pageNavigatedBy = (request: Request): Page | 'to come' | undefined => {
   if (!request.isNavigationRequest()) return undefined;
   try {
     const frame = request.frame();
@@ -131,7 +131,7 @@ export class PageWatch {
   }
 
   #end(request: Request, failure?: string): void {
-    const page = failure === undefined ? undefined : ledBy(request);
+    const page = failure === undefined ? undefined : pageNavigatedBy(request);
     if (page === 'to come') this.#unopened = request.url();
     else if (page !== undefined) this.#unreached.set(page, request.url());
     const entry = this.#known.get(request);
@@ -154,8 +154,8 @@ export class PageWatch {
 
   /** Events since the end of the previous step, and the current state of a page. */
   async snapshot(page: Page): Promise<SteppedPage> {
-    const vitals = Vitals.parse((await soonIn(page.evaluate(vitalsInPage))) ?? {});
-    await soonIn(Promise.all(this.#sizes));
+    const vitals = Vitals.parse((await withinOrUndefined(page.evaluate(vitalsInPage))) ?? {});
+    await withinOrUndefined(Promise.all(this.#sizes));
     const requests = this.#requests.map((entry) => ({ ...entry }));
     const basics = { url: page.url().slice(0, maxTextLength), vitals, requests };
     const steppedPage = { ...basics, leftOut: this.#leftOut, errors: this.#errors };

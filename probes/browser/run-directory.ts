@@ -22,7 +22,7 @@ const newMs = 60_000;
 const socketName = 'alive';
 
 /** Returns a path for a new directory. */
-export const placeForRun = (): string => join(tmpdir(), `${startOfNames}${randomBytes(6).toString('hex')}`);
+export const runDirectoryPath = (): string => join(tmpdir(), `${startOfNames}${randomBytes(6).toString('hex')}`);
 
 /** Creates a directory for the lifetime of this process. It gets its name when this process answers in it. */
 export const makeDirectory = async (path: string): Promise<void> => {
@@ -57,7 +57,7 @@ const isLeft = async (name: string): Promise<boolean> => {
 };
 
 /** Removes the directories of dead runs, but not those of live runs, of other users, or of other machines. */
-export const removeLeft = async (): Promise<void> => {
+export const removeAbandoned = async (): Promise<void> => {
   const names = await readdir(tmpdir()).catch(() => []);
   const own = names.filter((name) => name.startsWith(startOfNames) || name.startsWith(startOfNew));
   await Promise.allSettled(

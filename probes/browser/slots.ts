@@ -5,7 +5,7 @@ const defaultPlaces = 2;
 /** One minute, the shortest check interval */
 const defaultWaitMs = 60_000;
 
-export class Places {
+export class BrowserSlots {
   readonly #maxPlaces: number;
   readonly #maxWaitMs: number;
   readonly #waiting = new Set<() => void>();

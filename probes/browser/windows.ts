@@ -8,9 +8,9 @@ const maxWindows = 5;
 const pollMs = 20;
 
 /** Actions by which a person opens a window */
-const opening: ReadonlySet<BrowserStep['action']> = new Set(['click', 'choose', 'press']);
+const openingActions: ReadonlySet<BrowserStep['action']> = new Set(['click', 'choose', 'press']);
 /** Windows that scripts open after these actions belong to no step. */
-const leading: ReadonlySet<BrowserStep['action']> = new Set(['goto', 'fill']);
+const scriptActions: ReadonlySet<BrowserStep['action']> = new Set(['goto', 'fill']);
 
 export class Windows {
   /** Target ids of the browser: it reports a window before its page exists. */
@@ -65,8 +65,8 @@ export class Windows {
 
   /** Called at the beginning of a step, which determines whether new windows belong to it. */
   begin({ action }: BrowserStep): void {
-    if (opening.has(action)) this.#isActive = true;
-    else if (leading.has(action)) this.#isActive = false;
+    if (openingActions.has(action)) this.#isActive = true;
+    else if (scriptActions.has(action)) this.#isActive = false;
   }
 
   /** Resolves to true when each opened window has its page or is closed; to false if that takes longer. */

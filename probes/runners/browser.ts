@@ -6,18 +6,18 @@ import { BrowserProcess } from '../browser/browser-process.ts';
 import type { Stepped } from '../browser/driver-messages.ts';
 import { EgressProxy, maxTransferBytes } from '../browser/egress-proxy.ts';
 import { chromiumProgram } from '../browser/program.ts';
-import { Places } from '../browser/slots.ts';
+import { BrowserSlots } from '../browser/slots.ts';
 import { failureOf } from '../failure.ts';
 import { hostOf, urlOf } from '../http-hop.ts';
 import { ownHeadersOf } from '../own-headers.ts';
 import { PhaseClock, sumOf } from '../phases.ts';
 import { type Attempt, StepFailure, type StepResult } from '../runner.ts';
-import { judged } from './http.ts';
+import { checkAssertions } from './http.ts';
 
 type Settings = z.output<(typeof browser)['settings']>;
 
 /** Shared by the process. */
-const places = new Places();
+const places = new BrowserSlots();
 /** A browser starts in a second or two, longer on a busy machine. This time does not count for the target. */
 const startMs = 60_000;
 
@@ -68,7 +68,7 @@ const outcomeOf = (step: BrowserStep, stepped: Stepped, { phases, proxy }: Pick<
   if (failure !== undefined) return { outcome: failure.outcome, message: failure.message };
   if (step.action !== 'goto' || stepped.outcome !== 'passed') return { outcome: stepped.outcome, message };
   const seen = { durationMs: sumOf(phases as StepResult['phases']), vitals: stepped.page.vitals };
-  const { outcome, messages } = judged(step.assertions, { ...seen, ...(status !== undefined && { status }) });
+  const { outcome, messages } = checkAssertions(step.assertions, { ...seen, ...(status !== undefined && { status }) });
   return { outcome, message: messages.join('; ') };
 };
 

@@ -20,7 +20,7 @@ const servingStatuses = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN']
 const maxBytes = 65_536;
 
 /** `HealthCheckRequest` { service: 1 } */
-const questionOf = (service: string): Buffer => {
+const encodeRequest = (service: string): Buffer => {
   const writer = new WireWriter(service.length + 16);
   if (service !== '') {
     writer.byte(0x0a);
@@ -32,7 +32,7 @@ const questionOf = (service: string): Buffer => {
 };
 
 /** `HealthCheckResponse` { status: 1 }, which is omitted if it is 0. */
-const answerOf = (bytes: Buffer): string => {
+const decodeStatus = (bytes: Buffer): string => {
   const reader = new WireReader(bytes);
   let found = 0;
   while (reader.position < bytes.length) {
@@ -51,7 +51,7 @@ interface Tls {
 }
 
 /** Observes an established connection: reports the phases, and the certificate. */
-class Watched extends ChannelCredentials {
+class ObservedCredentials extends ChannelCredentials {
   readonly #tls: Tls | undefined;
   readonly #clock: PhaseClock;
   certificate: Observation['certificate'];
@@ -107,7 +107,7 @@ class Watched extends ChannelCredentials {
 /** gRPC's connection errors contain system codes in their text. */
 const systemCode = /\b(E[A-Z]{4,})\b/;
 
-const failureOfCall = (error: ServiceError, { error: ofTls }: Watched): Error => {
+const failureOfCall = (error: ServiceError, { error: ofTls }: ObservedCredentials): Error => {
   if (ofTls !== undefined) return ofTls;
   const code = systemCode.exec(error.details)?.[1];
   return Object.assign(new Error(error.details, { cause: error }), code === undefined ? {} : { code });
@@ -121,7 +121,7 @@ export const runGrpc = oneStep<z.output<(typeof grpc)['settings']>>(
     const host = bareHost(written);
     const name = serverName ?? host;
     const authority = isIP(name) === 6 ? `[${name}]` : name;
-    const credentials = new Watched(clock, tls ? { host, servername: name, verifyCertificate, clock } : undefined);
+    const credentials = new ObservedCredentials(clock, tls ? { host, servername: name, verifyCertificate, clock } : undefined);
     clock.enter('connect');
     const isSix = isIP(reached.address) === 6;
     const client = new Client(
@@ -146,8 +146,8 @@ export const runGrpc = oneStep<z.output<(typeof grpc)['settings']>>(
         const call = client.makeUnaryRequest(
           method,
           (question: Buffer) => question,
-          answerOf,
-          questionOf(service),
+          decodeStatus,
+          encodeRequest(service),
           sent,
           (error, answer) => {
             if (error === null && answer !== undefined) return ended(answer);

@@ -111,7 +111,7 @@ const extracted = ({ source, path }: HttpStep['extract'][number], seen: Observat
 const defaultAssertion: Assertion = { source: 'status', operator: 'lt', value: 400, level: 'fail' };
 
 /** Without an assertion on the status, it must be below 400. */
-export const judged = (assertions: readonly Assertion[], seen: Observation) =>
+export const checkAssertions = (assertions: readonly Assertion[], seen: Observation) =>
   judgeAssertions(
     assertions.some(({ source }) => source === 'status') ? assertions : [defaultAssertion, ...assertions],
     seen,
@@ -153,7 +153,7 @@ const runSent = async (
     const renderedAssertions = step.assertions.map((one) =>
       typeof one.value === 'string' ? { ...one, value: rendered(one.value, at) } : one,
     );
-    const { outcome, messages } = judged(renderedAssertions, seen);
+    const { outcome, messages } = checkAssertions(renderedAssertions, seen);
     const evidence = {
       ...(outcome === 'failed' && { body: toBodyExcerpt(body) }),
       ...(certificate !== undefined && { certificate }),

@@ -3,7 +3,7 @@ import { type Assertion, judgeAssertions, type Observation } from '../../subject
 import { renderedIn, textsIn } from '../../subjects/synthetics/templates.ts';
 import { failureOf } from '../failure.ts';
 import { PhaseClock, type Phases, sumOf } from '../phases.ts';
-import { bareHost, type Reached } from '../reach.ts';
+import { bareHost, type ResolvedAddress } from '../reach.ts';
 import { type Attempt, StepFailure, type StepResult } from '../runner.ts';
 
 type Settings = object & { readonly assertions: readonly Assertion[] };
@@ -26,7 +26,7 @@ export const oneStep =
     host: (settings: Given) => string | null,
     observe: (
       settings: Given,
-      context: Attempt & { readonly clock: PhaseClock; readonly reached: Reached },
+      context: Attempt & { readonly clock: PhaseClock; readonly reached: ResolvedAddress },
     ) => Promise<StepObservation>,
   ) =>
   async (written: Given, attempt: Attempt): Promise<readonly StepResult[]> => {

@@ -6,7 +6,7 @@ import { judgeAssertions, type Observation } from '../../subjects/synthetics/ass
 import { cut } from '../../subjects/synthetics/cut.ts';
 import type { websocket } from '../../subjects/synthetics/types/websocket.ts';
 import { certificateOf } from '../certificate.ts';
-import { timed } from '../http-hop.ts';
+import { reportPhases } from '../http-hop.ts';
 import { ownHeadersOf, userAgent } from '../own-headers.ts';
 import { bareHost } from '../reach.ts';
 import { maxReadBytes, StepFailure } from '../runner.ts';
@@ -48,7 +48,7 @@ export const runWebsocket = oneStep<z.output<(typeof websocket)['settings']>>(
       maxPayload: maxReadBytes,
       perMessageDeflate: false,
       finishRequest: (request: ClientRequest): void => {
-        timed(request, clock, url.protocol === 'wss:');
+        reportPhases(request, clock, url.protocol === 'wss:');
         request.end();
       },
     };

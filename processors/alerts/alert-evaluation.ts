@@ -112,7 +112,7 @@ export const alertEvaluation = defineSchedule({
     return rule.enabled ? msOf(rule.interval) : Math.min(60_000, msOf(rule.interval));
   },
   momentsOf: (document) => momentsOf(ruleIn(document)),
-  missed: { makeUp: 10 },
+  missed: { catchUp: 10 },
   state: { version: 1, schema: z.custom<SavedRuleState>(), empty: (): SavedRuleState => emptyState() },
   emits,
   // Their queries wait in a queue (`rule-answers.ts`).

@@ -38,7 +38,7 @@ export const recording = defineSchedule({
   collection: recordingGroups,
   // Disabled groups are still evaluated occasionally, so that their series end.
   everyMs: ({ enabled, interval }) => (enabled ? msOf(interval) : Math.min(60_000, msOf(interval))),
-  missed: { makeUp: 10 },
+  missed: { catchUp: 10 },
   state: { version: 1, schema: z.custom<RecordingState>(), empty: emptyRecording },
   emits: { samples: recordedSamples, evaluations: topics.alertEvaluations },
   // Their queries wait in a queue (`rule-answers.ts`).

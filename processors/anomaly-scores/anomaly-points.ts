@@ -7,7 +7,7 @@ import { freshnessOf } from '../../queries/freshness.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
 import type { Query } from '../../queries/query.ts';
 import { retentionDaysOf } from '../../queries/range.ts';
-import { LateError } from '../../runtime/timeout.ts';
+import { TimeoutError } from '../../runtime/timeout.ts';
 import { type AnomalyPoints, maxSeries } from '../../schemas/anomalies.ts';
 import { anomalyDetectors } from '../../schemas/resources/anomaly-detector.ts';
 import { topics } from '../../schemas/topics.ts';
@@ -24,7 +24,7 @@ import {
   nextChunk,
   notAll,
   type Progress,
-  patienceMs,
+  landingWaitMs,
   questionOf,
   toQueryRequest,
   valuesOf,
@@ -150,7 +150,7 @@ const gapsIn = async (
  */
 const isOnItsWay = async ({ detector, reading, dueMs }: DetectorContext, { toMs, mode }: Chunk): Promise<boolean> => {
   const sinceMs = dueMs - toMs - msOf(detector.delay);
-  if (mode !== 'now' || sinceMs > patienceMs(msOf(detector.step))) return false;
+  if (mode !== 'now' || sinceMs > landingWaitMs(msOf(detector.step))) return false;
   const freshness = await freshnessOf(detector.query, reading);
   return 'landedUpTo' in freshness && Date.parse(freshness.landedUpTo) < toMs;
 };
@@ -213,7 +213,7 @@ const begun = async (context: DetectorContext): Promise<Progress> => {
 };
 
 /** Learns history while the time budget of the organization lasts, then queries the completed steps. */
-const goOn = async (
+const advanceDetector = async (
   context: DetectorContext,
   from: Progress,
   emit: Emit,
@@ -244,7 +244,7 @@ const goOn = async (
 
 /** Returns why a query failed, as text for people. */
 const errorOf = (error: unknown): string =>
-  error instanceof LateError || (error as Error | undefined)?.name === 'TimeoutError'
+  error instanceof TimeoutError || (error as Error | undefined)?.name === 'TimeoutError'
     ? 'the query timed out'
     : messageOf(error).slice(0, 4096);
 
@@ -295,7 +295,7 @@ export const anomalyPoints = defineSchedule({
     let progress: Progress | null = state?.question === head.question ? state : null;
     try {
       progress ??= await begun(context);
-      await goOn(context, progress, emit, (next) => {
+      await advanceDetector(context, progress, emit, (next) => {
         progress = next;
       });
     } catch (error) {

@@ -1,5 +1,5 @@
 import { directionOf } from '../../queries/anomalies/anomaly-text.ts';
-import { isLearning, knownAfterMs, type Point, scoreSeries } from '../../queries/anomalies/scorer.ts';
+import { isLearning, learningTimeMs, type Point, scoreSeries } from '../../queries/anomalies/scorer.ts';
 import { hashOf } from '../../runtime/hash-of.ts';
 import {
   type AnomalyChange,
@@ -13,8 +13,8 @@ import { emittedTo } from '../../schemas/records/values.ts';
 import { anomalyFeedback, feedbackId } from '../../schemas/resources/anomaly-feedback.ts';
 import { topics } from '../../schemas/topics.ts';
 import { toPlatformEvent } from '../../subjects/anomalies/anomaly-event.ts';
-import { type Change, type Episode, follow } from '../../subjects/anomalies/episodes.ts';
-import { movedBy } from '../../subjects/anomalies/feedback.ts';
+import { type Change, type Episode, nextEpisode } from '../../subjects/anomalies/episodes.ts';
+import { adjustmentsOf } from '../../subjects/anomalies/feedback.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { type Watched, type WatchedDetectors, type WatchedSeries, watchedDetectors } from './watched-detectors.ts';
 
@@ -108,7 +108,7 @@ const end = (
 };
 
 /** Scores the points of a series in order, and emits changes of its anomaly. */
-const scored = (
+const scorePoints = (
   points: AnomalyPoints,
   key: string,
   series: WatchedSeries,
@@ -117,7 +117,7 @@ const scored = (
   { emit, follows: { feedback } }: StepContext,
 ): Scores => {
   const { mode, detector } = points;
-  const { minChange: min, factor } = movedBy(feedback.get(feedbackId(points.detectorId, key)));
+  const { minChange: min, factor } = adjustmentsOf(feedback.get(feedbackId(points.detectorId, key)));
   const falseAlarmsPerWeek = allowedPerWeek * Math.max(factor.up, factor.down, factor.other);
   const { state, scored: scores } = scoreSeries(values, { falseAlarmsPerWeek }, series.known);
   series.known = state;
@@ -140,7 +140,7 @@ const scored = (
     const value = values[index]?.[1] ?? null;
     if (value === null) continue;
     const before = series.episode;
-    const { episode, change } = follow(before, one, value, options);
+    const { episode, change } = nextEpisode(before, one, value, options);
     series.episode = episode;
     const reportedEpisode = change === 'end' ? before : episode;
     if (change !== undefined && reportedEpisode !== undefined)
@@ -165,7 +165,7 @@ const zerosOf = ({ fromMs, toMs, stepMs, counts, gaps }: AnomalyPoints, { name, 
  * Handles known series that are absent from the answer: a count without records is 0, and a series that is silent for
  * long is forgotten.
  */
-const absent = (
+const handleAbsentSeries = (
   points: AnomalyPoints,
   watched: Watched,
   allowed: number,
@@ -176,7 +176,7 @@ const absent = (
   for (const [key, series] of watched.series) {
     if (series.upToMs >= toMs) continue;
     const zeros = zerosOf(points, series);
-    rows.push({ key, points: scored(points, key, series, zeros, allowed, context) });
+    rows.push({ key, points: scorePoints(points, key, series, zeros, allowed, context) });
     series.upToMs = toMs;
     const silent = toMs - series.seenMs;
     if (silent > (zeros.length > 0 ? forgottenMs : silentMs)) end(points, key, series, 'gone', context.emit);
@@ -196,12 +196,12 @@ const toCheck = (points: AnomalyPoints, watched: Watched): AnomalyEvaluation => 
     learntFromMs: trainedFromMs,
     error,
   } = points;
-  let [learning, open, speaksFromMs] = [0, 0, Number.POSITIVE_INFINITY];
+  let [learning, open, scoredFromMs] = [0, 0, Number.POSITIVE_INFINITY];
   for (const series of watched.series.values()) {
     series.speaks ||= !isLearning(series.known);
     if (!series.speaks) {
       learning++;
-      speaksFromMs = Math.min(speaksFromMs, series.firstMs + knownAfterMs(stepMs));
+      scoredFromMs = Math.min(scoredFromMs, series.firstMs + learningTimeMs(stepMs));
     }
     if ((series.episode?.told ?? 0) > 0) open++;
   }
@@ -221,7 +221,7 @@ const toCheck = (points: AnomalyPoints, watched: Watched): AnomalyEvaluation => 
     upToMs: points.toMs,
     watchedFromMs: watched.watchedFromMs,
     series: watched.series.size,
-    speaksFromMs: isSilent ? speaksFromMs : null,
+    speaksFromMs: isSilent ? scoredFromMs : null,
     refused: watched.refused,
   };
 };
@@ -235,7 +235,7 @@ const begun = (question: string): Watched => ({
 });
 
 /** Returns the detector of some points. State learned for another query is discarded. */
-const watchedBy = (points: AnomalyPoints, { state, emit }: StepContext): Watched => {
+const detectorOf = (points: AnomalyPoints, { state, emit }: StepContext): Watched => {
   const known = state.detectors.get(points.detectorId);
   if (known?.question === points.question) return known;
   const fresh = begun(points.question);
@@ -308,7 +308,7 @@ export const anomalyScores = defineProcessor({
   step(points, context) {
     const { emit, state } = context;
     if (points.mode === 'over') return over(points, context);
-    const watched = watchedBy(points, context);
+    const watched = detectorOf(points, context);
     if (points.part === 0) watched.refused = 0;
     if (points.mode !== 'learning' && points.error === '') watched.watchedFromMs ??= points.fromMs;
     const allowed = points.detector.falseAlarmsPerWeek / Math.max(1, points.seriesCount, watched.series.size);
@@ -323,10 +323,10 @@ export const anomalyScores = defineProcessor({
         return at >= series.upToMs ? [[at, value]] : [];
       });
       if (values.some(([, value]) => value !== null)) series.seenMs = points.toMs;
-      rows.push({ key, points: scored(points, key, series, values, allowed, context) });
+      rows.push({ key, points: scorePoints(points, key, series, values, allowed, context) });
       series.upToMs = Math.max(series.upToMs, points.toMs);
     }
-    if (points.isLast && points.toMs > points.fromMs) rows.push(...absent(points, watched, allowed, context));
+    if (points.isLast && points.toMs > points.fromMs) rows.push(...handleAbsentSeries(points, watched, allowed, context));
     const rowsWithPoints = rows.filter((row) => row.points.length > 0);
     if (points.mode !== 'learning') emitScores(points, rowsWithPoints, emit);
     if (!points.isLast) return;

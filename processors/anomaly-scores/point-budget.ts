@@ -1,5 +1,5 @@
 /** Budget of points to score per organization. */
-import { pointsOfWindow, windowMs } from '../../subjects/anomalies/read-points.ts';
+import { maxPointsPerWindow, windowMs } from '../../subjects/anomalies/read-points.ts';
 
 interface Window {
   readonly number: number;
@@ -11,7 +11,7 @@ export class PointBudget {
 
   /** Returns whether the budget of the current half minute is not used up. Running work may exceed it. */
   has(tenantId: string, nowMs: number): boolean {
-    return this.#windowOf(tenantId, nowMs).points < pointsOfWindow;
+    return this.#windowOf(tenantId, nowMs).points < maxPointsPerWindow;
   }
 
   consume(tenantId: string, nowMs: number, points: number): void {

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { consumerGroup } from '../../runtime/consumer-groups.ts';
 import { savedDueMs } from '../../runtime/due-time.ts';
-import { every } from '../../runtime/interval.ts';
+import { runEvery } from '../../runtime/interval.ts';
 import type { Outbound } from '../../runtime/outbound.ts';
 import { type ResourceCache, watchCollection } from '../../runtime/resource-cache.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
@@ -423,7 +423,7 @@ export const startDeliveries = async (options: DeliveriesOptions): Promise<Runni
   );
   const consumer = bus.consumer({ group: consumerGroup('processors', deliveriesName), maxWaitMs: 100 });
   const done = consumer.run([topics.notifications.name], (batch) => deliveries.queue(batch));
-  const stopPolling = every(pollMs, () => deliveries.poll());
+  const stopPolling = runEvery(pollMs, () => deliveries.poll());
   const stopping = new AbortController();
   const sweeping = (async () => {
     while (!stopping.signal.aborted) {

@@ -10,7 +10,7 @@ import {
   endWindow,
 } from '../../subjects/detections/correlation.ts';
 import type { DeployedCorrelation, Deployment, StoredRule } from '../../subjects/detections/deployed.ts';
-import { chainedMatch, isReportedAgain, withHidden } from '../../subjects/detections/detect.ts';
+import { chainedMatch, isReportedAgain, mergeSuppressedSignal } from '../../subjects/detections/detect.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { combinedState, keyedState } from '../engine/state.ts';
 import { deployed, deploymentIn } from './deployments.ts';
@@ -88,7 +88,7 @@ const suppress = (match: DetectionMatch, { suppression }: StoredRule, context: C
   const fromMs = suppressed.get(of);
   const forMs = (suppression?.forSeconds ?? 0) * 1000;
   if (fromMs === undefined || Math.abs(signal.timeMs - fromMs) >= forMs) {
-    if (fromMs !== undefined) emitHidden(`${hidingKey}${fromMs} ${of}`, context);
+    if (fromMs !== undefined) emitSuppressedCount(`${hidingKey}${fromMs} ${of}`, context);
     const own = `${hidingKey}${signal.timeMs} ${of}`;
     suppressed.set(of, signal.timeMs);
     held.set(own, match);
@@ -100,13 +100,13 @@ const suppress = (match: DetectionMatch, { suppression }: StoredRule, context: C
   const own = `${hidingKey}${fromMs} ${of}`;
   const first = held.get(own);
   if (first === undefined) return;
-  const hiding = withHidden(first.signal, signal);
+  const hiding = mergeSuppressedSignal(first.signal, signal);
   held.set(own, { ...first, signal: hiding });
   if (isReportedAgain(hiding)) context.emit.signals(hiding);
 };
 
 /** Emits the total number of suppressed signals once, when the period ends or the next signal arrives first. */
-const emitHidden = (own: string, { state: { held }, emit }: CorrelationContext): void => {
+const emitSuppressedCount = (own: string, { state: { held }, emit }: CorrelationContext): void => {
   const hiding = held.get(own)?.signal;
   held.delete(own);
   if (hiding !== undefined && !isReportedAgain(hiding)) emit.signals(hiding);
@@ -124,7 +124,7 @@ const handleMatch = (match: DetectionMatch, context: CorrelationContext, passOn:
 /** Ends a window: its time is over, or it was idle for so long that it can be forgotten. */
 const end = (key: string, context: CorrelationContext, passOn: PassOn): void => {
   if (key.startsWith(hidingKey)) {
-    emitHidden(key, context);
+    emitSuppressedCount(key, context);
     return;
   }
   const { windows } = context.state;
@@ -147,7 +147,7 @@ const end = (key: string, context: CorrelationContext, passOn: PassOn): void => 
 };
 
 /** Chains have two levels, so no correlation references a chained one. */
-const passNothingOn: PassOn = () => {};
+const ignoreSignal: PassOn = () => {};
 const shared = { follows: deployed, entitlement: 'logs', state };
 const heldKey = 'held ';
 
@@ -185,11 +185,11 @@ export const chainedCorrelations = defineProcessor({
   timer({ key }, context) {
     const { held } = context.state;
     if (!key.startsWith(heldKey)) {
-      end(key, context, passNothingOn);
+      end(key, context, ignoreSignal);
       return;
     }
     const match = held.get(key);
     held.delete(key);
-    if (match !== undefined) handleMatch(match, context, passNothingOn);
+    if (match !== undefined) handleMatch(match, context, ignoreSignal);
   },
 });

@@ -10,7 +10,7 @@ import {
   detectionPlaceholders,
   detectionRules,
 } from '../../schemas/resources/detection-rule.ts';
-import { type Deployment, deploymentOf } from '../../subjects/detections/deployed.ts';
+import { type Deployment, compileDeployment } from '../../subjects/detections/deployed.ts';
 
 /** Collections that the detection processors follow. */
 export const deployed = { rules: detectionRules, fields: detectionFields, placeholders: detectionPlaceholders };
@@ -21,13 +21,13 @@ interface Followed {
   readonly placeholders: DocumentsById<DetectionPlaceholder & Stored>;
 }
 
-interface Made {
+interface CompiledDeployment {
   readonly followed: Followed;
   readonly revisions: readonly number[];
   readonly deployment: Deployment;
 }
 
-const made = new WeakMap<object, Made>();
+const made = new WeakMap<object, CompiledDeployment>();
 
 /** Returns the deployment of a tenant. Cheap if nothing has changed. */
 export const deploymentIn = ({ rules, fields, placeholders }: Followed): Deployment => {
@@ -41,7 +41,7 @@ export const deploymentIn = ({ rules, fields, placeholders }: Followed): Deploym
     known.revisions[2] === placeholders.revision
   )
     return known.deployment;
-  const deployment = deploymentOf(rules.values(), fields.values(), placeholders.values());
+  const deployment = compileDeployment(rules.values(), fields.values(), placeholders.values());
   const revisions = [rules.revision, fields.revision, placeholders.revision];
   made.set(rules, { followed: { rules, fields, placeholders }, revisions, deployment });
   return deployment;

@@ -4,11 +4,11 @@ import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { topics } from '../../schemas/topics.ts';
 import { detect } from '../../subjects/detections/detect.ts';
-import type { Place } from '../../subjects/detections/event.ts';
+import type { ValuePosition } from '../../subjects/detections/event.ts';
 import type { EventKind } from '../../subjects/detections/log-sources.ts';
 import { prefilteredPlacesOf, prefilterRecord } from '../../subjects/detections/prefilter.ts';
 import { valuesOfRecord } from '../../subjects/detections/record-event.ts';
-import type { PrefilterResult, Watch } from '../../subjects/detections/rule-set.ts';
+import type { PrefilterResult, EvaluationObserver } from '../../subjects/detections/rule-set.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { combinedState } from '../engine/state.ts';
 import { deployed, deploymentIn } from './deployments.ts';
@@ -58,7 +58,7 @@ const match = (
 ): void => {
   const deployment = deploymentIn(follows);
   const { tenantId } = record;
-  const saw = (kind: EventKind, places: readonly Place[]): void => {
+  const saw = (kind: EventKind, places: readonly ValuePosition[]): void => {
     const first = seen.observe(kind, places, clockMs);
     if (first !== undefined) emit.telemetry({ ...first, tenantId });
   };
@@ -67,10 +67,10 @@ const match = (
     return;
   }
   const { projectId, timeMs, service } = record;
-  const watch: Watch = {
+  const watch: EvaluationObserver = {
     isOff: (ruleId, version) => costBudget.isOff(ruleId, version),
-    spent: (ruleId, version, characters) => costBudget.spent(ruleId, version, characters),
-    saw: (kind, { leaves }) => saw(kind, leaves),
+    onRuleCost: (ruleId, version, characters) => costBudget.spent(ruleId, version, characters),
+    onEventKind: (kind, { leaves }) => saw(kind, leaves),
   };
   const found = detect(
     deployment,

@@ -1,7 +1,7 @@
 /** Log sources and fields of processed records, each emitted once a day. */
 import { z } from 'zod';
 import type { SeenTelemetry } from '../../schemas/signals.ts';
-import type { Place } from '../../subjects/detections/event.ts';
+import type { ValuePosition } from '../../subjects/detections/event.ts';
 import type { EventKind } from '../../subjects/detections/log-sources.ts';
 import type { StateDefinition } from '../engine/definition.ts';
 
@@ -30,10 +30,10 @@ interface Kind {
 type Seen = Omit<SeenTelemetry, 'tenantId'>;
 
 /** Returns field names of an event that are new for its kind. Returns none once too many are known. */
-const newNames = ({ names: known, places }: Kind, among: readonly Place[]): string[] => {
+const newNames = ({ names: known, places }: Kind, among: readonly ValuePosition[]): string[] => {
   const found: string[] = [];
   for (let at = 0; at < among.length; at++) {
-    const { names } = among[at] as Place;
+    const { names } = among[at] as ValuePosition;
     if (places.has(names)) continue;
     places.add(names);
     found.push(...names.filter((name) => !known.has(name)).slice(0, maxNames - known.size));
@@ -62,7 +62,7 @@ export class DayOfTelemetry {
   /**
    * Returns the log source and fields of an event, by the names of its values, that are new today; undefined for none.
    */
-  observe(kind: EventKind, places: readonly Place[], clockMs: number): Seen | undefined {
+  observe(kind: EventKind, places: readonly ValuePosition[], clockMs: number): Seen | undefined {
     this.#begin(Math.floor(clockMs / dayMs));
     const known = this.#kinds.get(kind.key);
     if (known === undefined && this.#kinds.size >= maxKinds) return undefined;

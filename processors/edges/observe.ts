@@ -92,9 +92,9 @@ export const observe = (span: Span, observer: Observer): void => {
     durationNs: Math.round(span.durationMs * 1_000_000),
     failed: span.statusCode === failed,
   };
-  if (kind === server) answered(span, own, observer);
-  else if (kind === consumer) consumed(span, own, observer);
-  else called(span, own, observer);
+  if (kind === server) observeServer(span, own, observer);
+  else if (kind === consumer) observeConsumer(span, own, observer);
+  else observeClient(span, own, observer);
 };
 
 interface OwnCall extends Own {
@@ -107,7 +107,7 @@ interface OwnCall extends Own {
 const timesOf = ({ startMs, failed, durationNs }: OwnCall): Call => ({ startMs, failed, durationNs });
 
 /** Handles a client or producer span. */
-const called = (span: Span, own: OwnCall, observer: Observer): void => {
+const observeClient = (span: Span, own: OwnCall, observer: Observer): void => {
   const database = span.kind === client ? databaseOf(span) : undefined;
   if (database !== undefined) {
     observer.call(edgeTo(own, database, 'query'), timesOf(own));
@@ -136,7 +136,7 @@ const called = (span: Span, own: OwnCall, observer: Observer): void => {
 };
 
 /** Handles a server span. */
-const answered = (span: Span, own: OwnCall, observer: Observer): void => {
+const observeServer = (span: Span, own: OwnCall, observer: Observer): void => {
   const { traceId, spanId } = span;
   // In Zipkin, the server span shares the id of its client span.
   const callerId = span.attribute('zipkin.shared') === 'true' ? spanId : span.parentSpanId;
@@ -146,7 +146,7 @@ const answered = (span: Span, own: OwnCall, observer: Observer): void => {
 };
 
 /** Handles a consumer span: one message by its parent, several by its links. */
-const consumed = (span: Span, own: OwnCall, observer: Observer): void => {
+const observeConsumer = (span: Span, own: OwnCall, observer: Observer): void => {
   const queue = queueOf(span);
   const isReceive = queueOperationOf(span) === 'receive';
   if (queue !== undefined)

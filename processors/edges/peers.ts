@@ -81,11 +81,11 @@ export const queueOf = (span: Attributed): Peer | undefined => {
   const destination = first(span, ['messaging.destination.name', 'messaging.destination']);
   if (system === '' && destination === '') return undefined;
   const template = first(span, ['messaging.destination.template']);
-  const isMadeUp =
+  const isGeneratedName =
     span.attribute('messaging.destination.temporary') === 'true' ||
     span.attribute('messaging.destination.anonymous') === 'true' ||
     span.attribute('messaging.temp_destination') === 'true';
-  return { kind: 'queue', name: template || (isMadeUp ? '(temporary)' : destination || system), system, address: '' };
+  return { kind: 'queue', name: template || (isGeneratedName ? '(temporary)' : destination || system), system, address: '' };
 };
 
 /** Returns the target of a request without a span of the other side: a service by its name, a host, or undefined. */

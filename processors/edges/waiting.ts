@@ -101,11 +101,11 @@ export class Waiting {
       const answers = early.map(([id, end]) => [id, writer.save(end)] as const);
       return [key, caller === undefined ? null : writer.save(caller), answers, paired, due];
     });
-    const dues = Array.from(this.#dues, ([second, keys]): Saved['dues'][number] => [
+    const keysBySecond = Array.from(this.#dues, ([second, keys]): Saved['dues'][number] => [
       second,
       Array.from(keys, (key) => numbers.get(key) as number),
     ]);
-    return { ...writer.saved, entries, dues };
+    return { ...writer.saved, entries, dues: keysBySecond };
   }
 
   get entries(): number {

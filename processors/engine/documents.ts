@@ -20,6 +20,6 @@ export class FollowedDocuments {
 
   /** Returns the current documents of a tenant; later changes do not affect the result. */
   held(collection: string, tenantId: string): DocumentsById<object & Stored> {
-    return (this.#collections.get(collection) ?? none).held(tenantId);
+    return (this.#collections.get(collection) ?? none).snapshotOf(tenantId);
   }
 }

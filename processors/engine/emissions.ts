@@ -50,7 +50,7 @@ const filled = (pack: Pack): FullPack[] => {
 };
 
 /** Identity of the messages of a batch or tick: equal for equal input, greater for later input. */
-export interface Place {
+export interface EmissionPosition {
   readonly emitter: string;
   readonly tick: number;
 }
@@ -139,7 +139,7 @@ export class Emissions {
   }
 
   /** Returns the messages, which belong after the offset `last`, and empties the collection. */
-  drain(last: number, { emitter, tick }: Place): Message[] {
+  drain(last: number, { emitter, tick }: EmissionPosition): Message[] {
     const packs = [...this.#full, ...[...this.#packs.values()].flatMap(filled)];
     this.#full = [];
     this.#packs.clear();

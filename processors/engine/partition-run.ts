@@ -189,7 +189,7 @@ export class PartitionRun {
     if (stepped.last !== last)
       throw new Error(`a range up to ${last} arrived while one up to ${stepped.last} was open`);
     const { answer } = stepped;
-    stepped.limited ??= this.#judged(running, answer);
+    stepped.limited ??= this.#limitedTenants(running, answer);
     const messages = [...answer.messages, ...toDeadLetters(this.#origin, records, answer.poison)];
     if (messages.length > 0) await runtime.producer.publish(messages);
     running.messages += records.length;
@@ -205,7 +205,7 @@ export class PartitionRun {
    * Returns the tenants over their limits. The decision depends on more than the input, so it is saved before it takes
    * effect. Throws if several tenants have too many poison items.
    */
-  #judged({ task }: Running, { tenants }: Answer): ReadonlyMap<string, string> {
+  #limitedTenants({ task }: Running, { tenants }: Answer): ReadonlyMap<string, string> {
     const { processor, runtime, fuse } = this.#shared;
     const { threadShare, stateBytes } = processor.limits;
     const limited = new Map<string, string>();

@@ -1,7 +1,7 @@
 /**
  * Messages held by a thread, as the main thread sees them. Each is sent once, for all tasks that read its partition.
  */
-import { type Memory, movable } from '../../runtime/memory.ts';
+import { type Memory, transferableBuffers } from '../../runtime/memory.ts';
 import { packedRecords } from '../../runtime/packed-records.ts';
 import { type Budget, ReadingWindow, type WindowPiece, type WindowReader } from '../../runtime/reading-window.ts';
 import { firstIndex } from '../../schemas/first-index.ts';
@@ -73,7 +73,7 @@ export class HeldMessages {
     return {
       runs,
       pieces: brought.map(({ sent }) => sent),
-      moved: movable(brought.flatMap(({ copies }) => copies)),
+      moved: transferableBuffers(brought.flatMap(({ copies }) => copies)),
       settled: () => {
         for (const held of used) this.#window.leave(held);
         this.clean();
@@ -88,7 +88,7 @@ export class HeldMessages {
 
   /** Discards everything after the thread died. */
   lost(): void {
-    this.#window.lost();
+    this.#window.giveBackAll();
   }
 
   #find(offset: number): { readonly held: Held; readonly index: number } | undefined {

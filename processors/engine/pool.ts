@@ -1,7 +1,7 @@
 /** The threads that run tasks, as the main thread sees them. */
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { every } from '../../runtime/interval.ts';
+import { runEvery } from '../../runtime/interval.ts';
 import { Memory } from '../../runtime/memory.ts';
 import { Budget, type WindowReader } from '../../runtime/reading-window.ts';
 import { type PoolThread, WorkerPool } from '../../runtime/worker-pool.ts';
@@ -42,7 +42,7 @@ interface LostOptions {
   readonly isSlow?: boolean;
 }
 
-export interface TaskPlace {
+export interface TaskPartition {
   readonly processor: string;
   readonly topic: string;
   readonly partition: number;
@@ -140,7 +140,7 @@ export class TaskPool {
       workerData: () => this.#start(url),
       resourceLimits,
     });
-    this.#stopChecking = every(checkMs, () => this.#check(messageSeconds));
+    this.#stopChecking = runEvery(checkMs, () => this.#check(messageSeconds));
   }
 
   /** Applies a change of a followed document. Each thread applies changes between two calls. */
@@ -156,7 +156,7 @@ export class TaskPool {
    * Opens a task from a result of `snapshot`, or empty. All tasks of a partition share one thread, which receives and
    * decodes each message once.
    */
-  async open({ processor, topic, partition, buckets }: TaskPlace, saved: Uint8Array | undefined): Promise<TaskHandle> {
+  async open({ processor, topic, partition, buckets }: TaskPartition, saved: Uint8Array | undefined): Promise<TaskHandle> {
     const thread = this.#threadOf(topic, partition);
     const messages = this.#messagesOf(thread, topic, partition);
     const task = ++this.#lastTask;
@@ -246,9 +246,9 @@ export class TaskPool {
     if (known !== undefined) return known;
     const forget = (numbers: readonly number[]): Promise<TaskReply> =>
       thread.request((id): ForgetRequest => ({ id, forget: numbers }));
-    const made = new HeldMessages(this.#budget, this.#memory, forget);
-    all.set(key, made);
-    return made;
+    const created = new HeldMessages(this.#budget, this.#memory, forget);
+    all.set(key, created);
+    return created;
   }
 
   #start(definitions: URL): WorkerStart {

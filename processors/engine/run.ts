@@ -1,6 +1,6 @@
 /** Runs a processor in this process: its consumer, and a task for each assigned partition. */
 import { consumerGroup } from '../../runtime/consumer-groups.ts';
-import { every } from '../../runtime/interval.ts';
+import { runEvery } from '../../runtime/interval.ts';
 import type { AssignedPartition, Batch, Consumer } from '../../schemas/ports/bus.ts';
 import type { Processor } from './definition.ts';
 import { PartitionRun } from './partition-run.ts';
@@ -59,7 +59,7 @@ export const runProcessor = async (processor: Processor, consumer: Consumer, run
     metrics.set('oiq_processor_state_entries', entries, { processor: processor.name });
     metrics.set('oiq_processor_state_bytes', bytes, { processor: processor.name });
   };
-  const stopTicking = every(pace.tickMs, () => {
+  const stopTicking = runEvery(pace.tickMs, () => {
     reportSizes();
     for (const [key, run] of partitions) {
       run

@@ -1,5 +1,5 @@
 /** Dependencies of a running processor. */
-import type { States } from '../../runtime/states.ts';
+import type { StateStore } from '../../runtime/states.ts';
 import type { Bus, Producer } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Log } from '../../schemas/ports/log.ts';
@@ -29,7 +29,7 @@ export const defaultPace: Pace = { snapshotMs: 30_000, snapshotMessages: 50_000,
 export interface Runtime {
   readonly bus: Pick<Bus, 'offsets' | 'read'>;
   readonly producer: Producer;
-  readonly states: States;
+  readonly states: StateStore;
   readonly pool: TaskPool;
   readonly configuration: Configuration;
   readonly clock: Clock;

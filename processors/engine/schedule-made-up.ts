@@ -17,7 +17,7 @@ interface Waiting {
 
 type Timed = Pick<ScheduleItem, 'key' | 'phase' | 'everyMs'>;
 
-export class MadeUp {
+export class MissedRuns {
   /** Retained until the item has caught up, so that all its made-up due times wait for at most one interval. */
   readonly #waiting = new Map<string, Waiting>();
 

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { consumerGroup } from '../../runtime/consumer-groups.ts';
 import { throttleFailures } from '../../runtime/log-throttle.ts';
 import { type ResourceCache, watchCollection } from '../../runtime/resource-cache.ts';
-import { untilAnswered } from '../../runtime/retry.ts';
-import type { States } from '../../runtime/states.ts';
+import { retryUntilAvailable } from '../../runtime/retry.ts';
+import type { StateStore } from '../../runtime/states.ts';
 import type { AssignedPartition, Bus, Producer } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import { ConflictError, type Feed } from '../../schemas/ports/documents.ts';
@@ -22,7 +22,7 @@ import { nextDue, slotsOf } from './schedule-times.ts';
 export interface ScheduleRuntime {
   readonly bus: Pick<Bus, 'consumer' | 'offsets'>;
   readonly producer: Pick<Producer, 'publish'>;
-  readonly states: Pick<States, 'load' | 'save'>;
+  readonly states: Pick<StateStore, 'load' | 'save'>;
   readonly ports: SchedulePorts;
   readonly clock: Clock;
   readonly log: Log;
@@ -128,7 +128,7 @@ class ScheduleRun {
       this.#runtime.log.warn({ error, schedule: name }, 'documents do not answer; the schedule starts when they do'),
     );
     const patiently = <Result>(work: () => Promise<Result>): Promise<Result> =>
-      untilAnswered(work, { signal: stopping, away: (error) => away(name, error) });
+      retryUntilAvailable(work, { signal: stopping, onUnavailable: (error) => away(name, error) });
     this.#sinceMs = await patiently(() => sinceOf(name, this.#runtime));
     this.#entitlement = await patiently(() => followEntitlement(documents, this.#schedule.entitlement));
     opened.push(this.#entitlement);

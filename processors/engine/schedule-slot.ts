@@ -3,8 +3,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { trackWork } from '../../runtime/current-work.ts';
-import type { States } from '../../runtime/states.ts';
-import { LateError, orAborted } from '../../runtime/timeout.ts';
+import type { StateStore } from '../../runtime/states.ts';
+import { TimeoutError, rejectOnAbort } from '../../runtime/timeout.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Producer } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
@@ -14,7 +14,7 @@ import type { Emits } from './definition.ts';
 import { Emissions, type Emitted, emittedOf } from './emissions.ts';
 import type { Run, Schedule, SchedulePorts } from './schedule.ts';
 import type { ScheduleItem } from './schedule-items.ts';
-import { MadeUp } from './schedule-made-up.ts';
+import { MissedRuns } from './schedule-made-up.ts';
 import type { FairQueue } from './schedule-queue.ts';
 import { currentState, decodeSlot, encodeSlot, type SavedItem } from './schedule-snapshot.ts';
 import { type Due, dueAt, nextDue, tenantOf } from './schedule-times.ts';
@@ -30,7 +30,7 @@ export interface SlotOptions {
   readonly queue: FairQueue;
   /** Returns whether items of the tenant run. */
   readonly isEntitled: (tenantId: string) => boolean;
-  readonly states: Pick<States, 'load' | 'save'>;
+  readonly states: Pick<StateStore, 'load' | 'save'>;
   readonly producer: Pick<Producer, 'publish'>;
   readonly ports: SchedulePorts;
   readonly clock: Clock;
@@ -51,7 +51,7 @@ const keyBuckets = 16;
 
 const outcomeOf = (error: unknown, waits: boolean): string => {
   if (waits) return 'waits';
-  return error instanceof LateError ? 'late' : 'failure';
+  return error instanceof TimeoutError ? 'late' : 'failure';
 };
 
 /**
@@ -69,7 +69,7 @@ export class Slot {
   readonly #busy = new Set<string>();
   /** Items whose last run failed, with the due time of the first failure. */
   readonly #failing = new Map<string, number>();
-  readonly #madeUp = new MadeUp();
+  readonly #madeUp = new MissedRuns();
   readonly #closing = new AbortController();
   readonly #failed = Promise.withResolvers<Error>();
   #emitter: string = randomUUID();
@@ -114,7 +114,7 @@ export class Slot {
   #start(nowMs: number): void {
     this.#nextDueMs = Number.POSITIVE_INFINITY;
     const { missed } = this.#options.schedule;
-    const maxRuns = missed === 'skip' ? 1 : Math.max(1, missed.makeUp);
+    const maxRuns = missed === 'skip' ? 1 : Math.max(1, missed.catchUp);
     this.#forgetAhead(nowMs);
     for (const item of this.#options.items.values()) {
       if (this.#busy.has(item.key)) continue;
@@ -254,13 +254,13 @@ export class Slot {
     if (skipped > 0) metrics.add('oiq_schedule_runs_total', skipped, { ...labels, outcome: 'skipped' });
     metrics.observe('oiq_schedule_delay_seconds', Math.max(0, startMs - dueMs) / 1000, labels);
     const over = new AbortController();
-    const timer = setTimeout(() => over.abort(new LateError(schedule.budgetMs)), schedule.budgetMs);
+    const timer = setTimeout(() => over.abort(new TimeoutError(schedule.budgetMs)), schedule.budgetMs);
     const signal = AbortSignal.any([over.signal, this.#closing.signal]);
     const mayWait = schedule.missed !== 'skip' && this.#madeUp.mayWait(item, dueMs, startMs);
     const running = this.#run(item, { dueMs, mayWait }, signal);
     let outcome = 'success';
     try {
-      this.#complete(item, dueMs, await orAborted(running, signal));
+      this.#complete(item, dueMs, await rejectOnAbort(running, signal));
     } catch (error) {
       const waits = mayWait && error instanceof UnavailableError;
       outcome = outcomeOf(error, waits);
@@ -289,7 +289,7 @@ export class Slot {
    */
   #reportFailure({ key, tenantId, document }: ScheduleItem, error: unknown): void {
     const { schedule, log, late } = this.#options;
-    if (error instanceof LateError) late(key, error);
+    if (error instanceof TimeoutError) late(key, error);
     else if (!this.#failing.has(key))
       log.warn(
         { error, schedule: schedule.name, tenantId, id: document.id },

@@ -86,7 +86,7 @@ export interface ScheduleDefinition<Item extends object, State, E extends Emits>
    * latest, `makeUp` the last N in order. While a store is unavailable, made-up runs wait for it until the next due
    * time. A new item is due after its last change, and after the schedule first ran.
    */
-  readonly missed: 'skip' | { readonly makeUp: number };
+  readonly missed: 'skip' | { readonly catchUp: number };
   readonly state: ItemState<State>;
   readonly emits: E;
   /** Time limit of one run. Default 30,000. */

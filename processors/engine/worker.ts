@@ -3,7 +3,7 @@ import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { parentPort, type TransferListItem, workerData } from 'node:worker_threads';
 import { collectWhenIdle } from '../../runtime/idle-memory.ts';
-import { movable } from '../../runtime/memory.ts';
+import { transferableBuffers } from '../../runtime/memory.ts';
 import { unpackedRecords } from '../../runtime/packed-records.ts';
 import { threadMs } from '../../runtime/thread-time.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
@@ -156,8 +156,8 @@ const replied = async ({ task: number, call, pieces }: TaskRequest): Promise<Omi
 
 /** Returns the memory that was created only for the reply. The task retains the emissions of a tick. */
 const movedIn = ({ call }: TaskRequest, { saved, answer }: Omit<TaskReply, 'id'>): TransferListItem[] => {
-  if (saved !== undefined) return movable([saved.buffer]);
-  return call.kind === 'batch' ? movable(answer?.messages.map(({ value }) => value.buffer) ?? []) : [];
+  if (saved !== undefined) return transferableBuffers([saved.buffer]);
+  return call.kind === 'batch' ? transferableBuffers(answer?.messages.map(({ value }) => value.buffer) ?? []) : [];
 };
 
 const port = parentPort;

@@ -196,8 +196,8 @@ export class Miner {
   #known(scope: Scope, tokens: Tokens): Pattern | undefined {
     let found = scope.shapes.get(tokens.shape);
     if (found !== undefined) {
-      if (found.into === undefined && !found.evicted) return found;
-      while (found.into !== undefined) found = found.into;
+      if (found.mergedInto === undefined && !found.evicted) return found;
+      while (found.mergedInto !== undefined) found = found.mergedInto;
       if (found.evicted) found = undefined;
     }
     found ??= this.#matching(scope, tokens);
@@ -286,7 +286,7 @@ export class Miner {
    */
   #forget({ shapes }: Scope, { structure }: Pattern): void {
     for (const [shape, pattern] of shapes)
-      if (pattern.structure === structure && (pattern.into !== undefined || pattern.shape !== shape))
+      if (pattern.structure === structure && (pattern.mergedInto !== undefined || pattern.shape !== shape))
         shapes.delete(shape);
   }
 

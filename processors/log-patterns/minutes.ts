@@ -9,7 +9,7 @@ const countBytes = 48;
 const remembered = 8;
 
 /** Dimensions of a count, except minute and pattern. */
-interface Of {
+interface CountDimensions {
   readonly projectId: string;
   readonly service: string;
   readonly severity: SeverityLevel;
@@ -17,17 +17,17 @@ interface Of {
 
 class Group {
   readonly startMs: number;
-  readonly of: Of;
+  readonly of: CountDimensions;
   /** Index of the count by pattern id, because incrementing a number in an array is faster than in a map. */
   readonly #places = new Map<string, number>();
   readonly #counts: number[] = [];
 
-  constructor(startMs: number, of: Of) {
+  constructor(startMs: number, of: CountDimensions) {
     this.startMs = startMs;
     this.of = of;
   }
 
-  is(startMs: number, { projectId, service, severity }: Of): boolean {
+  is(startMs: number, { projectId, service, severity }: CountDimensions): boolean {
     const { of } = this;
     return this.startMs === startMs && of.severity === severity && of.service === service && of.projectId === projectId;
   }
@@ -76,7 +76,7 @@ export class Minutes {
   }
 
   /** Counts a record. Returns whether it is the first of its minute. */
-  add(startMs: number, of: Of, patternId: string): boolean {
+  add(startMs: number, of: CountDimensions, patternId: string): boolean {
     for (const group of this.#recent)
       if (group.is(startMs, of)) {
         if (group.add(patternId, 1)) this.#entries++;
@@ -126,7 +126,7 @@ export class Minutes {
     return minutes;
   }
 
-  #groupOf(startMs: number, of: Of): Group {
+  #groupOf(startMs: number, of: CountDimensions): Group {
     let groups = this.#minutes.get(startMs);
     if (groups === undefined) {
       groups = new Map();

@@ -61,7 +61,7 @@ export class Pattern {
   /** Day on which the pattern was last emitted. */
   reportedDay = 0;
   /** The pattern that this one was merged into. */
-  into: Pattern | undefined;
+  mergedInto: Pattern | undefined;
   /** Whether the pattern lost its slot. */
   evicted = false;
   /**
@@ -163,7 +163,7 @@ export class Pattern {
     for (let place = 0; place < this.hashes.length; place++)
       if (!this.isWord(place) && other.isWord(place) && this.#isTracked(place))
         this.#valuesOf(placeNames[place] as string, this.variables).add(other.word(place), other.count);
-    other.into = this;
+    other.mergedInto = this;
   }
 
   /** Counts the values of a matching body. */
@@ -175,7 +175,7 @@ export class Pattern {
       if (this.isWord(place)) continue;
       left--;
       const values = this.#valuesOf(placeNames[place] as string, among);
-      values.see(tokens.codes, tokens.starts[place] as number, tokens.ends[place] as number);
+      values.observe(tokens.codes, tokens.starts[place] as number, tokens.ends[place] as number);
     }
     for (const [name, value] of fields) {
       if (left-- <= 0) break;

@@ -116,7 +116,7 @@ const numberIn = (codes: Uint16Array, from: number, to: number): number => {
 };
 
 /** Count of a value, and the part of the count that may belong to others. */
-interface Came {
+interface Occurrences {
   readonly times: number;
   readonly error: number;
 }
@@ -169,11 +169,11 @@ export class Values {
   }
 
   add(value: string, times = 1): void {
-    this.see(scratch, 0, toScratch(value), times);
+    this.observe(scratch, 0, toScratch(value), times);
   }
 
   /** Adds a value between two positions of a body; most need no string. */
-  see(codes: Uint16Array, from: number, end: number, times = 1): void {
+  observe(codes: Uint16Array, from: number, end: number, times = 1): void {
     const to = Math.min(end, from + MAX_VALUE);
     this.seen += times;
     const number = numberIn(codes, from, to);
@@ -223,7 +223,7 @@ export class Values {
   }
 
   /** Counts a value. Returns whether it was already stored. */
-  #count(codes: Uint16Array, from: number, to: number, { times, error }: Came): boolean {
+  #count(codes: Uint16Array, from: number, to: number, { times, error }: Occurrences): boolean {
     const counters = this.#counters;
     let at = 0;
     while (at < counters.length && !isText(counters[at] as string, codes, from, to)) at += 3;

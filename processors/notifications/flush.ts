@@ -35,7 +35,7 @@ export interface FlushInput {
  * Returns how much higher the severity is than the notified one: 0 if it is equal, or if nothing or no severity was
  * notified.
  */
-export const riseOf = ({ severity }: Pick<TrackedAlert, 'severity'>, notifiedAs: NotifiedAs): number =>
+export const severityIncrease = ({ severity }: Pick<TrackedAlert, 'severity'>, notifiedAs: NotifiedAs): number =>
   notifiedAs === 'nothing' || notifiedAs === 'firing' || severity === undefined
     ? 0
     : severityRank(severity) - severityRank(notifiedAs);
@@ -49,7 +49,7 @@ const reasonOf = (
   const ended = resolved.some(({ told: notifiedAs }) => notifiedAs === 'nothing' || sendResolved);
   if (route === undefined) return ended && sendResolved ? 'resolved' : undefined;
   if (group.toldMs === undefined) return hasUnnotified || ended ? 'first' : undefined;
-  const rises = firing.map(({ alert, told: notifiedAs }) => riseOf(alert, notifiedAs));
+  const rises = firing.map(({ alert, told: notifiedAs }) => severityIncrease(alert, notifiedAs));
   if (rises.some((rise) => rise > 0)) return 'escalated';
   if (hasUnnotified) return 'firing';
   if (ended) return 'resolved';

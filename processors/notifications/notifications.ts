@@ -8,7 +8,7 @@ import { topics } from '../../schemas/topics.ts';
 import type { CompiledRoute } from '../../subjects/alerts/routing/tree.ts';
 import { groupKeyOf, groupLabelsOf, routesOf } from '../../subjects/alerts/routing/tree.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
-import { flushGroup, riseOf } from './flush.ts';
+import { flushGroup, severityIncrease } from './flush.ts';
 import { notificationsOf } from './notification-messages.ts';
 import { type Group, maxAlerts, type NotificationState, notificationState, type TrackedAlert } from './state.ts';
 
@@ -148,7 +148,7 @@ const handleTransition = (transition: AlertTransition, here: Here): void => {
   const groups = new Set(routesOf(state.rules.root, alert.labels).map((route) => join(here, route, id, alert)));
   if (known !== undefined) depart(here, id, known, groups);
   for (const group of groups)
-    if (group.toldMs !== undefined && riseOf(alert, group.members.get(id) ?? 'nothing') > 0) notifyGroup(group, here);
+    if (group.toldMs !== undefined && severityIncrease(alert, group.members.get(id) ?? 'nothing') > 0) notifyGroup(group, here);
 };
 
 /**

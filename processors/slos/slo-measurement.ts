@@ -20,11 +20,11 @@ import { msOf } from '../../subjects/alerts/durations.ts';
 import { messageOf } from '../../subjects/alerts/run-query.ts';
 import type { KnownSlo, SloFields } from '../../subjects/slos/document.ts';
 import { excludedIn, readExclusions } from '../../subjects/slos/exclusions.ts';
-import { gathered } from '../../subjects/slos/gathered.ts';
+import { batchQuery } from '../../subjects/slos/gathered.ts';
 import { lateWindows } from '../../subjects/slos/late-records.ts';
 import { type MeasureOptions, measureSlices } from '../../subjects/slos/measure.ts';
 import {
-  type Measured,
+  type MeasuredExtent,
   type MeasurementPlan,
   planMeasurements,
   settledUpTo,
@@ -37,7 +37,7 @@ import { defineSchedule, type SchedulePorts } from '../engine/schedule.ts';
 import { tenantReading } from '../engine/tenant-reading.ts';
 import { BackFills } from './back-fills.ts';
 
-type SavedMeasurement = Measured | null;
+type SavedMeasurement = MeasuredExtent | null;
 
 const sloOf = (document: StoredSlo & Stored) => {
   const slo = readSlo(document);
@@ -50,14 +50,14 @@ const sloOf = (document: StoredSlo & Stored) => {
 
 interface MeasureContext extends Pick<SchedulePorts, 'documents'> {
   readonly dueWindows: MeasurementPlan;
-  readonly known: Measured;
+  readonly known: MeasuredExtent;
   readonly options: MeasureOptions;
 }
 
 interface MeasureResult {
   readonly slices: readonly MeasuredSlice[][];
   /** Progress of the measurement; unchanged if not even the ended slices could be measured. */
-  readonly measured: Measured;
+  readonly measured: MeasuredExtent;
   readonly error: string;
 }
 
@@ -76,7 +76,7 @@ const readStoredSlices = async (
   { answers, reading }: MeasureOptions,
 ): Promise<readonly MeasuredSlice[]> => {
   const key = `told ${window.fromMs} ${window.toMs}`;
-  const found = await gathered(answers, { key, member: seriesKey(of) }, (keys) =>
+  const found = await batchQuery(answers, { key, member: seriesKey(of) }, (keys) =>
     readSlicesOf(reading, keys.map(seriesOfKey), window),
   );
   return found.get(seriesKey(of)) ?? [];

@@ -58,7 +58,7 @@ const readKnown = async (ports: SchedulePorts, tenantId: string, dueMs: number):
 };
 
 /** Returns the input of a tenant, read once for all checks of a due time. */
-const knownAt = (ports: SchedulePorts, tenantId: string, dueMs: number): Promise<Known> => {
+const loadCheckInput = (ports: SchedulePorts, tenantId: string, dueMs: number): Promise<Known> => {
   const byTenant = remembered.get(ports.columns) ?? new Map<string, Remembered>();
   remembered.set(ports.columns, byTenant);
   const own = byTenant.get(tenantId);
@@ -139,7 +139,7 @@ export const checkStates = defineSchedule({
   async run(document, { tenantId, dueMs, state, emit, ports }) {
     const check = readCheck(document);
     if (check === undefined) return state;
-    const { byCheck, suspects, names, downtimeOf } = await knownAt(ports, tenantId, dueMs);
+    const { byCheck, suspects, names, downtimeOf } = await loadCheckInput(ports, tenantId, dueMs);
     const latest = byCheck.get(document.id) ?? [];
     const { known: states, changes } = judge(check, state.states, { latest, suspects, nowMs: dueMs });
     const read = (gap: Gap) => readMissed(check, gap, { ports, tenantId, suspects });

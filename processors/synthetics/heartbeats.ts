@@ -12,7 +12,7 @@ import {
   type HeartbeatRun,
   type HeartbeatState,
   noHeartbeats,
-  unwatched,
+  stopMonitoring,
 } from '../../subjects/synthetics/heartbeats.ts';
 import { type KnownCheck, readCheck } from '../../subjects/synthetics/known.ts';
 import type { Span } from '../../subjects/synthetics/uptime.ts';
@@ -99,7 +99,7 @@ const leaveOthers = (
   for (const [id, checkHeartbeats] of [...checks.entries()]) {
     if (watched.has(id)) continue;
     if (!stored.has(id) && isForgotten(checkHeartbeats, nowMs)) checks.delete(id);
-    else if (checkHeartbeats.watchedBy !== null) checks.set(id, unwatched(checkHeartbeats));
+    else if (checkHeartbeats.watchedBy !== null) checks.set(id, stopMonitoring(checkHeartbeats));
   }
 };
 

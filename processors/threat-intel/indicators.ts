@@ -7,12 +7,12 @@ import { IndicatorIndex } from '../../subjects/threat-intel/indicator-index.ts';
 
 type Blocks = DocumentsById<IndicatorBlock & Stored>;
 
-interface Made {
+interface CachedIndex {
   readonly revision: number;
   readonly index: IndicatorIndex;
 }
 
-const made = new WeakMap<Blocks, Made>();
+const made = new WeakMap<Blocks, CachedIndex>();
 
 const wholeOf = (blocks: Blocks): IndicatorIndex => {
   const index = new IndicatorIndex();

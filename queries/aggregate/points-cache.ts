@@ -80,7 +80,7 @@ export class PointsMemory {
   learn(columns: TenantColumns, { key, signal }: PointsQuestion, bytes: number): void {
     const costs = this.#costs.of(columns);
     // If newer rows replace others, their number does not reveal it.
-    if (recordsOf(signal).areReplaced !== true && bytes >= minBytes && !this.#isValid(costs.get(key)))
+    if (recordsOf(signal).hasReplacedRows !== true && bytes >= minBytes && !this.#isValid(costs.get(key)))
       costs.set(key, { bytes, atMs: this.#nowMs() });
   }
 

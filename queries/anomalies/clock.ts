@@ -3,7 +3,7 @@
  * until a series has alarmed in the weeks after the change. From then on, values that the better clock explains are
  * normal.
  */
-import { momentOf, seasonOf, strayNear } from './season.ts';
+import { momentOf, seasonOf, deviationNear } from './season.ts';
 import { at, clockAt, numberAt, type ScorerState } from './state.ts';
 import { changeBefore, daysAfter } from './summer-time.ts';
 
@@ -39,7 +39,7 @@ export interface Other {
   readonly ms: number;
   readonly season: number;
   readonly stray: number;
-  readonly ownStray: number;
+  readonly ownDeviation: number;
 }
 
 /**
@@ -62,8 +62,8 @@ export const otherClock = (state: ScorerState, timeMs: number): Other | undefine
   return {
     ms: otherMs,
     season: seasonOf(state, momentOf(otherMs, stepMs)),
-    stray: strayNear(state, otherMs, stepMs),
-    ownStray: strayNear(state, ownMs, stepMs),
+    stray: deviationNear(state, otherMs, stepMs),
+    ownDeviation: deviationNear(state, ownMs, stepMs),
   };
 };
 
@@ -93,13 +93,13 @@ export const compareClocks = ({ clock: c, numbers: n }: ScorerState, { value, se
   const off = value - other.season - numberAt(c, clockAt.slow);
   const gain =
     likelihood(off, Math.hypot(other.stray, wide)) -
-    likelihood(value - season - numberAt(n, at.levels), Math.hypot(other.ownStray, wide));
+    likelihood(value - season - numberAt(n, at.levels), Math.hypot(other.ownDeviation, wide));
   const lowest = c[clockAt.stage] === stages.move ? minEvidence.after : minEvidence.before;
   const evidence = Math.max(lowest, Math.min(maxEvidence, numberAt(c, clockAt.evidence) + gain));
   c[clockAt.evidence] = evidence;
   c[clockAt.sure] = evidence < enough ? 0 : numberAt(c, clockAt.sure) + 1;
   // As for levels relative to the season (`forecaster.ts`): brief changes do not shift the slow level.
-  const limit = 3 * Math.min(Math.max(other.stray, other.ownStray), 2 * Math.max(numberAt(n, at.spread), 1e-12));
+  const limit = 3 * Math.min(Math.max(other.stray, other.ownDeviation), 2 * Math.max(numberAt(n, at.spread), 1e-12));
   c[clockAt.slow] = numberAt(c, clockAt.slow) + slowPace * Math.max(-limit, Math.min(limit, off));
   c[clockAt.fast] = numberAt(c, clockAt.fast) + fastPace * (value - other.season - numberAt(c, clockAt.fast));
   return c[clockAt.stage] !== stages.none && numberAt(c, clockAt.sure) * numberAt(n, at.stepMs) >= sureMs;

@@ -16,7 +16,7 @@ const placeOf = (by: number): number => (by > 0 ? at.habitUp : at.habitDown);
 const isJump = (by: number, stray: number): boolean => Math.abs(by) >= minStrays * stray;
 
 /** Returns whether a deviation of this size from the expected value is habitual. */
-export const isHabit = ({ numbers: n }: ScorerState, by: number, stray: number): boolean => {
+export const isRecurringJump = ({ numbers: n }: ScorerState, by: number, stray: number): boolean => {
   const place = placeOf(by);
   const spread = numberAt(n, place + 2);
   if (!isJump(by, stray) || numberAt(n, place) < enough || spread >= maxSpread) return false;

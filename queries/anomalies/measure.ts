@@ -1,7 +1,7 @@
 /** Observation of a point before learning from it: the expected value, and the deviation there. */
 import { clockMs, isOtherLikelier, type Other } from './clock.ts';
 import { expectation, isSteadySlow, steadyPrediction } from './forecaster.ts';
-import { edgeOf, momentOf, seasonOf, strayNear } from './season.ts';
+import { edgeOf, momentOf, seasonOf, deviationNear } from './season.ts';
 import type { Off } from './signs.ts';
 import { at, clockAt, exactly, numberAt, type ScorerState } from './state.ts';
 
@@ -19,14 +19,14 @@ export interface Seen {
   readonly season: number;
   readonly expected: number;
   /** Normal deviation at this time. */
-  readonly stray: number;
+  readonly deviation: number;
   /** Parts of the deviation: the part an early or late seasonal edge explains, and its growth factor with the level. */
   readonly edge: number;
   readonly grown: number;
   /** Base-2 logarithm of the expected level relative to the normal level at this time. */
   readonly levelShift: number;
   /** Factor by which values deviate more than normal; 1 if they hardly do. */
-  readonly rough: number;
+  readonly roughness: number;
   /** Observation by another clock; whether values it explains are normal too, and the deviation then. */
   readonly other: Other | undefined;
   readonly isEither: boolean;
@@ -49,15 +49,15 @@ export const observe = (state: ScorerState, atMs: number, value: number, isWhole
   const levelShift = expected > 0 && normal > 0 ? clip(Math.log2(expected / normal), 2) : 0;
   const grown = 2 ** (numberAt(n, at.growth) * levelShift);
   const edge = edgeOf(state, timeMs, stepMs, season) * Math.min(1, 2 * seasonal);
-  const known = numberAt(n, at.count) > firstGuess + 1 ? grown * strayNear(state, timeMs, stepMs) : 1.25 * spread;
+  const known = numberAt(n, at.count) > firstGuess + 1 ? grown * deviationNear(state, timeMs, stepMs) : 1.25 * spread;
   // Whole numbers cannot deviate by a fraction, and no value deviates by less than a ten thousandth of itself.
   const whole = isWhole ? Math.min(0.4 / numberAt(x, exactly.unit), 0.3 * spread) : 0;
   const floor = Math.max(1e-4 * Math.abs(expected), 1e-12) + 0.15 * spread + whole;
-  const stray = Math.hypot(known, floor, edge);
+  const deviation = Math.hypot(known, floor, edge);
   const isEither = other !== undefined && isOtherLikelier(state);
   const otherExpected = isEither ? other.season + numberAt(c, clockAt.fast) : expected;
-  const otherStray = isEither ? Math.hypot(other.stray, floor, edgeOf(state, other.ms, stepMs, other.season)) : stray;
-  const rough = Math.sqrt(Math.max(1, Math.max(stray, otherStray) / (roughStrays * Math.max(spread, floor))));
+  const otherStray = isEither ? Math.hypot(other.stray, floor, edgeOf(state, other.ms, stepMs, other.season)) : deviation;
+  const roughness = Math.sqrt(Math.max(1, Math.max(deviation, otherStray) / (roughStrays * Math.max(spread, floor))));
   return {
     moment,
     value,
@@ -66,8 +66,8 @@ export const observe = (state: ScorerState, atMs: number, value: number, isWhole
     edge,
     grown,
     levelShift,
-    stray,
-    rough,
+    deviation,
+    roughness,
     other,
     isEither,
     otherStray,
@@ -78,17 +78,17 @@ export const observe = (state: ScorerState, atMs: number, value: number, isWhole
 
 /** Returns the deviation of a value, which is 0 if it is normal for another reason than its size. */
 export const offOf = (state: ScorerState, seen: Seen, isNormal: boolean): Off => {
-  const { value, season, expected, stray, rough, other, isEither, otherStray, minExpected, maxExpected } = seen;
-  if (isNormal) return { value, stray, rough, off: 0, steadyOff: 0 };
+  const { value, season, expected, deviation, roughness, other, isEither, otherStray, minExpected, maxExpected } = seen;
+  if (isNormal) return { value, deviation, roughness, off: 0, steadyOff: 0 };
   const steady = steadyPrediction(state, season, expected);
   if (other === undefined || !isEither)
-    return { value, stray, rough, off: (value - expected) / stray, steadyOff: (value - steady) / stray };
+    return { value, deviation, roughness, off: (value - expected) / deviation, steadyOff: (value - steady) / deviation };
   const otherSteady = other.season + numberAt(state.clock, isSteadySlow(state) ? clockAt.slow : clockAt.fast);
-  const larger = Math.max(stray, otherStray);
+  const larger = Math.max(deviation, otherStray);
   return {
     value,
-    rough,
-    stray: Math.min(stray, otherStray),
+    roughness,
+    deviation: Math.min(deviation, otherStray),
     off: outside(value, minExpected, maxExpected) / larger,
     steadyOff: outside(value, Math.min(steady, otherSteady), Math.max(steady, otherSteady)) / larger,
   };

@@ -4,9 +4,9 @@
  */
 import { compareClocks, isOtherLikelier, moveClock, noteAlarm, otherClock } from './clock.ts';
 import { adoptNewLevel, beginLevels, followJump, learnLevels, raiseLevels, scorePredictions } from './forecaster.ts';
-import { isHabit, learnHabit } from './habits.ts';
+import { isRecurringJump, learnHabit } from './habits.ts';
 import { firstGuess, observe, offOf, type Seen } from './measure.ts';
-import { centreSeason, learnSeason, learnStray, seasonOf, strayEverywhere, strayOf } from './season.ts';
+import { centreSeason, learnSeason, learnStray, seasonOf, strayEverywhere, deviationAt } from './season.ts';
 import {
   acceptAsNormal,
   bandOf,
@@ -77,7 +77,7 @@ export const isLearning = (state: Uint8Array): boolean => {
 export const timesAWeek = (score: number): number => -Math.log(Math.max(Number.MIN_VALUE, score)) / independentSigns;
 
 /** Returns the time after its first point until a series with points at each step has been learned. */
-export const knownAfterMs = (stepMs: number): number =>
+export const learningTimeMs = (stepMs: number): number =>
   stepMs * Math.max(minPoints, Math.min(minDayPoints, Math.ceil((1.1 * dayMs) / stepMs) + 1));
 
 const clip = (value: number, limit: number): number => Math.max(-limit, Math.min(limit, value));
@@ -108,15 +108,15 @@ const scoreSeen = (
   const [count, unit] = [numberAt(n, at.count) - 1, numberAt(x, exactly.unit)];
   if (isResumed) forgetSums(state);
   const by = seen.value - seen.expected;
-  const isNormal = isResumed || isHabit(state, by, seen.stray);
+  const isNormal = isResumed || isRecurringJump(state, by, seen.deviation);
   const rarity = rarityOf(state, sizesOf(state, offOf(state, seen, isNormal)), falseAlarmsPerWeek);
-  const isSpeaking = !isResumed && isTrained(n, count);
-  const isReported = shouldReport(state, timeMs, rarity, isSpeaking);
+  const hasEnoughHistory = !isResumed && isTrained(n, count);
+  const isReported = shouldReport(state, timeMs, rarity, hasEnoughHistory);
   const isAnomalous = numberAt(x, exactly.episodeMs) !== 0;
   if (x[exactly.episodeMs] === timeMs) noteAlarm(state);
   const isOther = !isResumed && compareClocks(state, seen);
   learn(state, seen, isAnomalous, isNormal && !isResumed);
-  if (!isResumed) learnHabit(state, by, seen.stray);
+  if (!isResumed) learnHabit(state, by, seen.deviation);
   if (count === minPoints - 1) storePeaks(state);
   if (count > minPoints / 3) updatePeaks(state, rarity, isAnomalous);
   if (isOther) {
@@ -126,12 +126,12 @@ const scoreSeen = (
   const { rate, rates, tails, limit } = rarity;
   const bound = (sign: number, strays: 1 | -1): number =>
     clip(
-      ((strays > 0 ? seen.maxExpected : seen.minExpected) + strays * seen.stray * bandOf(tails[sign], limit)) * unit,
+      ((strays > 0 ? seen.maxExpected : seen.minExpected) + strays * seen.deviation * bandOf(tails[sign], limit)) * unit,
       Number.MAX_VALUE,
     );
   return {
     timeMs,
-    score: isSpeaking && (isReported || rate >= limit) ? Math.exp(-rate * independentSigns) : 0,
+    score: hasEnoughHistory && (isReported || rate >= limit) ? Math.exp(-rate * independentSigns) : 0,
     expected: clip(seen.expected * unit, Number.MAX_VALUE),
     low: bound(1, -1),
     high: bound(0, 1),
@@ -156,9 +156,9 @@ const rarityOf = (state: ScorerState, sizes: Float64Array, falseAlarmsPerWeek: n
 };
 
 /** Returns whether an anomaly begins at this point, or has clearly worsened. */
-const shouldReport = (state: ScorerState, timeMs: number, rarity: Rarity, isSpeaking: boolean): boolean => {
+const shouldReport = (state: ScorerState, timeMs: number, rarity: Rarity, hasEnoughHistory: boolean): boolean => {
   if (numberAt(state.exact, exactly.episodeMs) !== 0) return follow(state, timeMs, rarity);
-  if (!isSpeaking || rarity.rate >= rarity.limit) return false;
+  if (!hasEnoughHistory || rarity.rate >= rarity.limit) return false;
   begin(state, timeMs, rarity.rate);
   return true;
 };
@@ -216,7 +216,7 @@ const end = (state: ScorerState): void => {
  */
 const learn = (state: ScorerState, seen: Seen, isAnomalous: boolean, isHabitual: boolean): void => {
   const n = state.numbers;
-  const { value, season, expected, stray } = seen;
+  const { value, season, expected, deviation: stray } = seen;
   const count = numberAt(n, at.count);
   const perDay = Math.max(20, Math.min(2000, dayMs / (n[at.stepMs] || 60_000)));
   const pace = Math.max(1 / perDay, 1 / (count + 1));
@@ -235,19 +235,19 @@ const learn = (state: ScorerState, seen: Seen, isAnomalous: boolean, isHabitual:
   const seasonSpread = numberAt(n, at.seasonSpread);
   n[at.seasonSpread] = seasonSpread + pace * (Math.abs(missed) - seasonSpread);
   n[at.slow] = numberAt(n, at.slow) + Math.max(1 / (7 * perDay), 1 / (count + 1)) * missed;
-  const limit = days < 2 ? Number.MAX_VALUE : 4 * Math.max(seasonSpread, strayOf(state, seen.moment));
+  const limit = days < 2 ? Number.MAX_VALUE : 4 * Math.max(seasonSpread, deviationAt(state, seen.moment));
   learnSeason(state, seen.moment, clip(missed, limit));
 };
 
 /** Learns the deviation: overall, at this hour of the week, and by level. */
 const learnStrays = (state: ScorerState, seen: Seen, pace: number, isGrown: boolean): void => {
   const n = state.numbers;
-  const { moment, expected, stray, edge, grown, levelShift } = seen;
+  const { moment, expected, deviation: stray, edge, grown, levelShift } = seen;
   const [count, spread, off] = [numberAt(n, at.count), numberAt(n, at.spread), Math.abs(seen.value - expected)];
   n[at.spread] = spread + pace * (Math.min(off, count < 40 ? Number.MAX_VALUE : 3 * spread + 1e-12) - spread);
   if (count === firstGuess + 1) strayEverywhere(state, 1.25 * numberAt(n, at.spread));
   if (count <= firstGuess + 1) return;
-  learnStray(state, moment, Math.min(12, off / Math.hypot(strayOf(state, moment) * grown, edge, 1e-12) / 0.8));
+  learnStray(state, moment, Math.min(12, off / Math.hypot(deviationAt(state, moment) * grown, edge, 1e-12) / 0.8));
   const more = clip(off / stray / 0.8 - 1, 2) * levelShift;
   if (isGrown) n[at.growth] = Math.max(0, Math.min(1, numberAt(n, at.growth) + 0.005 * more));
 };

@@ -88,11 +88,11 @@ const centre = (profile: Float32Array): number => {
 export const centreSeason = ({ ofDay, ofWeek }: ScorerState): number => centre(ofDay) + centre(ofWeek);
 
 /** Returns the deviation at this hour. */
-export const strayOf = ({ strays }: ScorerState, { hour }: Moment): number => 2 ** ((strays[hour] ?? 0) / stepsOfStray);
+export const deviationAt = ({ strays }: ScorerState, { hour }: Moment): number => 2 ** ((strays[hour] ?? 0) / stepsOfStray);
 
 const near = 1_500_000;
 /** Returns the deviation within 25 minutes of this time, which covers values that are early or late today. */
-export const strayNear = ({ strays }: ScorerState, timeMs: number, stepMs: number): number => {
+export const deviationNear = ({ strays }: ScorerState, timeMs: number, stepMs: number): number => {
   const reach = Math.min(near, 5 * stepMs);
   const hourAt = (ms: number): number => strays[Math.floor(modulo(ms + weekOffsetMs, 7 * dayMs) / hourMs)] ?? 0;
   const own = hourAt(timeMs);

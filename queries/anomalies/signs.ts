@@ -32,15 +32,15 @@ const summed = (numbers: Float32Array, place: number, by: number): number => {
  */
 export interface Off {
   readonly value: number;
-  readonly stray: number;
+  readonly deviation: number;
   readonly off: number;
   readonly steadyOff: number;
   /** Factor that reduces deviations in sums where values deviate more than elsewhere. */
-  readonly rough: number;
+  readonly roughness: number;
 }
 
 /** Returns the size of each sign. */
-export const sizesOf = ({ numbers }: ScorerState, { value, stray, off, steadyOff, rough }: Off): Float64Array => {
+export const sizesOf = ({ numbers }: ScorerState, { value, deviation: stray, off, steadyOff, roughness: rough }: Off): Float64Array => {
   const [jump, drift] = [clip(off / rough, 100), clip(steadyOff / rough, 3)];
   const noisy = 0.85 * (numbers[at.noisy] ?? 0) + 0.15 * Math.min(6, Math.abs(off));
   const moved = Math.min(3, Math.abs(value - (numbers[at.last] ?? value)) / stray);

@@ -2,7 +2,7 @@
  * Answers many queries of one tenant with few statements. A query that runs alone needs up to three statements, each
  * with milliseconds of overhead. The answer to a query does not depend on the other queries of its batch.
  */
-import { LateError, orAborted } from '../../runtime/timeout.ts';
+import { TimeoutError, rejectOnAbort } from '../../runtime/timeout.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { runAnomaly } from '../anomalies/run-anomaly.ts';
 import type { Answer, QueryContext } from '../answer.ts';
@@ -123,7 +123,7 @@ export class Answers {
     if (onCost !== undefined) question.costListeners.push(onCost);
     if (signal === undefined) return question.answer.promise;
     try {
-      return await orAborted(question.answer.promise, signal);
+      return await rejectOnAbort(question.answer.promise, signal);
     } finally {
       if (--question.waiterCount === 0 && signal.aborted) this.#giveUp(question);
     }
@@ -212,7 +212,7 @@ export class Answers {
 
   /** Rejects a query. If the error is not about the query itself, it counts as missed. */
   #refuse(question: Question, error: unknown): void {
-    if (error instanceof LateError) this.#miss(question);
+    if (error instanceof TimeoutError) this.#miss(question);
     else for (const each of question.by) this.#missed.delete(each);
     question.answer.reject(error);
   }
@@ -328,7 +328,7 @@ export class Answers {
    */
   timeoutError(ms: number, how = ''): Error {
     return this.#isLoaded
-      ? new LateError(ms)
+      ? new TimeoutError(ms)
       : new UnavailableError(`the query took longer than ${ms / 1000} seconds${how}`);
   }
 

@@ -2,7 +2,7 @@
 
 import { inOrderOfLabels } from '../promql/engine/labels.ts';
 import type { EvaluationWindow } from '../promql/evaluation/messages.ts';
-import { type Chosen, chooseSeries } from '../promql/fetch/choose.ts';
+import { type SelectedSeries, chooseSeries } from '../promql/fetch/choose.ts';
 import { Pieces } from '../promql/fetch/pieces.ts';
 import type { Scope, Window } from '../promql/fetch/scope.ts';
 import { seriesOfPiece } from '../promql/fetch/series-of-piece.ts';
@@ -16,7 +16,7 @@ const maxSeries = 10_000;
 export const maxWork = 2_000_000;
 
 /** Thrown if a query is too large to be evaluated in a batch. */
-export class TooMuch extends Error {}
+export class BatchTooLargeError extends Error {}
 
 /** Returns the metric name of a selection; undefined if it has none. */
 export const nameOf = ({ matchers }: Selection): string | undefined =>
@@ -25,7 +25,7 @@ export const nameOf = ({ matchers }: Selection): string | undefined =>
 export const windowKey = ({ fromMs, toMs }: Window): string => `${fromMs} ${toMs}`;
 
 interface Choice {
-  readonly chosen: readonly Chosen[];
+  readonly chosen: readonly SelectedSeries[];
   /** Change counter of `series` before the selection. */
   readonly changes: number;
   /** Series that ended before this time are not included. */
@@ -37,7 +37,7 @@ const maxCachedSeries = 50_000;
 const known = new RowCache<Choice>(maxCachedSeries, ({ chosen }) => chosen.length + 1);
 
 /** Returns the series with these names. While no series was written, the previous selection is reused. */
-export const chooseNamed = async (scope: Scope, span: Window, names: readonly string[]): Promise<readonly Chosen[]> => {
+export const chooseNamed = async (scope: Scope, span: Window, names: readonly string[]): Promise<readonly SelectedSeries[]> => {
   if (names.length === 0) return [];
   const cache = known.of(scope.columns);
   const key = JSON.stringify([scope.projectId, scope.translation, names]);
@@ -77,7 +77,7 @@ interface Place {
 const read = async (
   { scope, retainedFromMs, window }: Place,
   { window: { fromMs, toMs }, names }: NamedSelection,
-  chosen: readonly Chosen[],
+  chosen: readonly SelectedSeries[],
 ): Promise<SeriesByName> => {
   const byName = new Map<string, Series[]>();
   const stepsPerSample = countStepsPerSample({ fromMs, toMs }, window);
@@ -90,7 +90,7 @@ const read = async (
     count++;
     for (const series of seriesOfPiece(piece, { fromMs, toMs }, [])) {
       samples += series.times.length;
-      if (samples * stepsPerSample > maxWork) throw new TooMuch();
+      if (samples * stepsPerSample > maxWork) throw new BatchTooLargeError();
       const name = series.labels['__name__'] ?? '';
       const before = byName.get(name);
       if (before === undefined) byName.set(name, [series]);
@@ -106,7 +106,7 @@ const read = async (
 export const readNamed = async (
   place: Place,
   selections: readonly Selection[],
-  chosen: readonly Chosen[],
+  chosen: readonly SelectedSeries[],
 ): Promise<SeriesByWindow> => {
   const selectionsByWindow = new Map<string, NamedSelection>();
   for (const selection of selections) {

@@ -1,7 +1,7 @@
 /** Plans PromQL queries over one range: their order, their batches, and which are too large for a batch. */
 import type { EvaluationWindow } from '../promql/evaluation/messages.ts';
-import type { Chosen } from '../promql/fetch/choose.ts';
-import { type Landed, pointsIn } from '../promql/fetch/landed-pieces.ts';
+import type { SelectedSeries } from '../promql/fetch/choose.ts';
+import { type PieceFingerprints, pointsIn } from '../promql/fetch/landed-pieces.ts';
 import type { Scope } from '../promql/fetch/scope.ts';
 import { type ParsedQuery, selectionsOf } from '../promql/index.ts';
 import type { Selection, Series } from '../promql/series.ts';
@@ -37,7 +37,7 @@ const muchValues = 200_000;
 export const roundsOf = (
   { scope, window }: BatchContext,
   members: readonly Member[],
-  chosen: readonly Chosen[],
+  chosen: readonly SelectedSeries[],
 ): readonly (readonly Member[])[] => {
   const [first, ...others] = members;
   const values = window.stepMs === 0 ? 0 : (chosen.length * (window.endMs - window.startMs)) / window.stepMs;
@@ -51,7 +51,7 @@ export const roundsOf = (
 export const heavyOf = (
   { window }: BatchContext,
   questions: ReadonlyMap<Member, StepsQuestion>,
-  { landed, steps }: { readonly landed: Landed; readonly steps: ReadonlyMap<Member, Steps> },
+  { landed, steps }: { readonly landed: PieceFingerprints; readonly steps: ReadonlyMap<Member, Steps> },
 ): ReadonlySet<Member> => {
   const heavy = new Set<Member>();
   const counted = new Set<string>();

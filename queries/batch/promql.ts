@@ -7,16 +7,16 @@ import { setImmediate as next } from 'node:timers/promises';
 import type { QueryContext } from '../answer.ts';
 import { withAdded } from '../promql/added.ts';
 import type { EvaluationWindow } from '../promql/evaluation/messages.ts';
-import type { Chosen } from '../promql/fetch/choose.ts';
-import { landedIn } from '../promql/fetch/landed-pieces.ts';
+import type { SelectedSeries } from '../promql/fetch/choose.ts';
+import { readFingerprints } from '../promql/fetch/landed-pieces.ts';
 import { retentionStartMs } from '../promql/fetch/scope.ts';
 import { type Evaluated, evaluate, parse, selectionsOf } from '../promql/index.ts';
 import type { QueryReading } from '../promql/reading.ts';
-import { answerOfPromql, faultOfPromql, windowOfPromql } from '../promql/run-promql.ts';
+import { answerOfPromql, toQueryError, windowOfPromql } from '../promql/run-promql.ts';
 import type { Selection, Series } from '../promql/series.ts';
 import {
-  expectAlone,
-  hasSteadySteps,
+  recordFingerprints,
+  hasCacheableSteps,
   nothingEvaluated,
   pieceMsOf,
   type Steps,
@@ -25,7 +25,7 @@ import {
 } from '../promql/steps-cache.ts';
 import { testOf } from '../promql/syntax/matchers.ts';
 import type { PromqlQuery } from '../query.ts';
-import { chooseNamed, nameOf, readNamed, type SeriesByWindow, TooMuch, windowKey } from './named-series.ts';
+import { chooseNamed, nameOf, readNamed, type SeriesByWindow, BatchTooLargeError, windowKey } from './named-series.ts';
 import type { Outcome, ReportOutcome } from './outcome.ts';
 import { type BatchContext, type Group, groupsOf, heavyOf, type Member, roundsOf } from './promql-rounds.ts';
 
@@ -94,22 +94,22 @@ const membersOf = (expressions: readonly string[], window: EvaluationWindow, rep
       const selections = selectionsOf(parsed, window);
       if (selections.every((each) => nameOf(each) !== undefined)) members.push({ index, parsed, selections });
     } catch (error) {
-      report(index, { error: faultOfPromql(error) });
+      report(index, { error: toQueryError(error) });
     }
   return members;
 };
 
 /** Returns undefined for queries that are too large or unsupported here and must run alone. */
-const orAlone = async <Result>(work: Promise<Result>): Promise<Result | undefined> => {
+const undefinedIfTooLarge = async <Result>(work: Promise<Result>): Promise<Result | undefined> => {
   try {
     return await work;
   } catch (error) {
-    if (error instanceof TooMuch || faultOfPromql(error) !== error) return undefined;
+    if (error instanceof BatchTooLargeError || toQueryError(error) !== error) return undefined;
     throw error;
   }
 };
 
-const choose = ({ scope, retainedFromMs }: BatchContext, members: readonly Member[]): Promise<readonly Chosen[]> => {
+const choose = ({ scope, retainedFromMs }: BatchContext, members: readonly Member[]): Promise<readonly SelectedSeries[]> => {
   const all = members.flatMap(({ selections }) => selections);
   const names = [...new Set(all.map((each) => nameOf(each) ?? ''))].sort();
   const span = {
@@ -123,7 +123,7 @@ const choose = ({ scope, retainedFromMs }: BatchContext, members: readonly Membe
 const questionsOf = (
   { scope, added, window, retainedFromMs }: BatchContext,
   members: readonly Member[],
-  chosen: readonly Chosen[],
+  chosen: readonly SelectedSeries[],
 ): Map<Member, StepsQuestion> => {
   const questions = new Map<Member, StepsQuestion>();
   // Without a source nothing is cached.
@@ -132,7 +132,7 @@ const questionsOf = (
   const sourcesOf = new Map([...byName].map(([name, all]) => [name, all.flatMap(({ sources }) => sources)]));
   for (const member of members) {
     const { parsed, selections } = member;
-    if (!hasSteadySteps(parsed, window) || selections.some(({ fromMs }) => fromMs < retainedFromMs)) continue;
+    if (!hasCacheableSteps(parsed, window) || selections.some(({ fromMs }) => fromMs < retainedFromMs)) continue;
     const reads = selections.map((selection) => ({
       window: selection,
       sources: sourcesOf.get(nameOf(selection) ?? '') ?? [],
@@ -161,7 +161,7 @@ const outcomeOf = (
     });
     return steps?.answer(evaluated, window.startMs) ?? evaluated;
   } catch (error) {
-    return { error: faultOfPromql(error) };
+    return { error: toQueryError(error) };
   }
 };
 
@@ -169,26 +169,26 @@ const outcomeOf = (
 const answerMembers = async (
   batch: BatchContext,
   members: readonly Member[],
-  chosen: readonly Chosen[],
+  chosen: readonly SelectedSeries[],
   report: ReportEvaluation,
 ): Promise<void> => {
   const { scope, added, window } = batch;
   const questions = questionsOf(batch, members, chosen);
-  const landed = await landedIn(
+  const landed = await readFingerprints(
     scope.columns,
     [...questions.values()].flatMap(({ reads }) => reads),
     pieceMsOf(window),
   );
   const steps = new Map([...questions].map(([member, question]) => [member, stepsOf(question, landed)]));
   const heavy = heavyOf(batch, questions, { landed, steps });
-  for (const member of heavy) expectAlone(questions.get(member) as StepsQuestion, landed);
+  for (const member of heavy) recordFingerprints(questions.get(member) as StepsQuestion, landed);
   const light = members.filter((member) => !heavy.has(member));
   for (const group of groupsOf(batch, light, steps)) {
-    const read = await orAlone(readNamed({ ...batch, window: group.window }, group.selections, chosen));
+    const read = await undefinedIfTooLarge(readNamed({ ...batch, window: group.window }, group.selections, chosen));
     for (const member of group.members) {
       const question = questions.get(member);
       if (read !== undefined) report(member.index, outcomeOf(member, group, { read, added, steps: steps.get(member) }));
-      else if (question !== undefined) expectAlone(question, landed);
+      else if (question !== undefined) recordFingerprints(question, landed);
       // Yields to other work between two members.
       await next();
     }
@@ -215,7 +215,7 @@ export const evaluateBatch = async (
   const { added = [] } = promql;
   const scope = { columns, translation: promql.translation };
   const batch: BatchContext = { scope, added, window, retainedFromMs: retentionStartMs(plan, nowMs) };
-  const chosen = await orAlone(choose(batch, members));
+  const chosen = await undefinedIfTooLarge(choose(batch, members));
   if (chosen === undefined) return outcomes;
   for (const some of roundsOf(batch, members, chosen)) await answerMembers(batch, some, chosen, recordAndReport);
   return outcomes;

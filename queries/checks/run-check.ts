@@ -19,7 +19,7 @@ interface Row {
   readonly id: string;
   readonly state: State;
   readonly planned: number;
-  readonly says: string;
+  readonly details: string;
   readonly locations: string;
 }
 
@@ -38,8 +38,8 @@ interface LocationVerdict {
 }
 
 /** Returns a row for the check, and one for each location that fails alone, or did recently. */
-const rowsOf = ({ state, planned, says, locations }: Row): unknown[][] => [
-  ['', state === 'unknown' ? null : stateValues[state], state, says, planned],
+const rowsOf = ({ state, planned, details, locations }: Row): unknown[][] => [
+  ['', state === 'unknown' ? null : stateValues[state], state, details, planned],
   ...(JSON.parse(locations) as readonly LocationVerdict[]).map((one) => [
     ...[one.location, one.fails ? aloneValue : 0, one.fails ? 'fails alone' : 'passes', one.says, planned],
   ]),

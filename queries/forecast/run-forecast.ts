@@ -68,7 +68,7 @@ interface CrossingRequest {
 }
 
 /** Returns the crossing of a series. A series beyond the limit has probability 1. */
-export const foreseen = (values: readonly (number | null)[], request: CrossingRequest): Foreseen => {
+export const crossingOf = (values: readonly (number | null)[], request: CrossingRequest): Foreseen => {
   const { fromMs, stepMs, horizon, until, within } = request;
   const unit = request.unit === '' ? '' : ` ${request.unit}`;
   const [side, limit] = 'above' in until ? ['above', until.above] : ['below', until.below];
@@ -130,7 +130,7 @@ export const runForecast = async (
   const rows: [probability: number, row: unknown[]][] = [];
   for (const { name, labels, unit, points } of series) {
     const values = sinceFirst(query.query, stepValues(query.query, points, steps));
-    const { probability, at, low, high, message } = foreseen(values, {
+    const { probability, at, low, high, message } = crossingOf(values, {
       ...steps,
       horizon,
       unit,

@@ -59,14 +59,14 @@ const hintOfAbsence = async (
   reading: HintReading,
 ): Promise<string | undefined> => {
   if (references.length === 0)
-    return of.found || (await areRecordsThere(reading, of)) ? undefined : nothingThere(of, reading);
+    return of.found || (await areRecordsThere(reading, of)) ? undefined : noRecordsHint(of, reading);
   const known = await namesOf(reading, { ...of, keys: references.map(({ key }) => key) });
-  if (!known.areThere) return of.found ? undefined : nothingThere(of, reading);
+  if (!known.areThere) return of.found ? undefined : noRecordsHint(of, reading);
   const missing = references.find((reference) => !known.mayHave(reference));
   return missing === undefined ? undefined : hintOfName(missing, known, of);
 };
 
-const nothingThere = async (
+const noRecordsHint = async (
   { signal, range, projectId }: FruitlessQuestion & { readonly signal: SearchSignal },
   reading: HintReading,
 ): Promise<string> => {

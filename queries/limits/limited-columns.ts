@@ -19,7 +19,7 @@ const lower = (one: number | undefined, other: number | undefined): number =>
   Math.min(one ?? Number.POSITIVE_INFINITY, other ?? Number.POSITIVE_INFINITY);
 
 /** Returns the limits that a caller requests, bounded by the allowed ones. */
-const within = (limits: QueryLimits, allowed: ReadLimits): QueryLimits => {
+const clampLimits = (limits: QueryLimits, allowed: ReadLimits): QueryLimits => {
   const memory = lower(limits.maxMemoryBytes, allowed.maxMemoryBytes);
   return {
     ...limits,
@@ -89,7 +89,7 @@ export const limitedColumns = (
       queryLimits.onCost?.(cost);
     };
     try {
-      const result = await work({ ...within(queryLimits, limits), onCost });
+      const result = await work({ ...clampLimits(queryLimits, limits), onCost });
       outcome = 'answered';
       return result;
     } catch (error) {
@@ -108,9 +108,9 @@ export const limitedColumns = (
       return {
         ...own,
         query: (sql, parameters, queryLimits = {}) =>
-          read(tenantId, queryLimits, (within) => own.query(sql, parameters, within)),
+          read(tenantId, queryLimits, (clampLimits) => own.query(sql, parameters, clampLimits)),
         native: (sql, parameters, queryLimits = {}) =>
-          read(tenantId, queryLimits, (within) => own.native(sql, parameters, within)),
+          read(tenantId, queryLimits, (clampLimits) => own.native(sql, parameters, clampLimits)),
       };
     },
     insert: (...block) => columns.insert(...block),

@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Partition } from '../../schemas/records/source.ts';
-import type { Wish } from './listener.ts';
+import type { ListenerFilter } from './listener.ts';
 import { type Between, match, type Target, targetsOf } from './matching.ts';
-import type { Place } from './positions.ts';
+import type { RecordPosition } from './positions.ts';
 
 /** Pause after each time slice of reading the past. */
 export const restMs = 20;
@@ -33,7 +33,7 @@ export interface PastPartition {
 export interface FoundRecord {
   readonly text: string;
   readonly partition: number;
-  readonly place: Place;
+  readonly place: RecordPosition;
   /** Time at which the bus received its message. */
   readonly timestampMs: number;
 }
@@ -76,11 +76,11 @@ const medianOf = (values: readonly number[]): number | undefined =>
 
 /** Collects the matching records of messages. */
 class Gathering implements Target {
-  readonly wish: Wish;
+  readonly wish: ListenerFilter;
   readonly found: FoundRecord[] = [];
   timestampMs = 0;
 
-  constructor(wish: Wish) {
+  constructor(wish: ListenerFilter) {
     this.wish = wish;
   }
 
@@ -88,7 +88,7 @@ class Gathering implements Target {
     return undefined;
   }
 
-  offer(text: string, partition: number, place: Place): void {
+  offer(text: string, partition: number, place: RecordPosition): void {
     this.found.push({ text, partition, place, timestampMs: this.timestampMs });
   }
 }
@@ -147,7 +147,7 @@ class Backwards {
  * newer records.
  */
 export const lastRecords = async (
-  { wish, maxRecords, isClosed }: { readonly wish: Wish; readonly maxRecords: number; isClosed(): boolean },
+  { wish, maxRecords, isClosed }: { readonly wish: ListenerFilter; readonly maxRecords: number; isClosed(): boolean },
   partitions: readonly PastPartition[],
   bus: Pick<Bus, 'read'>,
 ): Promise<readonly FoundRecord[]> => {

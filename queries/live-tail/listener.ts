@@ -1,9 +1,9 @@
 /** A listener: its send queue and its positions. Memory is bounded; records without room are counted. */
 import type { Filter } from './filter.ts';
-import type { Place, Positions } from './positions.ts';
+import type { RecordPosition, Positions } from './positions.ts';
 
 /** Filter of a listener. */
-export interface Wish {
+export interface ListenerFilter {
   readonly tenantId: string;
   /** Only records of this project. */
   readonly projectId?: string | undefined;
@@ -29,7 +29,7 @@ export interface TailBatch {
 interface Waiting {
   readonly text: string;
   readonly partition: number;
-  readonly next: Place;
+  readonly next: RecordPosition;
   /** Number of records dropped and skipped before it. */
   readonly dropped: number;
   readonly skipped: number;
@@ -39,7 +39,7 @@ interface Waiting {
 const maxRecordCharacters = 256 * 1024;
 
 export class Listener {
-  readonly wish: Wish;
+  readonly wish: ListenerFilter;
   live = false;
   closed = false;
   #gap = false;
@@ -52,12 +52,12 @@ export class Listener {
   #waitingLength = 0;
   #waiting: Waiting[] = [];
   readonly #roomOf: () => number;
-  readonly #read = new Map<number, Place>();
-  readonly #sent = new Map<number, Place>();
+  readonly #read = new Map<number, RecordPosition>();
+  readonly #sent = new Map<number, RecordPosition>();
   #onRoom: (() => void) | undefined;
 
   /** `roomOf` returns how many characters may wait. */
-  constructor(wish: Wish, roomOf: () => number) {
+  constructor(wish: ListenerFilter, roomOf: () => number) {
     this.wish = wish;
     this.#roomOf = roomOf;
   }
@@ -77,25 +77,25 @@ export class Listener {
   }
 
   /** Returns its position in a partition. */
-  position(partition: number): Place | undefined {
+  position(partition: number): RecordPosition | undefined {
     return this.#read.get(partition);
   }
 
   /** Sets the start position in a partition before the first record. */
-  begin(partition: number, place: Place): void {
+  begin(partition: number, place: RecordPosition): void {
     this.#read.set(partition, place);
     this.#sent.set(partition, place);
   }
 
   /** Continues at a position, skipping everything before it. */
-  jump(partition: number, place: Place): void {
+  jump(partition: number, place: RecordPosition): void {
     this.#read.set(partition, place);
     this.#gap = true;
     this.#isNews = true;
   }
 
   /** Adds a matching record. */
-  offer(text: string, partition: number, { offset, ordinal }: Place): void {
+  offer(text: string, partition: number, { offset, ordinal }: RecordPosition): void {
     const next = { offset, ordinal: ordinal + 1 };
     this.#read.set(partition, next);
     const hasRoom = this.#waiting.length === 0 || this.#waitingLength + text.length <= this.#roomOf();

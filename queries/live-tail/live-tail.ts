@@ -4,7 +4,7 @@ import { partitionOf } from '../../schemas/partition.ts';
 import type { Bus, Follower } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import { tenantKeys } from '../../schemas/tenant-key.ts';
-import { Listener, type TailBatch, type Wish } from './listener.ts';
+import { Listener, type TailBatch, type ListenerFilter } from './listener.ts';
 import { topicOf } from './matching.ts';
 import { PartitionTail } from './partition-tail.ts';
 import { catchUp, giveUp, offerLastRecords } from './past.ts';
@@ -19,7 +19,7 @@ const maxWaitingPerListener = 1024 * 1024;
 const readersOfThePast = 2;
 
 /** Request of a listener. */
-export interface ListenRequest extends Wish {
+export interface ListenRequest extends ListenerFilter {
   /** Number of partitions over which the tenant's telemetry is spread. */
   readonly shards: number;
   /** Number of last records to start with. */

@@ -10,15 +10,15 @@ import { logRecords, spans } from '../../schemas/records/sources.ts';
 import type { Span } from '../../schemas/records/span.ts';
 import { logAnswer, spanAnswer } from './answers.ts';
 import type { RecordPredicate, TailSignal } from './filter.ts';
-import type { Wish } from './listener.ts';
-import type { Place } from './positions.ts';
+import type { ListenerFilter } from './listener.ts';
+import type { RecordPosition } from './positions.ts';
 
 /** Receiver of matching records. */
 export interface Target {
-  readonly wish: Wish;
+  readonly wish: ListenerFilter;
   /** Returns its position; no record before it is offered again. */
-  position(partition: number): Place | undefined;
-  offer(text: string, partition: number, place: Place): void;
+  position(partition: number): RecordPosition | undefined;
+  offer(text: string, partition: number, place: RecordPosition): void;
 }
 
 /** Length of a time slice, after which other work runs. */

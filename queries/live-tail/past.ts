@@ -44,12 +44,12 @@ export const offerLastRecords = async (
 };
 
 /** Work of one listener to catch up. */
-interface Effort {
+interface CatchUpWork {
   bytes: number;
   readonly late: number;
 }
 
-const isTooMuch = ({ bytes, late }: Effort): boolean => bytes > maxCatchUpBytes || performance.now() > late;
+const isTooMuch = ({ bytes, late }: CatchUpWork): boolean => bytes > maxCatchUpBytes || performance.now() > late;
 
 /** Offers a listener its records up to an offset; stops early at the limits. */
 const readTo = async (
@@ -57,7 +57,7 @@ const readTo = async (
   { topic, partition }: Partition,
   to: number,
   { bus, slots }: PastPorts,
-  effort: Effort,
+  effort: CatchUpWork,
 ): Promise<void> => {
   const between: Between = {
     ...restful(),

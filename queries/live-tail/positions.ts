@@ -3,14 +3,14 @@ import { invalid } from '../errors.ts';
 import type { TailSignal } from './filter.ts';
 
 /** The next record: of that message, or of a later one. */
-export interface Place {
+export interface RecordPosition {
   readonly offset: number;
   /** Number of the record within the message. */
   readonly ordinal: number;
 }
 
 /** By partition. */
-export type Positions = ReadonlyMap<number, Place>;
+export type Positions = ReadonlyMap<number, RecordPosition>;
 
 const version = 1;
 const maxPartitions = 1_024;

@@ -2,10 +2,10 @@
 
 import type { QueryParameters, TenantColumns } from '../../schemas/ports/columns.ts';
 import { anyRow } from '../../schemas/tables/any-row.ts';
-import { asOfOne } from '../merge-series.ts';
+import { mergeServerRows } from '../merge-series.ts';
 import type { Range } from '../range.ts';
-import { type Condition, choosing, isLong, rangeValues, withinRange } from '../records.ts';
-import { earlierOf, inStretches, orderByTime } from '../rows/in-order.ts';
+import { type Condition, selectionClauses, isLong, rangeValues, withinRange } from '../records.ts';
+import { earlierOf, readTimeSpans, orderByTime } from '../rows/in-order.ts';
 import { type FoundLog, foundLogs, type LogPosition, type LogRow, logSelection } from '../signals/log-record.ts';
 
 /** By time, then by position on the bus: an order without ties. */
@@ -37,7 +37,7 @@ const ofTenant = (condition: string): string => `WHERE tenant_id = {tenant:Strin
 export const choosingLogs = (condition: string, stretch: Range, position: string | undefined): string => {
   const ends = `${withinRange('logs')} AND `;
   return condition.startsWith(ends)
-    ? choosing('logs', condition.slice(ends.length), stretch, position)
+    ? selectionClauses('logs', condition.slice(ends.length), stretch, position)
     : ofTenant(both(condition, position));
 };
 
@@ -53,7 +53,7 @@ const readRows = async (
     parameters,
     { ofEachServer: true },
   );
-  return asOfOne(rows, { order, limit, placeOf: (row) => row });
+  return mergeServerRows(rows, { order, limit, placeOf: (row) => row });
 };
 
 /** A page of a list, and the position after which the next one begins. */
@@ -107,7 +107,7 @@ export const readLogsOfRange = async (
   const isFirst = isSearch && after === undefined;
   const hasSome = isFirst ? hasRecords(columns, { sql: condition, parameters }) : undefined;
   const options = { order, limit, isOfService, earlier, hasSome };
-  const rows = await inStretches(rangeAfter(range, after, order), options, (stretch, missing) =>
+  const rows = await readTimeSpans(rangeAfter(range, after, order), options, (stretch, missing) =>
     readRows(
       columns,
       choosingLogs(condition, stretch, position),

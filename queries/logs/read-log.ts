@@ -1,11 +1,11 @@
 /** Reads selected columns of log records, page by page. */
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { asOfOne } from '../merge-series.ts';
+import { mergeServerRows } from '../merge-series.ts';
 import type { Range } from '../range.ts';
 import { type Condition, rangeValues } from '../records.ts';
 import { resourcesOf } from '../resources.ts';
 import { type ChosenColumn, type ChosenRow, chosenColumn } from '../rows/columns.ts';
-import { earlierOf, inStretches, orderByTime } from '../rows/in-order.ts';
+import { earlierOf, readTimeSpans, orderByTime } from '../rows/in-order.ts';
 import type { LogPosition } from '../signals/log-record.ts';
 import { afterPosition, choosingLogs, hasRecords, type LogPageRequest, rangeAfter } from './pages.ts';
 
@@ -49,13 +49,13 @@ export const readChosen = async (
   const selection = [positionColumns, ...chosen.flatMap((each) => each.selection)].join(', ');
   const hasSome = isSearch && after === undefined ? hasRecords(columns, condition) : undefined;
   const options = { order, limit, isOfService, earlier: earlierOf(columns, order, condition), hasSome };
-  const rows = await inStretches(rangeAfter(range, after, order), options, async (stretch, missing) => {
+  const rows = await readTimeSpans(rangeAfter(range, after, order), options, async (stretch, missing) => {
     const found = await columns.query<Row>(
       `SELECT ${selection} FROM logs ${choosingLogs(condition.sql, stretch, position)} ORDER BY ${orderByTime('logs', order)} LIMIT ${missing}`,
       { ...condition.parameters, ...after, ...rangeValues(stretch) },
       { maxResultRows: missing, ofEachServer: true },
     );
-    return asOfOne(found, { order, limit: missing, placeOf: positionOf });
+    return mergeServerRows(found, { order, limit: missing, placeOf: positionOf });
   });
   const ids = chosen.some(({ needsResource }) => needsResource) ? rows.map(({ resource }) => resource) : [];
   const resources = await resourcesOf(columns, ids);

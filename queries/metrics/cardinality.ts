@@ -61,15 +61,15 @@ const ofOne = ' AND series.metric = {metric:String}';
 interface Counted {
   readonly before: string;
   readonly now: string;
-  readonly came: string;
+  readonly appeared: string;
   readonly went: string;
 }
 
-const countsOf = ({ before, now, came, went }: Counted): z.output<typeof SeriesCounts> => ({
+const countsOf = ({ before, now, appeared, went }: Counted): z.output<typeof SeriesCounts> => ({
   before: Number(before),
   series: Number(now),
   growth: Number(now) - Number(before),
-  appeared: Number(came),
+  appeared: Number(appeared),
   disappeared: Number(went),
 });
 
@@ -82,7 +82,7 @@ export const seriesCounts = async (
     ...timesOf(range),
     ...projectScopeValues(scope),
   });
-  return countsOf(row ?? { before: '0', now: '0', came: '0', went: '0' });
+  return countsOf(row ?? { before: '0', now: '0', appeared: '0', went: '0' });
 };
 
 const sortedBy = {

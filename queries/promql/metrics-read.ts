@@ -3,19 +3,19 @@ import type { EvaluationWindow } from './evaluation/messages.ts';
 import type { Scope } from './fetch/scope.ts';
 import { metricsNamed } from './fetch/stored-metrics.ts';
 import { parse, selectionsOf } from './index.ts';
-import { hasSteadySteps } from './steps-cache.ts';
+import { hasCacheableSteps } from './steps-cache.ts';
 
 /**
  * Returns the stored metrics that an expression reads, provided that each step depends only on points up to its own
  * time, for any start of the range. Undefined if it does not, or if the expression selects series without names.
  */
-export const metricsRead = async (
+export const readMetricNames = async (
   expression: string,
   window: EvaluationWindow,
   scope: Scope,
 ): Promise<readonly string[] | undefined> => {
   const parsed = parse(expression);
-  if (!hasSteadySteps(parsed, window)) return undefined;
+  if (!hasCacheableSteps(parsed, window)) return undefined;
   const metrics = new Set<string>();
   for (const { matchers, fromMs, toMs } of selectionsOf(parsed, window)) {
     const name = matchers.find((matcher) => matcher.name === '__name__' && matcher.op === '=')?.value ?? '';

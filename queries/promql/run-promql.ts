@@ -77,7 +77,7 @@ export const evaluatePromql = async (
     storeSteps(evaluated);
     return evaluated;
   } catch (error) {
-    throw faultOfPromql(error);
+    throw toQueryError(error);
   }
 };
 
@@ -89,7 +89,7 @@ export const answerOfPromql = (
 ): Answer => (stepMs === undefined ? tableOf(evaluated) : seriesOf(query, evaluated));
 
 /** Converts an error of a query to a `QueryError`; returns any other error unchanged. */
-export const faultOfPromql = (error: unknown): unknown => {
+export const toQueryError = (error: unknown): unknown => {
   if (error instanceof PromqlSyntaxError) return invalid('query.expression', error.message);
   const isFault = error instanceof PromqlError || error instanceof PromqlExecutionError;
   if (!isFault) return error;

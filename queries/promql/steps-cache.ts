@@ -9,7 +9,7 @@ import { RowCache } from '../row-cache.ts';
 import { inOrderOfLabels } from './engine/labels.ts';
 import type { MatrixSeries } from './engine/result.ts';
 import type { EvaluationWindow } from './evaluation/messages.ts';
-import { firstChangeMs, type Landed, landedFor, type Read } from './fetch/landed-pieces.ts';
+import { firstChangeMs, type PieceFingerprints, fingerprintsFor, type Read } from './fetch/landed-pieces.ts';
 import type { Scope } from './fetch/scope.ts';
 import type { Evaluated, ParsedQuery } from './index.ts';
 import { type DurationPart, type Expression, everyPartOf } from './syntax/tree.ts';
@@ -27,7 +27,7 @@ interface Expected {
   readonly window: EvaluationWindow;
   /** Metrics that are read, and their translation to series. */
   readonly origins: string;
-  readonly landed: Landed;
+  readonly landed: PieceFingerprints;
   /** Last complete evaluation, in monotonic milliseconds of the process. */
   readonly evaluatedMs: number;
 }
@@ -85,7 +85,7 @@ const dependsOnWindow = (node: Expression | DurationPart): boolean =>
   everyPartOf(node).some(dependsOnWindow);
 
 /** Returns whether each step of an expression is equal in every window that includes it. */
-export const hasSteadySteps = ({ expression }: ParsedQuery, { startMs, stepMs }: EvaluationWindow): boolean =>
+export const hasCacheableSteps = ({ expression }: ParsedQuery, { startMs, stepMs }: EvaluationWindow): boolean =>
   stepMs > 0 && startMs % stepMs === 0 && !dependsOnWindow(expression);
 
 /**
@@ -108,15 +108,15 @@ const lastStepOf = ({ startMs, endMs, stepMs }: EvaluationWindow): number =>
   startMs + Math.floor((endMs - startMs) / stepMs) * stepMs;
 
 /** Returns the current state of the query, for the next evaluation. */
-const expectedOf = ({ window, reads }: StepsQuestion, landed: Landed, evaluatedMs: number): Expected => ({
+const expectedOf = ({ window, reads }: StepsQuestion, landed: PieceFingerprints, evaluatedMs: number): Expected => ({
   window,
   evaluatedMs,
   origins: originsOf(reads),
-  landed: landedFor(reads, landed, pieceMsOf(window)),
+  landed: fingerprintsFor(reads, landed, pieceMsOf(window)),
 });
 
 /** Returns the first step that may differ from the cached ones. */
-const firstOf = ({ window, reads }: StepsQuestion, before: CachedSteps, now: Landed): number => {
+const firstOf = ({ window, reads }: StepsQuestion, before: CachedSteps, now: PieceFingerprints): number => {
   const { stepMs, endMs } = window;
   let first = lastStepOf(before.window) + stepMs;
   for (const read of reads) {
@@ -183,7 +183,7 @@ export const hasCachedSteps = (request: StepsKey): boolean =>
 /** Returns the cache entry of a query if it covers steps of its window; `landed` has the current fingerprints. */
 const findCached = (
   question: StepsQuestion,
-  landed: Landed,
+  landed: PieceFingerprints,
 ): { readonly before: CachedSteps; readonly fromMs: number } | undefined => {
   const { scope, window, reads } = question;
   const before = stepsCache.of(scope.columns).get(keyOf(question));
@@ -194,7 +194,7 @@ const findCached = (
 };
 
 /** Returns the cached steps of a query. `landed` must be read after the query arrived and before its data is read. */
-export const stepsOf = (question: StepsQuestion, landed: Landed): Steps => {
+export const stepsOf = (question: StepsQuestion, landed: PieceFingerprints): Steps => {
   const { window, reads } = question;
   if (!reads.every(isNumbers)) return { fromMs: window.startMs, answer: (evaluated) => evaluated };
   const found = findCached(question, landed);
@@ -215,7 +215,7 @@ export const stepsOf = (question: StepsQuestion, landed: Landed): Steps => {
 };
 
 /** Records the fingerprints before a query that runs alone. */
-export const expectAlone = (question: StepsQuestion, landed: Landed): void => {
+export const recordFingerprints = (question: StepsQuestion, landed: PieceFingerprints): void => {
   if (question.reads.every(isNumbers))
     expected.of(question.scope.columns).set(keyOf(question), expectedOf(question, landed, performance.now()));
 };

@@ -4,9 +4,9 @@
  * the span that was sufficient then.
  */
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { asOfOne, type RowOrder, type RowPlace } from '../merge-series.ts';
+import { mergeServerRows, type RowOrder, type RowPlace } from '../merge-series.ts';
 import type { Range } from '../range.ts';
-import { type Condition, choosing, rangeValues, withinRange } from '../records.ts';
+import { type Condition, selectionClauses, rangeValues, withinRange } from '../records.ts';
 import { RowCache } from '../row-cache.ts';
 import { type QuerySignal, recordsOf } from '../signals/index.ts';
 
@@ -29,7 +29,7 @@ const leftAtOnce = 80n;
 const restWith = 10n;
 
 /** Number of rows requested, and number of rows found in a span. */
-export interface Yield {
+export interface SpanResult {
   readonly limit: number;
   readonly found: number;
 }
@@ -42,7 +42,7 @@ interface Found {
 }
 
 /** Recent result of the same query. It only affects the end of the first span. */
-export interface Earlier {
+export interface PreviousResult {
   get(): Found | undefined;
   set(found: Found): void;
 }
@@ -59,7 +59,7 @@ const questions = new RowCache<Found>(maxQuestions);
  * Returns the known result of a condition in an order. It does not depend on pages and range bounds, which may be among
  * the parameters.
  */
-export const earlierOf = (columns: TenantColumns, order: RowOrder, { sql, parameters }: Condition): Earlier => {
+export const earlierOf = (columns: TenantColumns, order: RowOrder, { sql, parameters }: Condition): PreviousResult => {
   const cache = questions.of(columns);
   const { from: _from, to: _to, ...given } = parameters;
   const key = JSON.stringify([order, sql, given]);
@@ -85,7 +85,7 @@ const firstSize = (all: bigint, limit: number, isOfService: boolean, earlier: Fo
 };
 
 /** Returns the length of the next span, chosen by the rows so far to contain the rest. */
-const nextSize = (read: bigint, last: bigint, left: bigint, { limit, found }: Yield): bigint => {
+const nextSize = (read: bigint, last: bigint, left: bigint, { limit, found }: SpanResult): bigint => {
   if (found === 0) return left <= read * leftAtOnce ? left : last * growth;
   const missing = BigInt(Math.max(1, limit - found));
   const likely = (read * missing * 3n) / (BigInt(found) * 2n);
@@ -96,7 +96,7 @@ const nextSize = (read: bigint, last: bigint, left: bigint, { limit, found }: Yi
  * Yields at most four spans that cover the range in order, without gaps or overlap. `next` takes the number of rows in
  * all spans so far.
  */
-export function* stretchesOf({ from, to }: Range, order: RowOrder, first = firstNs): Generator<Range, void, Yield> {
+export function* timeSpansOf({ from, to }: Range, order: RowOrder, first = firstNs): Generator<Range, void, SpanResult> {
   const all = to - from + 1n;
   let size = first;
   let read = 0n;
@@ -121,7 +121,7 @@ export function* stretchesOf({ from, to }: Range, order: RowOrder, first = first
  * With `hasSome`, a cheaper check, the first span is read only if it has rows; a span that had rows before is read
  * directly.
  */
-export const inStretches = async <Row>(
+export const readTimeSpans = async <Row>(
   range: Range,
   {
     order,
@@ -133,14 +133,14 @@ export const inStretches = async <Row>(
     readonly order: RowOrder;
     readonly limit: number;
     readonly isOfService?: boolean | undefined;
-    readonly earlier?: Earlier | undefined;
+    readonly earlier?: PreviousResult | undefined;
     readonly hasSome?: ((stretch: Range) => Promise<boolean>) | undefined;
   },
   read: (stretch: Range, limit: number) => Promise<readonly Row[]>,
 ): Promise<Row[]> => {
   const rows: Row[] = [];
   const before = earlier?.get();
-  const stretches = stretchesOf(range, order, firstSize(range.to - range.from + 1n, limit, isOfService, before));
+  const stretches = timeSpansOf(range, order, firstSize(range.to - range.from + 1n, limit, isOfService, before));
   const isUncertain = before === undefined || before.rows === 0;
   let readNs = 0n;
   for (let next = stretches.next({ limit: limit, found: 0 }); next.done !== true; ) {
@@ -191,10 +191,10 @@ export const rowsInOrder = async <Row>(
   const place = ['partition', 'offset', 'ordinal'].map((column) => `toString(${table}.${column})`).join(', ');
   const placed = `[toString(toUnixTimestamp64Nano(${table}.timestamp)), ${place}] AS place_in_order`;
   const earlier = earlierOf(columns, order, condition);
-  return inStretches(range, { order, limit, earlier }, async (stretch, missing) => {
+  return readTimeSpans(range, { order, limit, earlier }, async (stretch, missing) => {
     const chosen =
       from === table
-        ? choosing(signal, condition.sql, stretch)
+        ? selectionClauses(signal, condition.sql, stretch)
         : `WHERE tenant_id = {tenant:String} AND ${withinRange(signal)} AND ${condition.sql}`;
     const rows = await columns.query<Row & Placed>(
       `SELECT ${selection}, ${placed} FROM ${from} ${chosen}
@@ -202,6 +202,6 @@ export const rowsInOrder = async <Row>(
       { ...condition.parameters, ...rangeValues(stretch) },
       { maxResultRows: missing, ofEachServer: from === table },
     );
-    return asOfOne(rows, { order, limit: missing, placeOf: placeOfRow });
+    return mergeServerRows(rows, { order, limit: missing, placeOf: placeOfRow });
   });
 };

@@ -50,7 +50,7 @@ const names = `(SELECT service, pattern, template, ids, arrayJoin(ids) AS id FRO
   ))`;
 
 /** Columns in addition to the table's own. */
-const made = {
+const derivedColumns = {
   timestamp: "toDateTime64(counts.minute, 9, 'UTC')",
   ordinal: 'toUInt32(cityHash64(counts.project_id, counts.service, counts.pattern_id, counts.severity))',
   pattern: "if(names.pattern = '', counts.pattern_id, names.pattern)",
@@ -69,7 +69,7 @@ const own = [
 
 /** FROM clause: the tenant's counts of minutes that begin within `{from:Int64}` and `{to:Int64}`, in nanoseconds. */
 export const countedPatterns = `(SELECT ${own.map((column) => `counts.${column} AS ${column}`).join(', ')}, ${Object.entries(
-  made,
+  derivedColumns,
 )
   .map(([name, expression]) => `${expression} AS ${name}`)
   .join(', ')} FROM (SELECT * FROM log_pattern_counts WHERE tenant_id = {tenant:String}

@@ -27,7 +27,7 @@ export interface SignalRecords {
   /** UCUM annotation of their count. */
   readonly unit: string;
   /** Whether newer rows replace others, so that the number of rows does not reveal changes. */
-  readonly areReplaced?: true;
+  readonly hasReplacedRows?: true;
   /** Column with the number of records that a row represents; without it each row is one. */
   readonly counted?: string;
   /** Time resolution of records: shorter steps, and steps that are not a multiple, are rejected. */

@@ -1,6 +1,6 @@
 import { bodySearch } from '../../schemas/tables/search.ts';
 import { defineSignal } from './definition.ts';
-import { foundSignals, signalFields } from './found-signals.ts';
+import { signalsSource, signalFields } from './found-signals.ts';
 
 /** Detections have no retention of their own: they are retained for the plan's maximum. */
 export const detections = defineSignal({
@@ -11,5 +11,5 @@ export const detections = defineSignal({
   fields: signalFields,
   text: bodySearch,
   hasAttributeIndex: true,
-  queryable: { table: 'signals', from: foundSignals, unit: '{signal}', areReplaced: true },
+  queryable: { table: 'signals', from: signalsSource, unit: '{signal}', hasReplacedRows: true },
 });

@@ -27,7 +27,7 @@ const own = [
 ] as const satisfies readonly Column[];
 
 /** FROM clause: runs of the tenant that were due within `{from:Int64}` and `{to:Int64}`, in nanoseconds. */
-export const foundRuns = `(SELECT ${own.join(', ')}, ${Object.entries(made)
+export const runsSource = `(SELECT ${own.join(', ')}, ${Object.entries(made)
   .map(([name, expression]) => `${expression} AS ${name}`)
   .join(', ')} FROM synthetic_runs FINAL
   WHERE tenant_id = {tenant:String} AND due >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND due <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')) AS synthetic_runs`;

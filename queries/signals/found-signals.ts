@@ -31,7 +31,7 @@ const own = [
 ] as const satisfies readonly Column[];
 
 /** FROM clause: signals of the tenant within `{from:Int64}` and `{to:Int64}`, in nanoseconds. */
-export const foundSignals = `(SELECT ${own.join(', ')}, ${Object.entries(made)
+export const signalsSource = `(SELECT ${own.join(', ')}, ${Object.entries(made)
   .map(([name, expression]) => `${expression} AS ${name}`)
   .join(', ')} FROM signals
   WHERE tenant_id = {tenant:String} AND time >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND time <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')

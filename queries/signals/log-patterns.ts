@@ -20,7 +20,7 @@ export const logPatterns = defineSignal({
     table: 'log_pattern_counts',
     from: countedPatterns,
     unit: '{record}',
-    areReplaced: true,
+    hasReplacedRows: true,
     counted: 'count',
     minStepMs: 60_000,
   },

@@ -1,7 +1,7 @@
 import { runsRetentionDays } from '../../schemas/synthetic-runs.ts';
 import { bodySearch } from '../../schemas/tables/search.ts';
 import { defineSignal } from './definition.ts';
-import { foundRuns, runFields } from './found-runs.ts';
+import { runsSource, runFields } from './found-runs.ts';
 
 /** Runs of checks are measurements, so the plan's retention of metrics applies. */
 export const synthetics = defineSignal({
@@ -12,5 +12,5 @@ export const synthetics = defineSignal({
   fields: runFields,
   text: bodySearch,
   hasAttributeIndex: false,
-  queryable: { table: 'synthetic_runs', from: foundRuns, unit: '{run}', areReplaced: true },
+  queryable: { table: 'synthetic_runs', from: runsSource, unit: '{run}', hasReplacedRows: true },
 });

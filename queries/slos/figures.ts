@@ -73,7 +73,7 @@ const joined = (one: Tally['byTotal'], other: Tally['byTotal']): Tally['byTotal'
 };
 
 /** Returns the sum of two counts of disjoint slices. */
-export const talliedWith = (one: Tally, other: Tally): Tally => ({
+export const addTallies = (one: Tally, other: Tally): Tally => ({
   good: one.good + other.good,
   total: one.total + other.total,
   slices: one.slices + other.slices,
@@ -90,7 +90,7 @@ const tallyOf = (slices: readonly Slice[], sliceTarget: Fraction): Tally => {
   for (const slice of known) {
     good += slice.good;
     total += slice.total;
-    if (slice.good * sliceTarget.under >= slice.total * sliceTarget.over) reached += 1;
+    if (slice.good * sliceTarget.denominator >= slice.total * sliceTarget.numerator) reached += 1;
     shares += (slice.good * shareParts) / slice.total;
     byTotal.set(slice.total, (byTotal.get(slice.total) ?? 0n) + slice.good);
   }

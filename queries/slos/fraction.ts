@@ -2,8 +2,8 @@
 
 /** `over / under`, in lowest terms; `under` is positive. */
 export interface Fraction {
-  readonly over: bigint;
-  readonly under: bigint;
+  readonly numerator: bigint;
+  readonly denominator: bigint;
 }
 
 const divisorOf = (one: bigint, other: bigint): bigint => {
@@ -13,10 +13,10 @@ const divisorOf = (one: bigint, other: bigint): bigint => {
 };
 
 /** Returns a fraction of integers. */
-export const fraction = (over: bigint, under = 1n): Fraction => {
-  if (under === 0n) throw new RangeError('the denominator of a fraction must not be 0');
-  const divisor = divisorOf(over, under) * (under < 0n ? -1n : 1n);
-  return { over: over / divisor, under: under / divisor };
+export const fraction = (numerator: bigint, denominator = 1n): Fraction => {
+  if (denominator === 0n) throw new RangeError('the denominator of a fraction must not be 0');
+  const divisor = divisorOf(numerator, denominator) * (denominator < 0n ? -1n : 1n);
+  return { numerator: numerator / divisor, denominator: denominator / divisor };
 };
 
 /** Returns a number as written: 99.9 is 999/10, not the nearest double. */
@@ -30,17 +30,17 @@ export const decimal = (value: number): Fraction => {
 };
 
 export const plus = (one: Fraction, other: Fraction): Fraction =>
-  fraction(one.over * other.under + other.over * one.under, one.under * other.under);
+  fraction(one.numerator * other.denominator + other.numerator * one.denominator, one.denominator * other.denominator);
 export const minus = (one: Fraction, other: Fraction): Fraction =>
-  fraction(one.over * other.under - other.over * one.under, one.under * other.under);
+  fraction(one.numerator * other.denominator - other.numerator * one.denominator, one.denominator * other.denominator);
 export const times = (one: Fraction, other: Fraction): Fraction =>
-  fraction(one.over * other.over, one.under * other.under);
+  fraction(one.numerator * other.numerator, one.denominator * other.denominator);
 export const dividedBy = (one: Fraction, other: Fraction): Fraction =>
-  fraction(one.over * other.under, one.under * other.over);
+  fraction(one.numerator * other.denominator, one.denominator * other.numerator);
 
 /** Returns a negative number, 0 or a positive number if `one` is less than, equal to or greater than `other`. */
 export const compared = (one: Fraction, other: Fraction): number => {
-  const difference = one.over * other.under - other.over * one.under;
+  const difference = one.numerator * other.denominator - other.numerator * one.denominator;
   if (difference === 0n) return 0;
   return difference < 0n ? -1 : 1;
 };
@@ -60,11 +60,11 @@ export const sumOf = (terms: readonly Fraction[]): Fraction => {
 };
 
 /** Returns the nearest double. */
-export const asNumber = ({ over, under }: Fraction): number => {
+export const asNumber = ({ numerator, denominator }: Fraction): number => {
   const largest = BigInt(Number.MAX_SAFE_INTEGER);
-  const size = over < 0n ? -over : over;
-  if (size <= largest && under <= largest) return Number(over) / Number(under);
+  const size = numerator < 0n ? -numerator : numerator;
+  if (size <= largest && denominator <= largest) return Number(numerator) / Number(denominator);
   // At least thirty digits of the quotient, which are parsed as a decimal.
-  const power = Math.max(0, 30 - (size.toString().length - under.toString().length));
-  return Number(`${(over * 10n ** BigInt(power)) / under}e-${power}`);
+  const power = Math.max(0, 30 - (size.toString().length - denominator.toString().length));
+  return Number(`${(numerator * 10n ** BigInt(power)) / denominator}e-${power}`);
 };

@@ -36,13 +36,13 @@ const endsOf = ({
 };
 
 /** Returns the full window of an SLO at a time. */
-const wholeAt = ({ calendar, windowDays }: SloObjective, endMs: number): Window =>
+const fullWindowAt = ({ calendar, windowDays }: SloObjective, endMs: number): Window =>
   calendar === undefined ? rollingAt(windowDays, endMs) : { fromMs: periodAt(calendar, endMs - 1).fromMs, toMs: endMs };
 
 const excludedBy = ({ excluded = [] }: SloObjective): Window[] => excluded.map(([fromMs, toMs]) => ({ fromMs, toMs }));
 
 /** Returns the number of slices in the full window, including future ones, which the budget of slices is based on. */
-const slicesOfWhole = (objective: SloObjective, endMs: number): number => {
+const slicesOfFullWindow = (objective: SloObjective, endMs: number): number => {
   const { calendar, windowDays, sliceMs } = objective;
   const whole = calendar === undefined ? rollingAt(windowDays, endMs) : periodAt(calendar, endMs - 1);
   return slicesIn(whole, excludedBy(objective), sliceMs);
@@ -77,7 +77,7 @@ const memberOf = (query: SloQuery, slo: MeasuredSlo, endsMs: readonly number[]):
     instants: endsMs.map((ms) => {
       const endMs = Math.floor(ms / sliceMs) * sliceMs;
       const windows = lengths.map((length) => ({ fromMs: endMs - length, toMs: endMs }));
-      return { endMs, windows, whole: wholeAt(slo.objective, endMs) };
+      return { endMs, windows, whole: fullWindowAt(slo.objective, endMs) };
     }),
   };
 };
@@ -107,7 +107,7 @@ const figureAt = (
   const sums = summed(longest);
   const coverage = coverageOf(sums, slicesIn(longest, excludedBy(storedObjective), storedObjective.sliceMs));
   const known = { sums, coverage };
-  const budget = () => budgetOf(summed(whole), objective, slicesOfWhole(storedObjective, endMs));
+  const budget = () => budgetOf(summed(whole), objective, slicesOfFullWindow(storedObjective, endMs));
   switch (query.figure) {
     case 'sli':
       return { ...known, value: sliOf(sums) };

@@ -19,7 +19,7 @@ export interface SloSeries {
  * lists of ids and series selected nearly twice as many rows. Within the selected rows, ids and series are compared
  * separately, which is cheaper. If an SLO once had the series of another one, its rows are included and filtered later.
  */
-export const ofSeries =
+export const seriesCondition =
   'indexHint((slo_id, series) IN arrayZip({slos:Array(String)}, {series:Array(String)})) AND slo_id IN {slos:Array(String)} AND series IN {series:Array(String)}';
 export const seriesParameters = (of: readonly SloSeries[]) => ({
   slos: of.map(({ sloId }) => sloId),
@@ -50,7 +50,7 @@ export const readSlicesOf = async (
 ): Promise<ReadonlyMap<string, MeasuredSlice[]>> => {
   const rows = await columns.query<SliceRow>(
     `SELECT slo_id, series, toString(toUnixTimestamp(begin)) AS at_second, toString(good) AS own, toString(total) AS every
-    FROM slo_slices FINAL WHERE tenant_id = {tenant:String} AND ${ofSeries}
+    FROM slo_slices FINAL WHERE tenant_id = {tenant:String} AND ${seriesCondition}
       AND begin >= toDateTime({from:UInt32}, 'UTC') AND begin < toDateTime({to:UInt32}, 'UTC') AND total > 0 ORDER BY begin`,
     {
       ...seriesParameters(of),

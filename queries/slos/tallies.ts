@@ -1,9 +1,9 @@
 /** Counts slices in the engine: entire days from stored sums, and other slices individually. */
 import { SloObjective } from '../../schemas/slo-slices.ts';
 import type { Reading } from '../reading.ts';
-import { exactTotals, noSlices, type Objective, type Sums, sumsOf, type Tally, talliedWith } from './figures.ts';
+import { exactTotals, noSlices, type Objective, type Sums, sumsOf, type Tally, addTallies } from './figures.ts';
 import { asNumber, decimal, fraction } from './fraction.ts';
-import { ofSeries, type SloSeries, seriesKey, seriesParameters } from './slices.ts';
+import { seriesCondition, type SloSeries, seriesKey, seriesParameters } from './slices.ts';
 import type { Window } from './windows.ts';
 
 type OwnColumns = Pick<Reading, 'columns'>;
@@ -39,7 +39,7 @@ const tallyIn = ({ own, every, known, enough, parts, by_total, many }: TallyRow)
 });
 
 /** Returns the key of a day's sums in `slo_days`. Good and total are always summed. */
-const countedFor = ({ budgeting, sliceTarget }: Objective): string =>
+const dailySumKey = ({ budgeting, sliceTarget }: Objective): string =>
   budgeting === 'timeslices' && sliceTarget !== undefined ? `${budgeting} ${asNumber(sliceTarget)}` : budgeting;
 
 /** The same key in SQL, from the objective stored with the measurements; its slice target is a JSON number. */
@@ -60,7 +60,7 @@ export const countedAs = (text: string): Pick<Objective, 'budgeting' | 'sliceTar
  * include them.
  */
 export const countsOfSlices = ({ budgeting, sliceTarget }: Pick<Objective, 'budgeting' | 'sliceTarget'>) => {
-  const { over, under } = sliceTarget ?? fraction(1n);
+  const { numerator: over, denominator: under } = sliceTarget ?? fraction(1n);
   const isRatio = budgeting === 'ratio-timeslices';
   return {
     own: 'sum(good)',
@@ -99,7 +99,7 @@ const selectCounts = (counts: Readonly<Record<string, string>>): string =>
 
 type Keyed<Row> = Row & { readonly slo_id: string; readonly series: string };
 
-const ofTenant = `tenant_id = {tenant:String} AND ${ofSeries}`;
+const ofTenant = `tenant_id = {tenant:String} AND ${seriesCondition}`;
 
 /** Counts of the pieces between cuts, by series. */
 class Pieces {
@@ -116,7 +116,7 @@ class Pieces {
     const own = this.#bySeries.get(key) ?? Array.from({ length: this.#pieces }, () => noSlices);
     this.#bySeries.set(key, own);
     const index = Number(row.part) - 1;
-    own[index] = talliedWith(own[index] ?? noSlices, tallyIn(row));
+    own[index] = addTallies(own[index] ?? noSlices, tallyIn(row));
   }
 
   of({ sloId, series }: SloSeries, { budgeting }: Objective): Sums[] {
@@ -189,7 +189,7 @@ const addDays = async (
       from: dateOf(from),
       to: dateOf(to),
       divided: [...divided].map(dateOf),
-      counted: countedFor(objective),
+      counted: dailySumKey(objective),
       cuts: cutsMs.map((ms) => Math.ceil(ms / dayMs)),
     },
     { maxResultRows: 1_000_000 },

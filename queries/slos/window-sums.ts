@@ -38,10 +38,10 @@ export interface Windows extends SloSeries {
 }
 
 /** Returns the sums of a window, without excluded times unless `all` is requested. */
-export type SummedIn = (window: Window, which?: 'all') => Sums;
+export type SumsOfWindow = (window: Window, which?: 'all') => Sums;
 
 const without =
-  (summed: (window: Window) => Sums, excluded: readonly Window[]): SummedIn =>
+  (summed: (window: Window) => Sums, excluded: readonly Window[]): SumsOfWindow =>
   (window, which) =>
     which === 'all'
       ? summed(window)
@@ -51,7 +51,7 @@ const without =
 export const readWindows = async (
   reading: Pick<Reading, 'columns'>,
   all: readonly Windows[],
-): Promise<(place: number) => SummedIn> => {
+): Promise<(place: number) => SumsOfWindow> => {
   const places = all.map((_, place) => place);
   const of = (place: number): Windows => all[place] as Windows;
   const wayOf = ({ objective: { budgeting, sliceTarget } }: Windows): string =>
@@ -61,7 +61,7 @@ export const readWindows = async (
     JSON.stringify([one.windows.map(({ fromMs, toMs }) => Math.round((toMs - fromMs) / hourMs)), one.excluded ?? []]);
   const byLengths = Map.groupBy(places, (place) => `${wayOf(of(place))} ${lengths(of(place))}`);
   const alike = byLengths.size <= maxStatements ? byLengths : Map.groupBy(places, (place) => wayOf(of(place)));
-  const found = new Map<number, SummedIn>();
+  const found = new Map<number, SumsOfWindow>();
   await Promise.all(
     [...alike.values()].map(async (group) => {
       const members = group.map(of);

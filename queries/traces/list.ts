@@ -8,7 +8,7 @@ import { invalid } from '../errors.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
 import { type Range, rangeOf, refuseBeyondRetention } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import { stretchesOf } from '../rows/in-order.ts';
+import { timeSpansOf } from '../rows/in-order.ts';
 import { searchCondition } from '../search/condition.ts';
 import { parseSearch } from '../search/parse.ts';
 import { parseDuration } from '../time.ts';
@@ -120,7 +120,7 @@ class TraceFinder {
     const to = after === undefined ? this.#range.to : BigInt(after.start);
     const found: Found[] = [];
     const rowLimit = this.#limit + 1;
-    const stretches = stretchesOf({ from, to }, 'newest');
+    const stretches = timeSpansOf({ from, to }, 'newest');
     for (
       let next = stretches.next();
       next.done !== true;
@@ -131,7 +131,7 @@ class TraceFinder {
       for (let isDone = false; !isDone; ) {
         const limit = Math.max(fewest, rowLimit - found.length);
         const some = await this.#within(stretch, last, limit);
-        const earlier = await this.#begunBefore(stretch.from, some);
+        const earlier = await this.#startedBefore(stretch.from, some);
         found.push(...some.filter(({ trace }) => !earlier.has(trace)));
         if (found.length >= rowLimit) return found.slice(0, rowLimit);
         isDone = some.length < limit;
@@ -168,7 +168,7 @@ class TraceFinder {
   }
 
   /** Returns which of the traces have a span of the range before that time, and thus a later position in the list. */
-  async #begunBefore(begin: bigint, traces: readonly Found[]): Promise<ReadonlySet<string>> {
+  async #startedBefore(begin: bigint, traces: readonly Found[]): Promise<ReadonlySet<string>> {
     if (begin <= this.#range.from || traces.length === 0) return new Set();
     // Ids are hexadecimal from stored rows; the index of traces needs literals.
     const ids = traces.map(({ trace }) => `unhex('${trace}')`).join(', ');

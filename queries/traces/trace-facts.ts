@@ -14,7 +14,7 @@ const maxServices = 100;
 const maxRoots = 100;
 
 /** Position of a span on the bus, as one text. */
-export const busPlace = "concat(toString(partition), '-', toString(offset), '-', toString(ordinal))";
+export const busPosition = "concat(toString(partition), '-', toString(offset), '-', toString(ordinal))";
 
 const nanoseconds = z.union([z.int(), z.string()]);
 
@@ -115,7 +115,7 @@ export const factStatement = `toString(cityHash64(${normalizedStatement})) AS st
 
 /** SQL of a `FactRow`. */
 export const factSelection = `lower(hex(span_id)) AS span, lower(hex(parent_span_id)) AS parent, toString(toUnixTimestamp64Nano(timestamp)) AS start,
-  toString(duration) AS lasted, kind, status_code AS status, service, name, toString(resource_id) AS resource, ${factStatement}, ${busPlace} AS at`;
+  toString(duration) AS lasted, kind, status_code AS status, service, name, toString(resource_id) AS resource, ${factStatement}, ${busPosition} AS at`;
 
 const compareNumbers = (one: string, other: string): number => {
   if (one === other) return 0;

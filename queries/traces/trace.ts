@@ -11,7 +11,7 @@ import { resourcesOf } from '../resources.ts';
 import { Incompleteness } from '../result.ts';
 import { type SpanRow, spanOf, spanSelection } from '../signals/span-record.ts';
 import {
-  busPlace,
+  busPosition,
   type FactRow,
   factSelection,
   factStatement,
@@ -111,7 +111,7 @@ export const readTrace = async (
   };
   const readSpans = async (): Promise<PageRow[]> => {
     const rows = await columns.query<PageRow>(
-      `SELECT ${spanSelection}, partition, toString(offset) AS offset, ordinal, ${factStatement}, ${busPlace} AS at FROM spans
+      `SELECT ${spanSelection}, partition, toString(offset) AS offset, ordinal, ${factStatement}, ${busPosition} AS at FROM spans
       WHERE ${condition}${cursor === undefined ? '' : ` AND ${afterCursor}`} ORDER BY ${traceOrder} LIMIT ${maxSpans + 1}`,
       { ...parameters, ...position },
       { ofEachServer: true },
@@ -119,7 +119,7 @@ export const readTrace = async (
     return rows.sort(inTraceOrder).slice(0, maxSpans + 1);
   };
   const [found, spans] = await (cursor === undefined
-    ? wholeOr(readFacts, await readSpans())
+    ? allSpansOr(readFacts, await readSpans())
     : Promise.all([readFacts(), readSpans()]));
   if (found.length === 0) return undefined;
   const page = spans.slice(0, maxSpans);
@@ -143,7 +143,7 @@ export const readTrace = async (
 };
 
 /** Returns all spans from the first page, unless there are more. */
-const wholeOr = async (
+const allSpansOr = async (
   readFacts: () => Promise<FactRow[]>,
   spans: PageRow[],
 ): Promise<readonly [FactRow[], PageRow[]]> => [

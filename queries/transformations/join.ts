@@ -51,7 +51,7 @@ const placesOuter = (sides: readonly Side[], keys: readonly string[]): Places =>
   keys.map((key) => sides.map(({ rows }) => rows.get(key)?.[0]));
 
 /** Returns a row for each combination of rows with the value. */
-const placesTabular = (sides: readonly Side[], keys: readonly string[], isInner: boolean): Places =>
+const rowsTabular = (sides: readonly Side[], keys: readonly string[], isInner: boolean): Places =>
   keys.flatMap((key) => {
     let found: (number | undefined)[][] = [[]];
     for (const { rows } of sides) {
@@ -65,7 +65,7 @@ const placesTabular = (sides: readonly Side[], keys: readonly string[], isInner:
 const placesOf = (sides: readonly Side[], mode: OptionsOf<'join-by-field'>['mode']): Places => {
   const keys = [...new Set(sides.flatMap(({ rows }) => [...rows.keys()]))];
   if (mode === 'outer') return placesOuter(sides, keys);
-  return placesTabular(sides, keys, mode === 'inner');
+  return rowsTabular(sides, keys, mode === 'inner');
 };
 
 export const joinByField: Transform<'join-by-field'> = (tables, options) => {

@@ -1,7 +1,7 @@
 /** Ad hoc filters: conditions on labels that people add to all queries of a dashboard. */
 import type { Filter } from '../../schemas/dashboards/variables.ts';
 import { invalid } from '../errors.ts';
-import { faultOfPromql } from '../promql/run-promql.ts';
+import { toQueryError } from '../promql/run-promql.ts';
 import { wordsOf } from '../promql/syntax/lexer.ts';
 import { parseExpression } from '../promql/syntax/parse.ts';
 import { quoted } from '../promql/syntax/quotes.ts';
@@ -102,7 +102,7 @@ const filteredPlain = (query: Plain, filters: readonly Filter[]): Plain => {
     if (query.kind === 'slo' || query.kind === 'check') return query;
     if (query.kind === 'promql') return { ...query, expression: filteredPromql(query.expression, filters) };
   } catch (error) {
-    throw faultOfPromql(error);
+    throw toQueryError(error);
   }
   return {
     ...query,

@@ -58,7 +58,7 @@ class Writer {
     if (word.is === 'regex') return this.#regex(piecesOf(this.#template, start, end));
     const isPhrase = word.is === 'phrase';
     const pieces = piecesOf(this.#template, start + (isPhrase ? 1 : 0), end - (isPhrase ? 1 : 0));
-    if (this.#isAnything(pieces, word)) return '*';
+    if (this.#matchesEverything(pieces, word)) return '*';
     const texts = isPhrase ? this.#phrases(pieces) : this.#words(pieces);
     if (texts.length === 1) return texts[0] as string;
     const first = pieces.find((piece) => typeof piece !== 'string') as Reference;
@@ -73,7 +73,7 @@ class Writer {
   }
 
   /** Returns whether a value matches everything. An empty text does not, so that an empty input finds nothing. */
-  #isAnything(pieces: Pieces, { as }: SearchWord): boolean {
+  #matchesEverything(pieces: Pieces, { as }: SearchWord): boolean {
     const [use] = pieces;
     if (pieces.length !== 1 || typeof use !== 'object' || use.format !== undefined) return false;
     const { values, isEvery, isWritten } = this.#value(use);

@@ -9,7 +9,7 @@ import { bounded, type Option, type Options, optionsOf } from './options.ts';
 import { inOrderOfUse, usesOf } from './order.ts';
 import { stepText } from './platform.ts';
 import { type Scope, single, type VariableValue } from './scope.ts';
-import { textsFound, type ValuesRequest } from './texts-found.ts';
+import { queryVariableTexts, type ValuesRequest } from './texts-found.ts';
 
 export interface ResolvedVariable {
   readonly name: string;
@@ -167,7 +167,7 @@ const resolveOne = async (
   if (canSkipQuery(queryVariable, selected, isRequested))
     return listed(queryVariable, { options: [], partial: [] }, selected);
   try {
-    const { texts, partial } = await textsFound(queryVariable, reading, options, scope);
+    const { texts, partial } = await queryVariableTexts(queryVariable, reading, options, scope);
     const found = optionsOf(texts, queryVariable);
     return listed(queryVariable, { ...found, partial: [...partial, ...found.partial] }, selected);
   } catch (error) {

@@ -7,7 +7,7 @@ import { patternOf } from '../patterns.ts';
 import { labelNames, labelValues, type Question } from '../promql/fetch/label-reads.ts';
 import { retentionStartMs } from '../promql/fetch/scope.ts';
 import type { QueryReading } from '../promql/reading.ts';
-import { faultOfPromql } from '../promql/run-promql.ts';
+import { toQueryError } from '../promql/run-promql.ts';
 import { parseSelector } from '../promql/syntax/parse.ts';
 import { quoted } from '../promql/syntax/quotes.ts';
 import { type Range, refuseBeyondRetention } from '../range.ts';
@@ -124,7 +124,7 @@ const matchOf = (match: string | undefined, scope: Scope): string | undefined =>
   match === undefined ? undefined : inPromql(match, scope);
 
 /** Returns the query results of a variable. Throws a `QueryError` if its query is invalid. */
-export const textsFound = async (
+export const queryVariableTexts = async (
   variable: QueryVariable,
   reading: QueryReading,
   request: ValuesRequest,
@@ -133,6 +133,6 @@ export const textsFound = async (
   try {
     return await queryTexts(variable, reading, request, scope);
   } catch (error) {
-    throw faultOfPromql(error);
+    throw toQueryError(error);
   }
 };

@@ -1,5 +1,5 @@
 /** Age of the license keys, plans and limits in memory, and whether requests may still be admitted by them. */
-import { every } from '../../runtime/interval.ts';
+import { runEvery } from '../../runtime/interval.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
@@ -27,7 +27,7 @@ export class Freshness {
 
   constructor(options: FreshnessOptions) {
     this.#options = options;
-    this.#stopReporting = every(reportEveryMs, () => this.report());
+    this.#stopReporting = runEvery(reportEveryMs, () => this.report());
     this.report();
   }
 

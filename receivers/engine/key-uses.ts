@@ -1,5 +1,5 @@
 /** Uses of license keys: collected in memory per request and written a few times a minute. */
-import { every } from '../../runtime/interval.ts';
+import { runEvery } from '../../runtime/interval.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
@@ -118,7 +118,7 @@ export class KeyUses {
     this.#documents = documents;
     this.#clock = clock;
     this.#log = log;
-    this.#stopWriting = every(checkEveryMs, () => void this.writeDue());
+    this.#stopWriting = runEvery(checkEveryMs, () => void this.writeDue());
   }
 
   /** Returns the use of a secret, always the same object. */

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { bind } from '../../runtime/bind.ts';
 import { standardRequests } from '../../runtime/http-requests.ts';
-import { leave } from '../../runtime/shutdown.ts';
+import { drainConnections } from '../../runtime/shutdown.ts';
 import type { Listener, Listens } from './receiver.ts';
 
 /** Sufficient for the largest body at 0.5 MB/s. */
@@ -44,7 +44,7 @@ export const listenHttp = async (
   return {
     setting,
     address: bound,
-    leave: () => leave(server),
+    leave: () => drainConnections(server),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

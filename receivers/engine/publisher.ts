@@ -9,7 +9,7 @@
 
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Message, Producer } from '../../schemas/ports/bus.ts';
-import { sharesOf } from '../../schemas/shares.ts';
+import { distributeByWeight } from '../../schemas/shares.ts';
 import {
   type Encoding,
   encodeHeaders,
@@ -43,7 +43,7 @@ const maxWaitingBytes = 256 * 1024 * 1024;
 const maxPublishes = 4;
 const maxMembers = 1_000;
 /** Size from which a request has its own message: joining would cost a copy without a benefit. */
-const ownMessageBytes = 128 * 1024;
+const separateMessageBytes = 128 * 1024;
 /** One of this many flushes waits for the full delay, to measure how many requests arrive at once. */
 const sampleEvery = 8;
 
@@ -54,7 +54,7 @@ const topicOf = (signal: Signal, format: Format): string =>
 const sharesOfPieces = ({ size, pieces }: Request): readonly number[] =>
   pieces.length === 1
     ? [size]
-    : sharesOf(
+    : distributeByWeight(
         size,
         pieces.map((piece) => piece.size),
       );
@@ -199,7 +199,7 @@ export class Publisher {
     const draft = flush.drafts.get(joinKey);
     if (draft !== undefined) {
       if (
-        piece.bytes.length < ownMessageBytes &&
+        piece.bytes.length < separateMessageBytes &&
         draft.bytes + piece.bytes.length <= maxValueBytes &&
         draft.size + piece.size <= maxMessageDecompressedBytes &&
         // Headers describe the members, and count as well.

@@ -1,7 +1,7 @@
 /**
  * Counts requests in plain fields and adds them to the metrics once a second, so that requests do not pay for labels.
  */
-import { every } from '../../runtime/interval.ts';
+import { runEvery } from '../../runtime/interval.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
@@ -109,7 +109,7 @@ export class ReceiverMetrics {
   constructor(metrics: Metrics) {
     this.#metrics = metrics;
     this.bus = new PublishMetrics(metrics);
-    this.#stopFlushing = every(1_000, () => this.flush());
+    this.#stopFlushing = runEvery(1_000, () => this.flush());
   }
 
   of(receiver: string, signal: Signal): RequestMetrics {

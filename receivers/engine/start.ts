@@ -1,5 +1,5 @@
 /** Runs receivers as a role: starts the keyring first, then the listeners; stops in reverse order. */
-import { answering } from '../../runtime/readiness.ts';
+import { checkStores } from '../../runtime/readiness.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
@@ -161,7 +161,7 @@ export const start = async (
     async ready() {
       if (inFlight.draining) throw new UnavailableError('the receivers are stopping');
       freshness.check();
-      await answering({ 'the bus': () => bus.check() });
+      await checkStores({ 'the bus': () => bus.check() });
     },
     degraded: () => freshness.degraded(),
     leave: () => Promise.all(listeners.map((listener) => listener.leave?.())),

@@ -204,7 +204,7 @@ export class Connection implements StreamOwner, FrameSink {
   #acceptsData(id: number, stream: Stream | undefined): stream is Stream {
     this.#receiving = undefined;
     if (stream === undefined) {
-      this.#streams.mustHaveBeen(id, 'DATA');
+      this.#streams.requireKnownStream(id, 'DATA');
       return false;
     }
     if (!stream.hasEnded) return true;
@@ -232,7 +232,7 @@ export class Connection implements StreamOwner, FrameSink {
     const stream = this.#streams.get(block.stream);
     if (stream === undefined && block.stream > this.#streams.last) return this.#begin(block);
     const { headers, badField } = this.#hpack.decode(block.bytes);
-    if (stream === undefined) this.#streams.mustHaveBeen(block.stream, 'HEADERS');
+    if (stream === undefined) this.#streams.requireKnownStream(block.stream, 'HEADERS');
     else if (stream.hasEnded) stream.reset(errorCode.streamClosed);
     else if (!block.endStream || badField !== undefined || Object.keys(headers).some((name) => name.startsWith(':')))
       stream.reset(errorCode.protocolError);
@@ -278,7 +278,7 @@ export class Connection implements StreamOwner, FrameSink {
 
   #windowUpdate(id: number, payload: Buffer): void {
     if (payload.length !== 4) throw frameSizeError('WINDOW_UPDATE has 4 bytes');
-    if (!this.sendWindow.pay()) this.#free.spend('WINDOW_UPDATE');
+    if (!this.sendWindow.canSendUpdate()) this.#free.spend('WINDOW_UPDATE');
     const increment = payload.readUInt32BE(0) & 0x7fffffff;
     const stream = this.#streams.get(id);
     if (id === 0) {

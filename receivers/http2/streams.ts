@@ -40,7 +40,7 @@ export class Streams {
   }
 
   /** Checks frames of streams that are not open: frames of streams reset here are ignored. */
-  mustHaveBeen(id: number, what: string): void {
+  requireKnownStream(id: number, what: string): void {
     this.mustHaveBegun(id, what);
     if (!this.#reset.has(id)) throw new ConnectionError(errorCode.streamClosed, `${what} for a stream that is closed`);
   }

@@ -22,7 +22,7 @@ export class SendWindow {
   }
 
   /** Returns whether responses permit another WINDOW_UPDATE: a peer that reads much may send many, within reason. */
-  pay(): boolean {
+  canSendUpdate(): boolean {
     if (this.#sent - this.#paidFor < bytesPerUpdate) return false;
     this.#paidFor += bytesPerUpdate;
     return true;

@@ -1,5 +1,5 @@
 /** Lazy access to attributes in wire format: found by key, and decoded on access. */
-import { isRun } from '../is-run.ts';
+import { equalsAt } from '../is-run.ts';
 import { tags, textOf, textOfValue, typeCodeOf, typeCodes } from '../otlp/any-value.ts';
 import type { WireCursor } from '../protobuf/cursor.ts';
 
@@ -105,14 +105,14 @@ const find = (cursor: WireCursor, tag: number, from: number, to: number, name: s
     const value = at + size + 4;
     // Then a different key can be skipped at once.
     if (isCommonForm(bytes, at, end)) {
-      if (size === encodedName.length && isRun(bytes, at + 2, encodedName)) {
+      if (size === encodedName.length && equalsAt(bytes, at + 2, encodedName)) {
         found.start = value;
         found.end = end;
         return true;
       }
     } else {
       split(cursor, end);
-      if (key.end - key.start === encodedName.length && isRun(bytes, key.start, encodedName)) return true;
+      if (key.end - key.start === encodedName.length && equalsAt(bytes, key.start, encodedName)) return true;
     }
     cursor.at = end;
   }
@@ -176,7 +176,7 @@ const nameAt = (bytes: Uint8Array, start: number, end: number): string => {
   const middle = bytes[start + (length >> 1)] as number;
   const slot = (length * 37 + (bytes[start] as number) * 7 + middle * 101 + (bytes[end - 1] as number) * 11) & 1_023;
   const known = names[slot];
-  if (known !== undefined && known.bytes.length === length && isRun(bytes, start, known.bytes)) return known.text;
+  if (known !== undefined && known.bytes.length === length && equalsAt(bytes, start, known.bytes)) return known.text;
   const text = textOf(bytes, start, end);
   names[slot] = { bytes: Uint8Array.prototype.slice.call(bytes, start, end), text };
   return text;
@@ -260,7 +260,7 @@ export const attributeList = (cursor: WireCursor, tag: number, from: number, to:
 };
 
 /** Visitor of attributes in wire format. Each method returns whether to continue. */
-export interface Glance {
+export interface AttributeVisitor {
   /** Visits a name in UTF-8, which its value follows. */
   name(bytes: Uint8Array, from: number, to: number): boolean;
   /** Visits a text in UTF-8. */
@@ -284,11 +284,11 @@ export const plainTextAt = (cursor: WireCursor, start: number, end: number): num
 };
 
 /** Visits a value. A value that is neither a text nor a scalar ends the visit. */
-export const glanceAtValue = (
+export const visitValue = (
   cursor: WireCursor,
   start: number,
   end: number,
-  glance: Omit<Glance, 'name'>,
+  glance: Omit<AttributeVisitor, 'name'>,
 ): boolean => {
   if (start < end && cursor.bytes[start] === tags.string) {
     const text = plainTextAt(cursor, start, end);
@@ -301,9 +301,9 @@ export const glanceAtValue = (
 };
 
 /** Visits the attribute between the cursor's position and `end`. */
-export const glanceAtAttribute = (cursor: WireCursor, end: number, glance: Glance): boolean => {
+export const visitAttribute = (cursor: WireCursor, end: number, glance: AttributeVisitor): boolean => {
   split(cursor, end);
   const { start } = found;
   if (!glance.name(cursor.bytes, key.start, key.end)) return false;
-  return glanceAtValue(cursor, start < 0 ? end : start, found.end, glance);
+  return visitValue(cursor, start < 0 ? end : start, found.end, glance);
 };

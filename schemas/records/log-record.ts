@@ -1,7 +1,7 @@
 import type { ByteTexts } from '../byte-texts.ts';
 import { textOfValue, typeCodeOf } from '../otlp/any-value.ts';
 import type { WireCursor } from '../protobuf/cursor.ts';
-import { type AttributeType, type Glance, glanceAtAttribute, glanceAtValue, plainTextAt } from './attributes.ts';
+import { type AttributeType, type AttributeVisitor, visitAttribute, visitValue, plainTextAt } from './attributes.ts';
 import { LogRows, logRow, logRowWidth } from './log-row.ts';
 import type { Origin, Resource, Scope } from './origin.ts';
 import { receivedNs, TracedRecord, timeMsOf, timeNsOf } from './record.ts';
@@ -118,7 +118,7 @@ export class LogRecord extends TracedRecord {
   }
 
   /** Visits the attributes and then the body without decoding them. Returns `false` if the visit ended early. */
-  glance(glance: Glance & { readonly body: Omit<Glance, 'name'> }): boolean {
+  visit(visit: AttributeVisitor & { readonly body: Omit<AttributeVisitor, 'name'> }): boolean {
     const cursor = this.begun();
     const end = this.recordEnd;
     let bodyStart = end;
@@ -127,7 +127,7 @@ export class LogRecord extends TracedRecord {
       const tag = cursor.varint();
       if (tag === 0x32) {
         const stop = cursor.end(end);
-        if (!glanceAtAttribute(cursor, stop, glance)) return false;
+        if (!visitAttribute(cursor, stop, visit)) return false;
         cursor.at = stop;
       } else if (tag === 0x2a) {
         bodyEnd = cursor.end(end);
@@ -135,7 +135,7 @@ export class LogRecord extends TracedRecord {
         cursor.at = bodyEnd;
       } else cursor.skip(tag, end);
     }
-    return glanceAtValue(cursor, bodyStart, bodyEnd, glance.body);
+    return visitValue(cursor, bodyStart, bodyEnd, visit.body);
   }
 
   /** The record's time, or else its observed time, or else its reception time, in epoch nanoseconds. */

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { defineCollection } from '../ports/documents.ts';
-import type { Inability } from '../synthetic-work.ts';
+import type { UnsupportedType } from '../synthetic-work.ts';
 
 /** Fields of a location that callers write. */
 export const LocationFields = z.strictObject({
@@ -37,7 +37,7 @@ export interface SyntheticProbeContact {
   readonly probe: string;
   readonly lastSeenAt: string;
   /** Check types that the probe cannot run. */
-  readonly unsupportedTypes?: readonly Inability[];
+  readonly unsupportedTypes?: readonly UnsupportedType[];
   /** How far the probe's clock is ahead of the platform's, in milliseconds. */
   readonly clockAheadMs?: number;
 }

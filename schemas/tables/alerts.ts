@@ -1,4 +1,4 @@
-import { byDayReceived, landed, ordinal, tenancy } from './parts.ts';
+import { byDayReceived, landedPosition, ordinal, tenancy } from './parts.ts';
 import { defineTable } from './table.ts';
 
 const milliseconds = "DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))";
@@ -30,7 +30,7 @@ export const alertTransitionsTable = defineTable({
     reason: 'String CODEC(ZSTD(1))',
     is_test: 'Bool',
     ...ordinal,
-    ...landed,
+    ...landedPosition,
   },
   partitionBy: byDayReceived,
   orderBy: ['tenant_id', 'rule_id', 'time', 'alert_id'],
@@ -58,7 +58,7 @@ export const alertEvaluationsTable = defineTable({
     groups: 'UInt32',
     firing: 'UInt32',
     ...ordinal,
-    ...landed,
+    ...landedPosition,
   },
   partitionBy: byDayReceived,
   orderBy: ['tenant_id', 'rule_id', 'time', 'alert_id'],

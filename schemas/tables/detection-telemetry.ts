@@ -1,4 +1,4 @@
-import { byDayReceived, landed, tenancy } from './parts.ts';
+import { byDayReceived, landedPosition, tenancy } from './parts.ts';
 import { defineTable } from './table.ts';
 
 /** Log sources and fields by day, as each partition first received them: reads merge the rows of one log source. */
@@ -8,7 +8,7 @@ export const detectionTelemetryTable = defineTable({
   retention: 'longest',
   columns: {
     ...tenancy,
-    ...landed,
+    ...landedPosition,
     day: "DateTime('UTC')",
     products: 'Array(LowCardinality(String))',
     services: 'Array(LowCardinality(String))',

@@ -1,4 +1,4 @@
-import { byDayReceived, landed } from './parts.ts';
+import { byDayReceived, landedPosition } from './parts.ts';
 import { defineTable } from './table.ts';
 
 /**
@@ -15,7 +15,7 @@ export const serviceEdgesTable = defineTable({
     project_id: 'LowCardinality(String)',
     /** Project of the server, or of the client if there is no server span. */
     server_project_id: 'LowCardinality(String)',
-    ...landed,
+    ...landedPosition,
     /** Minute in which the calls began. */
     minute: "DateTime('UTC')",
     connection: 'LowCardinality(String)',

@@ -48,7 +48,7 @@ export const entitiesTable = defineTable({
   name: 'entities',
   summary: 'Services, hosts, pods, containers and other entities in resources, with first and last time',
   retention: 'longest',
-  liesBy: 'tenant',
+  shardedBy: 'tenant',
   identity: 'id',
   engine: 'AggregatingMergeTree',
   columns: {

@@ -1,4 +1,4 @@
-import { byDayReceived, identityDecides, landed, manyInserts, nanoseconds, ordinal, tenancy } from './parts.ts';
+import { byDayReceived, identityDecides, landedPosition, manyInserts, nanoseconds, ordinal, tenancy } from './parts.ts';
 import { defineTable, type MaterializedView } from './table.ts';
 
 const inOrder = ['tenant_id', 'toStartOfHour(timestamp)', 'fingerprint'] as const;
@@ -31,7 +31,7 @@ export const errorOccurrencesTable = defineTable({
     /** ID of the log record; empty for a span. */
     record_id: 'String CODEC(ZSTD(1))',
     ...ordinal,
-    ...landed,
+    ...landedPosition,
   },
   partitionBy: byDayReceived,
   primaryKey: inOrder,

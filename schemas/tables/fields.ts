@@ -16,7 +16,7 @@ export const fieldsTable = defineTable({
   name: 'fields',
   summary: 'Log records and spans by hour, and by their fields and attributes',
   retention: 'longest',
-  liesBy: 'tenant',
+  shardedBy: 'tenant',
   columns: {
     ...tenancy,
     /** Topic of the records: `otlp.logs` or `otlp.traces`. */

@@ -1,4 +1,4 @@
-import { byDayReceived, landed, tenancy } from './parts.ts';
+import { byDayReceived, landedPosition, tenancy } from './parts.ts';
 import { defineTable } from './table.ts';
 
 /** One row per change. Reprocessed records may duplicate an ID: reads must deduplicate. */
@@ -8,7 +8,7 @@ export const fileChangesTable = defineTable({
   retention: 'longest',
   columns: {
     ...tenancy,
-    ...landed,
+    ...landedPosition,
     id: 'String',
     record_id: 'String',
     time: "DateTime64(3, 'UTC')",
@@ -38,7 +38,7 @@ export const packageChangesTable = defineTable({
   retention: 'longest',
   columns: {
     ...tenancy,
-    ...landed,
+    ...landedPosition,
     id: 'String',
     record_id: 'String',
     time: "DateTime64(3, 'UTC')",

@@ -9,7 +9,7 @@ export const landingsTable = defineTable({
   name: 'landings',
   summary: 'Latest reception time of landed data, by tenant and table',
   retention: 'never',
-  liesBy: 'tenant',
+  shardedBy: 'tenant',
   engine: 'AggregatingMergeTree',
   columns: {
     tenant_id: 'LowCardinality(String)',

@@ -1,4 +1,4 @@
-import { byDayReceived, identityDecides, landed, tenancy } from './parts.ts';
+import { byDayReceived, identityDecides, landedPosition, tenancy } from './parts.ts';
 import { defineTable } from './table.ts';
 
 /**
@@ -46,7 +46,7 @@ export const logPatternCountsTable = defineTable({
     pattern_id: 'LowCardinality(String)',
     severity: 'LowCardinality(String)',
     count: 'UInt64 CODEC(T64, ZSTD(1))',
-    ...landed,
+    ...landedPosition,
   },
   partitionBy: byDayReceived,
   primaryKey: ['tenant_id', 'toStartOfHour(minute)', 'service', 'pattern_id'],

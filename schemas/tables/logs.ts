@@ -1,5 +1,5 @@
 import { attributes, byDayReceived, manyInserts, nanoseconds, ordinal, origin, scope, tenancy } from './parts.ts';
-import { attributeIndex, bodyIndex, madeByInserts, resourceIndex, timeIndex, traceIndexes } from './search.ts';
+import { attributeIndex, bodyIndex, indexesBuiltByInserts, resourceIndex, timeIndex, traceIndexes } from './search.ts';
 import { defineTable } from './table.ts';
 
 /**
@@ -13,7 +13,7 @@ export const logsTable = defineTable({
   name: 'logs',
   summary: 'Log records',
   retention: 'logs',
-  liesBy: 'tenant',
+  shardedBy: 'tenant',
   columns: {
     ...tenancy,
     ...origin,
@@ -40,5 +40,5 @@ export const logsTable = defineTable({
   primaryKey: inOrder,
   orderBy: inOrder,
   indexes: { ...bodyIndex, ...attributeIndex, ...traceIndexes, ...resourceIndex, ...timeIndex },
-  settings: { ...manyInserts, exclude_materialize_skip_indexes_on_merge: madeByInserts.join(', ') },
+  settings: { ...manyInserts, exclude_materialize_skip_indexes_on_merge: indexesBuiltByInserts.join(', ') },
 });

@@ -2,7 +2,7 @@ import {
   attributes,
   byDayReceived,
   identityDecides,
-  landed,
+  landedPosition,
   manyInserts,
   nanoseconds,
   origin,
@@ -32,7 +32,7 @@ export const seriesTable = defineTable({
   name: 'series',
   summary: 'Time series, with labels, first and last time',
   retention: 'metrics',
-  liesBy: 'tenant',
+  shardedBy: 'tenant',
   identity: 'series_id',
   engine: 'AggregatingMergeTree',
   columns: {
@@ -75,7 +75,7 @@ export const metricMetadataTable = defineTable({
   name: 'metric_metadata',
   summary: 'Type, unit and description of metrics, with the time of the last reception',
   retention: 'metrics',
-  liesBy: 'tenant',
+  shardedBy: 'tenant',
   ageColumn: 'last_seen',
   engine: 'AggregatingMergeTree',
   columns: {
@@ -117,7 +117,7 @@ export const samplesTable = defineTable({
   name: 'samples',
   summary: 'Number data points and remote-write samples',
   retention: 'metrics',
-  liesBy: 'tenant',
+  shardedBy: 'tenant',
   columns: {
     ...pointColumns,
     value: 'Float64 CODEC(Gorilla, ZSTD(1))',
@@ -134,7 +134,7 @@ export const histogramsTable = defineTable({
   name: 'histograms',
   summary: 'Histogram data points, explicit and exponential',
   retention: 'metrics',
-  liesBy: 'tenant',
+  shardedBy: 'tenant',
   columns: {
     ...pointColumns,
     count: 'UInt64',
@@ -176,7 +176,7 @@ export const summariesTable = defineTable({
   name: 'summaries',
   summary: 'Summary data points',
   retention: 'metrics',
-  liesBy: 'tenant',
+  shardedBy: 'tenant',
   columns: {
     ...pointColumns,
     count: 'UInt64',
@@ -193,7 +193,7 @@ export const exemplarsTable = defineTable({
   name: 'exemplars',
   summary: 'Exemplars of data points',
   retention: 'metrics',
-  liesBy: 'tenant',
+  shardedBy: 'tenant',
   columns: {
     ...tenancy,
     ...origin,
@@ -218,9 +218,9 @@ export const emittedMetricsTable = defineTable({
   name: 'emitted_metrics',
   summary: 'Messages of recorded series that landed',
   retention: 'metrics',
-  liesBy: 'tenant',
+  shardedBy: 'tenant',
   engine: 'ReplacingMergeTree',
-  columns: { tenant_id: tenancy.tenant_id, ...landed },
+  columns: { tenant_id: tenancy.tenant_id, ...landedPosition },
   partitionBy: byDayReceived,
   orderBy: ['topic', 'partition', 'offset', 'tenant_id'],
 });

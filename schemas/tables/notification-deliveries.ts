@@ -1,4 +1,4 @@
-import { byDayReceived, landed } from './parts.ts';
+import { byDayReceived, landedPosition } from './parts.ts';
 import { defineTable } from './table.ts';
 
 const inOrder = ['tenant_id', 'channel_id', 'toStartOfHour(queued_at)'] as const;
@@ -31,7 +31,7 @@ export const notificationDeliveriesTable = defineTable({
     status_code: 'UInt16',
     answer: 'String CODEC(ZSTD(1))',
     latency_ms: 'UInt32',
-    ...landed,
+    ...landedPosition,
   },
   partitionBy: byDayReceived,
   primaryKey: inOrder,

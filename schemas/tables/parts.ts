@@ -19,7 +19,7 @@ export const origin = {
  * Position of a value of a derived topic; several topics may land in one table. Also the emitter's message of the row,
  * so that a message that is on the bus twice lands once. The emitter is empty for values without a processor.
  */
-export const landed = {
+export const landedPosition = {
   topic: 'LowCardinality(String)',
   ...origin,
   emitter: 'LowCardinality(String)',

@@ -1,15 +1,15 @@
 import { defineTable } from './table.ts';
 
 /** How long readers cache a server's placements. */
-export const placementsBelievedMs = 1_000;
+export const placementsCacheMs = 1_000;
 /** Delay after the update of all servers until all readers know the placements. */
-export const placementsKnownMs = placementsBelievedMs + 200;
+export const placementsPropagationMs = placementsCacheMs + 200;
 
 /** Shard number in a row with a number of shards: the server was none of them. */
-export const noShard = 65_535;
+export const notAShard = 65_535;
 
 /** Table name in a row for a shard without rows. */
-export const emptied = '-';
+export const emptyShardMarker = '-';
 
 /**
  * Shards of a cluster that may contain rows. Each server stores all placements itself, before anything lands according

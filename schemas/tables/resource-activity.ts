@@ -13,7 +13,7 @@ export const resourceActivityTable = defineTable({
   name: 'resource_activity',
   summary: 'Log records, spans, requests, errors and durations by minute and resource',
   retention: 'longest',
-  liesBy: 'tenant',
+  shardedBy: 'tenant',
   ageColumn: 'day',
   engine: 'AggregatingMergeTree',
   columns: {

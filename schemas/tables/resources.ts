@@ -9,7 +9,7 @@ export const resourcesTable = defineTable({
   name: 'resources',
   summary: 'Resources, with first and last time',
   retention: 'longest',
-  liesBy: 'tenant',
+  shardedBy: 'tenant',
   identity: 'resource_id',
   engine: 'AggregatingMergeTree',
   columns: {

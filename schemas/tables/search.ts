@@ -54,12 +54,12 @@ export const resourceIndex = { resource_range: 'resource_id TYPE minmax GRANULAR
  * anyway. Until the first merge, reads scan the attributes of the unmerged rows: one column of at most a million and a
  * half rows.
  */
-export const madeByMerges: readonly string[] = ['body_words', 'attribute_pairs'] satisfies (
+export const indexesBuiltByMerges: readonly string[] = ['body_words', 'attribute_pairs'] satisfies (
   | keyof typeof bodyIndex
   | keyof typeof attributeIndex
 )[];
 /** Indexes that merges do not build. */
-export const madeByInserts: readonly string[] = ['fresh_words'] satisfies (keyof typeof bodyIndex)[];
+export const indexesBuiltByInserts: readonly string[] = ['fresh_words'] satisfies (keyof typeof bodyIndex)[];
 
 /** Returns the text in lower case, like the engine's `lower`: ASCII letters only. */
 export const lowered = (text: string): string => text.replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());

@@ -19,7 +19,7 @@ export const shardOfPlace = (place: number, shards: number): number => place % s
 const byName = new Map(allTables.map((table) => [table.name, table]));
 
 /** Returns whether a table stores a tenant's rows at the tenant's place. */
-export const isShardedByTenant = (table: string): boolean => byName.get(table)?.liesBy === 'tenant';
+export const isShardedByTenant = (table: string): boolean => byName.get(table)?.shardedBy === 'tenant';
 
 /**
  * Returns whether later rows replace earlier rows with the same key, as states do. Then all rows of a key must stay on
@@ -27,19 +27,19 @@ export const isShardedByTenant = (table: string): boolean => byName.get(table)?.
  * their key are only ever repeated.
  */
 export const isReplacedByKey = (table: string): boolean => {
-  const { liesBy: shardingKey, orderBy = [], ...declared } = byName.get(table) ?? {};
+  const { shardedBy: shardingKey, orderBy = [], ...declared } = byName.get(table) ?? {};
   return shardingKey === undefined && isMerging(declared) && !orderBy.includes('offset');
 };
 
 /** Returns the tables into which sinks insert the data of a table: itself, and those from which views fill it. */
-export const filledFrom = (table: string): readonly string[] => [
+export const sourceTablesOf = (table: string): readonly string[] => [
   table,
-  ...allViews.filter(({ to }) => to === table).flatMap(({ from }) => filledFrom(from)),
+  ...allViews.filter(({ to }) => to === table).flatMap(({ from }) => sourceTablesOf(from)),
 ];
 
 const columnNames = new Set(allTables.flatMap(({ columns }) => Object.keys(columns)));
 /**
  * Returns whether a table name is also a column name. For other names, each occurrence of the word may be the table.
  */
-export const isColumnToo = (name: string): boolean => columnNames.has(name);
+export const isColumnName = (name: string): boolean => columnNames.has(name);
 export const isTable = (name: string): boolean => byName.has(name);

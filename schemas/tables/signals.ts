@@ -1,4 +1,4 @@
-import { byDayReceived, landed, tenancy } from './parts.ts';
+import { byDayReceived, landedPosition, tenancy } from './parts.ts';
 import { defineTable } from './table.ts';
 
 /**
@@ -11,7 +11,7 @@ export const signalsTable = defineTable({
   retention: 'longest',
   columns: {
     ...tenancy,
-    ...landed,
+    ...landedPosition,
     id: 'String',
     kind: 'LowCardinality(String)',
     time: "DateTime64(3, 'UTC')",

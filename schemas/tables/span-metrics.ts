@@ -10,7 +10,7 @@ export const spanMetricsTable = defineTable({
   name: 'span_metrics',
   summary: 'Requests, errors and durations by minute, service and endpoint',
   retention: 'traces',
-  liesBy: 'tenant',
+  shardedBy: 'tenant',
   ageColumn: 'day',
   engine: 'AggregatingMergeTree',
   columns: {

@@ -10,7 +10,7 @@ export const spansTable = defineTable({
   name: 'spans',
   summary: 'Spans with events and links',
   retention: 'traces',
-  liesBy: 'tenant',
+  shardedBy: 'tenant',
   columns: {
     ...tenancy,
     ...origin,

@@ -22,7 +22,7 @@ export interface Table {
    * and reads query only that shard. Rows of derived topics are distributed by other keys, so that rows that merge are
    * on one shard.
    */
-  readonly liesBy?: 'tenant';
+  readonly shardedBy?: 'tenant';
   /** Column → ClickHouse type, followed by codecs and defaults. Insert blocks contain columns in this order. */
   readonly columns: Readonly<Record<string, string>>;
   /** Default `MergeTree`. */

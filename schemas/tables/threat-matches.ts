@@ -1,4 +1,4 @@
-import { byDayReceived, landed, tenancy } from './parts.ts';
+import { byDayReceived, landedPosition, tenancy } from './parts.ts';
 import { defineTable } from './table.ts';
 
 /** An ID may have several rows: the one with the largest count is the latest. Reads use that row. */
@@ -8,7 +8,7 @@ export const threatMatchesTable = defineTable({
   retention: 'longest',
   columns: {
     ...tenancy,
-    ...landed,
+    ...landedPosition,
     id: 'String',
     type: 'LowCardinality(String)',
     value: 'String CODEC(ZSTD(1))',

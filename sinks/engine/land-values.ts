@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { emittedPosition } from '../../schemas/records/emitted.ts';
 import { topicValue, type ValueTopic } from '../../schemas/records/values.ts';
-import { landed } from '../../schemas/tables/parts.ts';
+import { landedPosition } from '../../schemas/tables/parts.ts';
 import type { RowOf } from '../../schemas/tables/row.ts';
 import type { Table } from '../../schemas/tables/table.ts';
 import { ValueRows } from '../native/value-rows.ts';
@@ -10,7 +10,7 @@ import { Extremes, type ExtremesOptions } from './extremes.ts';
 import { defineSink, type Sink } from './sink.ts';
 
 /** Columns with the position of a row's message */
-type Origin = keyof typeof landed;
+type Origin = keyof typeof landedPosition;
 /** Columns that are filled in for all tables that have them; `ordinal` counts the rows of a message. */
 type FilledIn = Origin | 'ordinal';
 
@@ -67,7 +67,7 @@ export const landValues = <
     summary: `Lands ${topic.name}: ${table.summary}.`,
     ...definition,
     inputs: [topic],
-    ...('emitter' in table.columns && { positions: table }),
+    ...('emitter' in table.columns && { positionsTable: table }),
     scanner: async () =>
       valueScanner(topic, [
         { table, row: row as (value: unknown) => object },
@@ -83,7 +83,7 @@ interface Landed {
 
 /** Filled-in columns of one message */
 type FilledInRow = Record<Exclude<FilledIn, 'ordinal'>, string | number> & { ordinal: number };
-const filledIn: readonly FilledIn[] = [...(Object.keys(landed) as Origin[]), 'ordinal'];
+const filledIn: readonly FilledIn[] = [...(Object.keys(landedPosition) as Origin[]), 'ordinal'];
 
 /** Writes rows of a table */
 interface Target {

@@ -10,7 +10,7 @@ import { type LandedRows, landedRows, landedUsage, spansDays } from './landed.ts
 import type { Scanned, ScanPool } from './scan-pool.ts';
 
 /** A message that cannot land, and the reason */
-export interface Poison {
+export interface UnlandableMessage {
   readonly record: BusRecord;
   readonly reason: string;
   readonly message: string;
@@ -40,7 +40,7 @@ export class Landing {
   readonly #options: LandingOptions;
   readonly #batch: Batch;
   readonly #landed = new Map<string, LandedRows>();
-  readonly #poison: Poison[] = [];
+  readonly #poison: UnlandableMessage[] = [];
 
   constructor(batch: Batch, options: LandingOptions) {
     this.#batch = batch;
@@ -48,7 +48,7 @@ export class Landing {
   }
 
   /** Resolves with the messages that could not land, after all others have landed. */
-  async land(records: readonly BusRecord[]): Promise<readonly Poison[]> {
+  async land(records: readonly BusRecord[]): Promise<readonly UnlandableMessage[]> {
     if (isRange(records)) await this.#range(records, this.#batch, new Set());
     return this.#poison;
   }

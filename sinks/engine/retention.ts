@@ -74,14 +74,14 @@ WHERE database = currentDatabase() AND table = {table:String} AND active AND par
 /**
  * A row may be an earlier observation of an object that was observed again: only IDs without a later row are deleted.
  */
-const unseenSince = (table: string, id: string, day: string, tenants: string): string =>
+const isLastObservation = (table: string, id: string, day: string, tenants: string): string =>
   `${tenants} AND last_seen < ${quote(`${day} 00:00:00`)}
 AND (tenant_id, ${id}) NOT IN (SELECT tenant_id, ${id} FROM ${table} WHERE ${tenants} AND last_seen >= ${quote(`${day} 00:00:00`)})`;
 
 const tooOld = (table: Table, day: string, tenants: string): string =>
   table.identity === undefined
     ? `${tenants} AND ${ageColumnOf(table)} < ${quote(day)}`
-    : unseenSince(table.name, table.identity, day, tenants);
+    : isLastObservation(table.name, table.identity, day, tenants);
 
 /**
  * Deletes data beyond the retention: complete days if no tenant retains them, otherwise rows of individual tenants.

@@ -8,7 +8,7 @@ import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import { newestReceived } from '../../schemas/telemetry-message.ts';
 import { Duplicates } from './duplicates.ts';
-import { Landing, type Poison } from './landing.ts';
+import { Landing, type UnlandableMessage } from './landing.ts';
 import type { ScanPool } from './scan-pool.ts';
 import type { Sink } from './sink.ts';
 
@@ -40,7 +40,7 @@ export const batchHandler = (sink: Sink, runtime: SinkRuntime): ((batch: Batch) 
   const { metrics, log, clock } = runtime;
   const group = consumerGroup('sinks', sink.name);
   const fuse = new Fuse(group);
-  const duplicates = sink.positions && new Duplicates(sink.positions, runtime.columns);
+  const duplicates = sink.positionsTable && new Duplicates(sink.positionsTable, runtime.columns);
   const progress = new Map<string, Progress>();
 
   return async (batch) => {
@@ -105,7 +105,7 @@ const landBatch = async (
   if (poison.length > 0) await dispose(sink, batch, poison, producer, runtime.log);
 };
 
-const withoutPoison = (records: readonly BusRecord[], poison: readonly Poison[]): readonly BusRecord[] => {
+const withoutPoison = (records: readonly BusRecord[], poison: readonly UnlandableMessage[]): readonly BusRecord[] => {
   const left = new Set(poison.map(({ record }) => record));
   return records.filter((record) => !left.has(record));
 };
@@ -113,7 +113,7 @@ const withoutPoison = (records: readonly BusRecord[], poison: readonly Poison[])
 const dispose = async (
   sink: Sink,
   { topic, partition }: Batch,
-  poison: readonly Poison[],
+  poison: readonly UnlandableMessage[],
   producer: Producer,
   log: Log,
 ): Promise<void> => {

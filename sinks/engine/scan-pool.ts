@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { Memory, movable } from '../../runtime/memory.ts';
+import { Memory, transferableBuffers } from '../../runtime/memory.ts';
 import { packedRecords } from '../../runtime/packed-records.ts';
 import { type PoolThread, WorkerPool } from '../../runtime/worker-pool.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
@@ -47,7 +47,7 @@ export class ScanPool {
     const thread = this.#pool.threadOf(topic, partition);
     const { records, copies } = packedRecords(batch, this.#memory, true);
     const request = (id: number): ScanRequest => ({ kind: 'scan', id, sink, partition, records });
-    const reply = await thread.request(request, movable(copies)).finally(() => {
+    const reply = await thread.request(request, transferableBuffers(copies)).finally(() => {
       for (const piece of copies) this.#memory.give(piece);
     });
     if (reply.failure !== undefined) throw new Error(`the scanner of sink ${sink} failed: ${reply.failure}`);
@@ -62,5 +62,5 @@ export class ScanPool {
 const settle = (thread: PoolThread<ScanReply>, sink: string, { id, blocks }: ScanReply, landed: boolean): void => {
   const memory = blocks.map(({ bytes }) => bytes.buffer);
   const message: ScanSettled = { kind: 'settled', id, sink, landed, memory };
-  thread.post(message, movable(memory));
+  thread.post(message, transferableBuffers(memory));
 };

@@ -1,7 +1,7 @@
 /** Worker thread that converts messages to Native blocks. It never loads a driver or the engine. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { collectWhenIdle } from '../../runtime/idle-memory.ts';
-import { Memory, movable } from '../../runtime/memory.ts';
+import { Memory, transferableBuffers } from '../../runtime/memory.ts';
 import { unpackedRecords } from '../../runtime/packed-records.ts';
 import type { Scanner } from '../scan/scanner.ts';
 import { scanBatch } from './batch-scan.ts';
@@ -53,5 +53,5 @@ port.on('message', async (message: ScanRequest | ScanSettled) => {
     return;
   }
   const reply = await scanned(message);
-  port.postMessage(reply, movable(reply.blocks.map(({ bytes }) => bytes.buffer)));
+  port.postMessage(reply, transferableBuffers(reply.blocks.map(({ bytes }) => bytes.buffer)));
 });

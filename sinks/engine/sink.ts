@@ -17,7 +17,7 @@ export interface Sink {
    * Table with the positions of messages of derived topics (`landed` in `schemas/tables/parts.ts`). Without it,
    * duplicates of these messages on the bus land as well.
    */
-  readonly positions?: Table;
+  readonly positionsTable?: Table;
   /** For telemetry: the table whose reception time is recorded (`Columns.recordWatermark`) after a range has landed. */
   readonly watermarkTable?: Table;
   /**
@@ -39,7 +39,7 @@ export const defineSink = ({
   unprocessable = 'dead-letter',
   ...definition
 }: Pick<Sink, 'name' | 'summary' | 'scanner'> &
-  Partial<Pick<Sink, 'unprocessable' | 'positions' | 'watermarkTable'>> & {
+  Partial<Pick<Sink, 'unprocessable' | 'positionsTable' | 'watermarkTable'>> & {
     readonly inputs: readonly (Topic | SinkInput)[];
   }): Sink => ({
   ...definition,

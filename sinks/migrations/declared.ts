@@ -39,7 +39,7 @@ const shapesOf = async (columns: ServerColumns): Promise<ReadonlyMap<string, Sha
 };
 
 /** Returns whether a table without a written migration exists already. A new one has its current declaration. */
-export const isThere = async (columns: ServerColumns, table: string): Promise<boolean> =>
+export const tableExists = async (columns: ServerColumns, table: string): Promise<boolean> =>
   (await shapesOf(columns)).has(table);
 
 /** Returns newly declared columns. Throws if anything else differs. */

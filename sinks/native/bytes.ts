@@ -1,4 +1,4 @@
-import { copyRun } from '../../runtime/memory.ts';
+import { copyRange } from '../../runtime/memory.ts';
 
 /** Above this size, one native copy is cheaper than a loop over words. */
 const longCopy = 512;
@@ -21,7 +21,7 @@ const viewOf = (bytes: Uint8Array): DataView => {
 export const copyBytes = (bytes: Uint8Array, start: number, end: number, target: DataView, at: number): void => {
   const count = end - start;
   if (count > longCopy) {
-    copyRun(bytes, start, end, new Uint8Array(target.buffer, target.byteOffset), at);
+    copyRange(bytes, start, end, new Uint8Array(target.buffer, target.byteOffset), at);
     return;
   }
   const source = viewOf(bytes);

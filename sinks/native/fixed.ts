@@ -1,6 +1,6 @@
-import { copyRun } from '../../runtime/memory.ts';
+import { copyRange } from '../../runtime/memory.ts';
 import { copyBytes } from './bytes.ts';
-import { grown, PlainColumn } from './column.ts';
+import { grownCapacity, PlainColumn } from './column.ts';
 
 type Elements = Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
 
@@ -43,7 +43,7 @@ abstract class FixedColumn<Array extends Elements> extends PlainColumn {
 
   write(target: Uint8Array, at: number): number {
     const size = this.size();
-    copyRun(new Uint8Array(this.elements.buffer), 0, size, target, at);
+    copyRange(new Uint8Array(this.elements.buffer), 0, size, target, at);
     return at + size;
   }
 
@@ -51,7 +51,7 @@ abstract class FixedColumn<Array extends Elements> extends PlainColumn {
     const needed = this.length + more;
     if (needed <= this.elements.length) return;
     const larger = new (this.elements.constructor as new (length: number) => Array)(
-      grown(this.elements.length, needed),
+      grownCapacity(this.elements.length, needed),
     );
     larger.set(this.elements);
     this.elements = larger;
@@ -133,7 +133,7 @@ export class WordsColumn extends FixedColumn<Uint32Array<ArrayBuffer>> {
   /** Appends little-endian values in wire format. `end - start` must be a multiple of eight. */
   copy(source: Uint8Array, start: number, end: number): void {
     this.reserve((end - start) / 4);
-    copyRun(source, start, end, new Uint8Array(this.elements.buffer), this.length * 4);
+    copyRange(source, start, end, new Uint8Array(this.elements.buffer), this.length * 4);
     this.length += (end - start) / 4;
   }
 }

@@ -1,6 +1,6 @@
-import { copyRun } from '../../runtime/memory.ts';
+import { copyRange } from '../../runtime/memory.ts';
 import { copyBytes } from './bytes.ts';
-import { type Column, grown, PlainColumn } from './column.ts';
+import { type Column, grownCapacity, PlainColumn } from './column.ts';
 import { maxDecimalLength, writeDecimal } from './decimals.ts';
 
 /** Returns the size of a varint in bytes. */
@@ -95,7 +95,7 @@ export class StringColumn extends PlainColumn {
   }
 
   write(target: Uint8Array, at: number): number {
-    copyRun(this.bytes, 0, this.length, target, at);
+    copyRange(this.bytes, 0, this.length, target, at);
     return at + this.length;
   }
 
@@ -116,7 +116,7 @@ export class StringColumn extends PlainColumn {
   #reserve(more: number): void {
     const needed = this.length + more;
     if (needed <= this.bytes.length) return;
-    const larger = new Uint8Array(grown(this.bytes.length, needed));
+    const larger = new Uint8Array(grownCapacity(this.bytes.length, needed));
     larger.set(this.bytes.subarray(0, this.length));
     this.bytes = larger;
     this.#view = new DataView(larger.buffer);
@@ -290,7 +290,7 @@ export class DictionaryColumn implements Column {
         target[position++] = index >>> 8;
       }
     } else {
-      copyRun(new Uint8Array(indexes.buffer), 0, rows * 4, target, at);
+      copyRange(new Uint8Array(indexes.buffer), 0, rows * 4, target, at);
     }
     return at + rows * width;
   }
@@ -358,7 +358,7 @@ export class DictionaryColumn implements Column {
   #reserveRows(more: number): void {
     const needed = this.rows + more;
     if (needed <= this.#indexes.length) return;
-    const larger = new Uint32Array(grown(this.#indexes.length, needed));
+    const larger = new Uint32Array(grownCapacity(this.#indexes.length, needed));
     larger.set(this.#indexes);
     this.#indexes = larger;
   }

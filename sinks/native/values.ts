@@ -1,6 +1,6 @@
 /** Column writers for JSON values, by column type. For low-volume data: each row is an object. */
 import { PermanentError } from '../../schemas/errors.ts';
-import { upTo } from '../../schemas/text.ts';
+import { textBefore } from '../../schemas/text.ts';
 import type { Column } from './column.ts';
 import { NumberColumn, WordsColumn } from './fixed.ts';
 import { ArrayColumn, EntryColumn, NullableColumn } from './nested.ts';
@@ -193,8 +193,8 @@ const makers: Readonly<Record<string, (type: string, first: string, second: stri
 
 /** Returns a writer for a column of this type, ignoring the codec. Throws for an unsupported type. */
 export const valueColumn = (declared: string): ValueColumn => {
-  const type = upTo(declared, ' CODEC(');
-  const maker = makers[upTo(type, '(')];
+  const type = textBefore(declared, ' CODEC(');
+  const maker = makers[textBefore(type, '(')];
   if (maker === undefined) throw new Error(`no value writer exists for columns of type ${type}`);
   return maker(type, ...argumentsOf(type));
 };

@@ -1,4 +1,4 @@
-import { isRun } from '../../schemas/is-run.ts';
+import { equalsAt } from '../../schemas/is-run.ts';
 import { typeCodes } from '../../schemas/otlp/any-value.ts';
 import type { WireCursor } from '../../schemas/protobuf/cursor.ts';
 import type { Column } from '../native/column.ts';
@@ -222,7 +222,7 @@ const isServiceName = (reader: WireCursor, end: number): boolean => {
       continue;
     }
     const stop = reader.end(end);
-    isNamed = stop - reader.at === serviceName.length && isRun(reader.bytes, reader.at, serviceName);
+    isNamed = stop - reader.at === serviceName.length && equalsAt(reader.bytes, reader.at, serviceName);
     reader.at = stop;
   }
   return isNamed;

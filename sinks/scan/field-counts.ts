@@ -101,7 +101,7 @@ export class FieldCounts {
   }
 
   /** Sets the optional fields of a row. */
-  present(row: number, fields: number): void {
+  optionalFields(row: number, fields: number): void {
     if (row >= this.#present.length) {
       const larger = new Uint16Array(this.#present.length * 2);
       larger.set(this.#present);
@@ -240,8 +240,8 @@ export class FieldCounts {
         last = time;
       } else if (time < first) first = time;
       else if (time > last) last = time;
-      bucket.own.one(this.#rowShapes.of(row, (this.#present[row] as number) | fields), time);
-      if (this.#rowShapes.wasCut) bucket.totals.one(1, time);
+      bucket.own.countOne(this.#rowShapes.of(row, (this.#present[row] as number) | fields), time);
+      if (this.#rowShapes.wasCut) bucket.totals.countOne(1, time);
     }
     settle();
   }

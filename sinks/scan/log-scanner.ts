@@ -120,7 +120,7 @@ class LogScanner extends RecordScanner {
     columns.span_id.push(reader.bytes, span);
     columns.flags.push(flags);
     const hasText = textEnd > textStart;
-    this.counts.present(
+    this.counts.optionalFields(
       columns.flags.rows - 1,
       // An empty body takes one byte, its length.
       (columns.body.length > bodiesBefore + 1 ? 1 : 0) +

@@ -1,4 +1,4 @@
-import { sharesOf } from '../../schemas/shares.ts';
+import { distributeByWeight } from '../../schemas/shares.ts';
 import { decodeHeaders, type Member, type TelemetryHeaders } from '../../schemas/telemetry-message.ts';
 import { hourOf } from './source.ts';
 import { emptyUsageRow, UsageColumns, type UsageRow } from './usage-columns.ts';
@@ -79,7 +79,7 @@ export class MessageUsage {
 
   /** Begins a member, and ends the previous one. */
   member(member: Member): void {
-    this.#settle();
+    this.#distributeBytes();
     this.#member = member;
   }
 
@@ -94,13 +94,13 @@ export class MessageUsage {
    * Distributes the member's counted bytes over its services in proportion to their wire bytes, so that the landed
    * total equals the accepted total. A member without a service (metadata only) counts for no service.
    */
-  #settle(): void {
+  #distributeBytes(): void {
     const member = this.#member;
     const received = member && this.#hours.get(hourOf(member.receivedAtMs));
     if (received !== undefined) {
       if (this.#found.size === 0) landedIn(this.#found, '');
       const found = [...this.#found.values()];
-      const shares = sharesOf(
+      const shares = distributeByWeight(
         member?.sentBytes ?? member?.size ?? 0,
         found.map(({ bytes }) => bytes),
       );
@@ -122,7 +122,7 @@ export class MessageUsage {
   /** Writes the rows of the message: one per service, the first of which contains the accepted counts. */
   end(partition: number, offset: number): void {
     if (this.#headers === undefined) return;
-    this.#settle();
+    this.#distributeBytes();
     const row = rowOf(this.#headers, { partition, offset });
     for (const { hour, requests, records, bytes, landed } of this.#hours.values()) {
       let accepted = { requests, records, bytes };

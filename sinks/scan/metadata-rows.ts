@@ -4,7 +4,7 @@ import { type Rows, rowsOf } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { Murmur } from './hash.ts';
 import type { Metadata } from './remote-write-metadata.ts';
-import { SeenIds } from './seen-ids.ts';
+import { LandedHours } from './seen-ids.ts';
 import { hourOf, type RowSource } from './source.ts';
 
 /**
@@ -12,7 +12,7 @@ import { hourOf, type RowSource } from './source.ts';
  * while it is sent.
  */
 export class MetadataRows {
-  readonly seen = new SeenIds();
+  readonly seen = new LandedHours();
   readonly #columns = {
     tenant_id: new DictionaryColumn(),
     project_id: new DictionaryColumn(),

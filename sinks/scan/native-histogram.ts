@@ -57,7 +57,7 @@ class Side {
       }
       for (let bucket = 0; bucket < length; bucket++) {
         const count = this.counts[next++] ?? 0;
-        column.elements.pushInteger(whole(count));
+        column.elements.pushInteger(roundedCount(count));
         exact?.elements.pushDouble(count);
       }
     }
@@ -66,8 +66,8 @@ class Side {
 }
 
 /** The nearest integer, since the table stores integer counts. */
-const whole = (count: number): number => (count > 0 ? Math.min(Math.round(count), Number.MAX_SAFE_INTEGER) : 0);
-const isWhole = (count: number): boolean => count === whole(count);
+const roundedCount = (count: number): number => (count > 0 ? Math.min(Math.round(count), Number.MAX_SAFE_INTEGER) : 0);
+const isWhole = (count: number): boolean => count === roundedCount(count);
 
 /**
  * Converts Prometheus's native histograms to the form of OTLP's exponential histograms. Prometheus's bucket `i` ends
@@ -102,11 +102,11 @@ export class NativeHistogram {
   }
 
   write({ own }: HistogramColumns): void {
-    own.count.pushInteger(whole(this.#count));
+    own.count.pushInteger(roundedCount(this.#count));
     own.sum.push(this.#sumLow, this.#sumHigh);
     own.min.pushNull();
     own.max.pushNull();
-    own.zero_count.pushInteger(whole(this.#zeroCount));
+    own.zero_count.pushInteger(roundedCount(this.#zeroCount));
     own.zero_threshold.pushDouble(this.#threshold);
     own.reset_hint.push(this.#resetHint);
     for (const number of this.#positive.spans) own.positive_spans.elements.push(number);

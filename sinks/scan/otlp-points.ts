@@ -121,7 +121,7 @@ export class OtlpPoints {
     }
     this.#series.identify(this.#raw, source, this.#sort, this.#context);
     const ms = millisecondsOf(this.#times[0], this.#times[1]);
-    this.#series.note(ms, ms, source, this.#sort, this.#context);
+    this.#series.recordPoints(ms, ms, source, this.#sort, this.#context);
     columns.push(reader.bytes, name[0], name[1], this.#series.low, this.#series.high);
     columns.pushTimes(this.#times, this.#flags);
     if (this.#hasExemplars) this.#readExemplars(reader, end, name);

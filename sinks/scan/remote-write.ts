@@ -145,7 +145,7 @@ export class RemoteWrite {
     // One row for all points: labels are sent once for many points. Exemplars may arrive without a point.
     const [first, last] =
       this.#oldestMs <= this.#newestMs ? [this.#oldestMs, this.#newestMs] : [source.receivedAtMs, source.receivedAtMs];
-    this.#series.note(first, last, source, this.#sort, this.#context);
+    this.#series.recordPoints(first, last, source, this.#sort, this.#context);
   }
 
   #readFirstVersion(reader: WireCursor, end: number): void {

@@ -6,7 +6,7 @@ import { type Rows, rowsOf } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { AttributeWriter, attributeColumns, SortedAttributes } from './attributes.ts';
 import { Murmur } from './hash.ts';
-import { SeenIds } from './seen-ids.ts';
+import { LandedHours } from './seen-ids.ts';
 import { hourOf, type RowSource } from './source.ts';
 
 const milliseconds = "DateTime64(3, 'UTC')";
@@ -17,7 +17,7 @@ const milliseconds = "DateTime64(3, 'UTC')";
  * process or the version. Tables store it, so neither the form nor the function may change.
  */
 export class ResourceRows {
-  readonly seen = new SeenIds();
+  readonly seen = new LandedHours();
   /** ID that `identify` computed. */
   low = 0;
   high = 0;

@@ -3,7 +3,7 @@ import { PermanentError } from '../../schemas/errors.ts';
 import { decodeHeaders, type Format, maxMessageDecompressedBytes } from '../../schemas/telemetry-message.ts';
 import type { Rows } from '../native/rows.ts';
 import type { MessageUsage } from './message-usage.ts';
-import type { SeenIds } from './seen-ids.ts';
+import type { LandedHours } from './seen-ids.ts';
 import type { RowSource } from './source.ts';
 
 /** A message of the bus, in the form in which a worker receives it. */
@@ -22,7 +22,7 @@ export interface ScanMessage {
 export interface Scanner {
   /** Tables in insert order: referenced rows precede those that refer to them. */
   readonly tables: readonly Rows[];
-  readonly seen: readonly SeenIds[];
+  readonly seen: readonly LandedHours[];
   /** Appends the rows of one message. Any error means that the message can never be processed. */
   scan(message: ScanMessage, partition: number): void;
   /** Discards an incomplete row, after `scan` threw. */

@@ -16,7 +16,7 @@ const slotFactor = 2 ** 26;
  * hash of its raw wire bytes and by its tenant, so that a crafted collision affects no other tenant. An entry counts as
  * landed only after the insert with its row has resolved.
  */
-export class SeenIds {
+export class LandedHours {
   #table = new Int32Array(initialSlots * fields);
   #entries = 0;
   #generation = 0;
@@ -88,7 +88,7 @@ export class SeenIds {
   }
 
   /** Hours adjacent to a run extend it; other hours start a new run. */
-  #land(slot: number, firstHour: number, lastHour: number): void {
+  #recordHours(slot: number, firstHour: number, lastHour: number): void {
     if (this.#hasLanded(slot, firstHour, lastHour)) return;
     const table = this.#table;
     const [first, last] = [firstHour + 1, lastHour + 1];
@@ -135,7 +135,7 @@ export class SeenIds {
     if (!landed || batch === undefined || batch.generation !== this.#generation) return;
     for (let index = 0; index < batch.written.length; index += 3) {
       const [slot = 0, first = 0, last = 0] = batch.written.slice(index, index + 3);
-      this.#land(slot, first, last);
+      this.#recordHours(slot, first, last);
     }
   }
 

@@ -6,7 +6,7 @@ import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { AttributeWriter, attributeColumns, SortedAttributes } from './attributes.ts';
 import { Murmur } from './hash.ts';
 import type { ScopeTexts } from './scope-columns.ts';
-import { SeenIds } from './seen-ids.ts';
+import { LandedHours } from './seen-ids.ts';
 import { hourOf, type RowSource } from './source.ts';
 
 const milliseconds = "DateTime64(3, 'UTC')";
@@ -40,7 +40,7 @@ export interface SeriesContext extends ScopeTexts {
  * arrive after the samples. Tables store IDs, so neither form nor function may change.
  */
 export class SeriesRows {
-  readonly seen = new SeenIds();
+  readonly seen = new LandedHours();
   /** ID that `identify` computed. */
   low = 0;
   high = 0;
@@ -99,7 +99,7 @@ export class SeriesRows {
    * Records that the series of `identify` has points between two times (epoch milliseconds), and writes its row if due:
    * once per hour of point time. Points with future timestamps count for the hour of their reception.
    */
-  note(firstMs: number, lastMs: number, source: RowSource, sort: () => void, context: () => SeriesContext): void {
+  recordPoints(firstMs: number, lastMs: number, source: RowSource, sort: () => void, context: () => SeriesContext): void {
     const latestMs = source.receivedAtMs;
     const first = Math.max(0, Math.min(firstMs, latestMs));
     const last = Math.max(0, Math.min(lastMs, latestMs));

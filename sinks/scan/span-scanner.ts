@@ -154,7 +154,7 @@ class SpanScanner extends RecordScanner {
     columns.dropped_events.push(droppedEvents);
     this.#links.close();
     columns.dropped_links.push(droppedLinks);
-    this.counts.present(
+    this.counts.optionalFields(
       columns.flags.rows - 1,
       (nameEnd > nameStart ? 1 : 0) +
         (this.#statusEnd > this.#statusStart ? 2 : 0) +

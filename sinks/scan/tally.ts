@@ -18,7 +18,7 @@ export class Tally {
   }
 
   /** Counts one record. */
-  one(place: number, time: number): void {
+  countOne(place: number, time: number): void {
     if (place >= this.#records.length) this.#grow(place);
     const before = this.#records[place] as number;
     this.#records[place] = before + 1;

@@ -11,9 +11,9 @@ import {
   held,
   isActive,
   type Next,
-  type Place,
+  type PreviousGroup,
   unchanged,
-  unjudged,
+  withoutVerdict,
   unknown,
   vanished,
 } from './next-state.ts';
@@ -21,7 +21,7 @@ import { type AlertRule, alertNameOf, groupingOf, highestSeverity, isByPresence 
 import {
   type AlertMemo,
   alertIdOf,
-  formOf,
+  groupingHashOf,
   groupKey,
   type Labels,
   problemKey,
@@ -162,7 +162,7 @@ class Evaluating {
 
   constructor(given: Evaluated) {
     this.#given = given;
-    this.#form = formOf(given.rule.condition);
+    this.#form = groupingHashOf(given.rule.condition);
   }
 
   run(): Evaluation {
@@ -193,7 +193,7 @@ class Evaluating {
     return error;
   }
 
-  #placeOf(key: string, labels?: Labels): Place {
+  #placeOf(key: string, labels?: Labels): PreviousGroup {
     const { rule, nowMs, prior } = this.#given;
     const known = Object.hasOwn(prior.alerts, key) ? prior.alerts[key] : undefined;
     const memo = known && notAhead(known, nowMs);
@@ -262,12 +262,12 @@ class Evaluating {
     const { memo } = place;
     const active = memo !== undefined && isActive(memo.state) ? memo.severity : undefined;
     const verdict = verdictOf(this.#given.rule, group, unit, active);
-    const judge = { held, clear: cleared, missing: unjudged }[verdict.is];
+    const judge = { held, clear: cleared, missing: withoutVerdict }[verdict.is];
     this.#apply(key, place, judge(place, verdict));
   }
 
   /** Applies the next state of an alert, and emits a transition if it changed. */
-  #apply(key: string, { memo: before, labels }: Place, next: Next): void {
+  #apply(key: string, { memo: before, labels }: PreviousGroup, next: Next): void {
     const alertId = alertIdOf(this.#given.rule.id, key);
     if (next.memo !== undefined) this.#alerts[key] = next.memo;
     const severity = next.memo?.severity ?? before?.severity ?? null;

@@ -19,7 +19,7 @@ export interface Next {
 }
 
 /** The previous state of a group, and the evaluation time. */
-export interface Place {
+export interface PreviousGroup {
   readonly rule: AlertRule;
   readonly nowMs: number;
   readonly labels: Labels;
@@ -32,7 +32,7 @@ export const isActive = (state: AlertState): boolean =>
   state === 'pending' || state === 'firing' || state === 'recovering';
 
 /** Leaves the alert unchanged. */
-export const unchanged = ({ memo }: Pick<Place, 'memo'>, reason: string): Next => ({
+export const unchanged = ({ memo }: Pick<PreviousGroup, 'memo'>, reason: string): Next => ({
   memo,
   reason,
   value: memo?.value ?? null,
@@ -43,7 +43,7 @@ export const unchanged = ({ memo }: Pick<Place, 'memo'>, reason: string): Next =
 export const ended = (reason: string): Next => ({ memo: undefined, state: 'inactive', reason, value: null });
 
 /** The condition holds. */
-export const held = ({ rule, nowMs, labels, memo }: Place, { value, reason, ...verdict }: Verdict): Next => {
+export const held = ({ rule, nowMs, labels, memo }: PreviousGroup, { value, reason, ...verdict }: Verdict): Next => {
   const before = memo?.state ?? 'inactive';
   const forMs = msOf(rule.for);
   const fired = before === 'inactive' ? undefined : memo?.firedAtMs;
@@ -75,10 +75,10 @@ export const held = ({ rule, nowMs, labels, memo }: Place, { value, reason, ...v
 };
 
 /** Returns whether a group without records has the value 0. */
-const isNoneZero = (rule: AlertRule): boolean => rule.noData === undefined && isOfCount(rule);
+const countsMissingAsZero = (rule: AlertRule): boolean => rule.noData === undefined && isOfCount(rule);
 
 /** Returns the verdict about a count of no records. */
-const ofNone = (rule: AlertRule, unit: string, active: AlertSeverity | undefined): Verdict =>
+const verdictOfNoRecords = (rule: AlertRule, unit: string, active: AlertSeverity | undefined): Verdict =>
   verdictOf(rule, { labels: {}, points: [0], events: 0, isCount: true }, unit, active);
 
 /** Returns whether inactive groups are stored, so that a lack of data is detected. */
@@ -87,10 +87,10 @@ const remembersGroups = (rule: AlertRule): boolean =>
   (rule.condition.kind === 'absence' ||
     rule.noData === 'alert' ||
     rule.noData === 'unknown' ||
-    (isNoneZero(rule) && ofNone(rule, '', undefined).is === 'held'));
+    (countsMissingAsZero(rule) && verdictOfNoRecords(rule, '', undefined).is === 'held'));
 
 /** The condition does not hold. */
-export const cleared = ({ rule, nowMs, labels, memo }: Place, { value, reason }: Verdict): Next => {
+export const cleared = ({ rule, nowMs, labels, memo }: PreviousGroup, { value, reason }: Verdict): Next => {
   const keepFiringMs = msOf(rule.keepFiringFor);
   const seenMs = value === null ? (memo?.seenMs ?? nowMs) : nowMs;
   if (memo !== undefined && (memo.state === 'firing' || memo.state === 'recovering') && keepFiringMs > 0) {
@@ -110,18 +110,18 @@ export const cleared = ({ rule, nowMs, labels, memo }: Place, { value, reason }:
 };
 
 /** The state is unknown, and the rule reports that. */
-export const unknown = ({ rule, nowMs, labels, memo }: Place, reason: string): Next => {
+export const unknown = ({ rule, nowMs, labels, memo }: PreviousGroup, reason: string): Next => {
   const sinceMs = memo?.state === 'unknown' ? memo.sinceMs : nowMs;
   const own = { severity: highestSeverity(rule), seenMs: nowMs, ...memo, labels, sinceMs, value: null };
   return { memo: { ...own, state: 'unknown' }, state: 'unknown', reason, value: null };
 };
 
 /** The group of an ungrouped rule is never deleted. */
-const isForgotten = ({ rule, nowMs, labels, memo }: Place): boolean =>
+const isForgotten = ({ rule, nowMs, labels, memo }: PreviousGroup): boolean =>
   memo !== undefined && Object.keys(labels).length > 0 && nowMs - memo.seenMs >= msOf(rule.forgetAfter);
 
 /** The state of the group is unknown: the rule determines the next state. */
-export const unjudged = (place: Place, verdict: Verdict): Next => {
+export const withoutVerdict = (place: PreviousGroup, verdict: Verdict): Next => {
   const { rule, memo } = place;
   if (isForgotten(place))
     return ended(`the group had no data for ${rule.forgetAfter}: it was removed without recovering`);
@@ -138,10 +138,10 @@ export const unjudged = (place: Place, verdict: Verdict): Next => {
 };
 
 /** The group has no records. It was last seen when it had some. */
-const countedNone = (place: Place, unit: string): Next => {
+const countedNone = (place: PreviousGroup, unit: string): Next => {
   const { rule, memo } = place;
-  const verdict = ofNone(rule, unit, memo !== undefined && isActive(memo.state) ? memo.severity : undefined);
-  if (verdict.is === 'missing' || isForgotten(place)) return unjudged(place, verdict);
+  const verdict = verdictOfNoRecords(rule, unit, memo !== undefined && isActive(memo.state) ? memo.severity : undefined);
+  if (verdict.is === 'missing' || isForgotten(place)) return withoutVerdict(place, verdict);
   const next = verdict.is === 'held' ? held(place, verdict) : cleared(place, verdict);
   return memo === undefined || next.memo === undefined
     ? next
@@ -149,7 +149,7 @@ const countedNone = (place: Place, unit: string): Next => {
 };
 
 /** The query returned the group before, and no longer returns it. */
-export const vanished = (place: Place, { unit, isSameForm }: { unit: string; isSameForm: boolean }): Next => {
+export const vanished = (place: PreviousGroup, { unit, isSameForm }: { unit: string; isSameForm: boolean }): Next => {
   const { rule } = place;
   const { condition } = rule;
   if (!isSameForm) return ended('the rule was changed and no longer has this group');
@@ -159,6 +159,6 @@ export const vanished = (place: Place, { unit, isSameForm }: { unit: string; isS
   if (isByPresence(rule)) return cleared(place, { ...verdict, reason: 'the query no longer returns it' });
   if (condition.kind === 'absence' && !isForgotten(place))
     return held(place, verdictOf(rule, undefined, unit, undefined));
-  if (isNoneZero(rule)) return countedNone(place, unit);
-  return unjudged(place, { ...verdict, reason: `there was no data for ${condition.window}` });
+  if (countsMissingAsZero(rule)) return countedNone(place, unit);
+  return withoutVerdict(place, { ...verdict, reason: `there was no data for ${condition.window}` });
 };

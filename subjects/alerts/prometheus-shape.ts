@@ -116,7 +116,7 @@ export const listedRules = ({ alerting, recording }: RulesOfBoth): ListedRule[] 
 ];
 
 /** Common fields of both kinds of rules. */
-const stood = (last: ActiveAlert | undefined) => ({
+const commonFields = (last: ActiveAlert | undefined) => ({
   health: last === undefined ? ('unknown' as const) : last.error === '' ? ('ok' as const) : ('err' as const),
   ...(last !== undefined && last.error !== '' && { lastError: last.error }),
   evaluationTime: (last?.durationMs ?? 0) / 1000,
@@ -130,7 +130,7 @@ const shownRule = (
   alerts: readonly ActiveAlert[],
   queried: Queried,
 ) => {
-  const last = stood(lastStates.get(id));
+  const last = commonFields(lastStates.get(id));
   if (alert === undefined) return { name, query, labels, ...last, type: 'recording' as const };
   const own = prometheusAlerts(new Map([[id, alert]]), alerts, queried);
   return {

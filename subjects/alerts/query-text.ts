@@ -7,7 +7,7 @@ import { messageOf, numberOf, queryTimeouts } from './run-query.ts';
 import type { QueryText } from './templates/queries.ts';
 
 /** Timeout of all queries in one evaluation's texts: the alert matters more than its texts. */
-const withinMs = 10_000;
+const timeoutMs = 10_000;
 const maxSamples = 1_000;
 
 interface TextQueryOptions {
@@ -24,7 +24,7 @@ export const createTextQuery = (
   let over: AbortSignal | undefined;
   return async (expression, atMs) => {
     // The timeout starts with the first query.
-    over ??= AbortSignal.timeout(withinMs);
+    over ??= AbortSignal.timeout(timeoutMs);
     const ending = AbortSignal.any([signal, over].filter((each) => each !== undefined));
     const read = PromqlQuery.safeParse({ kind: 'promql', expression });
     if (!read.success) return { error: read.error.issues[0]?.message ?? 'the query cannot be read' };
@@ -41,7 +41,7 @@ export const createTextQuery = (
       return { samples };
     } catch (error) {
       signal?.throwIfAborted();
-      return { error: over.aborted ? `no response within ${withinMs / 1000} seconds` : messageOf(error) };
+      return { error: over.aborted ? `no response within ${timeoutMs / 1000} seconds` : messageOf(error) };
     }
   };
 };

@@ -80,7 +80,7 @@ const unknownIn = (given: Record<string, unknown>, names: ReadonlySet<string>): 
 const defaultInterval = '1m';
 
 /** Settings of a group that apply to all its rules. As in Prometheus, an interval of 0 is the default. */
-const timesOf = (group: Record<string, unknown>) => {
+const groupTimings = (group: Record<string, unknown>) => {
   const given = durationIn(group['interval'], defaultInterval);
   const interval = given === '0s' ? defaultInterval : given;
   return {
@@ -116,7 +116,7 @@ const ruleOf = (given: Record<string, unknown>, group: Record<string, unknown>, 
       window: '5m',
       thresholds: [{ severity: severities[(labels['severity'] ?? '').toLowerCase()] ?? 'warning', operator: 'any' }],
     },
-    ...timesOf(group),
+    ...groupTimings(group),
     ...(Number(group['limit']) > 0 && { limit: group['limit'] }),
     for: durationIn(given['for'], '0s'),
     keepFiringFor: durationIn(given['keep_firing_for'], '0s'),
@@ -174,7 +174,7 @@ const recordingOf = (
   const parsed = RecordingGroupFields.safeParse({
     name: of.group,
     file: of.file,
-    ...timesOf(group),
+    ...groupTimings(group),
     ...(group['limit'] != null && { limit: group['limit'] }),
     rules: [
       {

@@ -1,5 +1,5 @@
 /** Problems of a rule beyond its schema. */
-import { ownProblemsOf } from '../../queries/validity.ts';
+import { staticErrorsOf } from '../../queries/validity.ts';
 import { rulesIn } from './composite.ts';
 import { msOf } from './durations.ts';
 import type { AlertRuleFields, Threshold } from './rule.ts';
@@ -33,7 +33,7 @@ const ofThreshold = (threshold: Threshold, path: string): Problem[] => {
 };
 
 /** Queries without steps. */
-const singles: Readonly<Record<string, string>> = {
+const stepless: Readonly<Record<string, string>> = {
   slo: 'an SLO has one value',
   check: 'a check has one state',
   anomaly: 'series have one anomaly state',
@@ -46,7 +46,7 @@ const ofPrediction = ({ kind, query }: Extract<AlertRuleFields['condition'], { q
   const message = 'must query telemetry: only telemetry can be absent';
   return [
     ...(kind === 'absence' ? [{ path: 'condition.query.kind', message }] : []),
-    ...ownProblemsOf(query, 'condition.query'),
+    ...staticErrorsOf(query, 'condition.query'),
   ];
 };
 
@@ -74,8 +74,8 @@ const ofCondition = (condition: AlertRuleFields['condition']): Problem[] => {
   if (condition.measure !== undefined && query.kind !== 'aggregate')
     problems.push({ path: 'condition.measure', message: 'is for aggregates only' });
   const { step, window, match, thresholds } = condition;
-  if (step !== undefined && query.kind in singles)
-    problems.push({ path: 'condition.step', message: `must not be set: ${singles[query.kind]} at a time` });
+  if (step !== undefined && query.kind in stepless)
+    problems.push({ path: 'condition.step', message: `must not be set: ${stepless[query.kind]} at a time` });
   if (step !== undefined && msOf(window) % msOf(step) !== 0)
     problems.push({ path: 'condition.step', message: `must divide the window of ${window}` });
   else if (step !== undefined && msOf(window) / msOf(step) > maxSteps)
@@ -115,5 +115,5 @@ export const storedRuleProblemsOf = (rule: AlertRuleFields): Problem[] => {
   const { condition } = rule;
   return problems.length > 0 || condition.kind === 'composite'
     ? problems
-    : [...ownProblemsOf(condition.query, 'condition.query')];
+    : [...staticErrorsOf(condition.query, 'condition.query')];
 };

@@ -9,7 +9,7 @@ import { forecastFigures } from '../../queries/forecast/run-forecast.ts';
 import { answerOver, type QueryWindow } from '../../queries/over-window.ts';
 import type { Query, SloQuery } from '../../queries/query.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { LateError } from '../../runtime/timeout.ts';
+import { TimeoutError } from '../../runtime/timeout.ts';
 import { boundedLabels } from '../../schemas/bounded-labels.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import type { GroupAnswer, RuleAnswer } from './answer.ts';
@@ -40,7 +40,7 @@ const queryOf = ({ condition, minimumEvents }: AlertRule & { readonly condition:
 };
 
 /** Returns the query request of a rule at a time, with its window. */
-export const questionOf = (
+export const queryRequestOf = (
   rule: AlertRule & { readonly condition: QueryCondition },
   nowMs: number,
 ): { readonly query: Query; readonly window: QueryWindow } => {
@@ -260,7 +260,7 @@ export const queryRule = async (
     if (condition.kind === 'composite')
       return await answers.runInSlot(() => evaluateComposite(condition, reading, nowMs), ending);
     const queryRuleFields = { ...rule, condition };
-    const { query, window } = questionOf(queryRuleFields, nowMs);
+    const { query, window } = queryRequestOf(queryRuleFields, nowMs);
     const options = { signal: ending, dueMs: nowMs, requester: rule.id };
     return answerOf(
       queryRuleFields,
@@ -268,8 +268,8 @@ export const queryRule = async (
     );
   } catch (error) {
     signal?.throwIfAborted();
-    if (over?.aborted === true) throw new LateError(withinMs ?? 0);
-    if (error instanceof LateError) throw error;
+    if (over?.aborted === true) throw new TimeoutError(withinMs ?? 0);
+    if (error instanceof TimeoutError) throw error;
     if (messageOf(error) === messageOf(undefined)) onError?.(error);
     return { kind: 'error', message: messageOf(error), isAway: error instanceof UnavailableError };
   }

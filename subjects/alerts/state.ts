@@ -68,7 +68,7 @@ export const transitionIdOf = (alertId: string, atMs: number, to: string): strin
   hash('transition', alertId, atMs, to);
 
 /** Returns the hash of the parts that determine the groups of a rule. */
-export const formOf = (condition: object): string => {
+export const groupingHashOf = (condition: object): string => {
   const { kind, query, groupBy, rules } = condition as Record<string, unknown>;
   return hash('form', kind, query, groupBy, rules);
 };

@@ -65,7 +65,7 @@ const readableUnits: readonly (readonly [kind: string, unit: string, least: numb
 ];
 
 /** Converts a value to its most readable unit: 2,500,000,000 ns are 2.5 s. Only time and size are converted. */
-export const readably = (value: number, unit: string): readonly [value: number, unit: string] => {
+export const toReadableUnit = (value: number, unit: string): readonly [value: number, unit: string] => {
   const kind = units.get(unit)?.[0];
   if (value === 0 || !Number.isFinite(value)) return [value, unit];
   for (const [of, targetUnit, minValue] of readableUnits) {

@@ -4,7 +4,7 @@ import type { GroupAnswer } from './answer.ts';
 import type { AlertRule, Threshold } from './rule.ts';
 import { severityRank } from './rule.ts';
 import type { Compared } from './state.ts';
-import { conversion, readably } from './units.ts';
+import { conversion, toReadableUnit } from './units.ts';
 
 /** `missing`: the state of the group is unknown. */
 export interface Verdict {
@@ -25,7 +25,7 @@ type Absence = Extract<AlertRule['condition'], { kind: 'absence' }>;
 const missing = (reason: string): Verdict => ({ is: 'missing', severity: undefined, value: null, reason: reason });
 
 /** Formats a number for people. */
-export const shown = (value: number | null | undefined, unit: string): string => {
+export const formatNumber = (value: number | null | undefined, unit: string): string => {
   if (value === null || value === undefined) return 'no value';
   const number = Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(6)));
   return unit === '' || unit === '1' || unit.startsWith('{') ? number : `${number} ${unit}`;
@@ -94,8 +94,8 @@ const matchTexts: Readonly<Record<ThresholdCondition['match'], string>> = {
 /** A value of a threshold: in the threshold's unit or, without one, in the most readable unit of the query. */
 const inUnitOf = ({ unit }: Threshold, value: number | undefined, unitOfQuery: string): string =>
   unit !== undefined || value === undefined
-    ? shown(value, unit ?? unitOfQuery)
-    : shown(...readably(value, unitOfQuery));
+    ? formatNumber(value, unit ?? unitOfQuery)
+    : formatNumber(...toReadableUnit(value, unitOfQuery));
 
 const sides: Readonly<Partial<Record<Threshold['operator'], string>>> = {
   'not-equal': 'not equal to',

@@ -2,7 +2,7 @@
 import { minStepMsOf } from '../../queries/min-step.ts';
 import { expressionProblem } from '../../queries/promql/index.ts';
 import type { Query } from '../../queries/query.ts';
-import { ownProblemsOf } from '../../queries/validity.ts';
+import { staticErrorsOf } from '../../queries/validity.ts';
 import { msOf } from '../alerts/durations.ts';
 import type { DetectorFields } from './detector.ts';
 
@@ -44,7 +44,7 @@ const ofKind = (query: Query, path: string): Problem[] => {
 /** Returns the problems of a detector, each with its path; empty if it can run. */
 export const detectorProblems = ({ query, step }: Pick<DetectorFields, 'query' | 'step'>): Problem[] => [
   ...ofKind(query, 'query'),
-  ...ownProblemsOf(query),
+  ...staticErrorsOf(query),
   ...stepProblems(step, minStepMsOf(query)),
 ];
 

@@ -4,7 +4,7 @@ import type { Reading } from '../../queries/reading.ts';
 import type { AnomalyFeedback } from '../../schemas/resources/anomaly-feedback.ts';
 import { msOf } from '../alerts/durations.ts';
 import type { DetectorFields } from './detector.ts';
-import { completeAt, historyLeftMs, notAll, patienceMs, questionOf } from './read-points.ts';
+import { completeAt, historyLeftMs, notAll, landingWaitMs, questionOf } from './read-points.ts';
 
 const weekMs = 604_800_000;
 const dayMs = 86_400_000;
@@ -163,7 +163,7 @@ const stateOf = (detector: Known, evaluation: Evaluation, behindMs: number): Det
   if (!detector.enabled) return 'off';
   // If only some series are refused, the others are monitored.
   if (evaluation.error !== '' && !evaluation.error.startsWith(notAll)) return 'failed';
-  if (!isInHistory && behindMs > Math.max(slackMs, 2 * patienceMs(stepMs)) + stepMs) return 'behind';
+  if (!isInHistory && behindMs > Math.max(slackMs, 2 * landingWaitMs(stepMs)) + stepMs) return 'behind';
   if (!evaluation.isKnown) return 'waiting';
   return isInHistory || evaluation.speaksFromMs > 0 ? 'learning' : 'watching';
 };

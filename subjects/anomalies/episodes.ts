@@ -56,7 +56,7 @@ const extended = (episode: Episode, scored: Scored & { readonly sign: Sign }, va
 };
 
 /** Returns whether an episode is reported, by its direction, rarity and size. */
-const matters = (episode: Episode, { direction, least: minChange, allowed }: FollowOptions): boolean => {
+const isReported = (episode: Episode, { direction, least: minChange, allowed }: FollowOptions): boolean => {
   const own = directionOf(episode.sign);
   return (
     (direction === 'both' || own === direction) &&
@@ -72,7 +72,7 @@ export interface Followed {
 }
 
 /** Returns the next state of an anomaly after a point with a value. */
-export const follow = (
+export const nextEpisode = (
   episode: Episode | undefined,
   scored: Scored,
   value: number,
@@ -89,6 +89,6 @@ export const follow = (
     return isWorse
       ? { episode: { ...next, told: next.told + 1 }, change: 'worse' }
       : { episode: next, change: undefined };
-  if ((next.isOld && !isWorse) || !matters(next, options)) return { episode: next, change: undefined };
+  if ((next.isOld && !isWorse) || !isReported(next, options)) return { episode: next, change: undefined };
   return { episode: { ...next, isOld: false, told: 1 }, change: 'begin' };
 };

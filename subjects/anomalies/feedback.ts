@@ -37,7 +37,7 @@ const ofDirection = (marks: readonly AnomalyMark[]): { minChange: number; factor
 };
 
 /** Returns the adjustments from the marks of a series. Without marks nothing changes. */
-export const movedBy = (feedback: Pick<AnomalyFeedback, 'marks'> | undefined): Moved => {
+export const adjustmentsOf = (feedback: Pick<AnomalyFeedback, 'marks'> | undefined): Moved => {
   const of = (direction: Direction) =>
     ofDirection((feedback?.marks ?? []).filter((mark) => mark.direction === direction));
   const [up, down, other] = [of('up'), of('down'), of('other')];

@@ -31,18 +31,18 @@ const lateSteps = 3;
  * Maximum points of an organization that are scored in each half minute, with a separate limit for learned history. A
  * thread scores the points of several organizations, so that a query of one delays the others.
  */
-export const pointsOfWindow = 200_000;
+export const maxPointsPerWindow = 200_000;
 export const windowMs = 30_000;
 
 /** Returns the evaluation interval of a detector: at least once per step. */
 export const evaluationIntervalMs = (stepMs: number): number => Math.min(30_000, stepMs);
 
 /** Returns how long a step waits for delayed records, if data has not landed up to its end. */
-export const patienceMs = (stepMs: number): number => Math.min(300_000, Math.max(60_000, 3 * stepMs));
+export const landingWaitMs = (stepMs: number): number => Math.min(300_000, Math.max(60_000, 3 * stepMs));
 
 /** Returns the time to learn this much history, once the detector has its slot. */
 export const historyLeftMs = (leftMs: number, stepMs: number, series: number): number =>
-  Math.ceil(((leftMs / stepMs) * Math.max(1, series)) / pointsOfWindow) * windowMs;
+  Math.ceil(((leftMs / stepMs) * Math.max(1, series)) / maxPointsPerWindow) * windowMs;
 
 /** Prefix of the error of a result without all series: the returned series are monitored. */
 export const notAll = 'not all series are monitored';

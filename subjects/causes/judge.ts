@@ -12,7 +12,7 @@ import {
   type Novelty,
   nodeName,
 } from './incident-context.ts';
-import { between, excessOf, riseOf, type Worsening, worseSince } from './worsening.ts';
+import { between, excessOf, onsetOfIncrease, type Worsening, worseSince } from './worsening.ts';
 
 export const causeKinds = [
   ...(['deployment', 'configuration', 'restart', 'oom-kill', 'saturation', 'neighbour', 'callee'] as const),
@@ -228,9 +228,9 @@ const ofGauge = (gauge: Gauge, blamed: ReadonlyMap<string, Blamed>, context: Inc
   );
   const at = node ?? host ?? '';
   const kind = 'saturation';
-  if (places.length === 0) return [offPath({ kind, at, beginMs: riseOf(values, context.noticedMs), title, link })];
+  if (places.length === 0) return [offPath({ kind, at, beginMs: onsetOfIncrease(values, context.noticedMs), title, link })];
   return places.map((place) => {
-    const beginMs = riseOf(values, place.onsetMs);
+    const beginMs = onsetOfIncrease(values, place.onsetMs);
     // It may fill up slowly: the relevant fact is that it was not full before.
     return judged(
       { kind, at, beginMs, title, link },
@@ -312,13 +312,13 @@ const neighbours = (place: Blamed, context: IncidentContext): Judged[] => {
     const isFull = context.gauges.some(
       (gauge) =>
         gauge.host === host &&
-        byFullness(gauge, place.onsetMs, riseOf(gauge.values, place.onsetMs), context.untilMs).weight > 0,
+        byFullness(gauge, place.onsetMs, onsetOfIncrease(gauge.values, place.onsetMs), context.untilMs).weight > 0,
     );
     if (!isFull) return [];
     return [...context.hosts].flatMap(([node, hosts]) => {
       const minutes = hosts.get(host);
       if (node === place.node || minutes === undefined || place.path.includes(node)) return [];
-      const beginMs = riseOf(
+      const beginMs = onsetOfIncrease(
         minutes.map(({ atMs, requests }) => [atMs, requests] as const),
         place.onsetMs,
       );

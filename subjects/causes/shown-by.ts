@@ -81,5 +81,5 @@ const judged = ({ shownBy: { what, id }, atMs, title }: ChangeOfShown, { noticed
 };
 
 /** Judges users' changes of the source of a symptom, most likely cause first. */
-export const judgeShown = (changes: readonly ChangeOfShown[], shown: Shown): Judged[] =>
+export const judgeSourceChanges = (changes: readonly ChangeOfShown[], shown: Shown): Judged[] =>
   changes.map((change) => judged(change, shown)).toSorted((one, other) => other.score - one.score);

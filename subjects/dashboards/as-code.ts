@@ -50,38 +50,38 @@ const ofObject = (shape: Readonly<Record<string, z.core.$ZodType>>, value: Field
   Object.fromEntries(
     Object.entries(shape).flatMap(([name, member]) => {
       if (value[name] === undefined) return [];
-      const short = shortened(member, value[name]);
+      const short = withoutDefaults(member, value[name]);
       return short === left ? [] : [[name, short]];
     }),
   );
 
 /** Orders the keys of a value by its schema and removes defaults; `left` if nothing remains. */
-const shortened = (schema: z.core.$ZodType, value: unknown): unknown => {
+const withoutDefaults = (schema: z.core.$ZodType, value: unknown): unknown => {
   const { def } = schema._zod;
   switch (def.type) {
     case 'default':
       return isDeepStrictEqual((def as z.core.$ZodDefaultDef).defaultValue, value)
         ? left
-        : shortened((def as z.core.$ZodDefaultDef).innerType, value);
+        : withoutDefaults((def as z.core.$ZodDefaultDef).innerType, value);
     case 'prefault': {
       const { innerType, defaultValue } = def as z.core.$ZodPrefaultDef;
-      return isDeepStrictEqual(z.parse(innerType, defaultValue), value) ? left : shortened(innerType, value);
+      return isDeepStrictEqual(z.parse(innerType, defaultValue), value) ? left : withoutDefaults(innerType, value);
     }
     case 'optional':
     case 'nullable':
-      return value === null ? null : shortened((def as z.core.$ZodOptionalDef).innerType, value);
+      return value === null ? null : withoutDefaults((def as z.core.$ZodOptionalDef).innerType, value);
     case 'array':
-      return (value as readonly unknown[]).map((member) => shortened((def as z.core.$ZodArrayDef).element, member));
+      return (value as readonly unknown[]).map((member) => withoutDefaults((def as z.core.$ZodArrayDef).element, member));
     case 'record':
       return Object.fromEntries(
         Object.entries(value as Fields).map(([name, member]) => [
           name,
-          shortened((def as z.core.$ZodRecordDef).valueType, member),
+          withoutDefaults((def as z.core.$ZodRecordDef).valueType, member),
         ]),
       );
     case 'union': {
       const form = formOf((def as z.core.$ZodUnionDef).options, value);
-      return form === undefined ? value : shortened(form, value);
+      return form === undefined ? value : withoutDefaults(form, value);
     }
     case 'object':
       return ofObject((def as z.core.$ZodObjectDef).shape, value as Fields);
@@ -94,7 +94,7 @@ const shortened = (schema: z.core.$ZodType, value: unknown): unknown => {
 export const dashboardFile = ({ id, source, document }: DashboardFile): object => ({
   ...(id !== undefined && { id }),
   ...(source !== undefined && { source }),
-  ...(shortened(DashboardFields, document) as Fields),
+  ...(withoutDefaults(DashboardFields, document) as Fields),
 });
 
 /** Returns a dashboard as the text of a YAML file. */
@@ -135,4 +135,4 @@ export const readDocumentFile = (text: string): DashboardFile | { readonly probl
 export const readDocumentFileInWorker = inWorker(import.meta.url, readDocumentFile);
 
 /** Returns the visualization of a panel without default values. */
-export const shortenedVisual = (visual: Panel['visual']): Fields => shortened(Visual, visual) as Fields;
+export const shortenedVisual = (visual: Panel['visual']): Fields => withoutDefaults(Visual, visual) as Fields;

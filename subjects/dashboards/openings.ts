@@ -14,7 +14,7 @@ const counted = ({ days }: DashboardOpenings, nowMs: number): [day: string, time
 };
 
 /** Returns the counts with one more view. Removes days that no longer count. */
-export const openedOnceMore = (openings: DashboardOpenings | undefined, nowMs: number): DashboardOpenings => {
+export const addView = (openings: DashboardOpenings | undefined, nowMs: number): DashboardOpenings => {
   const days = Object.fromEntries(openings === undefined ? [] : counted(openings, nowMs));
   const today = dayOf(nowMs);
   return { days: { ...days, [today]: (days[today] ?? 0) + 1 } };

@@ -13,8 +13,8 @@ import {
   endWindow,
   waitsForEnd,
 } from './correlation.ts';
-import type { DeployedCorrelation, Deployment, ToDeploy } from './deployed.ts';
-import { chainedMatch, type DetectedRecord, detect, withHidden } from './detect.ts';
+import type { DeployedCorrelation, Deployment, DeploymentSource } from './deployed.ts';
+import { chainedMatch, type DetectedRecord, detect, mergeSuppressedSignal } from './detect.ts';
 import { type RuleRun, RulesTimeoutError, RuleThreads } from './rule-threads.ts';
 
 interface Open {
@@ -109,7 +109,7 @@ export class Backtest {
     const name = JSON.stringify([forRule, key]);
     const first = this.#hiding.get(name);
     if (first !== undefined && Math.abs(signal.timeMs - first.timeMs) < forMs) {
-      this.#hiding.set(name, withHidden(first, signal));
+      this.#hiding.set(name, mergeSuppressedSignal(first, signal));
       return;
     }
     this.#emitHidden(first);
@@ -180,7 +180,7 @@ export interface BacktestPage {
  */
 export const backtestLogs = async (
   reading: Reading,
-  { toDeploy, ...run }: RuleRun & { readonly toDeploy: ToDeploy },
+  { toDeploy, ...run }: RuleRun & { readonly toDeploy: DeploymentSource },
   question: Omit<ExportQuestion, 'order'>,
   onPage: (page: BacktestPage) => boolean,
 ): Promise<boolean> => {

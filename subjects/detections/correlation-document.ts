@@ -8,7 +8,7 @@ import {
   comparisons,
   correlationTypes,
   type SigmaCorrelation,
-  type SigmaHead,
+  type SigmaDocumentBase,
 } from './documents.ts';
 import type { YamlMap } from './yaml.ts';
 
@@ -95,7 +95,7 @@ const correlationConditionOf = (
 };
 
 /** Parses a correlation. Problems are reported on its map. */
-export const correlationOf = (root: YamlMap, head: SigmaHead): SigmaCorrelation | undefined => {
+export const correlationOf = (root: YamlMap, head: SigmaDocumentBase): SigmaCorrelation | undefined => {
   const map = root.map('correlation');
   if (map === undefined) return undefined;
   const type = correlationTypes.find((each) => each === map.text('type'));

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { hashOf } from '../../runtime/hash-of.ts';
 import { type DetectionMatch, DetectionSignal, SignalEvent } from '../../schemas/signals.ts';
 import type { DeployedCorrelation } from './deployed.ts';
-import { signalHead, unique } from './detect.ts';
+import { ruleFieldsOfSignal, unique } from './detect.ts';
 import type { Condition, SigmaCorrelation } from './documents.ts';
 import { numberOf } from './value-tests.ts';
 
@@ -185,7 +185,7 @@ const signalOf = (
     projectId: match.projectId,
     kind: 'correlation',
     id: hashOf(id, match.key, toMs, events.at(-1)?.recordId),
-    ...signalHead(stored, document.tags),
+    ...ruleFieldsOfSignal(stored, document.tags),
     timeMs: toMs,
     events,
     eventCount: window.entries.filter(([at]) => at > fromMs && at <= toMs).length,

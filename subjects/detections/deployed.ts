@@ -8,7 +8,7 @@ import type {
   RuleException,
 } from '../../schemas/resources/detection-rule.ts';
 import {
-  faultText,
+  formatSigmaError,
   type LogSource,
   type SelectionItem,
   type SigmaCorrelation,
@@ -48,7 +48,7 @@ export interface Deployment {
 }
 
 /** Stored documents from which a deployment is built */
-export interface ToDeploy {
+export interface DeploymentSource {
   readonly rules: readonly StoredRule[];
   readonly fields: readonly DetectionFields[];
   readonly placeholders: readonly DetectionPlaceholder[];
@@ -63,7 +63,7 @@ const nothing: ReadRules = { documents: [], errors: [] };
 
 const store = (source: string, { documents, errors }: ReadRules): SigmaDocument | string => {
   const [error] = errors;
-  const made = (error === undefined ? documents[0] : faultText(error)) ?? 'the text contains no document';
+  const made = (error === undefined ? documents[0] : formatSigmaError(error)) ?? 'the text contains no document';
   if (cachedCharacters + source.length > maxCachedCharacters) {
     cache.clear();
     cachedCharacters = 0;
@@ -77,20 +77,20 @@ const store = (source: string, { documents, errors }: ReadRules): SigmaDocument 
  * Returns the document of a YAML text, or an error message. Results are cached by text. Call this in a worker: parsing
  * a long text takes seconds.
  */
-export const documentOf = (source: string): SigmaDocument | string =>
+export const parseDocument = (source: string): SigmaDocument | string =>
   cache.get(source) ?? store(source, readRules(source));
 
 /**
  * Returns the documents of YAML texts, or an error message for each. Long texts are parsed in a worker, and the event
  * loop runs in between.
  */
-export const documentsOf = async (reader: Reader, sources: readonly string[]): Promise<(SigmaDocument | string)[]> => {
+export const parseDocuments = async (reader: Reader, sources: readonly string[]): Promise<(SigmaDocument | string)[]> => {
   // The cache may evict these entries while other texts are parsed.
   const made = new Map(sources.map((source) => [source, cache.get(source)]));
   const unknown = [...made.keys()].filter((source) => made.get(source) === undefined);
   const read = await readRulesInWorker(reader, unknown);
   for (const [index, source] of unknown.entries()) made.set(source, store(source, read[index] ?? nothing));
-  return sources.map((source) => made.get(source) ?? documentOf(source));
+  return sources.map((source) => made.get(source) ?? parseDocument(source));
 };
 
 /** Returns the names by which a correlation may reference a deployed document. */
@@ -181,7 +181,7 @@ const partsOf = ({ product, category, service }: DetectionFields['rules'][number
 });
 
 /** Returns a field table defined by an organization, in the form of the built-in tables. */
-export const ownTable = ({ name, summary, rules, fields, roots, sources }: DetectionFields): FieldTable => ({
+export const toFieldTable = ({ name, summary, rules, fields, roots, sources }: DetectionFields): FieldTable => ({
   name,
   summary,
   rules: rules.map(partsOf),
@@ -200,7 +200,7 @@ export const ownTable = ({ name, summary, rules, fields, roots, sources }: Detec
 });
 
 /** Compiles a deployment from stored documents. Documents that cannot be parsed are reported in `problems`. */
-export const deploymentOf = (
+export const compileDeployment = (
   rules: Iterable<StoredRule>,
   own: Iterable<DetectionFields>,
   placeholders: Iterable<DetectionPlaceholder>,
@@ -210,7 +210,7 @@ export const deploymentOf = (
   const deployed: (DeployedRule & { readonly stored: StoredRule })[] = [];
   for (const rule of rules) {
     if (!rule.enabled) continue;
-    const document = documentOf(rule.source);
+    const document = parseDocument(rule.source);
     if (typeof document === 'string') {
       problems.push({ ruleId: rule.id, message: document });
       continue;
@@ -224,7 +224,7 @@ export const deploymentOf = (
     .flatMap((rule) => rule.stored.exceptions.map((each) => exceptionOf(each, rule)))
     .filter((each) => each !== undefined);
   const values = Object.fromEntries([...placeholders].map(({ name, values: each }) => [name, each]));
-  const tables = withOwnTables([...own].map(ownTable));
+  const tables = withOwnTables([...own].map(toFieldTable));
   const correlations = correlationsOf(deployed, problems);
   const byRule = new Map<string, DeployedCorrelation[]>();
   for (const correlation of correlations)

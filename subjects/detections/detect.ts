@@ -8,7 +8,7 @@ import type { SigmaEvent } from './event.ts';
 import { entityFields, entityTypes } from './fields/entities.ts';
 import { fieldNames, foldName } from './fields/table.ts';
 import { fillEvent, type RecordValues } from './record-event.ts';
-import type { Match, PrefilterResult, Watch } from './rule-set.ts';
+import type { Match, PrefilterResult, EvaluationObserver } from './rule-set.ts';
 
 /** A record, either streamed or stored */
 export interface DetectedRecord {
@@ -52,7 +52,7 @@ export const unique = (entities: DetectionSignal['entities']): DetectionSignal['
 ];
 
 /** Merges a signal with one that the suppression of its rule hides. The result shows the first and the last record. */
-export const withHidden = (first: DetectionSignal, hidden: DetectionSignal): DetectionSignal => ({
+export const mergeSuppressedSignal = (first: DetectionSignal, hidden: DetectionSignal): DetectionSignal => ({
   ...first,
   events: [...first.events.slice(0, 1), ...hidden.events],
   eventCount: first.eventCount + 1,
@@ -66,7 +66,7 @@ export const withHidden = (first: DetectionSignal, hidden: DetectionSignal): Det
 export const isReportedAgain = ({ eventCount }: DetectionSignal): boolean => Number.isInteger(Math.log2(eventCount));
 
 /** Returns the fields of a signal that depend on the rule alone. */
-export const signalHead = ({ id, version, severity, riskScore, title }: StoredRule, tags: readonly string[]) => ({
+export const ruleFieldsOfSignal = ({ id, version, severity, riskScore, title }: StoredRule, tags: readonly string[]) => ({
   ruleId: id,
   ruleVersion: version,
   ruleTitle: title,
@@ -121,7 +121,7 @@ const signalOf = (
     projectId,
     id: hashOf(ruleId, recordId),
     kind: 'rule',
-    ...signalHead(stored, rule.tags),
+    ...ruleFieldsOfSignal(stored, rule.tags),
     timeMs,
     events: [matched],
     eventCount: 1,
@@ -157,7 +157,7 @@ const correlate = (
 };
 
 /** Returns a signal of a rule that suppresses repeated signals for a period. */
-const suppressible = (
+const toSuppressionMatch = (
   deployment: Deployment,
   event: SigmaEvent,
   { rule }: Match,
@@ -175,7 +175,7 @@ export const detect = (
   deployment: Deployment,
   record: DetectedRecord,
   nowMs: number,
-  watch?: Watch,
+  watch?: EvaluationObserver,
   prefiltered?: PrefilterResult,
 ): Detected => {
   const { set, stored, silent } = deployment;
@@ -192,7 +192,7 @@ export const detect = (
     if (suppressedBy === '') correlate(deployment, event, match, signal, found);
     if (namesOf(rule.id, match.rule).some((name) => silent.has(name))) continue;
     if (rule.suppression === null || suppressedBy !== '') found.signals.push(signal);
-    else found.matches.push(suppressible(deployment, event, match, signal, rule.suppression));
+    else found.matches.push(toSuppressionMatch(deployment, event, match, signal, rule.suppression));
   }
   return found;
 };

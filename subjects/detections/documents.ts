@@ -42,7 +42,7 @@ export interface Detection {
 }
 
 /** Fields that all documents have */
-export interface SigmaHead {
+export interface SigmaDocumentBase {
   /** Id of the document; empty if it has none */
   readonly id: string;
   /** Name by which correlations may reference the document; empty if it has none */
@@ -62,7 +62,7 @@ export interface SigmaHead {
   readonly line: number;
 }
 
-export interface SigmaRule extends SigmaHead {
+export interface SigmaRule extends SigmaDocumentBase {
   readonly kind: 'rule';
   readonly logsource: LogSource;
   readonly detection: Detection;
@@ -71,7 +71,7 @@ export interface SigmaRule extends SigmaHead {
 }
 
 /** A filter, which narrows rules: they match only if its condition holds too */
-export interface SigmaFilter extends SigmaHead {
+export interface SigmaFilter extends SigmaDocumentBase {
   readonly kind: 'filter';
   readonly logsource: LogSource;
   /** Ids or names of rules; `any` for all rules of the log source */
@@ -94,7 +94,7 @@ export type CorrelationType = (typeof correlationTypes)[number];
 export const comparisons = ['gt', 'gte', 'lt', 'lte', 'eq', 'neq'] as const;
 export type Comparison = (typeof comparisons)[number];
 
-export interface SigmaCorrelation extends SigmaHead {
+export interface SigmaCorrelation extends SigmaDocumentBase {
   readonly kind: 'correlation';
   readonly type: CorrelationType;
   /** Ids or names of rules or other correlations; for `temporal_ordered`, in the order in which they must match */
@@ -130,5 +130,5 @@ export interface SigmaError {
 }
 
 /** Formats an error and its location as one line. */
-export const faultText = ({ line, field, message }: Pick<SigmaError, 'line' | 'field' | 'message'>): string =>
+export const formatSigmaError = ({ line, field, message }: Pick<SigmaError, 'line' | 'field' | 'message'>): string =>
   field === '' ? `line ${line}: ${message}` : `line ${line}: ${field}: ${message}`;

@@ -4,12 +4,12 @@ import { foldName } from './fields/table.ts';
 import { lowered } from './pattern.ts';
 
 /** Position of a value in events, with its folded names */
-export interface Place {
+export interface ValuePosition {
   readonly names: readonly string[];
 }
 
 /** A value of an event. Values of the same name form a linked list. */
-export interface Leaf extends Place {
+export interface EventValue extends ValuePosition {
   readonly text: string;
   /** The value in lower case */
   readonly low: string;
@@ -17,7 +17,7 @@ export interface Leaf extends Place {
   readonly isNull: boolean;
   /** Path of the value in the event */
   readonly path: string;
-  next: Leaf | undefined;
+  next: EventValue | undefined;
 }
 
 /**
@@ -64,7 +64,7 @@ class NameTable {
 }
 
 /** A position in events, shared by all events that have it */
-interface PathNode extends Place {
+interface PathNode extends ValuePosition {
   readonly path: string;
   /** Numbers of the names */
   readonly numbers: readonly number[];
@@ -176,8 +176,8 @@ export class SigmaEvent {
   readonly #top: PathNode;
   readonly #event: number;
   /** First values by name, built once another event has started */
-  #byName: Map<string, Leaf> | undefined;
-  readonly leaves: Leaf[] = [];
+  #byName: Map<string, EventValue> | undefined;
+  readonly leaves: EventValue[] = [];
 
   constructor(paths: EventPaths) {
     this.#paths = paths;
@@ -188,7 +188,7 @@ export class SigmaEvent {
   }
 
   /** Returns the first value of a folded name; further values are linked from it. */
-  get(name: string): Leaf | undefined {
+  get(name: string): EventValue | undefined {
     if (!this.#isLast()) return this.#ownNames().get(name);
     const number = this.#names.numberOf(name);
     return number === undefined ? undefined : this.#at(number);
@@ -238,7 +238,7 @@ export class SigmaEvent {
     const { path, names, numbers } = node;
     const isNull = value === null;
     const text = isNull ? '' : typeof value === 'string' ? value : String(value);
-    const leaf: Leaf = { text, low: lowered(text), isNull, path, names, next: undefined };
+    const leaf: EventValue = { text, low: lowered(text), isNull, path, names, next: undefined };
     for (let at = 0; at < names.length; at++) {
       const first = this.#first(node, at);
       // Values of the same position form a list. A different position with the same name is hidden by the first.
@@ -251,7 +251,7 @@ export class SigmaEvent {
   }
 
   /** Returns the first value of one of the names of a position. */
-  #first({ names, numbers }: PathNode, at: number): Leaf | undefined {
+  #first({ names, numbers }: PathNode, at: number): EventValue | undefined {
     return this.#isLast() ? this.#at(numbers[at] as number) : this.#ownNames().get(names[at] as string);
   }
 
@@ -259,22 +259,22 @@ export class SigmaEvent {
     return this.#byName === undefined && this.#names.isLast(this.#event);
   }
 
-  #at(number: number): Leaf | undefined {
+  #at(number: number): EventValue | undefined {
     const place = this.#names.place(number);
     return place < 0 ? undefined : this.leaves[place];
   }
 
   /** Returns a map of this event's own, for use after another event has replaced it in the shared table. */
-  #ownNames(): Map<string, Leaf> {
+  #ownNames(): Map<string, EventValue> {
     if (this.#byName !== undefined) return this.#byName;
-    const byName = new Map<string, Leaf>();
+    const byName = new Map<string, EventValue>();
     for (const leaf of this.leaves) for (const name of leaf.names) if (!byName.has(name)) byName.set(name, leaf);
     this.#byName = byName;
     return byName;
   }
 }
 
-const chain = (first: Leaf, leaf: Leaf): void => {
+const chain = (first: EventValue, leaf: EventValue): void => {
   let last = first;
   while (last.next !== undefined) last = last.next;
   last.next = leaf;

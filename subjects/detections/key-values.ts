@@ -13,13 +13,13 @@ const isLetter = (code: number): boolean => (code >= 97 && code <= 122) || (code
 const beginsKey = (code: number): boolean => isLetter(code) || code === 95;
 const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 /** Returns whether a character may occur in a key. */
-export const isOfKey = (code: number): boolean => beginsKey(code) || isDigit(code) || code === 45 || code === 46;
+export const isKeyCharacter = (code: number): boolean => beginsKey(code) || isDigit(code) || code === 45 || code === 46;
 const isLineEnd = (code: number): boolean => code === 10 || code === 13 || code === 0x2028 || code === 0x2029;
 
 /** Returns the start of the key that ends before a position; -1 if there is none after `past`. */
 const startOfKey = (text: string, end: number, past: number): number => {
   let start = end;
-  while (start > 0 && end - start <= maxKey && isOfKey(text.charCodeAt(start - 1))) start--;
+  while (start > 0 && end - start <= maxKey && isKeyCharacter(text.charCodeAt(start - 1))) start--;
   const length = end - start;
   return start >= past && length > 0 && length <= maxKey && beginsKey(text.charCodeAt(start)) ? start : -1;
 };
@@ -38,7 +38,7 @@ const endOfQuoted = (text: string, from: number, quote: number): number => {
 /** A regular expression, because there are many non-ASCII spaces */
 const plain = /[^\s"',;]*/y;
 /** Returns whether an ASCII character ends an unquoted value. */
-export const endsPlain = (code: number): boolean =>
+export const endsUnquotedValue = (code: number): boolean =>
   code === space ||
   (code >= 9 && code <= 13) ||
   code === doubleQuote ||
@@ -49,7 +49,7 @@ export const endsPlain = (code: number): boolean =>
 const endOfPlain = (text: string, from: number): number => {
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if (endsPlain(code)) return at;
+    if (endsUnquotedValue(code)) return at;
     if (code < 128) continue;
     plain.lastIndex = at;
     return at + (plain.exec(text)?.[0].length ?? 0);

@@ -1,6 +1,6 @@
 /** Determines the log source of an event from the field tables, and the rules that apply to it */
 import type { LogSource } from './documents.ts';
-import type { Leaf, SigmaEvent } from './event.ts';
+import type { EventValue, SigmaEvent } from './event.ts';
 import { type EventCondition, type EventSource, type FieldTable, foldName } from './fields/table.ts';
 
 /** Known log source of an event. An unknown part may be anything. */
@@ -110,7 +110,7 @@ export class LogSources {
     let signature = '';
     const { leaves } = event;
     for (let at = 0; at < leaves.length; at++) {
-      const leaf = leaves[at] as Leaf;
+      const leaf = leaves[at] as EventValue;
       const { place, tests } = this.#testsOf(leaf.names);
       for (let number = 0; number < tests.length; number++) {
         const { name, of } = tests[number] as PlaceTests['tests'][number];
@@ -151,7 +151,7 @@ const categoriesBy = ({ categories }: EventSource, event: SigmaEvent): readonly 
 };
 
 /** Returns whether an event of a kind may belong to the log source of a rule. Unknown parts match anything. */
-export const mayBe = (
+export const mayMatchLogSource = (
   { products, services, categories }: EventKind,
   { product, category, service }: LogSource,
 ): boolean => {
@@ -161,7 +161,7 @@ export const mayBe = (
 };
 
 /** Returns how much of a rule's log source is known for a kind of event that may belong to it. */
-export const knownOf = (
+export const logSourceCertainty = (
   { products, services, categories }: EventKind,
   { product, category, service }: LogSource,
 ): 'all' | 'some' | 'none' => {

@@ -36,11 +36,11 @@ const all: readonly string[] = [
 export const modifierOf = (modifier: string): string => longNames[modifier] ?? modifier;
 
 /** Returns which of the given modifiers is present; the first if there are several. */
-export const among = <Name extends string>(modifiers: readonly string[], names: readonly Name[]): Name | undefined =>
+export const findModifier = <Name extends string>(modifiers: readonly string[], names: readonly Name[]): Name | undefined =>
   names.find((name) => modifiers.includes(name));
-export const placeOf = (modifiers: readonly string[]): Place | undefined => among(modifiers, places);
-export const orderOf = (modifiers: readonly string[]): Order | undefined => among(modifiers, orders);
-export const timePartOf = (modifiers: readonly string[]): TimePart | undefined => among(modifiers, timeParts);
+export const placeOf = (modifiers: readonly string[]): Place | undefined => findModifier(modifiers, places);
+export const orderOf = (modifiers: readonly string[]): Order | undefined => findModifier(modifiers, orders);
+export const timePartOf = (modifiers: readonly string[]): TimePart | undefined => findModifier(modifiers, timeParts);
 
 /** Modifiers that cannot be combined */
 const exclusive: readonly (readonly string[])[] = [
@@ -60,7 +60,7 @@ const dash = /\B[-/–—―]\b/g;
  * Returns variants of a value with each dash replaced by each kind of dash. With very many dashes, all of them are
  * replaced by the same kind.
  */
-export const withDashes = (text: string): string[] => {
+export const dashVariants = (text: string): string[] => {
   const found = [...text.matchAll(dash)];
   if (found.length > maxPermutations) return [text, ...dashes.map((each) => text.replaceAll(dash, each))];
   let made = [text];
@@ -83,7 +83,7 @@ const base64Offsets = (bytes: Buffer): string[] =>
   });
 
 const encoded = (pattern: Pattern, modifiers: readonly string[]): Pattern[] => {
-  if (among(modifiers, encodings) === undefined) return [pattern];
+  if (findModifier(modifiers, encodings) === undefined) return [pattern];
   const text = textOfPattern(pattern);
   const bytes =
     modifiers.includes('utf16le') || modifiers.includes('wide')
@@ -101,7 +101,7 @@ const encoded = (pattern: Pattern, modifiers: readonly string[]): Pattern[] => {
 export const patternsOf = (text: string, modifiers: readonly string[]): Pattern[] => {
   const place = placeOf(modifiers);
   const put = place === undefined ? undefined : { contains, startswith: startsWith, endswith: endsWith }[place];
-  const texts = modifiers.includes('windash') ? withDashes(text) : [text];
+  const texts = modifiers.includes('windash') ? dashVariants(text) : [text];
   return texts
     .flatMap((each) => encoded(patternOf(each), modifiers))
     .map((pattern) => (put === undefined ? pattern : put(pattern)));
@@ -124,7 +124,7 @@ const valueError = (value: SigmaValue, modifiers: readonly string[]): string | u
   if (has('cidr') && networkOf(String(value)) === undefined) return `"${value}" is not a network such as 10.0.0.0/8`;
   if (has('re')) return regexError(String(value), modifiers);
   if (has('fieldref') && typeof value !== 'string') return 'fieldref expects the name of a field';
-  if (among(modifiers, encodings) !== undefined && typeof value === 'string' && hasWildcards(patternOf(value)))
+  if (findModifier(modifiers, encodings) !== undefined && typeof value === 'string' && hasWildcards(patternOf(value)))
     return 'wildcards cannot be encoded: escape them with a backslash';
   return undefined;
 };
@@ -139,9 +139,9 @@ export const itemError = ({ modifiers: given, values, field }: SelectionItem): s
     const [one, other] = group.filter((each) => modifiers.includes(each));
     if (one !== undefined && other !== undefined) return `${one} and ${other} cannot be combined`;
   }
-  const flag = among(modifiers, flags);
+  const flag = findModifier(modifiers, flags);
   if (flag !== undefined && !modifiers.includes('re')) return `${flag} needs the modifier re before it`;
-  const needsField = among(modifiers, ['exists', 'fieldref', 'neq']);
+  const needsField = findModifier(modifiers, ['exists', 'fieldref', 'neq']);
   if (field === '' && needsField !== undefined) return `${needsField} needs a field`;
   return values.map((value) => valueError(value, modifiers)).find((wrong) => wrong !== undefined);
 };

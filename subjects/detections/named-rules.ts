@@ -2,7 +2,7 @@
 import { documentsIn } from '../../runtime/documents-in.ts';
 import type { TenantDocuments } from '../../schemas/ports/documents.ts';
 import { detectionRules } from '../../schemas/resources/detection-rule.ts';
-import { documentsOf, namesOf } from './deployed.ts';
+import { parseDocuments, namesOf } from './deployed.ts';
 import type { SigmaDocument } from './documents.ts';
 
 const namedBy = (document: SigmaDocument): readonly string[] =>
@@ -20,7 +20,7 @@ export const missingRules = async (
   const enabled: { readonly id: string; readonly source: string }[] = [];
   for await (const { id, source } of documentsIn(own.collection(detectionRules), { filter: { enabled: true } }))
     enabled.push({ id, source });
-  const read = await documentsOf(
+  const read = await parseDocuments(
     own,
     enabled.map(({ source }) => source),
   );

@@ -1,5 +1,5 @@
 /** Compiles rule trees to predicates over the current event */
-import type { Leaf, SigmaEvent } from './event.ts';
+import type { EventValue, SigmaEvent } from './event.ts';
 import type { ItemTest, RuleTree } from './tree.ts';
 import { leafTest, leafTests } from './value-tests.ts';
 
@@ -8,9 +8,9 @@ export class EventView {
   #event: SigmaEvent | undefined;
   #round = 0;
   readonly #rounds: number[] = [];
-  readonly #found: (Leaf | undefined)[] = [];
+  readonly #found: (EventValue | undefined)[] = [];
   readonly #slots = new Map<string, number>();
-  readonly other = (names: readonly string[]): Leaf | undefined => this.#find(names);
+  readonly other = (names: readonly string[]): EventValue | undefined => this.#find(names);
 
   /** Returns the slot of a list of names; equal lists share a slot. */
   slotOf(names: readonly string[]): number {
@@ -26,7 +26,7 @@ export class EventView {
   }
 
   /** Returns the value of the event under the first of the names that it has. */
-  leaf(slot: number, names: readonly string[]): Leaf | undefined {
+  leaf(slot: number, names: readonly string[]): EventValue | undefined {
     if (this.#rounds[slot] === this.#round) return this.#found[slot];
     const found = this.#find(names);
     this.#rounds[slot] = this.#round;
@@ -34,11 +34,11 @@ export class EventView {
     return found;
   }
 
-  get leaves(): readonly Leaf[] {
+  get leaves(): readonly EventValue[] {
     return this.#event?.leaves ?? [];
   }
 
-  #find(names: readonly string[]): Leaf | undefined {
+  #find(names: readonly string[]): EventValue | undefined {
     for (let at = 0; at < names.length; at++) {
       const leaf = this.#event?.get(names[at] as string);
       if (leaf !== undefined) return leaf;
@@ -49,18 +49,18 @@ export class EventView {
 
 export type Predicate = () => boolean;
 
-const someLeaf = (first: Leaf | undefined, fits: (leaf: Leaf) => boolean): boolean => {
+const someLeaf = (first: EventValue | undefined, fits: (leaf: EventValue) => boolean): boolean => {
   for (let leaf = first; leaf !== undefined; leaf = leaf.next) if (!leaf.isNull && fits(leaf)) return true;
   return false;
 };
 
 const itemPredicate = (item: ItemTest, view: EventView): Predicate => {
   const test = leafTests(item);
-  const fits = (leaf: Leaf): boolean => test(leaf, view.other);
+  const fits = (leaf: EventValue): boolean => test(leaf, view.other);
   if (item.names.length === 0)
     return () => {
       const { leaves } = view;
-      for (let at = 0; at < leaves.length; at++) if (fits(leaves[at] as Leaf)) return true;
+      for (let at = 0; at < leaves.length; at++) if (fits(leaves[at] as EventValue)) return true;
       return false;
     };
   const { names } = item;
@@ -161,8 +161,8 @@ const matchedItem = (item: ItemTest, view: EventView): MatchedField[] => {
   return isAbout('null') ? [{ field, path: '', value: '', selection, condition: 'null' }] : [];
 };
 
-const chainOf = (first: Leaf | undefined): Leaf[] => {
-  const leaves: Leaf[] = [];
+const chainOf = (first: EventValue | undefined): EventValue[] => {
+  const leaves: EventValue[] = [];
   for (let leaf = first; leaf !== undefined; leaf = leaf.next) leaves.push(leaf);
   return leaves;
 };

@@ -2,18 +2,18 @@
  * Rejects records that no rule can match, based on their bytes. Most records are rejected, and the conversion of
  * records to events is the largest cost of rules.
  */
-import { isRun } from '../../schemas/is-run.ts';
+import { equalsAt } from '../../schemas/is-run.ts';
 import { textOf, textOfValue } from '../../schemas/otlp/any-value.ts';
 import type { WireCursor } from '../../schemas/protobuf/cursor.ts';
-import type { Glance } from '../../schemas/records/attributes.ts';
+import type { AttributeVisitor } from '../../schemas/records/attributes.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
-import { met } from '../../schemas/text-index.ts';
-import type { Place } from './event.ts';
-import { endsPlain, isOfKey, keyValues } from './key-values.ts';
+import { scanResult } from '../../schemas/text-index.ts';
+import type { ValuePosition } from './event.ts';
+import { endsUnquotedValue, isKeyCharacter, keyValues } from './key-values.ts';
 import type { EventKind } from './log-sources.ts';
 import { lowered } from './pattern.ts';
 import { resourceOf } from './record-event.ts';
-import type { Met } from './rule-index.ts';
+import type { FoundLiterals } from './rule-index.ts';
 import type { Interest, PrefilterResult, RuleSet } from './rule-set.ts';
 
 /** Maximum number of cached characters of resources with their prefilter results, and of attribute names */
@@ -26,8 +26,8 @@ const [tab, carriageReturn, space, bracket, brace, backslash, equals] = [9, 13, 
 const [doubleQuote, singleQuote] = [34, 39];
 
 /** Whether a byte may occur in a key, and whether it ends or may end a value; non-ASCII bytes may end one */
-const ofKey = Uint8Array.from({ length: 256 }, (_, byte) => (isOfKey(byte) ? 1 : 0));
-const endsValue = Uint8Array.from({ length: 256 }, (_, byte) => (byte > 127 || endsPlain(byte) ? 1 : 0));
+const ofKey = Uint8Array.from({ length: 256 }, (_, byte) => (isKeyCharacter(byte) ? 1 : 0));
+const endsValue = Uint8Array.from({ length: 256 }, (_, byte) => (byte > 127 || endsUnquotedValue(byte) ? 1 : 0));
 
 /** Returns the position of the first non-space byte of a text. */
 const firstByte = (bytes: Uint8Array, from: number, to: number): number => {
@@ -52,7 +52,7 @@ const pastValue = (bytes: Uint8Array, from: number, to: number): number => {
 };
 
 /** A name of values in records, and the relevance of those values to rules */
-interface Name extends Place {
+interface Name extends ValuePosition {
   readonly bytes: Uint8Array;
   /** Whether the value affects rules in a way that the prefilter cannot decide */
   readonly affectsMore: boolean;
@@ -63,7 +63,7 @@ interface Name extends Place {
 }
 
 const isName = ({ bytes: nameBytes }: Name, bytes: Uint8Array, from: number, to: number): boolean =>
-  nameBytes.length === to - from && isRun(bytes, from, nameBytes);
+  nameBytes.length === to - from && equalsAt(bytes, from, nameBytes);
 
 /** Names of values with their relevance to the rules for one kind of event */
 class Names {
@@ -106,7 +106,7 @@ class Names {
 }
 
 /** Scans records of one kind for values and texts that the rules require */
-class RecordProbe implements Glance {
+class RecordProbe implements AttributeVisitor {
   readonly interest: Interest;
   readonly #names: Names;
   readonly #ofBody: Name;
@@ -117,7 +117,7 @@ class RecordProbe implements Glance {
   #scannedFrom = 0;
   #scannedUntil = 0;
   /** Positions of the values found, if they are requested */
-  #places: Place[] | undefined;
+  #places: ValuePosition[] | undefined;
 
   constructor(kind: EventKind, interest: Interest) {
     this.#result = { kind, candidates: [] };
@@ -131,16 +131,16 @@ class RecordProbe implements Glance {
   prefilter(record: LogRecord, { met: ofResource }: PrefilteredResource): PrefilterResult | undefined {
     const { index } = this.interest;
     index.begin(ofResource);
-    const isWhole = record.glance(this);
+    const isWhole = record.visit(this);
     this.#result.candidates = index.end();
     return isWhole ? this.#result : undefined;
   }
 
   /** Returns the positions of the values of a rejected record, as its event would have them. */
-  placesOf(record: LogRecord, { places }: PrefilteredResource): Place[] {
-    const ofAttributes: Place[] = [];
+  placesOf(record: LogRecord, { places }: PrefilteredResource): ValuePosition[] {
+    const ofAttributes: ValuePosition[] = [];
     this.#places = ofAttributes;
-    record.glance(this);
+    record.visit(this);
     this.#places = undefined;
     const { body } = record;
     const keys = [...(keyValues(body)?.keys() ?? []), ...(body === '' ? [] : ['body'])];
@@ -171,7 +171,7 @@ class RecordProbe implements Glance {
     return true;
   }
 
-  readonly body: Omit<Glance, 'name'> = {
+  readonly body: Omit<AttributeVisitor, 'name'> = {
     scalar: (cursor, end) => this.#isBody() && this.scalar(cursor, end),
     text: (bytes, from, to) => this.#isBody() && this.#bodyText(bytes, from, to),
   };
@@ -190,7 +190,7 @@ class RecordProbe implements Glance {
     if (valueNames.length > 0) index.value(valueNames, lowered(textOf(bytes, from, to)));
     const kinds = index.body(bytes, from, to, hasTexts);
     this.#scanWide(kinds, bytes, from, to, hasTexts);
-    if (met.backslash(kinds)) {
+    if (scanResult.backslash(kinds)) {
       const body = bytes.subarray(from, to);
       if (body.includes(backslash) && body.includes(equals)) return false;
     }
@@ -208,7 +208,7 @@ class RecordProbe implements Glance {
    * characters.
    */
   #scanWide(kinds: number, bytes: Uint8Array, from: number, to: number, forAll: boolean): void {
-    if (met.wide(kinds)) this.interest.index.text(lowered(textOf(bytes, from, to)), forAll);
+    if (scanResult.wide(kinds)) this.interest.index.text(lowered(textOf(bytes, from, to)), forAll);
   }
 
   /**
@@ -256,9 +256,9 @@ class RecordProbe implements Glance {
 interface PrefilteredResource {
   readonly probe: RecordProbe;
   /** Literals that all records of the resource contain */
-  readonly met: Met;
+  readonly met: FoundLiterals;
   /** Positions of the resource's values */
-  readonly places: readonly Place[];
+  readonly places: readonly ValuePosition[];
 }
 
 /** Prefilter of the records of one rule set, processed in sequence */
@@ -284,7 +284,7 @@ class RecordPrefilter {
   }
 
   /** Returns the positions of the record that was just rejected. */
-  placesOf(record: LogRecord): readonly Place[] {
+  placesOf(record: LogRecord): readonly ValuePosition[] {
     const resource = this.#resource;
     return resource === undefined ? [] : resource.probe.placesOf(record, resource);
   }
@@ -307,7 +307,7 @@ class RecordPrefilter {
     const probe = this.#probeOf(this.#set.kindOf(event));
     if (probe === undefined || probe.interest.isAlways(event)) return undefined;
     const places = event.leaves.map(({ names }) => ({ names }));
-    return { probe, places, met: probe.interest.index.metBy(event) };
+    return { probe, places, met: probe.interest.index.findLiterals(event) };
   }
 
   #probeOf(kind: EventKind): RecordProbe | undefined {
@@ -337,5 +337,5 @@ export const prefilterRecord = (set: RuleSet, record: LogRecord): PrefilterResul
   recordPrefilterOf(set).prefilter(record);
 
 /** Returns the positions of the values of the record that was just rejected, as its event would have them. */
-export const prefilteredPlacesOf = (set: RuleSet, record: LogRecord): readonly Place[] =>
+export const prefilteredPlacesOf = (set: RuleSet, record: LogRecord): readonly ValuePosition[] =>
   recordPrefilterOf(set).placesOf(record);

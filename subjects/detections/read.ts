@@ -14,7 +14,7 @@ import {
   type SigmaDocument,
   type SigmaError,
   type SigmaFilter,
-  type SigmaHead,
+  type SigmaDocumentBase,
   type SigmaRule,
   type SigmaValue,
   sigmaLevels,
@@ -40,7 +40,7 @@ const oneOf = <Name extends string>(map: YamlMap, key: string, names: readonly N
 const headOf = (
   root: YamlMap,
   { text, line, document }: { text: string; line: number; document: number },
-): SigmaHead => {
+): SigmaDocumentBase => {
   const title = root.text('title');
   if (title === '') root.fail('title', 'a title is missing');
   return {
@@ -163,7 +163,7 @@ const detectionOf = (map: YamlMap, others: readonly string[]): Detection => {
   return { selections, conditions };
 };
 
-const ruleOf = (root: YamlMap, head: SigmaHead): SigmaRule | undefined => {
+const ruleOf = (root: YamlMap, head: SigmaDocumentBase): SigmaRule | undefined => {
   const logsource = logSourceOf(root);
   const detection = root.map('detection');
   if (detection === undefined) {
@@ -173,7 +173,7 @@ const ruleOf = (root: YamlMap, head: SigmaHead): SigmaRule | undefined => {
   return { ...head, kind: 'rule', logsource, detection: detectionOf(detection, []), fields: root.texts('fields') };
 };
 
-const filterOf = (root: YamlMap, head: SigmaHead): SigmaFilter | undefined => {
+const filterOf = (root: YamlMap, head: SigmaDocumentBase): SigmaFilter | undefined => {
   const logsource = logSourceOf(root);
   const filter = root.map('filter');
   if (filter === undefined) return undefined;

@@ -217,13 +217,13 @@ export const javaScriptOf = (node: RegexNode): string => {
 };
 
 /** Number of paths of a backtracking search: `factor` times the text's length to the power of `degree` */
-export interface Ways {
+export interface SearchPathCount {
   readonly factor: number;
   readonly degree: number;
 }
-const endless: Ways = { factor: Number.POSITIVE_INFINITY, degree: 0 };
+const endless: SearchPathCount = { factor: Number.POSITIVE_INFINITY, degree: 0 };
 
-export const waysOf = (node: RegexNode): Ways => {
+export const waysOf = (node: RegexNode): SearchPathCount => {
   switch (node.is) {
     case 'sequence': {
       const ways = node.parts.map(waysOf);

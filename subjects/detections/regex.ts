@@ -11,7 +11,7 @@ export interface SigmaRegex {
   /** Returns whether any part of the text matches. */
   test(text: string): boolean;
   /** Sets of texts in lower case; every match contains at least one text of each set */
-  readonly needed: readonly (readonly string[])[];
+  readonly requiredTexts: readonly (readonly string[])[];
   /** Cost of RE2 per character, relative to the comparison of a character */
   readonly weight: number;
 }
@@ -65,7 +65,7 @@ export const regexOf = (written: string, modifiers: readonly string[]): SigmaReg
     regexWork.characters += weight * text.length;
     return linear.test(text);
   };
-  if (tree === undefined) return { source: written, test: testLinear, needed: [], weight: 200 };
+  if (tree === undefined) return { source: written, test: testLinear, requiredTexts: [], weight: 200 };
   const { factor, degree } = waysOf(tree);
   const power = degree + (beginsWithAnchor(tree) ? 0 : 1);
   const maxLength = Math.floor((maxSteps / factor) ** (1 / Math.max(1, power)));
@@ -77,7 +77,7 @@ export const regexOf = (written: string, modifiers: readonly string[]): SigmaReg
       regexWork.characters += text.length;
       return own.test(text);
     },
-    needed: neededTexts(tree),
+    requiredTexts: neededTexts(tree),
     weight: maxLength > 10_000 ? 5 : 50,
   };
 };

@@ -41,7 +41,7 @@ const ofTest = (test: ValueTest, names: readonly string[]): Clause | undefined =
     case 'number':
       return names.length > 0 ? [{ is: 'value', names, value: String(test.value) }] : undefined;
     case 'regex': {
-      const sets = test.regex.needed.map((set) => textClause(set, names)).filter((set) => set !== undefined);
+      const sets = test.regex.requiredTexts.map((set) => textClause(set, names)).filter((set) => set !== undefined);
       return best(sets);
     }
     default:

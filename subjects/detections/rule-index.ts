@@ -1,7 +1,7 @@
 /** Index of rules by the literals that an event must contain for them to match */
 
 import { TextIndex } from '../../schemas/text-index.ts';
-import type { Leaf, SigmaEvent } from './event.ts';
+import type { EventValue, SigmaEvent } from './event.ts';
 import { bestClauses, type Clause, minTextLength, type RequiredLiteral, valueKey } from './required-literals.ts';
 
 /** Maximum number of indexed clauses per rule, one bit each */
@@ -15,7 +15,7 @@ const isOfScalar = (text: string): boolean =>
 /** Characters of keys of `key=value` pairs, in lower case */
 const ofKeys = /^[\w.-]+$/;
 /** Key segments that names omit */
-const leftOut = ['.value', '._attributes'].flatMap((part) => [`${part}.`, `${part}=`]);
+const omittedKeySegments = ['.value', '._attributes'].flatMap((part) => [`${part}.`, `${part}=`]);
 
 /** The rules to which a literal belongs, and the clauses in them */
 interface Posting {
@@ -28,8 +28,8 @@ interface Posting {
 }
 
 /** Literals found in an event; valid for this index only */
-export type Met = readonly Posting[];
-const nothingMet: Met = [];
+export type FoundLiterals = readonly Posting[];
+const nothingMet: FoundLiterals = [];
 
 export class RuleIndex {
   /** Rules that may match any event */
@@ -83,7 +83,7 @@ export class RuleIndex {
     const named = [...this.#values.keys(), ...this.#textNames, ...decisiveNames];
     const keys = [...new Set(named)].filter((name) => ofKeys.test(name));
     this.hasShortKeys = keys.some((name) => name.length < minTextLength - 1);
-    for (const key of [...keys.map((name) => `${name}=`), ...leftOut]) {
+    for (const key of [...keys.map((name) => `${name}=`), ...omittedKeySegments]) {
       if (key.length < minTextLength) continue;
       this.#textPosting(texts, key).isKey = true;
       anywhere.add(key);
@@ -103,7 +103,7 @@ export class RuleIndex {
   }
 
   /** Returns the literals that every record of a resource contains. */
-  metBy({ leaves }: SigmaEvent): Met {
+  findLiterals({ leaves }: SigmaEvent): FoundLiterals {
     const met: Posting[] = [];
     for (const { low, names } of leaves) {
       for (const name of names) {
@@ -116,7 +116,7 @@ export class RuleIndex {
   }
 
   /** Starts to process an event value by value, as `candidates` does in one call; `end` finishes the event. */
-  begin(met: Met): void {
+  begin(met: FoundLiterals): void {
     this.#round++;
     this.#found.length = 0;
     for (let at = 0; at < met.length; at++) this.#meet(met[at] as Posting);
@@ -168,7 +168,7 @@ export class RuleIndex {
   candidates({ leaves }: SigmaEvent): readonly number[] {
     this.begin(nothingMet);
     for (let at = 0; at < leaves.length; at++) {
-      const { low, names } = leaves[at] as Leaf;
+      const { low, names } = leaves[at] as EventValue;
       this.value(names, low);
       this.#textsIn(names)?.scan(low, this.#foundText);
     }

@@ -2,7 +2,7 @@
 import type { LogSource, SigmaCorrelation, SigmaDocument, SigmaFilter, SigmaRule } from './documents.ts';
 import { EventPaths, SigmaEvent } from './event.ts';
 import type { FieldTable } from './fields/table.ts';
-import { type EventKind, knownOf, LogSources, mayBe } from './log-sources.ts';
+import { type EventKind, logSourceCertainty, LogSources, mayMatchLogSource } from './log-sources.ts';
 import { costOf, EventView, type MatchedField, matchedFields, type Predicate, predicateOf } from './predicate.ts';
 import { regexWork } from './regex.ts';
 import { type Clause, clausesOf } from './required-literals.ts';
@@ -34,18 +34,18 @@ export interface Match {
 }
 
 /** Observes the evaluation of rules */
-export interface Watch {
+export interface EvaluationObserver {
   /** Returns whether a rule is switched off. */
   isOff(ruleId: string, version: number): boolean;
   /**
    * Reports the cost of an evaluation, in approximate characters examined. The cost of an event and rule is
    * deterministic.
    */
-  spent(ruleId: string, version: number, characters: number): void;
+  onRuleCost(ruleId: string, version: number, characters: number): void;
   /** Reports the kind of an event, before rules are evaluated. */
-  saw(kind: EventKind, event: SigmaEvent): void;
+  onEventKind(kind: EventKind, event: SigmaEvent): void;
 }
-const watchNothing: Watch = { isOff: () => false, spent: () => {}, saw: () => {} };
+const watchNothing: EvaluationObserver = { isOff: () => false, onRuleCost: () => {}, onEventKind: () => {} };
 
 /** A compiled rule */
 interface Compiled {
@@ -214,10 +214,10 @@ export class RuleSet {
   }
 
   /** Returns all rules that an event matches, in their order. A prefilter result is reused. */
-  match(given: SigmaEvent | object, watch: Watch = watchNothing, prefiltered?: PrefilterResult): Match[] {
+  match(given: SigmaEvent | object, watch: EvaluationObserver = watchNothing, prefiltered?: PrefilterResult): Match[] {
     const event = given instanceof SigmaEvent ? given : this.eventOf(given);
     const kind = prefiltered?.kind ?? this.#sources.kindOf(event);
-    watch.saw(kind, event);
+    watch.onEventKind(kind, event);
     const { rules, index } = this.#group(kind);
     const candidates = prefiltered?.candidates ?? index.candidates(event);
     if (candidates.length === 0) return [];
@@ -230,7 +230,7 @@ export class RuleSet {
       const before = regexWork.characters;
       const isMatch = compiled.predicate() && !(needsField && this.#view.other(compiled.names) === undefined);
       if (isMatch) matches.push(number);
-      watch.spent(compiled.id, compiled.version, compiled.cost + (regexWork.characters - before));
+      watch.onRuleCost(compiled.id, compiled.version, compiled.cost + (regexWork.characters - before));
     }
     return matches
       .sort((left, right) => left - right)
@@ -258,8 +258,8 @@ export class RuleSet {
     if (known !== undefined) return known;
     const rules = this.#rules.flatMap((compiled): CandidateRule[] => {
       const { logsource } = compiled.rule;
-      if (!mayBe(kind, logsource)) return [];
-      const known = compiled.anySource ? 'all' : knownOf(kind, logsource);
+      if (!mayMatchLogSource(kind, logsource)) return [];
+      const known = compiled.anySource ? 'all' : logSourceCertainty(kind, logsource);
       // Keyword-only rules could match any text, so at least part of the log source must be known.
       if (known === 'none' && compiled.names.length === 0) return [];
       return [{ compiled, needsField: known !== 'all' && compiled.names.length > 0 }];

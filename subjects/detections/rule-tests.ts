@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { documentsIn } from '../../runtime/documents-in.ts';
 import type { CollectionDefinition, Filter, Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { detectionFields, detectionPlaceholders, detectionRules } from '../../schemas/resources/detection-rule.ts';
-import { ownTable, type StoredRule, type ToDeploy } from './deployed.ts';
+import { toFieldTable, type StoredRule, type DeploymentSource } from './deployed.ts';
 import type { SigmaDocument } from './documents.ts';
 import { withOwnTables } from './fields/index.ts';
 import type { FieldTable } from './fields/table.ts';
@@ -40,7 +40,7 @@ const allOf = async <Fields extends object>(
 
 /** Returns the built-in field tables and those of the organization. */
 export const ownTables = async (own: Pick<TenantDocuments, 'collection'>): Promise<readonly FieldTable[]> =>
-  withOwnTables((await allOf(own, detectionFields)).map(ownTable));
+  withOwnTables((await allOf(own, detectionFields)).map(toFieldTable));
 
 const testedId = 'tested';
 
@@ -48,7 +48,7 @@ const testedId = 'tested';
 export const toDeployOf = async (
   rules: readonly StoredRule[],
   own: Pick<TenantDocuments, 'collection'>,
-): Promise<ToDeploy> => {
+): Promise<DeploymentSource> => {
   const [fields, placeholders] = await Promise.all([allOf(own, detectionFields), allOf(own, detectionPlaceholders)]);
   return { rules, fields, placeholders };
 };
@@ -57,7 +57,7 @@ export const toDeployOf = async (
  * Returns one rule to deploy, with the filters, tables and placeholders of the organization. A correlation is returned
  * with all enabled rules, because it may reference any of them.
  */
-export const toDeployOfRule = async (rule: StoredRule, own: Pick<TenantDocuments, 'collection'>): Promise<ToDeploy> => {
+export const toDeployOfRule = async (rule: StoredRule, own: Pick<TenantDocuments, 'collection'>): Promise<DeploymentSource> => {
   const filter = rule.kind === 'correlation' ? { enabled: true } : { kind: 'filter', enabled: true };
   const others = await allOf(own, detectionRules, filter);
   const siblings = others.filter(({ id }) => id !== rule.id);

@@ -5,14 +5,14 @@
 import { QueryError } from '../../queries/errors.ts';
 import { type Budget, BudgetThreads, type SendRequest } from '../../queries/limits/budget-threads.ts';
 import type { DetectionSignal } from '../../schemas/signals.ts';
-import type { ToDeploy } from './deployed.ts';
+import type { DeploymentSource } from './deployed.ts';
 import type { DetectedRecord } from './detect.ts';
 import type { RecordValues } from './record-event.ts';
 import type { Match } from './rule-set.ts';
 
 /** A request of the main thread to a worker thread */
 export type RuleRequest = { readonly id: number } & (
-  | { readonly deploy: ToDeploy; readonly nowMs: number }
+  | { readonly deploy: DeploymentSource; readonly nowMs: number }
   | { readonly records: readonly DetectedRecord[] }
   | { readonly end: true }
   | { readonly events: readonly RecordValues[] }
@@ -73,7 +73,7 @@ export class RuleThreads {
    * immediately.
    */
   run<Result>(
-    toDeploy: ToDeploy,
+    toDeploy: DeploymentSource,
     { nowMs, ...budget }: RuleRun,
     work: (rules: RunningRules) => Promise<Result>,
   ): Promise<Result> {
@@ -88,7 +88,7 @@ type RequestFields<Request = RuleRequest> = Request extends unknown ? Omit<Reque
 
 const deployed = async (
   sendRequest: SendRequest<RuleReply>,
-  toDeploy: ToDeploy,
+  toDeploy: DeploymentSource,
   nowMs: number,
 ): Promise<RunningRules> => {
   const request = (fields: RequestFields): Promise<RuleReply> => sendRequest((id) => ({ ...fields, id }));

@@ -1,11 +1,11 @@
 /** Runs deployed rules over records in a worker thread, for `rule-threads.ts` */
 import { parentPort } from 'node:worker_threads';
 import { Backtest } from './backtest.ts';
-import { type Deployment, deploymentOf } from './deployed.ts';
+import { type Deployment, compileDeployment } from './deployed.ts';
 import { fillEvent } from './record-event.ts';
 import type { RuleReply, RuleRequest } from './rule-threads.ts';
 
-let deployment: Deployment = deploymentOf([], [], []);
+let deployment: Deployment = compileDeployment([], [], []);
 let backtest = new Backtest(deployment, 0);
 
 const replyTo = (request: RuleRequest): RuleReply => {
@@ -20,7 +20,7 @@ const replyTo = (request: RuleRequest): RuleReply => {
     return { id, matches };
   }
   const { rules, fields, placeholders } = request.deploy;
-  deployment = deploymentOf(rules, fields, placeholders);
+  deployment = compileDeployment(rules, fields, placeholders);
   backtest = new Backtest(deployment, request.nowMs);
   return { id };
 };

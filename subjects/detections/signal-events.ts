@@ -24,7 +24,7 @@ const entitiesByType = (entities: readonly string[]): Record<string, string> => 
 };
 
 /** Converts a signal to an event. Alerts are routed by its tags: rule, severity, tactic and entities. */
-export const signalEvent = (signal: StoredSignal): FeedEvent => {
+export const toSignalEvent = (signal: StoredSignal): FeedEvent => {
   const { id, ms, severity, tactics, techniques, entities } = signal;
   return {
     id,

@@ -5,7 +5,7 @@ import { topics } from '../../schemas/topics.ts';
 import type { LogSource, Selection, SelectionItem, SigmaDocument, SigmaFilter, SigmaRule } from './documents.ts';
 import { EventPaths } from './event.ts';
 import { type FieldTable, fieldNames, isFor } from './fields/table.ts';
-import { type EventKind, knownOf, mayBe } from './log-sources.ts';
+import { type EventKind, logSourceCertainty, mayMatchLogSource } from './log-sources.ts';
 
 export const defaultTelemetryDays = 30;
 
@@ -140,8 +140,8 @@ export const telemetryOf = (
   const { sources, days } = telemetry;
   const fields = ruleFields(document, tables);
   if (sources.length === 0) return byAttributes(fields, telemetry);
-  const possible = sources.filter(({ kind }) => mayBe(kind, logsource));
-  const sure = possible.filter(({ kind }) => knownOf(kind, logsource) === 'all');
+  const possible = sources.filter(({ kind }) => mayMatchLogSource(kind, logsource));
+  const sure = possible.filter(({ kind }) => logSourceCertainty(kind, logsource) === 'all');
   const has = ({ names }: SeenSource, field: Fields[number]): boolean => field.names.some((name) => names.has(name));
   const found = sure.length > 0 ? sure : possible.filter((source) => fields.some((field) => has(source, field)));
   if (found.length > 0)

@@ -1,11 +1,11 @@
 /** Compiled tests of values */
-import type { Leaf } from './event.ts';
+import type { EventValue } from './event.ts';
 import type { Place, TimePart } from './modifiers.ts';
 import { hasWildcards, lowered, patternTest, textOfPattern } from './pattern.ts';
 import type { ItemTest, ValueTest } from './tree.ts';
 
 /** A test of a resolved value */
-export type LeafTest = (leaf: Leaf, other: (names: readonly string[]) => Leaf | undefined) => boolean;
+export type LeafTest = (leaf: EventValue, other: (names: readonly string[]) => EventValue | undefined) => boolean;
 
 const numberText = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 /** Returns the number of a text; `NaN` if it is not a number. */

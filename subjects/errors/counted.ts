@@ -42,7 +42,7 @@ export const countedOccurrences = async (
   const end = floor(to + 1n);
   if (stepMs % hourMs !== 0 || end - ceiling(from) < hourNs) return raw;
   const complete = await completeFrom(reading);
-  const landed = Math.floor(scope.landedBy / hourMs) * hourMs;
+  const landed = Math.floor(scope.receivedBeforeMs / hourMs) * hourMs;
   if (complete === undefined || complete >= landed) return raw;
   // If the retention of a source is shorter than the range, its hours begin later.
   const sources = scope.sources.map(({ name, from: begin }) => ({

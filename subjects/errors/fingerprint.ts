@@ -6,7 +6,7 @@
 import { hash } from 'node:crypto';
 import type { Frame, Language } from './frame.ts';
 import { maskedMessage } from './message.ts';
-import { Remembered } from './remembered.ts';
+import { TextCache } from './remembered.ts';
 import { cutStack, readStack, type Stack } from './stack.ts';
 
 export const version = 1;
@@ -150,8 +150,8 @@ const made = (
   };
 };
 
-const stacks = new Remembered<Compared>(2 ** 20);
-const fingerprints = new Remembered<Fingerprint>(2 ** 20);
+const stacks = new TextCache<Compared>(2 ** 20);
+const fingerprints = new TextCache<Fingerprint>(2 ** 20);
 
 /**
  * Returns the fingerprint of an error: its types and frames; without frames, its types and its message without values.

@@ -1,6 +1,6 @@
 /** Compared part of a frame, by language */
 
-import { upTo, withoutTrailing } from '../../schemas/text.ts';
+import { textBefore, withoutTrailing } from '../../schemas/text.ts';
 import { type FrameName, type Language, type Line, segmentsOf, tailOf } from './frame.ts';
 
 const maxName = 200;
@@ -74,7 +74,7 @@ const javaGlue =
 const java = ({ function: method, file }: Line): FrameName => {
   const type = afterLast(file, '/');
   const isGlue = javaGlue.test(type) || method.startsWith('access$');
-  const module = withoutTrailing(upTo(type, '$$').replace(/\$\d+/g, '$'), '$');
+  const module = withoutTrailing(textBefore(type, '$$').replace(/\$\d+/g, '$'), '$');
   const lambda = /^lambda\$([^$]*)\$/.exec(method) ?? /\$anonfun\$([^$]*)/.exec(method);
   const name = (lambda?.[1] ?? method).replace(/\$(?:default|suspendImpl|\d+)$/, '');
   return named(module, name === 'invokeSuspend' ? '' : name, !javaLibraries.test(type) && !isGlue, isGlue);
@@ -167,7 +167,7 @@ const nativeGlue =
   /^(?:\?\?|raise|abort|gsignal|_start|__libc_start\w*|__cxa_\w+|std::terminate|start_thread|clone3?|__pthread\w*|__GI_\w+|__assert\w*|backtrace)$/;
 
 const native = ({ function: call, file }: Line): FrameName => {
-  const name = upTo(call, '(')
+  const name = textBefore(call, '(')
     .replace(/<[^<>]*>/g, '')
     .trim();
   const isLibrary = /^\/(?:usr|lib|lib64)\/|(?:^|\/)lib[\w+-]+\.so|libstdc|libc\./.test(file) || /^std::/.test(name);

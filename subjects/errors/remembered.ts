@@ -1,5 +1,5 @@
 /** Cache of values computed from texts. Errors recur with the same stack and the same words. */
-export class Remembered<Value extends object> {
+export class TextCache<Value extends object> {
   readonly #maxCharacters: number;
   #characters = 0;
   /** When the newer generation is full, the older one is evicted; entries in use move to the newer one. */

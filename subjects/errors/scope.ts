@@ -73,7 +73,7 @@ export interface ErrorScope extends IncludedScope {
   /** Sources of occurrences, each with its start time */
   readonly sources: readonly { readonly name: string; readonly from: bigint }[];
   /** Epoch milliseconds. */
-  readonly landedBy: number;
+  readonly receivedBeforeMs: number;
 }
 
 /**
@@ -97,7 +97,7 @@ export const errorScope = (
   reading: Reading,
   { from, to }: Range,
   filter: ErrorFilter,
-  landedBy = reading.nowMs,
+  receivedBeforeMs = reading.nowMs,
 ): ErrorScope => {
   const included = includedScope(reading, filter);
   const filters = [included.condition];
@@ -109,7 +109,7 @@ export const errorScope = (
     ...included.parameters,
     from: String(from),
     to: String(to),
-    landedBy: String(Math.trunc(landedBy)),
+    receivedBeforeMs: String(Math.trunc(receivedBeforeMs)),
   };
   for (const name of ['service', 'environment', 'release'] as const) {
     const value = filter[name];
@@ -136,6 +136,6 @@ export const errorScope = (
     parameters,
     partial,
     sources: begins,
-    landedBy: Math.trunc(landedBy),
+    receivedBeforeMs: Math.trunc(receivedBeforeMs),
   };
 };

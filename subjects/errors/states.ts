@@ -17,7 +17,7 @@ export interface ErrorGroupStatus {
   readonly isRegressed: boolean;
   readonly regressedAt: string | null;
   /** Whether the group was ignored and that period has ended */
-  readonly isIgnoredNoMore: boolean;
+  readonly hasIgnoreExpired: boolean;
   readonly decided: (ErrorGroupState & Stored) | undefined;
 }
 
@@ -25,7 +25,7 @@ const open: ErrorGroupStatus = {
   status: 'unresolved',
   isRegressed: false,
   regressedAt: null,
-  isIgnoredNoMore: false,
+  hasIgnoreExpired: false,
   decided: undefined,
 };
 
@@ -96,7 +96,7 @@ export const resolveGroupStatus = (
     (time !== undefined && Date.parse(time) <= nowMs) ||
     (occurrences !== undefined && since >= occurrences) ||
     (nextVersion === true && later.some(({ service, release }) => releases.isAfter(service, release, changedNs)));
-  return { ...open, status: isOver ? 'unresolved' : 'ignored', isIgnoredNoMore: isOver, decided };
+  return { ...open, status: isOver ? 'unresolved' : 'ignored', hasIgnoreExpired: isOver, decided };
 };
 
 /** Returns the last occurrences of groups. */

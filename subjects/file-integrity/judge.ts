@@ -52,7 +52,7 @@ const differs = (after: FileState, approved: ApprovedState, isMetadata: boolean)
 };
 
 /** Returns why a change did not lead to an approved state; `undefined` if it did. */
-const against = (
+const explainMismatch = (
   { action, path, path_before: from, after }: StoredChange,
   { id, name }: KnownBaseline,
   statesOf: Evidence['statesOf'],
@@ -169,7 +169,7 @@ const scopeKey = ({ hosts, paths }: FileBaseline): string => JSON.stringify([[..
  * Returns the end of an approved baseline's validity: until it is retired, or another baseline of the same files is
  * approved.
  */
-const heldUntil = (baseline: KnownBaseline, all: readonly KnownBaseline[]): number => {
+const validUntil = (baseline: KnownBaseline, all: readonly KnownBaseline[]): number => {
   const own = baseline.approvedAt ?? '';
   const next = all
     .filter((each) => each.approvedAt !== null && each.approvedAt > own && scopeKey(each) === scopeKey(baseline))
@@ -181,7 +181,7 @@ const heldUntil = (baseline: KnownBaseline, all: readonly KnownBaseline[]): numb
 /** Returns approved baselines that apply to a file of a host, the most recently approved first. */
 export const baselinesOf = (baselines: readonly KnownBaseline[], { host, path, ms }: StoredChange): KnownBaseline[] =>
   baselines
-    .filter((each) => each.approvedAt !== null && covers(each, host, path) && Number(ms) < heldUntil(each, baselines))
+    .filter((each) => each.approvedAt !== null && covers(each, host, path) && Number(ms) < validUntil(each, baselines))
     .toSorted((one, other) => ((one.approvedAt ?? '') < (other.approvedAt ?? '') ? 1 : -1));
 
 /** Returns why no verdict is possible: the missing data. */
@@ -197,7 +197,7 @@ export const judge = (change: StoredChange, evidence: Evidence): Judgement => {
   if (change.action === 'read')
     return { verdict: 'unknown', reason: 'the file was read, not changed', baselineId: null };
   const covering = baselinesOf(evidence.baselines, change);
-  const held = covering.map((baseline) => ({ baseline, reason: against(change, baseline, evidence.statesOf) }));
+  const held = covering.map((baseline) => ({ baseline, reason: explainMismatch(change, baseline, evidence.statesOf) }));
   const match = held.find(({ reason }) => reason === undefined);
   if (match !== undefined)
     return {

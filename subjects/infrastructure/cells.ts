@@ -20,7 +20,7 @@ export interface Cell {
   /** Number of summed series */
   readonly series: number;
   /** Sum of the latest values; with steps, of the means */
-  readonly level: number;
+  readonly value: number;
   /** Sum of the increases per second, with resets accounted for; `undefined` if no series has two points */
   readonly rate: number | undefined;
   /** Sum of the increases in the range or step, with resets accounted for */
@@ -114,9 +114,9 @@ const cellOf = (
     readonly bucketMs: number;
   },
 ): Cell => {
-  let [level, increase, peak, atMs, rate, rates] = [0, 0, 0, 0, 0, 0];
+  let [value, increase, peak, atMs, rate, rates] = [0, 0, 0, 0, 0, 0];
   for (const row of rows) {
-    level += stepRows.level[row] ?? 0;
+    value += stepRows.level[row] ?? 0;
     peak += stepRows.peak[row] ?? 0;
     atMs = Math.max(atMs, stepRows.atMs[row] ?? 0);
     const coveredMs = stepRows.coveredMs[row] ?? 0;
@@ -133,7 +133,7 @@ const cellOf = (
     resourceId,
     labels,
     series: rows.length,
-    level,
+    value,
     increase,
     peak,
     atMs,

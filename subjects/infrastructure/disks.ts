@@ -10,7 +10,7 @@ import { type Cell, readCells } from './cells.ts';
 import { DaysUntilFull, daysUntilFull, type UsedAt } from './disk-fill.ts';
 import { type CellsByMetric, figure, KnownText, metricsOf, missing, textOf, totalOf } from './figures.ts';
 import { disksOf, type Disk as Filesystem, ioOfDevice, isShared } from './filesystems.ts';
-import { groupedByHost, type HostParts } from './host-parts.ts';
+import { groupedByHost, type HostData } from './host-parts.ts';
 import { recent } from './hosts.ts';
 import { filesystemMetrics, hostLabels, hostSources, volumeSources } from './names.ts';
 
@@ -76,7 +76,7 @@ export const readDisks = async (
 
 const utilizationOf = (used: number, total: number): Known => known(total > 0 ? used / total : 0);
 
-const filesystemOf = (hostKey: string, { cells }: HostParts, found: Filesystem): FoundDisk => {
+const filesystemOf = (hostKey: string, { cells }: HostData, found: Filesystem): FoundDisk => {
   const total = found.used + found.free;
   const io = (sources: typeof hostSources.diskRead | typeof hostSources.diskWrite): Known =>
     figure(ioOfDevice(cells, sources, found.device), missing(cells, sources, noIo));

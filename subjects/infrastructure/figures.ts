@@ -41,7 +41,7 @@ export type CellsByMetric = ReadonlyMap<string, readonly Cell[]>;
 export const valuesOf = (cells: CellsByMetric, source: Source): { readonly cell: Cell; readonly value: number }[] =>
   (cells.get(source.metric) ?? []).flatMap((cell) => {
     if (source.where !== undefined && !source.where(cell.labels)) return [];
-    const value = source.as === 'level' ? cell.level : cell.rate;
+    const value = source.as === 'level' ? cell.value : cell.rate;
     return value === undefined ? [] : [{ cell, value: value * (source.scale ?? 1) }];
   });
 

@@ -49,7 +49,7 @@ const seenSince = ({ from }: Range): string => String(hostSeenSinceMs(Number(fro
  * Returns hosts with metrics in the range, and the last point of each. Senders that are known to be active are
  * excluded, because a day of points is expensive to read.
  */
-export const readMetricSigns = async (
+export const readMetricActivity = async (
   reading: Reading,
   range: Range,
   scope: ProjectScope,

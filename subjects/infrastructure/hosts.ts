@@ -20,8 +20,8 @@ import {
   totalOf,
 } from './figures.ts';
 import { disksOfHost, ioOf } from './filesystems.ts';
-import { groupedByHost, type HostParts } from './host-parts.ts';
-import { readLastRecords, readMetricSigns, readNamedHosts, type Senders } from './host-signs.ts';
+import { groupedByHost, type HostData } from './host-parts.ts';
+import { readLastRecords, readMetricActivity, readNamedHosts, type Senders } from './host-signs.ts';
 import { type HostState, hostStateOf, type LastSeen, minSilenceMs } from './host-state.ts';
 import {
   cpuModeOf,
@@ -106,7 +106,7 @@ export const readHosts = async (
     }),
     readNamedHosts(reading, past),
   ]);
-  const signs = await readMetricSigns(reading, past, scope, sendersOf(cells, range));
+  const signs = await readMetricActivity(reading, past, scope, sendersOf(cells, range));
   const all = [...groupedByHost(cells, [...signs, ...named])];
   const found = only === undefined ? all : hostsCalled(all, only);
   const last = await lastRecords(reading, found, past, scope);
@@ -137,7 +137,7 @@ const sendersOf = (cells: readonly Cell[], { to }: Range): Senders => {
   };
 };
 
-const lastMetricOf = ({ traces, cells }: HostParts): number | undefined => {
+const lastMetricOf = ({ traces, cells }: HostData): number | undefined => {
   const times = [
     ...traces.flatMap(({ lastMs }) => (lastMs === undefined ? [] : [lastMs])),
     ...[...cells.values()].flat().map(({ atMs }) => atMs),
@@ -153,13 +153,13 @@ const nodesOf = (cells: readonly Cell[]): ReadonlySet<string> =>
       .map(({ resource }) => String(resource['k8s.node.name'])),
   );
 
-const isStillNode = ({ traces, cells }: HostParts, nodes: ReadonlySet<string>): boolean | undefined => {
+const isStillNode = ({ traces, cells }: HostData, nodes: ReadonlySet<string>): boolean | undefined => {
   const name = attributeOf({ traces, cells }, 'k8s.node.name');
   // Only a cluster that reports other nodes shows that this node was deleted.
   return name === undefined || nodes.size === 0 ? undefined : nodes.has(String(name));
 };
 
-type FoundHost = readonly [string, HostParts];
+type FoundHost = readonly [string, HostData];
 
 const hostsCalled = (all: readonly FoundHost[], called: string): FoundHost[] => {
   const byId = all.filter(([key]) => key === called);
@@ -175,7 +175,7 @@ const lastRecords = async (reading: Reading, found: readonly FoundHost[], range:
       return (): LastSeen => reason;
     }
     const last = await readLastRecords(reading, signal, names, range, scope);
-    return (key: string, host: HostParts): LastSeen =>
+    return (key: string, host: HostData): LastSeen =>
       last.get(key) ?? (host.identity.name === undefined ? undefined : last.get(host.identity.name));
   };
   const [logs, traces] = await Promise.all([read('logs'), read('traces')]);
@@ -183,7 +183,7 @@ const lastRecords = async (reading: Reading, found: readonly FoundHost[], range:
 };
 
 /** Returns the attribute of the first resource of a host that has it. */
-const attributeOf = ({ traces, cells }: Pick<HostParts, 'traces' | 'cells'>, key: string): unknown => {
+const attributeOf = ({ traces, cells }: Pick<HostData, 'traces' | 'cells'>, key: string): unknown => {
   const resources: readonly Attributes[] = [
     ...[...cells.values()].flat().map(({ resource }) => resource),
     ...traces.map(({ resource }) => resource),
@@ -199,7 +199,7 @@ const detected = (key: string): string =>
 
 const hostOf = (
   key: string,
-  found: HostParts,
+  found: HostData,
   { state, reason, wasStopped }: HostState,
   seen: Readonly<Record<string, LastSeen>>,
 ): Host => {
@@ -241,7 +241,7 @@ const hostOf = (
 /** Returns the uptime in seconds, at the time of the point that reports it. */
 const uptimeOf = (cells: CellsByMetric): number | undefined => {
   const [boot] = hostSources.bootTime.flatMap(({ metric }) => cells.get(metric) ?? []);
-  return totalOf(cells, hostSources.uptime) ?? (boot && boot.atMs / 1000 - boot.level / boot.series);
+  return totalOf(cells, hostSources.uptime) ?? (boot && boot.atMs / 1000 - boot.value / boot.series);
 };
 
 /** Returns the resource usage of a host, from its cells. */
@@ -341,5 +341,5 @@ const sumOfStates = (cells: CellsByMetric): number | undefined => {
   const states = (cells.get('system.memory.usage') ?? []).filter(({ labels }) =>
     wholeStates.includes(labels['system.memory.state'] ?? labels['state'] ?? ''),
   );
-  return states.length < 2 ? undefined : states.reduce((sum, { level }) => sum + level, 0);
+  return states.length < 2 ? undefined : states.reduce((sum, { value: level }) => sum + level, 0);
 };

@@ -162,7 +162,7 @@ export const readNamespaces = async (
 const namespaceOf = (id: string, cells: readonly PlacedCell[]): Namespace => {
   const { requested, used, workloads, pods, restarts } = insideOf(cells);
   const own = byMetric(cells.filter(({ metric }) => namespaceMetrics.includes(metric)));
-  const number = own.get('k8s.namespace.phase')?.[0]?.level;
+  const number = own.get('k8s.namespace.phase')?.[0]?.value;
   const phase =
     chosenLabel(own, namespaceSources.phase, ['phase']) ??
     (number === undefined ? undefined : number > 0 ? 'Active' : 'Terminating');

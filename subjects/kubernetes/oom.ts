@@ -65,7 +65,7 @@ const rules: readonly Rule[] = [
     ({ exitCode, cgroupKills }) => exitCode === killed && cgroupKills === 0,
     () => verdict('no', noneCounted, ambiguous),
   ],
-  [({ exitCode }) => exitCode === killed, (signs) => bySigns(signs, ambiguous)],
+  [({ exitCode }) => exitCode === killed, (signs) => judgeByIndirectEvidence(signs, ambiguous)],
   [({ cgroupKills }) => cgroupKills === 0, () => verdict('no', noneCounted)],
   [
     ({ exitCode }) => exitCode !== undefined,
@@ -75,7 +75,7 @@ const rules: readonly Rule[] = [
   [
     ({ lastReason }) => lastReason !== undefined,
     (signs) =>
-      bySigns(
+      judgeByIndirectEvidence(
         signs,
         `it terminated with the reason ${signs.lastReason}, and no exit code is reported (kube-state-metrics reports it)`,
       ),
@@ -87,7 +87,7 @@ const rules: readonly Rule[] = [
   [({ restarts }) => restarts === 0, () => verdict('no', alive, others)],
   [
     ({ restarts }) => restarts !== undefined,
-    (signs) => bySigns(signs, `it restarted, and no reason is reported: ${reasonHint}`),
+    (signs) => judgeByIndirectEvidence(signs, `it restarted, and no reason is reported: ${reasonHint}`),
   ],
 ];
 
@@ -110,7 +110,7 @@ const near = (share: number): string => `it used up to ${percent(share)} of its 
  * If the termination is inconclusive, memory near the limit or a node without memory makes an out-of-memory kill
  * likely.
  */
-const bySigns = ({ nodeEvents, peakShare }: OomSigns, reason: string): OomVerdict => {
+const judgeByIndirectEvidence = ({ nodeEvents, peakShare }: OomSigns, reason: string): OomVerdict => {
   const isNear = peakShare !== undefined && peakShare >= nearLimit;
   const isNodeOut = nodeEvents !== undefined && nodeEvents > 0;
   const reasons = [

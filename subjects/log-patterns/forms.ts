@@ -8,7 +8,7 @@ import { ANY } from './tokens.ts';
  * Coverage of a pattern: for each position the hash of its word, `VARIABLE` or `ANY`. One id may have several forms, as
  * consumer group members found them.
  */
-export interface Form {
+export interface PatternCoverage {
   readonly id: string;
   readonly places: readonly number[];
 }
@@ -26,7 +26,7 @@ export const covers = (outer: ArrayLike<number>, inner: ArrayLike<number>): bool
 
 const widthOf = (places: readonly number[]): number => places.reduce((sum, place) => sum + (place === ANY ? 1 : 0), 0);
 
-interface Ranked extends Form {
+interface Ranked extends PatternCoverage {
   readonly width: number;
 }
 
@@ -43,7 +43,7 @@ export class Forms {
   readonly #surviving: readonly Ranked[];
   readonly #ids: ReadonlySet<string>;
 
-  constructor(forms: readonly Form[]) {
+  constructor(forms: readonly PatternCoverage[]) {
     this.#all = forms.map((form) => ({ ...form, width: widthOf(form.places) })).sort(inOrder);
     const wide = this.#all.filter(({ width }) => width > 0);
     this.#surviving = this.#all.filter(

@@ -1,13 +1,13 @@
 /** Catalogue of the patterns of services: surviving ids, and the aliases of others */
 
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { type Form, Forms } from './forms.ts';
+import { type PatternCoverage, Forms } from './forms.ts';
 import { ANY } from './tokens.ts';
 
 /** Maximum number of patterns that are read, the most recent first */
 const maxPatterns = 50_000;
 
-interface Row extends Form {
+interface Row extends PatternCoverage {
   readonly service: string;
   readonly structure: number;
   readonly template: string;

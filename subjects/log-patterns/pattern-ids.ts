@@ -6,7 +6,7 @@
 
 import { RowCache } from '../../queries/row-cache.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { type Form, Forms } from './forms.ts';
+import { type PatternCoverage, Forms } from './forms.ts';
 import { OTHER_ID } from './pattern-id.ts';
 import { Tokens } from './tokens.ts';
 
@@ -15,7 +15,7 @@ const maxForms = 2_000;
 /** Structure of the pattern `other` */
 const noStructure = 0;
 
-interface FormRow extends Form {
+interface FormRow extends PatternCoverage {
   readonly service: string;
   readonly structure: number;
   /** Milliseconds since the epoch */

@@ -7,7 +7,7 @@ import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { aboutHowMany, mergeSketches, sketchOf } from './distinct-values.ts';
 import { OTHER_ID } from './pattern-id.ts';
 import { readLogsOfPattern, survivingPattern } from './pattern-records.ts';
-import { describePatterns, LogPattern, type PatternsQuestion, PatternTotals, totalsOf } from './patterns.ts';
+import { describePatterns, LogPattern, type PatternsQuery, PatternTotals, totalsOf } from './patterns.ts';
 
 const historySteps = 120;
 const maxSamples = 5;
@@ -107,7 +107,7 @@ const parametersOf = async (
 export const readPattern = async (
   columns: TenantColumns,
   requestedId: string,
-  question: PatternsQuestion,
+  question: PatternsQuery,
 ): Promise<OneLogPattern | undefined> => {
   const surviving = await survivingPattern(columns, requestedId);
   if (surviving === undefined) return undefined;

@@ -48,7 +48,7 @@ export const LogPattern = z.strictObject({
 export type LogPattern = z.output<typeof LogPattern>;
 
 /** A query for the patterns of a range */
-export interface PatternsQuestion {
+export interface PatternsQuery {
   readonly range: Range;
   readonly filter: CountFilter;
   readonly nowMs: number;
@@ -117,7 +117,7 @@ export class PatternTotals {
 /** Counts the patterns of a range. Gone patterns are included with a count of 0. */
 export const totalsOf = async (
   columns: TenantColumns,
-  { range, filter, nowMs, retainedFromMs: retainedSinceMs }: PatternsQuestion,
+  { range, filter, nowMs, retainedFromMs: retainedSinceMs }: PatternsQuery,
 ): Promise<PatternTotals> => {
   const [catalogue, counts, hours] = await Promise.all([
     catalogueOf(columns, filter.service === undefined ? undefined : [filter.service]),
@@ -163,7 +163,7 @@ const hoursFor = ({ sent }: PatternTotals, { hours: [count = 0, ...earlier], ser
 const isoOf = (ms: number): string => formatTime(BigInt(ms) * 1_000_000n);
 
 /** Returns whether a pattern is new, gone or spiking. */
-export const verdictOf = (totals: PatternTotals, total: PatternTotal, { range, nowMs }: PatternsQuestion): Verdict => {
+export const verdictOf = (totals: PatternTotals, total: PatternTotal, { range, nowMs }: PatternsQuery): Verdict => {
   const { services, firstMs } = total;
   const fromMs = Number(range.from / 1_000_000n);
   const hour = hourOf(range, nowMs);
@@ -191,7 +191,7 @@ export const describePatterns = async (
   columns: TenantColumns,
   totals: PatternTotals,
   shown: readonly PatternTotal[],
-  question: PatternsQuestion,
+  question: PatternsQuery,
   steps = trendSteps,
 ): Promise<LogPattern[]> => {
   if (shown.length === 0) return [];

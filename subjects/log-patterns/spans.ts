@@ -55,7 +55,7 @@ export const isWordAt = (codes: Uint16Array, at: number, word: string): boolean 
 };
 
 /** Returns whether a character is one of `( [ { <` or a quote. */
-export const opens = (code: number): boolean =>
+export const isOpeningBracket = (code: number): boolean =>
   code === 40 || code === 91 || code === 123 || code === 60 || code === 34 || code === 39;
 /** Returns whether a character is one of `) ] } >`. */
 export const closes = (code: number): boolean => code === 41 || code === 93 || code === 125 || code === 62;

@@ -22,7 +22,7 @@ import {
   isWordAt,
   listEnd,
   objectEnd,
-  opens,
+  isOpeningBracket,
   rangeEnd,
   stemEnd,
   unitEnd,
@@ -320,7 +320,7 @@ export class Tokens implements Keyed {
     const after = this.#span(index, to, code);
     if (after > 0) return after;
     this.#mark(code);
-    if (opens(code)) this.#opened++;
+    if (isOpeningBracket(code)) this.#opened++;
     else if (closes(code)) this.#close(index + 1);
     return index + 1;
   }
@@ -645,7 +645,7 @@ export class Tokens implements Keyed {
     this.#within += this.#opened;
     this.#opened = 0;
     let start = this.starts[before] as number;
-    for (; this.#closed > 0; this.#closed--) if (start > 0 && opens(this.codes[start - 1] as number)) start--;
+    for (; this.#closed > 0; this.#closed--) if (start > 0 && isOpeningBracket(this.codes[start - 1] as number)) start--;
     this.starts[before] = start;
     return to;
   }

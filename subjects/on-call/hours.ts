@@ -2,11 +2,11 @@
 import type { TimeInterval } from '../../schemas/resources/alert-routing.ts';
 import { holdsAt } from '../alerts/routing/times.ts';
 import { type Piece, readerOf } from './pieces.ts';
-import { holdingOf } from './restrictions.ts';
+import { activePieces } from './restrictions.ts';
 import type { OnCall } from './shifts.ts';
 
 /** Hours of one person in a range. An hour of a Saturday night counts in all three fields. */
-export interface PersonHours {
+export interface OnCallHours {
   readonly userId: string;
   readonly hours: number;
   /** Hours from 22:00 to 06:00 on the wall clock of the schedule */
@@ -34,10 +34,10 @@ interface Sum {
 }
 
 /** Returns the hours by user id. Pieces are those of `piecesOf`. */
-export const hoursByPerson = (pieces: readonly Piece<OnCall>[], timeZone: string): PersonHours[] => {
+export const hoursByPerson = (pieces: readonly Piece<OnCall>[], timeZone: string): OnCallHours[] => {
   const fromMs = pieces[0]?.fromMs ?? 0;
   const toMs = pieces.at(-1)?.toMs ?? fromMs;
-  const held = [nights, weekends].map((each) => holdingOf([{ ...each, location: timeZone }], fromMs, toMs));
+  const held = [nights, weekends].map((each) => activePieces([{ ...each, location: timeZone }], fromMs, toMs));
   const [isNight, isWeekend] = held.map((each) => readerOf(each));
   const edges = new Set(held.flat().map((each) => each.fromMs));
   for (const piece of pieces) edges.add(piece.fromMs);

@@ -28,7 +28,7 @@ export const decidePageEnd = (
 /**
  * Returns the queued notification, ordered after the pages of the incident, and before pages queued at the same time.
  */
-export const endOf = (
+export const toPageEndDelivery = (
   incident: Incident & Stored,
   { channelId, userId }: PageOpening,
   endKind: PageEndKind,

@@ -6,7 +6,7 @@ import type { EscalationAction } from '../../schemas/resources/escalation.ts';
 import { isNightAt } from './hours.ts';
 
 /** A page of one person or channel */
-export interface Paged {
+export interface PageEntry {
   /** Id of the page's first delivery */
   readonly id: string;
   readonly incidentId: string;
@@ -25,8 +25,8 @@ export interface Paged {
 export const pagedBy = (
   actions: readonly (EscalationAction & { readonly id: string })[],
   timeZone: string,
-): Paged[] => {
-  const pages = new Map<string, Paged>();
+): PageEntry[] => {
+  const pages = new Map<string, PageEntry>();
   for (const { id, incidentId, at, kind, round, step, to } of actions) {
     if (kind !== 'page' || to === null) continue;
     const key = JSON.stringify([incidentId, at, round, step, to.kind, to.id]);
@@ -44,13 +44,13 @@ export interface PagedFigures {
   readonly atNight: number;
 }
 
-export const pagedFigures = (pages: readonly Paged[]): PagedFigures => ({
+export const pagedFigures = (pages: readonly PageEntry[]): PagedFigures => ({
   pages: pages.length,
   atNight: pages.filter(({ isAtNight }) => isAtNight).length,
 });
 
 /** Returns figures for each paged person, those with the most pages first. */
-export const pagedByPerson = (pages: readonly Paged[]): (PagedFigures & { readonly userId: string })[] =>
+export const pagedByPerson = (pages: readonly PageEntry[]): (PagedFigures & { readonly userId: string })[] =>
   [
     ...Map.groupBy(
       pages.filter(({ to }) => to.kind === 'person'),

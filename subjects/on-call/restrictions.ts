@@ -22,7 +22,7 @@ const edgesOf = ({ times = [], location }: TimeInterval, fromMs: number, toMs: n
 };
 
 /** Returns the pieces of a range in which at least one interval is active, and those in which no interval is. */
-export const holdingOf = (intervals: readonly TimeInterval[], fromMs: number, toMs: number): Piece<boolean>[] =>
+export const activePieces = (intervals: readonly TimeInterval[], fromMs: number, toMs: number): Piece<boolean>[] =>
   cut(
     { fromMs, toMs },
     intervals.flatMap((interval) => edgesOf(interval, fromMs, toMs)),

@@ -1,6 +1,6 @@
 /** Response of the shifts operation: who is on call when, gaps with their reason, and hours per person */
 import type { OnCallVersion } from '../../schemas/resources/on-call-schedule.ts';
-import { hoursByPerson, type PersonHours } from './hours.ts';
+import { hoursByPerson, type OnCallHours } from './hours.ts';
 import { type Absences, type GapReason, piecesOf } from './shifts.ts';
 
 /** Shifts response; times are ISO-8601 in UTC */
@@ -14,7 +14,7 @@ export interface ShiftsAnswer {
     readonly overrideId: string | null;
   }[];
   readonly gaps: readonly { readonly from: string; readonly to: string; readonly reason: GapReason }[];
-  readonly people: readonly PersonHours[];
+  readonly people: readonly OnCallHours[];
 }
 
 /** Maximum length of the range */

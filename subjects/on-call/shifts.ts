@@ -2,7 +2,7 @@
 import { wallClockOf } from '../../runtime/wall-clock.ts';
 import type { Layer, OnCallVersion, Override } from '../../schemas/resources/on-call-schedule.ts';
 import { cut, type Piece, readerOf } from './pieces.ts';
-import { holdingOf } from './restrictions.ts';
+import { activePieces } from './restrictions.ts';
 import { rotationPeriodsOf } from './rotation.ts';
 
 /** Reasons why nobody is on call. If layers have different reasons, the first of this list is returned. */
@@ -94,7 +94,7 @@ const rotating = (
   const rotationPeriods = rotationPeriodsOf(layer, wallClockOf(timeZone), fromMs, toMs);
   const rotationIndexAt = readerOf(rotationPeriods);
   const restrictions = layer.restrictions.map((each) => ({ ...each, location: each.location ?? timeZone }));
-  const held = restrictions.length === 0 ? [] : holdingOf(restrictions, fromMs, toMs);
+  const held = restrictions.length === 0 ? [] : activePieces(restrictions, fromMs, toMs);
   const holds = readerOf(held);
   const { name, participants } = layer;
   const read: Reader = (atMs) => {

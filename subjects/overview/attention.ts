@@ -16,7 +16,7 @@ import { totalsOf, verdictOf } from '../log-patterns/patterns.ts';
 import { chosenActivity } from '../services/chosen-activity.ts';
 import { readSlowerServices, readWorseDeployments } from '../services/regressions.ts';
 import type { OverviewQuestion } from './counters.ts';
-import { grew } from './growth.ts';
+import { hasGrownSignificantly } from './growth.ts';
 import { burningObjectives, type FindManagedRules, failingChecks, type ManagedAlert } from './managed-alerts.ts';
 
 const searched = [
@@ -93,7 +93,7 @@ const serviceErrors = async ({ columns }: Reading, question: AttentionQuestion):
   const [now, before] = await Promise.all([read(question.minutes), read(question.previous)]);
   return [...now].flatMap(([service, counts]): Item[] => {
     const earlier = before.get(service);
-    if (earlier === undefined || !grew(earlier, counts)) return [];
+    if (earlier === undefined || !hasGrownSignificantly(earlier, counts)) return [];
     const [share, was] = [counts.failed / counts.all, earlier.failed / earlier.all];
     return [
       {

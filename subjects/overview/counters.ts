@@ -9,7 +9,7 @@ import { formatTime } from '../../queries/time.ts';
 import { totalsOf, verdictOf } from '../log-patterns/patterns.ts';
 import { chosenActivity } from '../services/chosen-activity.ts';
 import { readDeployments } from '../services/deployments.ts';
-import { type CountedRow, countedColumns, countedOf, quantileIn } from '../services/figures.ts';
+import { type CountedRow, requestCountColumns, countedOf, quantileIn } from '../services/figures.ts';
 import { emptyVolume, readVolumes, totalOf } from '../usage/ledger.ts';
 
 const Value = z.union([z.number(), Unknown]);
@@ -123,7 +123,7 @@ const activityOf = async ({ columns }: Reading, question: OverviewQuestion): Pro
   const { where, parameters } = chosenActivity(question);
   const [row] = await columns.query<ActivityRow>(
     `SELECT toString(sum(logs)) AS all_logs, toString(sum(error_logs)) AS all_error_logs, toString(sum(spans)) AS all_spans,
-      toString(uniqExactIf(service, service != '')) AS services, toString(toUnixTimestamp64Nano(max(last_seen))) AS last, ${countedColumns}
+      toString(uniqExactIf(service, service != '')) AS services, toString(toUnixTimestamp64Nano(max(last_seen))) AS last, ${requestCountColumns}
     FROM resource_activity WHERE ${where}`,
     parameters,
   );

@@ -6,9 +6,9 @@ import type { Incompleteness, Series } from '../../queries/result.ts';
 import { stepsOf } from '../../queries/steps.ts';
 import { chosenActivity } from '../services/chosen-activity.ts';
 import {
-  type Counted,
+  type RequestCounts,
   type CountedRow,
-  countedColumns,
+  requestCountColumns,
   countedOf,
   nothingCounted,
   quantileIn,
@@ -26,7 +26,7 @@ interface Step {
   readonly logs: number;
   readonly errorLogs: number;
   readonly spans: number;
-  readonly counted: Counted;
+  readonly counted: RequestCounts;
 }
 const nothing: Step = { logs: 0, errorLogs: 0, spans: 0, counted: nothingCounted };
 
@@ -43,7 +43,7 @@ export const readOverviewSeries = async (
   const { where, parameters } = chosenActivity(question);
   const rows = await reading.columns.query<Row>(
     `SELECT toString(intDiv(toUnixTimestamp(minute), ${stepMs / 1000})) AS step, toString(sum(logs)) AS all_logs, toString(sum(error_logs)) AS all_error_logs,
-      toString(sum(spans)) AS all_spans, ${countedColumns}
+      toString(sum(spans)) AS all_spans, ${requestCountColumns}
     FROM resource_activity WHERE ${where} GROUP BY step`,
     parameters,
   );

@@ -15,11 +15,11 @@ export interface Draft {
   readonly figures: Figure[];
   readonly groupBy: string[];
   /** Fields without a word that states their role */
-  readonly loose: NamedField[];
+  readonly unassignedFields: NamedField[];
   readonly distinct: string[];
   readonly times: TimePart[];
   /** Words for the kind of aggregation: `count`, `share`, `most` */
-  readonly ways: Set<Mark['is']>;
+  readonly aggregationWords: Set<Mark['is']>;
   limit: number | undefined;
   stepMs: number | undefined;
 }
@@ -40,10 +40,10 @@ const draftOf = (): Draft => ({
   conditions: [],
   figures: [],
   groupBy: [],
-  loose: [],
+  unassignedFields: [],
   distinct: [],
   times: [],
-  ways: new Set(),
+  aggregationWords: new Set(),
   limit: undefined,
   stepMs: undefined,
 });
@@ -89,7 +89,7 @@ const applyMark = (mark: Mark, draft: Draft, place: Place): void => {
       return;
     case 'figure':
       addFigure(mark.figure, draft, place);
-      if (mark.isLongest === true) draft.ways.add('longest');
+      if (mark.isLongest === true) draft.aggregationWords.add('longest');
       return;
     case 'noun':
       refuseTwo(mark, place);
@@ -112,8 +112,8 @@ const applyMark = (mark: Mark, draft: Draft, place: Place): void => {
       return;
     case 'most':
     case 'least':
-      draft.ways.add(mark.is);
-      if (mark.isExtreme === true) draft.ways.add('extreme');
+      draft.aggregationWords.add(mark.is);
+      if (mark.isExtreme === true) draft.aggregationWords.add('extreme');
       return;
     case 'number':
       if (isOtherStatus(mark, draft, place)) return;
@@ -122,7 +122,7 @@ const applyMark = (mark: Mark, draft: Draft, place: Place): void => {
     case 'text':
       throw new Unclear(compareText);
     default:
-      draft.ways.add(mark.is);
+      draft.aggregationWords.add(mark.is);
   }
 };
 
@@ -230,7 +230,7 @@ const addField = ({ field, isNumber }: NamedField, draft: Draft, place: Place): 
   // "List all services" groups by the existing services.
   if (before?.is === 'list' && !isNumber) draft.groupBy.push(field);
   else if (isListed && draft.groupBy.length > 0) draft.groupBy.push(field);
-  else draft.loose.push({ field, isNumber });
+  else draft.unassignedFields.push({ field, isNumber });
 };
 
 const refuseOpenGroup = (mark: Mark, next: Mark | undefined): void => {
@@ -257,7 +257,7 @@ const addGroups = (
   if (mark.is === 'which') {
     // "What duration" requests a measure, not a group.
     if (next.isNumber) return;
-    draft.ways.add('which');
+    draft.aggregationWords.add('which');
   }
   while (next?.is === 'field') {
     if (!draft.groupBy.includes(next.field)) draft.groupBy.push(next.field);
@@ -273,7 +273,7 @@ const addFigure = (figure: Figure, draft: Draft, place: Place): void => {
   refuseTwo({ is: 'figure', figure }, place);
   const before = place.marks[place.at - 2];
   if (figure.function === 'rate' && before?.is === 'condition' && before.condition.isPart === true)
-    draft.ways.add('share');
+    draft.aggregationWords.add('share');
   else if (!draft.figures.some((each) => each.function === figure.function && each.percentile === figure.percentile))
     draft.figures.push(figure);
 };

@@ -2,7 +2,7 @@
 import type { KnownField } from './catalogue.ts';
 import { compared, containing, equal, isUnit, type Quantity } from './conditions.ts';
 import type { Lexicon, Target } from './lexicon.ts';
-import { type Found, type Mark, type Operator, one } from './marks.ts';
+import { type MarkCandidates, type Mark, type Operator, one } from './marks.ts';
 import { statusField } from './numbers-in-text.ts';
 import { operatorAt, phraseAt } from './phrases.ts';
 import { numberIn } from './quantities.ts';
@@ -43,7 +43,7 @@ export class ComparisonReader {
   }
 
   /** Returns the comparison that begins at a word, with one mark for each field that the words may name. */
-  at(at: number): Found | undefined {
+  at(at: number): MarkCandidates | undefined {
     const named = this.#lexicon.fieldAt(this.#words, at);
     if (named === undefined) return this.#before(at) ?? this.#duration(at);
     const options = named.options.flatMap((field) =>
@@ -61,7 +61,7 @@ export class ComparisonReader {
   }
 
   /** Parses "more than 7 nights", in which the field follows its quantity. */
-  #before(at: number): Found | undefined {
+  #before(at: number): MarkCandidates | undefined {
     const operatorMatch = operatorAt(this.#words, at);
     if (operatorMatch === undefined || !['above', 'below', 'from', 'upto'].includes(operatorMatch.operator))
       return undefined;
@@ -78,7 +78,7 @@ export class ComparisonReader {
   }
 
   /** Parses "slower than 500 ms" and "above 2 s", which refer to the duration of spans. */
-  #duration(at: number): Found | undefined {
+  #duration(at: number): MarkCandidates | undefined {
     const duration = this.#target.of === 'traces' ? this.#lexicon.field('duration') : undefined;
     if (duration === undefined) return undefined;
     const spoken = phraseAt(this.#words, at, this.#vocabulary);
@@ -89,7 +89,7 @@ export class ComparisonReader {
     return operator && this.#compared(at + operator.words, duration, operator);
   }
 
-  #behind(at: number, field: KnownField, words: number): Found | undefined {
+  #behind(at: number, field: KnownField, words: number): MarkCandidates | undefined {
     const operatorMatch = operatorAt(this.#words, at);
     if (operatorMatch === undefined) return this.#valueOf(at, field, { operator: 'is', words, isExplicit: false });
     const behind: Behind = { operator: operatorMatch.operator, words: words + operatorMatch.words, isExplicit: true };
@@ -108,7 +108,7 @@ export class ComparisonReader {
    * Returns the value after a field: a known value, or any value if there is an operator and the known values are
    * incomplete.
    */
-  #valueOf(at: number, field: KnownField, behind: Behind): Found | undefined {
+  #valueOf(at: number, field: KnownField, behind: Behind): MarkCandidates | undefined {
     const isNegated = behind.operator === 'not';
     const known = this.#lexicon.valueAt(this.#words, at, field.name);
     if (known !== undefined) {
@@ -134,10 +134,10 @@ export class ComparisonReader {
     return phraseAt(this.#words, at, this.#vocabulary)?.mark.is !== 'noise';
   }
 
-  #compared(at: number, field: KnownField, { operator, words }: Omit<Behind, 'isExplicit'>): Found | undefined {
+  #compared(at: number, field: KnownField, { operator, words }: Omit<Behind, 'isExplicit'>): MarkCandidates | undefined {
     const first = this.#quantityAt(at);
     if (first === undefined || ownWords.has(field.name)) return undefined;
-    const found = (quantities: readonly Quantity[], more: number): Found | undefined => {
+    const found = (quantities: readonly Quantity[], more: number): MarkCandidates | undefined => {
       const condition = compared(field, operator, quantities);
       return condition && one(words + first.words + more, { is: 'condition', condition });
     };

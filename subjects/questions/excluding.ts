@@ -49,7 +49,7 @@ const counted = (query: Query, conditions: readonly string[]): Query | undefined
 };
 
 /** Returns sentences about the conditions of a query with an empty result; `undefined` if it has no conditions. */
-export const excludingIn = async (
+export const findExcludingConditions = async (
   { query: request, range, conditions }: Interpretation,
   reading: QueryReading,
   signal: AbortSignal,

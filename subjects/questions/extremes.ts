@@ -9,14 +9,14 @@ export const withExtremes = (draft: Draft): Draft => withLongest(withExtreme(dra
  * named.
  */
 const withExtreme = (draft: Draft): Draft => {
-  const { ways, nouns, figures, groupBy, loose, limit } = draft;
+  const { aggregationWords: ways, nouns, figures, groupBy, unassignedFields: loose, limit } = draft;
   const isOfField = nouns.has('latency') || loose.some(({ isNumber }) => isNumber);
   const isRanked = ways.has('most') || ways.has('least');
   const isGrouped = groupBy.length > 0 || loose.length > 1 || (nouns.has('latency') && loose.length > 0);
   const isOrder = isGrouped && (!ways.has('extreme') || ways.has('which') || loose.some(({ isNumber }) => !isNumber));
   if (!isRanked || !isOfField || limit !== undefined || isOrder || figures.length > 0) return draft;
   const others = [...ways].filter((way) => way !== 'most' && way !== 'least');
-  return { ...draft, ways: new Set(others), figures: [{ function: ways.has('most') ? 'max' : 'min' }] };
+  return { ...draft, aggregationWords: new Set(others), figures: [{ function: ways.has('most') ? 'max' : 'min' }] };
 };
 
 export const hasRecordNoun = (nouns: Draft['nouns']): boolean =>
@@ -24,14 +24,14 @@ export const hasRecordNoun = (nouns: Draft['nouns']): boolean =>
 
 /** "The longest requests" are those with the longest duration. */
 const withLongest = (draft: Draft): Draft => {
-  const { ways, nouns, figures, groupBy, loose } = draft;
+  const { aggregationWords: ways, nouns, figures, groupBy, unassignedFields: loose } = draft;
   const isOfOthers = groupBy.length > 0 || loose.some(({ field }) => field !== 'duration');
   if (!ways.has('longest') || !hasRecordNoun(nouns) || nouns.has('latency') || isOfOthers) return draft;
   const isLongest = figures.some(({ function: name }) => name === 'max');
   return {
     ...draft,
-    loose: [],
-    ways: new Set([...ways, isLongest ? 'slowest' : 'fastest']),
+    unassignedFields: [],
+    aggregationWords: new Set([...ways, isLongest ? 'slowest' : 'fastest']),
     figures: figures.filter(({ function: name }) => name !== 'max' && name !== 'min'),
   };
 };

@@ -47,7 +47,7 @@ const bestOf = <Named>(
  * Returns names with some of their values, truncated because senders control them. If the result exceeds the limit,
  * each list is halved.
  */
-export const fittingOf = (question: string, { logs, traces, metrics }: Catalogue): Fitting => {
+export const selectRelevantNames = (question: string, { logs, traces, metrics }: Catalogue): Fitting => {
   const words = wordsOf(question);
   const within = (part: number): Fitting => {
     const fields = (of: readonly KnownField[]): FittingField[] =>

@@ -49,9 +49,9 @@ export interface Marked {
 }
 
 /** Possible marks of words; several if ambiguous */
-export interface Found {
+export interface MarkCandidates {
   readonly words: number;
   readonly marks: readonly Mark[];
 }
 
-export const one = (words: number, mark: Mark): Found => ({ words, marks: [mark] });
+export const one = (words: number, mark: Mark): MarkCandidates => ({ words, marks: [mark] });

@@ -56,7 +56,7 @@ const defaultGroupLimit = 10;
 export const metricMeanings = (draft: Draft, metric: KnownMetric): Meaning[] => {
   const extreme = extremeOf(draft);
   refuseOther(draft, metric, extreme);
-  const { conditions, groupBy, limit, stepMs, ways: draftWays, loose } = draft;
+  const { conditions, groupBy, limit, stepMs, aggregationWords: draftWays, unassignedFields: loose } = draft;
   const isRanked = draftWays.has('most') || limit !== undefined || draftWays.has('which');
   if (loose.length > 0 && !isRanked)
     throw new Unclear(
@@ -86,13 +86,13 @@ type Extreme = 'max' | 'min' | undefined;
  * "The highest level" is one value, and "the highest level by branch" one value per branch; "most by branch" is an
  * order.
  */
-const extremeOf = ({ figures, groupBy, loose, limit, ways: draftWays }: Draft): Extreme => {
+const extremeOf = ({ figures, groupBy, unassignedFields: loose, limit, aggregationWords: draftWays }: Draft): Extreme => {
   if (figures.length + loose.length > 0 || limit !== undefined || draftWays.has('which')) return undefined;
   if (groupBy.length > 0 && !draftWays.has('extreme')) return undefined;
   return draftWays.has('most') ? 'max' : draftWays.has('least') ? 'min' : undefined;
 };
 
-const refuseOther = ({ ways: draftWays, distinct, figures }: Draft, { name }: KnownMetric, extreme: Extreme): void => {
+const refuseOther = ({ aggregationWords: draftWays, distinct, figures }: Draft, { name }: KnownMetric, extreme: Extreme): void => {
   if (draftWays.has('distinct') && distinct.length === 0)
     throw new Unclear('distinct values of a metric cannot be counted');
   if (draftWays.has('oldest') || draftWays.has('when'))
@@ -104,7 +104,7 @@ const refuseOther = ({ ways: draftWays, distinct, figures }: Draft, { name }: Kn
     throw new Unclear('groups of a metric are listed in descending order: the smallest are not supported');
 };
 
-const waysOf = ({ figures, ways: draftWays }: Draft, metric: KnownMetric, extreme: Extreme): Way[] => {
+const waysOf = ({ figures, aggregationWords: draftWays }: Draft, metric: KnownMetric, extreme: Extreme): Way[] => {
   const { name, kind } = metric;
   const [figure] = figures;
   if (figure?.function === 'percentile') return [quantileOf(figure.percentile ?? 50, metric)];

@@ -1,7 +1,7 @@
 /** Parses words with numbers: steps, percentiles, limits, statuses */
 import { isUnit } from './conditions.ts';
 import type { Lexicon } from './lexicon.ts';
-import { type Found, type Mark, one } from './marks.ts';
+import { type MarkCandidates, type Mark, one } from './marks.ts';
 import { numberIn, unitMs } from './quantities.ts';
 import type { Vocabulary } from './vocabulary.ts';
 import type { Word } from './words.ts';
@@ -15,11 +15,11 @@ const adverbs: ReadonlyMap<string, string> = new Map([
   ['minutely', 'minute'],
 ]);
 
-const stepFound = (words: number, stepMs: number): Found | undefined =>
+const stepFound = (words: number, stepMs: number): MarkCandidates | undefined =>
   Number.isSafeInteger(stepMs) && stepMs >= 1000 ? one(words, { is: 'step', stepMs }) : undefined;
 
 /** Parses `per minute`, `every 5 minutes`, `hourly`, `by day`. A second is the unit of rates instead. */
-export const stepAt = (words: readonly Word[], at: number): Found | undefined => {
+export const stepAt = (words: readonly Word[], at: number): MarkCandidates | undefined => {
   const adverb = adverbs.get(lowerAt(words, at));
   if (adverb !== undefined) return stepFound(1, unitMs(adverb) ?? 0);
   const intervals = intervalsAt(words, at);
@@ -39,7 +39,7 @@ export const stepAt = (words: readonly Word[], at: number): Found | undefined =>
 const intervalWord = /^(?:interval|step|bucket|increment|resolution|granularity|window)$/;
 
 /** Parses `in 5 minute intervals`, `5-minute buckets`. */
-const intervalsAt = (words: readonly Word[], at: number): Found | undefined => {
+const intervalsAt = (words: readonly Word[], at: number): MarkCandidates | undefined => {
   const before = ['in', 'at', 'with', 'by', 'using'].includes(lowerAt(words, at)) ? 1 : 0;
   const [, digits, unit] = /^(\d{1,4})-?([a-z]+)?$/.exec(lowerAt(words, at + before)) ?? [];
   if (digits === undefined) return undefined;
@@ -60,8 +60,8 @@ const unitNamed = (word: Word | undefined): number | undefined =>
   word !== undefined && word.stem.length >= 3 ? unitMs(word.stem) : undefined;
 
 /** Parses `p95`, `95th percentile`, `percentile 95`. */
-export const percentileAt = (words: readonly Word[], at: number): Found | undefined => {
-  const figure = (length: number, percentile: string): Found =>
+export const percentileAt = (words: readonly Word[], at: number): MarkCandidates | undefined => {
+  const figure = (length: number, percentile: string): MarkCandidates =>
     one(length, { is: 'figure', figure: { function: 'percentile', percentile: Number(percentile) } });
   const [, short] = /^p(\d{1,2}(?:\.\d{1,3})?|100)$/.exec(lowerAt(words, at)) ?? [];
   if (short !== undefined) return figure(1, short);
@@ -94,7 +94,7 @@ export const limitAt = (
   words: readonly Word[],
   at: number,
   { vocabulary, lexicon }: { readonly vocabulary: Vocabulary; readonly lexicon: Lexicon },
-): Found | undefined => {
+): MarkCandidates | undefined => {
   const number = numberIn(words[at]);
   const isCount = number?.unit === '' && Number.isInteger(number.value) && number.value >= 1;
   if (!isCount || ['a', 'an'].includes(lowerAt(words, at))) return undefined;
@@ -117,7 +117,7 @@ const statusCodeContext =
 export const statusField = /(?:^|\.)status_?code$/i;
 
 /** Parses `5xx`, `status 500`, `404s`, `HTTP 503` as conditions on HTTP status fields. */
-export const statusAt = (words: readonly Word[], at: number, lexicon: Lexicon): Found | undefined => {
+export const statusAt = (words: readonly Word[], at: number, lexicon: Lexicon): MarkCandidates | undefined => {
   let place = at;
   while (place < at + 3 && statusWords.has(lowerAt(words, place))) place++;
   if (place > at && ['of', 'is', '='].includes(lowerAt(words, place))) place++;

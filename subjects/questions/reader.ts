@@ -6,7 +6,7 @@
 import { ComparisonReader } from './comparisons.ts';
 import { containing, equal, existing } from './conditions.ts';
 import type { Lexicon, Named, NamedValue, Target } from './lexicon.ts';
-import { type Condition, type Found, type Mark, type Marked, one } from './marks.ts';
+import { type Condition, type MarkCandidates, type Mark, type Marked, one } from './marks.ts';
 import { limitAt, percentileAt, statusAt, stepAt } from './numbers-in-text.ts';
 import { operatorAt, phraseAt } from './phrases.ts';
 import { numberIn } from './quantities.ts';
@@ -57,7 +57,7 @@ export class QuestionReader {
     return marked;
   }
 
-  #at(at: number): Found {
+  #at(at: number): MarkCandidates {
     const word = this.#words[at] as Word;
     if (this.#phrase?.at === at) return one(this.#phrase.words, { is: 'noun', noun: 'metric' });
     if (word.is === 'comma') return one(1, { is: 'and' });
@@ -81,7 +81,7 @@ export class QuestionReader {
   }
 
   /** Parses `service:cart`, a condition in the search language. */
-  #writtenCondition({ text }: Word): Found {
+  #writtenCondition({ text }: Word): MarkCandidates {
     const search = text.startsWith('-') ? `NOT ${text.slice(1)}` : text;
     const field = text.slice(text.startsWith('-') ? 1 : 0, text.indexOf(':'));
     return one(
@@ -90,13 +90,13 @@ export class QuestionReader {
     );
   }
 
-  #time(at: number): Found | undefined {
+  #time(at: number): MarkCandidates | undefined {
     const timeMatch = this.#times.at(at);
     return timeMatch && one(timeMatch.words, { is: 'time', time: timeMatch.value });
   }
 
   /** Parses `containing "out of stock"`; one word needs no quotes. */
-  #containing(at: number): Found | undefined {
+  #containing(at: number): MarkCandidates | undefined {
     const operator = operatorAt(this.#words, at);
     const word = operator?.operator === 'contains' ? this.#words[at + operator.words] : undefined;
     if (operator === undefined || word === undefined || this.#target.of === 'metrics') return undefined;
@@ -104,7 +104,7 @@ export class QuestionReader {
   }
 
   /** Matches "mean time" and "redis time": the duration of spans. */
-  #matchDuration(at: number): Found | undefined {
+  #matchDuration(at: number): MarkCandidates | undefined {
     const before = at > 0 ? phraseAt(this.#words.slice(0, at), at - 1, this.#vocabulary)?.mark.is : undefined;
     const isFigure = before === 'figure' || before === 'total' || percentileAt(this.#words, at - 1)?.words === 1;
     const isOfDatabase =
@@ -116,7 +116,7 @@ export class QuestionReader {
   }
 
   /** Parses `4bf92f3577b34da6a3ce929d0e0e4736` and "trace 4bf92f…": the form of a trace id is unambiguous. */
-  #trace(at: number): Found | undefined {
+  #trace(at: number): MarkCandidates | undefined {
     const before = this.#words[at]?.stem === 'trace' ? 1 : 0;
     const id = this.#words[at + before]?.lower ?? '';
     return this.#target.of !== 'metrics' && /^[0-9a-f]{32}$/.test(id)
@@ -128,7 +128,7 @@ export class QuestionReader {
    * Matches nouns of records that have a certain field: exceptions, database queries. "By exception" groups by that
    * field.
    */
-  #matchEntityNoun(at: number): Found | undefined {
+  #matchEntityNoun(at: number): MarkCandidates | undefined {
     const name = entityFields.get(this.#words[at]?.stem ?? '')?.find((each) => this.#lexicon.field(each) !== undefined);
     if (name === undefined || (this.#lexicon.fieldAt(this.#words, at)?.words ?? 0) > 1) return undefined;
     const before = this.#words[at - 1];
@@ -144,7 +144,7 @@ export class QuestionReader {
    * Returns the longest match: a value, a field, or a phrase of the language. For equal lengths, the phrase has
    * precedence over a name.
    */
-  #nameOrPhrase(at: number): Found | undefined {
+  #nameOrPhrase(at: number): MarkCandidates | undefined {
     const before = this.#valueBeforeField(at);
     if (before !== undefined) return before;
     const phrase = phraseAt(this.#words, at, this.#vocabulary);
@@ -207,7 +207,7 @@ export class QuestionReader {
   }
 
   /** Matches "first class" and "gold tier": a value followed by its field, whatever else the word means. */
-  #valueBeforeField(at: number): Found | undefined {
+  #valueBeforeField(at: number): MarkCandidates | undefined {
     const value = this.#lexicon.valueAt(this.#words, at);
     if (value === undefined) return undefined;
     const behind = at + value.words;
@@ -222,14 +222,14 @@ export class QuestionReader {
     };
   }
 
-  #quoted(at: number): Found | undefined {
+  #quoted(at: number): MarkCandidates | undefined {
     const word = this.#words[at] as Word;
     return word.is === 'quoted' && word.inside.trim() !== '' && this.#target.of !== 'metrics'
       ? one(1, { is: 'condition', condition: containing(word.inside) })
       : undefined;
   }
 
-  #number(at: number): Found | undefined {
+  #number(at: number): MarkCandidates | undefined {
     const number = numberIn(this.#words[at]);
     return number && one(1, { is: 'number', ...number });
   }

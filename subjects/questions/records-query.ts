@@ -36,7 +36,7 @@ export const recordMeanings = (initialDraft: Draft, signal: Signal, hasServerSpa
   refuseIncomplete(initialDraft);
   const draft = withExtremes(initialDraft);
   return nounConditions(draft, hasServerSpans).flatMap((noun) => {
-    if (draft.ways.has('share')) return [shareOf(draft, signal, noun, hasServerSpans)];
+    if (draft.aggregationWords.has('share')) return [shareOf(draft, signal, noun, hasServerSpans)];
     return measuresOf(draft, signal).map((measures) =>
       queryOf(draft, signal, [...noun, ...draft.conditions], measures),
     );
@@ -57,7 +57,7 @@ const nounConditions = (draft: Draft, hasServerSpans: boolean): Part[] => {
 };
 
 /** Requests that a service sends are outgoing calls; requests from a service are those, or the ones that it serves. */
-const requestsOf = ({ conditions, groupBy, ways }: Draft): Part[] => {
+const requestsOf = ({ conditions, groupBy, aggregationWords: ways }: Draft): Part[] => {
   const services = conditions.filter(({ field }) => field === 'service');
   if (ways.has('sent') && (services.length > 0 || groupBy.includes('service'))) return [[called]];
   return services.some(({ isFrom }) => isFrom === true) ? [[served], [called]] : [[served]];
@@ -65,12 +65,12 @@ const requestsOf = ({ conditions, groupBy, ways }: Draft): Part[] => {
 
 /** Returns the measures of the query: an empty list returns rows, and several lists are alternatives. */
 const measuresOf = (draft: Draft, signal: Signal): (readonly Measure[])[] => {
-  const { figures, ways, distinct } = draft;
+  const { figures, aggregationWords: ways, distinct } = draft;
   const field = measuredField(draft);
   const ofField = figuresOfField(draft, signal, field);
   if (ofField.length > 0) return [[...extraMeasures(draft), ...ofField]];
   const isBySpan = ways.has('slowest') || ways.has('fastest');
-  const isOfGroups = draft.groupBy.length + draft.loose.length > 0;
+  const isOfGroups = draft.groupBy.length + draft.unassignedFields.length > 0;
   if (isBySpan && (field === undefined || (field === 'duration' && !isOfGroups))) return byDuration(draft, signal);
   if (field !== undefined) return numbersAlone(field).map((measures) => [...extraMeasures(draft), ...measures]);
   if (distinct.length > 0) return [distinct.map((name) => ({ function: 'distinct', field: name }))];
@@ -83,12 +83,12 @@ const figuresOfField = (draft: Draft, signal: Signal, field: string | undefined)
   // For spans, only percentiles of the duration need no field name.
   const isOfSpans = signal === 'traces' && ofField.every(({ function: name }) => name === 'percentile');
   if (field === undefined && isOfSpans) return ofField.map((figure) => measured(figure, 'duration', draft));
-  if (draft.ways.has('total') && field !== undefined) ofField.push({ function: 'sum' });
+  if (draft.aggregationWords.has('total') && field !== undefined) ofField.push({ function: 'sum' });
   return ofField.map((figure) => measured(figure, field, draft));
 };
 
 /** "Number of requests and average latency": counts of records in addition to a measure of a field. */
-const extraMeasures = ({ ways, nouns, figures }: Draft): Measure[] => [
+const extraMeasures = ({ aggregationWords: ways, nouns, figures }: Draft): Measure[] => [
   ...(ways.has('count') && nouns.has('latency') ? [{ function: 'count' as const }] : []),
   ...figures.filter(({ function: name }) => name === 'rate'),
 ];
@@ -100,7 +100,7 @@ const counted = (draft: Draft): (readonly Measure[])[] => {
 };
 
 /** Returns the field of the measures. */
-const measuredField = ({ loose, nouns, ways, figures }: Draft): string | undefined => {
+const measuredField = ({ unassignedFields: loose, nouns, aggregationWords: ways, figures }: Draft): string | undefined => {
   const numbers = loose.filter((each) => isQuantity(each)).map(({ field }) => field);
   if (numbers.length > 1)
     throw new Unclear(`the question contains several numeric fields, ${numbers.join(' and ')}: use one`);
@@ -114,16 +114,16 @@ const measuredField = ({ loose, nouns, ways, figures }: Draft): string | undefin
 const isQuantity = ({ field, isNumber }: NamedField): boolean =>
   isNumber && !/(?:^|[._])(?:code|id|port|number|status|version)$/i.test(field);
 
-const byDuration = ({ ways, groupBy, loose }: Draft, signal: Signal): (readonly Measure[])[] => {
+const byDuration = ({ aggregationWords: ways, groupBy, unassignedFields: loose }: Draft, signal: Signal): (readonly Measure[])[] => {
   if (signal === 'logs') throw new Unclear('log records have no duration: query requests or spans');
   if (groupBy.length + loose.length > 0) return numbersAlone('duration');
   return [[{ function: ways.has('slowest') ? 'max' : 'min', field: 'duration' }]];
 };
 
-const isRankedAlone = ({ ways, groupBy, loose }: Draft): boolean =>
+const isRankedAlone = ({ aggregationWords: ways, groupBy, unassignedFields: loose }: Draft): boolean =>
   (ways.has('most') || ways.has('least')) && groupBy.length + loose.length === 0;
 
-const isCounted = ({ ways, groupBy, stepMs, loose }: Draft): boolean =>
+const isCounted = ({ aggregationWords: ways, groupBy, stepMs, unassignedFields: loose }: Draft): boolean =>
   groupBy.length > 0 ||
   loose.length > 0 ||
   stepMs !== undefined ||
@@ -149,15 +149,15 @@ const nameOf = ({ function: name, percentile }: Figure): string =>
 const searchOf = (conditions: Part): { readonly search?: string } =>
   conditions.length === 0 ? {} : { search: conditions.map(({ search }) => search).join(' ') };
 
-const stepOf = ({ stepMs, ways }: Draft): Meaning['stepMs'] => stepMs ?? (ways.has('overTime') ? 'usual' : undefined);
+const stepOf = ({ stepMs, aggregationWords: ways }: Draft): Meaning['stepMs'] => stepMs ?? (ways.has('overTime') ? 'usual' : undefined);
 
-const isRankedBy = ({ ways }: Draft): boolean =>
+const isRankedBy = ({ aggregationWords: ways }: Draft): boolean =>
   ['most', 'least', 'slowest', 'fastest'].some((way) => ways.has(way as 'most'));
 
 const queryOf = (draft: Draft, signal: Signal, conditions: Part, measures: readonly Measure[]): Meaning => {
   const stepFields = { stepMs: stepOf(draft) };
   if (measures.length === 0) return { ...stepFields, ...rowsOf(draft, signal, conditions) };
-  const { ways } = draft;
+  const { aggregationWords: ways } = draft;
   const isReverse = ways.has('least') || ways.has('fastest');
   const each = eachSpan(draft, measures);
   const groupBy = each ?? groupsOf(draft, measures);
@@ -181,7 +181,7 @@ const queryOf = (draft: Draft, signal: Signal, conditions: Part, measures: reado
 };
 
 /** An order or limit would have no effect on a single value or on several measures. */
-const refuseOrders = ({ ways, limit }: Draft, groupBy: readonly string[]): void => {
+const refuseOrders = ({ aggregationWords: ways, limit }: Draft, groupBy: readonly string[]): void => {
   if (groupBy.length === 0 && (ways.has('most') || ways.has('least') || limit !== undefined))
     throw new Unclear('the order has no field: name a field, such as "by service"');
   if (ways.has('newest') || ways.has('oldest'))
@@ -196,7 +196,7 @@ const withGroups = (conditions: Part, groupBy: readonly string[], signal: Signal
 };
 
 /** "The slowest requests" are single spans ordered by duration. */
-const eachSpan = ({ ways, groupBy, loose, nouns }: Draft, measures: readonly Measure[]): string[] | undefined => {
+const eachSpan = ({ aggregationWords: ways, groupBy, unassignedFields: loose, nouns }: Draft, measures: readonly Measure[]): string[] | undefined => {
   if (nouns.has('latency') && !hasRecordNoun(nouns)) return undefined;
   const isEach = (ways.has('slowest') || ways.has('fastest')) && groupBy.length + loose.length === 0;
   return isEach && measures.every(({ field }) => field === 'duration')
@@ -205,7 +205,7 @@ const eachSpan = ({ ways, groupBy, loose, nouns }: Draft, measures: readonly Mea
 };
 
 /** Fields that are not measured are groups: "services with the most errors". */
-const groupsOf = ({ groupBy, loose, ways, limit }: Draft, measures: readonly Measure[]): string[] => {
+const groupsOf = ({ groupBy, unassignedFields: loose, aggregationWords: ways, limit }: Draft, measures: readonly Measure[]): string[] => {
   const others = loose.map(({ field }) => field).filter((field) => !measures.some((each) => each.field === field));
   const isRanked =
     limit !== undefined || ['most', 'least', 'slowest', 'fastest', 'which'].some((way) => ways.has(way as 'most'));
@@ -217,7 +217,7 @@ const groupsOf = ({ groupBy, loose, ways, limit }: Draft, measures: readonly Mea
 };
 
 const rowsOf = (
-  { nouns, ways, limit }: Draft,
+  { nouns, aggregationWords: ways, limit }: Draft,
   signal: Signal,
   conditions: Part,
 ): Pick<Meaning, 'query' | 'conditions'> => {

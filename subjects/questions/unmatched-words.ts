@@ -11,7 +11,7 @@ export const refuseIncomplete = (draft: Draft): void => {
   if (reason !== undefined) throw new Unclear(reason);
 };
 
-const requireSomething = ({ nouns, conditions, loose, groupBy, distinct }: Draft): void => {
+const requireSomething = ({ nouns, conditions, unassignedFields: loose, groupBy, distinct }: Draft): void => {
   if (nouns.size + conditions.length + loose.length + groupBy.length + distinct.length === 0)
     throw new Unclear('the question has no subject: name logs, requests, spans, a service, a field or a metric');
 };
@@ -27,13 +27,13 @@ const refuseGroupsOfOne = ({ groupBy, conditions }: Draft): void => {
     );
 };
 
-const isRanked = ({ ways }: Draft): boolean => ways.has('most') || ways.has('least');
-const hasNumber = ({ loose }: Draft): boolean => loose.some(({ isNumber }) => isNumber);
+const isRanked = ({ aggregationWords: ways }: Draft): boolean => ways.has('most') || ways.has('least');
+const hasNumber = ({ unassignedFields: loose }: Draft): boolean => loose.some(({ isNumber }) => isNumber);
 
 /** Words that the query would ignore, with the suggested alternative */
 const lost: readonly (readonly [isLost: (draft: Draft) => boolean, reason: string])[] = [
   [
-    ({ ways, distinct }) => ways.has('distinct') && distinct.length === 0,
+    ({ aggregationWords: ways, distinct }) => ways.has('distinct') && distinct.length === 0,
     'the distinct values have no field: name one, such as "different services"',
   ],
   [
@@ -42,25 +42,25 @@ const lost: readonly (readonly [isLost: (draft: Draft) => boolean, reason: strin
     'the question contains a number of values and another aggregation: use one at a time',
   ],
   [
-    ({ ways }) => ways.has('when') && !ways.has('newest') && !ways.has('oldest'),
+    ({ aggregationWords: ways }) => ways.has('when') && !ways.has('newest') && !ways.has('oldest'),
     'the time of an event is in its records: query the last or first records',
   ],
   [
-    ({ ways, limit }) => ways.has('share') && limit !== undefined,
+    ({ aggregationWords: ways, limit }) => ways.has('share') && limit !== undefined,
     'shares are calculated for all groups: remove the number',
   ],
   [
-    (draft) => draft.ways.has('share') && isRanked(draft) && draft.groupBy.length + draft.loose.length === 0,
+    (draft) => draft.aggregationWords.has('share') && isRanked(draft) && draft.groupBy.length + draft.unassignedFields.length === 0,
     'the highest share has no field: name a field, such as "by service"',
   ],
   [
-    ({ ways, nouns, distinct, figures }) =>
+    ({ aggregationWords: ways, nouns, distinct, figures }) =>
       ways.has('share') &&
       (nouns.has('latency') || distinct.length > 0 || figures.some(({ function: name }) => name !== 'avg')),
     'the question contains a share and another aggregation: use one at a time',
   ],
   [
-    ({ ways, nouns, conditions }) =>
+    ({ aggregationWords: ways, nouns, conditions }) =>
       ways.has('count') && nouns.has('latency') && conditions.some(({ isPart }) => isPart === true),
     'the question contains a number and a duration of different data: use one at a time',
   ],

@@ -2,20 +2,20 @@
 import { glob, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Book } from './passage-index.ts';
+import type { PassageSource } from './passage-index.ts';
 import { readDocument } from './passages.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const isElsewhere = (name: string): boolean => name === 'node_modules' || name === 'test' || name.startsWith('.');
 
-let known: Promise<readonly Book[]> | undefined;
+let known: Promise<readonly PassageSource[]> | undefined;
 
-const readAll = async (): Promise<readonly Book[]> => {
+const readAll = async (): Promise<readonly PassageSource[]> => {
   const paths: string[] = [];
   const exclude = (path: string): boolean => path.split(/[/\\]/).some(isElsewhere);
   for await (const path of glob('**/README.md', { cwd: root, exclude })) paths.push(path.replaceAll('\\', '/'));
   return Promise.all(
-    paths.sort().map(async (path): Promise<Book> => {
+    paths.sort().map(async (path): Promise<PassageSource> => {
       const { title, passages } = readDocument(await readFile(join(root, path), 'utf8'), 'markdown');
       const folder = dirname(path) === '.' ? '' : dirname(path);
       return { source: 'handbook', id: path, title: `${title} ${folder}`.trim(), url: '', passages };
@@ -24,7 +24,7 @@ const readAll = async (): Promise<readonly Book[]> => {
 };
 
 /** Returns all READMEs by path; they are read on the first call. */
-export const handbook = (): Promise<readonly Book[]> => {
+export const handbook = (): Promise<readonly PassageSource[]> => {
   known ??= readAll();
   return known;
 };

@@ -9,7 +9,7 @@ export const sources = ['document', 'incident', 'rule', 'log-pattern', 'handbook
 export type Source = (typeof sources)[number];
 
 /** A source of passages, such as a document or incident */
-export interface Book {
+export interface PassageSource {
   readonly source: Source;
   /** Id of the document, incident, rule or pattern; for the handbook, a path */
   readonly id: string;
@@ -25,11 +25,11 @@ export interface Searching {
   readonly from: ReadonlySet<Source>;
   readonly limit: number;
   /** Returns the similarity of the question to user-written text (`writtenTexts`); `undefined` if unknown */
-  readonly likeness?: (text: string) => number | undefined;
+  readonly similarity?: (text: string) => number | undefined;
 }
 
 export interface FoundPassage {
-  readonly book: Omit<Book, 'passages'>;
+  readonly book: Omit<PassageSource, 'passages'>;
   /** Index in its book, from 0 */
   readonly nth: number;
   readonly headings: readonly string[];
@@ -71,7 +71,7 @@ interface Entry {
 
 /** Index of the passages of books. A book is identified by a key, which changes with the book. */
 export class PassageIndex {
-  readonly #books = new Map<string, Book>();
+  readonly #books = new Map<string, PassageSource>();
   readonly #search = new MiniSearch<Entry>({
     fields: ['title', 'headings', 'text'],
     storeFields: ['source'],
@@ -93,7 +93,7 @@ export class PassageIndex {
     return this.#search.documentCount;
   }
 
-  async add(key: string, book: Book): Promise<void> {
+  async add(key: string, book: PassageSource): Promise<void> {
     if (this.#books.has(key)) return;
     this.#books.set(key, book);
     for (const [nth, { headings, text }] of book.passages.entries()) {
@@ -130,9 +130,9 @@ export class PassageIndex {
    * Returns the best matches first; of equal ones, the first by position. Without similarity, scores are those of BM25,
    * otherwise those of the combined ranks.
    */
-  search(question: string, { from, limit, likeness }: Searching): FoundPassage[] {
+  search(question: string, { from, limit, similarity }: Searching): FoundPassage[] {
     const byWords = this.#byWords(question, from);
-    const alike = likeness === undefined ? [] : this.#alike(from, likeness);
+    const alike = similarity === undefined ? [] : this.#alike(from, similarity);
     const found = alike.length === 0 ? byWords : merged([byWords.map(({ id }) => id), alike]);
     return found.slice(0, limit).flatMap(({ id, score }) => {
       const book = this.#bookOf(id);
@@ -156,16 +156,16 @@ export class PassageIndex {
     });
   }
 
-  #alike(from: ReadonlySet<Source>, likeness: (text: string) => number | undefined): readonly string[] {
+  #alike(from: ReadonlySet<Source>, similarity: (text: string) => number | undefined): readonly string[] {
     const known = [...this.#written(from)].flatMap(({ id, text }) => {
-      const score = likeness(text);
+      const score = similarity(text);
       return score === undefined ? [] : [{ id, score }];
     });
     const best = known.toSorted((one, other) => other.score - one.score).slice(0, maxSimilar);
     return best.map(({ id }) => id);
   }
 
-  #bookOf(id: string): Book | undefined {
+  #bookOf(id: string): PassageSource | undefined {
     return this.#books.get(id.slice(id.indexOf(' ') + 1));
   }
 }

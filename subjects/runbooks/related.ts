@@ -5,7 +5,7 @@ import type { TenantDocuments } from '../../schemas/ports/documents.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
 import { incidentNotes, incidentPostmortems, incidents } from '../../schemas/resources/incident.ts';
 import { readRule } from '../alerts/rule.ts';
-import type { Book } from './passage-index.ts';
+import type { PassageSource } from './passage-index.ts';
 import { readDocument } from './passages.ts';
 
 /** Maximum numbers; the most recently resolved or seen are searched */
@@ -16,15 +16,15 @@ const maxPatterns = 500;
 /** A book, and a key that changes with its content */
 export interface KeyedBook {
   readonly key: string;
-  readonly book: Book;
+  readonly book: PassageSource;
 }
 
-const keyed = (book: Book): KeyedBook => ({
+const keyed = (book: PassageSource): KeyedBook => ({
   key: `${book.source}:${book.id}:${hashOf(book.title, book.passages)}`,
   book,
 });
 
-const readIncidents = async (documents: TenantDocuments): Promise<Book[]> => {
+const readIncidents = async (documents: TenantDocuments): Promise<PassageSource[]> => {
   const { items } = await documents
     .collection(incidents)
     .list({ filter: { status: 'resolved' }, sort: { openedAt: -1 }, limit: maxIncidents });
@@ -59,9 +59,9 @@ const readIncidents = async (documents: TenantDocuments): Promise<Book[]> => {
 /** URLs in responses become links, so only web URLs are allowed. */
 const linkOf = (text: string): string => (/^https?:\/\/[^\s<>"]+$/.test(text) && !text.includes('{{') ? text : '');
 
-const readRules = async (documents: TenantDocuments): Promise<Book[]> => {
+const readRules = async (documents: TenantDocuments): Promise<PassageSource[]> => {
   const { items } = await documents.collection(alertRules).list({ limit: maxRules });
-  return items.flatMap((stored): Book[] => {
+  return items.flatMap((stored): PassageSource[] => {
     const rule = readRule(stored);
     if (rule === undefined) return [];
     const { id, name, description, annotations, condition } = rule;
@@ -74,13 +74,13 @@ const readRules = async (documents: TenantDocuments): Promise<Book[]> => {
   });
 };
 
-const readPatterns = async ({ columns }: Reading): Promise<Book[]> => {
+const readPatterns = async ({ columns }: Reading): Promise<PassageSource[]> => {
   const rows = await columns.query<{ id: string; template: string; services: readonly string[] }>(
     `SELECT pattern_id AS id, argMax(template, last_seen) AS template, arraySort(groupUniqArray(20)(toString(service))) AS services
     FROM log_patterns WHERE tenant_id = {tenant:String}
     GROUP BY id ORDER BY max(last_seen) DESC, id LIMIT ${maxPatterns}`,
   );
-  return rows.flatMap(({ id, template, services }): Book[] => {
+  return rows.flatMap(({ id, template, services }): PassageSource[] => {
     const { passages } = readDocument(template, 'text', services.join(', '));
     return passages.length === 0
       ? []

@@ -34,7 +34,7 @@ interface IndexRequest {
 
 const keyOf = (id: string): string => `document:${id}`;
 
-export class Shelves {
+export class PassageIndexCache {
   readonly #indexes = new Map<string, TenantIndex>();
   readonly #mutex = new KeyedMutex();
   readonly #maxPassages: number;

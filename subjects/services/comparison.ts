@@ -18,7 +18,7 @@ export interface MinuteCounts {
 export const minRequests = 50;
 export const minMinutes = 5;
 /** Maximum false alarm rate of all tests combined */
-export const falseAlarms = 0.01;
+export const maxFalseAlarmRate = 0.01;
 /**
  * Smallest relevant differences: of the share of failed requests, of slow requests, and of the probability that a
  * request took longer
@@ -126,7 +126,7 @@ const judged = (aspect: Aspect, before: readonly Cluster[], after: readonly Clus
   const difference = two.mean - one.mean;
   const deviation = Math.sqrt(one.variance + two.variance);
   const freedom = Math.max(1, Math.min(before.length, after.length) - 1);
-  const p = 2 * studentTail(Math.abs(difference) / deviation, freedom);
+  const p = 2 * studentTProbability(Math.abs(difference) / deviation, freedom);
   const minDifference = relevant[aspect];
   const [low, high] = [
     difference - studentQuantile(freedom) * deviation,
@@ -134,12 +134,12 @@ const judged = (aspect: Aspect, before: readonly Cluster[], after: readonly Clus
   ];
   const shared = { aspect, before: one.mean, after: two.mean, difference, interval: [low, high] as const, p };
   const adjustedP = Math.min(1, p * aspects.length);
-  if (adjustedP < falseAlarms && Math.abs(difference) >= minDifference)
+  if (adjustedP < maxFalseAlarmRate && Math.abs(difference) >= minDifference)
     return { ...shared, confidence: 1 - adjustedP, verdict: difference > 0 ? 'worse' : 'better' };
   const within =
     1 -
-    studentTail((minDifference - difference) / deviation, freedom) -
-    studentTail((minDifference + difference) / deviation, freedom);
+    studentTProbability((minDifference - difference) / deviation, freedom) -
+    studentTProbability((minDifference + difference) / deviation, freedom);
   return { ...shared, confidence: Math.max(0, within), verdict: within >= 0.8 ? 'no difference' : 'unknown' };
 };
 
@@ -147,7 +147,7 @@ const judged = (aspect: Aspect, before: readonly Cluster[], after: readonly Clus
  * Returns the probability that Student's t exceeds a value, by degrees of freedom: the incomplete beta function as a
  * continued fraction.
  */
-export const studentTail = (t: number, freedom: number): number => {
+export const studentTProbability = (t: number, freedom: number): number => {
   if (!Number.isFinite(t)) return t > 0 ? 0 : 1;
   const half = 0.5 * incompleteBeta(freedom / (freedom + t * t), freedom / 2, 0.5);
   return t >= 0 ? half : 1 - half;
@@ -158,7 +158,7 @@ const studentQuantile = (freedom: number): number => {
   let [low, high] = [0, 1000];
   for (let round = 0; round < 60; round++) {
     const middle = (low + high) / 2;
-    if (studentTail(middle, freedom) > 0.025) low = middle;
+    if (studentTProbability(middle, freedom) > 0.025) low = middle;
     else high = middle;
   }
   return high;

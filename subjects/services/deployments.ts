@@ -193,7 +193,7 @@ const detect = async (
     }),
   );
   const end = Math.floor(toMs / stepMs);
-  return { detected: deploymentsIn(activity, { quiet: Math.ceil(quietMs / stepMs), end }), stepMs };
+  return { detected: deploymentsIn(activity, { maxQuietSteps: Math.ceil(quietMs / stepMs), end }), stepMs };
 };
 
 /** Returns a deployment as an event of the feed. */

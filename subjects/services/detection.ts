@@ -40,13 +40,13 @@ interface Run {
  */
 export const deploymentsIn = (
   activity: readonly VersionActivity[],
-  { quiet, end }: { readonly quiet: number; readonly end: number },
+  { maxQuietSteps, end }: { readonly maxQuietSteps: number; readonly end: number },
 ): DetectedDeployment[] => {
   const places = Map.groupBy(activity, ({ service, environment }) => JSON.stringify([service, environment]));
-  return [...places.values()].flatMap((versions) => deploymentsOf(versions, quiet, end));
+  return [...places.values()].flatMap((versions) => deploymentsOf(versions, maxQuietSteps, end));
 };
 
-const runsOf = (version: VersionActivity, quiet: number): Run[] => {
+const runsOf = (version: VersionActivity, maxQuietSteps: number): Run[] => {
   const runs: Run[] = [];
   let first: number | undefined;
   let last = 0;
@@ -55,7 +55,7 @@ const runsOf = (version: VersionActivity, quiet: number): Run[] => {
     if (first !== undefined) runs.push({ version, first, last, active, isFirst: runs.length === 0 });
   };
   for (const step of version.steps) {
-    if (first === undefined || step - last > quiet) {
+    if (first === undefined || step - last > maxQuietSteps) {
       close();
       first = step;
       active = 0;
@@ -70,8 +70,8 @@ const runsOf = (version: VersionActivity, quiet: number): Run[] => {
 /** Minimum active steps of a returning version; with fewer, it may be a version that rarely sends data */
 const minActive = 2;
 
-const deploymentsOf = (versions: readonly VersionActivity[], quiet: number, end: number): DetectedDeployment[] => {
-  const runs = versions.flatMap((version) => runsOf(version, quiet)).sort((one, other) => one.first - other.first);
+const deploymentsOf = (versions: readonly VersionActivity[], maxQuietSteps: number, end: number): DetectedDeployment[] => {
+  const runs = versions.flatMap((version) => runsOf(version, maxQuietSteps)).sort((one, other) => one.first - other.first);
   return runs.flatMap((run): DetectedDeployment[] => {
     const { version, first } = run;
     /** Earlier runs of other versions, the most recently active first. */
@@ -92,7 +92,7 @@ const deploymentsOf = (versions: readonly VersionActivity[], quiet: number, end:
     const mine = runs.filter((other) => other.version === version && other.last < first).at(-1);
     // No other version was active since: this is a restart.
     if (mine !== undefined && previous.last <= mine.last) return [];
-    const isReplaced = previous.last + quiet <= end && previous.last < run.last;
+    const isReplaced = previous.last + maxQuietSteps <= end && previous.last < run.last;
     const isBack = run.active >= minActive && isReplaced;
     return isBack ? [{ ...found, isRollback: true }] : [];
   });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Reading } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
 import { type Choice, chosenActivity } from './chosen-activity.ts';
-import { type CountedRow, countedColumns, countedOf, Figures, figuresOf } from './figures.ts';
+import { type CountedRow, requestCountColumns, countedOf, RequestMetrics, toRequestMetrics } from './figures.ts';
 import { secondsOf } from './minutes.ts';
 
 const kinds = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
@@ -15,7 +15,7 @@ export const Endpoint = z.strictObject({
     .describe(
       'Kind of the spans: `server` receives requests, `consumer` reads a queue, `internal` and `unspecified` start traces',
     ),
-  figures: Figures,
+  figures: RequestMetrics,
 });
 export type Endpoint = z.output<typeof Endpoint>;
 
@@ -32,7 +32,7 @@ export const readEndpoints = async (
 ): Promise<{ readonly endpoints: readonly Endpoint[]; readonly partial: readonly Incompleteness[] }> => {
   const { where, parameters } = chosenActivity(question);
   const rows = await columns.query<CountedRow & { readonly endpoint: string; readonly kind: number }>(
-    `SELECT endpoint, kind, ${countedColumns} FROM span_metrics WHERE ${where} AND kind IN (0, 1, 2, 5)${question.search === undefined ? '' : ' AND positionCaseInsensitiveUTF8(endpoint, {search:String}) > 0'}
+    `SELECT endpoint, kind, ${requestCountColumns} FROM span_metrics WHERE ${where} AND kind IN (0, 1, 2, 5)${question.search === undefined ? '' : ' AND positionCaseInsensitiveUTF8(endpoint, {search:String}) > 0'}
     GROUP BY endpoint, kind ORDER BY sum(requests) DESC, endpoint, kind LIMIT ${maxEndpoints + 1}`,
     { ...parameters, ...(question.search !== undefined && { search: question.search }) },
   );
@@ -41,7 +41,7 @@ export const readEndpoints = async (
     endpoints: rows.slice(0, maxEndpoints).map((row) => ({
       name: row.endpoint,
       kind: kinds[row.kind] ?? 'unspecified',
-      figures: figuresOf(countedOf(row), seconds, question.apdexThresholdMs),
+      figures: toRequestMetrics(countedOf(row), seconds, question.apdexThresholdMs),
     })),
     partial:
       rows.length > maxEndpoints

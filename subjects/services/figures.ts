@@ -34,7 +34,7 @@ const Apdex = z
   .describe('Apdex: satisfaction of clients, from the duration of each request');
 
 /** Metrics of requests */
-export const Figures = z.strictObject({
+export const RequestMetrics = z.strictObject({
   requests: z
     .int()
     .describe('Number of requests: spans of kind server and consumer, and root spans of kind internal and unspecified'),
@@ -44,10 +44,10 @@ export const Figures = z.strictObject({
   duration: z.union([Durations, Unknown]),
   apdex: z.union([Apdex, Unknown]),
 });
-export type Figures = z.output<typeof Figures>;
+export type RequestMetrics = z.output<typeof RequestMetrics>;
 
 /** Counts of requests */
-export interface Counted {
+export interface RequestCounts {
   readonly requests: number;
   readonly errors: number;
   readonly durationSum: number;
@@ -58,7 +58,7 @@ export interface Counted {
 }
 
 /** SQL of the columns of `span_metrics` and `resource_activity`, summed over a group */
-export const countedColumns = `toString(sum(requests)) AS all_requests, toString(sum(errors)) AS all_errors, toFloat64(sum(duration_sum)) AS all_duration,
+export const requestCountColumns = `toString(sum(requests)) AS all_requests, toString(sum(errors)) AS all_errors, toFloat64(sum(duration_sum)) AS all_duration,
   toFloat64(max(duration_max)) AS longest, sumMap(duration_buckets) AS buckets, sumMap(error_buckets) AS failed_buckets`;
 
 export interface CountedRow {
@@ -73,7 +73,7 @@ export interface CountedRow {
 const bucketsOf = (counts: Readonly<Record<string, string>>): DurationBuckets =>
   new Map(Object.entries(counts).map(([bucket, spans]) => [Number(bucket), Number(spans)]));
 
-export const countedOf = (row: CountedRow): Counted => ({
+export const countedOf = (row: CountedRow): RequestCounts => ({
   requests: Number(row.all_requests),
   errors: Number(row.all_errors),
   durationSum: row.all_duration,
@@ -82,7 +82,7 @@ export const countedOf = (row: CountedRow): Counted => ({
   errorBuckets: bucketsOf(row.failed_buckets),
 });
 
-export const nothingCounted: Counted = {
+export const nothingCounted: RequestCounts = {
   requests: 0,
   errors: 0,
   durationSum: 0,
@@ -98,9 +98,9 @@ const merged = (one: DurationBuckets, other: DurationBuckets): DurationBuckets =
 };
 
 /** Returns the sum of counts. */
-export const sumOfCounted = (times: readonly Counted[]): Counted =>
+export const sumOfCounted = (times: readonly RequestCounts[]): RequestCounts =>
   times.reduce(
-    (sum, counted): Counted => ({
+    (sum, counted): RequestCounts => ({
       requests: sum.requests + counted.requests,
       errors: sum.errors + counted.errors,
       durationSum: sum.durationSum + counted.durationSum,
@@ -123,7 +123,7 @@ const unknown = (reason: string): z.output<typeof Unknown> => ({ value: null, re
 const noRequests = unknown('there were no requests');
 
 /** Returns the metrics of counts in a number of seconds. */
-export const figuresOf = (counted: Counted, seconds: number, thresholdMs: number): Figures => {
+export const toRequestMetrics = (counted: RequestCounts, seconds: number, thresholdMs: number): RequestMetrics => {
   const { requests, errors } = counted;
   return {
     requests,
@@ -136,12 +136,12 @@ export const figuresOf = (counted: Counted, seconds: number, thresholdMs: number
 };
 
 /** Returns a quantile in nanoseconds, limited to the maximum duration. */
-export const quantileIn = ({ buckets, durationMax }: Counted, quantile: number): number | undefined => {
+export const quantileIn = ({ buckets, durationMax }: RequestCounts, quantile: number): number | undefined => {
   const value = quantileOfBuckets(buckets, quantile);
   return value === undefined ? undefined : Math.min(Math.round(value), durationMax);
 };
 
-const durationsOf = (counted: Counted): z.output<typeof Durations> => {
+const durationsOf = (counted: RequestCounts): z.output<typeof Durations> => {
   const quantile = (share: number): number => quantileIn(counted, share) ?? 0;
   return {
     mean: counted.durationSum / counted.requests,
@@ -158,7 +158,7 @@ const sumOf = (buckets: DurationBuckets, before = Number.POSITIVE_INFINITY): num
   return sum;
 };
 
-export const apdexOf = (counted: Counted, thresholdMs: number): Figures['apdex'] => {
+export const apdexOf = (counted: RequestCounts, thresholdMs: number): RequestMetrics['apdex'] => {
   const { requests, errors, buckets, errorBuckets } = counted;
   if (requests === 0) return noRequests;
   if (sumOf(errorBuckets) !== errors)

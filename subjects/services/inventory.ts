@@ -8,14 +8,14 @@ import { seriesSeen, seriesSeenValues } from '../../queries/series-seen.ts';
 import { formatTime } from '../../queries/time.ts';
 import type { ServiceSettings } from '../../schemas/resources/apdex-settings.ts';
 import { type Choice, chosenActivity, environmentOf } from './chosen-activity.ts';
-import { type CountedRow, countedColumns, countedOf, Figures, figuresOf, thresholdsOf } from './figures.ts';
+import { type CountedRow, requestCountColumns, countedOf, RequestMetrics, toRequestMetrics, thresholdsOf } from './figures.ts';
 import { secondsOf } from './minutes.ts';
 import { figureOf, figureSorts } from './sorting.ts';
 
 const texts = z.array(z.string());
 
 /** Telemetry that a service sent in the range */
-export const Sends = z.strictObject({
+export const SentTelemetry = z.strictObject({
   logs: z.union([z.int(), Unknown]).describe('Number of log records'),
   spans: z.int(),
   metrics: z.boolean().describe('Whether the service has a series that was seen in the range, or up to an hour before'),
@@ -23,8 +23,8 @@ export const Sends = z.strictObject({
 
 export const ServiceSummary = z.strictObject({
   name: z.string().describe('`service.name` of the resource; telemetry without it belongs to no service'),
-  figures: z.union([Figures, Unknown]).describe('Request metrics; unknown for a service without spans'),
-  sends: Sends,
+  figures: z.union([RequestMetrics, Unknown]).describe('Request metrics; unknown for a service without spans'),
+  sends: SentTelemetry,
   lastSeen: z
     .string()
     .describe('Time of the last record or span in the range; for a service with metrics only, to the hour'),
@@ -76,7 +76,7 @@ export const readServices = async (
   const values = { ...parameters, ...(question.search !== undefined && { search: question.search }) };
   const [rows, metrics] = await Promise.all([
     reading.columns.query<Row>(
-      `SELECT service, toString(sum(logs)) AS all_logs, toString(sum(spans)) AS all_spans, toString(toUnixTimestamp64Nano(max(last_seen))) AS last, ${countedColumns}
+      `SELECT service, toString(sum(logs)) AS all_logs, toString(sum(spans)) AS all_spans, toString(toUnixTimestamp64Nano(max(last_seen))) AS last, ${requestCountColumns}
       FROM resource_activity WHERE ${where} AND ${named} GROUP BY service ORDER BY service LIMIT ${maxServices + 1}`,
       values,
     ),
@@ -90,7 +90,7 @@ export const readServices = async (
     const name = row.service;
     services.set(name, {
       name,
-      figures: row.all_spans === '0' ? noSpans : figuresOf(countedOf(row), seconds, thresholdOf(name)),
+      figures: row.all_spans === '0' ? noSpans : toRequestMetrics(countedOf(row), seconds, thresholdOf(name)),
       sends: {
         logs: noLogs === undefined ? Number(row.all_logs) : { value: null, reason: noLogs },
         spans: Number(row.all_spans),
@@ -120,7 +120,7 @@ export const readServices = async (
 };
 
 /** Returns a service without telemetry in the range. */
-export const nothingSent = (name: string) => ({
+export const emptyService = (name: string) => ({
   name,
   figures: noSpans,
   sends: { logs: 0, spans: 0, metrics: false },
@@ -155,7 +155,7 @@ const sendersOfMetrics = async (
 };
 
 /** Returns the sort key of services. */
-export const sortedBy =
+export const sortKeyOf =
   (sort: ServiceSort) =>
   (service: ServiceTotal): string | number | undefined => {
     if (sort === 'name') return service.name;

@@ -5,9 +5,9 @@ import { parseTime } from '../../queries/time.ts';
 import { type Choice, chosenActivity } from './chosen-activity.ts';
 import { type Compared, compare, minMinutes, minRequests } from './comparison.ts';
 import { type Deployment, type DeploymentQuestion, readDeployments } from './deployments.ts';
-import { type Counted, type CountedRow, countedColumns, countedOf, quantileIn, sumOfCounted } from './figures.ts';
+import { type RequestCounts, type CountedRow, requestCountColumns, countedOf, quantileIn, sumOfCounted } from './figures.ts';
 import { minuteMs } from './minutes.ts';
-import { type Judged, judgementOf, withMargin } from './verdicts.ts';
+import { type JudgedSides, evaluateDeployment, withMargin } from './verdicts.ts';
 
 /** Maximum number of steps in a comparison of two ranges; more steps do not improve the result */
 const maxSteps = 60;
@@ -50,22 +50,22 @@ export const readSlowerServices = async (
 };
 
 const tailOf = (aspects: readonly Compared[]): Compared | undefined => aspects.find(({ aspect }) => aspect === 'tail');
-const isEnough = (steps: readonly Counted[]): boolean =>
+const isEnough = (steps: readonly RequestCounts[]): boolean =>
   steps.length >= minMinutes && sumOfCounted(steps).requests >= minRequests;
 
-const stepsByService = async ({ columns }: Reading, choice: Choice): Promise<ReadonlyMap<string, Counted[]>> => {
+const stepsByService = async ({ columns }: Reading, choice: Choice): Promise<ReadonlyMap<string, RequestCounts[]>> => {
   const { where, parameters } = chosenActivity(choice);
   const rangeMinutes = Number((choice.minutes.to - choice.minutes.from) / 1_000_000n) / minuteMs;
   const seconds = Math.ceil(rangeMinutes / maxSteps) * 60;
   const rows = await columns.query<CountedRow & { readonly of: string }>(
-    `SELECT service AS of, intDiv(toUnixTimestamp(minute), ${seconds}) AS step, ${countedColumns} FROM resource_activity
+    `SELECT service AS of, intDiv(toUnixTimestamp(minute), ${seconds}) AS step, ${requestCountColumns} FROM resource_activity
     WHERE ${where} AND service IN (
       SELECT service FROM resource_activity WHERE ${where} AND service != '' GROUP BY service
       HAVING sum(requests) >= ${minRequests} ORDER BY sum(requests) DESC LIMIT ${maxServices}
     ) GROUP BY of, step HAVING sum(requests) > 0 LIMIT ${maxServices * (maxSteps + 1)}`,
     parameters,
   );
-  const byService = new Map<string, Counted[]>();
+  const byService = new Map<string, RequestCounts[]>();
   for (const row of rows) {
     const steps = byService.get(row.of) ?? [];
     steps.push(countedOf(row));
@@ -79,19 +79,19 @@ export const readWorseDeployments = async (
   reading: Reading,
   question: DeploymentQuestion,
   maxDeployments: number,
-): Promise<readonly { readonly deployment: Deployment; readonly judged: Judged }[]> => {
+): Promise<readonly { readonly deployment: Deployment; readonly judged: JudgedSides }[]> => {
   const { range } = question;
   const { deployments } = await readDeployments(reading, { ...question, range: withMargin(range) });
   const inRange = deployments.filter(({ time }) => {
     const at = parseTime(time, 0) ?? 0n;
     return at >= range.from && at <= range.to;
   });
-  const worse: { deployment: Deployment; judged: Judged }[] = [];
+  const worse: { deployment: Deployment; judged: JudgedSides }[] = [];
   // In sequence, so that they do not occupy all slots of the query engine.
   for (const deployment of inRange.slice(0, maxDeployments)) {
     const { service } = deployment;
     const all = deployments.filter((other) => other.service === service);
-    const { judged } = await judgementOf(reading, { ...question, service }, deployment, all);
+    const { judged } = await evaluateDeployment(reading, { ...question, service }, deployment, all);
     if (judged.verdict === 'worse') worse.push({ deployment, judged });
   }
   return worse;

@@ -7,9 +7,9 @@ import { stepsOf } from '../../queries/steps.ts';
 import { type Choice, chosenActivity } from './chosen-activity.ts';
 import {
   apdexOf,
-  type Counted,
+  type RequestCounts,
   type CountedRow,
-  countedColumns,
+  requestCountColumns,
   countedOf,
   nothingCounted,
   quantileIn,
@@ -33,19 +33,19 @@ export const readServiceSeries = async ({ columns }: Reading, question: SeriesQu
   const steps = stepsOf({ from: minutes.from, to: minutes.to - 1n }, stepMs);
   const { where, parameters } = chosenActivity(question);
   const rows = await columns.query<CountedRow & { readonly step: string }>(
-    `SELECT toString(intDiv(toUnixTimestamp(minute), ${stepMs / 1000})) AS step, ${countedColumns}
+    `SELECT toString(intDiv(toUnixTimestamp(minute), ${stepMs / 1000})) AS step, ${requestCountColumns}
     FROM ${endpoint === undefined ? 'resource_activity' : 'span_metrics'} WHERE ${where}${endpoint === undefined ? '' : ' AND kind IN (0, 1, 2, 5) AND endpoint = {endpoint:String}'} GROUP BY step`,
     { ...parameters, ...(endpoint !== undefined && { endpoint }) },
   );
   const counted = new Map(rows.map((row) => [Number(row.step) * stepMs, countedOf(row)]));
   const labels = { service, ...(endpoint !== undefined && { endpoint }) };
-  const series = (name: string, unit: string, figure: (counted: Counted, index: number) => number | null): Series => ({
+  const series = (name: string, unit: string, figure: (counted: RequestCounts, index: number) => number | null): Series => ({
     name,
     labels,
     unit,
     points: steps.starts.map((start, index) => [start, figure(counted.get(start) ?? nothingCounted, index)]),
   });
-  const quantile = (share: number) => (each: Counted) => quantileIn(each, share) ?? null;
+  const quantile = (share: number) => (each: RequestCounts) => quantileIn(each, share) ?? null;
   return seriesAnswer(
     [
       series('requests', '{request}', ({ requests }) => requests),

@@ -1,5 +1,5 @@
 /** Sort orders of service and endpoint lists */
-import type { Figures } from './figures.ts';
+import type { RequestMetrics } from './figures.ts';
 
 /** Metrics by which lists can be sorted */
 export const figureSorts = ['requests', 'errors', 'errorRate', 'p50', 'p95', 'p99', 'apdex'] as const;
@@ -7,7 +7,7 @@ type FigureSort = (typeof figureSorts)[number];
 
 /** Returns one of the metrics; `undefined` if it is unknown. */
 export const figureOf = (
-  { requests, errors, errorRate, duration, apdex }: Figures,
+  { requests, errors, errorRate, duration, apdex }: RequestMetrics,
   sort: FigureSort,
 ): number | undefined => {
   switch (sort) {

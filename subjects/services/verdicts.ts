@@ -5,15 +5,15 @@ import type { Reading } from '../../queries/reading.ts';
 import { Unknown } from '../../queries/result.ts';
 import { formatTime, parseTime } from '../../queries/time.ts';
 import { type Choice, chosenActivity } from './chosen-activity.ts';
-import { type Aspect, aspects, type Compared, compare, falseAlarms, minMinutes, minRequests } from './comparison.ts';
+import { type Aspect, aspects, type Compared, compare, maxFalseAlarmRate, minMinutes, minRequests } from './comparison.ts';
 import { Deployment } from './deployments.ts';
 import {
-  type Counted,
+  type RequestCounts,
   type CountedRow,
-  countedColumns,
+  requestCountColumns,
   countedOf,
-  Figures,
-  figuresOf,
+  RequestMetrics,
+  toRequestMetrics,
   sumOfCounted,
 } from './figures.ts';
 import { minuteMs } from './minutes.ts';
@@ -24,7 +24,7 @@ const marginNs = 2n * BigInt(windowMs) * 1_000_000n;
 const dayMs = 24 * 3_600_000;
 
 const verdicts = ['better', 'worse', 'no difference', 'unknown'] as const;
-const Window = z.strictObject({ from: z.string(), to: z.string(), figures: Figures });
+const Window = z.strictObject({ from: z.string(), to: z.string(), figures: RequestMetrics });
 
 export const JudgedDeployment = Deployment.extend({
   before: z.union([Window, Unknown]).describe('Hour before the deployment, starting after the previous deployment'),
@@ -34,7 +34,7 @@ export const JudgedDeployment = Deployment.extend({
   verdict: z
     .enum(verdicts)
     .describe(
-      `Verdicts on \`errors\`, \`latency\` (whether a request takes longer than one before) and \`tail\` (requests slower than 95% of those before). At most ${falseAlarms * 100} % of deployments without an effect are reported as better or worse`,
+      `Verdicts on \`errors\`, \`latency\` (whether a request takes longer than one before) and \`tail\` (requests slower than 95% of those before). At most ${maxFalseAlarmRate * 100} % of deployments without an effect are reported as better or worse`,
     ),
   confidence: z.union([z.number(), Unknown]).describe('Confidence, between 0 and 1'),
   reason: z.string().describe('Reason for the verdict'),
@@ -64,7 +64,7 @@ interface Span {
   readonly fromMs: number;
   readonly toMs: number;
 }
-type Minutes = readonly { readonly atMs: number; readonly counted: Counted }[];
+type Minutes = readonly { readonly atMs: number; readonly counted: RequestCounts }[];
 
 const msOf = (time: string): number => Number((parseTime(time, 0) ?? 0n) / 1_000_000n);
 const floor = (ms: number): number => Math.floor(ms / minuteMs) * minuteMs;
@@ -88,14 +88,14 @@ interface Judgement {
     before: { readonly span: Span; minutes: Minutes },
     after: { readonly span: Span; minutes: Minutes },
   ];
-  readonly judged: Judged;
+  readonly judged: JudgedSides;
 }
 
 /**
  * Returns the effect of a deployment on its service. `all` are the deployments of the service, including those around
  * the range, whose periods are excluded.
  */
-export const judgementOf = async (
+export const evaluateDeployment = async (
   reading: Reading,
   choice: Omit<Choice, 'minutes'> & { readonly service: string },
   deployment: Deployment,
@@ -120,26 +120,26 @@ export const judgementOf = async (
 const dayBefore = ({ fromMs, toMs }: Span): Span => ({ fromMs: fromMs - dayMs, toMs: toMs - dayMs });
 
 /** The same hours of the previous day are only read if something changed. */
-const judgedOf = async (sides: Sides, readDayBefore: () => Promise<Sides>): Promise<Judged> => {
+const judgedOf = async (sides: Sides, readDayBefore: () => Promise<Sides>): Promise<JudgedSides> => {
   const judged = verdictOf(sides, [[], []]);
   return judged.verdict === 'better' || judged.verdict === 'worse' ? verdictOf(sides, await readDayBefore()) : judged;
 };
 
 /** Returns a deployment with its verdict, and the metrics before and after. */
-export const judge = async (
+export const toJudgedDeployment = async (
   reading: Reading,
   choice: Omit<Choice, 'minutes'> & { readonly service: string },
   deployment: Deployment,
   { all, apdexThresholdMs }: { readonly all: readonly Deployment[]; readonly apdexThresholdMs: number },
 ): Promise<JudgedDeployment> => {
-  const { sides, judged } = await judgementOf(reading, choice, deployment, all);
+  const { sides, judged } = await evaluateDeployment(reading, choice, deployment, all);
   const [before, after] = sides.map(({ span, minutes }): JudgedDeployment['before'] => {
     if (span.toMs <= span.fromMs)
       return { value: null, reason: 'there is no whole minute until the next deployment or now' };
     const seconds = (span.toMs - span.fromMs) / 1000;
     return {
       ...rangeText(span),
-      figures: figuresOf(sumOfCounted(minutes.map(({ counted }) => counted)), seconds, apdexThresholdMs),
+      figures: toRequestMetrics(sumOfCounted(minutes.map(({ counted }) => counted)), seconds, apdexThresholdMs),
     };
   }) as [JudgedDeployment['before'], JudgedDeployment['after']];
   return { ...deployment, before, after, ...judged };
@@ -159,13 +159,13 @@ const minutesIn = async ({ columns }: Reading, choice: Omit<Choice, 'minutes'>, 
   if (span.toMs <= span.fromMs) return [];
   const { where, parameters } = chosenActivity({ ...choice, minutes: rangeOfSpan(span) });
   const rows = await columns.query<CountedRow & { readonly at: number }>(
-    `SELECT toUnixTimestamp(minute) AS at, ${countedColumns} FROM resource_activity WHERE ${where} GROUP BY at HAVING sum(requests) > 0`,
+    `SELECT toUnixTimestamp(minute) AS at, ${requestCountColumns} FROM resource_activity WHERE ${where} GROUP BY at HAVING sum(requests) > 0`,
     parameters,
   );
   return rows.map((row) => ({ atMs: row.at * 1000, counted: countedOf(row) }));
 };
 
-export type Judged = Pick<JudgedDeployment, 'verdict' | 'confidence' | 'reason' | 'aspects'>;
+export type JudgedSides = Pick<JudgedDeployment, 'verdict' | 'confidence' | 'reason' | 'aspects'>;
 type Sides = readonly [before: Minutes, after: Minutes];
 
 const requestsOf = (minutes: Minutes): number => minutes.reduce((sum, { counted }) => sum + counted.requests, 0);
@@ -179,7 +179,7 @@ const compareSides = ([before, after]: Sides): readonly Compared[] =>
 const words: Readonly<Record<Aspect, string>> = { errors: 'errors', latency: 'latency', tail: 'slow requests' };
 
 /** Returns the verdict on two sides; the same hours of the previous day are the baseline. */
-const verdictOf = (sides: Sides, dayBefore: Sides): Judged => {
+const verdictOf = (sides: Sides, dayBefore: Sides): JudgedSides => {
   const [before, after] = sides;
   const nothing = { aspects: [], confidence: { value: null, reason: 'there is no verdict' } };
   if (!sides.every(isEnough))

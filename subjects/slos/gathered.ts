@@ -15,7 +15,7 @@ const gathering = new WeakMap<Answers, Map<string, Gathering>>();
  * Returns the result of `read` for all callers with the same key within a few milliseconds; their members are the
  * query's subjects. Reads in a slot of the organization. The result must have the same form for all calls with a key.
  */
-export const gathered = async <Found>(
+export const batchQuery = async <Found>(
   answers: Answers,
   { key, member }: { readonly key: string; readonly member: string },
   read: (members: readonly string[]) => Promise<Found>,

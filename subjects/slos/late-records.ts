@@ -1,7 +1,7 @@
 /** Finds slices that received records after their end; only these are measured again */
 
 import type { Answers } from '../../queries/batch/answers.ts';
-import { metricsRead } from '../../queries/promql/metrics-read.ts';
+import { readMetricNames } from '../../queries/promql/metrics-read.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
 import { defaultLookbackMs } from '../../queries/promql/run-promql.ts';
 import type { Reading } from '../../queries/reading.ts';
@@ -9,7 +9,7 @@ import { signals } from '../../queries/signals/index.ts';
 import type { Window } from '../../queries/slos/windows.ts';
 import { msOf } from '../alerts/durations.ts';
 import type { SloFields } from './document.ts';
-import { gathered } from './gathered.ts';
+import { batchQuery } from './gathered.ts';
 
 const minuteMs = 60_000;
 /** Maximum gap between late slices that are measured in one query */
@@ -26,7 +26,7 @@ type LateMinutes = ReadonlyMap<string, readonly number[]>;
  * Reception time since which records may be unmeasured: typically the end of the window, earlier if records were stored
  * late
  */
-interface Since extends Window {
+interface LateSearchWindow extends Window {
   readonly sinceMs: number;
 }
 
@@ -34,7 +34,7 @@ interface Since extends Window {
  * Returns the minutes of a window for which records were received since then. Recently received rows are in few parts,
  * and no others are read (`queries/freshness.ts`).
  */
-const read = async ({ columns }: Pick<Reading, 'columns'>, signal: Found, window: Since): Promise<LateMinutes> => {
+const read = async ({ columns }: Pick<Reading, 'columns'>, signal: Found, window: LateSearchWindow): Promise<LateMinutes> => {
   const { table } = signals[signal].newest;
   const rows = await columns.query<{ readonly name: string; readonly minutes: readonly string[] }>(
     `SELECT toString(service) AS name, arrayMap(minute -> toString(minute), groupUniqArray(intDiv(toUnixTimestamp(timestamp), 60))) AS minutes
@@ -53,10 +53,10 @@ const pointTables = ['samples', 'histograms', 'summaries'] as const;
  * Returns the earliest times, in a window and at its end, of points that were received since then, in milliseconds by
  * metric. Other metrics are not read.
  */
-const readPoints = async (
+const readLatePointTimes = async (
   { columns }: Pick<Reading, 'columns'>,
   metrics: readonly string[],
-  window: Since,
+  window: LateSearchWindow,
 ): Promise<ReadonlyMap<string, number>> => {
   const firsts = pointTables.map(
     (table) => `SELECT toString(metric) AS name, toUnixTimestamp64Milli(min(timestamp)) AS first FROM ${table}
@@ -71,7 +71,7 @@ const readPoints = async (
   return new Map(rows.map(({ name, earliest }) => [name, Number(earliest)]));
 };
 
-interface Counted {
+interface MeasuredData {
   readonly signals: readonly Found[];
   /** Service of the records; omitted for all */
   readonly service?: string;
@@ -81,7 +81,7 @@ interface Counted {
 }
 
 /** Returns the data that an SLO counts; `undefined` if the affected slices of a record cannot be determined. */
-const countedOf = ({ query: { sli }, service }: SloFields): Counted | undefined => {
+const countedOf = ({ query: { sli }, service }: SloFields): MeasuredData | undefined => {
   if (sli === undefined) return { signals: ['traces'], service, metrics: [], expressions: [] };
   const signals = new Set<Found>();
   const metrics = new Set<string>();
@@ -111,7 +111,7 @@ const metricsOf = async (
   const all = new Set<string>();
   for (const expression of expressions) {
     const steps = { startMs: fromMs + sliceMs, endMs: toMs, stepMs: sliceMs, lookbackMs: defaultLookbackMs };
-    const metrics = promql && (await metricsRead(expression, steps, { columns, translation: promql.translation }));
+    const metrics = promql && (await readMetricNames(expression, steps, { columns, translation: promql.translation }));
     if (metrics === undefined) return undefined;
     for (const metric of metrics) all.add(metric);
   }
@@ -153,13 +153,13 @@ export const lateWindows = async (
   const about = `${window.fromMs} ${window.toMs} ${since.sinceMs}`;
   const found = await Promise.all(
     ofSignals.map((signal) =>
-      gathered(answers, { key: `late ${signal} ${about}`, member: '' }, () => read(reading, signal, since)),
+      batchQuery(answers, { key: `late ${signal} ${about}`, member: '' }, () => read(reading, signal, since)),
     ),
   );
   const firstOf = async (members: readonly string[]): Promise<number> => {
     const firsts = members.map(async (member) => {
-      const points = await gathered(answers, { key: `late points ${about}`, member }, (all) =>
-        readPoints(reading, all, since),
+      const points = await batchQuery(answers, { key: `late points ${about}`, member }, (all) =>
+        readLatePointTimes(reading, all, since),
       );
       return points.get(member) ?? Number.POSITIVE_INFINITY;
     });

@@ -29,7 +29,7 @@ const pauseMs = measuredAgainMs / 2;
 const piecesBack = 4;
 
 /** Measured extent of an SLO: slices of its series from `fromMs` to `upToMs` */
-export interface Measured {
+export interface MeasuredExtent {
   readonly series: string;
   readonly fromMs: number;
   readonly upToMs: number;
@@ -57,7 +57,7 @@ export interface MeasurementPlan {
   readonly late: readonly Window[];
   /** Slices that are measured again only if records arrived after their end */
   readonly recheck: readonly Window[];
-  readonly next: Measured;
+  readonly next: MeasuredExtent;
 }
 
 /** Returns pieces of at most the number of slices that can be published at once. */
@@ -82,9 +82,9 @@ const lateDueMs = ({ query: { sli }, service }: SloFields, nowMs: number): numbe
 /** Plans to measure the last day again if that is due. */
 const planLateSlices = (
   slo: SloFields,
-  known: Measured,
+  known: MeasuredExtent,
   { nowMs, fromMs, toMs }: Window & { readonly nowMs: number },
-): Pick<MeasurementPlan, 'late' | 'recheck'> & Pick<Measured, 'lateMs' | 'allMs'> => {
+): Pick<MeasurementPlan, 'late' | 'recheck'> & Pick<MeasuredExtent, 'lateMs' | 'allMs'> => {
   const { lateMs: lastLateCheckMs, allMs } = known;
   if (lastLateCheckMs >= lateDueMs(slo, nowMs)) return { late: [], recheck: [], lateMs: lastLateCheckMs, allMs };
   const sliceMs = msOf(slo.query.slice);
@@ -105,7 +105,7 @@ const planLateSlices = (
  */
 export const planMeasurements = (
   slo: SloFields,
-  known: Measured | undefined,
+  known: MeasuredExtent | undefined,
   { nowMs, retentionDays }: { readonly nowMs: number; readonly retentionDays: number },
 ): MeasurementPlan => {
   const sliceMs = msOf(slo.query.slice);
@@ -113,7 +113,7 @@ export const planMeasurements = (
   const endMs = begin(nowMs);
   const series = seriesOf(slo);
   const oldestMs = begin(nowMs - Math.min(retentionDays, slicesRetentionDays) * dayMs) + sliceMs;
-  const fresh: Measured = { series, fromMs: endMs, upToMs: endMs, lateMs: nowMs, allMs: nowMs };
+  const fresh: MeasuredExtent = { series, fromMs: endMs, upToMs: endMs, lateMs: nowMs, allMs: nowMs };
   const own = known?.series === series ? known : fresh;
   const ahead = piecesOf(
     { fromMs: Math.max(oldestMs, own.fromMs, Math.min(own.upToMs, begin(nowMs - freshMs))), toMs: endMs },
@@ -131,5 +131,5 @@ export const planMeasurements = (
 };
 
 /** Returns the time up to which late records are included. */
-export const settledUpTo = ({ lateMs: lastLateCheckMs, upToMs }: Measured): number =>
+export const settledUpTo = ({ lateMs: lastLateCheckMs, upToMs }: MeasuredExtent): number =>
   Math.min(upToMs, lastLateCheckMs - lateMs);

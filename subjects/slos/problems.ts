@@ -2,7 +2,7 @@
 
 import { expressionProblem } from '../../queries/promql/index.ts';
 import type { Query } from '../../queries/query.ts';
-import { ownProblemsOf } from '../../queries/validity.ts';
+import { staticErrorsOf } from '../../queries/validity.ts';
 import { msOf } from '../alerts/durations.ts';
 import { textProblemsOf } from '../alerts/rule-problems.ts';
 import type { SloFields } from './document.ts';
@@ -69,7 +69,7 @@ const queryProblems = (query: Query | undefined, path: string, isCount: boolean)
 
 const partProblems = (query: Query | undefined, path: string, isCount: boolean): readonly Problem[] => {
   const problems = queryProblems(query, path, isCount);
-  return query === undefined || problems.length > 0 ? problems : ownProblemsOf(query, path);
+  return query === undefined || problems.length > 0 ? problems : staticErrorsOf(query, path);
 };
 
 const windowProblems = ({ query, windowDays }: SloFields): Problem[] => {

@@ -89,7 +89,7 @@ export const reportOf = async (
 };
 
 /** Returns a period in the form in which it is frozen: equal results have equal texts. */
-export const frozenText = (period: object): { readonly content: string; readonly sha256: string } => {
+export const freezePeriod = (period: object): { readonly content: string; readonly sha256: string } => {
   const content = JSON.stringify(period);
   return { content, sha256: createHash('sha256').update(content).digest('hex') };
 };

@@ -6,7 +6,7 @@ import type { Window } from '../../queries/slos/windows.ts';
 import { nearestBucket } from '../../schemas/tables/durations.ts';
 import { requestKinds } from '../../schemas/tables/span-metrics.ts';
 import type { SloFields } from './document.ts';
-import { gathered } from './gathered.ts';
+import { batchQuery } from './gathered.ts';
 
 type Counts = readonly (readonly [beginMs: number, good: number, total: number])[];
 
@@ -90,7 +90,7 @@ export const countRequests = async (
   const member = memberKey({ service, bound });
   // Durations are the most expensive to sum, so only members that need them are queried with them.
   const key = `requests ${bound === undefined ? 'by status' : 'by duration'} ${JSON.stringify({ ...window, sliceMs })}`;
-  const counts = await gathered(answers, { key, member }, (members) =>
+  const counts = await batchQuery(answers, { key, member }, (members) =>
     read(reading, members.map(memberOf), { ...window, sliceMs }),
   );
   return counts.get(member) ?? [];

@@ -38,7 +38,7 @@ const sideOf = ({ operator }: Threshold): 1 | -1 | undefined => {
 };
 
 /** The replay compares a single stored value; a group without a value is healthy. */
-const replayed = (rule: AlertRule): AlertRule => {
+const toReplayRule = (rule: AlertRule): AlertRule => {
   const { condition } = rule;
   if (condition.kind !== 'threshold') return rule;
   const { step: _step, ...others } = condition;
@@ -46,7 +46,7 @@ const replayed = (rule: AlertRule): AlertRule => {
 };
 
 /** Returns a test for whether a value may fulfill the condition. */
-const beyond = ({ condition }: AlertRule, side: 1 | -1): ((value: number) => boolean) => {
+const mayFulfillCondition = ({ condition }: AlertRule, side: 1 | -1): ((value: number) => boolean) => {
   const limit = condition.kind === 'threshold' ? condition.thresholds[0]?.value : undefined;
   return (value) => limit === undefined || !(side * value < side * limit);
 };
@@ -77,9 +77,9 @@ class Episodes {
 }
 
 const episodesOf = (alertRule: AlertRule, { tenantId, evaluations }: RuleHistory, side: 1 | -1): readonly Episode[] => {
-  const rule = replayed(alertRule);
+  const rule = toReplayRule(alertRule);
   const episodes = new Episodes(side);
-  const isBeyond = beyond(alertRule, side);
+  const isBeyond = mayFulfillCondition(alertRule, side);
   let prior: RuleState = emptyState();
   for (const { atMs, groups } of evaluations) {
     const goesOn = Object.values(prior.alerts).some(({ state }) => state !== 'inactive');

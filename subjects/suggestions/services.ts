@@ -12,7 +12,7 @@ export interface ServiceSeen {
 }
 
 /** Existing coverage of services: queries of rules and SLOs, as JSON */
-export interface Watching {
+export interface ServiceCoverage {
   /** Services of enabled SLOs */
   readonly objectives: readonly { readonly service: string; readonly query: unknown }[];
   readonly rules: readonly { readonly query: unknown }[];
@@ -106,7 +106,7 @@ const ruleFor = ({ name, errorLogs }: ServiceSeen): Suggestion => {
  * Returns suggestions: an SLO for services that serve requests, an alert for those that write errors; the busiest
  * first.
  */
-export const serviceSuggestions = (services: readonly ServiceSeen[], { objectives, rules }: Watching): Suggestion[] => {
+export const serviceSuggestions = (services: readonly ServiceSeen[], { objectives, rules }: ServiceCoverage): Suggestion[] => {
   const isWatched = ({ name }: ServiceSeen): boolean =>
     objectives.some(({ service, query }) => service === name || covers(query, name)) ||
     rules.some(({ query }) => covers(query, name));

@@ -5,7 +5,7 @@ import type { SyntheticRun } from '../../schemas/synthetic-runs.ts';
 import type { ProbeResult } from '../../schemas/synthetic-work.ts';
 import { msOf } from '../alerts/durations.ts';
 import { isDueAt } from './due-times.ts';
-import { type KnownCheck, readChecks, triedCheck } from './known.ts';
+import { type KnownCheck, readChecks, unsavedCheckOf } from './known.ts';
 
 /** Maximum age of results; a probe without a connection stores results for an hour */
 const latestMs = 3_660_000;
@@ -85,7 +85,7 @@ const storeRequestedRun = async (
   for (let left = tries; left > 0; left--) {
     const before = await requests.find(requestId);
     if (!isRequestedRun(before, result, from.location)) return undefined;
-    const check = triedCheck(before) ?? saved;
+    const check = unsavedCheckOf(before) ?? saved;
     if (check === undefined) return undefined;
     const storedRun = before.results[from.location];
     if (storedRun !== undefined) return againOf(before, storedRun, result);

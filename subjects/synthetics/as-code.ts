@@ -8,7 +8,7 @@ import { readYaml, YamlError } from '../../queries/yaml.ts';
 import { splitDocuments } from '../../queries/yaml-documents.ts';
 import { writeYaml } from '../../queries/yaml-writing.ts';
 import type { Problem } from './assertions.ts';
-import { CheckFields, localLocation, settled } from './check.ts';
+import { CheckFields, localLocation, toStoredCheck } from './check.ts';
 import { isRecording, readRecording } from './recording.ts';
 import { HttpStep } from './types/http.ts';
 
@@ -21,7 +21,7 @@ const withoutDefaults = (given: Fields, defaults: Fields): Fields =>
 const defaultCheck: Fields = CheckFields.parse({ name: 'x', type: 'http' });
 const defaultStep: Fields = HttpStep.parse({ url: 'x' });
 /** Required fields of a check */
-const always = ['name', 'type'] as const;
+const requiredFields = ['name', 'type'] as const;
 
 /** Returns a check as YAML. `nameOf` returns the name of a location, by which another installation finds it. */
 export const writeCheck = (check: CheckFields, nameOf: (location: string) => string): string => {
@@ -29,9 +29,9 @@ export const writeCheck = (check: CheckFields, nameOf: (location: string) => str
   const named = (locations ?? []).map(nameOf);
   return writeYaml(
     {
-      ...Object.fromEntries(always.map((name) => [name, check[name]])),
+      ...Object.fromEntries(requiredFields.map((name) => [name, check[name]])),
       ...withoutDefaults(
-        Object.fromEntries(Object.entries(fields).filter(([name]) => !(always as readonly string[]).includes(name))),
+        Object.fromEntries(Object.entries(fields).filter(([name]) => !(requiredFields as readonly string[]).includes(name))),
         defaultCheck,
       ),
       // A check that nobody runs has no locations, so the field is omitted.
@@ -122,7 +122,7 @@ const readDocument = ({ text, line: first }: { text: string; line: number }, doc
       .map((path) => path.join('.'));
     return {
       ...checkHeader,
-      check: settled(data),
+      check: toStoredCheck(data),
       problems: [],
       lines: Object.fromEntries(paths.map((path) => [path, lineOf(path)])),
     };

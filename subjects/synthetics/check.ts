@@ -82,7 +82,7 @@ export const votingLocations = ({
 }): readonly string[] => (heartbeat === undefined ? locations : [heartbeatLocation]);
 
 /** Returns a check in its stored form: a check that nobody runs has no locations. */
-export const settled = (check: CheckFields): CheckFields =>
+export const toStoredCheck = (check: CheckFields): CheckFields =>
   checkTypeOf(check.type).isPassive === true && isDeepStrictEqual(check.locations, [localLocation])
     ? { ...check, locations: [] }
     : check;

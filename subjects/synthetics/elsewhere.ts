@@ -19,7 +19,7 @@ const idOf = ({ id, every }: KnownCheck, nowMs: number): string => {
 };
 
 /** Requests runs from the other locations of each check. Ignores results that are not of a run that was just due. */
-export const requestRunsElsewhere = async (
+export const requestConfirmationRuns = async (
   documents: TenantDocuments,
   alarms: readonly ProbeAlarm[],
   { location, nowMs }: { readonly location: string; readonly nowMs: number },

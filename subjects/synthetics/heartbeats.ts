@@ -145,7 +145,7 @@ const formatGap = ({ fromMs, toMs }: Span): string =>
   `no heartbeats were accepted from ${new Date(fromMs).toISOString()} to ${new Date(toMs).toISOString()}`;
 
 /** Starts monitoring, or applies new settings; past due times are not expected. */
-const watched = (
+const startMonitoring = (
   heartbeats: HeartbeatState,
   watchedBy: string,
   { nowMs, createdMs }: EvaluationContext,
@@ -185,7 +185,7 @@ const tooLong = (
 };
 
 /** Returns the missed runs. A run that is open is not missed. */
-const missed = (
+const missedRuns = (
   heartbeats: HeartbeatState,
   expected: Expected,
   { nowMs, gaps }: EvaluationContext,
@@ -219,13 +219,13 @@ export const evaluateHeartbeats = (
 ): HeartbeatResult => {
   const { every, cron, timeZone } = expected.heartbeat;
   const by = JSON.stringify([every ?? expected.every, cron, timeZone]);
-  const current = heartbeats.watchedBy === by ? heartbeats : watched(heartbeats, by, context);
+  const current = heartbeats.watchedBy === by ? heartbeats : startMonitoring(heartbeats, by, context);
   const long = tooLong(current, expected.heartbeat.maxRunDuration, context);
   if (long.heartbeats.open.length > 0) return long;
-  const late = missed(long.heartbeats, expected, context);
+  const late = missedRuns(long.heartbeats, expected, context);
   return { heartbeats: late.heartbeats, runs: [...long.runs, ...late.runs] };
 };
 
 /** Returns the state without monitoring; open runs have no end. */
-export const unwatched = (heartbeats: HeartbeatState): HeartbeatState =>
+export const stopMonitoring = (heartbeats: HeartbeatState): HeartbeatState =>
   heartbeats.watchedBy === null ? heartbeats : { ...heartbeats, watchedBy: null, open: [] };

@@ -14,7 +14,7 @@ export type Judged = Pick<KnownCheck, 'id' | 'enabled' | 'every' | 'locations' |
   Partial<Pick<KnownCheck, 'heartbeat'>>;
 
 /** Returns the recent results of each location for checks that other locations also ran. */
-const comparisons = (latest: readonly Latest[]): ReadonlyMap<string, { compared: number; failedAlone: number }> => {
+const compareLocations = (latest: readonly Latest[]): ReadonlyMap<string, { compared: number; failedAlone: number }> => {
   const records = new Map<string, { compared: number; failedAlone: number }>();
   for (const results of Map.groupBy(latest, ({ checkId }) => checkId).values())
     for (const { location, outcome } of results) {
@@ -34,7 +34,7 @@ const comparisons = (latest: readonly Latest[]): ReadonlyMap<string, { compared:
  */
 export const suspectsOf = (latest: readonly Latest[]): ReadonlySet<string> =>
   new Set(
-    [...comparisons(latest)].flatMap(([location, record]) =>
+    [...compareLocations(latest)].flatMap(([location, record]) =>
       suspicionOf({ heardAtMs: 0, ...record }, { everyMs: 1, nowMs: 0 }) === undefined ? [] : [location],
     ),
   );

@@ -22,7 +22,7 @@ export const readCheck = (stored: object & Pick<Stored, 'id'>): KnownCheck | und
 };
 
 /** Returns the unsaved check of a trial run; `undefined` for a run of a saved check. */
-export const triedCheck = ({ checkId, tried }: SyntheticRunRequest): KnownCheck | undefined =>
+export const unsavedCheckOf = ({ checkId, tried }: SyntheticRunRequest): KnownCheck | undefined =>
   tried && readCheck({ ...tried, id: checkId });
 
 /** Returns the locations and variables of an organization. */

@@ -81,7 +81,7 @@ export const isBoundTo = (hosts: readonly string[], host: string): boolean =>
   hosts.some((bound) => bound === host || (bound.startsWith('*.') && host.endsWith(bound.slice(1))));
 
 /** Returns problems for secrets that would be sent to hosts to which they are not bound. */
-export const strayingSecrets = (check: CheckFields, variables: Known['variables']): readonly Problem[] =>
+export const unboundSecretProblems = (check: CheckFields, variables: Known['variables']): readonly Problem[] =>
   targetsOf(check).flatMap(({ host, texts }) =>
     texts.flatMap(({ path, text }) =>
       variablesIn(text).flatMap((name) => {
@@ -103,6 +103,6 @@ export const checkProblems = (check: CheckFields, known: Known): readonly Proble
     ...problemsAt(check.type, type.problems(settings, check)),
     ...labelProblems(check),
     ...templateProblems(check, known),
-    ...strayingSecrets(check, known.variables),
+    ...unboundSecretProblems(check, known.variables),
   ];
 };

@@ -66,7 +66,7 @@ const testIdIn = (css: string | undefined): string | undefined =>
   css === undefined ? undefined : /^\[data-testid=(["'])([^"']+)\1\]$/.exec(css)?.[2];
 
 /** Returns whether a change selects an option instead of filling in a field. */
-export const isChosen = (selectors: readonly Selector[]): boolean => {
+export const isOptionSelection = (selectors: readonly Selector[]): boolean => {
   const tag = tagIn(selectors);
   return tag === undefined ? ['combobox', 'listbox'].includes(ariaIn(selectors)?.role ?? '') : tag === 'select';
 };

@@ -1,7 +1,7 @@
 /** Converts Chrome Recorder recordings (JSON) to browser steps. Unsupported parts are reported with their path. */
 import { z } from 'zod';
 import type { Problem } from './assertions.ts';
-import { isChosen, type Selector, secretIn, targetIn } from './recording-targets.ts';
+import { isOptionSelection, type Selector, secretIn, targetIn } from './recording-targets.ts';
 import { BrowserStep } from './types/browser-steps.ts';
 
 const selector = z.string().max(4096);
@@ -89,7 +89,7 @@ class Reading {
   readonly steps: Written[] = [];
   readonly origins: number[] = [];
   readonly losses: Problem[] = [];
-  isWhole = true;
+  isComplete = true;
   viewport: { width: number; height: number } | undefined;
   readonly #defaultTimeoutMs: number;
   readonly #held = new Set<string>();
@@ -112,7 +112,7 @@ class Reading {
 
   /** Reports an action that was omitted. */
   #leaveOut(part: string, message: string): void {
-    this.isWhole = false;
+    this.isComplete = false;
     this.#lose(part, message);
   }
 
@@ -213,7 +213,7 @@ class Reading {
     }
     const text = this.#hidden(value);
     if (text !== value) this.#lose('value', `is omitted because it may be a secret: it was replaced with ${text}`);
-    if (isChosen(selectors)) this.#add({ action: 'choose', ...place, option: text });
+    if (isOptionSelection(selectors)) this.#add({ action: 'choose', ...place, option: text });
     else this.#add({ action: 'fill', ...place, text });
   }
 
@@ -311,12 +311,12 @@ export const readRecording = (value: unknown): ReadRecording | readonly Problem[
   if (data === undefined) return error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
   const reading = new Reading(data.timeout, data.steps);
   for (const [at, step] of data.steps.entries()) reading.addStep(step, at);
-  const { steps, origins, losses, isWhole, viewport } = reading;
+  const { steps, origins, losses, isComplete, viewport } = reading;
   return {
     name: data.title,
     browser: { steps, ...(viewport !== undefined && { viewport }) },
     origins,
     losses,
-    isWhole,
+    isWhole: isComplete,
   };
 };

@@ -31,7 +31,7 @@ const overlapMs = (one: Span, other: Span): number =>
   Math.max(0, Math.min(one.toMs, other.toMs) - Math.max(one.fromMs, other.fromMs));
 
 /** Returns spans in order, with adjacent ones merged. */
-const united = (spans: readonly Span[]): readonly Span[] => {
+const mergeSpans = (spans: readonly Span[]): readonly Span[] => {
   const joined: { fromMs: number; toMs: number }[] = [];
   for (const { fromMs, toMs } of spans.toSorted((a, b) => a.fromMs - b.fromMs)) {
     const last = joined.at(-1);
@@ -48,7 +48,7 @@ const share = (upMs: number, downMs: number): number | null => (upMs + downMs ==
  * as up.
  */
 export const uptimeOf = (changes: readonly StateChange[], downtimes: readonly Span[], period: Span): Uptime => {
-  const excluded = united(downtimes);
+  const excluded = mergeSpans(downtimes);
   const whole = { up: 0, down: 0, unknown: 0 };
   const counted = { up: 0, down: 0, unknown: 0 };
   const first = { atMs: Number.NEGATIVE_INFINITY, state: 'unknown' } as const;

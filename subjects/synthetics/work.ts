@@ -8,13 +8,13 @@ import { syntheticRunRequests } from '../../schemas/resources/synthetic-run-requ
 import { maxVariables, syntheticVariables } from '../../schemas/resources/synthetic-variable.ts';
 import type { ProbeReport, ProbeVariable, Work, WorkItem } from '../../schemas/synthetic-work.ts';
 import { variablesOf } from './check.ts';
-import { type KnownCheck, readChecks, triedCheck } from './known.ts';
+import { type KnownCheck, readChecks, unsavedCheckOf } from './known.ts';
 
 /** Purpose for which values are sealed */
 export const variablePurpose = 'synthetic-variable';
 
 /** Time without contact after which a probe is replaced */
-export const vanishedMs = 25_000;
+export const probeTimeoutMs = 25_000;
 /** Interval at which contact of a probe is recorded */
 const notedMs = 10_000;
 const forgottenMs = 86_400_000;
@@ -47,7 +47,7 @@ const recordContact = async (
   if (own === undefined) await contacts.insert(contact);
   else if (ageOf(own) >= notedMs || isNews(own, contact)) await contacts.replace(own.id, contact);
   for (const one of items) if (ageOf(one) > forgottenMs) await contacts.delete(one.id);
-  const live = items.filter((one) => ageOf(one) < vanishedMs).map((one) => one.probe);
+  const live = items.filter((one) => ageOf(one) < probeTimeoutMs).map((one) => one.probe);
   return [...new Set([probe, ...live])];
 };
 
@@ -115,7 +115,7 @@ export const workOf = async (
     digest,
     checks: digest === known ? null : work,
     requestedRuns: open.flatMap((one) => {
-      const check = triedCheck(one) ?? checks.find(({ id }) => id === one.checkId);
+      const check = unsavedCheckOf(one) ?? checks.find(({ id }) => id === one.checkId);
       return check === undefined || !own(check)
         ? []
         : [{ ...item(check), requestId: one.id, requestedAtMs: one.requestedAtMs }];

@@ -6,7 +6,7 @@
  */
 import type { IndicatorBlock, ThreatIndicator } from '../../schemas/resources/threat-intel.ts';
 import { type IndicatorType, indicatorTypes } from '../../schemas/resources/threat-intel.ts';
-import { type Believed, believed } from './indicator.ts';
+import { type ScoreInputs, toScoreInputs } from './indicator.ts';
 
 /** Fields of an indicator in a block */
 export type BlockIndicator = Pick<
@@ -35,7 +35,7 @@ export const numberOf = (type: IndicatorType): number => numbers.get(type) ?? 0;
 
 const entryOf = (indicator: BlockIndicator, source: number): Buffer => {
   const { type, value } = indicator;
-  const { seenMs, validFromMs, validUntilMs, halfLifeDays, isRevoked, confidence } = believed(indicator);
+  const { seenMs, validFromMs, validUntilMs, halfLifeDays, isRevoked, confidence } = toScoreInputs(indicator);
   const bytes = Buffer.from(value, isHash(type) ? 'hex' : 'utf8');
   const entry = Buffer.alloc(headBytes + bytes.length);
   const ms = (time: number, minMs: number): number => (time === 0 ? 0 : Math.min(maxMs, Math.max(minMs, time)));
@@ -65,7 +65,7 @@ export const blockOf = (indicators: Iterable<BlockIndicator>, level: IndicatorBl
 };
 
 /** Returns the fields of an entry that matching needs. */
-export const readEntry = (bytes: Buffer, at: number): Believed & { readonly raisesSignals: boolean } => {
+export const readEntry = (bytes: Buffer, at: number): ScoreInputs & { readonly raisesSignals: boolean } => {
   const flags = bytes[at + 1] ?? 0;
   return {
     type: indicatorTypes[bytes[at] ?? 0] ?? 'ip',

@@ -5,9 +5,9 @@
 import { randomInt } from 'node:crypto';
 import type { IndicatorBlock, IndicatorType } from '../../schemas/resources/threat-intel.ts';
 import { entriesIn, headBytes, isHash, numberOf, readEntry } from './block.ts';
-import type { Believed } from './indicator.ts';
+import type { ScoreInputs } from './indicator.ts';
 
-export interface FoundIndicator extends Believed {
+export interface FoundIndicator extends ScoreInputs {
   readonly value: string;
   readonly source: string;
   readonly raisesSignals: boolean;

@@ -10,7 +10,7 @@ export interface ReadIndicators {
 }
 
 /** Reverts the defanged form of indicators: `hxxp://evil[.]example`. */
-const refanged = (given: string): string => {
+const refang = (given: string): string => {
   const text = given.trim();
   if (!/[[({*]|^hxx/i.test(text)) return text;
   return text
@@ -79,7 +79,7 @@ const maxCharacters = 8192;
 
 /** Returns a value in its normalized form for storage and comparison; `undefined` if it is invalid for the type. */
 export const normalised = (type: IndicatorType, text: string): string | undefined =>
-  text.length > maxCharacters ? undefined : writers[type](refanged(text));
+  text.length > maxCharacters ? undefined : writers[type](refang(text));
 
 /** Returns the type that a value's form implies; `undefined` for a file name. */
 export const typeOfValue = (text: string): IndicatorType | undefined =>
@@ -123,7 +123,7 @@ const halfLifeDays: Readonly<Record<IndicatorType, number>> = {
 };
 
 /** Inputs of a score */
-export interface Believed {
+export interface ScoreInputs {
   readonly type: IndicatorType;
   readonly confidence: number;
   /** Time at which the source last reported the indicator */
@@ -141,7 +141,7 @@ export interface Believed {
  * source last reported it. Returns 0 before and after its validity, and if it was revoked.
  */
 export const scoreAt = (
-  { type, confidence, seenMs, validFromMs, validUntilMs, halfLifeDays: own, isRevoked }: Believed,
+  { type, confidence, seenMs, validFromMs, validUntilMs, halfLifeDays: own, isRevoked }: ScoreInputs,
   atMs: number,
 ): number => {
   if (isRevoked || validFromMs > atMs || (validUntilMs !== 0 && validUntilMs <= atMs)) return 0;
@@ -152,12 +152,12 @@ export const scoreAt = (
 const msOf = (time: string | null): number => (time === null ? 0 : Date.parse(time));
 
 /** Returns the inputs of a score for a stored indicator. */
-export const believed = (
+export const toScoreInputs = (
   indicator: Omit<GivenIndicator, 'value' | 'name' | 'description' | 'tags' | 'givenId'> & {
     readonly seenAt: string;
     readonly halfLifeDays?: number | null;
   },
-): Believed => ({
+): ScoreInputs => ({
   type: indicator.type,
   confidence: indicator.confidence,
   isRevoked: indicator.isRevoked,

@@ -1,8 +1,8 @@
 /** Finds indicators in an event */
 import ipaddr from 'ipaddr.js';
 import type { IndicatorType } from '../../schemas/resources/threat-intel.ts';
-import { upTo, withoutTrailing } from '../../schemas/text.ts';
-import type { Leaf, SigmaEvent } from '../detections/event.ts';
+import { textBefore, withoutTrailing } from '../../schemas/text.ts';
+import type { EventValue, SigmaEvent } from '../detections/event.ts';
 import { normalised } from './indicator.ts';
 import type { FoundIndicator, IndicatorIndex } from './indicator-index.ts';
 import { kindsOf, type ObservableKind } from './observables.ts';
@@ -77,7 +77,7 @@ const findHost = (index: IndicatorIndex, text: string, observed: string, found: 
   const colon = text.indexOf(':');
   const isV6 = colon >= 0 && (text[0] === '[' || text.indexOf(':', colon + 1) >= 0);
   if (isV6) {
-    const bare = upTo(text.replace(/^\[([^\]]*)\].*$/, '$1'), '%');
+    const bare = textBefore(text.replace(/^\[([^\]]*)\].*$/, '$1'), '%');
     if (!ipaddr.IPv6.isValid(bare)) return;
     const address = ipaddr.process(bare);
     if (address instanceof ipaddr.IPv6) findIpv6(index, address, observed, found);
@@ -174,7 +174,7 @@ const finders: Readonly<Record<ObservableKind, (index: IndicatorIndex, text: str
   text: findInText,
 };
 
-const findInLeaf = (index: IndicatorIndex, { names, text }: Leaf, found: Found): void => {
+const findInLeaf = (index: IndicatorIndex, { names, text }: EventValue, found: Found): void => {
   if (text.length < 3) return;
   for (const kind of kindsOf(names)) finders[kind](index, text.slice(0, maxCharacters), found);
 };

@@ -8,7 +8,7 @@ import { readMisp } from './misp.ts';
 import { readStix } from './stix.ts';
 
 /** Options of a document */
-export interface DocumentOf {
+export interface DocumentOptions {
   /** Confidence of indicators whose source specifies none */
   readonly confidence?: number;
   /** Maximum number of accepted indicators */
@@ -36,7 +36,7 @@ const maxCharacters = 1_000;
 
 const bounded = (
   { indicators, refused }: ReadIndicators,
-  { max: maxIndicators }: DocumentOf,
+  { max: maxIndicators }: DocumentOptions,
 ): ReadDocument | ParseFailure => {
   if (indicators.length > maxIndicators) return { tooMany: indicators.length };
   const first = refused.slice(0, maxRefused);
@@ -60,11 +60,11 @@ const problemOf = (error: unknown): ParseFailure => {
 };
 
 /** UTF-8 bytes as received, or text. Bytes are cheaper to transfer to a worker. */
-type Given = string | Uint8Array;
-const textOf = (given: Given): string => (typeof given === 'string' ? given : new TextDecoder().decode(given));
+type DocumentInput = string | Uint8Array;
+const textOf = (given: DocumentInput): string => (typeof given === 'string' ? given : new TextDecoder().decode(given));
 
 /** Returns the indicators of a text, or the reason of the failure. */
-export const readDocument = (format: FeedFormat, given: Given, of: DocumentOf): ReadDocument | ParseFailure => {
+export const readDocument = (format: FeedFormat, given: DocumentInput, of: DocumentOptions): ReadDocument | ParseFailure => {
   try {
     return bounded(readers[format](textOf(given), of.confidence), of);
   } catch (error) {
@@ -116,7 +116,7 @@ export interface ReadPage {
 }
 
 /** Parses a page, or returns the reason of the failure. */
-export const readPage = (given: Given, of: DocumentOf): ReadPage | ParseFailure => {
+export const readPage = (given: DocumentInput, of: DocumentOptions): ReadPage | ParseFailure => {
   try {
     const text = textOf(given);
     const envelope: unknown = text.trim() === '' ? {} : JSON.parse(text);

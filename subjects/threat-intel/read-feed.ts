@@ -7,7 +7,7 @@ import type { SecretBox } from '../../runtime/secret-box.ts';
 import type { FeedLocation, ThreatFeed, ThreatFeedState } from '../../schemas/resources/threat-intel.ts';
 import { withoutTrailing } from '../../schemas/text.ts';
 import {
-  type DocumentOf,
+  type DocumentOptions,
   type ParseFailure,
   type ReadDocument,
   type ReadPage,
@@ -124,7 +124,7 @@ const assertParsed: <Read extends object>(
     throw new FeedError(`it returns more than ${maxIndicators} indicators at once: increase the limit of the feed`);
 };
 
-const documentOptionsOf = ({ confidence, maxIndicators }: ThreatFeed): DocumentOf => ({
+const documentOptionsOf = ({ confidence, maxIndicators }: ThreatFeed): DocumentOptions => ({
   confidence,
   max: maxIndicators,
 });

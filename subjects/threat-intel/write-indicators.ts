@@ -98,7 +98,7 @@ const changeOf = (
 };
 
 /** Returns indicators that the source reported with one of these ids and no longer reports. */
-const endedBy = async (
+const findDroppedIndicators = async (
   of: Documents['of'],
   tenantId: string,
   part: readonly GivenIndicator[],
@@ -141,7 +141,7 @@ const writePart = async (
     written.push(next);
     if (written.length % writesPerSlice === 0) await yieldToEventLoop();
   }
-  for (const before of await endedBy(of, tenantId, part, { source, indicatorsByKey })) {
+  for (const before of await findDroppedIndicators(of, tenantId, part, { source, indicatorsByKey })) {
     const next = { ...fieldsOf(before), isRevoked: true, seenAt: new Date(nowMs).toISOString() };
     await stored.replace(before.id, next, before.version);
     written.push(next);

@@ -30,7 +30,7 @@ export const emptyVolume = (): Volume => ({
 });
 
 /** Returns the SQL of the rows for a filter and a range, and its parameters. */
-export const chosen = (
+export const selectRows = (
   { projectId, keyId, signal, service }: LedgerFilter,
   { fromMs, toMs }: Hours,
 ): { readonly where: string; readonly parameters: Record<string, string | number> } => {
@@ -95,7 +95,7 @@ export const readVolumes = async (
   filter: LedgerFilter,
   hours: Hours,
 ): Promise<Record<Signal, Volume>> => {
-  const { where, parameters } = chosen(filter, hours);
+  const { where, parameters } = selectRows(filter, hours);
   const rows = await columns.query<VolumeRow>(
     `SELECT signal, outcome, reason, toUInt8(id != '' AND id IN (SELECT id FROM dead_letter_marks WHERE tenant_id = {tenant:String} AND outcome = 'discarded')) AS discarded, ${sums}
 FROM usage FINAL WHERE ${where} GROUP BY signal, outcome, reason, discarded ORDER BY signal, outcome, reason`,
@@ -149,7 +149,7 @@ export interface DayVolume {
 
 /** Returns the accepted volume by day and telemetry signal; days without volume are omitted. */
 export const readDays = async (columns: TenantColumns, filter: LedgerFilter, hours: Hours): Promise<DayVolume[]> => {
-  const { where, parameters } = chosen(filter, hours);
+  const { where, parameters } = selectRows(filter, hours);
   const rows = await columns.query<{ day: string; signal: Signal; bytes: string; records: string }>(
     `SELECT toString(toDate(hour)) AS day, signal, toString(sum(bytes)) AS bytes, toString(sum(records)) AS records
 FROM usage FINAL WHERE ${where} AND outcome = 'accepted' GROUP BY day, signal ORDER BY day`,

@@ -1,6 +1,6 @@
 /** Usage over time by group */
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { chosen, type Hours, type LedgerFilter, type SumRow, sums } from './ledger.ts';
+import { selectRows, type Hours, type LedgerFilter, type SumRow, sums } from './ledger.ts';
 
 /** Groupings of points with their SQL */
 const groupings = { none: "''", signal: 'signal', project: 'project_id', key: 'key_id', service: 'service' } as const;
@@ -18,7 +18,7 @@ export const readGroups = async (
   query: GroupedQuery,
   hours: Hours,
 ): Promise<readonly string[]> => {
-  const { where, parameters } = chosen(query, hours);
+  const { where, parameters } = selectRows(query, hours);
   const landedOnly = query.by === 'service' ? ' AND landed_bytes > 0' : '';
   const rows = await columns.query<{ grouped: string }>(
     `SELECT ${groupings[query.by]} AS grouped, sumIf(bytes, outcome = 'accepted') + sum(landed_bytes) AS weight FROM usage FINAL WHERE ${where}${landedOnly} GROUP BY grouped ORDER BY weight DESC, grouped`,
@@ -40,7 +40,7 @@ export const readPoints = (
   hours: Hours,
   groups: readonly string[],
 ): Promise<PointRow[]> => {
-  const { where, parameters } = chosen(query, hours);
+  const { where, parameters } = selectRows(query, hours);
   const start = query.step === 'day' ? 'toStartOfDay(hour)' : 'hour';
   return columns.query<PointRow>(
     `SELECT ${groupings[query.by]} AS grouped, toString(toUnixTimestamp(${start})) AS at, outcome, ${sums}

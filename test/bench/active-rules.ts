@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { documentOf } from '../../subjects/detections/deployed.ts';
+import { parseDocument } from '../../subjects/detections/deployed.ts';
 import { signIn } from '../end-to-end/oiq-process.ts';
 
 const alerts = 200;
@@ -15,7 +15,7 @@ export const sigmaRulesIn = (folder: string): string[] =>
     .sort()
     .map((file) => readFileSync(join(folder, file), 'utf8'))
     .filter((source) => {
-      const document = documentOf(source);
+      const document = parseDocument(source);
       return typeof document !== 'string' && document.kind === 'rule';
     })
     .slice(0, detections);

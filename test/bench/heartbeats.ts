@@ -22,7 +22,7 @@ import { syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
 import { heartbeatTokenFormat, syntheticHeartbeatTokens } from '../../schemas/resources/synthetic-heartbeat-token.ts';
 import { settingsOf } from '../../schemas/settings.ts';
 import { allTopics, topics } from '../../schemas/topics.ts';
-import { CheckFields, settled } from '../../subjects/synthetics/check.ts';
+import { CheckFields, toStoredCheck } from '../../subjects/synthetics/check.ts';
 import { table } from './report.ts';
 import { scratch } from './scratch.ts';
 
@@ -99,7 +99,7 @@ const measure = async (): Promise<void> => {
   const documents = await sqliteDocuments({ path: join(directory, 'documents.db') });
   await documents.ensureCollections([organizations, syntheticChecks, syntheticHeartbeatTokens]);
   const tokens: string[] = [];
-  const fields = settled(CheckFields.parse({ name: 'job', type: 'heartbeat', every: '10m', heartbeat: {} }));
+  const fields = toStoredCheck(CheckFields.parse({ name: 'job', type: 'heartbeat', every: '10m', heartbeat: {} }));
   for (const tenantId of tenants) {
     const organization = { name: tenantId, planId: 'enterprise', retentionDays: {}, shards: 1, disabled: false };
     await documents

@@ -7,7 +7,7 @@
 import { z } from 'zod';
 import { Miner } from '../../processors/log-patterns/miner.ts';
 import { readPage } from '../../queries/logs/pages.ts';
-import { byDayReceived, landed } from '../../schemas/tables/parts.ts';
+import { byDayReceived, landedPosition } from '../../schemas/tables/parts.ts';
 import { bodyHasAllWords } from '../../schemas/tables/search.ts';
 import { createTable, defineTable } from '../../schemas/tables/table.ts';
 import { defineTopic } from '../../schemas/topic.ts';
@@ -72,7 +72,7 @@ const idsTable = defineTable({
     log_offset: 'UInt64 CODEC(Delta, ZSTD(1))',
     log_ordinal: 'UInt32 CODEC(Delta, ZSTD(1))',
     pattern_id: 'LowCardinality(String)',
-    ...landed,
+    ...landedPosition,
   },
   partitionBy: byDayReceived,
   orderBy: ['tenant_id', 'log_partition', 'log_offset', 'log_ordinal'],

@@ -46,7 +46,7 @@ const schedule = defineSchedule({
   summary: 'of a benchmark',
   collection: items,
   everyMs: () => 60_000,
-  missed: { makeUp: 1000 },
+  missed: { catchUp: 1000 },
   state: {
     version: 1,
     schema: z.strictObject({ values: z.array(z.number()) }),

@@ -7,7 +7,7 @@ import { Shares } from '../../processors/engine/shares.ts';
 import { FairQueue } from '../../queries/limits/fair-queue.ts';
 import { type AnomalyEvaluation, type AnomalyPoints, type AnomalyScores, maxSeries } from '../../schemas/anomalies.ts';
 import { topics } from '../../schemas/topics.ts';
-import { historyLeftMs, inParts, nextChunk, pointsOfWindow, windowMs } from '../../subjects/anomalies/read-points.ts';
+import { historyLeftMs, inParts, nextChunk, maxPointsPerWindow, windowMs } from '../../subjects/anomalies/read-points.ts';
 import { TaskRun } from './run-task.ts';
 
 const stepMs = 60_000;
@@ -112,10 +112,10 @@ test('an organization has so many points scored in half a minute, whatever anoth
     for (; budget.has(tenantId, nowMs); evaluations++) budget.consume(tenantId, nowMs, 50_000);
     return evaluations;
   };
-  t.is(evaluationsOf('many', startMs), pointsOfWindow / 50_000);
+  t.is(evaluationsOf('many', startMs), maxPointsPerWindow / 50_000);
   t.is(evaluationsOf('many', startMs + windowMs - 1), 0);
-  t.is(evaluationsOf('few', startMs), pointsOfWindow / 50_000);
-  t.is(evaluationsOf('many', startMs + windowMs), pointsOfWindow / 50_000);
+  t.is(evaluationsOf('few', startMs), maxPointsPerWindow / 50_000);
+  t.is(evaluationsOf('many', startMs + windowMs), maxPointsPerWindow / 50_000);
   t.is(historyLeftMs(700 * stepMs, stepMs, maxSeries), 35 * windowMs);
 });
 

@@ -6,7 +6,7 @@ import { Answers } from '../../queries/batch/answers.ts';
 import { FairQueue } from '../../queries/limits/fair-queue.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { type QueryRequest, queryOf } from '../../queries/run.ts';
-import { LateError } from '../../runtime/timeout.ts';
+import { TimeoutError } from '../../runtime/timeout.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
@@ -251,7 +251,7 @@ test('A rule whose question has no turn in time is not evaluated: nothing is sai
   const alive = setInterval(() => undefined, 1000);
   t.teardown(() => clearInterval(alive));
   const rule = ruleOf({ onError: 'unknown' });
-  await t.throwsAsync(queryRule(rule, reading, { nowMs: dueMs, answers, withinMs: 20 }), { instanceOf: LateError });
+  await t.throwsAsync(queryRule(rule, reading, { nowMs: dueMs, answers, withinMs: 20 }), { instanceOf: TimeoutError });
   const stopped = AbortSignal.abort(new Error('the slot is closed'));
   await t.throwsAsync(queryRule(rule, reading, { nowMs: dueMs, answers, signal: stopped, withinMs: 20 }), {
     message: 'the slot is closed',

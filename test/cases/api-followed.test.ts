@@ -1,6 +1,6 @@
 /** A collection in memory: what this instance wrote counts at once, and nothing that is gone comes back. */
 import test from 'ava';
-import { followed } from '../../runtime/watch-collection.ts';
+import { watchDocuments } from '../../runtime/watch-collection.ts';
 import type { Change, Documents, Stored } from '../../schemas/ports/documents.ts';
 
 interface Item {
@@ -32,7 +32,7 @@ const opened = async (there?: Item & Stored) => {
     of: () => ({ collection: () => ({ find: () => found() }) }),
   } as unknown as Documents;
   const changes: (number | undefined)[] = [];
-  const items = await followed<Item>(documents, { name: 'things' }, (_, __, after) => changes.push(after?.n));
+  const items = await watchDocuments<Item>(documents, { name: 'things' }, (_, __, after) => changes.push(after?.n));
   return {
     items,
     changes,
@@ -47,7 +47,7 @@ const opened = async (there?: Item & Stored) => {
 
 test('what was written here counts at once, and an older state from the feed does not undo it', async (t) => {
   const { items, notify } = await opened();
-  items.learn('a', makeItem(2));
+  items.apply('a', makeItem(2));
   t.is(items.get('a', 'x')?.n, 2);
   notify(makeItem(1));
   t.is(items.get('a', 'x')?.n, 2);
@@ -58,7 +58,7 @@ test('what was written here counts at once, and an older state from the feed doe
 test('what was ended here stays ended, though the feed still tells of changes before it', async (t) => {
   const { items, notify } = await opened();
   notify(makeItem(1));
-  items.forget('a', 'x');
+  items.markDeleted('a', 'x');
   t.is(items.get('a', 'x'), undefined);
   notify(makeItem(2));
   t.is(items.get('a', 'x'), undefined);
@@ -92,7 +92,7 @@ test('what is removed and made anew under the same id is there again', async (t)
   notify(undefined);
   notify(makeItem(1));
   t.is(items.get('a', 'x')?.n, 1);
-  items.learn('a', makeItem(2));
+  items.apply('a', makeItem(2));
   t.is(items.get('a', 'x')?.n, 2);
   t.deepEqual(changes, [5, undefined, 1, 2]);
 });
@@ -102,7 +102,7 @@ test('what was made anew counts, though the feed had no time to tell of the remo
   notify(makeItem(5));
   notify({ ...makeItem(1), createdAt: '2026-02-02T00:00:00.000Z' });
   t.is(items.get('a', 'x')?.n, 1);
-  items.learn('a', makeItem(6));
+  items.apply('a', makeItem(6));
   t.is(items.get('a', 'x')?.n, 1, 'a later state of the one before');
 });
 

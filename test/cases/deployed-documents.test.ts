@@ -1,6 +1,6 @@
 /** Documents of rules' texts, read once and kept. */
 import test from 'ava';
-import { documentOf, documentsOf } from '../../subjects/detections/deployed.ts';
+import { parseDocument, parseDocuments } from '../../subjects/detections/deployed.ts';
 
 const reader = { tenantId: 'acme' };
 const ruleOf = (name: string, more = ''): string =>
@@ -9,21 +9,21 @@ const ruleOf = (name: string, more = ''): string =>
 test('each text has its document or what is wrong with it, in the order of the texts', async (t) => {
   const long = ruleOf('long', `# ${'a '.repeat(20_000)}\n`);
   const texts = [ruleOf('one'), 'title: [', long, ruleOf('one'), '# nothing'];
-  const found = await documentsOf(reader, texts);
+  const found = await parseDocuments(reader, texts);
   t.deepEqual(
     found.map((document) => (typeof document === 'string' ? 'wrong' : document.name)),
     ['one', 'wrong', 'long', 'one', 'wrong'],
   );
   t.is(found[4], 'the text contains no document');
   t.is(found[0], found[3], 'the same text is read once');
-  t.true(documentOf(long) === found[2], 'and for threads too');
+  t.true(parseDocument(long) === found[2], 'and for threads too');
 });
 
 test('what was read before is not read again, also where what is kept is dropped meanwhile', async (t) => {
   const source = ruleOf('kept');
-  const [before] = await documentsOf(reader, [source]);
+  const [before] = await parseDocuments(reader, [source]);
   // More than is kept.
   const others = Array.from({ length: 70 }, (_, at) => `# ${at}${' '.repeat(1024 * 1024)}`);
-  const [after] = await documentsOf(reader, [source, ...others]);
+  const [after] = await parseDocuments(reader, [source, ...others]);
   t.is(after, before);
 });

@@ -4,9 +4,9 @@ import { durationBucket } from '../../schemas/tables/durations.ts';
 import {
   type Aspect,
   compare,
-  falseAlarms,
+  maxFalseAlarmRate,
   type MinuteCounts,
-  studentTail,
+  studentTProbability,
 } from '../../subjects/services/comparison.ts';
 import { randomOf } from './random.ts';
 
@@ -66,7 +66,7 @@ for (const [title, traffic, minutes] of [
   ['of few errors', { ...quiet, errorRate: 0.001 }, 30],
   ['of little traffic', { ...quiet, rate: 5 }, 15],
 ] as const)
-  test(`no change is called one in ${falseAlarms * 100} % of cases or fewer: ${title}`, (t) => {
+  test(`no change is called one in ${maxFalseAlarmRate * 100} % of cases or fewer: ${title}`, (t) => {
     const { any } = called(7, traffic, traffic, minutes);
     // Of 300 trials with a probability of 1 %, more than 9 come in less than 0.2 % of cases.
     t.true(any <= 9, `${any} of ${trials}`);
@@ -106,7 +106,7 @@ test('Student’s t is that of the tables', (t) => {
     [-2.571, 5, 0.975],
   ] as const)
     t.true(
-      Math.abs(studentTail(value, freedom) - expected) < 2e-5,
-      `${value} ${freedom}: ${studentTail(value, freedom)}`,
+      Math.abs(studentTProbability(value, freedom) - expected) < 2e-5,
+      `${value} ${freedom}: ${studentTProbability(value, freedom)}`,
     );
 });

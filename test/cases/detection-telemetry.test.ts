@@ -2,7 +2,7 @@
 import test from 'ava';
 import type { SeenTelemetry } from '../../schemas/signals.ts';
 import { topics } from '../../schemas/topics.ts';
-import { documentOf } from '../../subjects/detections/deployed.ts';
+import { parseDocument } from '../../subjects/detections/deployed.ts';
 import { fieldTables } from '../../subjects/detections/fields/index.ts';
 import { type Telemetry, telemetryOf } from '../../subjects/detections/telemetry.ts';
 import { deployedRule, stored } from './detection-rules.ts';
@@ -114,7 +114,7 @@ const cases: readonly (readonly [
 ];
 for (const [what, source, sent, isSeen, missing] of cases)
   test(`telemetry of ${what} is ${isSeen === null ? 'unknown' : isSeen ? 'seen' : 'not seen'}`, (t) => {
-    const document = documentOf(source);
+    const document = parseDocument(source);
     if (typeof document === 'string') return t.fail(document);
     const found = telemetryOf(document, fieldTables, telemetryAfter(sent, ['known']));
     t.is(found.isSeen, isSeen);

@@ -6,7 +6,7 @@ import { DetectionFields, detectionFields, detectionPlaceholders } from '../../s
 import { DetectionSignal } from '../../schemas/signals.ts';
 import { topics } from '../../schemas/topics.ts';
 import { Backtest } from '../../subjects/detections/backtest.ts';
-import { deploymentOf } from '../../subjects/detections/deployed.ts';
+import { compileDeployment } from '../../subjects/detections/deployed.ts';
 import { valuesOfRecord } from '../../subjects/detections/record-event.ts';
 import { deployedRule, detectionRulesForTests, ruleTexts, stored } from './detection-rules.ts';
 import { DetectionStream } from './detection-stream.ts';
@@ -399,7 +399,7 @@ test('a correlation that names itself, and one that names what is not deployed, 
     group('z', 'type: temporal\nrules: [nothing]\ntimespan: 1m'),
   );
   t.deepEqual(
-    deploymentOf(rules, [], []).problems.map(({ ruleId, message }) => `${ruleId}: ${message}`),
+    compileDeployment(rules, [], []).problems.map(({ ruleId, message }) => `${ruleId}: ${message}`),
     [
       'x: it references itself through other correlations',
       'y: it references itself through other correlations',
@@ -414,7 +414,7 @@ test('a look back gives the signals that the stream gave', (t) => {
     const random = seeded(seed);
     const rules = detectionRulesForTests.map((each) => stored(each));
     const stream = new DetectionStream(rules);
-    const backtest = new Backtest(deploymentOf(rules, [], []), firstMs);
+    const backtest = new Backtest(compileDeployment(rules, [], []), firstMs);
     const results: object[] = [];
     let atMs = firstMs;
     for (let offset = 0; offset < 150; offset++) {

@@ -2,7 +2,7 @@
 import test from 'ava';
 import { LoopSilence } from '../../runtime/event-loop-lag.ts';
 
-const limits = { blockedMs: 200, longMs: 5_000 };
+const limits = { blockedMs: 200, reportBeforeEndMs: 5_000 };
 
 /** Wakes up when it is told to, from 0 until `endMs`; `heartbeatAt` is when the loop last went on. */
 const watched = (endMs: number, heartbeatAt: (nowMs: number) => number) => {

@@ -44,7 +44,7 @@ const watched = (t: { teardown(work: () => unknown): void }, longMs?: number): W
     log,
     metrics: { observe: (_name, _seconds, labels) => void counted.push((labels as { work: string }).work) },
     blockedMs,
-    ...(longMs !== undefined && { longMs }),
+    ...(longMs !== undefined && { reportBeforeEndMs: longMs }),
   });
   t.teardown(() => watch.stop());
   return { watch, lines, counted, log };

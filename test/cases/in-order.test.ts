@@ -1,7 +1,7 @@
 /** Stretches by which long ranges are read in order: together they are the range, and reading ends early. */
 import test from 'ava';
-import { asOfOne, type RowOrder } from '../../queries/merge-series.ts';
-import { type Earlier, inStretches } from '../../queries/rows/in-order.ts';
+import { mergeServerRows, type RowOrder } from '../../queries/merge-series.ts';
+import { type PreviousResult, readTimeSpans } from '../../queries/rows/in-order.ts';
 import { inTraceOrder } from '../../queries/traces/trace-facts.ts';
 import { randomOf } from './random.ts';
 
@@ -17,11 +17,11 @@ const read = async (
   order: RowOrder,
   limit: number,
   isOfService = false,
-  earlier?: Earlier,
+  earlier?: PreviousResult,
 ) => {
   const sorted = times.toSorted((one, other) => Number(order === 'newest' ? other - one : one - other));
   const stretches: { from: bigint; to: bigint }[] = [];
-  const rows = await inStretches({ from, to }, { order, limit, isOfService, earlier }, async (stretch, missing) => {
+  const rows = await readTimeSpans({ from, to }, { order, limit, isOfService, earlier }, async (stretch, missing) => {
     stretches.push(stretch);
     return sorted.filter((time) => time >= stretch.from && time <= stretch.to).slice(0, missing);
   });
@@ -80,7 +80,7 @@ for (const order of orders)
       const answers = Array.from({ length: servers }, (_, server) =>
         sorted.filter((row) => serverOf.get(row) === server).slice(0, limit),
       );
-      t.deepEqual(asOfOne(answers.flat(), { order, limit, placeOf: (row) => row }), sorted.slice(0, limit));
+      t.deepEqual(mergeServerRows(answers.flat(), { order, limit, placeOf: (row) => row }), sorted.slice(0, limit));
     }
   });
 
@@ -136,10 +136,10 @@ for (const order of orders)
 
 test('a first stretch that has nothing is not read, unless the question found something before', async (t) => {
   const day = { from: middle, to: middle + hours };
-  const stretchesRead = async (earlier: Earlier, rowsOf: (from: bigint) => string[]) => {
+  const stretchesRead = async (earlier: PreviousResult, rowsOf: (from: bigint) => string[]) => {
     const requestedFrom: bigint[] = [];
     const checkedFrom: bigint[] = [];
-    const rows = await inStretches(
+    const rows = await readTimeSpans(
       day,
       {
         order: 'newest',
@@ -175,8 +175,8 @@ test('the first stretch of one service is ten minutes long', async (t) => {
 });
 
 /** What a question found, as the memory keeps it. */
-const memory = (): Earlier => {
-  let cached: ReturnType<Earlier['get']>;
+const memory = (): PreviousResult => {
+  let cached: ReturnType<PreviousResult['get']>;
   return {
     get: () => cached,
     set(found) {

@@ -30,7 +30,7 @@ const read = async (tenantId: string, more: object = {}) =>
     ...more,
   });
 const shown = (found: Awaited<ReturnType<typeof read>>) =>
-  found.cells.map(({ metric: name, resource, labels, series, level, rate, increase, peak, atMs, bucketMs }) => [
+  found.cells.map(({ metric: name, resource, labels, series, value: level, rate, increase, peak, atMs, bucketMs }) => [
     `${name} ${resource['host.name']} ${Object.entries(labels).flat().join(' ')}`.trim(),
     ...[
       series,

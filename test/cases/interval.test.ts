@@ -1,7 +1,7 @@
 /** Work at intervals: what is done equally often is done in one turn of the loop, under its own name, until it is stopped. */
 import test from 'ava';
 import { trackWork, workNow } from '../../runtime/current-work.ts';
-import { every } from '../../runtime/interval.ts';
+import { runEvery } from '../../runtime/interval.ts';
 import { eventually } from '../waiting.ts';
 
 /** Turns of the loop so far: each one that calls work has a number of its own. */
@@ -22,9 +22,9 @@ test('what begins at different times and is done equally often is done at once',
   const nextCount = makeCounter();
   const one: number[] = [];
   const other: number[] = [];
-  const stops = [every(21, () => one.push(nextCount()))];
+  const stops = [runEvery(21, () => one.push(nextCount()))];
   await new Promise((resolve) => setTimeout(resolve, 10));
-  stops.push(every(21, () => other.push(nextCount())));
+  stops.push(runEvery(21, () => other.push(nextCount())));
   await eventually('both were called ten times', () => Math.min(one.length, other.length) >= 10);
   for (const stop of stops) stop();
   t.deepEqual(other, one.slice(-other.length));
@@ -32,7 +32,7 @@ test('what begins at different times and is done equally often is done at once',
 
 test('each runs under the name of the work that began it', async (t) => {
   const names = new Map<number, string | undefined>();
-  const stops = [1, 2].map((one) => trackWork(`job ${one}`, () => every(22, () => names.set(one, workNow()))));
+  const stops = [1, 2].map((one) => trackWork(`job ${one}`, () => runEvery(22, () => names.set(one, workNow()))));
   await eventually('both were called', () => names.size === 2);
   for (const stop of stops) stop();
   t.deepEqual(
@@ -46,14 +46,14 @@ test('each runs under the name of the work that began it', async (t) => {
 
 test('what is stopped is called no more, the others are, and what begins after all of them ended is', async (t) => {
   const calls = { stopped: 0, other: 0, later: 0 };
-  const stop = every(23, () => calls.stopped++);
-  const stopOther = every(23, () => calls.other++);
+  const stop = runEvery(23, () => calls.stopped++);
+  const stopOther = runEvery(23, () => calls.other++);
   stop();
   stop();
   await eventually('the other was called three times', () => calls.other >= 3);
   t.is(calls.stopped, 0);
   stopOther();
-  const stopLater = every(23, () => calls.later++);
+  const stopLater = runEvery(23, () => calls.later++);
   const { other } = calls;
   await eventually('the later one was called three times', () => calls.later >= 3);
   stopLater();

@@ -1,7 +1,7 @@
 /** Texts that made an expression look from each of many places at all that follows, at the functions that meet them. */
 import test from 'ava';
 import { threadMs } from '../../runtime/thread-time.ts';
-import { upTo, withoutTrailing } from '../../schemas/text.ts';
+import { textBefore, withoutTrailing } from '../../schemas/text.ts';
 import { parseMatchers } from '../../subjects/alerts/routing/alertmanager.ts';
 import { EventPaths, SigmaEvent } from '../../subjects/detections/event.ts';
 import { fieldTables } from '../../subjects/detections/fields/index.ts';
@@ -36,7 +36,7 @@ const cases: readonly [
   size: number,
 ][] = [
   ['slashes at an end', (text) => withoutTrailing(text, '/'), (size) => `${'/'.repeat(size)}a`, 50_000],
-  ['marks without an end', (text) => upTo(text, '('), (size) => `${'('.repeat(size)}\n`, 50_000],
+  ['marks without an end', (text) => textBefore(text, '('), (size) => `${'('.repeat(size)}\n`, 50_000],
   ['a matcher with blanks', parseMatchers, (size) => `a=b${' '.repeat(size)}c d"`, 1_000],
   ['matchers without a value', parseMatchers, (size) => `a${' '.repeat(size)}`, 20_000],
   ['an open quotation mark', parseMatchers, (size) => '"\\'.repeat(size), 4_000],

@@ -6,7 +6,7 @@ import { compareHours } from '../../subjects/log-patterns/pattern-verdicts.ts';
 import {
   describePatterns,
   type LogPattern,
-  type PatternsQuestion,
+  type PatternsQuery,
   totalsOf,
 } from '../../subjects/log-patterns/patterns.ts';
 import { type Line, MinedLogs } from './mined-logs.ts';
@@ -25,7 +25,7 @@ const day = 24 * hour;
 const endMs = Date.UTC(2026, 2, 20, 12);
 const nowMs = endMs + 2 * minute;
 
-const question = (fromMs: number, toMs: number, filter: PatternsQuestion['filter'] = {}): PatternsQuestion => ({
+const question = (fromMs: number, toMs: number, filter: PatternsQuery['filter'] = {}): PatternsQuery => ({
   range: { from: BigInt(fromMs) * 1_000_000n, to: BigInt(toMs) * 1_000_000n },
   filter,
   nowMs,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { MessageChannel } from 'node:worker_threads';
 import test from 'ava';
-import { Memory, movable } from '../../runtime/memory.ts';
+import { Memory, transferableBuffers } from '../../runtime/memory.ts';
 
 const piece = 100_000;
 
@@ -31,7 +31,7 @@ test('few pieces are shared however many are asked for at once; the others are m
     const pieces = Array.from({ length: 20 }, () => memory.allocate(piece));
     t.true(pieces.every(({ byteLength }) => byteLength >= piece));
     t.is(pieces.filter(isShared).length, 8);
-    t.is(movable(pieces).length, 12);
+    t.is(transferableBuffers(pieces).length, 12);
     for (const one of pieces) memory.give(one);
   }
 });
@@ -55,7 +55,7 @@ test('what threads pass each other is moved, and small buffers that share their 
   const [one, other] = [Buffer.from('one'), Buffer.from('other')];
   const { port1, port2 } = new MessageChannel();
   t.teardown(() => port1.close());
-  const moved = movable([own, own, new SharedArrayBuffer(8), one.buffer, other.buffer]);
+  const moved = transferableBuffers([own, own, new SharedArrayBuffer(8), one.buffer, other.buffer]);
   t.deepEqual(moved, [own]);
   port1.postMessage({ own, one, other }, moved);
   const [received] = await once(port2, 'message');

@@ -1,7 +1,7 @@
 /** What of a catalogue is shown to a model: what fits the question first, within bounds. */
 import test from 'ava';
 import type { KnownField } from '../../subjects/questions/catalogue.ts';
-import { fittingOf } from '../../subjects/questions/fitting.ts';
+import { selectRelevantNames } from '../../subjects/questions/fitting.ts';
 
 const field = (name: string, values: readonly string[] = []): KnownField => ({
   name,
@@ -17,7 +17,7 @@ test('names and values that share words with the question come first, and no mor
     services: [...others, 'shop-checkout'],
     fields: [...others.map((name) => field(name)), field('region', ['eu', 'CHECKOUT hall']), field('cart.checkout')],
   };
-  const { services, logs, traces, metrics } = fittingOf('how slow is the checkout in the cart?', {
+  const { services, logs, traces, metrics } = selectRelevantNames('how slow is the checkout in the cart?', {
     logs: records,
     traces: { services: ['shop-checkout'], fields: [] },
     metrics: [...others.map(metric), metric('cart.size')],
@@ -38,7 +38,7 @@ test('names and values that share words with the question come first, and no mor
 test('values are cut, and the largest catalogue fits into what a model may get', (t) => {
   const long = 'x'.repeat(5_000);
   const fields = Array.from({ length: 2_000 }, (_, at) => field(`${at}.${'y'.repeat(100)}`, [long, `${long}1`]));
-  const fitting = fittingOf('anything', {
+  const fitting = selectRelevantNames('anything', {
     logs: { services: [], fields },
     traces: { services: [], fields },
     metrics: [],

@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import { Answers, type RunInSlot } from '../../queries/batch/answers.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
-import { LateError } from '../../runtime/timeout.ts';
+import { TimeoutError } from '../../runtime/timeout.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { QueryLimits } from '../../schemas/ports/columns.ts';
 import { type RecordedSeries, writeRequestOf } from '../../schemas/recorded-samples.ts';
@@ -250,7 +250,7 @@ const makeQuery = (
     aloneMs: 20_000,
     ...(acquireSlot && { runInSlot: acquireSlot }),
   });
-  const toTimeoutError = (ms: number): Error => (isLoaded ? new LateError(ms) : answers.timeoutError(ms));
+  const toTimeoutError = (ms: number): Error => (isLoaded ? new TimeoutError(ms) : answers.timeoutError(ms));
   const { signal } = new AbortController();
   return createExpressionRun(reading, {
     atMs: startMs,
@@ -276,7 +276,7 @@ test('a group that has no turn in time is not evaluated: nothing is said of its 
     nowMs: startMs,
     runExpressions: runQuery,
   });
-  await t.throwsAsync(evaluated, { instanceOf: LateError });
+  await t.throwsAsync(evaluated, { instanceOf: TimeoutError });
 });
 
 test('a group is not evaluated either where tables do not answer in time, and where all that is asked takes long', async (t) => {
@@ -291,7 +291,7 @@ test('a group is not evaluated either where tables do not answer in time, and wh
   ] as const) {
     const runQuery = makeQuery({ isLoaded, hangs: () => true }, { sharedMs, withinMs });
     const evaluated = evaluateGroup(group, { prior: emptyRecording(), nowMs: startMs, runExpressions: runQuery });
-    await t.throwsAsync(evaluated, { instanceOf: LateError });
+    await t.throwsAsync(evaluated, { instanceOf: TimeoutError });
   }
 });
 

@@ -351,7 +351,7 @@ test('With `skip` the latest of the missed due times is run, and the others are 
 test('Things of a tenant are run while its plan has the entitlement; due times that pass without it are counted', async (t) => {
   const { set, plan, clock, due, saved, emitted, outcomes } = await running(t, {
     entitlement: 'alerting',
-    missed: { makeUp: 10 },
+    missed: { catchUp: 10 },
   });
   const has: readonly (readonly string[] | undefined)[] = [undefined, ['logs'], ['logs', 'alerting'], []];
   set({ everyMs: 1000 });
@@ -392,7 +392,7 @@ const awayAfterMissed = async (t: ExecutionContext) => {
   const member = await running(
     t,
     {
-      missed: { makeUp: 10 },
+      missed: { catchUp: 10 },
       async run(_rule, { state, emit, tenantId, dueMs, mayWait }) {
         if (store.isAway && mayWait) throw new UnavailableError('ClickHouse cannot be reached');
         if (store.isAway) failed.push(dueMs);
@@ -503,7 +503,7 @@ for (const [what, fault] of [
 ] as const)
   test(`After ${what} the slot is loaded again, and each due time takes effect once`, async (t) => {
     const { set, clock, due, saved, emitted, positions, faults, member } = await running(t, {
-      missed: { makeUp: 100 },
+      missed: { catchUp: 100 },
     });
     set({ everyMs: 1000 });
     for (const n of [1, 2, 3, 4]) {
@@ -579,7 +579,7 @@ for (const [what, restarts] of [
 ] as const)
   test(`After the clock was ahead things are due again at once, in a process that ${what}, and one warning counts them`, async (t) => {
     const rule = { everyMs: 1000 };
-    const first = await running(t, { missed: { makeUp: 10 } }, { rule });
+    const first = await running(t, { missed: { catchUp: 10 } }, { rule });
     const other = first.neighbour();
     first.set(rule, other);
     const isSaved = ({ saved }: typeof first, dueMs: number): boolean =>
@@ -588,7 +588,7 @@ for (const [what, restarts] of [
     await eventually('due times that lie ahead', () => isSaved(first, first.due(3600)));
     if (restarts) await first.member.stop();
     const member = restarts
-      ? await running(t, { missed: { makeUp: 10 } }, { snapshots: first.snapshots, rule })
+      ? await running(t, { missed: { catchUp: 10 } }, { snapshots: first.snapshots, rule })
       : first;
     // It was not there when the slot was loaded: it begins anew.
     if (restarts) member.set(rule, other);

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import test from 'ava';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
-import type { Place } from '../../subjects/detections/event.ts';
+import type { ValuePosition } from '../../subjects/detections/event.ts';
 import { fieldTables } from '../../subjects/detections/fields/index.ts';
 import { prefilteredPlacesOf, prefilterRecord } from '../../subjects/detections/prefilter.ts';
 import { readRules } from '../../subjects/detections/read.ts';
@@ -109,7 +109,7 @@ const holds = (set: RuleSet, record: LogRecord, counted: { dull: number; told: n
     return isOfKind && isDeepStrictEqual(set.match(event, undefined, prefilterResult), matches);
   }
   counted.dull++;
-  const names = (places: readonly Place[]): string => [...new Set(places.flatMap((place) => place.names))].join('\n');
+  const names = (places: readonly ValuePosition[]): string => [...new Set(places.flatMap((place) => place.names))].join('\n');
   return isOfKind && matches.length === 0 && names(prefilteredPlacesOf(set, record)) === names(event.leaves);
 };
 

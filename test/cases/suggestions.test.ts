@@ -5,7 +5,7 @@ import { alertIdOf, groupKey } from '../../subjects/alerts/state.ts';
 import { detectorSuggestions } from '../../subjects/suggestions/detectors.ts';
 import { noisyRuleSuggestion, type PastValues } from '../../subjects/suggestions/noisy-rules.ts';
 import { type ServiceSeen, serviceSuggestions } from '../../subjects/suggestions/services.ts';
-import { isAlike, isSuggestionId, type Suggestion, suggestionId } from '../../subjects/suggestions/suggestion.ts';
+import { isEvidenceUnchanged, isSuggestionId, type Suggestion, suggestionId } from '../../subjects/suggestions/suggestion.ts';
 import {
   largeAttributes,
   patternSuggestions,
@@ -180,9 +180,9 @@ test('an id follows from organization, subject and request, and is known for one
 });
 
 test('evidence has changed where there is half or twice as much of it', (t) => {
-  t.true(isAlike(100, 150));
-  t.false(isAlike(100, 201));
-  t.false(isAlike(100, 49));
+  t.true(isEvidenceUnchanged(100, 150));
+  t.false(isEvidenceUnchanged(100, 201));
+  t.false(isEvidenceUnchanged(100, 49));
 });
 
 test('large attributes of people’s own that no document names are told of', (t) => {

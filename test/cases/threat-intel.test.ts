@@ -3,7 +3,7 @@ import test from 'ava';
 import type { IndicatorType } from '../../schemas/resources/threat-intel.ts';
 import { readCsv, readList } from '../../subjects/threat-intel/csv.ts';
 import {
-  believed,
+  toScoreInputs,
   givenIndicator,
   normalised,
   scoreAt,
@@ -238,7 +238,7 @@ test('an indicator is believed half as much after its half-life, and not at all 
   const day = 86_400_000;
   const one = givenIndicator('ip', '192.0.2.1', { confidence: 80, validUntil: new Date(100 * day).toISOString() });
   const seenAt = new Date(0).toISOString();
-  const at = (days: number, more: object = {}): number => scoreAt(believed({ ...one, seenAt, ...more }), days * day);
+  const at = (days: number, more: object = {}): number => scoreAt(toScoreInputs({ ...one, seenAt, ...more }), days * day);
   t.deepEqual(
     [0, 30, 60, 99, 100].map((days) => at(days)),
     [80, 40, 20, 8, 0],

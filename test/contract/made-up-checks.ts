@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { defineSchedule, scheduleTopic } from '../../processors/engine/schedule.ts';
 import { decodeSlot, type SavedItem } from '../../processors/engine/schedule-snapshot.ts';
 import { itemKey, nextDue, phaseOf, slotOf } from '../../processors/engine/schedule-times.ts';
-import type { States } from '../../runtime/states.ts';
+import type { StateStore } from '../../runtime/states.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import { type Documents, defineCollection, type Stored } from '../../schemas/ports/documents.ts';
 import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
@@ -20,7 +20,7 @@ type MadeCheck = Check & Stored & { readonly tenantId: string };
 
 interface Outcome {
   readonly bus: Bus;
-  readonly states: Pick<States, 'load'>;
+  readonly states: Pick<StateStore, 'load'>;
   readonly made: readonly MadeCheck[];
 }
 
@@ -64,7 +64,7 @@ export const madeUpChecks = (id: string) => {
     summary: 'of a test',
     collection: checkCollection,
     everyMs: ({ everyMs }) => everyMs,
-    missed: { makeUp: 100_000 },
+    missed: { catchUp: 100_000 },
     state: { version: 1, schema: State, empty: () => ({ runs: 0, chain: '' }) },
     emits: { effects },
     async run(item, { tenantId, dueMs, state, emit }) {
@@ -76,7 +76,7 @@ export const madeUpChecks = (id: string) => {
   const next = ({ tenantId, id: check, everyMs }: MadeCheck, afterMs: number): number =>
     nextDue(phaseOf(itemKey(tenantId, check)), everyMs, afterMs);
 
-  const saved = async (states: Pick<States, 'load'>, check: MadeCheck): Promise<SavedItem | undefined> => {
+  const saved = async (states: Pick<StateStore, 'load'>, check: MadeCheck): Promise<SavedItem | undefined> => {
     const snapshot = await states.load(slotKey(schedule.name, check));
     return snapshot && decodeSlot(snapshot.bytes).items.get(itemKey(check.tenantId, check.id));
   };

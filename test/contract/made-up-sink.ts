@@ -1,6 +1,6 @@
 /** A derived topic and its table as a developer adds them; nothing else knows of it. The scan threads of a test load this module. */
 import { z } from 'zod';
-import { byDayReceived, landed, ordinal } from '../../schemas/tables/parts.ts';
+import { byDayReceived, landedPosition, ordinal } from '../../schemas/tables/parts.ts';
 import { defineTable } from '../../schemas/tables/table.ts';
 import { defineDerivedTopic, defineTopic } from '../../schemas/topic.ts';
 import { landValues } from '../../sinks/engine/land-values.ts';
@@ -35,7 +35,7 @@ export const errorCountsTable = defineTable({
     examples: 'Array(String)',
     labels: 'Map(LowCardinality(String), String)',
     is_new: 'Bool',
-    ...landed,
+    ...landedPosition,
   },
   partitionBy: byDayReceived,
   orderBy: ['tenant_id', 'minute'],
@@ -57,7 +57,7 @@ export const errorBurstsTable = defineTable({
   name: 'made_up_bursts',
   summary: 'Many errors at once',
   retention: 'logs',
-  columns: { tenant_id: 'LowCardinality(String)', error: 'UInt32', ...landed, ...ordinal },
+  columns: { tenant_id: 'LowCardinality(String)', error: 'UInt32', ...landedPosition, ...ordinal },
   partitionBy: byDayReceived,
   orderBy: ['tenant_id'],
 });

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import type { Schedule } from '../../processors/engine/schedule.ts';
 import { type RunningSchedule, runSchedule } from '../../processors/engine/schedule-run.ts';
-import { openStates, type States } from '../../runtime/states.ts';
+import { openStates, type StateStore } from '../../runtime/states.ts';
 import type { AssignedPartition, Bus, Consumer, Producer } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { ConflictError, type Documents } from '../../schemas/ports/documents.ts';
@@ -50,7 +50,7 @@ class Gate {
 interface World {
   readonly bus: Bus;
   readonly documents: Documents;
-  readonly states: States;
+  readonly states: StateStore;
   readonly clock: { nowMs: number };
   readonly schedule: Schedule;
 }
@@ -86,7 +86,7 @@ class Member {
     this.running.done.catch(() => undefined);
   }
 
-  async #save(states: States, ...args: Parameters<States['save']>): Promise<number> {
+  async #save(states: StateStore, ...args: Parameters<StateStore['save']>): Promise<number> {
     try {
       const number = await states.save(...args);
       this.saves++;

@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { murmur2 } from '../../schemas/partition.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { placementsKnownMs, placementsTable } from '../../schemas/tables/placements.ts';
+import { placementsPropagationMs, placementsTable } from '../../schemas/tables/placements.ts';
 import { isReplacedByKey } from '../../schemas/tables/sharding.ts';
 
 const placeOf = (text: string): number => murmur2(Buffer.from(text)) & 0x7fffffff;
@@ -18,7 +18,7 @@ const insertOnAllShards = async (columns: Columns): Promise<void> => {
     await server.columns.execute(
       `INSERT INTO ${placementsTable.name} (shards, shard, tenant, landed_in) VALUES ${tuples}`,
     );
-  await delay(placementsKnownMs);
+  await delay(placementsPropagationMs);
 };
 
 /** The same columns. What has the same token goes to the same shard, as it must, and rows that a statement inserts go to one. */

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { collections } from '../../api/collections.ts';
-import { DamagedStateError, openStates, type Snapshot, type States } from '../../runtime/states.ts';
+import { DamagedStateError, openStates, type Snapshot, type StateStore } from '../../runtime/states.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { ConflictError, type Documents, platformTenant } from '../../schemas/ports/documents.ts';
 import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
@@ -41,8 +41,8 @@ export const statesContract = (
 ): void => {
   const opened: Documents[] = [];
   let documents: Documents;
-  let one: States;
-  let other: States;
+  let one: StateStore;
+  let other: StateStore;
   test.before(`${name}: the store is open`, async () => {
     const [first, second] = await open();
     documents = first;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { DashboardsApi } from '../../commands/dashboards/api.ts';
-import { applied } from '../../commands/dashboards/apply.ts';
+import { applySteps } from '../../commands/dashboards/apply.ts';
 import { type Deployment, folderOf, planOf, type Step } from '../../commands/dashboards/plan.ts';
 import { type Answer, type Harness, patient, startHarness } from './api-harness.ts';
 
@@ -172,19 +172,19 @@ test.serial('what another source keeps is refused, deletes nothing, and can be t
   const one = shared('first', 'git:first');
   writeFileSync(join(one.folder, 'a.yaml'), 'id: taken\nname: Taken');
   writeFileSync(join(one.folder, 'b.yaml'), 'id: left\nname: Left');
-  t.deepEqual(await wentOf(applied(await one.plan(), one.deployment)), ['created taken', 'created left']);
+  t.deepEqual(await wentOf(applySteps(await one.plan(), one.deployment)), ['created taken', 'created left']);
   const other = shared('second', 'git:second');
   writeFileSync(join(other.folder, 'a.yaml'), 'id: taken\nname: Mine');
   const refused = 'refused taken: is managed as code in git:first: choose another id, or take it over with --take';
   t.deepEqual(await wentOf(await other.plan()), [refused]);
   // The same while it is refused: what the folder lacks stays.
   writeFileSync(join(other.folder, 'b.yaml'), 'id: mine\nname: Mine');
-  await wentOf(applied(await other.plan(), other.deployment));
+  await wentOf(applySteps(await other.plan(), other.deployment));
   rmSync(join(other.folder, 'b.yaml'));
   t.deepEqual(await wentOf(await other.plan()), [refused, 'absent mine']);
 
   const takingOver = { ...other.deployment, takesOver: true };
-  t.deepEqual(await wentOf(applied(await other.plan(true), takingOver)), ['changed taken', 'deleted mine']);
+  t.deepEqual(await wentOf(applySteps(await other.plan(true), takingOver)), ['changed taken', 'deleted mine']);
   t.like((await read('taken')).body, { name: 'Mine', source: 'git:second' });
   t.deepEqual(await wentOf(await one.plan()), [
     'refused taken: is managed as code in git:second: choose another id, or take it over with --take',
@@ -199,7 +199,7 @@ test.serial(
     const ids = ['changed', 'gone', 'made', 'pruned', 'same'];
     for (const id of ids.filter((each) => each !== 'made'))
       writeFileSync(join(own, `${id}.yaml`), `id: b-${id}\nname: One`);
-    await wentOf(applied(await plan(), deployment));
+    await wentOf(applySteps(await plan(), deployment));
     rmSync(join(own, 'pruned.yaml'));
     for (const id of ['changed', 'gone', 'made', 'same'])
       writeFileSync(join(own, `${id}.yaml`), `id: b-${id}\nname: Two`);
@@ -209,7 +209,7 @@ test.serial(
     // A private one of another person keeps its id, whoever cannot see it.
     const body = { name: 'Private', visibility: 'private' };
     t.is((await harness.request('POST', '/api/dashboards?id=b-made', { as: 'owner', body })).status, 200);
-    t.deepEqual(await wentOf(applied(planned, deployment)), [
+    t.deepEqual(await wentOf(applySteps(planned, deployment)), [
       'refused b-changed: somebody changed it meanwhile: plan and apply again',
       'refused b-gone: the dashboard does not exist in this organization',
       'refused b-made: a dashboard with the id "b-made" already exists: choose another',
@@ -221,7 +221,7 @@ test.serial(
     rmSync(join(own, 'made.yaml'));
     const again = await plan();
     t.is((await change('DELETE', 'b-pruned?force=true')).status, 200);
-    t.deepEqual(await wentOf(applied(again, deployment)), [
+    t.deepEqual(await wentOf(applySteps(again, deployment)), [
       'changed b-changed',
       'created b-gone',
       'unchanged b-same',
@@ -235,11 +235,11 @@ test.serial(
   async (t) => {
     const { folder: own, plan, deployment } = shared('renamed', 'git:renamed');
     writeFileSync(join(own, 'one.yaml'), 'id: former\nname: One');
-    await wentOf(applied(await plan(), deployment));
+    await wentOf(applySteps(await plan(), deployment));
     renameSync(join(own, 'one.yaml'), join(own, 'other.yml'));
     t.deepEqual(await wentOf(await plan()), ['unchanged former']);
     writeFileSync(join(own, 'other.yml'), 'id: later\nname: One');
-    t.deepEqual(await wentOf(applied(await plan(), deployment)), ['created later', 'deleted former']);
+    t.deepEqual(await wentOf(applySteps(await plan(), deployment)), ['created later', 'deleted former']);
   },
 );
 
@@ -261,7 +261,7 @@ test.serial(
       body: { ...saved, name: 'Mine', visibility: 'private' },
     });
     writeFileSync(join(own, 'a.yaml'), `id: r-changed\nname: Changed`);
-    await wentOf(applied(await plan(), deployment));
+    await wentOf(applySteps(await plan(), deployment));
     writeFileSync(join(own, 'a.yaml'), `id: r-changed\nname: Changed\n${dashboardWithQuery('none')}`);
     writeFileSync(join(own, 'b.yaml'), `id: r-hidden\nname: Hidden\n${dashboardWithQuery(hidden.body.id)}`);
     writeFileSync(join(own, 'c.yaml'), 'id: r-private\nname: Private');
@@ -275,7 +275,7 @@ test.serial(
       'created r-shown',
     ]);
     t.is((await read('r-shown')).status, 404, 'a plan writes nothing');
-    t.deepEqual((await wentOf(applied(planned, deployment))).at(-1), 'created r-shown');
+    t.deepEqual((await wentOf(applySteps(planned, deployment))).at(-1), 'created r-shown');
     // Who may only read can plan as well, and is told what can be read.
     const api = new DashboardsApi(harness.url, await harness.signIn('viewer@a.example'));
     t.deepEqual(
@@ -290,7 +290,7 @@ test.serial('an API that refuses all ends it', async (t) => {
   writeFileSync(join(own, 'one.yaml'), 'id: denied\nname: One');
   const planned = await plan();
   const api = new DashboardsApi(harness.url, await harness.signIn('viewer@a.example'));
-  const error = await t.throwsAsync(wentOf(applied(planned, { ...deployment, api })));
+  const error = await t.throwsAsync(wentOf(applySteps(planned, { ...deployment, api })));
   t.regex(error.message, /returned 403/);
 });
 

@@ -4,7 +4,7 @@ import { shownText } from '../frame/shown-text.tsx';
 import { shortTime, shownTime } from '../frame/shown-time.ts';
 import { setMoments } from '../frame/time-range.ts';
 import { Scrolled } from '../lists/scrolled.tsx';
-import { Heads } from '../lists/table-header.tsx';
+import { TableHeader } from '../lists/table-header.tsx';
 import { stepAt, useDrag } from './drag.ts';
 import { type Line, shownValue } from './values.ts';
 
@@ -96,7 +96,7 @@ const Plot = (props: LinesProps & { readonly onPoint: (step: number | undefined)
 const Legend = ({ name = 'the chart', lines, unit, at }: LinesProps & { readonly at: number | undefined }) => (
   <Scrolled class="numbers" label={`Series of ${name}`}>
     <table>
-      <Heads columns={['Series', at === undefined ? 'Last' : 'Here', 'Least', 'Most']} />
+      <TableHeader columns={['Series', at === undefined ? 'Last' : 'Here', 'Least', 'Most']} />
       <tbody>
         {lines.map((line, index) => {
           const values = known(line.values);
@@ -117,7 +117,7 @@ const Legend = ({ name = 'the chart', lines, unit, at }: LinesProps & { readonly
 );
 
 /** Table of a chart's values, rendered on demand. */
-export const Numbers = ({
+export const ValueTable = ({
   steps,
   lines,
   name = 'the chart',
@@ -183,7 +183,7 @@ export const Lines = (props: LinesProps) => {
         <span>{shortTime(last + stepMs)}</span>
       </p>
       <Legend {...props} at={at} />
-      <Numbers {...props} shown={(value) => shownValue(value, unit)} />
+      <ValueTable {...props} shown={(value) => shownValue(value, unit)} />
     </div>
   );
 };

@@ -6,7 +6,7 @@ import { shownTime, zone } from '../frame/shown-time.ts';
 import { theme } from '../frame/theme.ts';
 import { setMoments } from '../frame/time-range.ts';
 import { Scrolled } from '../lists/scrolled.tsx';
-import { Numbers } from './lines.tsx';
+import { ValueTable } from './lines.tsx';
 
 /** Number of colors, after which they repeat */
 const colours = 8;
@@ -320,7 +320,7 @@ export const OverTime = (props: OverTimeProps) => {
           </ul>
         </Scrolled>
       ) : null}
-      <Numbers
+      <ValueTable
         steps={steps}
         lines={lines}
         shown={(value, index) => series[index]?.shown(value) ?? ''}

@@ -4,7 +4,7 @@ import type { Result } from '../../queries/result.ts';
 import { shownText, textOf } from '../frame/shown-text.tsx';
 import { shownTime } from '../frame/shown-time.ts';
 import { Scrolled } from '../lists/scrolled.tsx';
-import { Heads } from '../lists/table-header.tsx';
+import { TableHeader } from '../lists/table-header.tsx';
 import { Lines } from './lines.tsx';
 import { numberOf } from './reduce.ts';
 import { linesOf, shownValue } from './values.ts';
@@ -28,7 +28,7 @@ export const ResultShown = ({ result, title }: { readonly result: Result; readon
   return (
     <Scrolled class="scrolled" label={`Result: ${title}`}>
       <table class="figures texts">
-        <Heads columns={columns.map(({ name }) => name)} />
+        <TableHeader columns={columns.map(({ name }) => name)} />
         <tbody>
           {rows.slice(0, maxRows).map((row, index) => (
             // Rows have no unique id.

@@ -4,7 +4,7 @@
  */
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { Answered, Call, Declared, Sent } from './call.ts';
-import { Question } from './query.ts';
+import { ApiQuery } from './query.ts';
 import { CallError, request } from './request.ts';
 
 /** Common fields of list pages */
@@ -26,7 +26,7 @@ const nearbyPages = 5;
 
 export class Paged<Operation extends Declared, Item> {
   /** First page */
-  readonly first: Question<Operation>;
+  readonly first: ApiQuery<Operation>;
   /** All items read so far; `undefined` for discarded ones */
   readonly slots: ReadonlySignal<readonly (Item | undefined)[]>;
   /** Items in memory */
@@ -50,7 +50,7 @@ export class Paged<Operation extends Declared, Item> {
     itemsOf: (page: Answered<Operation>) => readonly Item[],
     { furtherLimit }: { readonly furtherLimit?: number } = {},
   ) {
-    this.first = new Question(call);
+    this.first = new ApiQuery(call);
     this.#itemsOf = itemsOf;
     this.#furtherLimit = furtherLimit;
     this.slots = computed(() => {

@@ -27,7 +27,7 @@ const errorOf = (error: unknown): CallError =>
  * A call that is repeated with different parameters. Only the last one counts; earlier ones are cancelled, also on the
  * server.
  */
-export class Question<Operation extends Declared> {
+export class ApiQuery<Operation extends Declared> {
   readonly call: Call<Operation>;
   readonly state = signal<QueryState<Answered<Operation>>>({ isLoading: false });
   #cancel: AbortController | undefined;

@@ -2,7 +2,7 @@
 import type { Action } from '../client/action.ts';
 import { Problem } from '../frame/freshness.tsx';
 import { usePeople } from '../frame/people.ts';
-import { type AnyCall, may } from '../frame/rights.ts';
+import { type AnyCall, isPermitted } from '../frame/rights.ts';
 import { shownText } from '../frame/shown-text.tsx';
 import { Options } from './inputs.tsx';
 
@@ -21,7 +21,7 @@ export const Assignee = ({
 }) => {
   const people = usePeople();
   const nameOf = (id: string): string => people[id] ?? id;
-  if (!may(call)) return of === null ? null : <p>Assigned to {shownText(nameOf(of))}</p>;
+  if (!isPermitted(call)) return of === null ? null : <p>Assigned to {shownText(nameOf(of))}</p>;
   const others = Object.entries(people).filter(([id]) => id !== of);
   return (
     <div class="act">

@@ -5,7 +5,7 @@ import { Action } from '../client/action.ts';
 import { type Answered, type Call, type Declared, readingOf, removalOf, type Sent } from '../client/call.ts';
 import type { CallError } from '../client/request.ts';
 import { change, inAddress } from '../frame/address.ts';
-import { type AnyCall, explainDenial, may } from '../frame/rights.ts';
+import { type AnyCall, explainDenial, isPermitted } from '../frame/rights.ts';
 import { refresh } from '../frame/time-range.ts';
 import { ReadOne } from '../lists/read-one.tsx';
 import { SidePanel } from '../lists/side-panel.tsx';
@@ -65,7 +65,7 @@ const Change = ({ of: { id, version }, path, mayEdit, onClose }: Removed) => {
       Edit
     </button>
   ) : null;
-  if (!may(removal))
+  if (!isPermitted(removal))
     return (
       <div class="act">
         {edit}
@@ -109,11 +109,11 @@ export const openedOf = <Item extends StoredItem>({
   const label = `${noun.slice(0, 1).toUpperCase()}${noun.slice(1)}`;
   const One = ({ item, onClose }: { readonly item: Item; readonly onClose: () => void }) => (
     <SidePanel label={label} title={item.name} onClose={onClose}>
-      {inAddress('edit') === item.id && may(edit) ? (
+      {inAddress('edit') === item.id && isPermitted(edit) ? (
         <Form key={`${item.id} ${item.version}`} before={item} />
       ) : (
         <>
-          <Change key={`${item.id} ${item.version}`} of={item} path={path} mayEdit={may(edit)} onClose={onClose} />
+          <Change key={`${item.id} ${item.version}`} of={item} path={path} mayEdit={isPermitted(edit)} onClose={onClose} />
           <Details item={item} />
         </>
       )}
@@ -143,7 +143,7 @@ export const openedOf = <Item extends StoredItem>({
 export const writeOf =
   (noun: string, create: AnyCall): ComponentType =>
   () =>
-    may(create) ? (
+    isPermitted(create) ? (
       <button type="button" class="plain" onClick={() => change({ open: 'new' })}>
         Write {/^[aeiou]/.test(noun) ? 'an' : 'a'} {noun}
       </button>

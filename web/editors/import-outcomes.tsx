@@ -2,7 +2,7 @@
 import { Link } from '../frame/link.tsx';
 import { shownText } from '../frame/shown-text.tsx';
 import { Scrolled } from '../lists/scrolled.tsx';
-import { Heads } from '../lists/table-header.tsx';
+import { TableHeader } from '../lists/table-header.tsx';
 
 /** Actual or previewed outcome of one item */
 export interface ImportOutcome {
@@ -49,7 +49,7 @@ export const ImportOutcomes = ({
       </p>
       <Scrolled class="scrolled" label="Import results">
         <table class="figures texts">
-          <Heads columns={[...(arePlaced ? ['Where'] : []), 'Name', 'Becomes', 'Because']} />
+          <TableHeader columns={[...(arePlaced ? ['Where'] : []), 'Name', 'Becomes', 'Because']} />
           <tbody>
             {of.map(({ at, name, outcome, reasons, to }, index) => (
               <tr key={index}>

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { MaintenanceWindowFields } from '../../schemas/resources/maintenance-window.ts';
 import { projects } from '../frame/project.ts';
 import { shownMoment } from '../frame/shown-time.ts';
-import { Heads } from '../lists/table-header.tsx';
+import { TableHeader } from '../lists/table-header.tsx';
 import { CheckInput, NumberInput, SelectInput, SomeInput, TextInput, WallTimeInput } from './inputs.tsx';
 
 type Planned = Omit<z.input<typeof MaintenanceWindowFields>, 'matchers'>;
@@ -121,7 +121,7 @@ export const NextTimes = ({ times }: { readonly times: readonly { readonly from:
       <p class="soft">The schedule has ended or has no occurrence within a year.</p>
     ) : (
       <table class="figures times">
-        <Heads columns={['From', 'Until']} />
+        <TableHeader columns={['From', 'Until']} />
         <tbody>
           {times.map(({ from, to }) => (
             <tr key={from}>

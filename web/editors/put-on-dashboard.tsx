@@ -8,7 +8,7 @@ import type { DashboardFields } from '../../subjects/dashboards/document.ts';
 import { creationOf } from '../client/call.ts';
 import { toArea } from '../frame/address.ts';
 import { Link } from '../frame/link.tsx';
-import { may } from '../frame/rights.ts';
+import { isPermitted } from '../frame/rights.ts';
 
 const createRule = creationOf<typeof alertRuleResource, typeof AlertRuleFields>('/api/alerts/rules');
 const createDashboard = creationOf<typeof dashboardResource, typeof DashboardFields>('/api/dashboards');
@@ -20,14 +20,14 @@ interface TitledQuery {
 }
 
 export const PutOnDashboard = ({ query, title }: TitledQuery) =>
-  may(createDashboard) ? (
+  isPermitted(createDashboard) ? (
     <Link to={toArea('/dashboards', { show: 'put', query: JSON.stringify(query), title })}>Add to dashboard</Link>
   ) : null;
 
 /** Links that the user may use. */
 export const QueryLinks = (titledQuery: TitledQuery) => (
   <>
-    {may(createRule) ? (
+    {isPermitted(createRule) ? (
       <Link to={toArea('/alerts/rule', { query: JSON.stringify(titledQuery.query), name: titledQuery.title })}>
         Create alert
       </Link>

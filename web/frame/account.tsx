@@ -2,13 +2,13 @@
 import { toArea } from './address.ts';
 import { Problem } from './freshness.tsx';
 import { Link } from './link.tsx';
-import { changing, type Preferences, prefer, preferences } from './preferences.ts';
-import { elsewhere, goTo, type Session, sessionError, signOut } from './session.ts';
+import { changing, type Preferences, updatePreferences, preferences } from './preferences.ts';
+import { otherOrganizations, goTo, type Session, sessionError, signOut } from './session.ts';
 import { shownText } from './shown-text.tsx';
 import { theme, themes } from './theme.ts';
 
 const Places = () =>
-  elsewhere.value.length === 0 ? null : (
+  otherOrganizations.value.length === 0 ? null : (
     <form
       id="switch"
       onSubmit={(event) => {
@@ -18,7 +18,7 @@ const Places = () =>
     >
       <label for="place">Other organizations</label>
       <select id="place" name="organizationId">
-        {elsewhere.value.map(({ id, name }) => (
+        {otherOrganizations.value.map(({ id, name }) => (
           <option key={id} value={id}>
             {name}
           </option>
@@ -69,7 +69,7 @@ const Times = ({ chosen }: { readonly chosen: Preferences }) => (
         aria-describedby="zone-hint"
         autocomplete="off"
         spellcheck={false}
-        onChange={({ currentTarget }) => void prefer({ timeZone: currentTarget.value.trim() || 'browser' })}
+        onChange={({ currentTarget }) => void updatePreferences({ timeZone: currentTarget.value.trim() || 'browser' })}
       />
     </label>
     <p class="soft" id="zone-hint">
@@ -84,13 +84,13 @@ const Times = ({ chosen }: { readonly chosen: Preferences }) => (
       label="Clock of"
       of={clocks}
       value={chosen.timeFormat}
-      onChoose={(timeFormat) => void prefer({ timeFormat })}
+      onChoose={(timeFormat) => void updatePreferences({ timeFormat })}
     />
     <Choice
       label="Dates as"
       of={dates}
       value={chosen.dateFormat}
-      onChoose={(dateFormat) => void prefer({ dateFormat })}
+      onChoose={(dateFormat) => void updatePreferences({ dateFormat })}
     />
     <Problem error={changing.error.value} />
   </>
@@ -117,7 +117,7 @@ export const Account = ({ who }: { readonly who: Session }) => (
         <select
           value={theme.value}
           onChange={({ currentTarget }) => {
-            void prefer({ theme: themes.find((each) => each === currentTarget.value) ?? 'system' });
+            void updatePreferences({ theme: themes.find((each) => each === currentTarget.value) ?? 'system' });
           }}
         >
           <option value="system">system</option>

@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { Account } from './account.tsx';
 import { change, go, path, toArea } from './address.ts';
 import { type Area, type AreaGroup, explainClosedArea } from './area.ts';
-import { Keys, listenToKeys, seeks } from './keys.tsx';
+import { Keys, listenToKeys, isPaletteOpen } from './keys.tsx';
 import { reloadPage } from './lazy-load.tsx';
 import { isShown, Menu } from './menu.tsx';
 import { preferences } from './preferences.ts';
@@ -40,20 +40,20 @@ const palette = signal<typeof import('./palette.tsx').Palette | undefined>(undef
 const Seeking = ({ areas }: { readonly areas: readonly Area[] }) => {
   const Palette = palette.value;
   useEffect(() => {
-    if (seeks.value && palette.peek() === undefined)
+    if (isPaletteOpen.value && palette.peek() === undefined)
       import('./palette.tsx').then(
         (file) => {
           palette.value = file.Palette;
         },
         () => reloadPage(),
       );
-  }, [seeks.value]);
-  if (!seeks.value || Palette === undefined) return null;
+  }, [isPaletteOpen.value]);
+  if (!isPaletteOpen.value || Palette === undefined) return null;
   return (
     <Palette
       areas={areas}
       onClose={() => {
-        seeks.value = false;
+        isPaletteOpen.value = false;
       }}
     />
   );
@@ -152,7 +152,7 @@ export const Frame = ({ groups }: { readonly groups: readonly AreaGroup[] }) => 
           class="plain"
           id="seek"
           onClick={() => {
-            seeks.value = true;
+            isPaletteOpen.value = true;
           }}
         >
           Search or jump to <kbd>Ctrl K</kbd>

@@ -7,7 +7,7 @@ const storage = 'oiq-single-keys';
 const areOn = signal(localStorage.getItem(storage) !== 'off');
 const isOpen = signal(false);
 /** Whether the command palette is open */
-export const seeks = signal(false);
+export const isPaletteOpen = signal(false);
 
 const focusSearch = (): void => document.querySelector<HTMLElement>('[data-search]')?.focus();
 
@@ -31,7 +31,7 @@ export const listenToKeys = (): (() => void) => {
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === 'k' && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
-      seeks.value = true;
+      isPaletteOpen.value = true;
       return;
     }
     if (event.key === 'Escape')

@@ -2,7 +2,7 @@
 import type { ComponentType } from 'preact';
 import { path, toArea } from './address.ts';
 import { Link } from './link.tsx';
-import { type AnyCall, may } from './rights.ts';
+import { type AnyCall, isPermitted } from './rights.ts';
 
 /** A view that declares its first call */
 export type CallingView = ComponentType & { readonly requiredCall?: AnyCall };
@@ -21,7 +21,7 @@ export const partsOf =
   (title: string, parts: readonly Part[]): ComponentType =>
   () => {
     const [, area = '', at = ''] = path.value.split('/');
-    const open = parts.filter(({ requiredCall, View }) => may(requiredCall ?? View.requiredCall));
+    const open = parts.filter(({ requiredCall, View }) => isPermitted(requiredCall ?? View.requiredCall));
     const part = open.find(({ name }) => name === at) ?? open[0];
     if (part === undefined) return <p class="said">Your role has no access to this area.</p>;
     return (

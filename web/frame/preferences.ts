@@ -41,7 +41,7 @@ const save = async (changes: Partial<Preferences>): Promise<void> => {
 };
 
 /** Changes preferences immediately in the page, and in sequence in the API, so that no change reverts another. */
-export const prefer = (changes: Partial<Preferences>): Promise<void> => {
+export const updatePreferences = (changes: Partial<Preferences>): Promise<void> => {
   const chosen = preferences.peek();
   if (chosen === undefined) return lastChange;
   applyPreferences({ ...chosen, ...changes });

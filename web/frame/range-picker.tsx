@@ -1,6 +1,6 @@
 /** Time range picker: a preset, or two typed or pasted times */
 import { useState } from 'preact/hooks';
-import { presets, problemsOf, refresh, setRange, titleOf, written, writtenRange, zoomOut } from './time-range.ts';
+import { presets, problemsOf, refresh, setRange, titleOf, toRequestTime, writtenRange, zoomOut } from './time-range.ts';
 
 const Field = ({
   name,
@@ -41,7 +41,7 @@ const close = (from: EventTarget & Element): void => {
 const Form = () => {
   const [typed, setTyped] = useState(writtenRange.value);
   const [shows, setShows] = useState(false);
-  const requestedRange = { from: written(typed.from), to: written(typed.to) };
+  const requestedRange = { from: toRequestTime(typed.from), to: toRequestTime(typed.to) };
   const problems = shows ? problemsOf(requestedRange) : {};
   return (
     <form

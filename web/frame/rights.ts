@@ -25,4 +25,4 @@ export const explainDenial = ({ method, path }: AnyCall, what: string): string =
  * Returns whether to offer a call, or an item without a call. The API enforces permissions; the page hides calls that
  * would be rejected.
  */
-export const may = (call: AnyCall | undefined): boolean => call === undefined || explainDenial(call, '') === '';
+export const isPermitted = (call: AnyCall | undefined): boolean => call === undefined || explainDenial(call, '') === '';

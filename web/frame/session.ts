@@ -14,7 +14,7 @@ export const session = signal<Session | undefined>(undefined);
 /** Why the session is unknown */
 export const sessionError = signal<string>('');
 /** Other organizations of the user */
-export const elsewhere = signal<Answered<typeof listOrganizations>['items']>([]);
+export const otherOrganizations = signal<Answered<typeof listOrganizations>['items']>([]);
 
 /** Notifies other tabs of this browser that the session has ended or changed */
 const ended = new BroadcastChannel('oiq-session');
@@ -28,7 +28,7 @@ const readSession = async (): Promise<void> => {
   await Promise.all([readPreferences(), readProjects()]);
   session.value = who;
   const { items } = await request(callOf<typeof listOrganizations>('GET', '/api/organizations'));
-  elsewhere.value = items.filter(({ current }) => !current);
+  otherOrganizations.value = items.filter(({ current }) => !current);
 };
 
 /** Loads the session. Without one, the user is redirected to the sign-in page. */

@@ -48,7 +48,7 @@ export const refresh = (): void => {
  * Returns a pasted time in request syntax; the number of digits distinguishes seconds, micro- and nanoseconds since
  * 1970.
  */
-export const written = (text: string): string => {
+export const toRequestTime = (text: string): string => {
   const trimmed = text.trim();
   if (/^[1-9]\d{9}$/.test(trimmed)) return `${trimmed}000`;
   if (/^[1-9]\d{15}$/.test(trimmed)) return trimmed.slice(0, -3);

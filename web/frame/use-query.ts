@@ -1,7 +1,7 @@
 /** Queries of a view while it is displayed */
 import { useEffect, useState } from 'preact/hooks';
 import type { Answered, Call, Declared, Sent } from '../client/call.ts';
-import { type QueryState, Question } from '../client/query.ts';
+import { type QueryState, ApiQuery } from '../client/query.ts';
 import { refreshes } from './time-range.ts';
 
 /**
@@ -12,7 +12,7 @@ export const useQuery = <Operation extends Declared>(
   call: Call<Operation>,
   sent: Sent<Operation>,
 ): QueryState<Answered<Operation>> => {
-  const [query] = useState(() => new Question(call));
+  const [query] = useState(() => new ApiQuery(call));
   useEffect(() => {
     query.run(sent);
     return () => query.cancel();

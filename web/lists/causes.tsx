@@ -2,12 +2,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { findRootCause } from '../../api/groups/ai/root-cause.ts';
 import { type Answered, callOf, type Sent } from '../client/call.ts';
-import { Question } from '../client/query.ts';
+import { ApiQuery } from '../client/query.ts';
 import { toArea } from '../frame/address.ts';
 import { Freshness, Problem } from '../frame/freshness.tsx';
 import { Link } from '../frame/link.tsx';
 import { projectScope } from '../frame/project.ts';
-import { may } from '../frame/rights.ts';
+import { isPermitted } from '../frame/rights.ts';
 import { shownText } from '../frame/shown-text.tsx';
 import { shownMoment } from '../frame/shown-time.ts';
 
@@ -111,9 +111,9 @@ const Shown = ({ of: { symptom, causes, others, reason } }: { readonly of: Found
 );
 
 export const Causes = ({ of }: { readonly of: Symptom }) => {
-  const [query] = useState(() => new Question(causeCall));
+  const [query] = useState(() => new ApiQuery(causeCall));
   useEffect(() => () => query.clear(), [JSON.stringify(of)]);
-  if (!may(causeCall)) return null;
+  if (!isPermitted(causeCall)) return null;
   const { answer, error, isLoading } = query.state.value;
   return (
     <section aria-label="Cause">

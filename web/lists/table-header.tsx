@@ -1,5 +1,5 @@
 /** Column headers of a table. */
-export const Heads = ({ columns }: { readonly columns: readonly string[] }) => (
+export const TableHeader = ({ columns }: { readonly columns: readonly string[] }) => (
   <thead>
     <tr>
       {columns.map((column) => (

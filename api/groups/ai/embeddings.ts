@@ -35,7 +35,7 @@ class Known {
   /** One search of an organization at a time embeds passages, so that each passage is paid for once. */
   readonly mutex = new KeyedMutex();
   /** By organization: why the endpoint is not called, and until when. */
-  readonly rests = new Map<string, { readonly reason: string; readonly untilMs: number }>();
+  readonly pausedUntil = new Map<string, { readonly reason: string; readonly untilMs: number }>();
 }
 const known = new WeakMap<Ports['settings'], Known>();
 const knownTo = ({ settings }: Pick<Ports, 'settings'>): Known => {
@@ -45,7 +45,7 @@ const knownTo = ({ settings }: Pick<Ports, 'settings'>): Known => {
 };
 
 /** Statuses with which an endpoint rejects the texts, and not the rate or the key. */
-const ofTexts: ReadonlySet<number | undefined> = new Set([400, 413, 422]);
+const textErrorStatuses: ReadonlySet<number | undefined> = new Set([400, 413, 422]);
 
 export const EmbeddingUsage = z
   .strictObject({
@@ -82,15 +82,15 @@ const embed = async (
   { model, timeoutMs }: { readonly model: string; readonly timeoutMs?: number },
   context: ModelContext,
 ): Promise<ModelResult<readonly Vector[]>> => {
-  const { rests } = knownTo(context.ports);
+  const { pausedUntil } = knownTo(context.ports);
   const { tenantId } = context.caller;
   const nowMs = context.ports.clock.now();
-  const resting = rests.get(tenantId);
+  const resting = pausedUntil.get(tenantId);
   if (resting !== undefined && nowMs < resting.untilMs)
     return {
       reason: `${resting.reason}; the endpoint is called again after ${new Date(resting.untilMs).toISOString()}`,
     };
-  rests.delete(tenantId);
+  pausedUntil.delete(tenantId);
   const inputs = texts.map(cut);
   const result = await sendToModel(
     {
@@ -108,14 +108,14 @@ const embed = async (
     },
     context,
   );
-  if ('status' in result && !ofTexts.has(result.status))
-    rests.set(tenantId, { reason: result.reason, untilMs: context.ports.clock.now() + restMs });
+  if ('status' in result && !textErrorStatuses.has(result.status))
+    pausedUntil.set(tenantId, { reason: result.reason, untilMs: context.ports.clock.now() + restMs });
   return result;
 };
 
 export interface Near {
   /** Similarity of a passage's text to the question; undefined if unknown. */
-  readonly likeness: (text: string) => number | undefined;
+  readonly similarity: (text: string) => number | undefined;
   readonly usage: z.output<typeof EmbeddingUsage>;
 }
 
@@ -129,13 +129,13 @@ const halves = (texts: readonly string[]): (readonly string[])[] => {
 interface Filling {
   readonly model: string;
   /** Vector of a text that the endpoint rejects: similar to nothing, and not sent again. */
-  readonly nothing: Vector;
+  readonly rejectedVector: Vector;
   /** Stores the returned vectors immediately. */
   readonly store: (texts: readonly string[], vectors: readonly Vector[]) => Promise<void>;
 }
 
 /** Embeds texts; returns why some have no vector yet. */
-const fill = async (texts: readonly string[], { model, nothing, store }: Filling, context: ModelContext) => {
+const fill = async (texts: readonly string[], { model, rejectedVector, store }: Filling, context: ModelContext) => {
   const begunMs = performance.now();
   const batches = Array.from({ length: Math.ceil(texts.length / atOnce) }, (_, nth) =>
     texts.slice(nth * atOnce, (nth + 1) * atOnce),
@@ -144,8 +144,8 @@ const fill = async (texts: readonly string[], { model, nothing, store }: Filling
     if (performance.now() - begunMs > maxMs) return 'the embeddings endpoint is slow';
     const result = await embed(batch, { model }, context);
     if ('read' in result) await store(batch, result.read);
-    else if (!ofTexts.has(result.status)) return result.reason;
-    else if (batch.length === 1) await store(batch, [nothing]);
+    else if (!textErrorStatuses.has(result.status)) return result.reason;
+    else if (batch.length === 1) await store(batch, [rejectedVector]);
     else batches.unshift(...halves(batch));
   }
   return null;
@@ -169,7 +169,7 @@ const fillMissing = async (
     missing.slice(0, maxTexts),
     {
       model,
-      nothing: new Int8Array(length),
+      rejectedVector: new Int8Array(length),
       async store(given, read) {
         const own = given.map((text, nth) => [vectorKey(text), read[nth] ?? new Int8Array()] as const);
         for (const [key, vector] of own) vectors.set(tenantId, key, vector);
@@ -187,15 +187,15 @@ export const nearTo = async (
   context: ModelContext,
 ): Promise<Near> => {
   const { EMBEDDING_MODEL: model } = context.ports.settings;
-  if (model === undefined || !hasModel(context)) return { likeness: unknown, usage: null };
+  if (model === undefined || !hasModel(context)) return { similarity: unknown, usage: null };
   const { tenantId } = context.caller;
   const { vectors, mutex } = knownTo(context.ports);
   const texts = [...index.writtenTexts(from)];
   if (texts.length === 0)
-    return { likeness: unknown, usage: { used: false, without: 0, reason: 'no text written by people is searched' } };
+    return { similarity: unknown, usage: { used: false, without: 0, reason: 'no text written by people is searched' } };
   const questionResult = await embed([question], { model, timeoutMs: questionMs }, context);
   if ('reason' in questionResult)
-    return { likeness: unknown, usage: { used: false, without: texts.length, reason: questionResult.reason } };
+    return { similarity: unknown, usage: { used: false, without: texts.length, reason: questionResult.reason } };
   const [to = new Int8Array()] = questionResult.read;
   const lookUp = (): ReadonlyMap<string, Vector | undefined> =>
     new Map(texts.map((text) => [text, vectors.get(tenantId, vectorKey(text))]));
@@ -203,7 +203,7 @@ export const nearTo = async (
   const near = (held: ReturnType<typeof lookUp>) => (text: string) => cosine(to, held.get(text));
   const before = lookUp();
   const missing = without(before);
-  if (missing.length === 0) return { likeness: near(before), usage: { used: true, without: 0, reason: null } };
+  if (missing.length === 0) return { similarity: near(before), usage: { used: true, without: 0, reason: null } };
   const reason = mutex.isBusy(tenantId)
     ? 'another search is computing the vectors of passages'
     : await mutex.run(tenantId, () => fillMissing(missing, { index, model, length: to.length }, context));
@@ -211,7 +211,7 @@ export const nearTo = async (
   const { length: left } = without(after);
   const later = `a search computes the vectors of at most ${maxTexts} passages`;
   return {
-    likeness: near(after),
+    similarity: near(after),
     usage: { used: true, without: left, reason: left === 0 ? null : (reason ?? later) },
   };
 };

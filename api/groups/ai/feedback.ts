@@ -8,7 +8,7 @@ import {
   feedbackId,
   maxMarks,
 } from '../../../schemas/resources/anomaly-feedback.ts';
-import { movedBy } from '../../../subjects/anomalies/feedback.ts';
+import { adjustmentsOf } from '../../../subjects/anomalies/feedback.ts';
 import { findAnomaly, type StoredAnomaly } from '../../../subjects/anomalies/stored.ts';
 import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -33,7 +33,7 @@ const markOf = (anomaly: StoredAnomaly, verdict: AnomalyMark['verdict'], by: str
 });
 
 const answerOf = ({ id, direction }: StoredAnomaly, feedback: Pick<AnomalyFeedback, 'marks'>) => {
-  const { minChange: min, factor } = movedBy(feedback);
+  const { minChange: min, factor } = adjustmentsOf(feedback);
   const verdict = feedback.marks.find((mark) => mark.anomalyId === id)?.verdict ?? null;
   return { anomalyId: id, verdict, minChange: min[direction], factor: factor[direction] };
 };

@@ -1,12 +1,12 @@
 /** Passages in API answers, and the search of passages for a caller. */
 import { z } from 'zod';
 import { type FoundPassage, type Source, sources } from '../../../subjects/runbooks/passage-index.ts';
-import { Shelves, sourcesOf } from '../../../subjects/runbooks/shelves.ts';
+import { PassageIndexCache, sourcesOf } from '../../../subjects/runbooks/shelves.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { type EmbeddingUsage, nearTo } from './embeddings.ts';
 import type { ModelContext } from './model.ts';
 
-const indexCache = new Shelves();
+const indexCache = new PassageIndexCache();
 
 export const PassageView = z.strictObject({
   source: z.enum(sources),
@@ -62,9 +62,9 @@ export const passagesFor = async (
   const may = new Set(sourcesOf(reading));
   const from = new Set(requestedSources.filter((source) => may.has(source)));
   const reason = `the plan ${caller.plan.name} does not include it`;
-  const { likeness, usage: embeddings } = await nearTo(question, { index, from }, context);
+  const { similarity: likeness, usage: embeddings } = await nearTo(question, { index, from }, context);
   return {
-    passages: index.search(question, { from, limit, likeness }),
+    passages: index.search(question, { from, limit, similarity: likeness }),
     notRead: requestedSources.filter((source) => !may.has(source)).map((source) => ({ source, reason })),
     embeddings,
   };

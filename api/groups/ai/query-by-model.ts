@@ -8,7 +8,7 @@ import { parseRange } from '../../../queries/range.ts';
 import { queryOf } from '../../../queries/run.ts';
 import { stepOf } from '../../../queries/steps.ts';
 import type { Catalogue } from '../../../subjects/questions/catalogue.ts';
-import { fittingOf } from '../../../subjects/questions/fitting.ts';
+import { selectRelevantNames } from '../../../subjects/questions/fitting.ts';
 import type { Interpretation, ReadWord } from '../../../subjects/questions/understanding.ts';
 import { validitiesNow } from '../../kernel/reading.ts';
 import { jsonIn, type ModelContext, queryModel } from './model.ts';
@@ -78,7 +78,7 @@ export const queryByModel = async (
   catalogue: Catalogue,
   context: ModelContext,
 ): Promise<ModelQuery> => {
-  const material = { question: question.slice(0, maxQuestionLength).toWellFormed(), ...fittingOf(question, catalogue) };
+  const material = { question: question.slice(0, maxQuestionLength).toWellFormed(), ...selectRelevantNames(question, catalogue) };
   let mistake: string | undefined;
   for (let tries = 1; ; tries++) {
     const answer = await queryModel(

@@ -6,7 +6,7 @@ import { Result } from '../../../queries/result.ts';
 import { queryOf, run } from '../../../queries/run.ts';
 import { formatTime } from '../../../queries/time.ts';
 import { TimeText } from '../../../queries/time-parameters.ts';
-import { excludingIn, isEmpty } from '../../../subjects/questions/excluding.ts';
+import { findExcludingConditions, isEmpty } from '../../../subjects/questions/excluding.ts';
 import { labelledMetrics, landedCatalogue } from '../../../subjects/questions/landed.ts';
 import { sentenceOf } from '../../../subjects/questions/sentence.ts';
 import { metricsNamed, understand } from '../../../subjects/questions/understand.ts';
@@ -86,7 +86,7 @@ export const answerQuestion = defineOperation({
         const { words } = understood;
         const { code, reason, nearest, operation } = understood.refusal;
         const model =
-          wordedOtherwise.has(code) && hasModel({ caller, ports })
+          rewordableErrors.has(code) && hasModel({ caller, ports })
             ? await queryByModel({ question, words }, catalogue, { caller, ports, request, signal })
             : undefined;
         if (model?.parsedQuestion !== undefined) {
@@ -126,7 +126,7 @@ export const answerQuestion = defineOperation({
 });
 
 /** Errors that other wording may fix; other errors hold whoever parses the question. */
-const wordedOtherwise: ReadonlySet<string> = new Set(['unclear', 'unknown-name']);
+const rewordableErrors: ReadonlySet<string> = new Set(['unclear', 'unknown-name']);
 
 const modelOf = (model: ModelQuery | undefined) =>
   model === undefined ? null : { used: model.parsedQuestion !== undefined, tries: model.tries, reason: model.reason };
@@ -143,6 +143,6 @@ const toQueryView = (parsedQuestion: Interpretation, timeZone: string): z.input<
 const resultOf = async (parsedQuestion: Interpretation, reading: QueryReading, signal: AbortSignal) => {
   const { query, range, stepMs } = parsedQuestion;
   const result = await run(query, reading, { range, stepMs, signal });
-  const nothingFound = isEmpty(result, query) ? ((await excludingIn(parsedQuestion, reading, signal)) ?? null) : null;
+  const nothingFound = isEmpty(result, query) ? ((await findExcludingConditions(parsedQuestion, reading, signal)) ?? null) : null;
   return { result, emptyReason: nothingFound };
 };

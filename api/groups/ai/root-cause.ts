@@ -4,7 +4,7 @@ import { answerOnly } from '../../../queries/run.ts';
 import { nodeName } from '../../../subjects/causes/incident-context.ts';
 import { type Causes, causeKinds, causesOf, type Judged, minScore } from '../../../subjects/causes/judge.ts';
 import { readIncidentContext } from '../../../subjects/causes/read-incident-context.ts';
-import { judgeShown } from '../../../subjects/causes/shown-by.ts';
+import { judgeSourceChanges } from '../../../subjects/causes/shown-by.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { changesOfShown } from './shown-changes.ts';
@@ -96,12 +96,12 @@ export const findRootCause = defineOperation({
       const reason =
         'no evidence of the symptom names a service or a host that serves requests, so there is no path to follow';
       const none = { services: [...symptom.services], noticed, begin: null, degradations: [] };
-      const shown = judgeShown(changes, { ...symptom, isWorse: false });
+      const shown = judgeSourceChanges(changes, { ...symptom, isWorse: false });
       return { ...answered({ causes: [], others: [], reason }, shown), symptom: none };
     }
     const found = causesOf(incidentContext);
     const { onsetMs, symptom: worse } = found;
-    const shown = judgeShown(changes, { noticedMs: incidentContext.noticedMs, isWorse: worse.length > 0 });
+    const shown = judgeSourceChanges(changes, { noticedMs: incidentContext.noticedMs, isWorse: worse.length > 0 });
     return {
       ...answered(found, shown),
       symptom: {

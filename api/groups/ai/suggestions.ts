@@ -3,7 +3,7 @@ import type { Stored } from '../../../schemas/ports/documents.ts';
 import { type SuggestionMark, suggestionMarks } from '../../../schemas/resources/suggestion-mark.ts';
 import { type Suggested, suggestNow } from '../../../subjects/suggestions/suggest-now.ts';
 import {
-  isAlike,
+  isEvidenceUnchanged,
   isSuggestionId,
   type Suggestion,
   suggestionId,
@@ -66,7 +66,7 @@ const openSuggestions = async (context: RequestContext): Promise<Suggested> => {
   const marks = new Map((await marksOf(context, suggestions.map(idOf))).map((mark) => [mark.id, mark]));
   const isOpen = (suggestion: Suggestion): boolean => {
     const mark = marks.get(idOf(suggestion));
-    return mark === undefined || !isAlike(suggestion.weight, mark.weight);
+    return mark === undefined || !isEvidenceUnchanged(suggestion.weight, mark.weight);
   };
   return { suggestions: suggestions.filter(isOpen), missing };
 };
@@ -116,7 +116,7 @@ interface Marking {
 }
 
 /** Claims the right to send its request. Of two concurrent calls, one is rejected. */
-const begin = ({ id, suggestion: { title, weight, request }, caller, change, now }: Marking): Promise<void> =>
+const claim = ({ id, suggestion: { title, weight, request }, caller, change, now }: Marking): Promise<void> =>
   change(async (scope) => {
     const marks = scope.of(caller.tenantId).collection(suggestionMarks);
     const before = await marks.find(id);
@@ -129,7 +129,7 @@ const begin = ({ id, suggestion: { title, weight, request }, caller, change, now
   });
 
 /** Releases the claim after a failed request, so that it can be sent again. */
-const giveUp = ({ id, suggestion: { title }, caller, change }: Marking): Promise<void> =>
+const releaseClaim = ({ id, suggestion: { title }, caller, change }: Marking): Promise<void> =>
   change(async (scope) => {
     await scope.of(caller.tenantId).collection(suggestionMarks).delete(id);
     scope.record({ id, name: title, action: 'suggestion.fail' });
@@ -154,12 +154,12 @@ export const applySuggestion = defineOperation({
     const operationRequest = suggestion.request;
     if (operationRequest === null) throw new ApiError('CONFLICT', `no operation does this: ${suggestion.effect}`);
     const marking = { id: params.id, suggestion, caller, change, now: ports.clock.now() };
-    await begin(marking);
+    await claim(marking);
     try {
       const answer = await ports.call(operationRequest, { caller, request, signal }, ports);
       return { suggestion: viewOf(caller.tenantId, suggestion), answer };
     } catch (error) {
-      await giveUp(marking);
+      await releaseClaim(marking);
       if (error instanceof ApiError && error.code === 'PRECONDITION_FAILED')
         throw new ApiError('CONFLICT', 'the resource to change was changed meanwhile', { cause: error });
       throw error;

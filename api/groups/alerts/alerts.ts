@@ -103,7 +103,7 @@ const shownOfRule = (
     startedAt: iso(startedAtMs),
     labels: alertLabels(rule, templateValues),
     annotations: alertAnnotations(rule, templateValues, queried),
-    acknowledged: shownMark(holding(mark, startedAtMs)),
+    acknowledged: shownMark(currentAcknowledgement(mark, startedAtMs)),
   };
 };
 
@@ -136,7 +136,7 @@ const shownOfPlatform = async (
         startedAt: iso(startedAtMs),
         labels: { ...labels },
         annotations: { ...annotations },
-        acknowledged: shownMark(holding(await marks.find(alertId), startedAtMs)),
+        acknowledged: shownMark(currentAcknowledgement(await marks.find(alertId), startedAtMs)),
       };
     }),
   );
@@ -185,7 +185,7 @@ const shownAlerts = async (found: readonly ActiveAlert[], caller: Caller, ports:
 };
 
 /** An acknowledgement applies only to the firing that it was made for. */
-const holding = (
+const currentAcknowledgement = (
   mark: AlertAcknowledgement | undefined,
   startedAtMs: number | null,
 ): AlertAcknowledgement | undefined => (mark?.startedAtMs === (startedAtMs ?? 0) ? mark : undefined);
@@ -257,7 +257,7 @@ export const acknowledgeAlert = defineOperation({
         const before = await marks.find(params.id);
         if (before === undefined) await marks.insert({ id: params.id, ...mark });
         else await marks.replace(params.id, mark, before.version);
-        scope.record({ id: params.id, name: shown.ruleName, before: holding(before, alert.startedAtMs), after: mark });
+        scope.record({ id: params.id, name: shown.ruleName, before: currentAcknowledgement(before, alert.startedAtMs), after: mark });
       });
     } catch (error) {
       if (error instanceof ConflictError)

@@ -3,7 +3,7 @@ import type { Stored } from '../../../schemas/ports/documents.ts';
 import { type User, users, usersTenant } from '../../../schemas/resources/user.ts';
 import { ApiError, invalid } from '../../errors.ts';
 import { knownAddressMail, registrationMail } from '../../identity/accounts/account-mails.ts';
-import { addressOf, type Joining, join } from '../../identity/accounts/joining.ts';
+import { addressOfToken, type Joining, join } from '../../identity/accounts/joining.ts';
 import { countTokenUse, mayWriteTo } from '../../identity/accounts/mail-limits.ts';
 import { EmailAddress, OrganizationName, PersonName } from '../../identity/accounts/names.ts';
 import { findToken, putToken, voidTokens } from '../../identity/accounts/one-time-tokens.ts';
@@ -78,7 +78,7 @@ export const acceptInvite = defineOperation({
     const { counters, documents, settings, clock } = ports;
     await countTokenUse(counters, request.address);
     const token = await findToken(documents, body.token, ['invitation', 'registration'], clock.now());
-    const email = await addressOf(ports, token);
+    const email = await addressOfToken(ports, token);
     const [known] = (await documents.of(usersTenant).collection(users).list({ filter: { email } })).items;
     const joining: Joining =
       known === undefined

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Incompleteness } from '../../../queries/result.ts';
 import { formatTime } from '../../../queries/time.ts';
-import { LateError } from '../../../runtime/timeout.ts';
+import { TimeoutError } from '../../../runtime/timeout.ts';
 import { UnavailableError } from '../../../schemas/errors.ts';
 import type { DashboardFields } from '../../../subjects/dashboards/document.ts';
 import type { EventsRequest } from '../../../subjects/dashboards/query/annotations.ts';
@@ -46,7 +46,7 @@ const endingWith = (signal: AbortSignal): AbortSignal => {
 };
 
 const faultOf = (error: unknown, { log }: Ports): Pick<Fault, 'code' | 'message'> => {
-  if (error instanceof LateError)
+  if (error instanceof TimeoutError)
     return { code: 'UNAVAILABLE', message: 'the query was not answered in time because of high load: try again later' };
   const { code, message } = apiErrorOf(error);
   if (code === 'INTERNAL') log.error({ error }, 'a panel of a dashboard failed');

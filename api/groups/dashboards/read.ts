@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { ConflictError } from '../../../schemas/ports/documents.ts';
 import { dashboardOpenings } from '../../../schemas/resources/dashboard.ts';
-import { openedOnceMore } from '../../../subjects/dashboards/openings.ts';
+import { addView } from '../../../subjects/dashboards/openings.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { DashboardView, type Document, dashboardResource } from '../../dashboards/dashboard.ts';
 import { notFound } from '../../errors.ts';
@@ -24,7 +24,7 @@ const countOpening = async (id: string, { tenantId }: Caller, { documents, clock
   const openings = documents.of(tenantId).collection(dashboardOpenings);
   try {
     const known = await openings.find(id);
-    const next = openedOnceMore(known, clock.now());
+    const next = addView(known, clock.now());
     if (known === undefined) await openings.insert({ id, ...next });
     else await openings.replace(id, next, known.version);
   } catch (error) {

@@ -1,5 +1,5 @@
 /** Acknowledging an incident acknowledges its active alerts in the same transaction. */
-import { within } from '../../../runtime/timeout.ts';
+import { withTimeout } from '../../../runtime/timeout.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { alertAcknowledgements } from '../../../schemas/resources/alert-rule.ts';
 import type { Incident } from '../../../schemas/resources/incident.ts';
@@ -27,7 +27,7 @@ const firingOf = async ({ alertIds }: Incident, { tenantId, reading, ports }: Ti
   const own = platform.filter(({ alertId }) => alertIds.includes(alertId));
   try {
     const states = ['pending', 'firing', 'recovering', 'unknown'] as const;
-    return [...own, ...(await within(maxReadMs, readAlerts(reading, { alertIds, states }, alertIds.length)))];
+    return [...own, ...(await withTimeout(maxReadMs, readAlerts(reading, { alertIds, states }, alertIds.length)))];
   } catch (error) {
     log.warn({ error }, 'alerts of an incident could not be read, so they are not acknowledged with it');
     return own;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { documentsIn } from '../../../runtime/documents-in.ts';
 import { escalationActions } from '../../../schemas/resources/escalation.ts';
 import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
-import { type Paged, pagedBy } from '../../../subjects/on-call/paged.ts';
+import { type PageEntry, pagedBy } from '../../../subjects/on-call/paged.ts';
 import { invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
@@ -16,7 +16,7 @@ export const readPaged = async (
   { documents }: Pick<Ports, 'documents'>,
   tenantId: string,
   { from, to }: { readonly from: string; readonly to: string },
-): Promise<{ readonly pages: readonly Paged[]; readonly isCut: boolean }> => {
+): Promise<{ readonly pages: readonly PageEntry[]; readonly isCut: boolean }> => {
   const organization = await documents.of(organizationsTenant).collection(organizations).find(tenantId);
   const actions = [];
   const newest = documentsIn(documents.of(tenantId).collection(escalationActions), {

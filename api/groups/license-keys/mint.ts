@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LicenseKeyFields } from '../../../schemas/resources/license-key.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { minted, shownOnce } from '../../license-keys/minting.ts';
+import { createKey, shownOnce } from '../../license-keys/minting.ts';
 import { licenseKeyResource, refusePast } from '../../license-keys/resource.ts';
 import { LicenseKeyView } from '../../license-keys/views.ts';
 
@@ -20,7 +20,7 @@ export const mintLicenseKey = defineOperation({
   async handler(input, ports) {
     const { caller, body, change } = input;
     refusePast(body, ports.clock.now());
-    const { key, document } = minted({ ...body, signals: [...new Set(body.signals)] });
+    const { key, document } = createKey({ ...body, signals: [...new Set(body.signals)] });
     const made = await change((scope) => licenseKeyResource.writer(scope, caller).create(document));
     return { ...(await licenseKeyResource.answer(made, input, ports)), key };
   },

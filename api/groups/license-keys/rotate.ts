@@ -1,5 +1,5 @@
 import { defineOperation } from '../../kernel/operation.ts';
-import { Grace, rotated, shownOnce } from '../../license-keys/minting.ts';
+import { Grace, rotateKey, shownOnce } from '../../license-keys/minting.ts';
 import { licenseKeyResource } from '../../license-keys/resource.ts';
 import { LicenseKeyView } from '../../license-keys/views.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
@@ -19,7 +19,7 @@ export const rotateLicenseKey = defineOperation({
     const { graceSeconds } = input.body;
     let secret = '';
     const next: Parameters<typeof licenseKeyResource.change>[1] = async (before) => {
-      const { key, document } = rotated(before, { graceSeconds, now: ports.clock.now() });
+      const { key, document } = rotateKey(before, { graceSeconds, now: ports.clock.now() });
       secret = key;
       return document;
     };

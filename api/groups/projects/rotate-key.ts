@@ -6,7 +6,7 @@ import type { Project } from '../../../schemas/resources/project.ts';
 import type { Caller } from '../../callers/caller.ts';
 import type { AuditedTransaction } from '../../changes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { Grace, minted, rotated, shownOnce } from '../../license-keys/minting.ts';
+import { Grace, createKey, rotateKey, shownOnce } from '../../license-keys/minting.ts';
 import { licenseKeyResource } from '../../license-keys/resource.ts';
 import { LicenseKeyView } from '../../license-keys/views.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
@@ -33,7 +33,7 @@ export const rotateProjectKey = defineOperation({
       const project = await projectResource.writer(scope, caller).find(params.id);
       const current = await ingestKeyOf(project, scope, caller);
       if (current === undefined) return mintFor(project, scope, caller);
-      const issued = rotated(current, { graceSeconds: body.graceSeconds, now });
+      const issued = rotateKey(current, { graceSeconds: body.graceSeconds, now });
       const writer = licenseKeyResource.writer(scope, caller);
       const { document } = await writer.change(current.id, () => issued.document, { action: 'license-key.rotate' });
       scope.record({ id: project.id, name: project.name, action: 'project.rotate-key' });
@@ -56,7 +56,7 @@ const ingestKeyOf = async (
 
 const mintFor = async (project: Project & Stored, scope: AuditedTransaction, caller: Caller): Promise<Issued> => {
   const fields = LicenseKeyFields.parse({ name: `Ingest key of ${project.name}`.slice(0, 256) });
-  const { key, document } = minted({ ...fields, projectId: project.id });
+  const { key, document } = createKey({ ...fields, projectId: project.id });
   const licenseKey = await licenseKeyResource.writer(scope, caller).create(document, { action: 'license-key.create' });
   const next = () => ({ ...fieldsOf(project), ingestKeyId: licenseKey.id });
   await projectResource.writer(scope, caller).change(project.id, next, { action: 'project.rotate-key' });

@@ -44,7 +44,7 @@ const activeAlerts = (caller: Caller, ports: Ports) =>
 type Group = ReturnType<typeof prometheusRules>[number];
 
 /** Queries in texts that are not displayed. */
-const notShown: Queried = () => ({ samples: [] });
+const noSamples: Queried = () => ({ samples: [] });
 
 const withoutAlerts = (group: Group): Group => ({
   ...group,
@@ -66,7 +66,7 @@ export const listRules = byGet({
       activeAlerts(caller, ports),
     ]);
     if (!isWithAlerts)
-      return { data: pageOfGroups(given, prometheusRules(rules, ruleStates, alerts, notShown).map(withoutAlerts)) };
+      return { data: pageOfGroups(given, prometheusRules(rules, ruleStates, alerts, noSamples).map(withoutAlerts)) };
     const groups = await withTextAnswers(
       (queried) => prometheusRules(rules, ruleStates, alerts, queried),
       createTextQuery(readingOf(caller, ports), { signal }),

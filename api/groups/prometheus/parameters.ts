@@ -72,8 +72,8 @@ export const timeOf = (given: Given, name: string, fallback?: number): number =>
   const time = timeIn(text);
   if (time !== undefined) return time;
   // Prometheus uses this wording for parameters with a default.
-  const what = fallback === undefined ? '' : `invalid time value for '${name}': `;
-  throw invalid(name, `${what}cannot parse "${text}" to a valid timestamp`);
+  const prefix = fallback === undefined ? '' : `invalid time value for '${name}': `;
+  throw invalid(name, `${prefix}cannot parse "${text}" to a valid timestamp`);
 };
 
 /** Prometheus stores durations as 64-bit nanoseconds. */

@@ -9,7 +9,7 @@ import { savedQueryUses } from '../../../schemas/resources/saved-query.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { runRemembered } from '../../kernel/reading.ts';
+import { runCached } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { type Document, savedQueryResource } from './saved-query.ts';
 
@@ -38,7 +38,7 @@ export const runSavedQuery = defineOperation({
     const range = parseRange(rangeText, ports.clock.now());
     const step = body.step === undefined ? document.step : (body.step ?? undefined);
     const stepMs = step === undefined ? undefined : stepOf(step, range);
-    const result = await runRemembered(query, { range, stepMs, rangeText }, { caller, ports });
+    const result = await runCached(query, { range, stepMs, rangeText }, { caller, ports });
     await countRun(caller.tenantId, params.id, ports);
     return result;
   },

@@ -9,7 +9,7 @@ import { readDeployments } from '../../../subjects/services/deployments.ts';
 import { thresholdsOf } from '../../../subjects/services/figures.ts';
 import { minutesOf } from '../../../subjects/services/minutes.ts';
 import { serviceSettingsOf } from '../../../subjects/services/settings.ts';
-import { JudgedDeployment, judge, withMargin } from '../../../subjects/services/verdicts.ts';
+import { JudgedDeployment, toJudgedDeployment, withMargin } from '../../../subjects/services/verdicts.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
@@ -60,7 +60,7 @@ export const listServiceDeployments = defineOperation({
     );
     const items: JudgedDeployment[] = [];
     // Sequentially: a page with many deployments must not occupy all connections of the engine.
-    for (const deployment of shown) items.push(await judge(reading, choice, deployment, { all, apdexThresholdMs }));
+    for (const deployment of shown) items.push(await toJudgedDeployment(reading, choice, deployment, { all, apdexThresholdMs }));
     return {
       items,
       nextCursor: last === undefined ? null : encodeCursor(kind, [range.from, range.to, positionPart(last)]),

@@ -11,7 +11,7 @@ import {
   readServices,
   ServiceSummary,
   serviceSorts,
-  sortedBy,
+  sortKeyOf,
 } from '../../../subjects/services/inventory.ts';
 import { minutesAnswer, minutesFields } from '../../../subjects/services/minutes.ts';
 import { serviceSettingsOf } from '../../../subjects/services/settings.ts';
@@ -57,7 +57,7 @@ export const listServices = defineOperation({
     const { by, direction } = sortOf(query.sort);
     const { shown, last } = sortedPage(
       services,
-      { nameOf: ({ name }) => name, sortedBy: sortedBy(by), direction },
+      { nameOf: ({ name }) => name, sortedBy: sortKeyOf(by), direction },
       { limit: query.limit, after },
     );
     return {

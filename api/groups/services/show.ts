@@ -4,7 +4,7 @@ import { rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness, Unknown } from '../../../queries/result.ts';
 import { apdexParameter, choiceParameters } from '../../../subjects/services/chosen-activity.ts';
 import { readServiceParts, ServiceParts } from '../../../subjects/services/detail.ts';
-import { nothingSent, readService, ServiceTotal } from '../../../subjects/services/inventory.ts';
+import { emptyService, readService, ServiceTotal } from '../../../subjects/services/inventory.ts';
 import { minutesAnswer, minutesFields } from '../../../subjects/services/minutes.ts';
 import { serviceSettingsOf } from '../../../subjects/services/settings.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -44,6 +44,6 @@ export const showService = defineOperation({
       readServiceParts(reading, question),
     ]);
     if (total === undefined) await requireService(reading, question);
-    return { ...minutesAnswer(minutes), ...(total ?? nothingSent(params.name)), ...parts, partial: [...partial] };
+    return { ...minutesAnswer(minutes), ...(total ?? emptyService(params.name)), ...parts, partial: [...partial] };
   },
 });

@@ -8,7 +8,7 @@ import {
   type TechniqueCoverage,
 } from '../../../subjects/attack/coverage.ts';
 import { attackNotice, attackVersion } from '../../../subjects/attack/matrix.ts';
-import { documentsOf } from '../../../subjects/detections/deployed.ts';
+import { parseDocuments } from '../../../subjects/detections/deployed.ts';
 import { countSignals } from '../../../subjects/detections/stored-signals.ts';
 import { telemetryOf } from '../../../subjects/detections/telemetry.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -65,7 +65,7 @@ const rulesOf = async (
   const stored = own.collection(ruleResource.collection);
   for await (const { id, source, enabled, tests } of documentsIn(stored, { filter: { kind: { $ne: 'filter' } } }))
     rules.push({ id, source, enabled, isTested: tests.mustMatch.length > 0 });
-  const documents = await documentsOf(
+  const documents = await parseDocuments(
     own,
     rules.map(({ source }) => source),
   );

@@ -70,10 +70,10 @@ const hasMoved = (after: Document, before: Document | undefined): boolean =>
   (['hosts', 'paths'] as const).some((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
 
 /** Approver and time of approval. A new proposal, or a change of the covered files, removes the approval. */
-const decided = (after: Document, before: Document | undefined, caller: Caller, now: string): Document => {
+const withApproval = (after: Document, before: Document | undefined, caller: Caller, now: string): Document => {
   const isSame = after.state === before?.state;
   if (isSame && hasMoved(after, before) && after.state === 'approved')
-    return decided({ ...after, state: 'proposed' }, before, caller, now);
+    return withApproval({ ...after, state: 'proposed' }, before, caller, now);
   if (isSame) return after;
   if (after.state === 'proposed') return { ...after, approvedAt: null, approvedBy: null, retiredAt: null };
   if (after.state === 'retired') return { ...after, retiredAt: now };
@@ -107,7 +107,7 @@ export const baselineResource = defineResource<typeof BaselineFields, Document, 
   show: (documents) => documents,
   list: { filters: { state: equals('state', z.enum(baselineStates)) } },
   prepare(after, { before, caller, ports }) {
-    return decided(after, before, caller, new Date(ports.clock.now()).toISOString());
+    return withApproval(after, before, caller, new Date(ports.clock.now()).toISOString());
   },
 });
 
@@ -185,7 +185,7 @@ export const captureFileBaseline = defineOperation({
       };
       const made = await baselineResource
         .writer(scope, caller)
-        .create({ ...decided(document, undefined, caller, now), id } as Document);
+        .create({ ...withApproval(document, undefined, caller, now), id } as Document);
       for (let part = 0; part * filesInPart < files.length; part++)
         await stored.collection(fileBaselineParts).insert({
           id: `${id}-${part}`,

@@ -8,7 +8,7 @@ import { fieldsOf } from '../../../runtime/stored-fields.ts';
 import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { retroHunts } from '../../../schemas/resources/retro-hunt.ts';
 import { readArchiveInWorker, type SigmaFile } from '../../../subjects/detections/archive.ts';
-import { faultText, type SigmaDocument, sigmaLevels, sigmaStatuses } from '../../../subjects/detections/documents.ts';
+import { formatSigmaError, type SigmaDocument, sigmaLevels, sigmaStatuses } from '../../../subjects/detections/documents.ts';
 import { readRulesInWorker } from '../../../subjects/detections/read.ts';
 import { newHunt } from '../../../subjects/detections/retro-hunt.ts';
 import { failedTests } from '../../../subjects/detections/rule-tests.ts';
@@ -73,7 +73,7 @@ const read = async (
         ruleId: '',
         title: faults[0]?.title ?? '',
         outcome: 'refused',
-        message: at + faults.map(faultText).join('; '),
+        message: at + faults.map(formatSigmaError).join('; '),
       });
     for (const document of documents) {
       const id = idOf(document);
@@ -136,7 +136,7 @@ const isEnabled = ({ status, level }: SigmaDocument, { enabled, status: statuses
   (minLevel === undefined || sigmaLevels.indexOf(level ?? 'medium') >= sigmaLevels.indexOf(minLevel));
 
 /** Plans the import of a document: its next stored form, and the reported result. Settings by the team stay. */
-const planned = async (
+const planImport = async (
   { document, id }: Given,
   before: (RuleDocument & Stored) | undefined,
   query: Query,
@@ -238,7 +238,7 @@ export const importDetectionRules = defineOperation({
       if (query.dryRun === 'true')
         for (const each of part) {
           const before = await own.collection(ruleResource.collection).find(each.id);
-          items.push((await planned(each, before, query, own)).item);
+          items.push((await planImport(each, before, query, own)).item);
         }
       else items.push(...(await change((scope) => writePart(scope, part, { caller, query }))));
     }
@@ -286,7 +286,7 @@ const writePart = async (
   let written = 0;
   for (const each of part) {
     const before = await own.collection(ruleResource.collection).find(each.id);
-    const { item, next } = await planned(each, before, query, own);
+    const { item, next } = await planImport(each, before, query, own);
     items.push(item);
     if (next === undefined) continue;
     written++;

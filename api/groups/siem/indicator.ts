@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { indicatorTypes, type ThreatIndicator, threatIndicators } from '../../../schemas/resources/threat-intel.ts';
-import { believed, scoreAt } from '../../../subjects/threat-intel/indicator.ts';
+import { toScoreInputs, scoreAt } from '../../../subjects/threat-intel/indicator.ts';
 import { addBlock } from '../../../subjects/threat-intel/write-indicators.ts';
 import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -66,7 +66,7 @@ const viewOf = (
   halfLifeDays,
   raisesSignals,
   tags: [...indicator.tags],
-  score: scoreAt(believed({ ...indicator, halfLifeDays }), nowMs),
+  score: scoreAt(toScoreInputs({ ...indicator, halfLifeDays }), nowMs),
 });
 
 export const listIndicators = defineOperation({

@@ -10,8 +10,8 @@ import {
 } from '../../../schemas/resources/detection-rule.ts';
 import { retroHunts } from '../../../schemas/resources/retro-hunt.ts';
 import { type SignalSeverity, signalSeverities } from '../../../schemas/signals.ts';
-import { documentsOf, exceptionError } from '../../../subjects/detections/deployed.ts';
-import { faultText, type SigmaDocument, type SigmaLevel } from '../../../subjects/detections/documents.ts';
+import { parseDocuments, exceptionError } from '../../../subjects/detections/deployed.ts';
+import { formatSigmaError, type SigmaDocument, type SigmaLevel } from '../../../subjects/detections/documents.ts';
 import { missingRules } from '../../../subjects/detections/named-rules.ts';
 import { maxRuleCharacters, readRulesInWorker } from '../../../subjects/detections/read.ts';
 import { newHunt } from '../../../subjects/detections/retro-hunt.ts';
@@ -108,7 +108,7 @@ const documentOf = async (tenantId: string, source: string): Promise<SigmaDocume
   if (splitDocuments(source).length > 1)
     throw invalid('source', 'contains several documents: import them with POST /api/siem/rules/import');
   const [{ documents, errors } = { documents: [], errors: [] }] = await readRulesInWorker({ tenantId }, [source]);
-  if (errors.length > 0) throw invalidFields(errors.map((error) => ({ path: 'source', message: faultText(error) })));
+  if (errors.length > 0) throw invalidFields(errors.map((error) => ({ path: 'source', message: formatSigmaError(error) })));
   const [document] = documents;
   if (document === undefined) throw invalid('source', 'contains no document');
   return document;
@@ -201,7 +201,7 @@ export const ruleResource = defineResource<typeof RuleFields, Document, typeof R
       readSwitchedOff(reading, documents),
       countHidden(reading, hiding, reading.nowMs - defaultTelemetryDays * 86_400_000),
     ]);
-    const read = await documentsOf(
+    const read = await parseDocuments(
       context.caller,
       documents.map(({ source }) => source),
     );

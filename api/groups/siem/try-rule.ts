@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { documentsIn } from '../../../runtime/documents-in.ts';
 import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { detectionPlaceholders, detectionRules } from '../../../schemas/resources/detection-rule.ts';
-import { documentsOf } from '../../../subjects/detections/deployed.ts';
+import { parseDocuments } from '../../../subjects/detections/deployed.ts';
 import { missingRules } from '../../../subjects/detections/named-rules.ts';
 import { readRulesInWorker } from '../../../subjects/detections/read.ts';
 import { needsOf } from '../../../subjects/detections/rule-set.ts';
@@ -43,7 +43,7 @@ export const testDetectionRule = defineOperation({
     const own = documents.of(caller.tenantId);
     const rule = await own.collection(detectionRules).find(params.id);
     if (rule === undefined) throw notFound('detection rule');
-    const [document] = await documentsOf(own, [rule.source]);
+    const [document] = await parseDocuments(own, [rule.source]);
     if (typeof document !== 'object' || document.kind !== 'rule')
       throw new ApiError('CONFLICT', `this is a ${rule.kind}: only rules are run over single events`);
     const matches = await matchesOf({ document, anySource: rule.anySource }, body.events, own);

@@ -9,7 +9,7 @@ import { calendarPeriods } from '../../../schemas/slo-slices.ts';
 import { readAlertIdsOfRules } from '../../../subjects/alerts/history.ts';
 import type { KnownSlo } from '../../../subjects/slos/document.ts';
 import { readExclusions } from '../../../subjects/slos/exclusions.ts';
-import { frozenText, periodsIn, reportOf } from '../../../subjects/slos/report.ts';
+import { freezePeriod, periodsIn, reportOf } from '../../../subjects/slos/report.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { systemActor, systemChange } from '../../changes.ts';
 import { csvRow, csvType } from '../../csv.ts';
@@ -80,7 +80,7 @@ const freeze = async (
   figures: Figures,
   { of, tenantId, ports }: { readonly of: string; readonly tenantId: string; readonly ports: Ports },
 ): Promise<Pick<Period, 'revision' | 'sha256'>> => {
-  const { content, sha256 } = frozenText(figures);
+  const { content, sha256 } = freezePeriod(figures);
   const lastIn = async (own: Pick<TenantDocuments, 'collection'>): Promise<SloReport | undefined> =>
     (await own.collection(sloReports).list({ filter: { of } })).items.toSorted(
       (one, other) => other.revision - one.revision,

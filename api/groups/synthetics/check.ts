@@ -7,7 +7,7 @@ import { syntheticHeartbeatTokens } from '../../../schemas/resources/synthetic-h
 import { syntheticPictures } from '../../../schemas/resources/synthetic-picture.ts';
 import { checkStates } from '../../../schemas/synthetic-runs.ts';
 import { alertRuleOf } from '../../../subjects/synthetics/alert-rules.ts';
-import { CheckFields, settled } from '../../../subjects/synthetics/check.ts';
+import { CheckFields, toStoredCheck } from '../../../subjects/synthetics/check.ts';
 import { downtimeAt, readWindows } from '../../../subjects/synthetics/downtimes.ts';
 import { nextDueTimes } from '../../../subjects/synthetics/heartbeat-times.ts';
 import { readKnown } from '../../../subjects/synthetics/known.ts';
@@ -156,7 +156,7 @@ export const checkResource = defineResource<typeof CheckFields, CheckFields, typ
   live: true,
   show,
   async prepare(given, { caller, of, before }) {
-    const after = settled(given);
+    const after = toStoredCheck(given);
     const own = of(caller.tenantId);
     const problems = checkProblems(after, await readKnown(own));
     if (problems.length > 0) throw invalidFields(problems);

@@ -9,7 +9,7 @@ import type { ProbeAlarm, ProbePicture, ProbeReport, ProbeResult, Work } from '.
 import { topics } from '../../../schemas/topics.ts';
 import { acceptedRuns } from '../../../subjects/synthetics/accept.ts';
 import { localLocation } from '../../../subjects/synthetics/check.ts';
-import { requestRunsElsewhere } from '../../../subjects/synthetics/elsewhere.ts';
+import { requestConfirmationRuns } from '../../../subjects/synthetics/elsewhere.ts';
 import { storePicture } from '../../../subjects/synthetics/pictures.ts';
 import { workOf } from '../../../subjects/synthetics/work.ts';
 import { openPublisher } from '../../event-publisher.ts';
@@ -44,7 +44,7 @@ export const openLocalWork = async ({ bus, documents, clock, settings }: Options
         await runs.publish(...accepted.runs);
       },
       alarm: (alarms: readonly ProbeAlarm[]): Promise<void> =>
-        requestRunsElsewhere(documents.of(tenantId), alarms, { location: localLocation, nowMs: clock.now() }),
+        requestConfirmationRuns(documents.of(tenantId), alarms, { location: localLocation, nowMs: clock.now() }),
       async show(picture: ProbePicture): Promise<void> {
         await storePicture(documents.of(tenantId), picture, { location: localLocation, nowMs: clock.now() });
       },

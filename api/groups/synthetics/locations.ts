@@ -10,7 +10,7 @@ import {
   syntheticProbeContacts,
 } from '../../../schemas/resources/synthetic-location.ts';
 import { syntheticPictures } from '../../../schemas/resources/synthetic-picture.ts';
-import { Inability } from '../../../schemas/synthetic-work.ts';
+import { UnsupportedType } from '../../../schemas/synthetic-work.ts';
 import { localLocation } from '../../../subjects/synthetics/check.ts';
 import { readChecks } from '../../../subjects/synthetics/known.ts';
 import { ApiError, notFound } from '../../errors.ts';
@@ -44,7 +44,7 @@ const LocationView = z.strictObject({
   prefix: z.string().describe('First characters of its token; empty for local, which has none'),
   lastSeenAt: z.iso.datetime().nullable().describe('Last contact of its probes; null: never'),
   unsupportedTypes: z
-    .array(Inability)
+    .array(UnsupportedType)
     .describe('Check types that its probe last reported as unsupported; their checks are unknown there'),
   clockAheadMs: z
     .int()
@@ -58,7 +58,7 @@ const shown = (
   { id, name, description, prefix, createdAt }: SyntheticLocation & Stored,
   probeStatus: {
     readonly lastSeenAt: string | null;
-    readonly unsupportedTypes: readonly Inability[];
+    readonly unsupportedTypes: readonly UnsupportedType[];
     readonly clockAheadMs: number | null;
     readonly checks: number;
   },

@@ -8,7 +8,7 @@ import {
   Work,
 } from '../../../schemas/synthetic-work.ts';
 import { acceptedRuns } from '../../../subjects/synthetics/accept.ts';
-import { requestRunsElsewhere } from '../../../subjects/synthetics/elsewhere.ts';
+import { requestConfirmationRuns } from '../../../subjects/synthetics/elsewhere.ts';
 import { storePicture } from '../../../subjects/synthetics/pictures.ts';
 import { workOf } from '../../../subjects/synthetics/work.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -59,7 +59,7 @@ export const sendProbeResults = defineOperation({
     const from = { tenantId, location: id, nowMs: clock.now() };
     const { runs, refused } = await acceptedRuns(documents.of(tenantId), body.results, from);
     await syntheticRuns.publish(...runs);
-    await requestRunsElsewhere(documents.of(tenantId), body.alarms, from);
+    await requestConfirmationRuns(documents.of(tenantId), body.alarms, from);
     return { accepted: body.results.length - refused.length, refused: [...refused] };
   },
 });

@@ -6,11 +6,11 @@ import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { maxChecks } from '../../../schemas/resources/synthetic-check.ts';
 import { syntheticProbeContacts } from '../../../schemas/resources/synthetic-location.ts';
 import { syntheticRunRequests } from '../../../schemas/resources/synthetic-run-request.ts';
-import { CheckFields, settled } from '../../../subjects/synthetics/check.ts';
+import { CheckFields, toStoredCheck } from '../../../subjects/synthetics/check.ts';
 import { readKnown } from '../../../subjects/synthetics/known.ts';
 import { checkProblems } from '../../../subjects/synthetics/problems.ts';
 import { checkTypeOf } from '../../../subjects/synthetics/registry.ts';
-import { requestTtlMs, vanishedMs } from '../../../subjects/synthetics/work.ts';
+import { requestTtlMs, probeTimeoutMs } from '../../../subjects/synthetics/work.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { ApiError, invalid, invalidFields } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -28,7 +28,7 @@ const alive = async (own: TenantDocuments, locations: readonly string[], nowMs: 
     .collection(syntheticProbeContacts)
     .list({ filter: { location: { $in: [...locations] } } });
   const reachableLocations = new Set(
-    items.filter(({ lastSeenAt }) => nowMs - Date.parse(lastSeenAt) < vanishedMs).map(({ location }) => location),
+    items.filter(({ lastSeenAt }) => nowMs - Date.parse(lastSeenAt) < probeTimeoutMs).map(({ location }) => location),
   );
   return locations.filter((location) => reachableLocations.has(location));
 };
@@ -132,7 +132,7 @@ export const tryCheck = defineOperation({
   response: answered,
   async handler({ caller, body, change, signal }, ports) {
     const requestedAtMs = ports.clock.now();
-    const check = settled(body.check);
+    const check = toStoredCheck(body.check);
     refusePassiveCheck(check);
     const problems = checkProblems(check, await readKnown(ports.documents.of(caller.tenantId)));
     if (problems.length > 0)

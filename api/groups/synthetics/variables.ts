@@ -6,7 +6,7 @@ import {
   syntheticVariables,
 } from '../../../schemas/resources/synthetic-variable.ts';
 import { type KnownCheck, readChecks, readKnown, usersOfVariables } from '../../../subjects/synthetics/known.ts';
-import { isBoundTo, strayingSecrets } from '../../../subjects/synthetics/problems.ts';
+import { isBoundTo, unboundSecretProblems } from '../../../subjects/synthetics/problems.ts';
 import { templateName } from '../../../subjects/synthetics/templates.ts';
 import { variablePurpose } from '../../../subjects/synthetics/work.ts';
 import { hasAlready } from '../../changes.ts';
@@ -120,7 +120,7 @@ export const setVariable = defineOperation({
       const { variables } = await readKnown(own);
       const known = new Map(variables).set(params.name, body.isSecret ? body.hosts : undefined);
       const straying = users.flatMap((check) =>
-        strayingSecrets(check, known).map(({ message }) => ({ check, message })),
+        unboundSecretProblems(check, known).map(({ message }) => ({ check, message })),
       );
       const [first] = straying;
       if (first !== undefined)

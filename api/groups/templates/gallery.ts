@@ -17,7 +17,7 @@ export const foundTemplate = async (id: string): Promise<Template> => {
 };
 
 /** Existing data of all templates, in one query; undefined if currently unavailable. */
-const landedNow = async (all: readonly Template[], caller: Caller, ports: Ports): Promise<Landed | undefined> => {
+const readLanded = async (all: readonly Template[], caller: Caller, ports: Ports): Promise<Landed | undefined> => {
   try {
     const needs = all.flatMap(({ panels }) => needsOf(panels));
     return await landedOf(readingOf(caller, ports), needs);
@@ -28,20 +28,20 @@ const landedNow = async (all: readonly Template[], caller: Caller, ports: Ports)
 };
 
 /** A template with its position in the gallery of an organization, for the caller. */
-export interface Placed extends TemplateStatus {
+export interface RankedTemplate extends TemplateStatus {
   readonly isFavourite: boolean;
   readonly place: number;
 }
 
 /** Returns all templates, sorted. */
-export const gallery = async (caller: Caller, ports: Ports): Promise<Placed[]> => {
+export const gallery = async (caller: Caller, ports: Ports): Promise<RankedTemplate[]> => {
   const all = await templates();
   const own = ports.documents.of(caller.tenantId);
   const made = new Map<string, number>();
   const marks = new Map<string, number>();
   const mine = new Set<string>();
   const count = (counts: Map<string, number>, id: string) => counts.set(id, (counts.get(id) ?? 0) + 1);
-  const landed = await landedNow(all, caller, ports);
+  const landed = await readLanded(all, caller, ports);
   for await (const { templateId } of documentsIn(own.collection(templateUses))) count(made, templateId);
   for await (const { templateId, userId } of documentsIn(own.collection(templateFavourites))) {
     count(marks, templateId);
@@ -83,7 +83,7 @@ export const Item = z.strictObject({
   isFavourite: z.boolean().describe('Whether it is a favorite of the caller'),
 });
 
-export const itemOf = (placed: Placed): z.input<typeof Item> => {
+export const itemOf = (placed: RankedTemplate): z.input<typeof Item> => {
   const { template, place, dashboards, favourites, isFavourite } = placed;
   const { id, version, sentBy, document, panels } = template;
   return {

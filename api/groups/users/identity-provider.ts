@@ -6,7 +6,7 @@ import {
 } from '../../../schemas/resources/identity-provider.ts';
 import { invalid } from '../../errors.ts';
 import { removeSessions } from '../../identity/sessions.ts';
-import { domainOf, isProved, leadFromDomains } from '../../identity/sso/domains.ts';
+import { domainOf, isProved, routeDomains } from '../../identity/sso/domains.ts';
 import { clientSecretPurpose, redirectUriOf } from '../../identity/sso/oidc-client.ts';
 import { discover, issuerProblem, reasonOf } from '../../identity/sso/provider.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -45,7 +45,7 @@ export const setIdentityProvider = defineOperation({
     const { documents, secretBox, settings } = ports;
     const before = await documents.of(tenantId).collection(identityProviders).find(identityProviderId);
     const provider: IdentityProvider = sealSecrets(
-      { ...withoutIgnored(body), domains: await lookedUp(body, before ?? noProvider, tenantId, ports) },
+      { ...withoutIgnored(body), domains: await verifyDomains(body, before ?? noProvider, tenantId, ports) },
       secretFields,
       { before, box: secretBox, purpose: clientSecretPurpose },
     );
@@ -54,7 +54,7 @@ export const setIdentityProvider = defineOperation({
       const own = of(tenantId).collection(identityProviders);
       if (before === undefined) await own.insert({ id: identityProviderId, ...provider });
       else await own.replace(identityProviderId, provider, before.version);
-      await leadFromDomains(of, tenantId, provider);
+      await routeDomains(of, tenantId, provider);
       record({
         id: identityProviderId,
         name: provider.issuer ?? '',
@@ -75,7 +75,7 @@ const isReplaced = (before: IdentityProvider, { enabled, issuer, clientId }: Ide
   before.enabled && (!enabled || issuer !== before.issuer || clientId !== before.clientId);
 
 /** The domains with their current verification in DNS. If DNS does not answer, a verified domain stays verified. */
-const lookedUp = (
+const verifyDomains = (
   body: Body,
   before: IdentityProvider,
   tenantId: string,

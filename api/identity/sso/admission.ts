@@ -64,7 +64,7 @@ export const admit = async (admitting: Admitting, ports: IdentityPorts): Promise
   if (before.user !== undefined && before.membership !== undefined && !differs(before.membership, role))
     return before.user;
   if (before.membership === undefined) await refuseLostDomain(admitting, ports);
-  return change((scope) => settle(scope, admitting, role));
+  return change((scope) => createAndAssign(scope, admitting, role));
 };
 
 /** Whether the mapping returns another role. Only Owners decide who is Owner. */
@@ -86,7 +86,7 @@ const find = async ({ tenantId, claims }: Admitting, documents: Pick<AuditedTran
 };
 
 /** Within the change: creates missing objects, and sets the role. */
-const settle = async (scope: AuditedTransaction, admitting: Admitting, role: Mapped): Promise<User & Stored> => {
+const createAndAssign = async (scope: AuditedTransaction, admitting: Admitting, role: Mapped): Promise<User & Stored> => {
   const { tenantId, provider } = admitting;
   const found = await find(admitting, scope);
   const members = scope.of(tenantId).collection(memberships);

@@ -40,7 +40,7 @@ export const isProved = async (
 };
 
 /** Routes addresses of verified domains to the organization. */
-export const leadFromDomains = async (
+export const routeDomains = async (
   of: Documents['of'],
   tenantId: string,
   { domains }: Pick<IdentityProvider, 'domains'>,
@@ -85,7 +85,7 @@ const unprove = (checking: DomainPorts, tenantId: string, lost: readonly string[
     if (!before?.domains.some(isLost)) return unchanged();
     const domains = before.domains.map((domain) => (isLost(domain) ? { ...domain, provedAt: null } : domain));
     await own.update(identityProviderId, { domains }, before.version);
-    await leadFromDomains(of, tenantId, { domains });
+    await routeDomains(of, tenantId, { domains });
     record({
       id: identityProviderId,
       name: before.issuer ?? '',

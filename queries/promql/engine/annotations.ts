@@ -1,12 +1,12 @@
 import { positionOf } from '../syntax/errors.ts';
 import { shortNumber } from '../syntax/numbers.ts';
 import { quoted } from '../syntax/quotes.ts';
-import type { Place } from '../syntax/tree.ts';
+import type { Position } from '../syntax/tree.ts';
 
 /** Annotations that Prometheus returns with an answer: warnings, and less severe infos. */
 interface Annotation {
   readonly kind: 'warning' | 'info';
-  readonly place: Place;
+  readonly place: Position;
   /** Summary of all occurrences, appended to the text. */
   readonly details?: Details;
 }
@@ -17,7 +17,7 @@ interface Details {
 }
 
 /** Steps where the counts of a classic histogram's buckets decreased, although they can only increase. */
-export class Monotonicity implements Details {
+export class NonMonotonicBuckets implements Details {
   #fromMs: number;
   #toMs: number;
   #lowest: number;
@@ -33,7 +33,7 @@ export class Monotonicity implements Details {
     this.#maxDifference = maxDifference;
   }
 
-  merge(other: Monotonicity): void {
+  merge(other: NonMonotonicBuckets): void {
     this.#fromMs = Math.min(this.#fromMs, other.#fromMs);
     this.#toMs = Math.max(this.#toMs, other.#toMs);
     this.#lowest = Math.min(this.#lowest, other.#lowest);
@@ -69,15 +69,15 @@ const forMetric = (metric: string): string => (metric === '' ? '' : ` for metric
 export class Annotations {
   readonly #all = new Map<string, Annotation>();
 
-  warn(text: string, place: Place, details?: Details): void {
+  warn(text: string, place: Position, details?: Details): void {
     this.#add('warning', text, place, details);
   }
 
-  inform(text: string, place: Place, details?: Details): void {
+  inform(text: string, place: Position, details?: Details): void {
     this.#add('info', text, place, details);
   }
 
-  #add(kind: Annotation['kind'], text: string, place: Place, details?: Details): void {
+  #add(kind: Annotation['kind'], text: string, place: Position, details?: Details): void {
     const known = this.#all.get(text);
     if (known === undefined) this.#all.set(text, { kind, place, ...(details && { details }) });
     else if (details !== undefined) known.details?.merge(details);
@@ -95,57 +95,57 @@ export class Annotations {
     return { warnings: texts('warning'), infos: texts('info') };
   }
 
-  mixedFloatsHistograms(metric: string, place: Place): void {
+  mixedFloatsHistograms(metric: string, place: Position): void {
     this.warn(`encountered a mix of histograms and floats for metric name ${quoted(metric)}`, place);
   }
 
-  mixedSchemas(metric: string, place: Place): void {
+  mixedSchemas(metric: string, place: Position): void {
     this.warn(
       `vector contains a mix of histograms with exponential and custom buckets schemas for metric name ${quoted(metric)}`,
       place,
     );
   }
 
-  reconciled(operation: 'addition' | 'subtraction' | 'aggregation', place: Place): void {
+  reconciled(operation: 'addition' | 'subtraction' | 'aggregation', place: Position): void {
     this.inform(`mismatched custom buckets were reconciled during ${operation}`, place);
   }
 
-  collision(operation: 'addition' | 'subtraction' | 'aggregation', place: Place): void {
+  collision(operation: 'addition' | 'subtraction' | 'aggregation', place: Position): void {
     this.warn(`conflicting counter resets during histogram ${operation}`, place);
   }
 
-  notCounter(metric: string, place: Place): void {
+  notCounter(metric: string, place: Position): void {
     this.warn(`this native histogram metric is not a counter: ${quoted(metric)}`, place);
   }
 
-  notGauge(metric: string, place: Place): void {
+  notGauge(metric: string, place: Position): void {
     this.warn(`this native histogram metric is not a gauge: ${quoted(metric)}`, place);
   }
 
-  ignoredInRange(metric: string, place: Place): void {
+  ignoredInRange(metric: string, place: Position): void {
     this.inform(
       `ignored histograms in a range containing both floats and histograms for metric name ${quoted(metric)}`,
       place,
     );
   }
 
-  ignoredInAggregation(operator: string, place: Place): void {
+  ignoredInAggregation(operator: string, place: Position): void {
     this.inform(`ignored histogram in ${operator} aggregation`, place);
   }
 
-  quantile(value: number, place: Place): void {
+  quantile(value: number, place: Position): void {
     this.warn(`quantile value should be between 0 and 1, got ${shortNumber(value)}`, place);
   }
 
-  badBucket(metric: string, label: string, place: Place): void {
+  badBucket(metric: string, label: string, place: Position): void {
     this.warn(`bucket label "le" is missing or has a malformed value of ${quoted(label)}${forMetric(metric)}`, place);
   }
 
-  mixedHistograms(metric: string, place: Place): void {
+  mixedHistograms(metric: string, place: Position): void {
     this.warn(`vector contains a mix of classic and native histograms${forMetric(metric)}`, place);
   }
 
-  nanObservations(note: string, metric: string, place: Place): void {
+  nanObservations(note: string, metric: string, place: Position): void {
     const texts: Readonly<Record<string, string>> = {
       'nan-result': 'input to histogram_quantile has NaN observations, result is NaN',
       'nan-skew': 'input to histogram_quantile has NaN observations, result is skewed higher',
@@ -154,13 +154,13 @@ export class Annotations {
     this.inform(`${texts[note]}${forMetric(metric)}`, place);
   }
 
-  notMonotonic(metric: string, place: Place, details: Monotonicity): void {
+  notMonotonic(metric: string, place: Position, details: NonMonotonicBuckets): void {
     const text =
       'input to histogram_quantile needed to be fixed for monotonicity (see https://prometheus.io/docs/prometheus/latest/querying/functions/#histogram_quantile)';
     this.inform(`${text}${forMetric(metric)}`, place, details);
   }
 
-  overlap(metric: string, place: Place): void {
+  overlap(metric: string, place: Position): void {
     const text = `sample has start time that overlaps with previous sample timestamp for metric ${quoted(metric)}`;
     this.warn(text, place, new Occurrences());
   }

@@ -4,7 +4,7 @@ import { PromqlExecutionError } from '../syntax/errors.ts';
 import { type Binary, isComparison, isSetOperator, type Matching, typeOf } from '../syntax/tree.ts';
 import type { Evaluation } from './context.ts';
 import type { LabelSet } from './labels.ts';
-import { matchedLabels, resultLabels, rowOfGroups, type Side, sidesOf } from './matching.ts';
+import { matchedLabels, resultLabels, rowOfGroups, type Side, groupSides } from './matching.ts';
 import { type Annotate, changesMetric, elementOperation, type Outcome } from './operators.ts';
 import { absent, float, Row, sameLabels } from './rows.ts';
 import { setRows } from './set-operators.ts';
@@ -107,7 +107,7 @@ class VectorOperation {
 
   constructor(evaluation: Evaluation, node: Binary) {
     const matching = node.matching as Matching;
-    const { left, right, groups } = sidesOf(evaluation.vector(node.left), evaluation.vector(node.right), matching);
+    const { left, right, groups } = groupSides(evaluation.vector(node.left), evaluation.vector(node.right), matching);
     this.#swapped = matching.card === 'one-to-many';
     this.#evaluation = evaluation;
     this.#node = node;

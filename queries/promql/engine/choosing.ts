@@ -70,7 +70,7 @@ const shareOf: Choose = (group, step, ratio) =>
   });
 
 /** Returns whether a parameter selects nothing; throws if it is not a valid number. */
-const choosesNothing = (evaluation: Evaluation, node: Aggregation, parameter: Float64Array): boolean => {
+const selectsNothing = (evaluation: Evaluation, node: Aggregation, parameter: Float64Array): boolean => {
   const min = Math.min(...parameter);
   const max = Math.max(...parameter);
   const hasNan = parameter.some(Number.isNaN);
@@ -98,7 +98,7 @@ export const chosenRows = (evaluation: Evaluation, node: Aggregation): Row[] => 
   const { steps } = evaluation;
   const parameter = evaluation.scalar(node.parameter as Expression);
   const rows = [...evaluation.vector(node.inner)];
-  if (choosesNothing(evaluation, node, parameter)) return [];
+  if (selectsNothing(evaluation, node, parameter)) return [];
   const groups = new Groups(node);
   const members: Row[][] = [];
   for (const row of rows) {

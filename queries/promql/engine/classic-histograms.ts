@@ -3,14 +3,14 @@ import type { Figure } from '../histograms/quantiles.ts';
 import { fractionOf, quantileOf } from '../histograms/quantiles.ts';
 import { readNumber, shortNumber } from '../syntax/numbers.ts';
 import type { Call, Expression } from '../syntax/tree.ts';
-import { Monotonicity } from './annotations.ts';
+import { NonMonotonicBuckets } from './annotations.ts';
 import { type BucketCount, bucketFraction, bucketQuantile } from './buckets.ts';
 import type { Evaluation } from './context.ts';
 import type { LabelSet } from './labels.ts';
 import { absent, histogram, merged, Row, timeOf } from './rows.ts';
 
 /** A classic histogram with a row for each upper bound. */
-interface Classic {
+interface ClassicHistogram {
   readonly labels: LabelSet;
   readonly buckets: { readonly bound: number; readonly row: Row }[];
   /** Native histogram with the same name and labels, if any. */
@@ -20,13 +20,13 @@ interface Classic {
 /** The histograms of a vector, native and classic. */
 interface Histograms {
   readonly natives: Row[];
-  readonly classics: Classic[];
+  readonly classics: ClassicHistogram[];
 }
 
 const histogramsOf = (evaluation: Evaluation, vector: Expression): Histograms => {
   const { annotations, options } = evaluation;
   const natives: Row[] = [];
-  const classics = new Map<string, Classic>();
+  const classics = new Map<string, ClassicHistogram>();
   const nameOf = (row: Row) => (options.delayedNameRemoval ? row.labels.get('__name__') : '');
   for (const row of evaluation.vector(vector)) {
     if (row.histograms !== undefined) natives.push(row);
@@ -54,7 +54,7 @@ const histogramsOf = (evaluation: Evaluation, vector: Expression): Histograms =>
 /** Computes a value from either kind. */
 interface Calculation {
   native(value: Histogram, step: number): Figure;
-  classic(buckets: BucketCount[], step: number): { value: number; monotonicity?: Monotonicity };
+  classic(buckets: BucketCount[], step: number): { value: number; monotonicity?: NonMonotonicBuckets };
 }
 
 class HistogramCall {
@@ -71,7 +71,7 @@ class HistogramCall {
   }
 
   /** Finds steps that have both kinds; these have no result. */
-  #findConflicts({ native, buckets }: Classic): void {
+  #findConflicts({ native, buckets }: ClassicHistogram): void {
     const { steps, annotations, options } = this.#evaluation;
     const row = native as Row;
     const found = new Set<number>();
@@ -112,7 +112,7 @@ class HistogramCall {
     return row;
   }
 
-  #classic(classic: Classic, calculation: Calculation, relabel: (labels: LabelSet) => LabelSet): Row {
+  #classic(classic: ClassicHistogram, calculation: Calculation, relabel: (labels: LabelSet) => LabelSet): Row {
     const { steps, annotations } = this.#evaluation;
     const row = this.#row(classic.labels, relabel);
     const conflicts = classic.native && this.#conflicts.get(classic.native);
@@ -135,14 +135,14 @@ class HistogramCall {
         const { value, forced } = bucketQuantile(scalar[step] as number, buckets);
         if (forced === undefined) return { value };
         const { lowest, highest, maxDifference } = forced;
-        return { value, monotonicity: new Monotonicity(timeOf(steps, step), lowest, highest, maxDifference) };
+        return { value, monotonicity: new NonMonotonicBuckets(timeOf(steps, step), lowest, highest, maxDifference) };
       },
     };
     return this.rows(calculation, relabel);
   }
 }
 
-const bucketsAt = ({ buckets }: Classic, step: number): BucketCount[] => {
+const bucketsAt = ({ buckets }: ClassicHistogram, step: number): BucketCount[] => {
   const counts: BucketCount[] = [];
   for (const { bound, row } of buckets)
     if (row.present[step] === 1) counts.push({ bound, count: row.values[step] as number });

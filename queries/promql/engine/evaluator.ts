@@ -4,7 +4,7 @@ import {
   type Binary,
   type Call,
   type Expression,
-  type Once,
+  type Constant,
   type Subquery,
   typeOf,
   type Unary,
@@ -132,7 +132,7 @@ export class Evaluator implements Evaluation {
   }
 
   /** Evaluates an expression that is equal at every step at the first one only. */
-  *#repeated(node: Once): Iterable<Row> {
+  *#repeated(node: Constant): Iterable<Row> {
     for (const source of this.over({ ...this.steps, count: 1 }).vector(node.inner)) {
       this.counts.charge(this.steps.count);
       const row = Row.empty(source.labels, this.steps.count, source.dropName);

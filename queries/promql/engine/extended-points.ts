@@ -1,7 +1,7 @@
 import { PromqlExecutionError } from '../syntax/errors.ts';
 import type { VectorSelector } from '../syntax/tree.ts';
 import type { Samples } from './samples.ts';
-import { between, placeFrom } from './smoothing.ts';
+import { between, firstIndexAt } from './smoothing.ts';
 import type { Window } from './window.ts';
 
 /** Returns the samples of a window; for an `anchored` or `smoothed` selector, with points at both ends of its range. */
@@ -27,8 +27,8 @@ export const extendedPoints = (
 const withEnds = (window: Window, smoothed: boolean, startMs: number, endMs: number): Samples['floats'] => {
   const { times, values, from, to } = window;
   const point = (at: number) => [times[at] as number, values[at] as number] as const;
-  const first = Math.max(from, placeFrom(times, startMs + 1, from, to - 1) - 1);
-  const last = smoothed ? placeFrom(times, endMs, from, to - 1) : to - 1;
+  const first = Math.max(from, firstIndexAt(times, startMs + 1, from, to - 1) - 1);
+  const last = smoothed ? firstIndexAt(times, endMs, from, to - 1) : to - 1;
   if (to === from || window.time(last) <= startMs)
     return { times: new Float64Array(0), values: new Float64Array(0), starts: undefined };
   const left =

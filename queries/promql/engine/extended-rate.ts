@@ -2,7 +2,7 @@ import { combined, HistogramSum, IncompatibleHistograms } from '../histograms/ar
 import type { Histogram } from '../histograms/histogram.ts';
 import { wasReset } from '../histograms/resets.ts';
 import type { Evaluation } from './context.ts';
-import { between, histogramBetween, placeFrom } from './smoothing.ts';
+import { between, histogramBetween, firstIndexAt } from './smoothing.ts';
 import type { RangeCall, Window } from './window.ts';
 
 interface Kind {
@@ -18,8 +18,8 @@ interface Ends {
 
 /** Returns undefined if no sample is in the range. */
 const endsOf = (times: Float64Array, from: number, to: number, window: Window, call: RangeCall): Ends | undefined => {
-  const first = Math.max(from, placeFrom(times, window.rangeStart + 1, from, to - 1) - 1);
-  const last = call.smoothed ? placeFrom(times, window.rangeEnd, from, to - 1) : to - 1;
+  const first = Math.max(from, firstIndexAt(times, window.rangeStart + 1, from, to - 1) - 1);
+  const last = call.smoothed ? firstIndexAt(times, window.rangeEnd, from, to - 1) : to - 1;
   if ((times[last] as number) <= window.rangeStart) return undefined;
   return call.smoothed && (times[first] as number) > window.rangeEnd ? undefined : { first, last };
 };
@@ -88,7 +88,7 @@ const histogramRise = (window: Window, call: RangeCall, { counter, perSecond }: 
   const difference = combined(right, left, -1);
   if (difference.reconciled) annotations.reconciled('subtraction', place);
   let { result } = difference;
-  const lost = counter ? lostBetween(window, call, ends, left, right) : undefined;
+  const lost = counter ? resetCountsBetween(window, call, ends, left, right) : undefined;
   if (lost !== undefined) {
     const sum = combined(result, lost, 1);
     if (sum.reconciled) annotations.reconciled('addition', place);
@@ -113,7 +113,7 @@ const histogramsAt = (window: Window, call: RangeCall, counter: boolean, ends: E
 };
 
 /** Returns the counts before resets between both ends; undefined if there were none. */
-const lostBetween = (
+const resetCountsBetween = (
   window: Window,
   call: RangeCall,
   { first, last }: Ends,

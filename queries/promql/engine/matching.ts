@@ -14,7 +14,7 @@ export const matchedLabels = (labels: LabelSet, { on, labels: names }: Matching)
   on ? labels.pick(names) : labels.without([...names, '__name__']);
 
 /** Numbers the groups of both sides; equal labels have equal numbers. */
-export const sidesOf = (
+export const groupSides = (
   left: Iterable<Row>,
   right: Iterable<Row>,
   matching: Matching,

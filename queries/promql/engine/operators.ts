@@ -1,7 +1,7 @@
 import { combined } from '../histograms/arithmetic.ts';
 import type { Histogram } from '../histograms/histogram.ts';
 import { trimmed } from '../histograms/trim.ts';
-import type { BinaryOperator, Place } from '../syntax/tree.ts';
+import type { BinaryOperator, Position } from '../syntax/tree.ts';
 import type { Annotations } from './annotations.ts';
 
 /** Go's remainder, and power where JavaScript differs: 1 to any power, and -1 to an infinite one, is 1. */
@@ -50,7 +50,7 @@ type Value = number | Histogram;
 
 const kindOf = (value: Value): string => (typeof value === 'number' ? 'float' : 'histogram');
 
-const incompatible = (operator: BinaryOperator, left: Value, right: Value, place: Place): Annotate => {
+const incompatible = (operator: BinaryOperator, left: Value, right: Value, place: Position): Annotate => {
   const operation = `"${operator}": ${kindOf(left)} ${operator} ${kindOf(right)}`;
   return (annotations) =>
     annotations.inform(`incompatible sample types encountered for binary operator ${operation}`, place);
@@ -75,7 +75,7 @@ const ofHistograms = (
   operator: BinaryOperator,
   left: Histogram,
   right: Histogram,
-  place: Place,
+  place: Position,
 ): Outcome | undefined => {
   if (operator === '==' || operator === '!=')
     return { value: left, passes: left.equals(right) === (operator === '==') };
@@ -96,7 +96,7 @@ const ofHistograms = (
  */
 export const elementOperation = (
   operator: BinaryOperator,
-  place: Place,
+  place: Position,
 ): ((left: Value, right: Value) => Outcome | Annotate) => {
   const compare = comparisons[operator];
   const calculate = arithmetic[operator];
@@ -112,7 +112,7 @@ export const elementOperation = (
   };
 };
 
-const mixedOperation = (operator: BinaryOperator, left: Value, right: Value, place: Place): Outcome | undefined => {
+const mixedOperation = (operator: BinaryOperator, left: Value, right: Value, place: Position): Outcome | undefined => {
   if (typeof left === 'number') {
     if (operator !== '*' || typeof right === 'number') return undefined;
     return { value: right.copy().scale(left).compact(), passes: true };

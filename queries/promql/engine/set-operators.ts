@@ -1,7 +1,7 @@
 import { PromqlExecutionError } from '../syntax/errors.ts';
 import type { Binary, Matching } from '../syntax/tree.ts';
 import type { Evaluation, SampleCounts } from './context.ts';
-import { type Side, sidesOf } from './matching.ts';
+import { type Side, groupSides } from './matching.ts';
 import { absent, Row, sameLabels } from './rows.ts';
 
 /** Marks the groups that have a series at a step. */
@@ -47,7 +47,7 @@ const addMatching = (
 /** `and`, `or` and `unless`: series of one side, depending on a match on the other. */
 export const setRows = (evaluation: Evaluation, node: Binary): Row[] => {
   const matching = node.matching as Matching;
-  const { left, right, groups } = sidesOf(evaluation.vector(node.left), evaluation.vector(node.right), matching);
+  const { left, right, groups } = groupSides(evaluation.vector(node.left), evaluation.vector(node.right), matching);
   const result = new ResultRows(evaluation.counts);
   const present = new Uint8Array(groups);
   for (let step = 0; step < evaluation.steps.count; step++) {

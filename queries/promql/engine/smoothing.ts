@@ -1,12 +1,12 @@
 import { combined, IncompatibleHistograms } from '../histograms/arithmetic.ts';
 import type { Histogram } from '../histograms/histogram.ts';
 import { wasReset } from '../histograms/resets.ts';
-import type { Place } from '../syntax/tree.ts';
+import type { Position } from '../syntax/tree.ts';
 import type { Evaluation } from './context.ts';
 import type { Samples } from './samples.ts';
 
 /** Returns the first index with a time equal to or after the given one, between two indexes. */
-export const placeFrom = (times: Float64Array, timeMs: number, from: number, to: number): number => {
+export const firstIndexAt = (times: Float64Array, timeMs: number, from: number, to: number): number => {
   let low = from;
   let high = to;
   while (low < high) {
@@ -35,7 +35,7 @@ export const histogramBetween = (
   [nextTime, next]: readonly [number, Histogram],
   at: number,
   counter: boolean,
-  place: Place,
+  place: Position,
 ): Histogram => {
   if (at === time) return value.copy();
   if (at === nextTime) return next.copy();
@@ -50,7 +50,7 @@ export const histogramBetween = (
 
 const floatAt = (samples: Samples, timeMs: number, from: number, to: number): number | undefined => {
   const { times, values } = samples.floats;
-  const next = placeFrom(times, timeMs, from, to);
+  const next = firstIndexAt(times, timeMs, from, to);
   const point = (place: number) => [times[place] as number, values[place] as number] as const;
   if (next < to && times[next] === timeMs) return values[next] as number;
   if (next === from) return undefined;
@@ -62,10 +62,10 @@ const histogramAt = (
   samples: Samples,
   timeMs: number,
   [from, to]: readonly [number, number],
-  place: Place,
+  place: Position,
 ): Histogram | undefined => {
   const { times, values } = samples.histograms;
-  const next = placeFrom(times, timeMs, from, to);
+  const next = firstIndexAt(times, timeMs, from, to);
   const point = (at: number) => [times[at] as number, values[at] as Histogram] as const;
   if (next < to && times[next] === timeMs) return values[next] as Histogram;
   if (next === from) return undefined;
@@ -88,12 +88,12 @@ export const smoothedAt = (
   evaluation: Evaluation,
   samples: Samples,
   timeMs: number,
-  place: Place,
+  place: Position,
 ): number | Histogram | undefined => {
   const { lookbackMs } = evaluation.options;
   const within = (times: Float64Array): [number, number] => [
-    placeFrom(times, timeMs - lookbackMs + 1, 0, times.length),
-    placeFrom(times, timeMs + lookbackMs + 1, 0, times.length),
+    firstIndexAt(times, timeMs - lookbackMs + 1, 0, times.length),
+    firstIndexAt(times, timeMs + lookbackMs + 1, 0, times.length),
   ];
   const [from, to] = within(samples.floats.times);
   const histograms = within(samples.histograms.times);

@@ -1,5 +1,5 @@
 import type { Histogram } from '../histograms/histogram.ts';
-import type { Place } from '../syntax/tree.ts';
+import type { Position } from '../syntax/tree.ts';
 import type { Annotations } from './annotations.ts';
 import type { Samples } from './samples.ts';
 
@@ -93,7 +93,7 @@ const past = (times: Float64Array, from: number, timeMs: number): number => {
 export interface RangeCall {
   readonly annotations: Annotations;
   /** Position of the first argument in the expression. */
-  readonly place: Place;
+  readonly place: Position;
   readonly rangeMs: number;
   readonly anchored: boolean;
   readonly smoothed: boolean;

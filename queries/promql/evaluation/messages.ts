@@ -34,7 +34,7 @@ export interface PieceRequest {
 }
 
 /** Sent over the port: the piece, the end, or a failed read. */
-export type Given = { readonly piece: Piece } | { readonly ended: true } | { readonly failed: true };
+export type PieceReply = { readonly piece: Piece } | { readonly ended: true } | { readonly failed: true };
 
 export type Reply =
   | { readonly id: number; readonly result: Evaluated }

@@ -10,7 +10,7 @@ import type { Scope } from '../fetch/scope.ts';
 import { type Evaluated, parse, selectionsOf } from '../index.ts';
 import type { Selection, Series } from '../series.ts';
 import { defaultFeatures, type Features } from '../settings.ts';
-import type { EvaluationWindow, Given, PieceRequest, Reply } from './messages.ts';
+import type { EvaluationWindow, PieceReply, PieceRequest, Reply } from './messages.ts';
 
 /** Expression to evaluate, and the source of its series. */
 export interface Question {
@@ -57,7 +57,7 @@ class Feed {
     return [...new Set(this.#selections.flatMap((selection) => addedTo(selection, added)))];
   }
 
-  async next(index: number): Promise<Given> {
+  async next(index: number): Promise<PieceReply> {
     try {
       const pieces = this.#pieces.get(index) ?? this.#open(this.#selections[index] as Selection);
       this.#pieces.set(index, pieces);

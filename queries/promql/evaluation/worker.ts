@@ -5,17 +5,17 @@ import { seriesOfPiece } from '../fetch/series-of-piece.ts';
 import { evaluate, parse, selectionsOf } from '../index.ts';
 import type { Selection, Series } from '../series.ts';
 import { PromqlExecutionError, PromqlSyntaxError } from '../syntax/errors.ts';
-import type { Given, Reply, Request } from './messages.ts';
+import type { PieceReply, Reply, Request } from './messages.ts';
 
 /** Thrown if points cannot be read; the main thread has the reason. */
 class ReadFailed extends Error {}
 
 /** Returns the next piece of a selection. */
-const pieceOf = (port: MessagePort, answered: Int32Array, selection: number): Given => {
+const pieceOf = (port: MessagePort, answered: Int32Array, selection: number): PieceReply => {
   Atomics.store(answered, 0, 0);
   port.postMessage({ selection });
   Atomics.wait(answered, 0, 0);
-  const received = receiveMessageOnPort(port) as { readonly message: Given } | undefined;
+  const received = receiveMessageOnPort(port) as { readonly message: PieceReply } | undefined;
   return received?.message ?? { failed: true };
 };
 

@@ -35,7 +35,7 @@ export interface Source {
  * A Prometheus series; for classic histograms and summaries all buckets or quantiles, whose labels omit `le` and
  * `quantile`.
  */
-export interface Chosen {
+export interface SelectedSeries {
   readonly labels: Labels;
   /** Usually one; several if senders differ in attributes that Prometheus does not show. */
   readonly sources: readonly Source[];
@@ -146,7 +146,7 @@ class Gathering {
   }
 
   /** Returns the series in the order of their labels. */
-  all(): Chosen[] {
+  all(): SelectedSeries[] {
     return inOrderOfLabels(this.#byLabels.values());
   }
 }
@@ -154,7 +154,7 @@ class Gathering {
 /** Result of a selector, and its source. */
 export interface Choice {
   /** In the order of their labels. */
-  readonly chosen: readonly Chosen[];
+  readonly chosen: readonly SelectedSeries[];
   /** Series that the condition matched, whether selected or not. */
   readonly found: ReadonlySet<string>;
   /** Stored metrics that were read; undefined for all. */
@@ -172,10 +172,10 @@ export const chooseSeries = async (
   window: Window,
   matchers: readonly Matcher[],
   limit = maxSeries,
-): Promise<readonly Chosen[]> => (await choiceOf(scope, window, matchers, limit)).chosen;
+): Promise<readonly SelectedSeries[]> => (await selectSeriesWithSource(scope, window, matchers, limit)).chosen;
 
 /** As `chooseSeries`, with the source of the result. */
-export const choiceOf = async (
+export const selectSeriesWithSource = async (
   scope: Scope,
   window: Window,
   matchers: readonly Matcher[],

@@ -2,7 +2,7 @@
 import type { Labels, Matcher } from '../series.ts';
 import { plainNumber } from '../syntax/numbers.ts';
 import { chooseSeries, type Source } from './choose.ts';
-import { fansOf } from './label-reads.ts';
+import { boundsAndQuantilesOf } from './label-reads.ts';
 import type { Scope, Window } from './scope.ts';
 
 export interface Exemplar {
@@ -90,7 +90,7 @@ const readSet = async (
   if (sources.length === 0) return [];
   const [rows, bounds] = await Promise.all([
     readRows(scope, window, sources),
-    fansOf({ scope, window, sets: [] }, chosen),
+    boundsAndQuantilesOf({ scope, window, sets: [] }, chosen),
   ]);
   const byId = Map.groupBy(rows, ({ id }) => id);
   return chosen.flatMap(({ labels, sources }) =>

@@ -4,18 +4,18 @@
  */
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import { projectScopeCondition, projectScopeValues } from '../../project-scope.ts';
-import { looksUp } from '../../records.ts';
+import { hasSubquery } from '../../records.ts';
 import { RowCache } from '../../row-cache.ts';
 import type { Matcher } from '../series.ts';
-import { type Choice, type Chosen, choiceOf } from './choose.ts';
+import { type Choice, type SelectedSeries, selectSeriesWithSource } from './choose.ts';
 import type { Condition } from './matching.ts';
 import { inOrder, type Piece, Pieces, pointsStatement } from './pieces.ts';
 import { seriesIn } from './rows.ts';
 import type { Scope, Window } from './scope.ts';
 
 /** A selector whose series have only numbers. */
-interface Known {
-  readonly chosen: readonly Chosen[];
+interface CachedSelection {
+  readonly chosen: readonly SelectedSeries[];
   readonly found: ReadonlySet<string>;
   readonly metrics: readonly string[];
   /** Condition that selects its series in a statement over points; empty if all series of the metrics are selected. */
@@ -43,7 +43,7 @@ const pointsAtOnce = 600_000;
 /** Above this number, points are read in pieces after all. */
 const maxPoints = 800_000;
 
-const known = new RowCache<Known>(maxCachedSeries, ({ found }) => found.size + 1);
+const known = new RowCache<CachedSelection>(maxCachedSeries, ({ found }) => found.size + 1);
 
 /** Reads a selector piece by piece; undefined after the last one. */
 export interface PieceReader {
@@ -70,10 +70,10 @@ const isPlain = (matchers: readonly Matcher[], { chosen }: Choice): boolean =>
   );
 
 /** Returns whether the cached selection is still current. */
-const isUnchanged = (columns: TenantColumns, window: Window, { changes, fromMs }: Known): boolean =>
+const isUnchanged = (columns: TenantColumns, window: Window, { changes, fromMs }: CachedSelection): boolean =>
   changes !== undefined && changes === columns.changesOf?.('series') && window.fromMs >= fromMs;
 
-const namedBy = ({ chosen, restriction }: Known): Condition => {
+const namedBy = ({ chosen, restriction }: CachedSelection): Condition => {
   const ids = chosen.flatMap(({ sources }) => sources.map(({ id }) => id));
   if (restriction.sql === '' || ids.length > maxNamedIds) return restriction;
   return { sql: ' AND series_id IN {ids:Array(UInt64)}', parameters: { ids } };
@@ -83,12 +83,12 @@ const namedBy = ({ chosen, restriction }: Known): Condition => {
 const readAtOnce = async (
   { columns }: Scope,
   window: Window,
-  selector: Known,
+  selector: CachedSelection,
   hasStarts: boolean,
 ): Promise<Piece | undefined> => {
   const { chosen, found, metrics } = selector;
   const restriction = isUnchanged(columns, window, selector) ? namedBy(selector) : selector.restriction;
-  const clause = looksUp(restriction.sql) ? 'WHERE' : 'PREWHERE';
+  const clause = hasSubquery(restriction.sql) ? 'WHERE' : 'PREWHERE';
   const { sql, parameters } = pointsStatement('samples', { window, metrics, hasStarts, clause });
   const bytes = await columns.native(
     `${sql}${restriction.sql} ${inOrder} LIMIT ${maxPoints + 1}`,
@@ -103,7 +103,7 @@ const readAtOnce = async (
   };
 };
 
-const isFresh = (columns: TenantColumns, window: Window, selector: Known): boolean =>
+const isFresh = (columns: TenantColumns, window: Window, selector: CachedSelection): boolean =>
   performance.now() - selector.chosenMs < cacheTtlMs || isUnchanged(columns, window, selector);
 
 /** Opens a reader of a selector within a window. With `hasStarts`, each point has the start time of its counter. */
@@ -123,7 +123,7 @@ export const openPieces = async (
     if (piece !== undefined) return onlyPiece(piece);
   }
   const changes = scope.columns.changesOf?.('series');
-  const choice = await choiceOf(scope, window, matchers);
+  const choice = await selectSeriesWithSource(scope, window, matchers);
   const pieces = new Pieces(scope.columns, window, choice.chosen, { perSeries, hasStarts });
   const { metrics } = choice;
   if (metrics === undefined || !isPlain(matchers, choice)) return pieces;

@@ -6,7 +6,7 @@ import { labelNameOf } from '../otlp/names.ts';
 import type { Labels, Matcher } from '../series.ts';
 import { testOf } from '../syntax/matchers.ts';
 import { plainNumber } from '../syntax/numbers.ts';
-import { type Chosen, chooseSeries, resourceTexts } from './choose.ts';
+import { type SelectedSeries, chooseSeries, resourceTexts } from './choose.ts';
 import { keyPattern, prometheusCondition } from './matching.ts';
 import { textsOf } from './native-blocks.ts';
 import { type Scope, scopeCondition, type Window } from './scope.ts';
@@ -80,9 +80,9 @@ const otlpSeries = async (question: Question, matchers: Matchers): Promise<Label
 };
 
 /** Returns bounds and quantiles of stored series, as the texts of `le` and `quantile`. */
-export const fansOf = async (
+export const boundsAndQuantilesOf = async (
   { scope, window }: Question,
-  chosen: readonly Chosen[],
+  chosen: readonly SelectedSeries[],
 ): Promise<Map<string, Set<string>>> => {
   const found = new Map<string, Set<string>>();
   for (const [part, table, column] of [
@@ -111,8 +111,8 @@ export const fansOf = async (
   return found;
 };
 
-const fannedLabels = async (question: Question, chosen: readonly Chosen[], matchers: Matchers): Promise<Labels[]> => {
-  const fans = await fansOf(question, chosen);
+const fannedLabels = async (question: Question, chosen: readonly SelectedSeries[], matchers: Matchers): Promise<Labels[]> => {
+  const fans = await boundsAndQuantilesOf(question, chosen);
   return chosen.flatMap(({ labels, sources }): Labels[] => {
     const part = sources[0]?.part;
     if (part !== 'buckets' && part !== 'quantiles') return [labels];

@@ -14,7 +14,7 @@ export interface Read {
  * Fingerprints of a metric's points in a piece, by table, metric and piece number: their number and a checksum. Equal
  * for equal points.
  */
-export type Landed = ReadonlyMap<string, string>;
+export type PieceFingerprints = ReadonlyMap<string, string>;
 
 /** Source of the points of one metric. */
 interface Origin {
@@ -52,7 +52,7 @@ const eachPiece = ({ window, sources }: Read, pieceMs: number, visit: (key: stri
 };
 
 /** Returns the fingerprints that apply to a read. */
-export const landedFor = (reads: readonly Read[], landed: Landed, pieceMs: number): Landed => {
+export const fingerprintsFor = (reads: readonly Read[], landed: PieceFingerprints, pieceMs: number): PieceFingerprints => {
   const own = new Map<string, string>();
   for (const read of reads)
     eachPiece(read, pieceMs, (key) => {
@@ -63,7 +63,7 @@ export const landedFor = (reads: readonly Read[], landed: Landed, pieceMs: numbe
 };
 
 /** Returns the maximum number of points of a read. */
-export const pointsIn = (read: Read, landed: Landed, pieceMs: number): number => {
+export const pointsIn = (read: Read, landed: PieceFingerprints, pieceMs: number): number => {
   let points = 0;
   eachPiece(read, pieceMs, (key) => {
     points += Number.parseInt(landed.get(key) ?? '0', 10);
@@ -77,7 +77,7 @@ export const pointsIn = (read: Read, landed: Landed, pieceMs: number): number =>
  */
 export const firstChangeMs = (
   read: Read,
-  { before, beforeToMs, now }: { readonly before: Landed; readonly beforeToMs: number; readonly now: Landed },
+  { before, beforeToMs, now }: { readonly before: PieceFingerprints; readonly beforeToMs: number; readonly now: PieceFingerprints },
   pieceMs: number,
 ): number => {
   const known = Math.floor(beforeToMs / pieceMs);
@@ -103,7 +103,7 @@ const joined = (ranges: readonly (readonly [number, number])[]): (readonly [numb
  * Reads the fingerprints of all pieces of the reads: the number of points, and a checksum. Runs one statement per table
  * and time span, which reads only times and ids.
  */
-export const landedIn = async (columns: TenantColumns, reads: readonly Read[], pieceMs: number): Promise<Landed> => {
+export const readFingerprints = async (columns: TenantColumns, reads: readonly Read[], pieceMs: number): Promise<PieceFingerprints> => {
   const landed = new Map<string, string>();
   const requestedOrigins = reads.flatMap(({ window, sources }) =>
     originsOf(sources).map((origin) => ({ ...origin, edges: edgesOf(window, origin.isDelta, pieceMs) })),

@@ -9,7 +9,7 @@ import { testOf } from '../syntax/matchers.ts';
 export type Test = (value: string) => boolean;
 
 /** A regular expression matches the entire value. */
-const wholly = (source: string): string => `^(?s:${source})$`;
+const anchored = (source: string): string => `^(?s:${source})$`;
 
 /** Returns matchers as one test over labels by name. */
 export const testsOf = (matchers: readonly Matcher[]): ((labels: ReadonlyMap<string, string>) => boolean) => {
@@ -26,7 +26,7 @@ export interface Condition {
 const operatorSql = ({ op, value }: Matcher, expression: string, name: string): Condition => {
   if (op === '=' || op === '!=') return { sql: `${expression} ${op} {${name}:String}`, parameters: { [name]: value } };
   const found = `match(${expression}, {${name}:String})`;
-  return { sql: op === '=~' ? found : `NOT ${found}`, parameters: { [name]: wholly(value) } };
+  return { sql: op === '=~' ? found : `NOT ${found}`, parameters: { [name]: anchored(value) } };
 };
 
 const joined = (conditions: readonly Condition[]): Condition => ({

@@ -1,13 +1,13 @@
 /** Reads the points of selected series, in pieces that a worker processes one after the other. */
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import { PromqlError } from '../errors.ts';
-import type { Chosen, PointTable, Source } from './choose.ts';
+import type { SelectedSeries, PointTable, Source } from './choose.ts';
 import type { Condition } from './matching.ts';
 import type { Window } from './scope.ts';
 
 /** Series with their points in the engine's format (`native-blocks.ts`). */
 export interface Piece {
-  readonly chosen: readonly Chosen[];
+  readonly chosen: readonly SelectedSeries[];
   readonly blocks: Readonly<Partial<Record<PointTable, Uint8Array>>>;
 }
 
@@ -90,13 +90,13 @@ export const inOrder = 'ORDER BY metric, series_id, timestamp';
 /** Returns the name of a partition. */
 const dayOf = (timeMs: number): string => new Date(timeMs).toISOString().slice(0, 10).replaceAll('-', '');
 
-const sourcesOf = (chosen: readonly Chosen[], table: PointTable): Source[] =>
+const sourcesOf = (chosen: readonly SelectedSeries[], table: PointTable): Source[] =>
   chosen.flatMap(({ sources }) => sources).filter(({ tables }) => tables.includes(table));
 
 /**
  * Compares series by the storage order of points, so that each piece reads one range of the table and nothing twice.
  */
-const asStored = (left: Chosen, right: Chosen): number => {
+const asStored = (left: SelectedSeries, right: SelectedSeries): number => {
   const [{ metric, id }, other] = [left.sources[0] as Source, right.sources[0] as Source];
   if (metric !== other.metric) return metric < other.metric ? -1 : 1;
   return id.length - other.id.length || (id < other.id ? -1 : 1);
@@ -109,7 +109,7 @@ const asStored = (left: Chosen, right: Chosen): number => {
 export class Pieces {
   readonly #columns: TenantColumns;
   readonly #window: Window;
-  readonly #chosen: readonly Chosen[];
+  readonly #chosen: readonly SelectedSeries[];
   readonly #isDelta: boolean;
   readonly #hasStarts: boolean;
   #at = 0;
@@ -126,7 +126,7 @@ export class Pieces {
   constructor(
     columns: TenantColumns,
     window: Window,
-    chosen: readonly Chosen[],
+    chosen: readonly SelectedSeries[],
     { hasStarts = false, perSeries }: { readonly hasStarts?: boolean; readonly perSeries?: number | undefined } = {},
   ) {
     this.#hasStarts = hasStarts;
@@ -159,21 +159,21 @@ export class Pieces {
   }
 
   /** Returns how many of the series fit into one piece, from an index on. */
-  #fitting(chosen: readonly Chosen[], from = 0): number {
+  #fitting(chosen: readonly SelectedSeries[], from = 0): number {
     let count = 0;
     for (let share = 0; share < 1 && count < seriesInPiece && from + count < chosen.length; count++)
-      for (const { tables } of (chosen[from + count] as Chosen).sources)
+      for (const { tables } of (chosen[from + count] as SelectedSeries).sources)
         for (const table of tables) share += this.#perSeries / pointsInPiece[table];
     return count;
   }
 
-  #nextChosen(): readonly Chosen[] {
+  #nextChosen(): readonly SelectedSeries[] {
     const from = this.#at;
     this.#at += this.#fitting(this.#chosen, from);
     return this.#chosen.slice(from, this.#at);
   }
 
-  async #readTable(table: PointTable, chosen: readonly Chosen[]): Promise<Uint8Array> {
+  async #readTable(table: PointTable, chosen: readonly SelectedSeries[]): Promise<Uint8Array> {
     const sources = sourcesOf(chosen, table);
     const isNative = table === 'histograms' && sources.some(({ part }) => part === 'native' || part === 'value');
     const from = readFromMs(this.#window.fromMs, this.#isDelta) - (isNative ? beforeHistogramsMs : 0);

@@ -4,7 +4,7 @@ import { storedHint } from '../histograms/resets.ts';
 import type { Labels, Matcher, NativeHistogram, Series } from '../series.ts';
 import { testOf } from '../syntax/matchers.ts';
 import { plainNumber } from '../syntax/numbers.ts';
-import type { Chosen, PointTable, Source } from './choose.ts';
+import type { SelectedSeries, PointTable, Source } from './choose.ts';
 import { cumulative, type Points, stale } from './deltas.ts';
 import { arrayIn, numbersIn } from './native-blocks.ts';
 import type { Piece } from './pieces.ts';
@@ -171,7 +171,7 @@ const samplesOf = ({ id, part, tables, isDelta }: Source, rows: Rows): Samples =
 };
 
 /** Series of the buckets or quantiles of one series: values by the text of `le` or `quantile`. */
-class Fan {
+class BucketSeries {
   readonly #byText = new Map<string, { times: number[]; values: number[]; stale: number[] }>();
 
   add(text: string, time: number, value: number | undefined): void {
@@ -199,7 +199,7 @@ class Fan {
 /** Visits each row with a value; a row without one ends all texts. */
 const eachValue = (
   runs: readonly Run[],
-  fan: Fan,
+  fan: BucketSeries,
   visit: (block: Run['block'], row: number, time: number) => void,
 ): void => {
   for (const { block, start, end } of runs)
@@ -210,7 +210,7 @@ const eachValue = (
     }
 };
 
-const bucketsOf = (runs: readonly Run[], fan: Fan): void =>
+const bucketsOf = (runs: readonly Run[], fan: BucketSeries): void =>
   eachValue(runs, fan, (block, row, time) => {
     const bounds = arrayIn(block, 'bounds', row);
     const counts = arrayIn(block, 'counts', row);
@@ -222,7 +222,7 @@ const bucketsOf = (runs: readonly Run[], fan: Fan): void =>
     fan.add('+Inf', time, numbersIn(block, 'total')[row] as number);
   });
 
-const quantilesOf = (runs: readonly Run[], fan: Fan): void =>
+const quantilesOf = (runs: readonly Run[], fan: BucketSeries): void =>
   eachValue(runs, fan, (block, row, time) => {
     const values = arrayIn(block, 'quantile_values', row);
     for (const [at, quantile] of arrayIn(block, 'quantiles', row).entries())
@@ -235,7 +235,7 @@ const withLabel = (labels: Labels, name: string, value: string): Labels =>
   );
 
 const fanned = function* (
-  { labels, sources }: Chosen,
+  { labels, sources }: SelectedSeries,
   rows: Rows,
   matchers: readonly Matcher[],
 ): Iterable<{ readonly labels: Labels; readonly samples: Samples }> {
@@ -243,7 +243,7 @@ const fanned = function* (
   const tests = matchers.filter((matcher) => matcher.name === name).map(testOf);
   const byText = new Map<string, Points[]>();
   for (const { id, part, isDelta } of sources) {
-    const fan = new Fan();
+    const fan = new BucketSeries();
     if (part === 'buckets') bucketsOf(rows.histograms?.of(id) ?? [], fan);
     else quantilesOf(rows.summaries?.of(id) ?? [], fan);
     for (const [text, points] of fan.all()) {

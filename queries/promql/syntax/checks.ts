@@ -10,7 +10,7 @@ import {
   type Expression,
   isComparison,
   isSetOperator,
-  type Place,
+  type Position,
   typeOf,
   type VectorSelector,
 } from './tree.ts';
@@ -47,7 +47,7 @@ export class Checks {
     return typeOf(node);
   }
 
-  #fail(place: Place, problem: string): never {
+  #fail(place: Position, problem: string): never {
     throw new PromqlSyntaxError(this.#text, place, problem);
   }
 
@@ -95,7 +95,7 @@ export class Checks {
   }
 
   /** Returns the position of the operator, without surrounding spaces. */
-  #operatorPlace(node: Binary): Place {
+  #operatorPlace(node: Binary): Position {
     const between = this.#text.slice(node.left.end);
     return { start: node.left.end + between.length - between.trimStart().length, end: node.right.start };
   }

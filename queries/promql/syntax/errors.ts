@@ -1,7 +1,7 @@
-import type { Place } from './tree.ts';
+import type { Position } from './tree.ts';
 
 /** Returns line and column, from 1 and in bytes, as in Prometheus. */
-export const positionOf = (text: string, place: Place): string => {
+export const positionOf = (text: string, place: Position): string => {
   if (text === '') return 'unknown position';
   if (place.start < 0 || place.start > text.length) return 'invalid position';
   const before = Buffer.from(text.slice(0, place.start));
@@ -12,7 +12,7 @@ export const positionOf = (text: string, place: Place): string => {
 /** Thrown for an invalid expression: the message has line and column, in Prometheus' words. */
 export class PromqlSyntaxError extends Error {
   override readonly name = 'PromqlSyntaxError';
-  constructor(text: string, place: Place, problem: string) {
+  constructor(text: string, place: Position, problem: string) {
     super(`${positionOf(text, place)}: parse error: ${problem}`);
   }
 }

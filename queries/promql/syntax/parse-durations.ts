@@ -1,11 +1,11 @@
 import type { Token } from './lexer.ts';
 import { numberFrom } from './parse-literals.ts';
 import type { Reader } from './reader.ts';
-import type { DurationExpression, DurationPart, NumberLiteral, Place } from './tree.ts';
+import type { DurationExpression, DurationPart, NumberLiteral, Position } from './tree.ts';
 
 const maxSeconds = 2 ** 63 / 1e9;
 
-const zero = (place: Place): NumberLiteral => ({
+const zero = (place: Position): NumberLiteral => ({
   kind: 'number',
   value: 0,
   duration: false,
@@ -13,25 +13,25 @@ const zero = (place: Place): NumberLiteral => ({
   end: place.end,
 });
 
-const inRange = (reader: Reader, literal: NumberLiteral, place: Place): NumberLiteral => {
+const inRange = (reader: Reader, literal: NumberLiteral, place: Position): NumberLiteral => {
   if (Math.abs(literal.value) <= maxSeconds || Number.isNaN(literal.value)) return literal;
   reader.report(place, 'duration out of range');
   return zero(literal);
 };
 
-const experimental = (reader: Reader, place: Place): void => {
+const experimental = (reader: Reader, place: Position): void => {
   if (!reader.options.durationExpressions) reader.report(place, 'experimental duration expression is not enabled');
 };
 
 const durationOf = (
   operator: DurationExpression['operator'],
-  place: Place,
+  place: Position,
   left?: DurationPart,
   right?: DurationPart,
   wrapped = false,
 ): DurationExpression => ({ kind: 'duration', operator, left, right, wrapped, start: place.start, end: place.end });
 
-const wrap = (part: DurationPart, place: Place): DurationExpression =>
+const wrap = (part: DurationPart, place: Position): DurationExpression =>
   part.kind === 'duration' ? { ...part, wrapped: true } : durationOf('+', place, undefined, part, true);
 
 const signed = (reader: Reader, sign: Token, part: DurationPart): DurationPart => {

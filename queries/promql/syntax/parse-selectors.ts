@@ -32,7 +32,7 @@ const matchersFrom = (reader: Reader): { matchers: Matcher[]; end: number } => {
   reader.expect('{');
   const matchers: Matcher[] = [];
   while (!reader.is('}')) {
-    reader.countListed(matchers, 'label matchers in a selector');
+    reader.countListItem(matchers, 'label matchers in a selector');
     matchers.push(matcherFrom(reader));
     if (reader.is('}')) break;
     if (!reader.is(',')) reader.unexpected('label matching', '"," or "}"');

@@ -50,7 +50,7 @@ const labelsFrom = (reader: Reader): string[] => {
   const labels: string[] = [];
   while (!reader.is(')')) {
     const label = reader.next;
-    reader.countListed(labels, 'labels in a grouping');
+    reader.countListItem(labels, 'labels in a grouping');
     if (label.kind !== 'string' && !isLabel(label)) reader.unexpected('grouping opts', 'label');
     reader.consume();
     const name = label.kind === 'string' ? textFrom(reader, label) : label.text;
@@ -67,7 +67,7 @@ const argumentsFrom = (reader: Reader): { args: Expression[]; end: number } => {
   reader.expect('(');
   const args: Expression[] = [];
   while (!reader.is(')')) {
-    reader.countListed(args, 'arguments in a call');
+    reader.countListItem(args, 'arguments in a call');
     args.push(expressionFrom(reader, 1));
     const comma = reader.consumeIf(',');
     if (comma === undefined) break;

@@ -1,7 +1,7 @@
 import { PromqlSyntaxError } from './errors.ts';
 import { described, type Token, wordsOf } from './lexer.ts';
 import { syntaxLimits } from './limits.ts';
-import type { Place } from './tree.ts';
+import type { Position } from './tree.ts';
 
 /** PromQL features allowed beyond the stable language. */
 export interface SyntaxOptions {
@@ -96,29 +96,29 @@ export class Reader {
   }
 
   /** Returns the error for exceeded nesting depth. */
-  tooDeep(place: Place = this.next): PromqlSyntaxError {
+  tooDeep(place: Position = this.next): PromqlSyntaxError {
     return this.#tooMuch(place, `expression is nested more than ${syntaxLimits.depth} levels deep`);
   }
 
   /** Counts a number, string, selector, call or operator. */
-  countPart(place: Place): void {
+  countPart(place: Position): void {
     if (++this.#parts > syntaxLimits.parts)
       throw this.#tooMuch(place, `expression has more than ${syntaxLimits.parts} parts`);
   }
 
   /** Checks that a list may have another item. */
-  countListed(items: readonly unknown[], what: string, place: Place = this.next): void {
+  countListItem(items: readonly unknown[], what: string, place: Position = this.next): void {
     if (items.length >= syntaxLimits.listed) throw this.#tooMuch(place, `more than ${syntaxLimits.listed} ${what}`);
   }
 
   /** Counts the cost of compiling a regular expression, before it is compiled. */
-  countRegex(cost: number, place: Place): void {
+  countRegex(cost: number, place: Position): void {
     this.#regexCost += cost;
     if (this.#regexCost > syntaxLimits.regexCost)
       throw this.#tooMuch(place, 'error parsing regexp: expression too large');
   }
 
-  #tooMuch(place: Place, problem: string): PromqlSyntaxError {
+  #tooMuch(place: Position, problem: string): PromqlSyntaxError {
     return new PromqlSyntaxError(this.text, place, problem);
   }
 
@@ -130,7 +130,7 @@ export class Reader {
   }
 
   /** Records a problem and continues. */
-  report(place: Place, problem: string): void {
+  report(place: Position, problem: string): void {
     this.#first ??= new PromqlSyntaxError(this.text, place, problem);
   }
 

@@ -2,7 +2,7 @@ import type { Matcher } from '../series.ts';
 import type { Signature, ValueType } from './signatures.ts';
 
 /** Position of a part in the text: characters from `start` up to `end`. */
-export interface Place {
+export interface Position {
   readonly start: number;
   readonly end: number;
 }
@@ -63,19 +63,19 @@ export interface Shift {
   at?: At | undefined;
 }
 
-export interface NumberLiteral extends Place {
+export interface NumberLiteral extends Position {
   readonly kind: 'number';
   value: number;
   /** Whether it was written as a duration. */
   readonly duration: boolean;
 }
 
-export interface StringLiteral extends Place {
+export interface StringLiteral extends Position {
   readonly kind: 'string';
   readonly value: string;
 }
 
-export interface VectorSelector extends Place, Shift {
+export interface VectorSelector extends Position, Shift {
   readonly kind: 'selector';
   readonly name: string;
   readonly matchers: readonly Matcher[];
@@ -85,14 +85,14 @@ export interface VectorSelector extends Place, Shift {
   labelsOnly: boolean;
 }
 
-export interface MatrixSelector extends Place {
+export interface MatrixSelector extends Position {
   readonly kind: 'range';
   readonly selector: Expression;
   rangeMs: number;
   readonly rangeExpression?: DurationExpression | undefined;
 }
 
-export interface Subquery extends Place, Shift {
+export interface Subquery extends Position, Shift {
   readonly kind: 'subquery';
   readonly inner: Expression;
   rangeMs: number;
@@ -102,13 +102,13 @@ export interface Subquery extends Place, Shift {
   readonly stepExpression?: DurationExpression | undefined;
 }
 
-export interface Call extends Place {
+export interface Call extends Position {
   readonly kind: 'call';
   readonly signature: Signature;
   readonly args: readonly Expression[];
 }
 
-export interface Aggregation extends Place {
+export interface Aggregation extends Position {
   readonly kind: 'aggregation';
   readonly operator: Aggregator;
   readonly inner: Expression;
@@ -117,7 +117,7 @@ export interface Aggregation extends Place {
   readonly without: boolean;
 }
 
-export interface Binary extends Place {
+export interface Binary extends Position {
   readonly kind: 'binary';
   readonly operator: BinaryOperator;
   readonly left: Expression;
@@ -126,25 +126,25 @@ export interface Binary extends Place {
   matching?: Matching | undefined;
 }
 
-export interface Unary extends Place {
+export interface Unary extends Position {
   readonly kind: 'unary';
   readonly operator: '+' | '-';
   readonly inner: Expression;
 }
 
-export interface Parentheses extends Place {
+export interface Parentheses extends Position {
   readonly kind: 'parentheses';
   readonly inner: Expression;
 }
 
 /** An expression that does not depend on the step and is evaluated once. */
-export interface Once extends Place {
+export interface Constant extends Position {
   readonly kind: 'once';
   readonly inner: Expression;
 }
 
 /** Arithmetic of durations, `step()` or `range()`. */
-export interface DurationExpression extends Place {
+export interface DurationExpression extends Position {
   readonly kind: 'duration';
   readonly operator: '+' | '-' | '*' | '/' | '%' | '^' | 'step' | 'range' | 'min_of' | 'max_of';
   readonly left?: DurationPart | undefined;
@@ -165,7 +165,7 @@ export type Expression =
   | Binary
   | Unary
   | Parentheses
-  | Once;
+  | Constant;
 
 /** Returns the type of an expression's value, which is known before evaluation. */
 export const typeOf = (node: Expression): ValueType => {

@@ -17,7 +17,7 @@ const buckets = 20;
 type Kind = Candidate['kind'];
 
 /** Reason why a field is not compared, or not in all its values. */
-export interface LeftOut {
+export interface OmittedField {
   readonly field: string;
   readonly reason: string;
 }
@@ -57,12 +57,12 @@ export const candidatesOf = async (
   sample: Sample,
 ): Promise<{
   readonly candidates: readonly Candidate[];
-  readonly excluded: readonly LeftOut[];
+  readonly excluded: readonly OmittedField[];
   /** Number of units in the sample. */
   readonly sizes: { readonly n: number; readonly m: number };
 }> => {
   const [fields, sizes] = await Promise.all([readFields(reading, sample), readSizes(reading, sample)]);
-  const excluded: LeftOut[] = [];
+  const excluded: OmittedField[] = [];
   const candidates: Candidate[] = [];
   const ranked: FieldRow[] = [];
   for (const field of fields) {

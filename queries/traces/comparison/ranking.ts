@@ -59,12 +59,12 @@ export const rankedDifferences = (
     .filter(({ adjustedP }) => adjustedP <= falseDiscoveryRate);
   return {
     tests: tested.length,
-    found: found.sort((one, other) => sureOf(other) - sureOf(one) || one.p - other.p || compareNames(one, other)),
+    found: found.sort((one, other) => distanceFromZero(other) - distanceFromZero(one) || one.p - other.p || compareNames(one, other)),
   };
 };
 
 /** Returns the distance of the interval from 0. */
-const sureOf = ({ interval: { low, high } }: Difference): number => Math.max(0, low, -high);
+const distanceFromZero = ({ interval: { low, high } }: Difference): number => Math.max(0, low, -high);
 
 const nameOf = ({ candidate: { kind, key, value } }: Difference): string => `${kind} ${key} ${value}`;
 const compareNames = (one: Difference, other: Difference): number => (nameOf(one) < nameOf(other) ? -1 : 1);

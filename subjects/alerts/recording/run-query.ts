@@ -8,7 +8,7 @@ import type { QueryReading } from '../../../queries/promql/reading.ts';
 import { defaultLookbackMs, evaluatePromql } from '../../../queries/promql/run-promql.ts';
 import type { Series } from '../../../queries/promql/series.ts';
 import { withSignal } from '../../../queries/run.ts';
-import { LateError } from '../../../runtime/timeout.ts';
+import { TimeoutError } from '../../../runtime/timeout.ts';
 import { UnavailableError } from '../../../schemas/errors.ts';
 import { messageOf } from '../run-query.ts';
 import type { Answered, RunExpressions } from './evaluate.ts';
@@ -64,7 +64,7 @@ class ExpressionRun {
       }, ending);
     } catch (error) {
       signal.throwIfAborted();
-      if (!began && this.#over.aborted) throw new LateError(withinMs);
+      if (!began && this.#over.aborted) throw new TimeoutError(withinMs);
       throw error;
     }
   }
@@ -91,7 +91,7 @@ class ExpressionRun {
       return answeredBy(await evaluatePromql(expression, this.#readingWith(added, ending), this.#window, ending));
     } catch (error) {
       this.#options.signal.throwIfAborted();
-      if (this.#over.aborted && !this.#isSlow) throw new LateError(this.#options.withinMs);
+      if (this.#over.aborted && !this.#isSlow) throw new TimeoutError(this.#options.withinMs);
       if (this.#over.aborted) return { error: tooLate(this.#options.withinMs) };
       return this.#failed(ending.aborted ? this.#timeoutError() : error);
     }
@@ -101,12 +101,12 @@ class ExpressionRun {
   #timeoutError(): Error {
     const { answers, sharedMs } = this.#options;
     const error = answers.timeoutError(sharedMs);
-    this.#isSlow ||= !(error instanceof LateError);
+    this.#isSlow ||= !(error instanceof TimeoutError);
     return error;
   }
 
   #failed(error: unknown): Answered {
-    if (error instanceof LateError) throw error;
+    if (error instanceof TimeoutError) throw error;
     if (this.#options.mayWait === true && error instanceof UnavailableError) throw error;
     return { error: messageOf(error) };
   }

@@ -13,7 +13,7 @@ import { type ReadPanel, readPanel } from './panel.ts';
 import { classicOf } from './resource.ts';
 import { readSettings } from './settings.ts';
 import { Sources } from './sources.ts';
-import { travelling, withTravelled } from './travelling.ts';
+import { hiddenVariableName, mergeHiddenData } from './travelling.ts';
 import { choosesMetrics, readVariable } from './variables.ts';
 
 const Loss = z.strictObject({ path: z.string().describe('Dotted path in the source'), message: z.string() });
@@ -128,7 +128,7 @@ const readAnnotations = (list: readonly Fields[], ids: ReadonlySet<string>, sour
 };
 
 /** A dashboard converted to the current classic form */
-interface Brought {
+interface ConvertedSource {
   readonly source: Unpacked;
   readonly classic: Fields;
   /** The original resource. */
@@ -140,7 +140,7 @@ interface Brought {
   readonly travelled: Fields | undefined;
 }
 
-const brought = (source: Unpacked, ledger: Ledger): Brought => {
+const brought = (source: Unpacked, ledger: Ledger): ConvertedSource => {
   const { dashboard, path } = source;
   const spec = source.form === 'resource' ? dashboard : undefined;
   const classic = spec === undefined ? dashboard : classicOf(spec, ledger);
@@ -149,7 +149,7 @@ const brought = (source: Unpacked, ledger: Ledger): Brought => {
       ? classicLayout(dashboard, path, ledger)
       : resourceLayout(spec, path === '' ? '' : `${path}.`, ledger);
   const every = fieldsIn(at(classic, ['templating', 'list']));
-  const travelled = every.find(({ type, name }) => type === 'constant' && name === travelling);
+  const travelled = every.find(({ type, name }) => type === 'constant' && name === hiddenVariableName);
   if (travelled !== undefined) ledger.carry(travelled, ...Object.keys(travelled));
   return { source, classic, spec, layout, every, travelled };
 };
@@ -157,7 +157,7 @@ const brought = (source: Unpacked, ledger: Ledger): Brought => {
 const validated = (document: object, travelled: Fields | undefined) => {
   const first = DashboardOfPanels.safeParse(document);
   return first.success && travelled !== undefined
-    ? DashboardFields.safeParse(withTravelled(asJson(first.data), String(travelled['query'])))
+    ? DashboardFields.safeParse(mergeHiddenData(asJson(first.data), String(travelled['query'])))
     : first;
 };
 
@@ -242,7 +242,7 @@ const sourceFieldsOf = (
   return { ...Object.fromEntries(entries), ...others };
 };
 
-interface Reported extends Brought {
+interface Reported extends ConvertedSource {
   readonly body: Fields;
   readonly panels: readonly ReadPanel[];
   readonly variables: readonly { readonly variable: Fields; readonly read: object | undefined }[];

@@ -124,7 +124,7 @@ const withSourceFields = (panel: Fields, source: Fields, ledger: Ledger): Fields
  * Disables the code that zod generates for each object: it would be generated for the first panel of a thread, and an
  * import is nearly always among the first of its thread.
  */
-const seldom = { jitless: true } as const;
+const withoutJit = { jitless: true } as const;
 
 /** Converts a panel; `id` is its new ID. */
 export const readPanel = (placed: Placed, id: string, sources: Sources, ledger: Ledger): ReadPanel => {
@@ -140,7 +140,7 @@ export const readPanel = (placed: Placed, id: string, sources: Sources, ledger: 
     dropLeftovers(sourceFields, panel, ledger);
     const read = drawn(shared(placed, id, ledger), panel, readResult, ledger);
     settle(panel, sourceFields, ledger);
-    const parsed = Panel.safeParse(withSourceFields(read, sourceFields, ledger), seldom);
+    const parsed = Panel.safeParse(withSourceFields(read, sourceFields, ledger), withoutJit);
     if (parsed.success) return { panel: parsed.data, sourceType, isPlaceholder: false };
     const [issue] = parsed.error.issues;
     reason = `${issue?.path.map(String).join('.')}: ${issue?.message}`.slice(0, 1024);
@@ -154,7 +154,7 @@ export const readPanel = (placed: Placed, id: string, sources: Sources, ledger: 
   settle(panel, sourceFields, ledger);
   const texts = readResult.texts.length > 0 ? readResult.texts : textsOf(panel);
   const read = withSourceFields(placeholder(fields, panel, reason, readResult.foreign, texts), sourceFields, ledger);
-  return { panel: Panel.parse(read, seldom), sourceType, isPlaceholder: true };
+  return { panel: Panel.parse(read, withoutJit), sourceType, isPlaceholder: true };
 };
 
 /** Reports fields of former versions that the current form drops. */

@@ -8,7 +8,7 @@ import type { DashboardFields, Panel } from '../document.ts';
 import { type Fields, isFields } from './ledger.ts';
 
 /** Name of the variable. */
-export const travelling = 'oiq_travelling';
+export const hiddenVariableName = 'oiq_travelling';
 
 interface Part {
   /** Hash of the data in Grafana's form. */
@@ -56,7 +56,7 @@ const restOf = (document: DashboardFields): Fields => {
  * Returns the data that must be exported so that `read`, the import of the export, becomes the original document;
  * undefined if there is none. `ids` and `sections` map the IDs of an import to the original ones.
  */
-export const toTravel = (
+export const dataToExport = (
   document: DashboardFields,
   read: DashboardFields,
   { ids, sections }: { readonly ids: Fields; readonly sections: Fields },
@@ -100,7 +100,7 @@ const ordered = (panels: readonly Panel[], order: unknown): readonly Panel[] => 
 };
 
 /** Merges imported data with the stored data of unchanged parts. Validate the result. */
-export const withTravelled = (read: DashboardFields, text: string): unknown => {
+export const mergeHiddenData = (read: DashboardFields, text: string): unknown => {
   let parts: unknown;
   try {
     parts = JSON.parse(text);

@@ -2,7 +2,7 @@
  * Yields the results of tasks with their indexes, as soon as each has ended; `atOnce` tasks run concurrently. If the
  * reader stops, no more tasks start.
  */
-export async function* asTheyEnd<Value>(
+export async function* yieldAsCompleted<Value>(
   tasks: readonly (() => Promise<Value>)[],
   atOnce: number,
 ): AsyncGenerator<readonly [at: number, value: Value]> {

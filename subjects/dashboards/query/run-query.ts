@@ -13,7 +13,7 @@ import { namesUsed } from '../../../queries/variables/references.ts';
 import { type Resolved, resolveVariables } from '../../../queries/variables/resolve.ts';
 import type { DashboardFields, Panel } from '../document.ts';
 import { type AnnotationContext, queryAnnotation } from './annotations.ts';
-import { asTheyEnd } from './as-they-end.ts';
+import { yieldAsCompleted } from './as-they-end.ts';
 import { queryPanel } from './panel.ts';
 import type { DashboardAnswer, DashboardLine, DashboardQuestion } from './question.ts';
 import { repeatsOf, type ShownPanel, shownPanels } from './repeats.ts';
@@ -124,7 +124,7 @@ async function* placedLines(
     ...panelsShown(selection, document, resolved).map((shown) => () => queryPanel(shown, context)),
     ...selection.annotations.map((each) => async () => ({ annotation: await queryAnnotation(each, context) })),
   ];
-  yield* asTheyEnd(tasks, panelsAtOnce);
+  yield* yieldAsCompleted(tasks, panelsAtOnce);
   yield [tasks.length, { cost: results.cost }];
 }
 

@@ -3,7 +3,7 @@ import type { Result } from '../../../queries/result.ts';
 import type { Panel } from '../document.ts';
 
 /** Data that the creator of a snapshot discloses. */
-export interface LetOut {
+export interface Disclosure {
   /** Names of labels and fields whose values remain. */
   readonly labels: readonly string[];
   /** Whether bodies of log records remain. */
@@ -17,7 +17,7 @@ const ids: ReadonlySet<string> = new Set([
 ]);
 const bodyNames: ReadonlySet<string> = new Set(['body', 'message']);
 
-const stays = (name: string, { labels, bodies }: LetOut): boolean =>
+const stays = (name: string, { labels, bodies }: Disclosure): boolean =>
   bodyNames.has(name) ? bodies : labels.includes(name) && !ids.has(name);
 
 /**
@@ -34,7 +34,7 @@ const figures: ReadonlySet<string> = new Set(['number', 'duration', 'time']);
 
 /** Returns the result of a query or formula without undisclosed data. */
 export const stripped =
-  (panel: Panel, letOut: LetOut) =>
+  (panel: Panel, letOut: Disclosure) =>
   (name: string, result: Result): Result => {
     const legend = [...panel.queries, ...panel.formulas].find((each) => each.name === name)?.legend ?? '';
     const columnIndexes = result.columns.flatMap((column, at) =>

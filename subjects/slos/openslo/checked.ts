@@ -3,7 +3,7 @@ import { sloProblems } from '../problems.ts';
 import type { Fields } from './objects.ts';
 
 /** Returns an SLO from parsed fields; `undefined` if its form is invalid. Errors are reported in `fields`. */
-export const checked = (given: object, fields: Fields): SloFields | undefined => {
+export const validateSlo = (given: object, fields: Fields): SloFields | undefined => {
   const { success, data, error } = SloFields.safeParse(given);
   const problems = success
     ? sloProblems(data)

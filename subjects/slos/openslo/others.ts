@@ -1,7 +1,7 @@
 /** Parses SLOs of Sloth and Pyrra */
 import { msOf } from '../../alerts/durations.ts';
 import type { SloFields } from '../document.ts';
-import { checked } from './checked.ts';
+import { validateSlo } from './checked.ts';
 import { increaseOf, type Rewritten, ratesAsIncreases, scrapedSlice as slice, withWindow } from './counters.ts';
 import { type Fields, labelsOf } from './objects.ts';
 
@@ -64,7 +64,7 @@ const slothSlo = (slo: Fields, service: string, labels: object, spelt: Spelling)
   slo.done();
   if (bad === undefined || total === undefined) return undefined;
   const query = { sli: { bad, total }, slice, alerting: { ...alerting, labels: all } };
-  return checked({ type: 'ratio', name: `${service}: ${name}`, description, targetPct, service, query }, slo);
+  return validateSlo({ type: 'ratio', name: `${service}: ${name}`, description, targetPct, service, query }, slo);
 };
 
 /** Returns the SLOs of a Sloth file: `version: prometheus/v1`, or a `PrometheusServiceLevel`. */
@@ -124,5 +124,5 @@ export const pyrraSlo = (fields: Fields): SloFields | undefined => {
   if (sli === undefined) return undefined;
   const windowDays = Number(count) * (unit === 'w' ? 7 : 1);
   const query = { sli, slice, alerting: { enabled, labels, annotations } };
-  return checked({ type: 'ratio', name, description, targetPct: target, windowDays, query }, spec);
+  return validateSlo({ type: 'ratio', name, description, targetPct: target, windowDays, query }, spec);
 };

@@ -3,7 +3,7 @@
 import { asNumber, decimal, fraction, times } from '../../../queries/slos/fraction.ts';
 import { inWorker } from '../../../queries/worker.ts';
 import { type SloFields, sloOperators } from '../document.ts';
-import { checked } from './checked.ts';
+import { validateSlo } from './checked.ts';
 import {
   alphaIndicatorOf,
   type Indicator,
@@ -40,7 +40,7 @@ const budgetings = {
 } as const;
 
 /** Fields that all objectives of an SLO share */
-interface Whole {
+interface SharedSloFields {
   readonly version: Version;
   readonly name: string;
   readonly description: string;
@@ -52,7 +52,7 @@ interface Whole {
   readonly rest: { readonly query?: object };
 }
 
-const restOf = (annotations: Fields | undefined): Whole['rest'] => {
+const restOf = (annotations: Fields | undefined): SharedSloFields['rest'] => {
   const text = annotations?.text(restAnnotation, false);
   if (text === undefined) return {};
   try {
@@ -75,7 +75,7 @@ const metadataOf = (object: Fields) => {
   return { name: title, labels, annotations, rest };
 };
 
-const wholeOf = (object: Fields, spec: Fields, version: Version): Whole | undefined => {
+const wholeOf = (object: Fields, spec: Fields, version: Version): SharedSloFields | undefined => {
   const description = spec.text('description', false) ?? '';
   const isRef = version === 'v2alpha' && spec.has('serviceRef');
   const service = spec.text(isRef ? 'serviceRef' : 'service') ?? '';
@@ -150,7 +150,7 @@ const defaultSliceOf = (indicator: Indicator): string => {
   return parts.find((part) => part?.defaultSlice !== undefined)?.defaultSlice ?? '1m';
 };
 
-const objectiveOf = (whole: Whole, objective: Fields, indicator: Indicator, name: string): SloFields | undefined => {
+const objectiveOf = (whole: SharedSloFields, objective: Fields, indicator: Indicator, name: string): SloFields | undefined => {
   const { window, labels, annotations, rest, budgeting, description, service } = whole;
   const targetPct = targetOf(objective);
   const slice = sliceOf(objective) ?? defaultSliceOf(indicator);
@@ -182,7 +182,7 @@ const objectiveOf = (whole: Whole, objective: Fields, indicator: Indicator, name
     ...rest,
     query,
   };
-  return checked(given, objective);
+  return validateSlo(given, objective);
 };
 
 const sloOf = (object: OpenSloObject, version: Version, named: Named): ReadSlo[] => {

@@ -41,7 +41,7 @@ export const promqlPart = (text: string, fail: (message: string) => undefined): 
 };
 
 /** Parses a query in our own form, or requests. */
-const ownPart =
+const parseNativePart =
   (value: unknown, fail: (message: string) => undefined): Part =>
   ({ counter }) => {
     const isRequests = typeof value === 'object' && value !== null && 'requests' in value;
@@ -56,7 +56,7 @@ const ownPart =
 
 /** Parses the `spec` of a metric for a type of data source. */
 export const partOfSpec = (type: string, metric: Fields): Part | undefined => {
-  if (type === 'oiq') return ownPart(metric.value('spec'), (message) => metric.fail('spec', message));
+  if (type === 'oiq') return parseNativePart(metric.value('spec'), (message) => metric.fail('spec', message));
   const spec = metric.map('spec');
   const key = spec?.has('promql') ? 'promql' : 'query';
   const text = spec?.text(key);
@@ -78,7 +78,7 @@ export const partOfText = (metric: Fields): Part | undefined => {
     return metric.fail('source', `is ${source}: only prometheus and oiq are supported`);
   if (type.toLowerCase() !== 'json') return metric.fail('queryType', 'must be json');
   try {
-    return ownPart(JSON.parse(text), fail);
+    return parseNativePart(JSON.parse(text), fail);
   } catch (error) {
     return fail(`must be JSON: ${(error as Error).message}`);
   }

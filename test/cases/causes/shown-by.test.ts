@@ -2,7 +2,7 @@
 import test from 'ava';
 import { minuteMs } from '../../../subjects/causes/incident-context.ts';
 import { minScore } from '../../../subjects/causes/judge.ts';
-import { type ChangeOfShown, judgeShown } from '../../../subjects/causes/shown-by.ts';
+import { type ChangeOfShown, judgeSourceChanges } from '../../../subjects/causes/shown-by.ts';
 
 const noticedMs = Date.UTC(2026, 2, 11, 10, 30);
 const changed = (minutes: number): ChangeOfShown => ({
@@ -20,13 +20,13 @@ const cases: readonly (readonly [what: string, minutes: number, isWorse: boolean
 ];
 for (const [what, minutes, isWorse, isClaimed] of cases)
   test(`a rule that was changed ${what} is ${isClaimed ? '' : 'not '}claimed as the cause`, (t) => {
-    const [judged] = judgeShown([changed(minutes)], { noticedMs, isWorse });
+    const [judged] = judgeSourceChanges([changed(minutes)], { noticedMs, isWorse });
     t.is((judged?.score ?? 0) >= minScore, isClaimed);
     t.is(judged?.counterEvidence.length === 0, isClaimed || minutes === -55);
   });
 
 test('the change nearest before the symptom is the likeliest', (t) => {
-  const all = judgeShown([changed(-20), changed(-2), changed(4)], { noticedMs, isWorse: false });
+  const all = judgeSourceChanges([changed(-20), changed(-2), changed(4)], { noticedMs, isWorse: false });
   t.deepEqual(
     all.map(({ beginMs }) => (beginMs - noticedMs) / minuteMs),
     [-2, -20, 4],
@@ -41,7 +41,7 @@ test('a plan may be why something is shown, routes never are', (t) => {
   const changes = (['plan', 'alert routing'] as const).map(
     (what): ChangeOfShown => ({ ...changed(-2), shownBy: { what, id: 'x' }, title: what }),
   );
-  const all = judgeShown(changes, { noticedMs, isWorse: false });
+  const all = judgeSourceChanges(changes, { noticedMs, isWorse: false });
   t.deepEqual(
     all.map(({ title, score }) => [title, score >= minScore]),
     [
@@ -50,5 +50,5 @@ test('a plan may be why something is shown, routes never are', (t) => {
     ],
   );
   t.deepEqual(all[1]?.counterEvidence, ['routes change who is notified of an alert, not whether it fires']);
-  t.true(judgeShown(changes, { noticedMs, isWorse: true }).every(({ score }) => score === 0));
+  t.true(judgeSourceChanges(changes, { noticedMs, isWorse: true }).every(({ score }) => score === 0));
 });

@@ -1,4 +1,4 @@
-import { byDayReceived, landed } from '../../../schemas/tables/parts.ts';
+import { byDayReceived, landedPosition } from '../../../schemas/tables/parts.ts';
 import { defineTable } from '../../../schemas/tables/table.ts';
 
 /** Several rows of a service and minute add up: each shard of a tenant counts its own records. */
@@ -11,7 +11,7 @@ export const errorCountsTable = defineTable({
     service: 'LowCardinality(String)',
     minute: "DateTime64(3, 'UTC')",
     errors: 'UInt64',
-    ...landed,
+    ...landedPosition,
   },
   partitionBy: byDayReceived,
   orderBy: ['tenant_id', 'service', 'minute'],

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { BrowserProcess } from '../../../probes/browser/browser-process.ts';
 import { killAll, processesOf } from '../../../probes/browser/processes.ts';
-import { makeDirectory, placeForRun, removeLeft } from '../../../probes/browser/run-directory.ts';
+import { makeDirectory, runDirectoryPath, removeAbandoned } from '../../../probes/browser/run-directory.ts';
 import { eventually } from '../../waiting.ts';
 import { browserTest, runBrowser } from './browsers.ts';
 import { serveHttp } from './targets.ts';
@@ -90,7 +90,7 @@ linuxTest(
   'nothing is removed of a probe that lives, of another user, of another machine, or that begins',
   async (t) => {
     const { directory, program } = place(t);
-    await makeDirectory(placeForRun());
+    await makeDirectory(runDirectoryPath());
     const { pid, ended } = await startProbe(directory, program);
     const [name = ''] = readdirSync(directory);
     const start = name.slice(0, name.lastIndexOf('-'));
@@ -110,13 +110,13 @@ linuxTest(
     const before = readdirSync(directory);
     t.is(before.length, isRoot ? 8 : 7);
     process.kill(pid, 'SIGSTOP');
-    await removeLeft();
+    await removeAbandoned();
     t.deepEqual(readdirSync(directory), before, 'a process that is stopped lives');
     t.true(processesOf(directory).length > 0);
     // One that began two minutes ago goes on no more.
     const begun = join(directory, others.at(-1) ?? '');
     utimesSync(begun, Date.now() / 1000 - 120, Date.now() / 1000 - 120);
-    await removeLeft();
+    await removeAbandoned();
     t.deepEqual(
       readdirSync(directory),
       before.filter((one) => one !== others.at(-1)),

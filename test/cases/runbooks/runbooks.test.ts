@@ -2,7 +2,7 @@
 import test from 'ava';
 import { namedQueries } from '../../../subjects/runbooks/named-queries.ts';
 import {
-  type Book,
+  type PassageSource,
   type FoundPassage,
   PassageIndex,
   type Source,
@@ -152,12 +152,12 @@ for (const [name, content] of Object.entries(hostile))
     }
   });
 
-const bookOf = (id: string, content: string, source: Source = 'document'): Book => {
+const bookOf = (id: string, content: string, source: Source = 'document'): PassageSource => {
   const { title, passages } = readDocument(content, 'markdown');
   return { source, id, title, url: '', passages };
 };
 const all = new Set<Source>(sources);
-const indexOf = async (...books: readonly Book[]): Promise<PassageIndex> => {
+const indexOf = async (...books: readonly PassageSource[]): Promise<PassageIndex> => {
   const index = new PassageIndex();
   for (const book of books) await index.add(book.id, book);
   return index;
@@ -196,7 +196,7 @@ test('what was taken out is not found any more, also while it is being added', a
 
 const found = (
   text: string,
-  { id = 'a', source = 'document' as Source, query = undefined as Book['query'] } = {},
+  { id = 'a', source = 'document' as Source, query = undefined as PassageSource['query'] } = {},
 ): FoundPassage => ({
   book: { source, id, title: 'Queue', url: '', query },
   nth: 0,

@@ -109,7 +109,7 @@ const isExactly = (
   const bad = total - good;
   const is = (found: Fraction | undefined, over: bigint, of: bigint, what: string): void => {
     if (of === 0n) t.is(found, undefined, what);
-    else t.is((found?.over ?? 0n) * of, over * (found?.under ?? 0n), `${what} of ${objective.budgeting}`);
+    else t.is((found?.numerator ?? 0n) * of, over * (found?.denominator ?? 0n), `${what} of ${objective.budgeting}`);
   };
   t.is(window.known, known);
   is(window.good, good, under, 'good');
@@ -279,7 +279,7 @@ test.serial(
     const requests = ids.map((sloId) => ({ sloId, series: 's', objective, windows: [window] }));
     const summed = await readWindows(reading(), requests);
     t.deepEqual(
-      ids.map((_, place) => summed(place)(window).total.over),
+      ids.map((_, place) => summed(place)(window).total.numerator),
       [14n, 20n, 14n],
     );
   },

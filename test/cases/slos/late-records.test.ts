@@ -9,7 +9,7 @@ import { settingsOf } from '../../../schemas/settings.ts';
 import { SloFields } from '../../../subjects/slos/document.ts';
 import { lateWindows } from '../../../subjects/slos/late-records.ts';
 import { measureSlices } from '../../../subjects/slos/measure.ts';
-import { type Measured, planMeasurements } from '../../../subjects/slos/measurement-times.ts';
+import { type MeasuredExtent, planMeasurements } from '../../../subjects/slos/measurement-times.ts';
 import { openTables, type Tables } from '../sink-tables.ts';
 
 const minuteMs = 60_000;
@@ -41,7 +41,7 @@ const ofMetrics = SloFields.parse({
   type: 'ratio',
   query: { slice: '5m', sli: { bad: increase('failed'), total: increase('served') } },
 });
-const measureEveryMinute = (slo: SloFields, minutes: number, known?: Measured) => {
+const measureEveryMinute = (slo: SloFields, minutes: number, known?: MeasuredExtent) => {
   let state = known;
   return Array.from({ length: minutes }, (_, minute) => {
     const checks = planMeasurements(slo, state, { nowMs: nowMs + minute * minuteMs + 7000, retentionDays: 30 });
@@ -66,7 +66,7 @@ test('late records are looked for every nine minutes, in the same minute for wha
 });
 
 test('a look for late records has every slice of the last day: the last hour whole, and all of it every three hours and after a pause', (t) => {
-  const known = (ms: number): Measured => ({
+  const known = (ms: number): MeasuredExtent => ({
     series: measureEveryMinute(ofRequests, 1)[0]?.next.series ?? '',
     fromMs: nowMs - 30 * 24 * hourMs,
     upToMs: nowMs,

@@ -10,7 +10,7 @@ import type { SyntheticVerdict } from '../../../schemas/synthetic-runs.ts';
 import { msOf } from '../../../subjects/alerts/durations.ts';
 import { type Evaluation, evaluate } from '../../../subjects/alerts/evaluate.ts';
 import type { AlertRule } from '../../../subjects/alerts/rule.ts';
-import { queryRule, questionOf } from '../../../subjects/alerts/run-query.ts';
+import { queryRule, queryRequestOf } from '../../../subjects/alerts/run-query.ts';
 import { emptyState } from '../../../subjects/alerts/state.ts';
 import { alertRuleOf } from '../../../subjects/synthetics/alert-rules.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
@@ -173,7 +173,7 @@ test('from the landing of a failure to the evaluation that tells it are 7.5 seco
     const dueMs = nextDue(phase('rule', { batchMs }), everyMs, judgedMs);
     t.true(dueMs - landedMs <= 7501, `${dueMs - landedMs}`);
     // What was judged has landed by then, and is in what is asked.
-    const { window } = questionOf(ruleOf('c') as Parameters<typeof questionOf>[0], dueMs);
+    const { window } = queryRequestOf(ruleOf('c') as Parameters<typeof queryRequestOf>[0], dueMs);
     t.true(window.toMs > judgedMs, delay);
     t.true(dueMs - judgedMs >= 2400);
   }

@@ -1,7 +1,7 @@
 /** When heartbeats are due, through clock changes, and what of them cannot be expected. */
 import test from 'ava';
 import { readCheckFiles, writeCheck } from '../../../subjects/synthetics/as-code.ts';
-import { CheckFields, settled } from '../../../subjects/synthetics/check.ts';
+import { CheckFields, toStoredCheck } from '../../../subjects/synthetics/check.ts';
 import {
   dueAfterHeartbeat,
   graceMs,
@@ -12,7 +12,7 @@ import { checkProblems } from '../../../subjects/synthetics/problems.ts';
 import type { Expected } from '../../../subjects/synthetics/types/heartbeat.ts';
 
 const checkOf = (heartbeat: object, fields: object = {}): CheckFields =>
-  settled(CheckFields.parse({ name: 'backup', type: 'heartbeat', heartbeat, ...fields }));
+  toStoredCheck(CheckFields.parse({ name: 'backup', type: 'heartbeat', heartbeat, ...fields }));
 const expectedOf = (heartbeat: object, every = '1m'): Expected => {
   const check = checkOf(heartbeat, { every });
   return { every: check.every, heartbeat: check.heartbeat as Expected['heartbeat'] };
@@ -105,13 +105,13 @@ test('what cannot be expected is named by its path', (t) => {
     const found =
       data === undefined
         ? error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
-        : checkProblems(settled(data), known).map(({ path, message }) => `${path}: ${message}`);
+        : checkProblems(toStoredCheck(data), known).map(({ path, message }) => `${path}: ${message}`);
     t.is(found.length, 1, `${JSON.stringify(given)} ${found.join('\n')}`);
     t.regex(found[0] ?? '', problem);
   }
   const none = CheckFields.parse({ name: 'backup', type: 'heartbeat' });
   t.deepEqual(
-    checkProblems(settled(none), known).map(({ path }) => path),
+    checkProblems(toStoredCheck(none), known).map(({ path }) => path),
     ['heartbeat'],
   );
   for (const heartbeat of [{}, { cron: '@daily', timeZone: 'Asia/Tokyo' }, { every: '30d', grace: '1d' }])

@@ -9,7 +9,7 @@ import {
   type HeartbeatRun,
   type HeartbeatState,
   noHeartbeats,
-  unwatched,
+  stopMonitoring,
 } from '../../../subjects/synthetics/heartbeats.ts';
 import { judge, type KnownStates } from '../../../subjects/synthetics/judged.ts';
 import type { Expected } from '../../../subjects/synthetics/types/heartbeat.ts';
@@ -172,7 +172,7 @@ test('while a run goes on beyond the next due times, and when it ends, it is not
 test('nothing is late of a time when it was not watched, or was expected at other times', (t) => {
   const { heartbeats } = runsOf([0, heartbeatOf('end', 1), 20]);
   const checkOptions = { gaps: [], createdMs: fromMs };
-  const again = evaluateHeartbeats(unwatched(heartbeats), expected, { ...checkOptions, nowMs: fromMs + 600_000 });
+  const again = evaluateHeartbeats(stopMonitoring(heartbeats), expected, { ...checkOptions, nowMs: fromMs + 600_000 });
   t.deepEqual(again.runs, []);
   const next = evaluateHeartbeats(again.heartbeats, expected, { ...checkOptions, nowMs: fromMs + 690_000 });
   t.deepEqual(next.runs.map(shown), [`601 611 ${late}`, `661 671 ${late}`]);

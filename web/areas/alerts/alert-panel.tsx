@@ -6,7 +6,7 @@ import { toArea } from '../../frame/address.ts';
 import { conditionOf } from '../../frame/conditions.ts';
 import { later } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
-import { explainDenial, may } from '../../frame/rights.ts';
+import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
@@ -82,14 +82,14 @@ const AlertStatus = ({ alert }: { readonly alert: Alert }) => {
           {shownText(acknowledged.note)}
         </p>
       )}
-      {may(acknowledgeCall) ? (
+      {isPermitted(acknowledgeCall) ? (
         acknowledged === null ? (
           <Acknowledge id={alert.id} />
         ) : null
       ) : (
         <p class="soft">{explainDenial(acknowledgeCall, 'Acknowledging it')}</p>
       )}
-      {may(silenceCall) ? <Mute labels={labels} /> : null}
+      {isPermitted(silenceCall) ? <Mute labels={labels} /> : null}
       {origin === 'rule' ? <Causes of={{ alertId: alert.id }} /> : null}
       <Fields
         values={{

@@ -3,7 +3,7 @@ import { path, toArea } from '../../frame/address.ts';
 import { later } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import type { Part } from '../../frame/parts.tsx';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { recordingGroupsCall } from './calls.ts';
 import { Channels } from './channels/channels.tsx';
 import { AlertsNow } from './now.tsx';
@@ -39,7 +39,7 @@ const ofRules: readonly Part[] = [
 
 export const Alerts = () => {
   const at = path.value.split('/')[2] ?? '';
-  const open = parts.filter(({ requiredCall }) => may(requiredCall));
+  const open = parts.filter(({ requiredCall }) => isPermitted(requiredCall));
   const isOfRules = ofRules.some(({ name }) => name === at);
   const part = [...open, ...ofRules].find(({ name }) => name === at) ?? open[0];
   if (part === undefined) return null;

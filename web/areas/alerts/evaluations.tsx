@@ -4,7 +4,7 @@ import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 import { evaluationsCall } from './calls.ts';
 import { shownValue } from './shown.ts';
 
@@ -16,7 +16,7 @@ export const Evaluations = ({ ruleId, alertId }: { readonly ruleId: string; read
     <>
       <Problem error={error} />
       <table class="figures">
-        <Heads
+        <TableHeader
           columns={['Time', 'State', ...(isOfAlert ? ['Value', 'Why'] : ['Groups', 'Firing', 'Took', 'Failed'])]}
         />
         <tbody>

@@ -6,7 +6,7 @@ import { levelOf } from '../../frame/severity.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 import { groupsCall } from './calls.ts';
 import { shownLabels, shownValue } from './shown.ts';
 
@@ -20,7 +20,7 @@ export const Groups = ({ ruleId }: { readonly ruleId: string }) => {
         <p class="soft">The last evaluation found no instances.</p>
       ) : (
         <table class="figures texts">
-          <Heads columns={['Group', 'State', 'Value', 'Why', 'Since']} />
+          <TableHeader columns={['Group', 'State', 'Value', 'Why', 'Since']} />
           <tbody>
             {answer.items.map(({ alertId, labels, state, severity, value, reason, since }) => (
               <tr key={alertId}>

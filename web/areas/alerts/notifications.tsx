@@ -1,7 +1,7 @@
 /** Notifications of an alert: the receivers that its labels match, and the responses of their channels */
 
 import { Problem } from '../../frame/freshness.tsx';
-import { explainDenial, may } from '../../frame/rights.ts';
+import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { useQuery } from '../../frame/use-query.ts';
 import { type Alert, routingTestCall } from './calls.ts';
@@ -46,7 +46,7 @@ const Receivers = ({ labels }: { readonly labels: Alert['labels'] }) => {
 export const NotifiedChannels = ({ labels }: { readonly labels: Alert['labels'] }) => (
   <>
     <h3>Notifications</h3>
-    {may(routingTestCall) ? (
+    {isPermitted(routingTestCall) ? (
       <Receivers labels={labels} />
     ) : (
       <p class="soft">{explainDenial(routingTestCall, 'Testing the route')}</p>

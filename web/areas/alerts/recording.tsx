@@ -4,7 +4,7 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { listed } from '../../lists/declared-list.tsx';
 import { Fields } from '../../lists/side-panel.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 import { createRecordingGroupCall, type RecordingGroup, recordingGroupsCall } from './calls.ts';
 import { RecordingForm } from './recording-form.tsx';
 
@@ -48,7 +48,7 @@ const Details = ({ item }: { readonly item: RecordingGroup }) => {
       </ol>
       {status === null ? null : (
         <table class="figures texts">
-          <Heads columns={['Series', 'Evaluated', 'Made', 'Took']} />
+          <TableHeader columns={['Series', 'Evaluated', 'Made', 'Took']} />
           <tbody>
             {status.map(({ record, evaluatedAt, series, durationMs }, index) => (
               <tr key={index}>

@@ -8,7 +8,7 @@ import { Wrong } from '../../editors/field.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { change, inAddress } from '../../frame/address.ts';
 import { Freshness, Problem } from '../../frame/freshness.tsx';
-import { explainDenial, may } from '../../frame/rights.ts';
+import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
@@ -223,8 +223,8 @@ export const Routing = () => {
   return (
     <>
       <div class="toolbar">
-        {may(routingTestCall) ? <Labels /> : <p class="soft">{explainDenial(routingTestCall, 'Following labels')}</p>}
-        {may(setRoutingCall) && edited === undefined ? (
+        {isPermitted(routingTestCall) ? <Labels /> : <p class="soft">{explainDenial(routingTestCall, 'Following labels')}</p>}
+        {isPermitted(setRoutingCall) && edited === undefined ? (
           <button type="button" class="plain" onClick={() => void edit()}>
             Edit as JSON
           </button>
@@ -234,7 +234,7 @@ export const Routing = () => {
       <Scrolled class="scrolled" label="Routing">
         {edited !== undefined ? (
           <Edit of={edited} onDone={() => setEdited(undefined)} />
-        ) : answer === undefined ? null : labels === '' || !may(routingTestCall) ? (
+        ) : answer === undefined ? null : labels === '' || !isPermitted(routingTestCall) ? (
           <Tree routing={answer} steps={[]} />
         ) : (
           <Followed routing={answer} labels={labels} />

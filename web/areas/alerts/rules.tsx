@@ -11,7 +11,7 @@ import { useEscape } from '../../frame/escape.ts';
 import { Freshness, Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectId } from '../../frame/project.ts';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { Search } from '../../frame/search.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
@@ -69,7 +69,7 @@ const Remove = ({ rule: { id, version, name } }: { readonly rule: Rule }) => {
       remove={() => action.run({ params: { id }, ifMatch: version })}
       onRemoved={() => setOpen('')}
     >
-      {may(replaceRuleCall) ? <Link to={toArea('/alerts/rule', { rule: id })}>Edit</Link> : null}
+      {isPermitted(replaceRuleCall) ? <Link to={toArea('/alerts/rule', { rule: id })}>Edit</Link> : null}
     </RemovalForm>
   );
 };
@@ -124,9 +124,9 @@ const OpenRule = ({ rule }: { readonly rule: Rule }) => (
     {rule.status === null || rule.status.error === null ? null : (
       <p class="problem">Last evaluation failed: {shownText(rule.status.error)}</p>
     )}
-    {rule.managedBy === null && may(removeRuleCall) ? <Remove rule={rule} /> : null}
-    {rule.managedBy === null && may(changeRuleCall) ? <Switch key={rule.version} rule={rule} /> : null}
-    {may(testRuleCall) ? <TestFiring rule={rule} /> : null}
+    {rule.managedBy === null && isPermitted(removeRuleCall) ? <Remove rule={rule} /> : null}
+    {rule.managedBy === null && isPermitted(changeRuleCall) ? <Switch key={rule.version} rule={rule} /> : null}
+    {isPermitted(testRuleCall) ? <TestFiring rule={rule} /> : null}
     {rule.condition.kind === 'threshold' ? (
       <p class="links">
         <PutOnDashboard query={rule.condition.query} title={rule.name} />
@@ -199,8 +199,8 @@ export const Rules = () => {
       />
       {error?.of('search') === undefined ? <Problem error={error} /> : null}
       <p class="links">
-        {may(createRuleCall) ? <Link to={toArea('/alerts/rule')}>New alert rule</Link> : null}
-        {may(importRulesCall) ? <Link to={toArea('/alerts/import')}>Import rules</Link> : null}
+        {isPermitted(createRuleCall) ? <Link to={toArea('/alerts/rule')}>New alert rule</Link> : null}
+        {isPermitted(importRulesCall) ? <Link to={toArea('/alerts/import')}>Import rules</Link> : null}
         <a href={exportRulesCall.path} download="rules.yaml">
           Export as Prometheus rules
         </a>

@@ -4,12 +4,12 @@ import { Action } from '../../client/action.ts';
 import { Paged } from '../../client/pages.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { Freshness, Problem } from '../../frame/freshness.tsx';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { refresh, refreshes } from '../../frame/time-range.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 import { changeSilenceCall, expireCall, type Silence, silenceCall, silencesCall } from './calls.ts';
 import { Muted } from './muted.tsx';
 import { matchersIn, shownMatchers } from './shown.ts';
@@ -52,7 +52,7 @@ const Line = ({ silence }: { readonly silence: Silence }) => {
       <td>{shownTime(Date.parse(startsAt))}</td>
       <td>{shownTime(Date.parse(endsAt))}</td>
       <td>{shownText(comment ?? '')}</td>
-      {may(expireCall) ? (
+      {isPermitted(expireCall) ? (
         <td>
           <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void end()}>
             End now
@@ -79,7 +79,7 @@ const Found = () => {
     );
   return (
     <table class="figures">
-      <Heads columns={[...columns, ...(may(expireCall) ? ['Change'] : [])]} />
+      <TableHeader columns={[...columns, ...(isPermitted(expireCall) ? ['Change'] : [])]} />
       <tbody>
         {silences.map((silence) => (
           <Line key={silence.id} silence={silence} />
@@ -131,7 +131,7 @@ export const Silences = () => {
   }, [refreshes.value]);
   return (
     <>
-      {may(silenceCall) ? <Write /> : null}
+      {isPermitted(silenceCall) ? <Write /> : null}
       <Problem error={list.first.state.value.error} />
       <Scrolled class="scrolled" label="Silences">
         <Found />

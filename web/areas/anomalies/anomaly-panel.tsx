@@ -6,13 +6,13 @@ import { addressWith, toArea } from '../../frame/address.ts';
 import { Problem } from '../../frame/freshness.tsx';
 import { later } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
-import { explainDenial, may } from '../../frame/rights.ts';
+import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 import { type Anomaly, anomalyCall, markCall, type ShownAnomaly } from './calls.ts';
 import { seriesShown, shownShare } from './shown.ts';
 
@@ -27,7 +27,7 @@ const verdicts = [
 const Feedback = ({ id, verdict }: Pick<Anomaly, 'id' | 'verdict'>) => {
   const [action] = useState(() => new Action(markCall));
   const [message, setMessage] = useState('');
-  if (!may(markCall)) return <p class="soft">{explainDenial(markCall, 'Anomaly feedback')}</p>;
+  if (!isPermitted(markCall)) return <p class="soft">{explainDenial(markCall, 'Anomaly feedback')}</p>;
   const saveVerdict = async (chosen: 'true' | 'false' | null): Promise<void> => {
     const answer = await action.run({ params: { id }, body: { verdict: chosen } });
     if (answer === undefined) return;
@@ -76,7 +76,7 @@ const Contributions = ({
           Changed by {shownValue(change ?? undefined, unit)}, explained best by <b>{shownText(by)}</b>.
         </p>
         <table class="figures">
-          <Heads columns={[by, 'Change', 'Share']} />
+          <TableHeader columns={[by, 'Change', 'Share']} />
           <tbody>
             {[...groups, ...(others === null ? [] : [{ ...others, group: 'all others' }])].map((part) => (
               <tr key={part.group}>

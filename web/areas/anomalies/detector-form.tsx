@@ -11,7 +11,7 @@ import { projectId } from '../../frame/project.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { writtenRange } from '../../frame/time-range.ts';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 import { createDetectorCall, type Detector, detectCall, replaceDetectorCall, type WrittenDetector } from './calls.ts';
 
 /** Directions of a change */
@@ -72,7 +72,7 @@ const Tried = ({ detector }: { readonly detector: WrittenDetector }) => {
           </p>
           {episodes.length === 0 ? null : (
             <table class="figures texts">
-              <Heads columns={['Series', 'From', 'To', 'Anomalies']} />
+              <TableHeader columns={['Series', 'From', 'To', 'Anomalies']} />
               <tbody>
                 {episodes.slice(0, 50).map(({ series, from, to, sign }) => (
                   <tr key={`${series} ${from}`}>

@@ -6,7 +6,7 @@ import { useEffect } from 'preact/hooks';
 import type { answerQuestion } from '../../../api/groups/ai/query.ts';
 import { ResultShown } from '../../charts/result.tsx';
 import type { Answered } from '../../client/call.ts';
-import { Question } from '../../client/query.ts';
+import { ApiQuery } from '../../client/query.ts';
 import { waysTo } from '../../editors/ways.ts';
 import { inAddress } from '../../frame/address.ts';
 import { Freshness, Problem } from '../../frame/freshness.tsx';
@@ -16,11 +16,11 @@ import { partsOf } from '../../frame/parts.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { zone } from '../../frame/shown-time.ts';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 import { Box } from './box.tsx';
 import { answerCall, documentsCall, questionCall, suggestionsCall, zoneName } from './calls.ts';
 
-const query = new Question(questionCall);
+const query = new ApiQuery(questionCall);
 
 type Answer = Answered<typeof answerQuestion>;
 type Meaning = Answer['alternatives'][number];
@@ -30,7 +30,7 @@ const Words = ({ of }: { readonly of: Meaning['words'] }) => (
   <details open={true}>
     <summary>How we interpreted it</summary>
     <table class="figures texts">
-      <Heads columns={['Words', 'Became']} />
+      <TableHeader columns={['Words', 'Became']} />
       <tbody>
         {of.map(({ text, mappedTo }, index) => (
           // A word may occur twice.

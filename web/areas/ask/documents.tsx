@@ -8,7 +8,7 @@ import { RemovalForm } from '../../editors/removal.tsx';
 import { addressWith, change } from '../../frame/address.ts';
 import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { explainDenial, may } from '../../frame/rights.ts';
+import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
@@ -140,7 +140,7 @@ const Form = () => {
 
 const Remove = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const [action] = useState(() => new Action(deleteDocumentCall));
-  if (!may(deleteDocumentCall)) return <p class="soft">{explainDenial(deleteDocumentCall, 'Deleting it')}</p>;
+  if (!isPermitted(deleteDocumentCall)) return <p class="soft">{explainDenial(deleteDocumentCall, 'Deleting it')}</p>;
   return (
     <RemovalForm
       action={action}
@@ -182,7 +182,7 @@ const Open = ({
   readonly onClose: () => void;
 }) => (
   <SidePanel label="Document" title={id === 'new' ? 'A new document' : (item?.title ?? 'Document')} onClose={onClose}>
-    {id === 'new' && may(addDocumentCall) ? (
+    {id === 'new' && isPermitted(addDocumentCall) ? (
       <Form />
     ) : item === undefined ? (
       <p>This document is not on the loaded pages.</p>
@@ -204,7 +204,7 @@ export const Documents = listed({
   nothing: 'No documents yet. Added documents are searched and cited in answers.',
   keyOf: ({ id }) => id,
   Tools: () =>
-    may(addDocumentCall) ? (
+    isPermitted(addDocumentCall) ? (
       <button type="button" class="plain" onClick={() => change({ open: 'new' })}>
         Add document
       </button>

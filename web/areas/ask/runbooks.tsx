@@ -4,7 +4,7 @@
  */
 import { useEffect } from 'preact/hooks';
 import { ResultShown } from '../../charts/result.tsx';
-import { Question } from '../../client/query.ts';
+import { ApiQuery } from '../../client/query.ts';
 import { waysTo } from '../../editors/ways.ts';
 import { allInAddress, change, inAddress } from '../../frame/address.ts';
 import { Freshness, Problem } from '../../frame/freshness.tsx';
@@ -16,8 +16,8 @@ import { Box } from './box.tsx';
 import { answerCall, type FoundPassages, type Passage, passagesCall, type RunbookAnswer, zoneName } from './calls.ts';
 import { PassageShown, type Source, sources } from './passage.tsx';
 
-const answering = new Question(answerCall);
-const searching = new Question(passagesCall);
+const answering = new ApiQuery(answerCall);
+const searching = new ApiQuery(passagesCall);
 
 /** Maximum number of displayed passages */
 const maxPassages = 30;

@@ -5,7 +5,7 @@ import { RemovalForm } from '../../editors/removal.tsx';
 import { change, inAddress, toArea } from '../../frame/address.ts';
 import { Freshness, Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { explainDenial, may } from '../../frame/rights.ts';
+import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
@@ -98,7 +98,7 @@ const One = ({ of, onDone }: { readonly of: Suggestion; readonly onDone: (done: 
           <Raw label={`Request of: ${title}`} text={written(request)} />
         </details>
       )}
-      {may(applyCall) ? <Change of={of} onDone={onDone} /> : null}
+      {isPermitted(applyCall) ? <Change of={of} onDone={onDone} /> : null}
     </section>
   );
 };
@@ -132,7 +132,7 @@ export const Suggestions = () => {
         {done?.to === undefined ? null : <Link to={done.to}>View details</Link>}
       </p>
       <Problem error={error} />
-      {may(applyCall) ? null : <p class="soft">{explainDenial(applyCall, 'Applying or dismissing suggestions')}</p>}
+      {isPermitted(applyCall) ? null : <p class="soft">{explainDenial(applyCall, 'Applying or dismissing suggestions')}</p>}
       <Scrolled class="scrolled" label="Suggestions">
         {answer?.items.length === 0 ? <p class="soft">No suggestions.</p> : null}
         {answer?.items.map((each) => (

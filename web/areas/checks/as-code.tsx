@@ -4,7 +4,7 @@ import { Action } from '../../client/action.ts';
 import { type ImportedFile, ImportForm } from '../../editors/import-form.tsx';
 import type { ImportOutcome } from '../../editors/import-outcomes.tsx';
 import { toArea } from '../../frame/address.ts';
-import { explainDenial, may } from '../../frame/rights.ts';
+import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { exportCall, importCall } from './calls.ts';
@@ -40,6 +40,6 @@ export const AsCode = () => (
     <a href={exportCall.path} download="checks.yaml">
       All checks as YAML
     </a>
-    {may(importCall) ? <Import /> : <p class="soft">{explainDenial(importCall, 'Importing checks')}</p>}
+    {isPermitted(importCall) ? <Import /> : <p class="soft">{explainDenial(importCall, 'Importing checks')}</p>}
   </Scrolled>
 );

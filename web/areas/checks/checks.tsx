@@ -6,7 +6,7 @@ import { ActionForm } from '../../frame/action-form.tsx';
 import { Problem } from '../../frame/freshness.tsx';
 import { later } from '../../frame/lazy-load.tsx';
 import { partsOf } from '../../frame/parts.tsx';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
@@ -72,7 +72,7 @@ const Token = ({ check: { id, tokenPrefix } }: { readonly check: Check }) => {
           Send heartbeats to <code>/beats/{fresh}</code>. The token is shown only once.
         </p>
       )}
-      {may(renewTokenCall) ? (
+      {isPermitted(renewTokenCall) ? (
         <ActionForm action={action} label="Create new token" onSubmit={renew}>
           <span class="soft">The previous token is revoked.</span>
         </ActionForm>
@@ -83,7 +83,7 @@ const Token = ({ check: { id, tokenPrefix } }: { readonly check: Check }) => {
 
 const Switch = ({ check: { id, version, enabled } }: { readonly check: Check }) => {
   const [action] = useState(() => new Action(changeCheckCall));
-  if (!may(changeCheckCall)) return null;
+  if (!isPermitted(changeCheckCall)) return null;
   const run = async (): Promise<void> => {
     if ((await action.run({ params: { id }, body: { enabled: !enabled }, ifMatch: version })) !== undefined) refresh();
   };

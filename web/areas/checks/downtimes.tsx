@@ -8,7 +8,7 @@ import { RemovalForm } from '../../editors/removal.tsx';
 import { change, toArea } from '../../frame/address.ts';
 import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { explainDenial, may } from '../../frame/rights.ts';
+import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
@@ -70,7 +70,7 @@ const DowntimeForm = () => {
 
 const Change = ({ of: { id, version }, onClose }: { readonly of: Downtime; readonly onClose: () => void }) => {
   const [action] = useState(() => new Action(deleteDowntimeCall));
-  if (!may(deleteDowntimeCall)) return <p class="soft">{explainDenial(deleteDowntimeCall, 'Changing it')}</p>;
+  if (!isPermitted(deleteDowntimeCall)) return <p class="soft">{explainDenial(deleteDowntimeCall, 'Changing it')}</p>;
   return (
     <RemovalForm
       action={action}

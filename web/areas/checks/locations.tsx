@@ -7,7 +7,7 @@ import { TextInput } from '../../editors/inputs.tsx';
 import { RemovalForm } from '../../editors/removal.tsx';
 import { change } from '../../frame/address.ts';
 import { Problem } from '../../frame/freshness.tsx';
-import { explainDenial, may } from '../../frame/rights.ts';
+import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
@@ -58,7 +58,7 @@ const Register = () => {
 const Remove = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const [action] = useState(() => new Action(deleteLocationCall));
   if (id === 'local') return null;
-  if (!may(deleteLocationCall)) return <p class="soft">{explainDenial(deleteLocationCall, 'Removing it')}</p>;
+  if (!isPermitted(deleteLocationCall)) return <p class="soft">{explainDenial(deleteLocationCall, 'Removing it')}</p>;
   const isLast = action.error.value?.code === 'CONFLICT';
   return (
     <RemovalForm

@@ -5,13 +5,13 @@ import { Paged } from '../../client/pages.ts';
 import { toArea } from '../../frame/address.ts';
 import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { explainDenial, may } from '../../frame/rights.ts';
+import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { ShowMore } from '../../lists/show-more.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 import { type Run, runCall, runsCall } from './calls.ts';
 import { Came, type Result } from './came.tsx';
 import { Legend, Phases, StateLabel, shownMs } from './shown.tsx';
@@ -90,7 +90,7 @@ export const Runs = ({ id, nameOf }: { readonly id: string } & Named) => {
           <Legend of={fullestRun.phases} />
           <Scrolled class="numbers runs" label="Runs">
             <table class="figures texts">
-              <Heads columns={['Due', 'Location', 'Outcome', 'Took', 'Phases', 'Because']} />
+              <TableHeader columns={['Due', 'Location', 'Outcome', 'Took', 'Phases', 'Because']} />
               <tbody>
                 {runs.map((run) => (
                   <Line key={run.id} run={run} nameOf={nameOf} />
@@ -109,7 +109,7 @@ export const Runs = ({ id, nameOf }: { readonly id: string } & Named) => {
 export const RunNow = ({ id, nameOf }: { readonly id: string } & Named) => {
   const [action] = useState(() => new Action(runCall));
   const [came, setCame] = useState<readonly Result[]>([]);
-  if (!may(runCall)) return <p class="soft">{explainDenial(runCall, 'Running checks')}</p>;
+  if (!isPermitted(runCall)) return <p class="soft">{explainDenial(runCall, 'Running checks')}</p>;
   const run = async (): Promise<void> => {
     setCame([]);
     const answer = await action.run({ params: { id }, body: {} });

@@ -1,7 +1,7 @@
 /** The page at the end of a browser step: its URL, web vitals, requests and console messages */
 import { shownText } from '../../frame/shown-text.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 import type { Run } from './calls.ts';
 import { shownMs } from './shown.tsx';
 
@@ -50,7 +50,7 @@ const Waterfall = ({ requests, leftOut }: Pick<Page, 'requests' | 'leftOut'>) =>
   return (
     <Scrolled class="numbers runs" label="Requests">
       <table class="figures texts">
-        <Heads columns={['Request', 'Type', 'Came', 'Bytes', 'When']} />
+        <TableHeader columns={['Request', 'Type', 'Came', 'Bytes', 'When']} />
         <tbody>
           {requests.map((request, at) => (
             <tr key={`${at} ${request.url}`}>

@@ -5,7 +5,7 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { zone } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 import { type Check, type Uptime, uptimeCall } from './calls.ts';
 import { shownMs, shownUptime } from './shown.tsx';
 
@@ -50,7 +50,7 @@ export const Uptimes = ({ check, nameOf }: { readonly check: Check; readonly nam
       <h3>Uptime</h3>
       <Problem error={error} />
       <table class="figures">
-        <Heads columns={Object.keys(days)} />
+        <TableHeader columns={Object.keys(days)} />
         <tbody>
           <tr>
             {Object.values(days).map((name) => (
@@ -61,7 +61,7 @@ export const Uptimes = ({ check, nameOf }: { readonly check: Check; readonly nam
       </table>
       <Scrolled class="numbers" label="Last 30 days">
         <table class="figures texts">
-          <Heads columns={['Location', 'Last 30 days']} />
+          <TableHeader columns={['Location', 'Last 30 days']} />
           <tbody>
             {[...byLocation].map(([location, of]) => {
               const name = location === null ? 'All together' : nameOf(location);

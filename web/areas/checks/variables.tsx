@@ -10,7 +10,7 @@ import { RemovalForm } from '../../editors/removal.tsx';
 import { change, inAddress, toArea } from '../../frame/address.ts';
 import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { explainDenial, may } from '../../frame/rights.ts';
+import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
@@ -96,7 +96,7 @@ const VariableForm = ({ before }: { readonly before: Variable | undefined }) => 
 
 const Change = ({ name, onClose }: { readonly name: string; readonly onClose: () => void }) => {
   const [action] = useState(() => new Action(deleteVariableCall));
-  if (!may(deleteVariableCall)) return <p class="soft">{explainDenial(deleteVariableCall, 'Changing it')}</p>;
+  if (!isPermitted(deleteVariableCall)) return <p class="soft">{explainDenial(deleteVariableCall, 'Changing it')}</p>;
   return (
     <RemovalForm
       action={action}
@@ -156,7 +156,7 @@ const OpenVariable = ({
         <VariableForm before={undefined} />
       ) : item === undefined ? (
         <p>This variable does not exist.</p>
-      ) : inAddress('edit') === id && may(setVariableCall) ? (
+      ) : inAddress('edit') === id && isPermitted(setVariableCall) ? (
         <VariableForm key={item.updatedAt} before={item} />
       ) : (
         <VariableDetails variable={item} onClose={close} />

@@ -2,7 +2,7 @@
 import { inAddress, path, toArea } from '../../frame/address.ts';
 import { later } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { importCall } from './calls.ts';
 import { DashboardList } from './list.tsx';
 import { DashboardView } from './view.tsx';
@@ -24,7 +24,7 @@ const Begin = () => {
       <nav class="tabs" aria-label="Dashboards">
         <ul>
           {parts
-            .filter(([name]) => name !== 'import' || may(importCall))
+            .filter(([name]) => name !== 'import' || isPermitted(importCall))
             .map(([name, title]) => (
               <li key={name}>
                 <Link to={toArea('/dashboards', { show: name })} isCurrent={name === at}>

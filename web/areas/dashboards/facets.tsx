@@ -1,6 +1,6 @@
 /** Folders and tags of the found dashboards, with counts. A click filters by the value. */
 import { useEffect, useState } from 'preact/hooks';
-import { Question } from '../../client/query.ts';
+import { ApiQuery } from '../../client/query.ts';
 import { change, inAddress } from '../../frame/address.ts';
 import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
@@ -57,7 +57,7 @@ const Facet = ({ title, name, values: { values, partial } }: FacetProps) => {
 
 /** Separate from the list, which is displayed before the counts are available. */
 export const DashboardFacets = () => {
-  const [question] = useState(() => new Question(listCall));
+  const [question] = useState(() => new ApiQuery(listCall));
   const [search, tag, folder] = [inAddress('search'), inAddress('tag'), inAddress('folder')];
   useEffect(() => {
     question.run({ query: { search, tag, folder, facets: 'true', limit: 1 } });

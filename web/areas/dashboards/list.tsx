@@ -6,14 +6,14 @@ import { ActionForm } from '../../frame/action-form.tsx';
 import { change, go, inAddress, toArea } from '../../frame/address.ts';
 import { Freshness, Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { Search } from '../../frame/search.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { refreshes } from '../../frame/time-range.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { ShowMore } from '../../lists/show-more.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 import { createCall, listCall, type Summary } from './calls.ts';
 import { DashboardFacets } from './facets.tsx';
 
@@ -88,7 +88,7 @@ const Listed = () => {
   return (
     <Scrolled class="scrolled" label="Dashboards">
       <table class="figures texts">
-        <Heads columns={['Name', 'Folder', 'Tags', 'Panels', 'Changed']} />
+        <TableHeader columns={['Name', 'Folder', 'Tags', 'Panels', 'Changed']} />
         <tbody>
           {list.items.value.map((dashboard) => (
             <Line key={dashboard.id} dashboard={dashboard} />
@@ -120,7 +120,7 @@ export const DashboardList = () => {
         />
         <Chosen name="tag" />
         <Chosen name="folder" />
-        {may(createCall) ? <Create /> : null}
+        {isPermitted(createCall) ? <Create /> : null}
       </div>
       {error?.of('search') === undefined ? <Problem error={error} /> : null}
       <div class="explored">

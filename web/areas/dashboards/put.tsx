@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Query } from '../../../queries/query.ts';
 import { Action } from '../../client/action.ts';
-import { Question } from '../../client/query.ts';
+import { ApiQuery } from '../../client/query.ts';
 import { questionIn } from '../../editors/question.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { go, inAddress, toArea } from '../../frame/address.ts';
@@ -33,7 +33,7 @@ const panelOf = (title: string, query: Query) => {
 
 export const Put = () => {
   const query = questionIn(inAddress('query'));
-  const [list] = useState(() => new Question(listCall));
+  const [list] = useState(() => new ApiQuery(listCall));
   const [add] = useState(() => new Action(addPanelCall));
   const [create] = useState(() => new Action(createCall));
   const [at, setAt] = useState('');

@@ -1,6 +1,6 @@
 /** Public view of a snapshot by its link: no session, and no queries */
 import { useEffect, useState } from 'preact/hooks';
-import { Question } from '../../client/query.ts';
+import { ApiQuery } from '../../client/query.ts';
 import { fragment } from '../../frame/address.ts';
 import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
@@ -86,7 +86,7 @@ const Shown = ({ snapshot }: { readonly snapshot: Snapshot }) => {
 };
 
 export const SharedSnapshot = () => {
-  const [query] = useState(() => new Question(sharedCall));
+  const [query] = useState(() => new ApiQuery(sharedCall));
   const token = fragment.value;
   useEffect(() => {
     if (token !== '') query.run({ params: { token } });

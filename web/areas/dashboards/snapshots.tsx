@@ -4,7 +4,7 @@ import { Action } from '../../client/action.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { change } from '../../frame/address.ts';
 import { Problem } from '../../frame/freshness.tsx';
-import { explainDenial, may } from '../../frame/rights.ts';
+import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { refresh, writtenRange } from '../../frame/time-range.ts';
@@ -87,14 +87,14 @@ export const Snapshots = (props: SnapshotsProps) => {
   const { answer, error } = useQuery(snapshotsCall, { params: { id } });
   return (
     <SidePanel label="Snapshots" title="Snapshots" onClose={() => change({ show: '' })}>
-      {may(freezeCall) ? <Make {...props} /> : <p class="soft">{explainDenial(freezeCall, 'Making snapshots')}</p>}
+      {isPermitted(freezeCall) ? <Make {...props} /> : <p class="soft">{explainDenial(freezeCall, 'Making snapshots')}</p>}
       <Problem error={error} />
       {answer?.items.length === 0 ? <p class="soft">No snapshots yet.</p> : null}
       <ul class="links column">
         {answer?.items.map((snapshot) => (
           <li key={snapshot.id}>
             <bdi>{shownText(snapshot.name)}</bdi> until {shownTime(Date.parse(snapshot.expiresAt)).slice(0, 16)}, opened{' '}
-            {snapshot.opened} times {may(revokeCall) ? <Revoke id={snapshot.id} name={snapshot.name} /> : null}
+            {snapshot.opened} times {isPermitted(revokeCall) ? <Revoke id={snapshot.id} name={snapshot.name} /> : null}
           </li>
         ))}
       </ul>

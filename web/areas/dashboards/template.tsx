@@ -5,7 +5,7 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 import { type ShownTemplate, templateCall, templateUsageCall } from './calls.ts';
 
 const Fits = ({ of }: { readonly of: ShownTemplate['fits'] }) =>
@@ -13,7 +13,7 @@ const Fits = ({ of }: { readonly of: ShownTemplate['fits'] }) =>
     <p role="status">The telemetry could not be read, so the panels with data are unknown.</p>
   ) : (
     <table class="figures texts">
-      <Heads columns={['Panel', 'It lacks']} />
+      <TableHeader columns={['Panel', 'It lacks']} />
       <tbody>
         {of.map(({ panelId, title, missing }) => (
           <tr key={panelId}>

@@ -5,13 +5,13 @@ import { change, go, inAddress } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
 import { Freshness, Problem } from '../../frame/freshness.tsx';
 import { later } from '../../frame/lazy-load.tsx';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { Search } from '../../frame/search.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 import { instantiateCall, markCall, type Template, templatesCall, unmarkCall } from './calls.ts';
 import { placeOf } from './list.tsx';
 
@@ -50,7 +50,7 @@ const Line = ({ template }: { readonly template: Template }) => {
         </button>
       </td>
       <td>
-        {may(instantiateCall) ? (
+        {isPermitted(instantiateCall) ? (
           <button type="button" disabled={action.isRunning.value} onClick={() => void make()}>
             Create dashboard<span class="sr-only"> of {name}</span>
           </button>
@@ -84,7 +84,7 @@ export const Templates = () => {
         <Scrolled class="scrolled" label="Templates">
           {answer === undefined ? null : (
             <table class="figures texts">
-              <Heads columns={['Template', 'Sent by', 'Panels with data', 'Made here', 'Favourites', 'Use']} />
+              <TableHeader columns={['Template', 'Sent by', 'Panels with data', 'Made here', 'Favourites', 'Use']} />
               <tbody>
                 {answer.items.map((template) => (
                   <Line key={`${template.id} ${template.isFavourite}`} template={template} />

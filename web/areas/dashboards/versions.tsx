@@ -1,10 +1,10 @@
 /** Versions of a dashboard: author and time, differences as text, and restoring */
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import { Question } from '../../client/query.ts';
+import { ApiQuery } from '../../client/query.ts';
 import { change, inAddress } from '../../frame/address.ts';
 import { Problem } from '../../frame/freshness.tsx';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { session } from '../../frame/session.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
@@ -19,7 +19,7 @@ const whoOf = (actor: { readonly id: string; readonly type: string } | null): st
 };
 
 const Differences = ({ dashboard, version }: { readonly dashboard: Dashboard; readonly version: string }) => {
-  const [query] = useState(() => new Question(versionCall));
+  const [query] = useState(() => new ApiQuery(versionCall));
   const [restoring] = useState(() => new Action(restoreCall));
   const { id } = dashboard;
   useEffect(() => {
@@ -45,7 +45,7 @@ const Differences = ({ dashboard, version }: { readonly dashboard: Dashboard; re
           ))}
         </ul>
       )}
-      {may(restoreCall) && answer !== undefined && answer.differences.length > 0 ? (
+      {isPermitted(restoreCall) && answer !== undefined && answer.differences.length > 0 ? (
         <button type="button" disabled={restoring.isRunning.value} onClick={() => void restore()}>
           Restore version {version}
         </button>
@@ -55,7 +55,7 @@ const Differences = ({ dashboard, version }: { readonly dashboard: Dashboard; re
 };
 
 export const Versions = ({ dashboard }: { readonly dashboard: Dashboard }) => {
-  const [query] = useState(() => new Question(versionsCall));
+  const [query] = useState(() => new ApiQuery(versionsCall));
   useEffect(() => {
     query.run({ params: { id: dashboard.id } });
     return () => query.cancel();

@@ -1,12 +1,12 @@
 /** One dashboard: its variables, its panels, and its actions */
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { Question } from '../../client/query.ts';
+import { ApiQuery } from '../../client/query.ts';
 import { change, inAddress, toArea } from '../../frame/address.ts';
 import { Freshness, Problem } from '../../frame/freshness.tsx';
 import { later } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { Markdown } from '../../frame/markdown.tsx';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { millisecondsOf, refresh, refreshes, useDefaultRange, writtenRange } from '../../frame/time-range.ts';
 import { Board } from './board.ts';
@@ -37,7 +37,7 @@ const paceMs = (duration: string): number => {
 };
 
 /** Refreshes at the interval while the page is visible. */
-const usePace = (duration: string): void =>
+const useAutoRefresh = (duration: string): void =>
   useEffect(() => {
     const ms = paceMs(duration);
     if (ms < 1_000) return;
@@ -89,7 +89,7 @@ const shows = ['versions', 'snapshots'] as const;
 const Toolbar = ({ dashboard, isEditing }: { readonly dashboard: Dashboard; readonly isEditing: boolean }) => (
   <>
     {isEditing ? null : <Pace defaultRefresh={dashboard.time.refresh ?? ''} />}
-    {may(saveCall) && !isEditing ? (
+    {isPermitted(saveCall) && !isEditing ? (
       <button type="button" onClick={() => change({ edit: 'true', show: '' })}>
         Edit
       </button>
@@ -179,7 +179,7 @@ const Shown = ({ dashboard, board, drafting, draft, variables }: ShownProps) => 
 const Opened = ({ dashboard }: { readonly dashboard: Dashboard }) => {
   const [board] = useState(() => new Board());
   const [drafting] = useState(() => new Drafting());
-  const isEditing = inAddress('edit') === 'true' && may(saveCall);
+  const isEditing = inAddress('edit') === 'true' && isPermitted(saveCall);
   useEffect(() => {
     if (isEditing) drafting.begin(dashboard);
     else drafting.end();
@@ -187,7 +187,7 @@ const Opened = ({ dashboard }: { readonly dashboard: Dashboard }) => {
   const draft = isEditing ? drafting.draft.value : undefined;
   const document = draft ?? dashboard;
   useDefaultRange(dashboard.time.from, dashboard.time.to);
-  usePace(isEditing ? '' : inAddress('refresh') || (dashboard.time.refresh ?? ''));
+  useAutoRefresh(isEditing ? '' : inAddress('refresh') || (dashboard.time.refresh ?? ''));
   const { from, to } = writtenRange.value;
   const variables = chosenInAddress(document.variables);
   const chosen = JSON.stringify(variables);
@@ -221,7 +221,7 @@ const Opened = ({ dashboard }: { readonly dashboard: Dashboard }) => {
 };
 
 export const DashboardView = ({ id }: { readonly id: string }) => {
-  const [query] = useState(() => new Question(readCall));
+  const [query] = useState(() => new ApiQuery(readCall));
   useEffect(() => {
     query.clear();
     query.run({ params: { id }, query: { countView: 'true' } });

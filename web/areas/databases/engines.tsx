@@ -18,7 +18,7 @@ import { writtenRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { listed } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 
 const enginesCall = callOf<typeof getDatabaseEngines>('GET', '/api/databases/engines');
 const engineCall = callOf<typeof showDatabaseEngine>('GET', '/api/databases/{engine}');
@@ -95,7 +95,7 @@ const OpenEngine = ({
           <h3>Metric summary</h3>
           {answer.figures.length === 0 ? <p class="soft">The metrics of this engine are not supported.</p> : null}
           <table class="figures texts">
-            <Heads columns={['Figure', 'Value', 'Made of']} />
+            <TableHeader columns={['Figure', 'Value', 'Made of']} />
             <tbody>
               {answer.figures.map(({ name, unit, summary, value, reason, metrics }) => (
                 <tr key={name}>

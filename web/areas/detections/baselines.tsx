@@ -14,7 +14,7 @@ import { RemovalForm } from '../../editors/removal.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { change } from '../../frame/address.ts';
 import { Problem } from '../../frame/freshness.tsx';
-import { explainDenial, may } from '../../frame/rights.ts';
+import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
@@ -79,7 +79,7 @@ const Change = ({
 }) => {
   const [changing] = useState(() => new Action(changeCall));
   const [deleting] = useState(() => new Action(deleteCall));
-  if (!may(changeCall)) return <p class="soft">{explainDenial(changeCall, 'Changing it')}</p>;
+  if (!isPermitted(changeCall)) return <p class="soft">{explainDenial(changeCall, 'Changing it')}</p>;
   const to = async (state: State): Promise<void> => {
     if ((await changing.run({ params: { id }, body: { state }, ifMatch: version })) !== undefined) refresh();
   };

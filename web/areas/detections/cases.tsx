@@ -10,7 +10,7 @@ import { ActionForm } from '../../frame/action-form.tsx';
 import { toArea } from '../../frame/address.ts';
 import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { explainDenial, may } from '../../frame/rights.ts';
+import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
@@ -39,7 +39,7 @@ const Change = ({ of }: { readonly of: Case }) => {
   const [action] = useState(() => new Action(changeCall));
   const [commenting] = useState(() => new Action(commentCall));
   const { id, version, state = 'open', severity = 'medium', resolution } = of;
-  if (!may(changeCall)) return <p class="soft">{explainDenial(changeCall, 'Changing it')}</p>;
+  if (!isPermitted(changeCall)) return <p class="soft">{explainDenial(changeCall, 'Changing it')}</p>;
   const set = async (body: Partial<Case>): Promise<void> => {
     if ((await action.run({ params: { id }, body, ifMatch: version })) !== undefined) refresh();
   };

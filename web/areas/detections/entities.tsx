@@ -9,7 +9,7 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { listed } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 
 const entityCall = callOf<typeof getEntity>('GET', '/api/siem/entities/{type}/{value}');
 type Entity = Answered<typeof getEntity>;
@@ -28,7 +28,7 @@ const Opened = ({ of }: { readonly of: Entity }) => (
     <Fields values={{ risk: risk(of.score), signals: of.signals, 'half-life': `${of.halfLifeHours} hours` }} />
     <h3>Contributing signals</h3>
     <table class="figures texts">
-      <Heads columns={['Signal', 'Severity', 'Time', 'Adds']} />
+      <TableHeader columns={['Signal', 'Severity', 'Time', 'Adds']} />
       <tbody>
         {of.shares.map(({ signalId, ruleTitle, severity, time, share }) => (
           <tr key={signalId}>

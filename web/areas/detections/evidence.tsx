@@ -5,7 +5,7 @@ import type { attachCaseEvidence } from '../../../api/groups/siem/case-additions
 import { Action } from '../../client/action.ts';
 import { callOf } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
@@ -26,7 +26,7 @@ const base64Of = (file: Blob): Promise<string> =>
 
 const Attach = ({ caseId }: { readonly caseId: string }) => {
   const [action] = useState(() => new Action(attachCall));
-  if (!may(attachCall)) return null;
+  if (!isPermitted(attachCall)) return null;
   const attach = async (form: HTMLFormElement): Promise<void> => {
     const given = new FormData(form);
     const file = given.get('file') as File;

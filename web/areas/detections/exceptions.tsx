@@ -4,13 +4,13 @@ import type { previewRuleException } from '../../../api/groups/siem/preview-exce
 import type { ruleResource } from '../../../api/groups/siem/rule.ts';
 import { Action } from '../../client/action.ts';
 import { callOf, changeOf } from '../../client/call.ts';
-import { Question } from '../../client/query.ts';
+import { ApiQuery } from '../../client/query.ts';
 import { Field } from '../../editors/field.tsx';
 import { TextInput } from '../../editors/inputs.tsx';
 import { change, inAddress, toArea } from '../../frame/address.ts';
 import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { shownText, textOf } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh, writtenRange } from '../../frame/time-range.ts';
@@ -48,7 +48,7 @@ const days = [
 ] as const;
 
 /** Signals that the exception would have covered in the range of the page. */
-const Covered = ({ of }: { readonly of: Question<typeof previewRuleException> }) => {
+const Covered = ({ of }: { readonly of: ApiQuery<typeof previewRuleException> }) => {
   const { answer, error } = of.state.value;
   if (answer === undefined || error !== undefined) return null;
   return (
@@ -75,7 +75,7 @@ const Covered = ({ of }: { readonly of: Question<typeof previewRuleException> })
 };
 
 const Write = ({ rule, onSave }: { readonly rule: Rule; readonly onSave: (added: Exception) => Promise<void> }) => {
-  const [query] = useState(() => new Question(previewCall));
+  const [query] = useState(() => new ApiQuery(previewCall));
   const [conditions, setConditions] = useState(inAddress('except'));
   const [reason, setReason] = useState('');
   const [lasts, setLasts] = useState('');
@@ -162,7 +162,7 @@ export const Exceptions = ({ rule }: { readonly rule: Rule }) => {
         {exceptions.map((exception, index) => (
           <li key={exception.id}>
             <One of={exception} />{' '}
-            {may(changeCall) ? (
+            {isPermitted(changeCall) ? (
               <button
                 type="button"
                 class="plain"
@@ -176,7 +176,7 @@ export const Exceptions = ({ rule }: { readonly rule: Rule }) => {
         ))}
       </ul>
       <Problem error={action.error.value} />
-      {!may(changeCall) ? null : isWritten ? (
+      {!isPermitted(changeCall) ? null : isWritten ? (
         <Write rule={rule} onSave={(added) => save([...exceptions, added])} />
       ) : (
         <button type="button" class="plain" onClick={() => change({ edit: writing })}>

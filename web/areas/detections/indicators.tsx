@@ -7,7 +7,7 @@ import { type Answered, callOf, type Filtered } from '../../client/call.ts';
 import { writeOf } from '../../editors/form-state.tsx';
 import { RemovalForm } from '../../editors/removal.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
@@ -87,7 +87,7 @@ const Opened = ({ of, onClose }: { readonly of: Indicator; readonly onClose: () 
   const [action] = useState(() => new Action(deleteCall));
   return (
     <>
-      {may(deleteCall) ? (
+      {isPermitted(deleteCall) ? (
         <RemovalForm
           action={action}
           labels={['Delete', 'Delete permanently']}

@@ -5,7 +5,7 @@ import type { ruleResource } from '../../../api/groups/siem/rule.ts';
 import type { validateDetectionRules } from '../../../api/groups/siem/try-rule.ts';
 import { Action } from '../../client/action.ts';
 import { type Answered, callOf, changeOf, creationOf, type ViewOf } from '../../client/call.ts';
-import { Question } from '../../client/query.ts';
+import { ApiQuery } from '../../client/query.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { change, toArea } from '../../frame/address.ts';
 import { Problem } from '../../frame/freshness.tsx';
@@ -47,7 +47,7 @@ const typedMs = 400;
 
 /** Validation result of the API, updated when typing stops. */
 const Read = ({ source }: { readonly source: string }) => {
-  const [query] = useState(() => new Question(validateCall));
+  const [query] = useState(() => new ApiQuery(validateCall));
   useEffect(() => {
     const later = setTimeout(() => query.run({ body: { source: source === '' ? ' ' : source } }), typedMs);
     return () => {

@@ -5,7 +5,7 @@ import { readingOf, removalOf } from '../../client/call.ts';
 import { change, toArea } from '../../frame/address.ts';
 import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
@@ -26,7 +26,7 @@ const Change = ({ rule, onClose }: { readonly rule: Rule; readonly onClose: () =
   const [removing] = useState(() => new Action(removeCall));
   const [isEdited, setEdited] = useState(false);
   const { id, version, enabled, title } = rule;
-  if (!may(changeCall)) return null;
+  if (!isPermitted(changeCall)) return null;
   if (isEdited) return <RuleEditor of={rule} onDone={() => setEdited(false)} />;
   const run = async (): Promise<void> => {
     if ((await action.run({ params: { id }, body: { enabled: !enabled }, ifMatch: version })) !== undefined) refresh();
@@ -114,7 +114,7 @@ export const OpenRule = ({
 
 export const WriteRule = () => (
   <>
-    {may(createRuleCall) ? (
+    {isPermitted(createRuleCall) ? (
       <button type="button" onClick={() => change({ open: fresh })}>
         New detection rule
       </button>

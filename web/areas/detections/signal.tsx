@@ -9,7 +9,7 @@ import { ActionForm } from '../../frame/action-form.tsx';
 import { go, toArea } from '../../frame/address.ts';
 import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { explainDenial, may } from '../../frame/rights.ts';
+import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
@@ -35,7 +35,7 @@ const Triage = ({ signal }: { readonly signal: Signal }) => {
   const [action] = useState(() => new Action(triageCall));
   const [opening] = useState(() => new Action(openCaseCall));
   const { id, state, severity, ruleTitle } = signal;
-  if (!may(triageCall)) return <p class="soft">{explainDenial(triageCall, 'Triage')}</p>;
+  if (!isPermitted(triageCall)) return <p class="soft">{explainDenial(triageCall, 'Triage')}</p>;
   const to = async (next: Signal['state'], more: { verdict?: Verdict; reason?: string } = {}): Promise<void> => {
     if ((await action.run({ params: { id }, body: { state: next, ...more } })) !== undefined) refresh();
   };
@@ -109,7 +109,7 @@ export const OpenSignal = ({ id, onClose }: { readonly id: string; readonly onCl
             <li>
               <Link to={toArea('/detections/rules', { open: answer.ruleId })}>Rule</Link>
             </li>
-            {answer.kind === 'rule' && may(previewCall) ? (
+            {answer.kind === 'rule' && isPermitted(previewCall) ? (
               <li>
                 <Link
                   to={toArea('/detections/rules', {

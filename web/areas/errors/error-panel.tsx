@@ -14,7 +14,7 @@ import { useQuery } from '../../frame/use-query.ts';
 import { Raw } from '../../lists/raw.tsx';
 import { ShowMore } from '../../lists/show-more.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 import { errorCall, type OneError, occurrencesCall } from './calls.ts';
 import { Members } from './members.tsx';
 import { Assigned, Steps, statusOf } from './steps.tsx';
@@ -94,7 +94,7 @@ const maxShownValues = 5;
 
 const Tags = ({ tags }: { readonly tags: OneError['tags'] }) => (
   <table class="figures">
-    <Heads columns={['Tag', 'Value', 'Times', 'Share']} />
+    <TableHeader columns={['Tag', 'Value', 'Times', 'Share']} />
     <tbody>
       {tags.flatMap(({ name, count, values }) =>
         values.slice(0, maxShownValues).map((value, at) => (

@@ -8,7 +8,7 @@ import { ActionForm } from '../../frame/action-form.tsx';
 import { change } from '../../frame/address.ts';
 import { Problem } from '../../frame/freshness.tsx';
 import { projectScope } from '../../frame/project.ts';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh, writtenRange } from '../../frame/time-range.ts';
@@ -98,7 +98,7 @@ export const Members = ({ error }: { readonly error: OneError }) => {
                       {' '}
                       merged by {shownText(member.mergedBy ?? '')} at {shownMoment(member.mergedAt).slice(0, 16)}
                     </span>
-                    {may(changeCall) ? <Leave id={error.id} member={member} /> : null}
+                    {isPermitted(changeCall) ? <Leave id={error.id} member={member} /> : null}
                   </>
                 )}
               </li>
@@ -106,7 +106,7 @@ export const Members = ({ error }: { readonly error: OneError }) => {
           </ul>
         </>
       )}
-      {may(mergeCall) ? <Merge error={error} /> : null}
+      {isPermitted(mergeCall) ? <Merge error={error} /> : null}
     </>
   );
 };

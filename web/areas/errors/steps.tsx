@@ -4,7 +4,7 @@ import { Action } from '../../client/action.ts';
 import { Assignee } from '../../editors/assignee.tsx';
 import { Options } from '../../editors/inputs.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { explainDenial, may } from '../../frame/rights.ts';
+import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { changeCall, type OneError } from './calls.ts';
@@ -39,7 +39,7 @@ export const statusOf = ({ status, decision: { resolvedIn, ignoredUntil } }: One
 
 export const Steps = ({ error: { id, status } }: { readonly error: OneError }) => {
   const [action] = useState(() => new Action(changeCall));
-  if (!may(changeCall)) return <p class="soft">{explainDenial(changeCall, 'Resolving it')}</p>;
+  if (!isPermitted(changeCall)) return <p class="soft">{explainDenial(changeCall, 'Resolving it')}</p>;
   const run = async (body: Body): Promise<void> => {
     if ((await action.run({ params: { id }, body })) !== undefined) refresh();
   };

@@ -2,7 +2,7 @@
 import { change, toArea } from '../../frame/address.ts';
 import { later } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { listed } from '../../lists/declared-list.tsx';
@@ -78,7 +78,7 @@ const Open = ({
   readonly onClose: () => void;
 }) => (
   <SidePanel label="Event" title={id === 'new' ? 'A new event' : (item?.title ?? 'Event')} onClose={onClose}>
-    {id === 'new' && may(addCall) ? (
+    {id === 'new' && isPermitted(addCall) ? (
       <EventForm />
     ) : item === undefined ? (
       <p>This event is not on the loaded pages.</p>
@@ -98,7 +98,7 @@ const List = listed({
   nothing: 'No events in this range.',
   keyOf,
   Tools: () =>
-    may(addCall) ? (
+    isPermitted(addCall) ? (
       <button type="button" class="plain" onClick={() => change({ open: 'new' })}>
         Add event
       </button>

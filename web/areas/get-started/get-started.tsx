@@ -7,7 +7,7 @@ import { callOf } from '../../client/call.ts';
 import { change, inAddress } from '../../frame/address.ts';
 import { Problem } from '../../frame/freshness.tsx';
 import { partsOf } from '../../frame/parts.tsx';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
@@ -38,7 +38,7 @@ const Checklist = () => {
             </b>
             {done ? <span> done {shownMoment(doneAt)}</span> : null}
             {done || isDismissed ? null : <p>{shownText(next)}</p>}
-            {may(dismissCall) && !done ? (
+            {isPermitted(dismissCall) && !done ? (
               <button
                 type="button"
                 class="plain"

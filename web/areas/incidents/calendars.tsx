@@ -17,7 +17,7 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 import { feedsCall, schedulesCall } from './calls.ts';
 
 const createCall = callOf<typeof createCalendarFeed>('POST', '/api/on-call/calendar-feeds');
@@ -109,7 +109,7 @@ export const Calendars = () => {
           </p>
         ) : (
           <table class="figures texts">
-            <Heads columns={['Follows', 'Made by', 'At', 'Change']} />
+            <TableHeader columns={['Follows', 'Made by', 'At', 'Change']} />
             <tbody>
               {answer.items.map((feed) => (
                 <Line key={feed.id} feed={feed} of={ofFeed(feed)} who={people[feed.userId] ?? feed.userId} />

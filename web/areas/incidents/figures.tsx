@@ -8,7 +8,7 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { Fields } from '../../lists/side-panel.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 import { type Metrics, metricsCall, policiesCall } from './calls.ts';
 
 const spans = { 'now-7d': '7 days', 'now-30d': '30 days', 'now-90d': '90 days', 'now-365d': 'a year' } as const;
@@ -31,7 +31,7 @@ const Grouped = ({
   <>
     <h2>By {title.toLowerCase()}</h2>
     <table class="figures texts">
-      <Heads columns={[title, 'Incidents', 'Never acknowledged', 'Median time to acknowledge', 'resolved within']} />
+      <TableHeader columns={[title, 'Incidents', 'Never acknowledged', 'Median time to acknowledge', 'resolved within']} />
       <tbody>
         {rows.map(([name, { incidents, neverAcknowledged, timeToAcknowledge, timeToResolve }]) => (
           <tr key={name}>
@@ -51,7 +51,7 @@ const Grouped = ({
 
 const Times = ({ of: { timeToAcknowledge, timeToResolve } }: { readonly of: Figures }) => (
   <table class="figures texts">
-    <Heads columns={['Time until', 'Half within', 'p90', 'On average', 'Count']} />
+    <TableHeader columns={['Time until', 'Half within', 'p90', 'On average', 'Count']} />
     <tbody>
       {Object.entries({ acknowledged: timeToAcknowledge, resolved: timeToResolve }).map(([name, times]) => (
         <tr key={name}>
@@ -77,7 +77,7 @@ const Paged = ({ of: { pages, atNight, byPerson, isCut } }: { readonly of: Metri
       </p>
       {byPerson.length === 0 ? null : (
         <table class="figures texts">
-          <Heads columns={['Who', 'Pages', 'At night']} />
+          <TableHeader columns={['Who', 'Pages', 'At night']} />
           <tbody>
             {byPerson.map((one) => (
               <tr key={one.userId}>

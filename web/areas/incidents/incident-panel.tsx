@@ -8,7 +8,7 @@ import { Problem } from '../../frame/freshness.tsx';
 import { later } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { usePeople } from '../../frame/people.ts';
-import { explainDenial, may } from '../../frame/rights.ts';
+import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh, refreshes } from '../../frame/time-range.ts';
@@ -125,12 +125,12 @@ export const OpenIncident = ({ incident, onClose }: { readonly incident: Inciden
     <SidePanel label="Incident" title={title} onClose={onClose}>
       <p>{shownText(summary ?? '', { lines: true })}</p>
       {isEdited ? <IncidentForm key={incident.version} of={incident} onDone={() => setEdited(false)} /> : null}
-      {may(acknowledgeCall) ? (
+      {isPermitted(acknowledgeCall) ? (
         <div class="act">
           {(possible[status ?? 'open'] ?? []).map((step) => (
             <Step key={step} id={id} step={step} />
           ))}
-          {isEdited || !may(changeCall) ? null : (
+          {isEdited || !isPermitted(changeCall) ? null : (
             <button type="button" class="plain" onClick={() => setEdited(true)}>
               Edit
             </button>
@@ -155,7 +155,7 @@ export const OpenIncident = ({ incident, onClose }: { readonly incident: Inciden
         }}
       />
       <Causes of={{ incidentId: id }} />
-      {may(noteCall) ? <Note id={id} /> : null}
+      {isPermitted(noteCall) ? <Note id={id} /> : null}
       {status === 'resolved' ? <PostmortemPart id={id} /> : null}
       <Timeline id={id} />
     </SidePanel>

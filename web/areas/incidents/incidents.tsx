@@ -8,7 +8,7 @@ import { useEscape } from '../../frame/escape.ts';
 import { Freshness, Problem } from '../../frame/freshness.tsx';
 import { later } from '../../frame/lazy-load.tsx';
 import { partsOf } from '../../frame/parts.tsx';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { levelOf } from '../../frame/severity.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
@@ -112,7 +112,7 @@ const IncidentsPart = () => {
           </select>
         </label>
         <Whose />
-        {may(declareCall) ? <Declare /> : null}
+        {isPermitted(declareCall) ? <Declare /> : null}
       </div>
       <Problem error={list.first.state.value.error} />
       <div class={open === '' ? 'list' : 'list with-record'}>

@@ -4,7 +4,7 @@ import { Action } from '../../client/action.ts';
 import { toArea } from '../../frame/address.ts';
 import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { changeCall, type MergeSuggestion } from './calls.ts';
@@ -28,7 +28,7 @@ const Merge = ({ id, into }: { readonly id: string; readonly into: MergeSuggesti
     <li>
       <Link to={toArea('/incidents', { incident: into.incidentId })}>{shownText(into.title)}</Link>:{' '}
       {shownText(evidenceOf(into))}{' '}
-      {may(changeCall) ? (
+      {isPermitted(changeCall) ? (
         <button
           type="button"
           aria-label={`Merge into ${into.title}`}

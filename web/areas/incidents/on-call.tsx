@@ -8,14 +8,14 @@ import { openedOf, writeOf } from '../../editors/form-state.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { Problem } from '../../frame/freshness.tsx';
 import { type Names, named, onCall, usePeople } from '../../frame/people.ts';
-import { explainDenial, may } from '../../frame/rights.ts';
+import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { session } from '../../frame/session.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh, refreshes } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { listed } from '../../lists/declared-list.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 import { schedulesCall } from './calls.ts';
 import { createScheduleCall, type Schedule, ScheduleForm } from './schedule-form.tsx';
 
@@ -52,7 +52,7 @@ const hours = [1, 4, 8, 12, 24, 72, 168];
 const TakeOver = ({ id, names }: { readonly id: string; readonly names: Names }) => {
   const [action] = useState(() => new Action(overrideCall));
   const me = session.value?.user;
-  if (!may(overrideCall)) return <p class="soft">{explainDenial(overrideCall, 'Overriding the schedule')}</p>;
+  if (!isPermitted(overrideCall)) return <p class="soft">{explainDenial(overrideCall, 'Overriding the schedule')}</p>;
   const run = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
     const from = new Date();
@@ -113,7 +113,7 @@ const inOrder = ({ items, gaps }: Shifts) =>
 
 const ShiftTable = ({ id, of }: { readonly id: string; readonly of: Shifts }) => (
   <table class="figures texts">
-    <Heads columns={['From', 'Until', 'Who', 'By']} />
+    <TableHeader columns={['From', 'Until', 'Who', 'By']} />
     <tbody>
       {inOrder(of).map(({ from, to, userIds, layer, overrideId, reason }) => (
         <tr key={from}>
@@ -122,7 +122,7 @@ const ShiftTable = ({ id, of }: { readonly id: string; readonly of: Shifts }) =>
           <td>{userIds.length === 0 ? <Nobody reason={reason} /> : shownText(named(userIds, of.names))}</td>
           <td>
             {overrideId === null ? shownText(layer ?? '') : 'override of others '}
-            {overrideId === null || !may(endOverrideCall) ? null : <EndOverride id={id} overrideId={overrideId} />}
+            {overrideId === null || !isPermitted(endOverrideCall) ? null : <EndOverride id={id} overrideId={overrideId} />}
           </td>
         </tr>
       ))}
@@ -136,7 +136,7 @@ const Carried = ({ of: { people, names } }: { readonly of: Shifts }) =>
     <>
       <h3>On-call load</h3>
       <table class="figures texts">
-        <Heads columns={['Who', 'Hours', 'At night', 'At weekends']} />
+        <TableHeader columns={['Who', 'Hours', 'At night', 'At weekends']} />
         <tbody>
           {people.map(({ userId, hours, nightHours, weekendHours }) => (
             <tr key={userId}>

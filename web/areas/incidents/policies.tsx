@@ -8,7 +8,7 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { listed } from '../../lists/declared-list.tsx';
 import { Fields } from '../../lists/side-panel.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 import { createPolicyCall, type Policy, policiesCall, policyCall } from './calls.ts';
 import { PolicyForm } from './policy-form.tsx';
 import { useTargets } from './targets.ts';
@@ -37,7 +37,7 @@ const Preview = ({ id }: { readonly id: string }) => {
       </label>
       <Problem error={error} />
       <table class="figures texts previewed">
-        <Heads columns={['At', 'Responders', 'By step', 'Round']} />
+        <TableHeader columns={['At', 'Responders', 'By step', 'Round']} />
         <tbody>
           {answer?.preview?.flatMap(({ at, pages, skipped }) => [
             ...pages.map(({ kind, id, name, step, round }) => (

@@ -4,7 +4,7 @@ import { Action } from '../../client/action.ts';
 import { linesIn } from '../../editors/lines.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { Problem } from '../../frame/freshness.tsx';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
@@ -84,7 +84,7 @@ export const PostmortemPart = ({ id }: { readonly id: string }) => {
       ) : (
         <>
           {answer.version === 0 ? <p class="soft">No postmortem yet.</p> : <Written of={answer} />}
-          {may(setPostmortemCall) ? (
+          {isPermitted(setPostmortemCall) ? (
             <button type="button" class="plain" onClick={() => setEdited(true)}>
               Create postmortem
             </button>

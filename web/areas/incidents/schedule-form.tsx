@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { replaceSchedule, scheduleResource } from '../../../api/groups/incidents/schedules.ts';
 import type { OnCallScheduleFields } from '../../../schemas/resources/on-call-schedule.ts';
 import { type Answered, callOf, creationOf, type ViewOf } from '../../client/call.ts';
-import { Question } from '../../client/query.ts';
+import { ApiQuery } from '../../client/query.ts';
 import { Wrong } from '../../editors/field.tsx';
 import { useSaving } from '../../editors/form-state.tsx';
 import { ChosenInput, NumberInput, TextInput, WallTimeInput } from '../../editors/inputs.tsx';
@@ -13,7 +13,7 @@ import { Problem } from '../../frame/freshness.tsx';
 import { type Names, named, usePeople } from '../../frame/people.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 
 export type Schedule = ViewOf<typeof scheduleResource>;
 type Written = z.input<typeof OnCallScheduleFields>;
@@ -136,7 +136,7 @@ type Differences = NonNullable<Answered<typeof replaceSchedule>['differences']>;
 
 const Table = ({ differences, names }: { readonly differences: Differences; readonly names: Names }) => (
   <table class="figures texts differences">
-    <Heads columns={['From', 'Until', 'Current', 'Would be']} />
+    <TableHeader columns={['From', 'Until', 'Current', 'Would be']} />
     <tbody>
       {differences.map(({ from, to, before, after }) => (
         <tr key={from}>
@@ -163,7 +163,7 @@ const Differing = ({
   readonly written: Written;
   readonly names: Names;
 }) => {
-  const [query] = useState(() => new Question(replaceCall));
+  const [query] = useState(() => new ApiQuery(replaceCall));
   const { answer, error, isLoading } = query.state.value;
   const { differences } = answer ?? {};
   return (

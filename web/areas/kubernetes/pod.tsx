@@ -13,7 +13,7 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { writtenRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 
 const podCall = callOf<typeof showPod>('GET', '/api/kubernetes/pods/{uid}');
 
@@ -43,7 +43,7 @@ export const OpenPod = ({ id, onClose }: { readonly id: string; readonly onClose
           />
           <h3>Containers</h3>
           <table class="figures texts">
-            <Heads columns={['Name', 'State', 'Restarts', 'Memory of limit', 'Out of memory']} />
+            <TableHeader columns={['Name', 'State', 'Restarts', 'Memory of limit', 'Out of memory']} />
             <tbody>
               {answer.containers.map(({ id, name, state, restarts, memory, oom }) => (
                 <tr key={id}>

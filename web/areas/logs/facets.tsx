@@ -1,6 +1,6 @@
 /** Most frequent values of fields, with counts. A click includes or excludes a value. */
 import { useEffect, useState } from 'preact/hooks';
-import { Question } from '../../client/query.ts';
+import { ApiQuery } from '../../client/query.ts';
 import { Problem } from '../../frame/freshness.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { markedText, shownText } from '../../frame/shown-text.tsx';
@@ -13,7 +13,7 @@ const maxFacetValues = 10;
 const number = new Intl.NumberFormat('en');
 
 const Facet = ({ name }: { readonly name: string }) => {
-  const [values] = useState(() => new Question(valuesCall));
+  const [values] = useState(() => new ApiQuery(valuesCall));
   const { from, to } = writtenRange.value;
   useEffect(() => {
     values.run({ params: { name }, query: { ...logQuery(), limit: maxFacetValues } });

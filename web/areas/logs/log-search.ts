@@ -1,7 +1,7 @@
 /** Search state of logs in the URL, and the found records */
 import { computed, signal } from '@preact/signals';
 import { Paged } from '../../client/pages.ts';
-import { Question } from '../../client/query.ts';
+import { ApiQuery } from '../../client/query.ts';
 import { change, inAddress } from '../../frame/address.ts';
 import { conditionOf } from '../../frame/conditions.ts';
 import { projectScope } from '../../frame/project.ts';
@@ -48,7 +48,7 @@ export const setFacets = (names: readonly string[]): void =>
   change({ facets: listOfNames([...new Set(names)]) }, { replace: true });
 
 export const list = new Paged(logsCall, ({ items }) => items as readonly LogRecord[], { furtherLimit });
-export const histogram = new Question(histogramCall);
+export const histogram = new ApiQuery(histogramCall);
 
 /** Returns the common query parameters of logs. */
 export const logQuery = () => ({ ...writtenRange.value, ...projectScope.value, search: search.value });
@@ -96,7 +96,7 @@ export const valueIn = (record: LogRecord, name: string): unknown => {
 };
 
 /** Context of a record, inline in the list */
-export const context = new Question(contextCall);
+export const context = new ApiQuery(contextCall);
 /** Number of context records before and after */
 export const around = signal({ before: 10, after: 10 });
 export const contextOf = computed(() => inAddress('context'));

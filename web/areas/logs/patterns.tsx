@@ -1,7 +1,7 @@
 /** Log patterns: frequency, new, gone and spiking ones, and changes between ranges */
 import { useEffect, useState } from 'preact/hooks';
 import { Paged } from '../../client/pages.ts';
-import { Question } from '../../client/query.ts';
+import { ApiQuery } from '../../client/query.ts';
 import { QueryLinks } from '../../editors/put-on-dashboard.tsx';
 import { change, inAddress, toArea } from '../../frame/address.ts';
 import { Freshness, Problem } from '../../frame/freshness.tsx';
@@ -16,7 +16,7 @@ import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { comparedCall, type Pattern, patternCall, patternsCall } from './calls.ts';
 
 const list = new Paged(patternsCall, ({ items }) => items);
-const disappearedQuery = new Question(comparedCall);
+const disappearedQuery = new ApiQuery(comparedCall);
 
 const number = new Intl.NumberFormat('en');
 const percent = (share: number): string => `${Number((share * 100).toPrecision(2))} %`;
@@ -69,7 +69,7 @@ const countOf = (id: string) => ({
 });
 
 const OpenPattern = ({ id }: { readonly id: string }) => {
-  const [query] = useState(() => new Question(patternCall));
+  const [query] = useState(() => new ApiQuery(patternCall));
   const { from, to } = writtenRange.value;
   useEffect(() => {
     query.run({ params: { id }, query: { from, to, ...projectScope.value } });

@@ -1,6 +1,6 @@
 /** Side panel of a record: every field. A click on a value filters. */
 import { useEffect, useState } from 'preact/hooks';
-import { Question } from '../../client/query.ts';
+import { ApiQuery } from '../../client/query.ts';
 import { change, toArea } from '../../frame/address.ts';
 import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
@@ -133,7 +133,7 @@ const Ways = ({ record }: { readonly record: LogRecord }) => (
 
 /** The record with this id: from the list if it is loaded, otherwise requested. */
 export const OpenRecord = ({ id, listed }: { readonly id: string; readonly listed: LogRecord | undefined }) => {
-  const [query] = useState(() => new Question(logCall));
+  const [query] = useState(() => new ApiQuery(logCall));
   useEffect(() => {
     if (listed === undefined) query.run({ params: { id } });
     return () => query.cancel();

@@ -1,17 +1,17 @@
 /** Toolbar of records: order, columns, wrapping, export, saved query, rule */
 import { useEffect, useState } from 'preact/hooks';
 import { asQuery } from '../../client/call.ts';
-import { Question } from '../../client/query.ts';
+import { ApiQuery } from '../../client/query.ts';
 import { change } from '../../frame/address.ts';
 import { projectScope } from '../../frame/project.ts';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { markedText, shownText } from '../../frame/shown-text.tsx';
 import { writtenRange } from '../../frame/time-range.ts';
 import { fieldsCall, savedQueryCall } from './calls.ts';
 import { columns, groupBy, listOfNames, logQuery, order, patternId, setColumns, view, wraps } from './log-search.ts';
 import { SaveQuery, SearchLinks } from './save-query.tsx';
 
-const names = new Question(fieldsCall);
+const names = new ApiQuery(fieldsCall);
 const maxNames = 300;
 
 /** Field names for inputs with suggestions. */
@@ -132,7 +132,7 @@ export const Toolbar = () => (
         </a>
       </Menu>
     )}
-    {may(savedQueryCall) ? (
+    {isPermitted(savedQueryCall) ? (
       <Menu title="Save">
         <SaveQuery />
       </Menu>

@@ -2,13 +2,13 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import { Lines } from '../../charts/lines.tsx';
 import { linesOf } from '../../charts/values.ts';
-import { Question } from '../../client/query.ts';
+import { ApiQuery } from '../../client/query.ts';
 import { QueryLinks } from '../../editors/put-on-dashboard.tsx';
 import { overTimes } from '../../editors/question.ts';
 import { change } from '../../frame/address.ts';
 import { Freshness, Problem } from '../../frame/freshness.tsx';
 import { later } from '../../frame/lazy-load.tsx';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { forecastCall, queryCall } from './calls.ts';
@@ -18,7 +18,7 @@ import { chosen, groupBy, overTime, promql, question } from './query.ts';
 
 const Forecast = later(async () => (await import('./forecast.tsx')).Forecast);
 
-const metricsQuery = new Question(queryCall);
+const metricsQuery = new ApiQuery(queryCall);
 
 const Builder = () => (
   <form
@@ -108,7 +108,7 @@ export const MetricQuery = () => {
               unit={metricsQuery.state.value.answer?.results['a']?.series[0]?.unit ?? ''}
             />
           )}
-          {may(forecastCall) ? <Forecast question={query} /> : null}
+          {isPermitted(forecastCall) ? <Forecast question={query} /> : null}
           <Freshness of={{ ...metricsQuery.state.value, answer: metricsQuery.state.value.answer?.results['a'] }} />
         </>
       )}

@@ -11,7 +11,7 @@ import { writtenRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { listed } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 import { cardinalityCall } from './calls.ts';
 
 type Item = Answered<typeof showCardinality>['items'][number];
@@ -66,7 +66,7 @@ const Labels = ({ metric }: { readonly metric: string }) => {
       <h3>Labels</h3>
       <Problem error={error} />
       <table class="figures">
-        <Heads columns={['Label', 'Values', 'Before', 'Series with label']} />
+        <TableHeader columns={['Label', 'Values', 'Before', 'Series with label']} />
         <tbody>
           {answer?.labels?.map(({ label, values, valuesBefore, series }) => (
             <tr key={label}>

@@ -11,7 +11,7 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { writtenRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 
 const call = callOf<typeof listExemplars>('GET', '/api/metrics/exemplars');
 
@@ -36,7 +36,7 @@ export const Exemplars = ({ metric, unit }: { readonly metric: string; readonly 
       </summary>
       <Scrolled class="numbers" label="Exemplars">
         <table class="figures texts">
-          <Heads columns={['Time', 'Value', 'Trace', 'Of']} />
+          <TableHeader columns={['Time', 'Value', 'Trace', 'Of']} />
           <tbody>
             {answer.items.map(({ timestamp, value, traceId, spanId, labels, seriesId }) => (
               <tr key={`${seriesId} ${timestamp} ${traceId}`}>

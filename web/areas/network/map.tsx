@@ -11,7 +11,7 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { writtenRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 import { views } from './views.ts';
 
 type Topology = Answered<typeof showTopology>;
@@ -64,7 +64,7 @@ const Numbers = ({
     <summary>Data table</summary>
     <Scrolled class="numbers" label="Map data">
       <table class="figures">
-        <Heads columns={['From', 'To', 'Bytes', 'Bytes a second', 'Counted']} />
+        <TableHeader columns={['From', 'To', 'Bytes', 'Bytes a second', 'Counted']} />
         <tbody>
           {edges.map(({ source, destination, bytes, bytesPerSecond, isCountedOnce }) => (
             <tr key={`${source} ${destination}`}>

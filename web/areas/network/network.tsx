@@ -13,7 +13,7 @@ import { writtenRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { listed } from '../../lists/declared-list.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 import { views } from './views.ts';
 
 const Flows = listed({
@@ -53,7 +53,7 @@ const Dns = () => {
       ) : null}
       <Scrolled class="scrolled" label="DNS lookups">
         <table class="figures texts">
-          <Heads columns={['Name', 'Lookups', 'Failures', 'Errors', 'p50', 'p95']} />
+          <TableHeader columns={['Name', 'Lookups', 'Failures', 'Errors', 'p50', 'p95']} />
           <tbody>
             {answer?.names.map(({ name, seenBy, lookups, failures, errors, p50, p95 }) => (
               <tr key={`${name} ${seenBy}`}>

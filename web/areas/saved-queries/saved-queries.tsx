@@ -13,7 +13,7 @@ import { Problem } from '../../frame/freshness.tsx';
 import { later } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { partsOf } from '../../frame/parts.tsx';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { session } from '../../frame/session.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
@@ -207,7 +207,7 @@ const Templates = listed({
         <p>{shownText(description)}</p>
         <Validity of={validity} />
         <p class="links">
-          {may(createCall) ? (
+          {isPermitted(createCall) ? (
             <Link to={toArea('/saved-queries', { open: 'new', name, query: JSON.stringify(query), step: step ?? '' })}>
               Save as a copy
             </Link>

@@ -1,12 +1,12 @@
 /** Regressions in the range, with links */
 
 import type { showOverview } from '../../../api/groups/overview/overview.ts';
-import type { Question } from '../../client/query.ts';
+import type { ApiQuery } from '../../client/query.ts';
 import { toArea } from '../../frame/address.ts';
 import { conditionOf } from '../../frame/conditions.ts';
 import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { suggestionsCall } from '../ask/calls.ts';
@@ -50,7 +50,7 @@ const Item = ({ item }: { readonly item: AttentionItem }) => {
   );
 };
 
-export const Attention = ({ of }: { readonly of: Question<typeof showOverview> }) => {
+export const Attention = ({ of }: { readonly of: ApiQuery<typeof showOverview> }) => {
   const { answer, error } = of.state.value;
   const attention = answer?.attention;
   if (attention === undefined) return <Problem error={error} />;
@@ -69,7 +69,7 @@ export const Attention = ({ of }: { readonly of: Question<typeof showOverview> }
           </li>
         ))}
       </ul>
-      {may(suggestionsCall) ? (
+      {isPermitted(suggestionsCall) ? (
         <p>
           <Link to={toArea('/ask/suggestions')}>Suggestions</Link>
         </p>

@@ -8,7 +8,7 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { writtenRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 import { shownErrors, shownQuantile } from './figures.ts';
 
 const RecordDeployment = later(async () => (await import('./record-deployment.tsx')).RecordDeployment);
@@ -28,7 +28,7 @@ const versionsOf = ({ version, previousVersion, isRollback }: Deployment): strin
 /** Hour before and hour after a deployment: failed requests and durations. */
 const Hours = ({ before, after }: Deployment) => (
   <table class="figures">
-    <Heads columns={['Hour', 'Requests', 'Errors', 'p50', 'p95']} />
+    <TableHeader columns={['Hour', 'Requests', 'Errors', 'p50', 'p95']} />
     <tbody>
       {(
         [

@@ -1,12 +1,12 @@
 /** Service map: calls between services with rate and errors. A table below contains the values. */
 import { useMemo, useState } from 'preact/hooks';
 import { Graph, type GraphEdge, type GraphNode } from '../../charts/graph.tsx';
-import type { Question } from '../../client/query.ts';
+import type { ApiQuery } from '../../client/query.ts';
 import { shownDuration } from '../../frame/durations.ts';
 import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 import type { Edge, MapNode, mapCall, Service, servicesCall } from './calls.ts';
 import { figuresOf, quantileOf } from './figures.ts';
 
@@ -115,7 +115,7 @@ const Numbers = ({ edges, onOpen }: { readonly edges: readonly Edge[]; readonly 
       <summary>Data table</summary>
       <Scrolled class="numbers" label="Map data">
         <table class="figures">
-          <Heads columns={['From', 'How', 'To', 'Requests', 'Rate', 'Errors', 'p50', 'p95']} />
+          <TableHeader columns={['From', 'How', 'To', 'Requests', 'Rate', 'Errors', 'p50', 'p95']} />
           <tbody>
             {edges
               .slice(0, maxRows)
@@ -149,8 +149,8 @@ export const ServiceMap = ({
   open,
   onOpen,
 }: {
-  readonly map: Question<NonNullable<typeof mapCall.of>>;
-  readonly services: Question<NonNullable<typeof servicesCall.of>>;
+  readonly map: ApiQuery<NonNullable<typeof mapCall.of>>;
+  readonly services: ApiQuery<NonNullable<typeof servicesCall.of>>;
   /** Name of the open service */
   readonly open: string;
   readonly onOpen: (name: string) => void;

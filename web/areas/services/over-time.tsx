@@ -8,7 +8,7 @@ import { type Answered, callOf } from '../../client/call.ts';
 import { NumberInput } from '../../editors/inputs.tsx';
 import { Problem } from '../../frame/freshness.tsx';
 import { projectScope } from '../../frame/project.ts';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { refresh, writtenRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 
@@ -73,7 +73,7 @@ const Judged = ({ name }: { readonly name: string }) => {
   if (answer === undefined) return <Problem error={error} />;
   const own = answer.services.find(({ service }) => service === name);
   const apdexText = `Apdex threshold: ${own?.apdexThresholdMs ?? answer.apdexThresholdMs} ms`;
-  return may(setCall) ? (
+  return isPermitted(setCall) ? (
     <details>
       <summary>{apdexText}</summary>
       <Thresholds key={JSON.stringify(answer)} name={name} before={answer} />

@@ -4,7 +4,7 @@ import { Action } from '../../client/action.ts';
 import { TextInput } from '../../editors/inputs.tsx';
 import { Problem } from '../../frame/freshness.tsx';
 import { projectId } from '../../frame/project.ts';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { recordCall } from './calls.ts';
 
@@ -25,7 +25,7 @@ export const RecordDeployment = ({ service }: { readonly service: string }) => {
   const [written, setWritten] = useState(empty);
   const [message, setMessage] = useState('');
   const error = action.error.value;
-  if (!may(recordCall)) return null;
+  if (!isPermitted(recordCall)) return null;
   const record = async (): Promise<void> => {
     setMessage('');
     const { time, ...fields } = written;

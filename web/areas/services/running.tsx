@@ -8,7 +8,7 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { writtenRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Fields } from '../../lists/side-panel.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 
 const call = callOf<typeof showService>('GET', '/api/services/{name}');
 /** Maximum number of displayed instances */
@@ -38,7 +38,7 @@ export const Running = ({ name }: { readonly name: string }) => {
             }}
           />
           <table class="figures texts">
-            <Heads columns={['Instance', 'Version', 'Host', 'Last seen']} />
+            <TableHeader columns={['Instance', 'Version', 'Host', 'Last seen']} />
             <tbody>
               {answer.instances.slice(0, maxInstances).map(({ id, version, host, pod, lastSeen }) => (
                 <tr key={id}>

@@ -2,7 +2,7 @@
 import { computed } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { Paged } from '../../client/pages.ts';
-import { Question } from '../../client/query.ts';
+import { ApiQuery } from '../../client/query.ts';
 import { change, inAddress } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
 import { Freshness, Problem } from '../../frame/freshness.tsx';
@@ -28,10 +28,10 @@ import { OpenService } from './side-panel.tsx';
 const ServiceMap = later(async () => (await import('./map.tsx')).ServiceMap);
 
 const list = new Paged(servicesCall, ({ items }) => items);
-const map = new Question(mapCall);
-const overview = new Question(overviewCall);
+const map = new ApiQuery(mapCall);
+const overview = new ApiQuery(overviewCall);
 /** Services of the map, independent of the search */
-const all = new Question(servicesCall);
+const all = new ApiQuery(servicesCall);
 
 const sorts = {
   '-p95': 'the slowest',

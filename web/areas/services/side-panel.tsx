@@ -1,6 +1,6 @@
 /** One service beside the list: what it was asked for, and the ways to its traces and logs. */
 import { useEffect, useState } from 'preact/hooks';
-import { Question } from '../../client/query.ts';
+import { ApiQuery } from '../../client/query.ts';
 import { QueryLinks } from '../../editors/put-on-dashboard.tsx';
 import { toArea } from '../../frame/address.ts';
 import { conditionOf } from '../../frame/conditions.ts';
@@ -11,7 +11,7 @@ import { projectScope } from '../../frame/project.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { writtenRange } from '../../frame/time-range.ts';
 import { SidePanel } from '../../lists/side-panel.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 import { type Edge, endpointsCall, type Service } from './calls.ts';
 import { Deployments } from './deployments.tsx';
 import { figuresOf, quantileOf, shownErrors, shownQuantile, shownRequests, shownWait, slowSpansOf } from './figures.ts';
@@ -47,7 +47,7 @@ const Ways = ({ name, service }: { readonly name: string; readonly service: Serv
 };
 
 const Endpoints = ({ name }: { readonly name: string }) => {
-  const [query] = useState(() => new Question(endpointsCall));
+  const [query] = useState(() => new ApiQuery(endpointsCall));
   const { from, to } = writtenRange.value;
   useEffect(() => {
     query.run({ params: { name }, query: { from, to, ...projectScope.value, sort: '-p95', limit: 100 } });
@@ -60,7 +60,7 @@ const Endpoints = ({ name }: { readonly name: string }) => {
       <Problem error={error} />
       {answer === undefined ? null : (
         <table class="figures of-requests">
-          <Heads columns={['Name', 'Requests', 'Errors', 'p50', 'p95', 'p99']} />
+          <TableHeader columns={['Name', 'Requests', 'Errors', 'p50', 'p95', 'p99']} />
           <tbody>
             {answer.items.map(({ name, kind, figures }) => (
               <tr key={`${kind} ${name}`}>

@@ -6,7 +6,7 @@ import { Action } from '../../client/action.ts';
 import { type Answered, asQuery, callOf } from '../../client/call.ts';
 import { change, inAddress } from '../../frame/address.ts';
 import { Problem } from '../../frame/freshness.tsx';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { writtenRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
@@ -60,7 +60,7 @@ export const AuditTools = () => {
   const actions = useQuery(actionsCall, {});
   const types = useQuery(typesCall, {});
   const [found, setFound] = useState<Answered<typeof verifyEvidence>>();
-  if (!may(verifyCall)) return null;
+  if (!isPermitted(verifyCall)) return null;
   const verify = async (): Promise<void> => setFound(await action.run({}));
   return (
     <>

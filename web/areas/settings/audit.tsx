@@ -2,14 +2,14 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { getAuditRecord } from '../../../api/groups/audit/records.ts';
 import { type Answered, callOf } from '../../client/call.ts';
-import { Question } from '../../client/query.ts';
+import { ApiQuery } from '../../client/query.ts';
 import { toArea } from '../../frame/address.ts';
 import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { shownText, textOf } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 
 /** Locations in the page of changed resources, by type */
 const places: Readonly<Record<string, string>> = {
@@ -30,7 +30,7 @@ const Changed = ({ of: { type, id, name } }: { readonly of: Answered<typeof getA
 };
 
 export const OpenAuditRecord = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
-  const [query] = useState(() => new Question(callOf<typeof getAuditRecord>('GET', '/api/audit/{id}')));
+  const [query] = useState(() => new ApiQuery(callOf<typeof getAuditRecord>('GET', '/api/audit/{id}')));
   useEffect(() => {
     query.run({ params: { id } });
     return () => query.cancel();
@@ -59,7 +59,7 @@ export const OpenAuditRecord = ({ id, onClose }: { readonly id: string; readonly
             </li>
           </ul>
           <table class="figures texts">
-            <Heads columns={['Field', 'Before', 'After']} />
+            <TableHeader columns={['Field', 'Before', 'After']} />
             <tbody>
               {(answer.changes ?? []).map((change) => (
                 <tr key={change.path}>

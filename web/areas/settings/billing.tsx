@@ -10,14 +10,14 @@ import { type Answered, callOf } from '../../client/call.ts';
 import { Field } from '../../editors/field.tsx';
 import { change, inAddress } from '../../frame/address.ts';
 import { Freshness, Problem } from '../../frame/freshness.tsx';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { openSession } from '../../frame/session.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 
 const billingCall = callOf<typeof getBilling>('GET', '/api/billing');
 const plansCall = callOf<typeof listPlans>('GET', '/api/plans');
@@ -54,7 +54,7 @@ const Costs = ({ of: { plan, period, currency, acceptedBytes, cost, projected, a
         ; from {day(period.from)} to {day(period.to)}, as of {shownMoment(asOf).slice(0, 16)}.
       </p>
       <table class="figures">
-        <Heads columns={['Signal', 'Accepted', 'Cost to date', 'Projected cost']} />
+        <TableHeader columns={['Signal', 'Accepted', 'Cost to date', 'Projected cost']} />
         <tbody>
           {signals.map((signal) => (
             <tr key={signal}>
@@ -125,7 +125,7 @@ const retentionText = ({ retentionDays: { logs, metrics, traces } }: Plan): stri
 
 const Plans = ({ of, onChosen }: { readonly of: readonly Plan[]; readonly onChosen: (text: string) => void }) => (
   <table class="figures texts">
-    <Heads columns={['Plan', 'A month', 'Retention of logs, metrics, traces', 'Takes a day', 'Choice']} />
+    <TableHeader columns={['Plan', 'A month', 'Retention of logs, metrics, traces', 'Takes a day', 'Choice']} />
     <tbody>
       {of.map((plan) => (
         <tr key={plan.id}>
@@ -136,7 +136,7 @@ const Plans = ({ of, onChosen }: { readonly of: readonly Plan[]; readonly onChos
           <td>
             {plan.current ? (
               'current plan'
-            ) : plan.available && may(changeCall) ? (
+            ) : plan.available && isPermitted(changeCall) ? (
               <Choose plan={plan} onChosen={onChosen} />
             ) : (
               ''
@@ -154,7 +154,7 @@ const Included = () => {
     <>
       <Problem error={error} />
       <table class="figures texts">
-        <Heads columns={['Part', 'Included', 'Plans that include it']} />
+        <TableHeader columns={['Part', 'Included', 'Plans that include it']} />
         <tbody>
           {answer?.entitlements.map(({ name, enabled, plans }) => (
             <tr key={name}>

@@ -4,7 +4,7 @@ import { Field } from '../../editors/field.tsx';
 import { openedOf, useSaving, writeOf, wrongIn } from '../../editors/form-state.tsx';
 import { NumberInput } from '../../editors/inputs.tsx';
 import { Problem } from '../../frame/freshness.tsx';
-import { changing, type Preferences, prefer, preferences, readPreferences } from '../../frame/preferences.ts';
+import { changing, type Preferences, updatePreferences, preferences, readPreferences } from '../../frame/preferences.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { refreshes } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
@@ -121,7 +121,7 @@ const NotificationOrder = ({ contacts, chosen }: { readonly contacts: readonly C
   const nameOf = (id: string): string => contacts.find((each) => each.id === id)?.name ?? id;
   const free = contacts.filter(({ id }) => !order.some(({ contactId }) => contactId === id));
   const save = async (): Promise<void> => {
-    await prefer({ contacts: order });
+    await updatePreferences({ contacts: order });
     if (changing.error.value === undefined) setMessage('Saved.');
   };
   return (

@@ -9,7 +9,7 @@ import type { replayDeadLetters, showReplay } from '../../../api/groups/dead-let
 import { shownValue } from '../../charts/values.ts';
 import { Action } from '../../client/action.ts';
 import { type Answered, callOf } from '../../client/call.ts';
-import { Question } from '../../client/query.ts';
+import { ApiQuery } from '../../client/query.ts';
 import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
@@ -48,7 +48,7 @@ const outcomeOf = ({ dryRun, state, matched, done, already, failed, results }: R
 const Change = ({ deadLetter }: { readonly deadLetter: DeadLetter }) => {
   const [replaying] = useState(() => new Action(callOf<typeof replayDeadLetters>('POST', '/api/dead-letter/replay')));
   const [discarding] = useState(() => new Action(callOf<typeof discardDeadLetter>('DELETE', '/api/dead-letter/{id}')));
-  const [progress] = useState(() => new Question(callOf<typeof showReplay>('GET', '/api/dead-letter/replays/{id}')));
+  const [progress] = useState(() => new ApiQuery(callOf<typeof showReplay>('GET', '/api/dead-letter/replays/{id}')));
   const { id, state } = deadLetter;
   const { answer } = progress.state.value;
   useEffect(() => {

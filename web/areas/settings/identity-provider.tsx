@@ -12,7 +12,7 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 
 const readCall = callOf<typeof getIdentityProvider>('GET', '/api/account/identity-provider');
 const setCall = callOf<typeof setIdentityProvider>('PUT', '/api/account/identity-provider');
@@ -212,7 +212,7 @@ const Domains = ({ of }: { readonly of: Provider['domains'] }) =>
       <p>A DNS record proves that you own a domain. After adding the record, save the provider again.</p>
       <Scrolled class="runs" label="Domain verification">
         <table class="figures texts">
-          <Heads columns={['Domain', 'Proved', 'Record', 'Its value']} />
+          <TableHeader columns={['Domain', 'Proved', 'Record', 'Its value']} />
           <tbody>
             {of.map(({ name, provedAt, record }) => (
               <tr key={name}>

@@ -8,7 +8,7 @@ import { changeOf, type ViewOf } from '../../client/call.ts';
 import { LinesInput, NumberInput, SomeInput, TextInput } from '../../editors/inputs.tsx';
 import { linesIn } from '../../editors/lines.ts';
 import { Problem } from '../../frame/freshness.tsx';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { refresh } from '../../frame/time-range.ts';
 
 type Key = ViewOf<typeof licenseKeyResource>;
@@ -25,7 +25,7 @@ export const KeyForm = ({ of }: { readonly of: Key }) => {
   const [perSecond, setPerSecond] = useState(of.requestsPerSecond ?? null);
   const [until, setUntil] = useState(of.expiresAt ?? '');
   const error = action.error.value;
-  if (!may(changeCall)) return null;
+  if (!isPermitted(changeCall)) return null;
   const save = async (): Promise<void> => {
     const body: Written = {
       name,

@@ -8,7 +8,7 @@ import { Action } from '../../client/action.ts';
 import { callOf, listOf, readingOf, type ViewOf } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { Problem } from '../../frame/freshness.tsx';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
@@ -32,7 +32,7 @@ const rotateCall = callOf<typeof rotateLicenseKey>('POST', '/api/license-keys/{i
 const Mint = () => {
   const [action] = useState(() => new Action(mintCall));
   const [secret, setSecret] = useState('');
-  if (!may(mintCall)) return null;
+  if (!isPermitted(mintCall)) return null;
   const run = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
     const body = { name: String(formData.get('name')), projectId: String(formData.get('projectId')) };
@@ -62,7 +62,7 @@ const Change = ({ of }: { readonly of: Key }) => {
   const [revoking] = useState(() => new Action(callOf<typeof revokeLicenseKey>('DELETE', '/api/license-keys/{id}')));
   const [secret, setSecret] = useState('');
   const { id, name, state } = of;
-  if (!may(rotateCall) || state === 'revoked') return null;
+  if (!isPermitted(rotateCall) || state === 'revoked') return null;
   const rotate = async (): Promise<void> => {
     const made = await rotating.run({ params: { id }, body: {} } as never);
     if (made === undefined) return;

@@ -7,7 +7,7 @@ import { type Answered, callOf } from '../../client/call.ts';
 import { Field } from '../../editors/field.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { Problem } from '../../frame/freshness.tsx';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
@@ -71,7 +71,7 @@ const RetentionForm = ({ retention }: { readonly retention: Retention }) => {
 const Close = () => {
   const [action] = useState(() => new Action(closeCall));
   const [closed, setClosed] = useState<Answered<typeof closeAccount>>();
-  if (!may(closeCall)) return null;
+  if (!isPermitted(closeCall)) return null;
   const atName = action.error.value?.of('name');
   const close = async (form: HTMLFormElement): Promise<void> =>
     setClosed(await action.run({ body: { name: String(new FormData(form).get('confirmation')) } }));

@@ -5,7 +5,7 @@ import { Action } from '../../client/action.ts';
 import { callOf } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { Problem } from '../../frame/freshness.tsx';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { goTo, openSession } from '../../frame/session.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
@@ -57,7 +57,7 @@ export const Organizations = () => {
           </li>
         ))}
       </ul>
-      {may(createCall) ? <Create /> : null}
+      {isPermitted(createCall) ? <Create /> : null}
     </>
   );
 };

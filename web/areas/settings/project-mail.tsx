@@ -6,7 +6,7 @@ import { type Answered, callOf } from '../../client/call.ts';
 import { CheckInput, ChoiceInput, LinesInput, SomeInput } from '../../editors/inputs.tsx';
 import { linesIn } from '../../editors/lines.ts';
 import { Problem } from '../../frame/freshness.tsx';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Fields } from '../../lists/side-panel.tsx';
@@ -98,7 +98,7 @@ export const ProjectMail = ({ project }: { readonly project: Project }) => {
     <>
       <h3>Email</h3>
       <Problem error={error} />
-      {answer === undefined ? null : may(setCall) ? (
+      {answer === undefined ? null : isPermitted(setCall) ? (
         <Form key={JSON.stringify([answer, project.version])} project={project} before={answer} />
       ) : (
         <MailDetails of={answer} />

@@ -15,7 +15,7 @@ import { toArea } from '../../frame/address.ts';
 import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { readProjects } from '../../frame/project.ts';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh, refreshes } from '../../frame/time-range.ts';
@@ -135,7 +135,7 @@ const Details = ({ item }: { readonly item: Project }) => (
         <Link to={toArea('/logs', { project: item.id })}>Logs</Link>
       </li>
     </ul>
-    {may(keysCall) ? <KeysOf project={item} /> : null}
+    {isPermitted(keysCall) ? <KeysOf project={item} /> : null}
     <ProjectMail project={item} />
   </>
 );

@@ -8,13 +8,13 @@ import { Action } from '../../client/action.ts';
 import { type Answered, callOf } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { Freshness, Problem } from '../../frame/freshness.tsx';
-import { may } from '../../frame/rights.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 import { UsageOverTime } from './usage-over-time.tsx';
 
 type Quotas = Answered<typeof getQuotas>;
@@ -67,7 +67,7 @@ const bytes = (value: number | null): string => (value === null ? 'no limit' : s
 
 const QuotaStates = ({ quotas }: { readonly quotas: Quotas }) => (
   <table class="figures">
-    <Heads columns={['Quota', 'Used', 'Warns above', 'Rejects above', 'Set by', 'State', 'Begins anew']} />
+    <TableHeader columns={['Quota', 'Used', 'Warns above', 'Rejects above', 'Set by', 'State', 'Begins anew']} />
     <tbody>
       {quotas.states.map(({ window, scope, usedBytes, warnBytes, rejectBytes, setBy, state, resetsAt }) => (
         <tr key={`${window} ${scope}`}>
@@ -102,7 +102,7 @@ export const Usage = () => {
               {bytes(answer.today.limitBytes)}.
             </p>
             <table class="figures">
-              <Heads columns={['Signal', 'Records', 'Bytes', 'Landed records', 'Dead letters', 'Projected bytes']} />
+              <TableHeader columns={['Signal', 'Records', 'Bytes', 'Landed records', 'Dead letters', 'Projected bytes']} />
               <tbody>
                 {Object.entries({ ...answer.signals, total: answer.total }).map(([name, volume]) => (
                   <tr key={name}>
@@ -124,7 +124,7 @@ export const Usage = () => {
         {known.answer === undefined ? null : (
           <>
             {known.answer.states.length === 0 ? <p class="soft">No quotas.</p> : <QuotaStates quotas={known.answer} />}
-            {may(setCall) ? <SetQuotas key={JSON.stringify(known.answer.day)} quotas={known.answer} /> : null}
+            {isPermitted(setCall) ? <SetQuotas key={JSON.stringify(known.answer.day)} quotas={known.answer} /> : null}
           </>
         )}
       </Scrolled>

@@ -10,7 +10,7 @@ import { writtenRange } from '../../frame/time-range.ts';
 import { Unfolded } from '../../frame/unfolded.tsx';
 import { useQuery } from '../../frame/use-query.ts';
 import { Fields } from '../../lists/side-panel.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 import { burnRateCall, forecastCall, type Slo, type Status, statusCall } from './calls.ts';
 import { Exported } from './exported.tsx';
 import { share } from './figures.tsx';
@@ -82,7 +82,7 @@ const SloStatus = ({ of: answer, targetPct }: { readonly of: Status; readonly ta
     />
     <h3>Burn rate</h3>
     <table class="figures">
-      <Heads columns={['Over', 'Burn rate', 'Good', 'Of all']} />
+      <TableHeader columns={['Over', 'Burn rate', 'Good', 'Of all']} />
       <tbody>
         {answer.burnRates.map(({ window, rate, good, total }) => (
           <tr key={window}>

@@ -5,7 +5,7 @@ import { Action } from '../../client/action.ts';
 import { wrongIn } from '../../editors/form-state.tsx';
 import { CheckInput, ChoiceInput, NumberInput, PairsInput, TextInput } from '../../editors/inputs.tsx';
 import { Problem } from '../../frame/freshness.tsx';
-import { explainDenial, may } from '../../frame/rights.ts';
+import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
@@ -181,7 +181,7 @@ export const PolicyPart = ({ id, status }: { readonly id: string; readonly statu
               </li>
             ))}
           </ul>
-          {may(setPolicyCall) ? (
+          {isPermitted(setPolicyCall) ? (
             <button type="button" class="plain" onClick={() => setEdited(true)}>
               Edit policy
             </button>

@@ -6,7 +6,7 @@ import { Problem } from '../../frame/freshness.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 import { reportCall } from './calls.ts';
 import { Left, share } from './figures.tsx';
 
@@ -42,7 +42,7 @@ export const Report = ({ id }: { readonly id: string }) => {
           <p class="soft">Time zone: {answer.timeZone}. Completed periods are final.</p>
           <Scrolled class="scrolled" label="Report">
             <table class="figures texts">
-              <Heads columns={['From', 'Until', 'Target', 'Met', 'Indicator', 'Budget left', 'Incidents', 'Frozen']} />
+              <TableHeader columns={['From', 'Until', 'Target', 'Met', 'Indicator', 'Budget left', 'Incidents', 'Frozen']} />
               <tbody>
                 {answer.items.map((one) => (
                   <tr key={one.from}>

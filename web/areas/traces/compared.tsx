@@ -1,6 +1,6 @@
 /** Differences between the spans of the selected region and all others */
 import { useEffect } from 'preact/hooks';
-import { Question } from '../../client/query.ts';
+import { ApiQuery } from '../../client/query.ts';
 import { change, inAddress } from '../../frame/address.ts';
 import { conditionOf, spelled } from '../../frame/conditions.ts';
 import { Freshness, Problem } from '../../frame/freshness.tsx';
@@ -8,11 +8,11 @@ import { projectScope } from '../../frame/project.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 import { type Comparison, compareCall } from './calls.ts';
 import { region, searchOfRegion } from './region.ts';
 
-const compared = new Question(compareCall);
+const compared = new ApiQuery(compareCall);
 const number = new Intl.NumberFormat('en');
 
 /** A share as a bar and a number. */
@@ -73,7 +73,7 @@ const Differences = ({ of }: { readonly of: Comparison }) => {
       {items.length === 0 ? null : (
         <Scrolled class="scrolled" label="Differences">
           <table class="figures differences">
-            <Heads columns={['What', 'Selected', 'Rest']} />
+            <TableHeader columns={['What', 'Selected', 'Rest']} />
             <tbody>
               {items.map((difference) => (
                 <Row key={`${difference.field} ${difference.value} ${difference.test}`} of={difference} />

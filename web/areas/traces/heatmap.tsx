@@ -3,18 +3,18 @@
  * with the rest.
  */
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { Question } from '../../client/query.ts';
+import { ApiQuery } from '../../client/query.ts';
 import { inAddress } from '../../frame/address.ts';
 import { Problem } from '../../frame/freshness.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { shortTime, shownTime } from '../../frame/shown-time.ts';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 import { spansCall } from './calls.ts';
 import { bounds, cellRows, region, searchOf, setRegion } from './region.ts';
 
-const counted = new Question(spansCall);
+const counted = new ApiQuery(spansCall);
 
 const rowHeight = 10;
 const height = cellRows.length * rowHeight;
@@ -169,7 +169,7 @@ const Numbers = ({ heat: { steps, counts } }: { readonly heat: Heat }) => {
       <summary>Data table</summary>
       <Scrolled class="numbers" label="Chart data">
         <table>
-          <Heads columns={['From', ...shown.map(({ row }) => nameOf(row))]} />
+          <TableHeader columns={['From', ...shown.map(({ row }) => nameOf(row))]} />
           <tbody>
             {steps
               .map((step, at) => ({ step, at }))

@@ -7,7 +7,7 @@ const idIn = (text: string): string | undefined =>
   /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])/i.exec(text)?.[0].toLowerCase();
 
 /** Form for the trace to compare. */
-export const HoldAgainst = () => {
+export const CompareTraceForm = () => {
   const [wrong, setWrong] = useState(false);
   return (
     <form

@@ -2,7 +2,7 @@
 import { computed } from '@preact/signals';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Paged } from '../../client/pages.ts';
-import { Question } from '../../client/query.ts';
+import { ApiQuery } from '../../client/query.ts';
 import { addressWith, change, inAddress } from '../../frame/address.ts';
 import { shownDuration } from '../../frame/durations.ts';
 import { Freshness, Problem } from '../../frame/freshness.tsx';
@@ -11,7 +11,7 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { type Trace, traceCall, traceLogsCall } from './calls.ts';
 import { Flame } from './flame.tsx';
-import { HoldAgainst } from './hold-against.tsx';
+import { CompareTraceForm } from './hold-against.tsx';
 import { OpenLog, OpenSpan } from './span.tsx';
 import { holds, inOrder, type PlacedSpan } from './span-order.ts';
 import { folded, logKey, Waterfall } from './waterfall.tsx';
@@ -20,7 +20,7 @@ import { folded, logKey, Waterfall } from './waterfall.tsx';
 const [maxSpans, maxLogs] = [250_000, 1_000];
 
 const pages = new Paged(traceCall, ({ spans }) => spans);
-const logs = new Question(traceLogsCall);
+const logs = new ApiQuery(traceLogsCall);
 const placed = computed(() => inOrder(pages.items.value, pages.first.state.value.answer?.startTime ?? ''));
 const number = new Intl.NumberFormat('en');
 
@@ -182,7 +182,7 @@ const Spans = ({ trace, isFlame }: { readonly trace: Trace; readonly isFlame: bo
         <button type="button" class="plain" onClick={() => change({ view: isFlame ? '' : 'flame' })}>
           {isFlame ? 'Waterfall' : 'Flame graph'}
         </button>
-        <HoldAgainst />
+        <CompareTraceForm />
       </div>
       {logs.state.value.answer?.nextCursor == null ? null : (
         <p class="soft">Only the last {number.format(maxLogs)} logs are shown.</p>

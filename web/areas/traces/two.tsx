@@ -9,7 +9,7 @@ import { Link } from '../../frame/link.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import { Heads } from '../../lists/table-header.tsx';
+import { TableHeader } from '../../lists/table-header.tsx';
 import { type Trace, traceCall } from './calls.ts';
 import { moreOf, type PairedCall, paired, type Side } from './compare-traces.ts';
 import { inOrder } from './span-order.ts';
@@ -105,7 +105,7 @@ const Calls = () => {
       </label>
       <Scrolled class="scrolled" label="Calls of both traces">
         <table class="figures texts two">
-          <Heads columns={['Call', 'Here', 'In other trace', 'Duration difference']} />
+          <TableHeader columns={['Call', 'Here', 'In other trace', 'Duration difference']} />
           <tbody>
             {shown.slice(0, maxCalls).map((call) => (
               <Line key={call.key} call={call} maxDifference={maxDifference} />

@@ -5,7 +5,7 @@ import { sortOf, sortsOf, sortText } from '../../../../queries/sort.ts';
 import {
   describePatterns,
   LogPattern,
-  type PatternsQuestion,
+  type PatternsQuery,
   type PatternTotal,
   type PatternTotals,
   totalsOf,
@@ -72,7 +72,7 @@ export const listLogPatterns = defineOperation({
 const chosen = (
   totals: PatternTotals,
   { search, only }: { readonly search?: string | undefined; readonly only?: keyof typeof verdicts | undefined },
-  question: PatternsQuestion,
+  question: PatternsQuery,
 ): PatternTotal[] => {
   const words = search?.toLowerCase().split(/\s+/) ?? [];
   return [...totals.byId.values()].filter((total) => {

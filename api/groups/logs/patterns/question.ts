@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { projectScopeParameters } from '../../../../queries/project-scope.ts';
 import { type Range, serviceParameter } from '../../../../queries/range.ts';
 import { severityLevels } from '../../../../schemas/log-patterns.ts';
-import type { PatternsQuestion } from '../../../../subjects/log-patterns/patterns.ts';
+import type { PatternsQuery } from '../../../../subjects/log-patterns/patterns.ts';
 import type { Caller } from '../../../callers/caller.ts';
 
 /** Filters of the counted records. */
@@ -19,10 +19,10 @@ const dayMs = 86_400_000;
 
 /** The pattern query of a request. */
 export const questionOf = (
-  filter: PatternsQuestion['filter'],
+  filter: PatternsQuery['filter'],
   range: Range,
   { caller, nowMs }: { readonly caller: Pick<Caller, 'plan'>; readonly nowMs: number },
-): PatternsQuestion => ({
+): PatternsQuery => ({
   range,
   filter,
   nowMs,

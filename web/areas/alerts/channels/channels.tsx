@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { Action } from '../../../client/action.ts';
 import { change } from '../../../frame/address.ts';
 import { Problem } from '../../../frame/freshness.tsx';
-import { explainDenial, may } from '../../../frame/rights.ts';
+import { explainDenial, isPermitted } from '../../../frame/rights.ts';
 import { shownText } from '../../../frame/shown-text.tsx';
 import { refresh } from '../../../frame/time-range.ts';
 import { listed } from '../../../lists/declared-list.tsx';
@@ -36,7 +36,7 @@ const Remove = ({ of: { id, name, version }, onClose }: { readonly of: Channel; 
 
 const Change = ({ of, onClose }: { readonly of: Channel; readonly onClose: () => void }) => {
   const [isEdited, setEdited] = useState(false);
-  if (!may(testChannelCall))
+  if (!isPermitted(testChannelCall))
     return <p class="soft">{explainDenial(testChannelCall, 'Editing and testing a channel')}</p>;
   if (isEdited) return <ChannelEditor of={of} onSaved={() => setEdited(false)} />;
   return (
@@ -79,7 +79,7 @@ const OpenChannel = ({
   );
 
 const Add = () =>
-  may(createChannelCall) ? (
+  isPermitted(createChannelCall) ? (
     <button type="button" onClick={() => change({ open: fresh })}>
       New channel
     </button>

@@ -4,7 +4,7 @@ import { Problem } from '../../../frame/freshness.tsx';
 import { shownText } from '../../../frame/shown-text.tsx';
 import { shownMoment } from '../../../frame/shown-time.ts';
 import { useQuery } from '../../../frame/use-query.ts';
-import { Heads } from '../../../lists/table-header.tsx';
+import { TableHeader } from '../../../lists/table-header.tsx';
 import { type Delivery, deliveriesCall } from './calls.ts';
 
 const alertsOf = ({ firing, resolved, isTest }: Delivery): string =>
@@ -27,7 +27,7 @@ const Attempts = ({ of }: { readonly of: Delivery['attempts'] }) =>
 
 export const Deliveries = ({ of }: { readonly of: readonly Delivery[] }) => (
   <table class="figures texts">
-    <Heads columns={['Queued', 'State', 'Of', 'Attempts and responses']} />
+    <TableHeader columns={['Queued', 'State', 'Of', 'Attempts and responses']} />
     <tbody>
       {of.map((delivery) => (
         <tr key={delivery.id}>

@@ -1,7 +1,7 @@
 /** Draft of a rule. The URL contains the draft, so a reload restores it. */
 import { computed, signal } from '@preact/signals';
 import type { Query } from '../../../../queries/query.ts';
-import { Question } from '../../../client/query.ts';
+import { ApiQuery } from '../../../client/query.ts';
 import { CallError } from '../../../client/request.ts';
 import { queryOf, writtenOf } from '../../../editors/question.ts';
 import { addressWith, go, inAddress } from '../../../frame/address.ts';
@@ -16,9 +16,9 @@ const maxCharacters = 6_000;
 /** `undefined` until it is known which rule is edited */
 export const draft = signal<WrittenRule | undefined>(undefined);
 /** Why the rule in the URL cannot be parsed; empty if it can */
-export const unreadable = signal('');
+export const draftParseError = signal('');
 
-export const preview = new Question(previewCall);
+export const preview = new ApiQuery(previewCall);
 /** Why the rule was not saved */
 export const refused = signal<CallError | undefined>(undefined);
 
@@ -62,13 +62,13 @@ const objectIn = (name: string): object | undefined => {
   } catch {
     // Told below.
   }
-  unreadable.value = `The parameter “${name}” of the URL cannot be parsed. Its part of the rule was ignored.`;
+  draftParseError.value = `The parameter “${name}” of the URL cannot be parsed. Its part of the rule was ignored.`;
   return undefined;
 };
 
 /** Returns the rule in the URL, or the query for a new rule. */
-export const inTheAddress = (): { readonly rule?: WrittenRule; readonly query?: Query } => {
-  unreadable.value = '';
+export const readDraftFromUrl = (): { readonly rule?: WrittenRule; readonly query?: Query } => {
+  draftParseError.value = '';
   const [rule, query] = [objectIn('draft'), objectIn('query')];
   return {
     ...(rule !== undefined && 'condition' in rule ? { rule: rule as WrittenRule } : {}),

@@ -1,13 +1,13 @@
 /** Rule editor with a preview of the rule */
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../../client/action.ts';
-import { Question } from '../../../client/query.ts';
+import { ApiQuery } from '../../../client/query.ts';
 import { pairLines, pairsIn } from '../../../editors/lines.ts';
 import { go, inAddress, toArea } from '../../../frame/address.ts';
 import { Problem } from '../../../frame/freshness.tsx';
 import { Link } from '../../../frame/link.tsx';
 import { projectId } from '../../../frame/project.ts';
-import { explainDenial, may } from '../../../frame/rights.ts';
+import { explainDenial, isPermitted } from '../../../frame/rights.ts';
 import { shownText } from '../../../frame/shown-text.tsx';
 import { refreshes, writtenRange } from '../../../frame/time-range.ts';
 import { createRuleCall, type Rule, replaceRuleCall, ruleCall, type WrittenRule } from '../calls.ts';
@@ -17,19 +17,19 @@ import {
   draft,
   emptyRule,
   errorWithoutField,
-  inTheAddress,
+  readDraftFromUrl,
   preview,
   problemsWithoutField,
   refused,
   stopWaiting,
-  unreadable,
+  draftParseError,
   withDefaultName,
   writtenIn,
 } from './draft.ts';
 import { ChoiceField, Field, FieldMessages, TextField } from './field.tsx';
 import { Trial } from './trial.tsx';
 
-const stored = new Question(ruleCall);
+const stored = new ApiQuery(ruleCall);
 /** Debounce of typing, in milliseconds */
 const typedMs = 400;
 
@@ -179,7 +179,7 @@ const Save = ({ rule, before }: { readonly rule: WrittenRule; readonly before: R
 /** Loads the draft from the URL, once per edited rule. */
 const useDraft = (id: string): Rule | undefined => {
   useEffect(() => {
-    const { rule, query } = inTheAddress();
+    const { rule, query } = readDraftFromUrl();
     refused.value = undefined;
     preview.clear();
     draft.value =
@@ -220,10 +220,10 @@ export const RuleEditor = () => {
   usePreview();
   const rule = draft.value;
   const call = id === '' ? createRuleCall : replaceRuleCall;
-  if (!may(call)) return <p class="said">{explainDenial(call, 'Writing rules')}</p>;
+  if (!isPermitted(call)) return <p class="said">{explainDenial(call, 'Writing rules')}</p>;
   return (
     <>
-      {unreadable.value === '' ? null : <p class="problem">{shownText(unreadable.value)}</p>}
+      {draftParseError.value === '' ? null : <p class="problem">{shownText(draftParseError.value)}</p>}
       <Problem error={stored.state.value.error} />
       {rule === undefined ? null : (
         <div class="written">

@@ -6,18 +6,18 @@ import { computed, signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import { shownValue } from '../../../charts/values.ts';
 import { Action } from '../../../client/action.ts';
-import { Question } from '../../../client/query.ts';
+import { ApiQuery } from '../../../client/query.ts';
 import { toArea } from '../../../frame/address.ts';
 import { shownDuration } from '../../../frame/durations.ts';
 import { Freshness, Problem } from '../../../frame/freshness.tsx';
 import { later } from '../../../frame/lazy-load.tsx';
 import { Link } from '../../../frame/link.tsx';
-import { may } from '../../../frame/rights.ts';
+import { isPermitted } from '../../../frame/rights.ts';
 import { shownText } from '../../../frame/shown-text.tsx';
 import { shownMoment } from '../../../frame/shown-time.ts';
 import { titleOf, writtenRange } from '../../../frame/time-range.ts';
 import { Scrolled } from '../../../lists/scrolled.tsx';
-import { Heads } from '../../../lists/table-header.tsx';
+import { TableHeader } from '../../../lists/table-header.tsx';
 import {
   type Backtest,
   backtestCall,
@@ -37,7 +37,7 @@ const pollMs = 1_000;
 const number = new Intl.NumberFormat('en');
 
 /** The started backtest and its rule */
-const backtest = new Question(backtestCall);
+const backtest = new ApiQuery(backtestCall);
 const triedRule = signal('');
 /** Times at which the rule would have started to fire, while the rule is unchanged */
 const firings = computed(() =>
@@ -81,7 +81,7 @@ const Groups = ({ found }: { readonly found: Preview }) => (
     {found.groups.length === 0 ? null : (
       <Scrolled class="numbers" label="Groups now">
         <table class="figures texts">
-          <Heads columns={['Group', 'State', 'Severity', 'Value', 'Why']} />
+          <TableHeader columns={['Group', 'State', 'Severity', 'Value', 'Why']} />
           <tbody>
             {found.groups.slice(0, maxGroups).map(({ alertId, labels, state, severity, value, reason }) => (
               <tr key={alertId}>
@@ -123,7 +123,7 @@ const Fired = ({ found }: { readonly found: Backtest }) => {
       {groups.length === 0 ? null : (
         <Scrolled class="numbers" label="Backtest results">
           <table class="figures texts">
-            <Heads columns={['Group', 'Times', 'For']} />
+            <TableHeader columns={['Group', 'Times', 'For']} />
             <tbody>
               {groups.slice(0, maxGroups).map(({ alertId, labels, firings: times, firingMs }) => (
                 <tr key={alertId}>
@@ -202,7 +202,7 @@ const labelsFor = (rule: WrittenRule, found: Preview): Readonly<Record<string, s
   severity: found.groups[0]?.severity ?? severityOf(rule),
 });
 
-const routed = new Question(routingTestCall);
+const routed = new ApiQuery(routingTestCall);
 
 const Receivers = ({ rule, found }: { readonly rule: WrittenRule; readonly found: Preview }) => {
   const labels = labelsFor(rule, found);
@@ -271,8 +271,8 @@ export const Trial = ({ rule }: { readonly rule: WrittenRule }) => {
           <Groups found={answer} />
         </>
       )}
-      {may(startBacktestCall) ? <Tried rule={rule} /> : null}
-      {answer === undefined || !may(routingTestCall) ? null : <Receivers rule={rule} found={answer} />}
+      {isPermitted(startBacktestCall) ? <Tried rule={rule} /> : null}
+      {answer === undefined || !isPermitted(routingTestCall) ? null : <Receivers rule={rule} found={answer} />}
       <Freshness of={preview.state.value} />
     </section>
   );

@@ -1,11 +1,11 @@
 /** Panels of bucketed values: heatmaps and histograms. The code is loaded on first use. */
 import { useMemo } from 'preact/hooks';
-import { Numbers } from '../../../charts/lines.tsx';
+import { ValueTable } from '../../../charts/lines.tsx';
 import { shownValue } from '../../../charts/values.ts';
 import { shownText } from '../../../frame/shown-text.tsx';
 import { shortTime } from '../../../frame/shown-time.ts';
 import { Scrolled } from '../../../lists/scrolled.tsx';
-import { Heads } from '../../../lists/table-header.tsx';
+import { TableHeader } from '../../../lists/table-header.tsx';
 import { fieldsOf, isNumeric } from '../fields.ts';
 import {
   type BucketSeries,
@@ -75,7 +75,7 @@ export const HeatmapPanel = (props: PanelProps) => {
           {shortTime(last)}, {shownText(rows.at(-1)?.name ?? '')} top
         </span>
       </p>
-      <Numbers
+      <ValueTable
         steps={steps}
         name={drawn.title || 'the heatmap'}
         lines={rows.map(({ name, counts }) => ({ name, values: counts }))}
@@ -136,7 +136,7 @@ export const HistogramPanel = ({ drawn, height }: PanelProps) => {
         <summary>Data table</summary>
         <Scrolled class="numbers" label={`Numbers of ${drawn.title || 'the histogram'}`}>
           <table>
-            <Heads columns={['From', ...series.slice(0, 20).map(({ name }) => name)]} />
+            <TableHeader columns={['From', ...series.slice(0, 20).map(({ name }) => name)]} />
             <tbody>
               {starts.map((start, at) => (
                 <tr key={start}>

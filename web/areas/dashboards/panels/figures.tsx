@@ -2,7 +2,7 @@
 import { numberOf } from '../../../charts/reduce.ts';
 import { Spark } from '../../../charts/spark.tsx';
 import { shownText } from '../../../frame/shown-text.tsx';
-import { Heads } from '../../../lists/table-header.tsx';
+import { TableHeader } from '../../../lists/table-header.tsx';
 import { type Field, type Figure, fieldsOf, figuresOf, isNumeric, shownIn, toneIn } from '../fields.ts';
 import type { PanelProps } from './panel-props.ts';
 
@@ -130,7 +130,7 @@ export const PiePanel = ({ drawn }: PanelProps) => {
         })}
       </svg>
       <table class="figures">
-        <Heads columns={['Name', 'Value', 'Share']} />
+        <TableHeader columns={['Name', 'Value', 'Share']} />
         <tbody>
           {shown.map(({ key, name, value = 0, field }, index) => (
             <tr key={key}>

@@ -1,17 +1,17 @@
 /** Panels that list traces, alerts and dashboards, with links. The code is loaded on first use. */
 import { useEffect, useState } from 'preact/hooks';
-import { Question } from '../../../client/query.ts';
+import { ApiQuery } from '../../../client/query.ts';
 import { allInAddress, toArea } from '../../../frame/address.ts';
 import { shownDuration } from '../../../frame/durations.ts';
 import { Problem } from '../../../frame/freshness.tsx';
 import { Link } from '../../../frame/link.tsx';
-import { may } from '../../../frame/rights.ts';
+import { isPermitted } from '../../../frame/rights.ts';
 import { levelOf } from '../../../frame/severity.ts';
 import { shownText, textOf } from '../../../frame/shown-text.tsx';
 import { shownTime } from '../../../frame/shown-time.ts';
 import { refreshes } from '../../../frame/time-range.ts';
 import { Scrolled } from '../../../lists/scrolled.tsx';
-import { Heads } from '../../../lists/table-header.tsx';
+import { TableHeader } from '../../../lists/table-header.tsx';
 import { type Alert, alertsCall } from '../../alerts/calls.ts';
 import { shownLabels, shownValue } from '../../alerts/shown.ts';
 import { listCall, type Visual } from '../calls.ts';
@@ -51,7 +51,7 @@ export const TracesPanel = (props: PanelProps) => {
   return (
     <Scrolled class="panel-rows" label={`Traces of ${drawn.title === '' ? 'the panel' : drawn.title}`}>
       <table class="figures texts">
-        <Heads columns={['Trace', 'Service', 'Duration', 'Status', 'Began']} />
+        <TableHeader columns={['Trace', 'Service', 'Duration', 'Status', 'Began']} />
         <tbody>
           {spans.slice(0, maxSpans).map(({ trace, time, service, name, duration, failed }, index) => (
             <tr key={`${index} ${trace}`}>
@@ -88,15 +88,15 @@ const Line = ({ alert }: { readonly alert: Alert }) => (
 );
 
 export const AlertsPanel = ({ drawn, isFrozen }: PanelProps) => {
-  const [query] = useState(() => new Question(alertsCall));
+  const [query] = useState(() => new ApiQuery(alertsCall));
   const visual = drawn.visual as AlertsShown;
   const state = stateFilter(visual);
   useEffect(() => {
-    if (!isFrozen && may(alertsCall)) query.run({ query: { state, limit: 1000 } });
+    if (!isFrozen && isPermitted(alertsCall)) query.run({ query: { state, limit: 1000 } });
     return () => query.cancel();
   }, [isFrozen, state, refreshes.value]);
   if (isFrozen) return nothing('Snapshots do not contain alerts.');
-  if (!may(alertsCall)) return nothing('Your role or plan has no access to alerts.');
+  if (!isPermitted(alertsCall)) return nothing('Your role or plan has no access to alerts.');
   const { answer, error } = query.state.value;
   if (answer === undefined) return error === undefined ? null : <Problem error={error} />;
   const found = chosenAlerts(answer.items, visual);
@@ -148,7 +148,7 @@ const wayTo = (id: string, { keepTime = false, keepVariables = false }: Dashboar
 };
 
 export const DashboardsPanel = ({ drawn, isFrozen }: PanelProps) => {
-  const [query] = useState(() => new Question(listCall));
+  const [query] = useState(() => new ApiQuery(listCall));
   const visual = drawn.visual as DashboardsShown;
   const { search = '', folder = '', tags = [], max: maxItems = 10, found = true } = visual;
   const [tag = ''] = tags;

@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 import { shownText, textOf } from '../../../frame/shown-text.tsx';
 import { shortTime, shownTime } from '../../../frame/shown-time.ts';
 import { Scrolled } from '../../../lists/scrolled.tsx';
-import { Heads } from '../../../lists/table-header.tsx';
+import { TableHeader } from '../../../lists/table-header.tsx';
 import { type Field, fieldsOf, shownIn, timesOf, toneIn } from '../fields.ts';
 import { type Stretch, stretchesOf } from './buckets.ts';
 import type { PanelProps } from './panel-props.ts';
@@ -58,7 +58,7 @@ const TableOf = ({ rows, title }: { readonly rows: readonly Row[]; readonly titl
     <summary>Data table</summary>
     <Scrolled class="numbers" label={`Numbers of ${title || 'the states'}`}>
       <table>
-        <Heads columns={['What', 'State', 'From', 'To']} />
+        <TableHeader columns={['What', 'State', 'From', 'To']} />
         <tbody>
           {rows
             .flatMap(({ field, stretches }) => stretches.map((stretch) => ({ field, ...stretch })))

@@ -4,7 +4,7 @@ import { numberOf } from '../../../charts/reduce.ts';
 import { shownText, textOf } from '../../../frame/shown-text.tsx';
 import { shownTime } from '../../../frame/shown-time.ts';
 import { Scrolled } from '../../../lists/scrolled.tsx';
-import { Heads } from '../../../lists/table-header.tsx';
+import { TableHeader } from '../../../lists/table-header.tsx';
 import {
   type DrawnTable,
   type Field,
@@ -104,7 +104,7 @@ export const TablePanel = (props: PanelProps) => {
       ))}
       {series.length === 0 ? null : (
         <table class="figures panel-table">
-          <Heads columns={['Series', 'Last value']} />
+          <TableHeader columns={['Series', 'Last value']} />
           <tbody>
             {series.map(([field, value]) => (
               <tr key={field.key}>
