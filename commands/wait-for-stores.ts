@@ -1,7 +1,7 @@
 /** A start while a store is unavailable: it waits, like a running process. */
 import type { Jobs } from '../runtime/jobs.ts';
 import { throttleFailures } from '../runtime/log-throttle.ts';
-import { waitForAll, retryUntilAvailable } from '../runtime/retry.ts';
+import { retryUntilAvailable, waitForAll } from '../runtime/retry.ts';
 import { rejectOnAbort } from '../runtime/timeout.ts';
 import type { Documents } from '../schemas/ports/documents.ts';
 import type { Log } from '../schemas/ports/log.ts';

@@ -2,11 +2,11 @@
 import type { EgressPolicy } from '../runtime/egress-policy.ts';
 import type { Log } from '../schemas/ports/log.ts';
 import type {
-  UnsupportedType,
   ProbeAlarm,
   ProbePicture,
   ProbeReport,
   ProbeResult,
+  UnsupportedType,
   Work,
   WorkItem,
 } from '../schemas/synthetic-work.ts';

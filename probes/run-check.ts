@@ -15,7 +15,7 @@ import { redactPage } from './browser/page-events.ts';
 import { toStepCertificate } from './certificate.ts';
 import { Deadline } from './deadline.ts';
 import type { Pace } from './pace.ts';
-import { sumPhases, type Phases, sumOf } from './phases.ts';
+import { type Phases, sumOf, sumPhases } from './phases.ts';
 import { reach } from './reach.ts';
 import { formsIn, makeRedactor } from './redact-secrets.ts';
 import type { ChromiumOptions, Runner, StepResult } from './runner.ts';

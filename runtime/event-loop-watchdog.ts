@@ -104,7 +104,11 @@ export const watchLoop = ({ log, metrics, ...limits }: LoopWatchOptions): LoopWa
   const thread = new Worker(new URL('./event-loop-watchdog-worker.ts', import.meta.url), {
     name: 'loop-watch',
     // The thread inspects slightly early, so that every reported blockage has been inspected.
-    workerData: { heartbeats, blockedMs: heartbeatIntervalMs + blockedMs * 0.75, reportBeforeEndMs } satisfies WatchStart,
+    workerData: {
+      heartbeats,
+      blockedMs: heartbeatIntervalMs + blockedMs * 0.75,
+      reportBeforeEndMs,
+    } satisfies WatchStart,
     resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 },
   });
   thread.on('error', (error) =>

@@ -176,7 +176,9 @@ export class KafkaProducer implements Producer {
   /** Why the last round was not acknowledged; `undefined` after a success, or when it is time to retry. */
   get failureReason(): string | undefined {
     const failureReason = this.#trouble;
-    return failureReason !== undefined && performance.now() - failureReason.at < troubleMs ? failureReason.reason : undefined;
+    return failureReason !== undefined && performance.now() - failureReason.at < troubleMs
+      ? failureReason.reason
+      : undefined;
   }
 
   async close(): Promise<void> {

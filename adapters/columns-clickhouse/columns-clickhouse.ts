@@ -20,7 +20,7 @@ import { nativeFormat, resultFormat, rowsOf } from '../columns-sql/rows.ts';
 import { bindLiterals, quoteName } from '../columns-sql/sql-literals.ts';
 import { tenantColumns } from '../columns-sql/tenant-filter.ts';
 import { BrokenParts } from './broken-parts.ts';
-import { withMappedErrors, counted, type ErrorOf, OneServer, readSettings } from './one-server.ts';
+import { counted, type ErrorOf, OneServer, readSettings, withMappedErrors } from './one-server.ts';
 import { Placements } from './placements.ts';
 import type { ClickhouseServer } from './server.ts';
 import { ClickhouseServers, type Member } from './servers.ts';

@@ -9,7 +9,7 @@ import { bindLiterals } from '../columns-sql/sql-literals.ts';
 import { tenantFilters } from '../columns-sql/tenant-filter.ts';
 import { replicatedForm, sharedForm } from './replicated.ts';
 import { asError, type ClickhouseServer, codeOf } from './server.ts';
-import { type ClickhouseServers, unreachable, clusterDatabase } from './servers.ts';
+import { type ClickhouseServers, clusterDatabase, unreachable } from './servers.ts';
 
 /** Long lists of ids are part of the statement. */
 const maxQueryBytes = 64 * 1024 ** 2;

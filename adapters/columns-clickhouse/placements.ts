@@ -3,13 +3,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { allTables } from '../../schemas/tables/index.ts';
 import { quote } from '../../schemas/tables/literal.ts';
-import { emptyShardMarker, notAShard, placementsCacheMs, placementsPropagationMs } from '../../schemas/tables/placements.ts';
 import {
-  sourceTablesOf,
+  emptyShardMarker,
+  notAShard,
+  placementsCacheMs,
+  placementsPropagationMs,
+} from '../../schemas/tables/placements.ts';
+import {
   isReplacedByKey,
   isShardedByTenant,
   placeOfTenant,
   shardOfPlace,
+  sourceTablesOf,
 } from '../../schemas/tables/sharding.ts';
 import { codeOf } from './server.ts';
 import type { ClickhouseServers, Member } from './servers.ts';
@@ -210,7 +215,8 @@ export class Placements {
     const shards = await this.#servers.shards();
     const placements = await Promise.all(members.map((member) => this.#fetchPlacements(member)));
     const layout = layoutOf(shards);
-    const isReactivated = ({ landed_in, shard }: Placement): boolean => landed_in === emptyShardMarker && shard < shards;
+    const isReactivated = ({ landed_in, shard }: Placement): boolean =>
+      landed_in === emptyShardMarker && shard < shards;
     const known = placements.flatMap(({ rows }) => rows);
     const hasReactivated = known.some(isReactivated);
     const all = new Map(

@@ -22,8 +22,8 @@ import {
   cursorOf,
   defaultLimit,
   orderOf,
-  positionOf,
   placeOfCursor,
+  positionOf,
   renamed,
 } from '../documents-query.ts';
 import {

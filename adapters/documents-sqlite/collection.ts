@@ -16,8 +16,8 @@ import {
   defaultLimit,
   type Order,
   orderOf,
-  positionOf,
   placeOfCursor,
+  positionOf,
   type Scalar,
 } from '../documents-query.ts';
 import { countsOf } from './counts.ts';

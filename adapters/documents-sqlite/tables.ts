@@ -21,8 +21,8 @@ import {
   mayMatch,
   placeAt,
   placingOf,
-  surelyMatches,
   rankBeforeAll,
+  surelyMatches,
 } from './conditions.ts';
 import { difference, indexedPaths, indexedValues, listing, nothing, uniqueValues } from './listed-values.ts';
 import { type OrderIndex, orderIndexesOf, orderIndexOf, orderPrefix } from './order-indexes.ts';

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
-import { type UnknownPathAnswers, errorStatuses } from '../errors.ts';
+import { errorStatuses, type UnknownPathAnswers } from '../errors.ts';
 import type { Operation } from './operation.ts';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { StepFailure } from '../runner.ts';
 import type { FromDriver, Opening, Stepped, ToDriver } from './driver-messages.ts';
 import { killAll, memoryOf, processesOf } from './processes.ts';
-import { runDirectoryPath, removeDirectory, removeAbandoned } from './run-directory.ts';
+import { removeAbandoned, removeDirectory, runDirectoryPath } from './run-directory.ts';
 
 const driver = fileURLToPath(new URL('./driver.ts', import.meta.url));
 const driverMemory = '--max-old-space-size=256';

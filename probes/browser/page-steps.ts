@@ -86,7 +86,9 @@ const readIn = async (
       : found.evaluateAll((elements) =>
           elements.map((element) => String((element as { value?: unknown }).value ?? '')),
         );
-  return ((await withinOrUndefined(texts, timeout)) ?? []).slice(0, maxElements).map((text) => text.slice(0, maxTextLength));
+  return ((await withinOrUndefined(texts, timeout)) ?? [])
+    .slice(0, maxElements)
+    .map((text) => text.slice(0, maxTextLength));
 };
 
 /** Fills in a secret only in the verified document: if another document replaced it, the element no longer exists. */

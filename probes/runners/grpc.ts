@@ -121,7 +121,10 @@ export const runGrpc = oneStep<z.output<(typeof grpc)['settings']>>(
     const host = bareHost(written);
     const name = serverName ?? host;
     const authority = isIP(name) === 6 ? `[${name}]` : name;
-    const credentials = new ObservedCredentials(clock, tls ? { host, servername: name, verifyCertificate, clock } : undefined);
+    const credentials = new ObservedCredentials(
+      clock,
+      tls ? { host, servername: name, verifyCertificate, clock } : undefined,
+    );
     clock.enter('connect');
     const isSix = isIP(reached.address) === 6;
     const client = new Client(

@@ -326,7 +326,8 @@ export const anomalyScores = defineProcessor({
       rows.push({ key, points: scorePoints(points, key, series, values, allowed, context) });
       series.upToMs = Math.max(series.upToMs, points.toMs);
     }
-    if (points.isLast && points.toMs > points.fromMs) rows.push(...handleAbsentSeries(points, watched, allowed, context));
+    if (points.isLast && points.toMs > points.fromMs)
+      rows.push(...handleAbsentSeries(points, watched, allowed, context));
     const rowsWithPoints = rows.filter((row) => row.points.length > 0);
     if (points.mode !== 'learning') emitScores(points, rowsWithPoints, emit);
     if (!points.isLast) return;

@@ -10,7 +10,7 @@ import {
   detectionPlaceholders,
   detectionRules,
 } from '../../schemas/resources/detection-rule.ts';
-import { type Deployment, compileDeployment } from '../../subjects/detections/deployed.ts';
+import { compileDeployment, type Deployment } from '../../subjects/detections/deployed.ts';
 
 /** Collections that the detection processors follow. */
 export const deployed = { rules: detectionRules, fields: detectionFields, placeholders: detectionPlaceholders };

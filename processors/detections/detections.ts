@@ -8,7 +8,7 @@ import type { ValuePosition } from '../../subjects/detections/event.ts';
 import type { EventKind } from '../../subjects/detections/log-sources.ts';
 import { prefilteredPlacesOf, prefilterRecord } from '../../subjects/detections/prefilter.ts';
 import { valuesOfRecord } from '../../subjects/detections/record-event.ts';
-import type { PrefilterResult, EvaluationObserver } from '../../subjects/detections/rule-set.ts';
+import type { EvaluationObserver, PrefilterResult } from '../../subjects/detections/rule-set.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { combinedState } from '../engine/state.ts';
 import { deployed, deploymentIn } from './deployments.ts';

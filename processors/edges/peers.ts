@@ -85,7 +85,12 @@ export const queueOf = (span: Attributed): Peer | undefined => {
     span.attribute('messaging.destination.temporary') === 'true' ||
     span.attribute('messaging.destination.anonymous') === 'true' ||
     span.attribute('messaging.temp_destination') === 'true';
-  return { kind: 'queue', name: template || (isGeneratedName ? '(temporary)' : destination || system), system, address: '' };
+  return {
+    kind: 'queue',
+    name: template || (isGeneratedName ? '(temporary)' : destination || system),
+    system,
+    address: '',
+  };
 };
 
 /** Returns the target of a request without a span of the other side: a service by its name, a host, or undefined. */

@@ -156,7 +156,10 @@ export class TaskPool {
    * Opens a task from a result of `snapshot`, or empty. All tasks of a partition share one thread, which receives and
    * decodes each message once.
    */
-  async open({ processor, topic, partition, buckets }: TaskPartition, saved: Uint8Array | undefined): Promise<TaskHandle> {
+  async open(
+    { processor, topic, partition, buckets }: TaskPartition,
+    saved: Uint8Array | undefined,
+  ): Promise<TaskHandle> {
     const thread = this.#threadOf(topic, partition);
     const messages = this.#messagesOf(thread, topic, partition);
     const task = ++this.#lastTask;

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { trackWork } from '../../runtime/current-work.ts';
 import type { StateStore } from '../../runtime/states.ts';
-import { TimeoutError, rejectOnAbort } from '../../runtime/timeout.ts';
+import { rejectOnAbort, TimeoutError } from '../../runtime/timeout.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Producer } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';

@@ -148,7 +148,8 @@ const handleTransition = (transition: AlertTransition, here: Here): void => {
   const groups = new Set(routesOf(state.rules.root, alert.labels).map((route) => join(here, route, id, alert)));
   if (known !== undefined) depart(here, id, known, groups);
   for (const group of groups)
-    if (group.toldMs !== undefined && severityIncrease(alert, group.members.get(id) ?? 'nothing') > 0) notifyGroup(group, here);
+    if (group.toldMs !== undefined && severityIncrease(alert, group.members.get(id) ?? 'nothing') > 0)
+      notifyGroup(group, here);
 };
 
 /**

@@ -3,7 +3,7 @@
  * until a series has alarmed in the weeks after the change. From then on, values that the better clock explains are
  * normal.
  */
-import { momentOf, seasonOf, deviationNear } from './season.ts';
+import { deviationNear, momentOf, seasonOf } from './season.ts';
 import { at, clockAt, numberAt, type ScorerState } from './state.ts';
 import { changeBefore, daysAfter } from './summer-time.ts';
 

@@ -1,7 +1,7 @@
 /** Observation of a point before learning from it: the expected value, and the deviation there. */
 import { clockMs, isOtherLikelier, type Other } from './clock.ts';
 import { expectation, isSteadySlow, steadyPrediction } from './forecaster.ts';
-import { edgeOf, momentOf, seasonOf, deviationNear } from './season.ts';
+import { deviationNear, edgeOf, momentOf, seasonOf } from './season.ts';
 import type { Off } from './signs.ts';
 import { at, clockAt, exactly, numberAt, type ScorerState } from './state.ts';
 
@@ -56,7 +56,9 @@ export const observe = (state: ScorerState, atMs: number, value: number, isWhole
   const deviation = Math.hypot(known, floor, edge);
   const isEither = other !== undefined && isOtherLikelier(state);
   const otherExpected = isEither ? other.season + numberAt(c, clockAt.fast) : expected;
-  const otherStray = isEither ? Math.hypot(other.stray, floor, edgeOf(state, other.ms, stepMs, other.season)) : deviation;
+  const otherStray = isEither
+    ? Math.hypot(other.stray, floor, edgeOf(state, other.ms, stepMs, other.season))
+    : deviation;
   const roughness = Math.sqrt(Math.max(1, Math.max(deviation, otherStray) / (roughStrays * Math.max(spread, floor))));
   return {
     moment,
@@ -82,7 +84,13 @@ export const offOf = (state: ScorerState, seen: Seen, isNormal: boolean): Off =>
   if (isNormal) return { value, deviation, roughness, off: 0, steadyOff: 0 };
   const steady = steadyPrediction(state, season, expected);
   if (other === undefined || !isEither)
-    return { value, deviation, roughness, off: (value - expected) / deviation, steadyOff: (value - steady) / deviation };
+    return {
+      value,
+      deviation,
+      roughness,
+      off: (value - expected) / deviation,
+      steadyOff: (value - steady) / deviation,
+    };
   const otherSteady = other.season + numberAt(state.clock, isSteadySlow(state) ? clockAt.slow : clockAt.fast);
   const larger = Math.max(deviation, otherStray);
   return {

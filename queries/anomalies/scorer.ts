@@ -6,7 +6,7 @@ import { compareClocks, isOtherLikelier, moveClock, noteAlarm, otherClock } from
 import { adoptNewLevel, beginLevels, followJump, learnLevels, raiseLevels, scorePredictions } from './forecaster.ts';
 import { isRecurringJump, learnHabit } from './habits.ts';
 import { firstGuess, observe, offOf, type Seen } from './measure.ts';
-import { centreSeason, learnSeason, learnStray, seasonOf, strayEverywhere, deviationAt } from './season.ts';
+import { centreSeason, deviationAt, learnSeason, learnStray, seasonOf, strayEverywhere } from './season.ts';
 import {
   acceptAsNormal,
   bandOf,
@@ -126,7 +126,8 @@ const scoreSeen = (
   const { rate, rates, tails, limit } = rarity;
   const bound = (sign: number, strays: 1 | -1): number =>
     clip(
-      ((strays > 0 ? seen.maxExpected : seen.minExpected) + strays * seen.deviation * bandOf(tails[sign], limit)) * unit,
+      ((strays > 0 ? seen.maxExpected : seen.minExpected) + strays * seen.deviation * bandOf(tails[sign], limit)) *
+        unit,
       Number.MAX_VALUE,
     );
   return {

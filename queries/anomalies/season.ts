@@ -88,7 +88,8 @@ const centre = (profile: Float32Array): number => {
 export const centreSeason = ({ ofDay, ofWeek }: ScorerState): number => centre(ofDay) + centre(ofWeek);
 
 /** Returns the deviation at this hour. */
-export const deviationAt = ({ strays }: ScorerState, { hour }: Moment): number => 2 ** ((strays[hour] ?? 0) / stepsOfStray);
+export const deviationAt = ({ strays }: ScorerState, { hour }: Moment): number =>
+  2 ** ((strays[hour] ?? 0) / stepsOfStray);
 
 const near = 1_500_000;
 /** Returns the deviation within 25 minutes of this time, which covers values that are early or late today. */

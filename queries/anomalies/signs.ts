@@ -40,7 +40,10 @@ export interface Off {
 }
 
 /** Returns the size of each sign. */
-export const sizesOf = ({ numbers }: ScorerState, { value, deviation: stray, off, steadyOff, roughness: rough }: Off): Float64Array => {
+export const sizesOf = (
+  { numbers }: ScorerState,
+  { value, deviation: stray, off, steadyOff, roughness: rough }: Off,
+): Float64Array => {
   const [jump, drift] = [clip(off / rough, 100), clip(steadyOff / rough, 3)];
   const noisy = 0.85 * (numbers[at.noisy] ?? 0) + 0.15 * Math.min(6, Math.abs(off));
   const moved = Math.min(3, Math.abs(value - (numbers[at.last] ?? value)) / stray);

@@ -2,7 +2,7 @@
  * Answers many queries of one tenant with few statements. A query that runs alone needs up to three statements, each
  * with milliseconds of overhead. The answer to a query does not depend on the other queries of its batch.
  */
-import { TimeoutError, rejectOnAbort } from '../../runtime/timeout.ts';
+import { rejectOnAbort, TimeoutError } from '../../runtime/timeout.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { runAnomaly } from '../anomalies/run-anomaly.ts';
 import type { Answer, QueryContext } from '../answer.ts';

@@ -2,7 +2,7 @@
 
 import { inOrderOfLabels } from '../promql/engine/labels.ts';
 import type { EvaluationWindow } from '../promql/evaluation/messages.ts';
-import { type SelectedSeries, chooseSeries } from '../promql/fetch/choose.ts';
+import { chooseSeries, type SelectedSeries } from '../promql/fetch/choose.ts';
 import { Pieces } from '../promql/fetch/pieces.ts';
 import type { Scope, Window } from '../promql/fetch/scope.ts';
 import { seriesOfPiece } from '../promql/fetch/series-of-piece.ts';
@@ -37,7 +37,11 @@ const maxCachedSeries = 50_000;
 const known = new RowCache<Choice>(maxCachedSeries, ({ chosen }) => chosen.length + 1);
 
 /** Returns the series with these names. While no series was written, the previous selection is reused. */
-export const chooseNamed = async (scope: Scope, span: Window, names: readonly string[]): Promise<readonly SelectedSeries[]> => {
+export const chooseNamed = async (
+  scope: Scope,
+  span: Window,
+  names: readonly string[],
+): Promise<readonly SelectedSeries[]> => {
   if (names.length === 0) return [];
   const cache = known.of(scope.columns);
   const key = JSON.stringify([scope.projectId, scope.translation, names]);

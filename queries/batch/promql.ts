@@ -15,17 +15,17 @@ import type { QueryReading } from '../promql/reading.ts';
 import { answerOfPromql, toQueryError, windowOfPromql } from '../promql/run-promql.ts';
 import type { Selection, Series } from '../promql/series.ts';
 import {
-  recordFingerprints,
   hasCacheableSteps,
   nothingEvaluated,
   pieceMsOf,
+  recordFingerprints,
   type Steps,
   type StepsQuestion,
   stepsOf,
 } from '../promql/steps-cache.ts';
 import { testOf } from '../promql/syntax/matchers.ts';
 import type { PromqlQuery } from '../query.ts';
-import { chooseNamed, nameOf, readNamed, type SeriesByWindow, BatchTooLargeError, windowKey } from './named-series.ts';
+import { BatchTooLargeError, chooseNamed, nameOf, readNamed, type SeriesByWindow, windowKey } from './named-series.ts';
 import type { Outcome, ReportOutcome } from './outcome.ts';
 import { type BatchContext, type Group, groupsOf, heavyOf, type Member, roundsOf } from './promql-rounds.ts';
 
@@ -109,7 +109,10 @@ const undefinedIfTooLarge = async <Result>(work: Promise<Result>): Promise<Resul
   }
 };
 
-const choose = ({ scope, retainedFromMs }: BatchContext, members: readonly Member[]): Promise<readonly SelectedSeries[]> => {
+const choose = (
+  { scope, retainedFromMs }: BatchContext,
+  members: readonly Member[],
+): Promise<readonly SelectedSeries[]> => {
   const all = members.flatMap(({ selections }) => selections);
   const names = [...new Set(all.map((each) => nameOf(each) ?? ''))].sort();
   const span = {

@@ -1,6 +1,6 @@
 /** A listener: its send queue and its positions. Memory is bounded; records without room are counted. */
 import type { Filter } from './filter.ts';
-import type { RecordPosition, Positions } from './positions.ts';
+import type { Positions, RecordPosition } from './positions.ts';
 
 /** Filter of a listener. */
 export interface ListenerFilter {

@@ -4,7 +4,7 @@ import { partitionOf } from '../../schemas/partition.ts';
 import type { Bus, Follower } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import { tenantKeys } from '../../schemas/tenant-key.ts';
-import { Listener, type TailBatch, type ListenerFilter } from './listener.ts';
+import { Listener, type ListenerFilter, type TailBatch } from './listener.ts';
 import { topicOf } from './matching.ts';
 import { PartitionTail } from './partition-tail.ts';
 import { catchUp, giveUp, offerLastRecords } from './past.ts';

@@ -4,8 +4,8 @@ import type { QueryParameters, TenantColumns } from '../../schemas/ports/columns
 import { anyRow } from '../../schemas/tables/any-row.ts';
 import { mergeServerRows } from '../merge-series.ts';
 import type { Range } from '../range.ts';
-import { type Condition, selectionClauses, isLong, rangeValues, withinRange } from '../records.ts';
-import { earlierOf, readTimeSpans, orderByTime } from '../rows/in-order.ts';
+import { type Condition, isLong, rangeValues, selectionClauses, withinRange } from '../records.ts';
+import { earlierOf, orderByTime, readTimeSpans } from '../rows/in-order.ts';
 import { type FoundLog, foundLogs, type LogPosition, type LogRow, logSelection } from '../signals/log-record.ts';
 
 /** By time, then by position on the bus: an order without ties. */

@@ -5,7 +5,7 @@ import type { Range } from '../range.ts';
 import { type Condition, rangeValues } from '../records.ts';
 import { resourcesOf } from '../resources.ts';
 import { type ChosenColumn, type ChosenRow, chosenColumn } from '../rows/columns.ts';
-import { earlierOf, readTimeSpans, orderByTime } from '../rows/in-order.ts';
+import { earlierOf, orderByTime, readTimeSpans } from '../rows/in-order.ts';
 import type { LogPosition } from '../signals/log-record.ts';
 import { afterPosition, choosingLogs, hasRecords, type LogPageRequest, rangeAfter } from './pages.ts';
 

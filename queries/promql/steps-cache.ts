@@ -9,7 +9,7 @@ import { RowCache } from '../row-cache.ts';
 import { inOrderOfLabels } from './engine/labels.ts';
 import type { MatrixSeries } from './engine/result.ts';
 import type { EvaluationWindow } from './evaluation/messages.ts';
-import { firstChangeMs, type PieceFingerprints, fingerprintsFor, type Read } from './fetch/landed-pieces.ts';
+import { fingerprintsFor, firstChangeMs, type PieceFingerprints, type Read } from './fetch/landed-pieces.ts';
 import type { Scope } from './fetch/scope.ts';
 import type { Evaluated, ParsedQuery } from './index.ts';
 import { type DurationPart, type Expression, everyPartOf } from './syntax/tree.ts';

@@ -6,7 +6,7 @@
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { mergeServerRows, type RowOrder, type RowPlace } from '../merge-series.ts';
 import type { Range } from '../range.ts';
-import { type Condition, selectionClauses, rangeValues, withinRange } from '../records.ts';
+import { type Condition, rangeValues, selectionClauses, withinRange } from '../records.ts';
 import { RowCache } from '../row-cache.ts';
 import { type QuerySignal, recordsOf } from '../signals/index.ts';
 
@@ -96,7 +96,11 @@ const nextSize = (read: bigint, last: bigint, left: bigint, { limit, found }: Sp
  * Yields at most four spans that cover the range in order, without gaps or overlap. `next` takes the number of rows in
  * all spans so far.
  */
-export function* timeSpansOf({ from, to }: Range, order: RowOrder, first = firstNs): Generator<Range, void, SpanResult> {
+export function* timeSpansOf(
+  { from, to }: Range,
+  order: RowOrder,
+  first = firstNs,
+): Generator<Range, void, SpanResult> {
   const all = to - from + 1n;
   let size = first;
   let read = 0n;

@@ -1,6 +1,6 @@
 import { bodySearch } from '../../schemas/tables/search.ts';
 import { defineSignal } from './definition.ts';
-import { signalsSource, signalFields } from './found-signals.ts';
+import { signalFields, signalsSource } from './found-signals.ts';
 
 /** Detections have no retention of their own: they are retained for the plan's maximum. */
 export const detections = defineSignal({

@@ -1,7 +1,7 @@
 import { runsRetentionDays } from '../../schemas/synthetic-runs.ts';
 import { bodySearch } from '../../schemas/tables/search.ts';
 import { defineSignal } from './definition.ts';
-import { runsSource, runFields } from './found-runs.ts';
+import { runFields, runsSource } from './found-runs.ts';
 
 /** Runs of checks are measurements, so the plan's retention of metrics applies. */
 export const synthetics = defineSignal({

@@ -1,9 +1,9 @@
 /** Counts slices in the engine: entire days from stored sums, and other slices individually. */
 import { SloObjective } from '../../schemas/slo-slices.ts';
 import type { Reading } from '../reading.ts';
-import { exactTotals, noSlices, type Objective, type Sums, sumsOf, type Tally, addTallies } from './figures.ts';
+import { addTallies, exactTotals, noSlices, type Objective, type Sums, sumsOf, type Tally } from './figures.ts';
 import { asNumber, decimal, fraction } from './fraction.ts';
-import { seriesCondition, type SloSeries, seriesKey, seriesParameters } from './slices.ts';
+import { type SloSeries, seriesCondition, seriesKey, seriesParameters } from './slices.ts';
 import type { Window } from './windows.ts';
 
 type OwnColumns = Pick<Reading, 'columns'>;

@@ -1,7 +1,7 @@
 import type { ByteTexts } from '../byte-texts.ts';
 import { textOfValue, typeCodeOf } from '../otlp/any-value.ts';
 import type { WireCursor } from '../protobuf/cursor.ts';
-import { type AttributeType, type AttributeVisitor, visitAttribute, visitValue, plainTextAt } from './attributes.ts';
+import { type AttributeType, type AttributeVisitor, plainTextAt, visitAttribute, visitValue } from './attributes.ts';
 import { LogRows, logRow, logRowWidth } from './log-row.ts';
 import type { Origin, Resource, Scope } from './origin.ts';
 import { receivedNs, TracedRecord, timeMsOf, timeNsOf } from './record.ts';

@@ -99,7 +99,13 @@ export class SeriesRows {
    * Records that the series of `identify` has points between two times (epoch milliseconds), and writes its row if due:
    * once per hour of point time. Points with future timestamps count for the hour of their reception.
    */
-  recordPoints(firstMs: number, lastMs: number, source: RowSource, sort: () => void, context: () => SeriesContext): void {
+  recordPoints(
+    firstMs: number,
+    lastMs: number,
+    source: RowSource,
+    sort: () => void,
+    context: () => SeriesContext,
+  ): void {
     const latestMs = source.receivedAtMs;
     const first = Math.max(0, Math.min(firstMs, latestMs));
     const last = Math.max(0, Math.min(lastMs, latestMs));

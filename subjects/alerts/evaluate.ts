@@ -13,9 +13,9 @@ import {
   type Next,
   type PreviousGroup,
   unchanged,
-  withoutVerdict,
   unknown,
   vanished,
+  withoutVerdict,
 } from './next-state.ts';
 import { type AlertRule, alertNameOf, groupingOf, highestSeverity, isByPresence } from './rule.ts';
 import {

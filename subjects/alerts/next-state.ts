@@ -140,7 +140,11 @@ export const withoutVerdict = (place: PreviousGroup, verdict: Verdict): Next => 
 /** The group has no records. It was last seen when it had some. */
 const countedNone = (place: PreviousGroup, unit: string): Next => {
   const { rule, memo } = place;
-  const verdict = verdictOfNoRecords(rule, unit, memo !== undefined && isActive(memo.state) ? memo.severity : undefined);
+  const verdict = verdictOfNoRecords(
+    rule,
+    unit,
+    memo !== undefined && isActive(memo.state) ? memo.severity : undefined,
+  );
   if (verdict.is === 'missing' || isForgotten(place)) return withoutVerdict(place, verdict);
   const next = verdict.is === 'held' ? held(place, verdict) : cleared(place, verdict);
   return memo === undefined || next.memo === undefined

@@ -4,7 +4,7 @@ import type { Reading } from '../../queries/reading.ts';
 import type { AnomalyFeedback } from '../../schemas/resources/anomaly-feedback.ts';
 import { msOf } from '../alerts/durations.ts';
 import type { DetectorFields } from './detector.ts';
-import { completeAt, historyLeftMs, notAll, landingWaitMs, questionOf } from './read-points.ts';
+import { completeAt, historyLeftMs, landingWaitMs, notAll, questionOf } from './read-points.ts';
 
 const weekMs = 604_800_000;
 const dayMs = 86_400_000;

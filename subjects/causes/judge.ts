@@ -228,7 +228,8 @@ const ofGauge = (gauge: Gauge, blamed: ReadonlyMap<string, Blamed>, context: Inc
   );
   const at = node ?? host ?? '';
   const kind = 'saturation';
-  if (places.length === 0) return [offPath({ kind, at, beginMs: onsetOfIncrease(values, context.noticedMs), title, link })];
+  if (places.length === 0)
+    return [offPath({ kind, at, beginMs: onsetOfIncrease(values, context.noticedMs), title, link })];
   return places.map((place) => {
     const beginMs = onsetOfIncrease(values, place.onsetMs);
     // It may fill up slowly: the relevant fact is that it was not full before.

@@ -64,7 +64,10 @@ const split = (
 };
 
 /** Returns the time from which values are higher, around a given time. */
-export const onsetOfIncrease = (values: readonly (readonly [atMs: number, value: number])[], noticedMs: number): number => {
+export const onsetOfIncrease = (
+  values: readonly (readonly [atMs: number, value: number])[],
+  noticedMs: number,
+): number => {
   const window = values.filter(
     ([atMs]) =>
       atMs >= noticedMs - (noticedAfter + compared.after) * minuteMs && atMs <= noticedMs + compared.after * minuteMs,

@@ -71,7 +71,9 @@ const withoutDefaults = (schema: z.core.$ZodType, value: unknown): unknown => {
     case 'nullable':
       return value === null ? null : withoutDefaults((def as z.core.$ZodOptionalDef).innerType, value);
     case 'array':
-      return (value as readonly unknown[]).map((member) => withoutDefaults((def as z.core.$ZodArrayDef).element, member));
+      return (value as readonly unknown[]).map((member) =>
+        withoutDefaults((def as z.core.$ZodArrayDef).element, member),
+      );
     case 'record':
       return Object.fromEntries(
         Object.entries(value as Fields).map(([name, member]) => [

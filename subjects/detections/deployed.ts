@@ -84,7 +84,10 @@ export const parseDocument = (source: string): SigmaDocument | string =>
  * Returns the documents of YAML texts, or an error message for each. Long texts are parsed in a worker, and the event
  * loop runs in between.
  */
-export const parseDocuments = async (reader: Reader, sources: readonly string[]): Promise<(SigmaDocument | string)[]> => {
+export const parseDocuments = async (
+  reader: Reader,
+  sources: readonly string[],
+): Promise<(SigmaDocument | string)[]> => {
   // The cache may evict these entries while other texts are parsed.
   const made = new Map(sources.map((source) => [source, cache.get(source)]));
   const unknown = [...made.keys()].filter((source) => made.get(source) === undefined);

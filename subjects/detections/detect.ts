@@ -8,7 +8,7 @@ import type { SigmaEvent } from './event.ts';
 import { entityFields, entityTypes } from './fields/entities.ts';
 import { fieldNames, foldName } from './fields/table.ts';
 import { fillEvent, type RecordValues } from './record-event.ts';
-import type { Match, PrefilterResult, EvaluationObserver } from './rule-set.ts';
+import type { EvaluationObserver, Match, PrefilterResult } from './rule-set.ts';
 
 /** A record, either streamed or stored */
 export interface DetectedRecord {
@@ -66,7 +66,10 @@ export const mergeSuppressedSignal = (first: DetectionSignal, hidden: DetectionS
 export const isReportedAgain = ({ eventCount }: DetectionSignal): boolean => Number.isInteger(Math.log2(eventCount));
 
 /** Returns the fields of a signal that depend on the rule alone. */
-export const ruleFieldsOfSignal = ({ id, version, severity, riskScore, title }: StoredRule, tags: readonly string[]) => ({
+export const ruleFieldsOfSignal = (
+  { id, version, severity, riskScore, title }: StoredRule,
+  tags: readonly string[],
+) => ({
   ruleId: id,
   ruleVersion: version,
   ruleTitle: title,

@@ -7,7 +7,7 @@ import type { LogRecord } from '../../queries/signals/log-record.ts';
 import type { DetectionSignal } from '../../schemas/signals.ts';
 import { historyCondition } from '../events/history-page.ts';
 import { storedRecord } from './backtest.ts';
-import { exceptionKey, type StoredRule, type DeploymentSource } from './deployed.ts';
+import { type DeploymentSource, exceptionKey, type StoredRule } from './deployed.ts';
 import { type RuleRun, RuleThreads } from './rule-threads.ts';
 import { eventsOf, type StoredSignal, selectedSignal } from './stored-signals.ts';
 
@@ -77,7 +77,12 @@ const recordsOf = async (
  */
 export const previewException = async (
   reading: Reading,
-  { rule, toDeploy, exceptionId, ...run }: RuleRun & { rule: StoredRule; toDeploy: DeploymentSource; exceptionId: string },
+  {
+    rule,
+    toDeploy,
+    exceptionId,
+    ...run
+  }: RuleRun & { rule: StoredRule; toDeploy: DeploymentSource; exceptionId: string },
   range: Range,
 ): Promise<{ readonly rules: readonly PreviewedRule[]; readonly isComplete: boolean }> => {
   const found = await signalsAbout(reading, rule.id, range);

@@ -36,8 +36,10 @@ const all: readonly string[] = [
 export const modifierOf = (modifier: string): string => longNames[modifier] ?? modifier;
 
 /** Returns which of the given modifiers is present; the first if there are several. */
-export const findModifier = <Name extends string>(modifiers: readonly string[], names: readonly Name[]): Name | undefined =>
-  names.find((name) => modifiers.includes(name));
+export const findModifier = <Name extends string>(
+  modifiers: readonly string[],
+  names: readonly Name[],
+): Name | undefined => names.find((name) => modifiers.includes(name));
 export const placeOf = (modifiers: readonly string[]): Place | undefined => findModifier(modifiers, places);
 export const orderOf = (modifiers: readonly string[]): Order | undefined => findModifier(modifiers, orders);
 export const timePartOf = (modifiers: readonly string[]): TimePart | undefined => findModifier(modifiers, timeParts);

@@ -2,7 +2,7 @@
 import { documentsIn } from '../../runtime/documents-in.ts';
 import type { TenantDocuments } from '../../schemas/ports/documents.ts';
 import { detectionRules } from '../../schemas/resources/detection-rule.ts';
-import { parseDocuments, namesOf } from './deployed.ts';
+import { namesOf, parseDocuments } from './deployed.ts';
 import type { SigmaDocument } from './documents.ts';
 
 const namedBy = (document: SigmaDocument): readonly string[] =>

@@ -2,7 +2,7 @@
 import type { LogSource, SigmaCorrelation, SigmaDocument, SigmaFilter, SigmaRule } from './documents.ts';
 import { EventPaths, SigmaEvent } from './event.ts';
 import type { FieldTable } from './fields/table.ts';
-import { type EventKind, logSourceCertainty, LogSources, mayMatchLogSource } from './log-sources.ts';
+import { type EventKind, LogSources, logSourceCertainty, mayMatchLogSource } from './log-sources.ts';
 import { costOf, EventView, type MatchedField, matchedFields, type Predicate, predicateOf } from './predicate.ts';
 import { regexWork } from './regex.ts';
 import { type Clause, clausesOf } from './required-literals.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { documentsIn } from '../../runtime/documents-in.ts';
 import type { CollectionDefinition, Filter, Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { detectionFields, detectionPlaceholders, detectionRules } from '../../schemas/resources/detection-rule.ts';
-import { toFieldTable, type StoredRule, type DeploymentSource } from './deployed.ts';
+import { type DeploymentSource, type StoredRule, toFieldTable } from './deployed.ts';
 import type { SigmaDocument } from './documents.ts';
 import { withOwnTables } from './fields/index.ts';
 import type { FieldTable } from './fields/table.ts';
@@ -57,7 +57,10 @@ export const toDeployOf = async (
  * Returns one rule to deploy, with the filters, tables and placeholders of the organization. A correlation is returned
  * with all enabled rules, because it may reference any of them.
  */
-export const toDeployOfRule = async (rule: StoredRule, own: Pick<TenantDocuments, 'collection'>): Promise<DeploymentSource> => {
+export const toDeployOfRule = async (
+  rule: StoredRule,
+  own: Pick<TenantDocuments, 'collection'>,
+): Promise<DeploymentSource> => {
   const filter = rule.kind === 'correlation' ? { enabled: true } : { kind: 'filter', enabled: true };
   const others = await allOf(own, detectionRules, filter);
   const siblings = others.filter(({ id }) => id !== rule.id);

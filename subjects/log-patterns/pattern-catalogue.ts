@@ -1,7 +1,7 @@
 /** Catalogue of the patterns of services: surviving ids, and the aliases of others */
 
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { type PatternCoverage, Forms } from './forms.ts';
+import { Forms, type PatternCoverage } from './forms.ts';
 import { ANY } from './tokens.ts';
 
 /** Maximum number of patterns that are read, the most recent first */

@@ -6,7 +6,7 @@
 
 import { RowCache } from '../../queries/row-cache.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { type PatternCoverage, Forms } from './forms.ts';
+import { Forms, type PatternCoverage } from './forms.ts';
 import { OTHER_ID } from './pattern-id.ts';
 import { Tokens } from './tokens.ts';
 

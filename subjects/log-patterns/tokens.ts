@@ -18,11 +18,11 @@ import {
   isHost,
   isMissing,
   isName,
+  isOpeningBracket,
   isRequest,
   isWordAt,
   listEnd,
   objectEnd,
-  isOpeningBracket,
   rangeEnd,
   stemEnd,
   unitEnd,
@@ -645,7 +645,8 @@ export class Tokens implements Keyed {
     this.#within += this.#opened;
     this.#opened = 0;
     let start = this.starts[before] as number;
-    for (; this.#closed > 0; this.#closed--) if (start > 0 && isOpeningBracket(this.codes[start - 1] as number)) start--;
+    for (; this.#closed > 0; this.#closed--)
+      if (start > 0 && isOpeningBracket(this.codes[start - 1] as number)) start--;
     this.starts[before] = start;
     return to;
   }

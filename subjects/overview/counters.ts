@@ -9,7 +9,7 @@ import { formatTime } from '../../queries/time.ts';
 import { totalsOf, verdictOf } from '../log-patterns/patterns.ts';
 import { chosenActivity } from '../services/chosen-activity.ts';
 import { readDeployments } from '../services/deployments.ts';
-import { type CountedRow, requestCountColumns, countedOf, quantileIn } from '../services/figures.ts';
+import { type CountedRow, countedOf, quantileIn, requestCountColumns } from '../services/figures.ts';
 import { emptyVolume, readVolumes, totalOf } from '../usage/ledger.ts';
 
 const Value = z.union([z.number(), Unknown]);

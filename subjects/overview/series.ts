@@ -6,12 +6,12 @@ import type { Incompleteness, Series } from '../../queries/result.ts';
 import { stepsOf } from '../../queries/steps.ts';
 import { chosenActivity } from '../services/chosen-activity.ts';
 import {
-  type RequestCounts,
   type CountedRow,
-  requestCountColumns,
   countedOf,
   nothingCounted,
   quantileIn,
+  type RequestCounts,
+  requestCountColumns,
 } from '../services/figures.ts';
 import type { OverviewQuestion } from './counters.ts';
 

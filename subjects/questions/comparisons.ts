@@ -2,7 +2,7 @@
 import type { KnownField } from './catalogue.ts';
 import { compared, containing, equal, isUnit, type Quantity } from './conditions.ts';
 import type { Lexicon, Target } from './lexicon.ts';
-import { type MarkCandidates, type Mark, type Operator, one } from './marks.ts';
+import { type Mark, type MarkCandidates, type Operator, one } from './marks.ts';
 import { statusField } from './numbers-in-text.ts';
 import { operatorAt, phraseAt } from './phrases.ts';
 import { numberIn } from './quantities.ts';
@@ -134,7 +134,11 @@ export class ComparisonReader {
     return phraseAt(this.#words, at, this.#vocabulary)?.mark.is !== 'noise';
   }
 
-  #compared(at: number, field: KnownField, { operator, words }: Omit<Behind, 'isExplicit'>): MarkCandidates | undefined {
+  #compared(
+    at: number,
+    field: KnownField,
+    { operator, words }: Omit<Behind, 'isExplicit'>,
+  ): MarkCandidates | undefined {
     const first = this.#quantityAt(at);
     if (first === undefined || ownWords.has(field.name)) return undefined;
     const found = (quantities: readonly Quantity[], more: number): MarkCandidates | undefined => {

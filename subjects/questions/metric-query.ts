@@ -86,13 +86,23 @@ type Extreme = 'max' | 'min' | undefined;
  * "The highest level" is one value, and "the highest level by branch" one value per branch; "most by branch" is an
  * order.
  */
-const extremeOf = ({ figures, groupBy, unassignedFields: loose, limit, aggregationWords: draftWays }: Draft): Extreme => {
+const extremeOf = ({
+  figures,
+  groupBy,
+  unassignedFields: loose,
+  limit,
+  aggregationWords: draftWays,
+}: Draft): Extreme => {
   if (figures.length + loose.length > 0 || limit !== undefined || draftWays.has('which')) return undefined;
   if (groupBy.length > 0 && !draftWays.has('extreme')) return undefined;
   return draftWays.has('most') ? 'max' : draftWays.has('least') ? 'min' : undefined;
 };
 
-const refuseOther = ({ aggregationWords: draftWays, distinct, figures }: Draft, { name }: KnownMetric, extreme: Extreme): void => {
+const refuseOther = (
+  { aggregationWords: draftWays, distinct, figures }: Draft,
+  { name }: KnownMetric,
+  extreme: Extreme,
+): void => {
   if (draftWays.has('distinct') && distinct.length === 0)
     throw new Unclear('distinct values of a metric cannot be counted');
   if (draftWays.has('oldest') || draftWays.has('when'))

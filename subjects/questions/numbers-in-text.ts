@@ -1,7 +1,7 @@
 /** Parses words with numbers: steps, percentiles, limits, statuses */
 import { isUnit } from './conditions.ts';
 import type { Lexicon } from './lexicon.ts';
-import { type MarkCandidates, type Mark, one } from './marks.ts';
+import { type Mark, type MarkCandidates, one } from './marks.ts';
 import { numberIn, unitMs } from './quantities.ts';
 import type { Vocabulary } from './vocabulary.ts';
 import type { Word } from './words.ts';

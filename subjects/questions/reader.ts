@@ -6,7 +6,7 @@
 import { ComparisonReader } from './comparisons.ts';
 import { containing, equal, existing } from './conditions.ts';
 import type { Lexicon, Named, NamedValue, Target } from './lexicon.ts';
-import { type Condition, type MarkCandidates, type Mark, type Marked, one } from './marks.ts';
+import { type Condition, type Mark, type MarkCandidates, type Marked, one } from './marks.ts';
 import { limitAt, percentileAt, statusAt, stepAt } from './numbers-in-text.ts';
 import { operatorAt, phraseAt } from './phrases.ts';
 import { numberIn } from './quantities.ts';

@@ -100,7 +100,12 @@ const counted = (draft: Draft): (readonly Measure[])[] => {
 };
 
 /** Returns the field of the measures. */
-const measuredField = ({ unassignedFields: loose, nouns, aggregationWords: ways, figures }: Draft): string | undefined => {
+const measuredField = ({
+  unassignedFields: loose,
+  nouns,
+  aggregationWords: ways,
+  figures,
+}: Draft): string | undefined => {
   const numbers = loose.filter((each) => isQuantity(each)).map(({ field }) => field);
   if (numbers.length > 1)
     throw new Unclear(`the question contains several numeric fields, ${numbers.join(' and ')}: use one`);
@@ -114,7 +119,10 @@ const measuredField = ({ unassignedFields: loose, nouns, aggregationWords: ways,
 const isQuantity = ({ field, isNumber }: NamedField): boolean =>
   isNumber && !/(?:^|[._])(?:code|id|port|number|status|version)$/i.test(field);
 
-const byDuration = ({ aggregationWords: ways, groupBy, unassignedFields: loose }: Draft, signal: Signal): (readonly Measure[])[] => {
+const byDuration = (
+  { aggregationWords: ways, groupBy, unassignedFields: loose }: Draft,
+  signal: Signal,
+): (readonly Measure[])[] => {
   if (signal === 'logs') throw new Unclear('log records have no duration: query requests or spans');
   if (groupBy.length + loose.length > 0) return numbersAlone('duration');
   return [[{ function: ways.has('slowest') ? 'max' : 'min', field: 'duration' }]];
@@ -149,7 +157,8 @@ const nameOf = ({ function: name, percentile }: Figure): string =>
 const searchOf = (conditions: Part): { readonly search?: string } =>
   conditions.length === 0 ? {} : { search: conditions.map(({ search }) => search).join(' ') };
 
-const stepOf = ({ stepMs, aggregationWords: ways }: Draft): Meaning['stepMs'] => stepMs ?? (ways.has('overTime') ? 'usual' : undefined);
+const stepOf = ({ stepMs, aggregationWords: ways }: Draft): Meaning['stepMs'] =>
+  stepMs ?? (ways.has('overTime') ? 'usual' : undefined);
 
 const isRankedBy = ({ aggregationWords: ways }: Draft): boolean =>
   ['most', 'least', 'slowest', 'fastest'].some((way) => ways.has(way as 'most'));
@@ -196,7 +205,10 @@ const withGroups = (conditions: Part, groupBy: readonly string[], signal: Signal
 };
 
 /** "The slowest requests" are single spans ordered by duration. */
-const eachSpan = ({ aggregationWords: ways, groupBy, unassignedFields: loose, nouns }: Draft, measures: readonly Measure[]): string[] | undefined => {
+const eachSpan = (
+  { aggregationWords: ways, groupBy, unassignedFields: loose, nouns }: Draft,
+  measures: readonly Measure[],
+): string[] | undefined => {
   if (nouns.has('latency') && !hasRecordNoun(nouns)) return undefined;
   const isEach = (ways.has('slowest') || ways.has('fastest')) && groupBy.length + loose.length === 0;
   return isEach && measures.every(({ field }) => field === 'duration')
@@ -205,7 +217,10 @@ const eachSpan = ({ aggregationWords: ways, groupBy, unassignedFields: loose, no
 };
 
 /** Fields that are not measured are groups: "services with the most errors". */
-const groupsOf = ({ groupBy, unassignedFields: loose, aggregationWords: ways, limit }: Draft, measures: readonly Measure[]): string[] => {
+const groupsOf = (
+  { groupBy, unassignedFields: loose, aggregationWords: ways, limit }: Draft,
+  measures: readonly Measure[],
+): string[] => {
   const others = loose.map(({ field }) => field).filter((field) => !measures.some((each) => each.field === field));
   const isRanked =
     limit !== undefined || ['most', 'least', 'slowest', 'fastest', 'which'].some((way) => ways.has(way as 'most'));

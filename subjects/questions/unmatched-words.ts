@@ -50,7 +50,10 @@ const lost: readonly (readonly [isLost: (draft: Draft) => boolean, reason: strin
     'shares are calculated for all groups: remove the number',
   ],
   [
-    (draft) => draft.aggregationWords.has('share') && isRanked(draft) && draft.groupBy.length + draft.unassignedFields.length === 0,
+    (draft) =>
+      draft.aggregationWords.has('share') &&
+      isRanked(draft) &&
+      draft.groupBy.length + draft.unassignedFields.length === 0,
     'the highest share has no field: name a field, such as "by service"',
   ],
   [

@@ -70,8 +70,14 @@ const runsOf = (version: VersionActivity, maxQuietSteps: number): Run[] => {
 /** Minimum active steps of a returning version; with fewer, it may be a version that rarely sends data */
 const minActive = 2;
 
-const deploymentsOf = (versions: readonly VersionActivity[], maxQuietSteps: number, end: number): DetectedDeployment[] => {
-  const runs = versions.flatMap((version) => runsOf(version, maxQuietSteps)).sort((one, other) => one.first - other.first);
+const deploymentsOf = (
+  versions: readonly VersionActivity[],
+  maxQuietSteps: number,
+  end: number,
+): DetectedDeployment[] => {
+  const runs = versions
+    .flatMap((version) => runsOf(version, maxQuietSteps))
+    .sort((one, other) => one.first - other.first);
   return runs.flatMap((run): DetectedDeployment[] => {
     const { version, first } = run;
     /** Earlier runs of other versions, the most recently active first. */

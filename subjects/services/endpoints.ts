@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Reading } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
 import { type Choice, chosenActivity } from './chosen-activity.ts';
-import { type CountedRow, requestCountColumns, countedOf, RequestMetrics, toRequestMetrics } from './figures.ts';
+import { type CountedRow, countedOf, RequestMetrics, requestCountColumns, toRequestMetrics } from './figures.ts';
 import { secondsOf } from './minutes.ts';
 
 const kinds = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'] as const;

@@ -8,7 +8,14 @@ import { seriesSeen, seriesSeenValues } from '../../queries/series-seen.ts';
 import { formatTime } from '../../queries/time.ts';
 import type { ServiceSettings } from '../../schemas/resources/apdex-settings.ts';
 import { type Choice, chosenActivity, environmentOf } from './chosen-activity.ts';
-import { type CountedRow, requestCountColumns, countedOf, RequestMetrics, toRequestMetrics, thresholdsOf } from './figures.ts';
+import {
+  type CountedRow,
+  countedOf,
+  RequestMetrics,
+  requestCountColumns,
+  thresholdsOf,
+  toRequestMetrics,
+} from './figures.ts';
 import { secondsOf } from './minutes.ts';
 import { figureOf, figureSorts } from './sorting.ts';
 

@@ -5,9 +5,16 @@ import { parseTime } from '../../queries/time.ts';
 import { type Choice, chosenActivity } from './chosen-activity.ts';
 import { type Compared, compare, minMinutes, minRequests } from './comparison.ts';
 import { type Deployment, type DeploymentQuestion, readDeployments } from './deployments.ts';
-import { type RequestCounts, type CountedRow, requestCountColumns, countedOf, quantileIn, sumOfCounted } from './figures.ts';
+import {
+  type CountedRow,
+  countedOf,
+  quantileIn,
+  type RequestCounts,
+  requestCountColumns,
+  sumOfCounted,
+} from './figures.ts';
 import { minuteMs } from './minutes.ts';
-import { type JudgedSides, evaluateDeployment, withMargin } from './verdicts.ts';
+import { evaluateDeployment, type JudgedSides, withMargin } from './verdicts.ts';
 
 /** Maximum number of steps in a comparison of two ranges; more steps do not improve the result */
 const maxSteps = 60;

@@ -7,12 +7,12 @@ import { stepsOf } from '../../queries/steps.ts';
 import { type Choice, chosenActivity } from './chosen-activity.ts';
 import {
   apdexOf,
-  type RequestCounts,
   type CountedRow,
-  requestCountColumns,
   countedOf,
   nothingCounted,
   quantileIn,
+  type RequestCounts,
+  requestCountColumns,
 } from './figures.ts';
 import { minuteMs } from './minutes.ts';
 
@@ -39,7 +39,11 @@ export const readServiceSeries = async ({ columns }: Reading, question: SeriesQu
   );
   const counted = new Map(rows.map((row) => [Number(row.step) * stepMs, countedOf(row)]));
   const labels = { service, ...(endpoint !== undefined && { endpoint }) };
-  const series = (name: string, unit: string, figure: (counted: RequestCounts, index: number) => number | null): Series => ({
+  const series = (
+    name: string,
+    unit: string,
+    figure: (counted: RequestCounts, index: number) => number | null,
+  ): Series => ({
     name,
     labels,
     unit,

@@ -5,16 +5,24 @@ import type { Reading } from '../../queries/reading.ts';
 import { Unknown } from '../../queries/result.ts';
 import { formatTime, parseTime } from '../../queries/time.ts';
 import { type Choice, chosenActivity } from './chosen-activity.ts';
-import { type Aspect, aspects, type Compared, compare, maxFalseAlarmRate, minMinutes, minRequests } from './comparison.ts';
+import {
+  type Aspect,
+  aspects,
+  type Compared,
+  compare,
+  maxFalseAlarmRate,
+  minMinutes,
+  minRequests,
+} from './comparison.ts';
 import { Deployment } from './deployments.ts';
 import {
-  type RequestCounts,
   type CountedRow,
-  requestCountColumns,
   countedOf,
+  type RequestCounts,
   RequestMetrics,
-  toRequestMetrics,
+  requestCountColumns,
   sumOfCounted,
+  toRequestMetrics,
 } from './figures.ts';
 import { minuteMs } from './minutes.ts';
 

@@ -34,7 +34,11 @@ interface LateSearchWindow extends Window {
  * Returns the minutes of a window for which records were received since then. Recently received rows are in few parts,
  * and no others are read (`queries/freshness.ts`).
  */
-const read = async ({ columns }: Pick<Reading, 'columns'>, signal: Found, window: LateSearchWindow): Promise<LateMinutes> => {
+const read = async (
+  { columns }: Pick<Reading, 'columns'>,
+  signal: Found,
+  window: LateSearchWindow,
+): Promise<LateMinutes> => {
   const { table } = signals[signal].newest;
   const rows = await columns.query<{ readonly name: string; readonly minutes: readonly string[] }>(
     `SELECT toString(service) AS name, arrayMap(minute -> toString(minute), groupUniqArray(intDiv(toUnixTimestamp(timestamp), 60))) AS minutes

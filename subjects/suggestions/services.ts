@@ -106,7 +106,10 @@ const ruleFor = ({ name, errorLogs }: ServiceSeen): Suggestion => {
  * Returns suggestions: an SLO for services that serve requests, an alert for those that write errors; the busiest
  * first.
  */
-export const serviceSuggestions = (services: readonly ServiceSeen[], { objectives, rules }: ServiceCoverage): Suggestion[] => {
+export const serviceSuggestions = (
+  services: readonly ServiceSeen[],
+  { objectives, rules }: ServiceCoverage,
+): Suggestion[] => {
   const isWatched = ({ name }: ServiceSeen): boolean =>
     objectives.some(({ service, query }) => service === name || covers(query, name)) ||
     rules.some(({ query }) => covers(query, name));

@@ -49,4 +49,5 @@ export const isSuggestionId = (tenantId: string, id: string): boolean =>
   id.length === 32 && id.slice(24) === checkOf(tenantId, id.slice(0, 24));
 
 /** Returns whether the evidence is unchanged since the suggestion was dismissed. */
-export const isEvidenceUnchanged = (weight: number, before: number): boolean => weight <= 2 * before && before <= 2 * weight;
+export const isEvidenceUnchanged = (weight: number, before: number): boolean =>
+  weight <= 2 * before && before <= 2 * weight;

@@ -31,7 +31,9 @@ export const writeCheck = (check: CheckFields, nameOf: (location: string) => str
     {
       ...Object.fromEntries(requiredFields.map((name) => [name, check[name]])),
       ...withoutDefaults(
-        Object.fromEntries(Object.entries(fields).filter(([name]) => !(requiredFields as readonly string[]).includes(name))),
+        Object.fromEntries(
+          Object.entries(fields).filter(([name]) => !(requiredFields as readonly string[]).includes(name)),
+        ),
         defaultCheck,
       ),
       // A check that nobody runs has no locations, so the field is omitted.

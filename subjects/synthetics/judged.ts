@@ -14,7 +14,9 @@ export type Judged = Pick<KnownCheck, 'id' | 'enabled' | 'every' | 'locations' |
   Partial<Pick<KnownCheck, 'heartbeat'>>;
 
 /** Returns the recent results of each location for checks that other locations also ran. */
-const compareLocations = (latest: readonly Latest[]): ReadonlyMap<string, { compared: number; failedAlone: number }> => {
+const compareLocations = (
+  latest: readonly Latest[],
+): ReadonlyMap<string, { compared: number; failedAlone: number }> => {
   const records = new Map<string, { compared: number; failedAlone: number }>();
   for (const results of Map.groupBy(latest, ({ checkId }) => checkId).values())
     for (const { location, outcome } of results) {

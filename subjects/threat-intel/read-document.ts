@@ -64,7 +64,11 @@ type DocumentInput = string | Uint8Array;
 const textOf = (given: DocumentInput): string => (typeof given === 'string' ? given : new TextDecoder().decode(given));
 
 /** Returns the indicators of a text, or the reason of the failure. */
-export const readDocument = (format: FeedFormat, given: DocumentInput, of: DocumentOptions): ReadDocument | ParseFailure => {
+export const readDocument = (
+  format: FeedFormat,
+  given: DocumentInput,
+  of: DocumentOptions,
+): ReadDocument | ParseFailure => {
   try {
     return bounded(readers[format](textOf(given), of.confidence), of);
   } catch (error) {

@@ -1,6 +1,6 @@
 /** Usage over time by group */
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { selectRows, type Hours, type LedgerFilter, type SumRow, sums } from './ledger.ts';
+import { type Hours, type LedgerFilter, type SumRow, selectRows, sums } from './ledger.ts';
 
 /** Groupings of points with their SQL */
 const groupings = { none: "''", signal: 'signal', project: 'project_id', key: 'key_id', service: 'service' } as const;

@@ -60,10 +60,10 @@ visitSources((file, source) =>
   }),
 );
 
-test(`a function has at most ${maxStatements} statements, but for scanners of hot paths`, (t) => {
+test(`a function has at most ${maxStatements} statements, except scanners on hot paths`, (t) => {
   t.deepEqual([...long].toSorted(), longFunctions);
 });
 
-test('no object literal is spread into another one to group fields', (t) => {
+test('no object literal is spread into another object literal to group fields', (t) => {
   t.deepEqual(spreads, []);
 });

@@ -59,7 +59,7 @@ test('every collection belongs to a group or to api/collections.ts', (t) => {
   t.is(found.length, calls.length);
 });
 
-test('no two collections have one name, and each is listed once', (t) => {
+test('collection names are unique, and each collection is listed once', (t) => {
   t.deepEqual(
     collections.map(({ name }) => name),
     [...new Set(collections.map(({ name }) => name))],
@@ -93,7 +93,7 @@ test('every operation is listed by the group of its folder', (t) => {
   );
 });
 
-test('each folder of api/groups is a group of its name, and is listed', (t) => {
+test('each folder of api/groups is a listed group with the name of the folder', (t) => {
   const folders = sources.map(({ file }) => dirname(file)).filter((folder) => /^api\/groups\/[^/]+$/.test(folder));
   t.deepEqual(
     [...new Set(folders)].map((folder) => folder.slice('api/groups/'.length)).sort(),
@@ -118,7 +118,7 @@ const components: readonly {
 ];
 
 for (const { what, folder, declares, list } of components)
-  test(`every ${what} is in the list of its kind`, async (t) => {
+  test(`every ${what} is in the list for its kind`, async (t) => {
     const found = sources
       .filter(({ file }) => file.startsWith(folder))
       .flatMap(({ file, text }) =>

@@ -11,11 +11,11 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const part = (text: string, name: string): string | undefined =>
   new RegExp(`<!-- ${name}:[^\\n]*-->\\n([\\s\\S]*?)<!-- /${name} -->`).exec(text)?.[1];
 
-test('the table of settings in the README is what `oiq settings --markdown` prints', (t) => {
+test('the settings table in the README is the output of `oiq settings --markdown`', (t) => {
   t.is(part(readFileSync(join(root, 'README.md'), 'utf8'), 'settings'), settingsTable(true));
 });
 
-test('every folder of code has a README', (t) => {
+test('every code folder has a README', (t) => {
   const folders = new Set(
     globSync('{schemas,adapters,runtime,queries,subjects,receivers,processors,sinks,api,commands,test,bin}/**/*.ts', {
       cwd: root,
@@ -27,7 +27,7 @@ test('every folder of code has a README', (t) => {
   );
 });
 
-test('links between documents lead somewhere', (t) => {
+test('links between documents resolve', (t) => {
   const documents = globSync('**/*.md', { cwd: root, exclude: (name) => name === 'node_modules' || name === '.oiq' });
   const broken = documents.flatMap((document) =>
     [...readFileSync(join(root, document), 'utf8').matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)]
@@ -56,7 +56,7 @@ const textsOf = (document: string): readonly (readonly string[])[] => {
   return texts;
 };
 
-test('in READMEs no paragraph and no item of a list is above five lines, and no line above 300 characters', (t) => {
+test('README paragraphs and list items have at most five lines, and no line has more than 300 characters', (t) => {
   const figures = 'test/bench/README.md';
   const readmes = globSync('**/README.md', {
     cwd: root,

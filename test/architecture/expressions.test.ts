@@ -14,7 +14,7 @@ const reviewed = reviewedExpressions();
 const isReviewed = ({ file, text }: Pick<Expression, 'file' | 'text'>): boolean =>
   reviewed.some((each) => each.file === file && each.text === text);
 
-test('every expression takes time in proportion to the text', (t) => {
+test('every regular expression runs in time proportional to the text', (t) => {
   const linear = linearExpressions();
   const faults = new Map<string, string | undefined>();
   const faultIn = (expression: Expression): string | undefined => {
@@ -35,7 +35,7 @@ test('every expression takes time in proportion to the text', (t) => {
   );
 });
 
-test('every listed expression is still in use', (t) => {
+test('every listed regular expression is still in use', (t) => {
   t.deepEqual(
     [...linearExpressions()].filter((text) => !texts.has(text)),
     [],
@@ -48,7 +48,7 @@ test('every listed expression is still in use', (t) => {
   );
 });
 
-test('expressions that take more time are found', (t) => {
+test('regular expressions that run in superlinear time are found', (t) => {
   for (const literal of ['/^(a+)+$/', '/\\/+$/', '/\\s*,/', '/^\\d+\\.?\\d*$/', '/ \\[[^\\]]*\\]$/']) {
     t.regex(faultOf(literal) ?? '', /polynomial|exponential/, literal);
   }

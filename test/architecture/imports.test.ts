@@ -202,7 +202,7 @@ test('the rules read the imports of every folder', (t) => {
   t.true(imports.some(({ target }) => target === 'kafkajs'));
 });
 
-test('no file imports itself in a circle, not even for types', (t) => {
+test('no file imports itself in a cycle, not even for types', (t) => {
   const next = new Map<string, string[]>();
   for (const { file, own, target } of imports) if (own) next.set(file, [...(next.get(file) ?? []), target]);
   const circles: string[] = [];
@@ -217,7 +217,7 @@ test('no file imports itself in a circle, not even for types', (t) => {
   t.deepEqual(circles, []);
 });
 
-test('subjects/README.md names no import that there is not, and every subject has a README', (t) => {
+test('subjects/README.md names only existing imports, and every subject has a README', (t) => {
   const between = new Set(
     imports.flatMap(({ file, target }) => {
       const [from, to] = [subjectOf(file), subjectOf(target)];
@@ -235,7 +235,7 @@ test('subjects/README.md names no import that there is not, and every subject ha
   );
 });
 
-test('names of files say what is in them', (t) => {
+test('file names describe their content', (t) => {
   const vague = /(^|[-/.])(utils?|helpers?|common|manager|service|data|info|misc)([-/.]|$)/;
   t.deepEqual(
     // A service account is a thing of its own, whatever a service is.
@@ -244,7 +244,7 @@ test('names of files say what is in them', (t) => {
   );
 });
 
-test('no file names a path of a machine or the address of a registry', (t) => {
+test('no file contains a path of a local machine or a registry address', (t) => {
   const files = globSync('**/*.{ts,mjs,md,json,yaml,yml,sh,py}', {
     cwd: root,
     exclude: (name) => name === 'node_modules' || name === '.oiq',
@@ -260,7 +260,7 @@ test('no file names a path of a machine or the address of a registry', (t) => {
 /** What keeps the API's own tables, of which no query of telemetry knows. */
 const ownTables = ['api/audit/tree-head-store.ts', 'api/identity/accounts/erasing.ts'];
 
-test('the API holds no SQL: what is asked of telemetry lives in queries/ and subjects/', (t) => {
+test('the API contains no SQL: telemetry queries live in queries/ and subjects/', (t) => {
   const isSql = (file: string): boolean => /\bSELECT\b[\s\S]*\bFROM\b/.test(readFileSync(join(root, file), 'utf8'));
   t.deepEqual(
     sources.filter((file) => file.startsWith('api/') && isSql(file) && !ownTables.includes(file)),
@@ -269,7 +269,7 @@ test('the API holds no SQL: what is asked of telemetry lives in queries/ and sub
   t.true(ownTables.every(isSql));
 });
 
-test('rooms within rooms import in one direction', (t) => {
+test('nested folders import in one direction', (t) => {
   const between = sources
     .filter((file) => !isTest(file))
     .flatMap(importsOf)

@@ -31,7 +31,7 @@ const undeclaredNames = async (scripts: ReadonlyMap<string, string>): Promise<re
   }
 };
 
-test('the scripts of small pages use no name that nothing declares', async (t) => {
+test('the scripts of small pages use only declared names', async (t) => {
   const bodies = new Map([...smallPages.entries(), ['/api/docs', referencePage] as const]);
   const scripts = new Map(
     [...bodies].map(([path, { body }]) => [path.slice(1).replaceAll('/', '-'), scriptIn(body)] as const),

@@ -14,7 +14,7 @@ const allowed = exceptions();
 /** May only become smaller. */
 const maxExceptions = 100;
 
-test('words of a name are split at capitals, underscores and hyphens', (t) => {
+test('words in a name are split at capitals, underscores and hyphens', (t) => {
   t.deepEqual(wordsOf('#askedHTTPUrl_of-x2'), ['asked', 'http', 'url', 'of', 'x2']);
   t.is(betterNameOf('mostRules'), 'max');
   t.is(betterNameOf('almostDone'), undefined);
@@ -39,7 +39,7 @@ test('no identifier uses a word that the glossary replaces', (t) => {
   t.true(Object.keys(allowed.identifiers).length <= maxExceptions);
 });
 
-test('no file is named with a word that the glossary replaces', (t) => {
+test('no file name uses a word that the glossary replaces', (t) => {
   const files = globSync(
     '{api,adapters,bin,charts,commands,probes,processors,queries,receivers,runtime,schemas,sinks,subjects,test,web}/**/*.{ts,tsx,mjs}',
     {
@@ -84,7 +84,7 @@ test('no field or parameter of the API uses a word that the glossary replaces', 
   );
 });
 
-test('texts of the API are short sentences of standard English that begin with a capital, a code or a number', (t) => {
+test('API texts are short sentences of standard English that begin with a capital, a code or a number', (t) => {
   const texts = new Set<string>();
   visit(document, (found) => {
     for (const name of ['summary', 'description']) if (typeof found[name] === 'string') texts.add(found[name]);

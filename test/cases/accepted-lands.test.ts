@@ -79,7 +79,7 @@ const refusal = ({ format, signal }: Kind, scanner: Scanner, body: Uint8Array): 
 const change = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 3 });
 
 for (const kind of [...signals.map(otlp), remoteWrite(1), remoteWrite(2)]) {
-  test(`${kind.signal} as ${kind.format}: what passes admission, also after bytes were changed at random, is scanned by the sink`, async (t) => {
+  test(`${kind.signal} as ${kind.format}: a body that passes admission, even with randomly changed bytes, is scanned by the sink`, async (t) => {
     const scanner = await scannerOf(kind.signal);
     let acceptedCount = 0;
     fc.assert(
@@ -96,7 +96,7 @@ for (const kind of [...signals.map(otlp), remoteWrite(1), remoteWrite(2)]) {
   });
 }
 
-test('values nest as deep for receivers as for sinks', async (t) => {
+test('receivers and sinks accept the same nesting depth of values', async (t) => {
   const kind = otlp('logs');
   const scanner = await scannerOf('logs');
   let deepest = 0;

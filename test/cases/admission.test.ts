@@ -147,7 +147,7 @@ const cases: [string, Setup, Partial<Parameters<Awaited<ReturnType<typeof setUp>
   ['an IPv4-mapped network', { key: { allowedCidrs: ['::ffff:192.0.2.0/120'] } }, {}, 'logs', 'admitted'],
 ];
 
-test('what is no license key but a token of a session or service account is told so', async (t) => {
+test('a session token or service account token used as a license key is identified in the error', async (t) => {
   const { admit } = await setUp();
   for (const token of [secret.replace('oiq_lk_', 'oiq_sa_'), 'eyJhbGciOiJFZERTQSJ9.eyJzIjoxfQ.c2ln'])
     t.like(await admit({ licenseKey: token, authorization: undefined, source: '192.0.2.7' }, 'logs'), {
@@ -175,21 +175,21 @@ const many = async (count: number, outcome: () => Promise<string>): Promise<Reco
   return counts;
 };
 
-test('400 requests pass at once and 200 more a second later, by default', async (t) => {
+test('by default 400 requests pass in a burst and 200 more a second later', async (t) => {
   const { outcome, clock } = await setUp();
   t.deepEqual(await many(500, outcome), { admitted: 400, 'rate-limited 1': 100 });
   clock.at += 1_000;
   t.deepEqual(await many(300, outcome), { admitted: 200, 'rate-limited 1': 100 });
 });
 
-test('one after another, no more pass than at once', async (t) => {
+test('sequential requests get the same limit as concurrent requests', async (t) => {
   const { outcome } = await setUp();
   let admitted = 0;
   for (let index = 0; index < 600; index++) if ((await outcome()) === 'admitted') admitted++;
   t.is(admitted, 400);
 });
 
-test('10,000 requests pass in a minute, and then the wait is 60 seconds', async (t) => {
+test('10,000 requests pass in a minute, and then the retry delay is 60 seconds', async (t) => {
   const { outcome, clock } = await setUp();
   const total: Record<string, number> = {};
   for (let second = 0; second < 58; second++) {
@@ -201,7 +201,7 @@ test('10,000 requests pass in a minute, and then the wait is 60 seconds', async 
   t.is(await outcome(), 'admitted');
 });
 
-test('a key in its own header has its bucket; bearers of one address share one', async (t) => {
+test('a key in its own header has its own bucket; bearer tokens from one address share a bucket', async (t) => {
   const { outcome } = await setUp();
   t.deepEqual(await many(400, outcome), { admitted: 400 });
   t.is(await outcome(), 'rate-limited 1');
@@ -210,7 +210,7 @@ test('a key in its own header has its bucket; bearers of one address share one',
   t.is(await outcome({ ...bearer, source: '192.0.2.8' }), 'admitted');
 });
 
-test('the limit of one key counts over all addresses', async (t) => {
+test('the limit of a key applies across all addresses', async (t) => {
   const { outcome } = await setUp({ key: { requestsPerSecond: 5 } });
   let number = 0;
   t.deepEqual(await many(8, () => outcome({ ...bearer, source: `192.0.2.${number++}` })), {
@@ -219,7 +219,7 @@ test('the limit of one key counts over all addresses', async (t) => {
   });
 });
 
-test('a plan replaces the default limits, also while it runs', async (t) => {
+test('a plan replaces the default limits, even at runtime', async (t) => {
   const limits = { requestsPerSecond: 2, requestsBurst: 2, requestsPerMinute: 100, bytesPerDay: null };
   const { outcome, feeds } = await setUp({ plan: { limits } });
   t.deepEqual(await many(4, outcome), { admitted: 2, 'rate-limited 1': 2 });
@@ -228,7 +228,7 @@ test('a plan replaces the default limits, also while it runs', async (t) => {
   t.deepEqual(await many(100, () => outcome(bearer)), { admitted: 100 });
 });
 
-test('failed authentication is limited for each address, and good keys still pass', async (t) => {
+test('failed authentication is rate-limited per address, and valid keys still pass', async (t) => {
   const { outcome } = await setUp();
   const guess = () => outcome({ licenseKey: makeLicenseKey() });
   t.deepEqual(await many(300, guess), { unauthenticated: 200, 'rate-limited 1': 100 });
@@ -236,7 +236,7 @@ test('failed authentication is limited for each address, and good keys still pas
   t.is(await outcome({ licenseKey: makeLicenseKey(), source: '192.0.2.9' }), 'unauthenticated');
 });
 
-test('the daily quota counts bytes exactly and begins anew at midnight UTC', async (t) => {
+test('the daily quota counts bytes exactly and resets at midnight UTC', async (t) => {
   const { keyring, quotas, clock } = await setUp({
     plan: { limits: { ...(defaultPlans['pro'] as Plan).limits, bytesPerDay: 10_000 } },
   });
@@ -252,7 +252,7 @@ test('the daily quota counts bytes exactly and begins anew at midnight UTC', asy
   t.is(await spend(10_000), undefined);
 });
 
-test('while the feed is behind, keys in memory admit until the grace is over, and each change is logged once', async (t) => {
+test('while the feed lags, cached keys are admitted until the grace period ends, and each change is logged once', async (t) => {
   const { outcome, feeds, freshness, logged } = await setUp();
   const at = (staleMs: number): void => {
     feeds.staleMs = staleMs;
@@ -278,13 +278,13 @@ test('while the feed is behind, keys in memory admit until the grace is over, an
   );
 });
 
-test('a feed that failed for good admits nobody, whatever the grace is', async (t) => {
+test('a permanently failed feed admits no request, regardless of the grace period', async (t) => {
   const { outcome, feeds } = await setUp();
   feeds.staleMs = Number.POSITIVE_INFINITY;
   await t.throwsAsync(async () => outcome(), { instanceOf: UnavailableError });
 });
 
-test('revoking, deleting and replacing a key count at once', async (t) => {
+test('revoking, deleting and replacing a key take effect at once', async (t) => {
   const { outcome, feeds } = await setUp();
   t.is(await outcome(), 'admitted');
   feeds.change('license-keys', { tenantId: 'acme', id: 'k1', document: { ...key, revokedAt: past } });
@@ -301,7 +301,7 @@ test('revoking, deleting and replacing a key count at once', async (t) => {
   t.is(await outcome(), 'unauthenticated');
 });
 
-test('several instances never grant more than the shared counter has', async (t) => {
+test('several instances together never grant more than the shared counter allows', async (t) => {
   const clock = { now: () => start };
   const counters = memoryCounters({ clock });
   const instances = Array.from(
@@ -338,7 +338,7 @@ const forwarded: [string, string[], string, string | undefined, string][] = [
 for (const [name, trusted, peer, header, expected] of forwarded)
   test(`the source address when ${name}`, (t) => t.is(sourceAddresses(trusted)(peer, header), expected));
 
-test('networks of one family do not contain addresses of the other', (t) => {
+test('networks of one address family do not contain addresses of the other', (t) => {
   const everything = networksOf(['0.0.0.0/0']);
   t.true(everything.contains('1.2.3.4'));
   t.true(everything.contains('::ffff:1.2.3.4'));
@@ -346,7 +346,7 @@ test('networks of one family do not contain addresses of the other', (t) => {
   t.false(everything.contains('nowhere'));
 });
 
-test('license keys are well-formed, all different, and every changed character shows', (t) => {
+test('license keys are well-formed and unique, and every changed character is detected', (t) => {
   const made = Array.from({ length: 1_000 }, makeLicenseKey);
   t.is(new Set(made).size, 1_000);
   t.true(made.every(isWellFormed));

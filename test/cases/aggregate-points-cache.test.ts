@@ -63,7 +63,7 @@ for (const [what, steps, erases] of [
   ['records land at any time', [1n, 5n, 7n, 60n, 90n], false],
   ['records land, and those before a full hour are erased', [1n, 5n, 60n], true],
 ] as const)
-  test(`the points are those of a read of everything while ${what}`, async (t) => {
+  test(`cached points equal those of a full read while ${what}`, async (t) => {
     const random = randomOf(17);
     for (let round = 0; round < 60; round++) {
       const table = tableOf({ groups: BigInt(1 + Math.floor(random() * 4)) });
@@ -95,7 +95,7 @@ const cachedDay = async (options: Parameters<typeof tableOf>[0] = {}) => {
   return table;
 };
 
-test('the third time only the ends that are no whole hours are read', async (t) => {
+test('the third read covers only the partial hours at both ends', async (t) => {
   const table = await cachedDay();
   await table.readRange(day, minuteNs, false);
   t.deepEqual(table.read, [
@@ -104,7 +104,7 @@ test('the third time only the ends that are no whole hours are read', async (t) 
   ]);
 });
 
-test('an hour with a late record is read again, and no other', async (t) => {
+test('only an hour with a late record is read again', async (t) => {
   const table = await cachedDay();
   table.times.push(midnight + 7n * hourNs + 2n);
   const { found, expected } = await table.readRange(
@@ -116,7 +116,7 @@ test('an hour with a late record is read again, and no other', async (t) => {
   t.deepEqual(table.read, [{ from: midnight + 7n * hourNs, to: midnight + 8n * hourNs - 1n }]);
 });
 
-test('a range that moved on reads the hours that are new', async (t) => {
+test('a range that moved forward reads only the new hours', async (t) => {
   const table = await cachedDay();
   await table.readRange({ from: day.from + hourNs, to: day.to + hourNs }, minuteNs, false);
   t.deepEqual(table.read, [
@@ -125,7 +125,7 @@ test('a range that moved on reads the hours that are new', async (t) => {
   ]);
 });
 
-test('another question, another step and another tenant have nothing from it', async (t) => {
+test('a different query, step or tenant gets nothing from the cache', async (t) => {
   const table = await cachedDay();
   for (const [step, odd, tenantId] of [
     [minuteNs, true, 'acme'],
@@ -138,14 +138,14 @@ test('another question, another step and another tenant have nothing from it', a
   t.deepEqual(table.read, [day]);
 });
 
-test('after a quarter of an hour everything is read again', async (t) => {
+test('after 15 minutes all hours are read again', async (t) => {
   const table = await cachedDay();
   table.nowMs += 900_000;
   await table.readRange(day, minuteNs, false);
   t.deepEqual(table.read, [day]);
 });
 
-test('a question that reads little, a range of less than three hours and a handle that keeps nothing take one statement', async (t) => {
+test('a query that reads little, a range under three hours and an uncached handle take one statement', async (t) => {
   const little = await cachedDay({ bytes: 10_000 });
   await little.readRange(day, minuteNs, false);
   t.deepEqual([little.read, little.counted], [[day], 0]);
@@ -169,7 +169,7 @@ for (const [what, options] of [
   ],
   ['a question with more groups than it may have', { groups: 4n }],
 ] as const)
-  test(`${what} is asked as it is from then on`, async (t) => {
+  test(`${what} bypasses the cache from then on`, async (t) => {
     const { records, ...rest } = { records: 0, ...options };
     const table = tableOf(rest);
     for (let time = midnight; time < day.to; time += minuteNs) table.times.push(time);
@@ -188,7 +188,7 @@ for (const [what, options] of [
     t.deepEqual(table.read, [day]);
   });
 
-test('where many hours apart have changed, all is read at once', async (t) => {
+test('if many non-adjacent hours have changed, the whole range is read at once', async (t) => {
   const table = await cachedDay();
   for (let hour = 3n; hour < 20n; hour += 3n) table.times.push(midnight + hour * hourNs + 2n);
   const { found, expected } = await table.readRange(day, minuteNs, false);

@@ -197,7 +197,7 @@ const compareSeries = async (t: ExecutionContext, { query, range, reading, recor
 };
 
 for (const signal of ['logs', 'traces'] as const)
-  test(`tables and series of ${signal} have the figures that their records give by hand`, async (t) => {
+  test(`tables and series of ${signal} match figures calculated by hand from their records`, async (t) => {
     await fc.assert(
       fc.asyncProperty(
         requests[signal],
@@ -263,7 +263,7 @@ const costly = ({ columns, ...rest }: Reading) => {
 };
 
 for (const signal of ['logs', 'traces'] as const)
-  test(`series of ${signal} that are asked for again while records land are those of a first question`, async (t) => {
+  test(`a repeated query for series of ${signal} while records land equals a first query`, async (t) => {
     const reading = readingOf(`aggregates-again-${signal}`);
     const { source: _source, ...sourceless } = reading.columns;
     const again = costly(reading);

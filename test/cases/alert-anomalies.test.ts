@@ -74,7 +74,7 @@ const landAnomaly = (
       '${direction}', '${direction}', ${end === undefined ? 0 : nowMs + end * minute}, 0.95, 123, 40, 40)`,
   );
 
-test('an anomaly of a detector fires by its score, says what was expected and seen, and ends', async (t) => {
+test('an anomaly of a detector fires by its score, reports the expected and observed values, and ends', async (t) => {
   await landScores('d1', 'cart', [
     [-2, 41, 0, false],
     [0, 123, 0.95, true],
@@ -112,7 +112,7 @@ test('an anomaly of a detector fires by its score, says what was expected and se
   ]);
 });
 
-test('direction chooses, and a detector that scores no more ends nothing', async (t) => {
+test('the direction selects anomalies, and a detector that no longer scores ends no alert', async (t) => {
   await landScores('d2', 'cart', [[0, 5, 0.99, true]]);
   await landAnomaly('d2', 'cart', { at: 0, direction: 'down' });
   t.deepEqual(transitionTexts(await evaluated(anomalyRule({ detectorId: 'd2', direction: 'above' }), [1])), ['']);
@@ -140,7 +140,7 @@ const landLogs = (service: string, [from, to]: readonly [number, number], each: 
     FROM (SELECT number, arrayJoin(range(toUInt64(${each}))) FROM numbers(${to - from}))`,
   );
 
-test('a query with a step is scored by its own past, and what is as expected does not fire', async (t) => {
+test('a query with a step is scored by its own history, and expected values do not fire', async (t) => {
   const normalValues = '5 + cityHash64(number) % 4';
   await landLogs('shop', [-1600, 20], normalValues);
   await landLogs('mail', [-1600, 20], '3 + cityHash64(number, 1) % 3');
@@ -168,7 +168,7 @@ test('a query with a step is scored by its own past, and what is as expected doe
   t.regex(String(table), /retains logs/, 'a range beyond what is kept is refused as of every query');
 });
 
-test('what grows towards its limit fires by the probability, and says when', async (t) => {
+test('a value that grows towards its limit fires by probability, and the alert states the expected time', async (t) => {
   await landLogs('disk', [-2880, 0], '1', '100 + number / 20 + cityHash64(number) % 3');
   const query = (above: number, horizon: string) => ({
     kind: 'forecast',
@@ -209,7 +209,7 @@ test('what grows towards its limit fires by the probability, and says when', asy
   t.regex(already?.transitions[0]?.reason ?? '', /^24\d.* is above 200 already$/);
 });
 
-test('conditions that cannot be evaluated are refused with their place', (t) => {
+test('conditions that cannot be evaluated are rejected with their path', (t) => {
   const paths = (query: object, of: object = {}) =>
     problemsOf(ruleOf({ condition: { kind: 'threshold', query, thresholds, ...of } })).map(({ path }) => path);
 
@@ -244,7 +244,7 @@ const bands = async (query: object, [from, to]: readonly [number, number], stepM
   }));
 };
 
-test('with a step, a detector tells what its unusual series were and were expected to be', async (t) => {
+test('with a step, a detector preview reports the observed and expected values of its unusual series', async (t) => {
   await landScores('d3', 'cart', [
     [-2, 41, 0, false],
     [0, 123, 0.95, true],
@@ -269,7 +269,7 @@ test('with a step, a detector tells what its unusual series were and were expect
   t.deepEqual(await bands({ detectorId: 'd3' }, [-5, 5], minute, { entitlements: ['ai', 'logs'] }), []);
 });
 
-test('with a step, a query is told with the band of its own past', async (t) => {
+test('with a step, a query preview includes the band of its own history', async (t) => {
   await landLogs('bank', [-1600, 20], '20 + cityHash64(number, 3) % 5');
   const query = { query: { ...count, search: 'service:bank', groupBy: ['service'] }, step: '1m' };
   t.is(minStepMsOf(queryOf({ kind: 'anomaly', ...query })), minute);

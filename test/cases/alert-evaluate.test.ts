@@ -494,7 +494,7 @@ const conversions: readonly (readonly [threshold: string, limit: number, query: 
     ['kbit/s', 8, 'By/s', 1001, 1000],
   ];
 for (const [unit, value, query, fires, not] of conversions)
-  test(`a threshold of ${value} ${unit} is held against values in ${query}`, (t) => {
+  test(`a threshold of ${value} ${unit} is compared with values in ${query}`, (t) => {
     const rule = ruleOf({ condition: { thresholds: [{ severity: 'error', operator: 'above', value, unit }] } });
     t.is(evaluations(rule, [[0, { cart: fires }]], query)[0]?.ruleState, 'firing');
     t.is(evaluations(rule, [[0, { cart: not }]], query)[0]?.ruleState, 'inactive');
@@ -510,7 +510,7 @@ const readable: readonly (readonly [unit: string, value: number, text: string, t
   ['{record}', 25_000, '25000', 'above 10'],
 ];
 for (const [unit, value, text, threshold] of readable)
-  test(`${value} ${unit} is told as ${text}, where the threshold has no unit of its own`, (t) => {
+  test(`${value} ${unit} is formatted as ${text} if the threshold has no unit of its own`, (t) => {
     const rule = ruleOf({ condition: { thresholds: [{ severity: 'error', operator: 'above', value: 10 }] } });
     const [transition] = evaluations(rule, [[0, { cart: value }]], unit)[0]?.transitions ?? [];
     t.is(transition?.held?.text, text);
@@ -528,19 +528,19 @@ const measured: readonly (readonly [query: object, named: string | undefined, me
   [{ kind: 'promql', expression: 'queue' }, undefined, undefined],
 ];
 for (const [index, [query, named, measure]] of measured.entries())
-  test(`what is told of an alert says what its value is: ${measure ?? 'nothing'} (${index + 1})`, (t) => {
+  test(`the data of an alert names the measure of its value: ${measure ?? 'nothing'} (${index + 1})`, (t) => {
     const rule = ruleOf({ condition: { query, ...(named !== undefined && { measure: named }) } });
     t.is(evaluations(rule, [[0, { cart: 1_000 }]])[0]?.transitions[0]?.held?.measure, measure);
   });
 
-test('values that a threshold’s unit does not fit are an error, and no verdict', (t) => {
+test('values with a unit incompatible with the threshold are an error, not a result', (t) => {
   const rule = ruleOf({ condition: { thresholds: [{ severity: 'error', operator: 'above', value: 1, unit: 'ms' }] } });
   const [evaluation] = evaluations(rule, [[0, { cart: 11 }]], 'By');
   t.is(evaluation?.error, 'the threshold is in ms, and the values of the query in By: they cannot be compared');
   t.is(evaluation?.ruleState, 'unknown');
 });
 
-test('a rule that was changed ends alerts of groups that it no longer has, and keeps the others', (t) => {
+test('a changed rule ends alerts of groups that it no longer has, and preserves the others', (t) => {
   const before = ruleOf({ noData: 'keep' });
   const after = ruleOf({ condition: { query: { ...errorsByService, search: 'severity:warn' } } });
   t.deepEqual(
@@ -570,7 +570,7 @@ test('a rule that was changed ends alerts of groups that it no longer has, and k
   );
 });
 
-test('a transition says what, since when, why, and with which labels and annotations', (t) => {
+test('a transition includes its subject, start time, reason, labels and annotations', (t) => {
   const rule = ruleOf({
     for: '2m',
     labels: { team: 'shop', severity: 'page', where: '{{ $labels.service | toUpper }}' },
@@ -614,7 +614,7 @@ test('a transition says what, since when, why, and with which labels and annotat
   t.deepEqual(end?.annotations, { summary: 'cart has 1.3k errors' });
 });
 
-test('the end of an alert has the text of when it fired last, whatever ends it', (t) => {
+test('the resolved alert has the text of its last firing, whatever ends it', (t) => {
   const annotations = { text: '{{ $value | humanize }} of {{ printf "%.0f" $value }}, at most {{ $threshold }}' };
   const noGroups: RuleAnswer = { kind: 'groups', unit: '', groups: [] };
   const over: RuleAnswer = { kind: 'over', reason: 'the rule was disabled' };
@@ -640,7 +640,7 @@ test('the end of an alert has the text of when it fired last, whatever ends it',
   }
 });
 
-test('a threshold is filled in with the unit of the value, and told with its own', (t) => {
+test('a threshold in a template has the unit of the value, and is displayed with its own unit', (t) => {
   const condition = { thresholds: [{ severity: 'error', operator: 'above', value: 1, unit: 's' }] };
   const annotations = { text: '{{ $value }} > {{ $threshold }}' };
   const [evaluation] = evaluations(ruleOf({ condition, annotations }), [[0, { cart: 2_500_000_000 }]], 'ns');
@@ -648,13 +648,13 @@ test('a threshold is filled in with the unit of the value, and told with its own
   t.deepEqual(evaluation?.transitions[0]?.held, { value: 2_500_000_000, text: '2.5 s', threshold: 'above 1 s' });
 });
 
-test('an annotation of a rule without a value says so', (t) => {
+test('an annotation of a rule without a value shows `<no value>`', (t) => {
   const annotations = { text: '{{ $value | humanize }}' };
   const [evaluation] = evaluations(ruleOf({ condition: absence, annotations }), [[0, {}]]);
   t.is(evaluation?.transitions[0]?.annotations['text'], '<no value>');
 });
 
-test('an evaluation says of every group why it is as it is', (t) => {
+test('an evaluation gives the reason for the state of every group', (t) => {
   const rule = ruleOf({ for: '5m', condition: { thresholds: [{ severity: 'error', operator: 'above', value: 10 }] } });
   const [evaluation] = evaluations(rule, [[0, { cart: 11, mail: 3, search: null }]]);
   t.deepEqual(
@@ -672,13 +672,13 @@ for (const [operator, reason] of Object.entries({
   equal: '9 is not equal to 10 over 5m',
   'not-equal': '10 is equal to 10 over 5m',
 }))
-  test(`an evaluation that does not hold says so plainly: ${operator}`, (t) => {
+  test(`an evaluation whose condition does not hold states the reason plainly: ${operator}`, (t) => {
     const rule = ruleOf({ condition: { thresholds: [{ severity: 'error', operator, value: 10 }] } });
     const [evaluation] = evaluations(rule, [[0, { cart: operator === 'not-equal' ? 10 : 9 }]]);
     t.is(evaluation?.groups[0]?.reason, reason);
   });
 
-test('times that a clock which was ahead left behind do not hold up an alert', (t) => {
+test('future times recorded by a fast clock do not delay an alert', (t) => {
   const rule = ruleOf({ for: '2m', keepFiringFor: '2m' });
   const minutes = (all: readonly [number, number][]) =>
     transitionLines(
@@ -707,7 +707,7 @@ test('times that a clock which was ahead left behind do not hold up an alert', (
   );
 });
 
-test('a rule is stale that was not evaluated for more than three intervals, unless it is switched off or was just changed', (t) => {
+test('a rule without an evaluation for more than three intervals is stale, unless it is disabled or was just changed', (t) => {
   const nowMs = Date.UTC(2026, 2, 1);
   const rule = { ...ruleOf({ interval: '1m' }), updatedAt: new Date(nowMs - 600_000).toISOString() };
   t.is(staleSinceMs(rule, nowMs - 180_000, nowMs), undefined);
@@ -716,14 +716,14 @@ test('a rule is stale that was not evaluated for more than three intervals, unle
   t.is(staleSinceMs({ ...rule, updatedAt: new Date(nowMs).toISOString() }, nowMs - 500_000, nowMs), undefined);
 });
 
-test('the state holds nothing about groups with which all is well', (t) => {
+test('the state contains nothing for healthy groups', (t) => {
   const [evaluation] = evaluations(ruleOf(), [
     [0, Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`s${at}`, 1]))],
   ]);
   t.deepEqual(evaluation?.state.alerts, {});
 });
 
-test('values that JSON lacks are compared, and told as none', (t) => {
+test('values that JSON cannot represent are compared, and reported as null', (t) => {
   const [evaluation] = evaluations(ruleOf(), [[0, { cart: Number.POSITIVE_INFINITY, mail: Number.NaN }]]);
   t.deepEqual(transitionLines([evaluation as never]), ['0 cart: inactive → firing critical']);
   t.is(evaluation?.transitions[0]?.value, null);

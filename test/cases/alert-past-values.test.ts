@@ -31,7 +31,7 @@ for (const [title, given, spanMs, stepMs, count] of cases)
     t.deepEqual(windowsOf(condition, { fromMs: 0, toMs: spanMs }), { stepMs, count });
   });
 
-test('an objective, a check and other rules have no values over time', (t) => {
+test('objective, check and other rules have no values over time', (t) => {
   const slo = { kind: 'slo', sloId: 's', figure: 'budget-left' };
   t.false(hasPast(conditionOf({ query: slo })));
   t.false(hasPast(conditionOf({ query: { kind: 'check', checkId: 'c' } })));

@@ -74,14 +74,14 @@ const always = (t: { pass(): void }, check: (steps: readonly Step[], rule: Alert
   t.pass();
 };
 
-test('an evaluation that is repeated tells the same, bit by bit', (t) => {
+test('a repeated evaluation emits identical output, bit by bit', (t) => {
   always(t, (steps, rule) => {
     for (const [minute, { answer, before, after }] of steps.entries())
       t.deepEqual(evaluate({ tenantId: 'tenant', rule, prior: before, answer, nowMs: minute * minuteMs }), after);
   });
 });
 
-test('what is told is what changed: transitions lead from each state to the next, and every change is told', (t) => {
+test('every change is emitted, and only changes: transitions lead from each state to the next', (t) => {
   always(t, (steps) => {
     const states = new Map<string, string>();
     for (const { after } of steps) {
@@ -94,7 +94,7 @@ test('what is told is what changed: transitions lead from each state to the next
   });
 });
 
-test('an evaluation that fails ends no alert of a group', (t) => {
+test('a failed evaluation ends no alert of a group', (t) => {
   always(t, (steps) => {
     for (const { answer, after } of steps)
       if (answer.kind === 'error')
@@ -105,7 +105,7 @@ test('an evaluation that fails ends no alert of a group', (t) => {
   });
 });
 
-test('an alert fires only once its condition has held for as long as the rule says', (t) => {
+test('an alert fires only after its condition has held for the duration of the rule', (t) => {
   always(t, (steps, rule) => {
     const since = new Map<string, number>();
     for (const { alertId, from, to, atMs, startedAtMs } of steps.flatMap(({ after }) => after.transitions)) {
@@ -116,7 +116,7 @@ test('an alert fires only once its condition has held for as long as the rule sa
   });
 });
 
-test('ids of transitions differ, and an end says since when it fired', (t) => {
+test('transition ids are unique, and a resolve transition includes the time since which the alert fired', (t) => {
   always(t, (steps) => {
     const transitions = steps.flatMap(({ after }) => after.transitions);
     t.is(new Set(transitions.map(({ id }) => id)).size, transitions.length);

@@ -88,12 +88,12 @@ const atTheEnd: readonly (readonly [integrations: string, notifies: boolean])[] 
   ['slack_configs: [{ channel: x }], pagerduty_configs: [{ routing_key: x }]', true],
 ];
 for (const [integrations, sendsResolved] of atTheEnd)
-  test(`a receiver with ${integrations} is ${sendsResolved ? '' : 'not '}told of ends, as in Alertmanager`, (t) => {
+  test(`a receiver with ${integrations} is ${sendsResolved ? '' : 'not '}notified of resolved alerts, as in Alertmanager`, (t) => {
     const imported = importAlertmanager(`{ route: { receiver: a }, receivers: [{ name: a, ${integrations} }] }`);
     t.is(imported.routing.receivers[0]?.sendResolved, sendsResolved);
   });
 
-test('routes take what they do not say from the route above', (t) => {
+test('routes inherit unset fields from the parent route', (t) => {
   const [replica] = routesOf(compileRoutes(routing), { team: 'db', service: 'replica' });
   t.is(replica?.groupWaitMs, 30_000);
   t.is(replica?.repeatIntervalMs, 5_400_000);
@@ -102,7 +102,7 @@ test('routes take what they do not say from the route above', (t) => {
   t.deepEqual(replica?.activeTimeIntervals, []);
 });
 
-test('a group is made of the labels of its route, or of all of them', (t) => {
+test('alerts are grouped by the labels of their route, or by all labels', (t) => {
   const [root] = routesOf(compileRoutes(routing), { alertname: 'Slow', service: 'cart' });
   const labels = { alertname: 'Slow', service: 'cart' };
   t.deepEqual(root && groupLabelsOf(root, labels), { alertname: 'Slow' });
@@ -110,7 +110,7 @@ test('a group is made of the labels of its route, or of all of them', (t) => {
   t.deepEqual(groupLabelsOf({ groupBy: undefined }, labels), labels);
 });
 
-test('an Alertmanager file tells what of it is left out', (t) => {
+test('an Alertmanager import reports the parts of the file that it omits', (t) => {
   t.deepEqual(
     routing.receivers.map(({ name, sendResolved }) => [name, sendResolved]),
     [
@@ -134,11 +134,11 @@ const wrong: readonly (readonly [text: string, told: RegExp])[] = [
   ['route: {receiver: a}\nreceivers: [{name: a}, {name: a}]', /holds a twice/],
 ];
 for (const [text, expected] of wrong)
-  test(`refuses ${JSON.stringify(text)}`, (t) => {
+  test(`rejects ${JSON.stringify(text)}`, (t) => {
     t.regex(t.throws(() => importAlertmanager(text), { instanceOf: AlertmanagerFileError })?.message ?? '', expected);
   });
 
-test('matchers are read in each of their forms', (t) => {
+test('matchers are parsed in each of their forms', (t) => {
   const both = [
     { name: 'a', operator: '=', value: 'b' },
     { name: 'c', operator: '!~', value: 'd,e' },
@@ -149,7 +149,7 @@ test('matchers are read in each of their forms', (t) => {
   t.is(parseMatchers('a'), undefined);
 });
 
-test('the document without one has no problems', (t) => {
+test('the default routing has no problems', (t) => {
   t.deepEqual(routingProblems(defaultRouting), []);
 });
 
@@ -194,7 +194,7 @@ for (const [what, fields, at, holds] of times)
     t.is(holdsAt(interval(fields), Date.parse(at)), holds);
   });
 
-test('a route is muted by its mute intervals, and outside of its active ones', (t) => {
+test('a route is muted during its mute intervals and outside its active intervals', (t) => {
   const noon = Date.parse('2026-11-18T11:00:00Z');
   const sunday = Date.parse('2026-11-22T11:00:00Z');
   const none = { muteTimeIntervals: [], activeTimeIntervals: [] };
@@ -205,7 +205,7 @@ test('a route is muted by its mute intervals, and outside of its active ones', (
   t.is(mutedByTime(routing, { ...none, muteTimeIntervals: ['office'] }, sunday), undefined);
 });
 
-test('an alert mutes others of equal labels while it fires', (t) => {
+test('a firing alert mutes other alerts with equal labels', (t) => {
   const inhibition = new Inhibition(routing.inhibitRules);
   const critical = { severity: 'critical', service: 'cart' };
   t.is(inhibition.mutes({ severity: 'warning', service: 'cart' }), undefined);
@@ -218,7 +218,7 @@ test('an alert mutes others of equal labels while it fires', (t) => {
   t.is(inhibition.mutes({ severity: 'warning', service: 'cart' }), undefined);
 });
 
-test('a label that both lack is equal', (t) => {
+test('a label that both alerts lack counts as equal', (t) => {
   const inhibition = new Inhibition(routing.inhibitRules);
   inhibition.add('a', { severity: 'critical' });
   t.is(inhibition.mutes({ severity: 'info' }), 'a');

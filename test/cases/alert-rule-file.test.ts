@@ -33,7 +33,7 @@ groups:
 const saved = (rules: readonly AlertRuleFields[]): AlertRule[] =>
   rules.map((rule, index) => ({ ...rule, id: `rule-${index}`, version: 1 }));
 
-test('rules are read with all that they say, and what cannot be read is told by its place', (t) => {
+test('rules are read with all their fields, and unreadable parts are reported with their path', (t) => {
   const { rules } = readRuleFile(file);
   t.deepEqual(
     rules.map(({ place, rule, problems }) => [place, rule?.name, problems.map(({ path }) => path)]),
@@ -84,7 +84,7 @@ groups:
   - {record: x, expr: y, for: 1m}
 `;
 
-test('recording rules are read with their group, in their order', (t) => {
+test('recording rules are read with their group, in order', (t) => {
   const { rules, recordings } = readRuleFile(recordingFile, 'shop.yml');
   t.deepEqual(
     rules.map(({ place, rule, record, problems }) => [place, rule?.name ?? record, problems.map(({ path }) => path)]),
@@ -106,7 +106,7 @@ test('recording rules are read with their group, in their order', (t) => {
   t.like(rules[1]?.rule, { interval: '30s', delay: '10s', limit: 5, origin: { place: 1 } });
 });
 
-test('recording rules are written beside the alerts of their group, and read again the same', (t) => {
+test('recording rules are exported with the alerts of their group, and a second import gives the same rules', (t) => {
   const { rules, recordings } = readRuleFile(recordingFile);
   const alerts = saved(rules.flatMap(({ rule }) => rule ?? []));
   const { text, excluded } = writeRuleFile(alerts, recordings);
@@ -118,7 +118,7 @@ test('recording rules are written beside the alerts of their group, and read aga
   );
 });
 
-test('an answer of more groups than the limit of a rule is an evaluation that fails, and ends nothing', (t) => {
+test('a result with more groups than the limit of a rule fails the evaluation and ends no alert', (t) => {
   const [rule] = saved(readRuleFile(recordingFile).rules.flatMap((one) => one.rule ?? [])) as [AlertRule];
   const groups = Array.from({ length: 6 }, (_, index) => ({ labels: { job: String(index) }, points: [1] }));
   const given = { tenantId: 'a', rule, nowMs: 60_000 };
@@ -136,7 +136,7 @@ test('an answer of more groups than the limit of a rule is an evaluation that fa
   );
 });
 
-test('what was read is written as it was, and read again the same', (t) => {
+test('imported rules are exported unchanged, and a second import gives the same rules', (t) => {
   const rules = readRuleFile(file).rules.flatMap(({ rule }) => (rule === undefined ? [] : [rule]));
   const { text, excluded } = writeRuleFile(saved(rules));
   t.deepEqual(excluded, []);
@@ -146,7 +146,7 @@ test('what was read is written as it was, and read again the same', (t) => {
   );
 });
 
-test('a threshold becomes part of the expression, and rules without a form in Prometheus are named', (t) => {
+test('a threshold becomes part of the expression, and rules without a Prometheus equivalent are reported', (t) => {
   const rule = (name: string, condition: object): AlertRuleFields =>
     AlertRuleFields.parse({ name, condition: { kind: 'threshold', ...condition } });
   const promql = { kind: 'promql', expression: 'up' };
@@ -173,7 +173,7 @@ for (const [text, problem] of [
   ['groups: [{name: a}, {name: a}]', /two groups named a/],
   ['- a', /has no list of groups/],
 ] as const)
-  test(`${JSON.stringify(text)} is refused as a whole`, (t) => {
+  test(`${JSON.stringify(text)} is rejected as a whole`, (t) => {
     t.regex(readRuleFile(text).problem ?? '', problem);
   });
 
@@ -199,7 +199,7 @@ const imports = (...files: readonly (readonly [text: string, fileName: string])[
   });
 };
 
-test('rules of one name have names of their own, and the label that the file says', (t) => {
+test('rules with equal names get unique names, and the label from the file', (t) => {
   const [first = []] = imports([twice('disk', 'usage'), '']);
   t.deepEqual(
     first.map(({ rule }) => rule.name),
@@ -219,7 +219,7 @@ test('rules of one name have names of their own, and the label that the file say
   t.regex(text, /name: disk/);
 });
 
-test('a file that is imported again replaces its own rules, and no other file does', (t) => {
+test('a repeated import of a file replaces only the rules of that file', (t) => {
   const disk = twice('disk', 'usage');
   const [first, again, other, otherFile] = imports(
     ...([
@@ -248,13 +248,13 @@ test('a file that is imported again replaces its own rules, and no other file do
   ]);
 });
 
-test('a rule that is of no file is replaced by one of its name', (t) => {
+test('an imported rule replaces a rule of the same name that belongs to no file', (t) => {
   const names = new RuleNames([{ id: 'own', name: 'Full', origin: undefined }]);
   const [one] = readRuleFile(twice('disk', 'usage')).rules;
   t.is(one?.rule && names.assign(one.rule).replaces?.id, 'own');
 });
 
-test('what was exported is imported as the same rules', (t) => {
+test('exported rules are imported as the same rules', (t) => {
   const [first = []] = imports([twice('disk', 'usage'), '']);
   const { text } = writeRuleFile(saved(first.map(({ rule }) => rule)));
   const [, again = []] = imports([twice('disk', 'usage'), ''], [text, '']);
@@ -264,7 +264,7 @@ test('what was exported is imported as the same rules', (t) => {
   );
 });
 
-test('a group that asks to be evaluated more often than rules are is told so with each of its rules', (t) => {
+test('a group with an interval below the minimum gets a problem for each of its rules', (t) => {
   const text = (interval: string): string =>
     `groups: [{name: g, interval: ${interval}, rules: [{alert: A, expr: up}, {record: 'a:b', expr: up}]}]`;
   const outcomes = (interval: string) => {

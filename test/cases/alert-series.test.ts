@@ -48,7 +48,7 @@ const labelled = (name: string, more: object = {}): string =>
     __name__: name,
   });
 
-test('an alert is pending, then fires, and the series of its former state ends', (t) => {
+test('an alert is pending, then firing, and the series of its former state ends', (t) => {
   t.deepEqual(writtenAt(rule, groups(['a', 90])), {
     [labelled('ALERTS', { alertstate: 'pending' })]: 1,
     [labelled('ALERTS_FOR_STATE')]: 0,
@@ -60,14 +60,14 @@ test('an alert is pending, then fires, and the series of its former state ends',
   });
 });
 
-test('an alert that keeps firing is written, and one that ends is marked once', (t) => {
+test('the series of a firing alert is written continuously, and its end is marked once', (t) => {
   const fires = [groups(['a', 90]), groups(['a', 90])] as const;
   t.deepEqual(Object.values(writtenAt(rule, ...fires, [])), [1, 0]);
   t.deepEqual(Object.values(writtenAt(rule, ...fires, [], [])), ['stale', 'stale']);
   t.deepEqual(Object.values(writtenAt(rule, ...fires, [], [], [])), []);
 });
 
-test('a label that changes with the value is another series', (t) => {
+test('a label that changes with the value creates another series', (t) => {
   const written = writtenAt(rule, groups(['a', 90]), groups(['a', 91]));
   t.deepEqual(Object.values(written), [1, 0, 'stale', 'stale']);
 });

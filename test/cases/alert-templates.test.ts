@@ -91,7 +91,7 @@ for (const [template, expected, value] of [
   ['{{ $labels.job | toUpper | printf "%s-%s" "a" }}', 'a-NODE'],
   ['{{ humanize $labels.job }}', '<error expanding template: "node" is not a number>'],
 ] as const)
-  test(`${JSON.stringify(template)} of ${value === undefined ? 'the figure' : value} is ${JSON.stringify(expected)}`, (t) => {
+  test(`${JSON.stringify(template)} with ${value === undefined ? 'the figure' : value} renders ${JSON.stringify(expected)}`, (t) => {
     t.is(templateProblem(template), undefined);
     t.is(value === undefined ? fill(template) : fill(template, value), expected);
   });
@@ -114,12 +114,12 @@ for (const [template, problem] of [
   [`${'{{ if true }}'.repeat(200)}${'{{ end }}'.repeat(200)}`, 'it is nested more than 50 levels deep'],
   [`{{ ${'('.repeat(1000)}1${')'.repeat(1000)} }}`, 'it is nested more than 50 levels deep'],
 ] as const)
-  test(`${JSON.stringify(template.slice(0, 40))} cannot be read, and stays as it is`, (t) => {
+  test(`${JSON.stringify(template.slice(0, 40))} cannot be parsed, and stays unchanged`, (t) => {
     t.is(templateProblem(template), problem);
     t.is(fill(template), template);
   });
 
-test('a template makes no long text of a short one, and takes no more than its steps', (t) => {
+test('a template cannot expand a short text into a long one, and is limited in its steps', (t) => {
   const doubling = `{{ $x := "aaaaaaaaaa" }}${'{{ $x = printf "%s%s" $x $x }}'.repeat(40)}{{ $x }}`;
   t.regex(fill(doubling), /^<error expanding template: it produces a text of more than 65536 characters>$/);
   const nested = `${'{{ range $labels }}'.repeat(12)}x${'{{ end }}'.repeat(12)}`;
@@ -164,12 +164,12 @@ for (const [what, of] of [
   ['actions', (count: number) => '{{ 1 }}'.repeat(count)],
   ['letters of a text', (count: number) => `{{ "${'a'.repeat(count)}`],
 ] as const)
-  test(`of ${what}, twice as many take twice as many looks at the text`, (t) => {
+  test(`doubling the number of ${what} doubles the character reads of the text`, (t) => {
     const [once, twice] = [countReads(of(2500)), countReads(of(5000))];
     t.true(once > 0 && twice < 2.1 * once + 100, `${once} and ${twice} looks`);
   });
 
-test('a rule of which only a text cannot be read is taken, and the text is told', (t) => {
+test('a rule with only an unreadable text is accepted, and the text is reported', (t) => {
   const { rules } = readRuleFile(
     `groups: [{name: g, rules: [{alert: A, expr: up == 0, annotations: {a: '{{ tmpl "up" }}', b: '{{ $labels }}'}}]}]`,
   );

@@ -90,13 +90,13 @@ for (const [text, expected] of [
     t.is(await textOf(text), expected);
   });
 
-test('what cannot be asked is told in the text', async (t) => {
+test('a query that cannot run is reported in the text', async (t) => {
   t.regex(await textOf('{{ query "sum(" }}'), /^<error expanding template: error calling query: .*unclosed left paren/);
   t.regex(await textOf('{{ first "x" }}'), /^<error expanding template: x is not a vector of a query>$/);
   t.regex(await textOf('{{ (query "up" | first).Nothing }}'), /the field \.Nothing does not exist>$/);
 });
 
-test('a text asks five queries at most, and all texts of an evaluation fifty; equal ones are asked once', async (t) => {
+test('a text runs at most five queries, all texts of an evaluation fifty; equal queries run once', async (t) => {
   const requestedExpressions: string[] = [];
   const runQuery = async (expression: string): Promise<TextAnswer> => {
     requestedExpressions.push(expression);
@@ -119,7 +119,7 @@ test('a text asks five queries at most, and all texts of an evaluation fifty; eq
   t.is(requestedExpressions.length, 50);
 });
 
-test('texts of many alerts that begin at once are asked together', async (t) => {
+test('queries in texts of many alerts that start at once are batched', async (t) => {
   const { rules } = readRuleFile(
     `groups: [{name: g, rules: [{alert: A, expr: up == 1, annotations: {d: '{{ printf "up{instance=%q}" $labels.instance | query | first | label "job" }}'}}]}]`,
   );
@@ -145,7 +145,7 @@ test('texts of many alerts that begin at once are asked together', async (t) => 
   t.true(counted.statements <= 2, `${counted.statements} statements that read samples`);
 });
 
-test('labels ask nothing, as an alert is known by them', (t) => {
+test('labels run no queries, because they identify an alert', (t) => {
   t.is(templateProblem('{{ query "up" }}', false), 'query is available only in annotations');
   t.is(templateProblem('{{ query "up" }}'), undefined);
 });

@@ -27,7 +27,7 @@ const noisy = (seed: number): ((index: number) => number) => {
   return () => 100 + 10 * (random() + random() + random() - 1.5);
 };
 
-test('of clean series of ten kinds few alarm, and most planted spikes are found at once, most shifts within the hour', (t) => {
+test('few clean series of ten kinds alarm, most injected spikes are found at once, and most shifts within the hour', (t) => {
   let [alarms, series, spikes, found, shifts, shiftsFound] = [0, 0, 0, 0, 0, 0];
   const [spike] = changes;
   for (const kind of Object.keys(kinds))
@@ -61,7 +61,7 @@ test('of clean series of ten kinds few alarm, and most planted spikes are found 
   t.true(shiftsFound / shifts >= 0.75, String(shiftsFound));
 });
 
-test('points score the same in one call and in many, with the state stored between, whatever comes after them', (t) => {
+test('points get the same scores in one call as in many with stored state between, independent of later points', (t) => {
   const { values } = seriesOf('requests', 5, 2 * week);
   const points = pointsOf(values, 0, 2 * week);
   const whole = scoreSeries(points, options);
@@ -76,7 +76,7 @@ test('points score the same in one call and in many, with the state stored betwe
   t.is(whole.state.byteLength, stateBytes);
 });
 
-test('an anomaly is an episode: its score is high where it begins, and it is anomalous until it ends', (t) => {
+test('an anomaly is an episode: its score is high at its start, and it is anomalous until it ends', (t) => {
   const value = noisy(1);
   const { scored } = scoreSeries(
     made(2000, (i) => value(i) + (i >= 1500 && i < 1524 ? 200 : 0)),
@@ -90,7 +90,7 @@ test('an anomaly is an episode: its score is high where it begins, and it is ano
   t.false(scored[1650]?.isAnomalous);
 });
 
-test('a new level is usual within a day', (t) => {
+test('a new level becomes normal within a day', (t) => {
   for (const by of [40, 3000]) {
     const value = noisy(2);
     const { scored } = scoreSeries(
@@ -104,7 +104,7 @@ test('a new level is usual within a day', (t) => {
   }
 });
 
-test('gaps, points that come late or twice, and points without a value never alarm', (t) => {
+test('gaps, late or duplicate points, and points without a value never alarm', (t) => {
   const value = noisy(3);
   const before = made(2000, value);
   const last = before.at(-1)?.[0] ?? 0;
@@ -127,7 +127,7 @@ test('gaps, points that come late or twice, and points without a value never ala
     t.deepEqual(begins(scoreSeries(points, options).scored), [], name);
 });
 
-test('whatever values are, scores are probabilities and bounds are numbers', (t) => {
+test('scores are probabilities and bounds are numbers for all values', (t) => {
   const random = randomOf(4);
   const cases: Record<string, readonly Point[]> = {
     three: made(3, (i) => i),
@@ -149,7 +149,7 @@ test('whatever values are, scores are probabilities and bounds are numbers', (t)
     }
 });
 
-test('a constant never alarms until it changes', (t) => {
+test('a constant series never alarms until it changes', (t) => {
   const { scored } = scoreSeries(
     made(2000, (i) => (i < 1900 ? 4 : 5)),
     options,
@@ -157,7 +157,7 @@ test('a constant never alarms until it changes', (t) => {
   t.deepEqual(begins(scored), [1900]);
 });
 
-test('with fewer false alarms allowed, bounds are wider', (t) => {
+test('a lower false alarm rate gives wider bounds', (t) => {
   const points = made(2000, noisy(5));
   const high = [0.01, 0.1, 1, 10].map(
     (falseAlarmsPerWeek) => scoreSeries(points, { falseAlarmsPerWeek }).scored.at(-1)?.high ?? 0,
@@ -169,7 +169,7 @@ test('with fewer false alarms allowed, bounds are wider', (t) => {
   t.is(new Set(high).size, 4);
 });
 
-test('drops of a saw tooth are usual, so that a drop of a third of one is found', (t) => {
+test('drops of a sawtooth series are normal, and a drop of a third of its height is found', (t) => {
   const random = randomOf(6);
   let level = 0;
   const values = made(4 * week, (index) => {
@@ -184,7 +184,7 @@ test('drops of a saw tooth are usual, so that a drop of a third of one is found'
   t.is(scored[3.5 * week + 100]?.sign, 'down');
 });
 
-test('a shift beside a job that recurs is found, and the job does not alarm', (t) => {
+test('a shift in a series with a recurring job is found, and the job does not alarm', (t) => {
   const random = randomOf(7);
   const noise = noisy(8);
   let begin = 0;
@@ -199,7 +199,7 @@ test('a shift beside a job that recurs is found, and the job does not alarm', (t
   t.true((found[0] ?? 0) >= 4.5 * week && (found[0] ?? 0) <= 4.5 * week + 12, String(found));
 });
 
-test('clocks of the world change on days on which a change is looked for', (t) => {
+test('time zones worldwide change their offset only on days on which the scorer looks for a change', (t) => {
   const dayMs = 86_400_000;
   for (const zone of [
     ...['America/New_York', 'America/Havana', 'America/Santiago', 'Europe/Berlin', 'Europe/Chisinau', 'Africa/Cairo'],
@@ -221,7 +221,7 @@ test('clocks of the world change on days on which a change is looked for', (t) =
   }
 });
 
-test('after a change to summer time and back, a series that follows it alarms at most once', (t) => {
+test('after each daylight saving change, a series that follows local time alarms at most once', (t) => {
   const hour = 12;
   for (const [name, changeMs, by] of [
     ['forwards', Date.UTC(2026, 2, 29, 1), hour],
@@ -252,7 +252,7 @@ test('after a change to summer time and back, a series that follows it alarms at
   }
 });
 
-test('a state that was stored before clocks were known goes on', (t) => {
+test('a state stored before time zones were supported is continued', (t) => {
   const points = pointsOf(seriesOf('requests', 5, 4 * week).values, 0, 4 * week);
   const { state } = scoreSeries(points.slice(0, 3 * week), options);
   const next = points.slice(3 * week);

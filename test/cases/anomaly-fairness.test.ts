@@ -7,7 +7,13 @@ import { Shares } from '../../processors/engine/shares.ts';
 import { FairQueue } from '../../queries/limits/fair-queue.ts';
 import { type AnomalyEvaluation, type AnomalyPoints, type AnomalyScores, maxSeries } from '../../schemas/anomalies.ts';
 import { topics } from '../../schemas/topics.ts';
-import { historyLeftMs, inParts, nextChunk, maxPointsPerWindow, windowMs } from '../../subjects/anomalies/read-points.ts';
+import {
+  historyLeftMs,
+  inParts,
+  maxPointsPerWindow,
+  nextChunk,
+  windowMs,
+} from '../../subjects/anomalies/read-points.ts';
 import { TaskRun } from './run-task.ts';
 
 const stepMs = 60_000;
@@ -56,7 +62,7 @@ const stepOf = (tenantId: string, count: number, step: number): AnomalyPoints[] 
 const scoresOf = (run: TaskRun, tenantId: string): readonly AnomalyScores[] =>
   run.emitted<AnomalyScores>(topics.anomalyScores).filter((each) => each.tenantId === tenantId);
 
-test('series of an organization are scored as if another had none, and those that are too many are told', (t) => {
+test('series of one organization are scored independently of another organization, and series above the limit are reported', (t) => {
   const [shared, alone] = [new TaskRun(anomalyScores), new TaskRun(anomalyScores)];
   for (const step of [0, 1]) {
     for (const points of stepOf('many', maxSeries + 3, step)) shared.values([points], { tenantId: 'many' });
@@ -77,7 +83,7 @@ test('series of an organization are scored as if another had none, and those tha
   );
 });
 
-test('a question of a detector does not wait for the hundreds that another organization asks', async (t) => {
+test('a query of a detector does not wait for hundreds of queries of another organization', async (t) => {
   const queue = new FairQueue({ ...detectorLimits, waitingPerTenant: Number.POSITIVE_INFINITY });
   const begun: string[] = [];
   const ends: (() => void)[] = [];
@@ -105,7 +111,7 @@ test('a question of a detector does not wait for the hundreds that another organ
   t.true(begun.length <= 6, begun.join());
 });
 
-test('an organization has so many points scored in half a minute, whatever another has', (t) => {
+test('each organization has a fixed number of points scored per 30 seconds, independent of other organizations', (t) => {
   const budget = new PointBudget();
   const evaluationsOf = (tenantId: string, nowMs: number): number => {
     let evaluations = 0;
@@ -119,7 +125,7 @@ test('an organization has so many points scored in half a minute, whatever anoth
   t.is(historyLeftMs(700 * stepMs, stepMs, maxSeries), 35 * windowMs);
 });
 
-test('beyond its points a detector is asked for a step each look: it keeps up, and catches up later', (t) => {
+test('a detector over its point budget gets one step per poll: it does not fall behind, and catches up later', (t) => {
   const chunkSteps = (maxSteps?: number) => {
     const progress = { question: 'q', learntFromMs: 0, liveMs: 0, upToMs: startMs, series: 100 };
     const endMs = startMs + 60 * stepMs;
@@ -130,7 +136,7 @@ test('beyond its points a detector is asked for a step each look: it keeps up, a
   t.is(chunkSteps(1), 1);
 });
 
-test('no step is passed by for the time that scoring takes: none is told again', (t) => {
+test('no step is skipped because of scoring time, so no step is emitted again', (t) => {
   const shares = new Shares();
   const { name, limits } = anomalyScores;
   for (let second = 0; second < 70; second++) {

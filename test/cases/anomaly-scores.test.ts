@@ -89,7 +89,7 @@ const trainDetector = (more: Made = {}) => {
 const changeTexts = (changes: readonly AnomalyChange[]) =>
   changes.map(({ change, labels, direction }) => `${change} ${labels['service']} ${direction}`);
 
-test('history is learnt in silence, and scores go on from it as the scorer would, bit by bit', (t) => {
+test('history is learnt without alerts, and later scores equal those of the scorer, bit by bit', (t) => {
   const { run, runNormal, history } = trainDetector();
   t.deepEqual(run.emitted(topics.anomalyScores), []);
   runNormal(30);
@@ -111,7 +111,7 @@ test('history is learnt in silence, and scores go on from it as the scorer would
   );
 });
 
-test('an anomaly begins, ends, and is told as an event each time', (t) => {
+test('an anomaly starts and ends, and each emits an event', (t) => {
   const { run, next, runNormal, changes } = trainDetector();
   runNormal(20);
   for (let i = 0; i < 3; i++) next({ a: 400, b: 100 });
@@ -248,7 +248,7 @@ for (const [title, more, happens, expected] of cases)
     t.deepEqual(begun, expected);
   });
 
-test('a series that is new had no zeros before its first records', (t) => {
+test('a new series has no zeros before its first records', (t) => {
   const late = new TaskRun(anomalyScores);
   const value = about(100, 1);
   const own = [...filled(900, () => 0), ...filled(900, value)];
@@ -258,7 +258,7 @@ test('a series that is new had no zeros before its first records', (t) => {
   t.deepEqual(changeTexts(late.emitted<AnomalyChange>(topics.anomalies)), ['begin a up']);
 });
 
-test('a detector tells how far it is, and that too little is known of its series', (t) => {
+test('a detector reports its progress, and series with too little history', (t) => {
   const young = new TaskRun(anomalyScores);
   young.values([made(0, { a: [1, 2, 3] })]);
   const [evaluation] = young.emitted<AnomalyEvaluation>(topics.anomalyEvaluations);
@@ -284,7 +284,7 @@ test('a detector tells how far it is, and that too little is known of its series
   t.is(evaluations[1]?.error, 'not all series are monitored');
 });
 
-test('after a restart from a snapshot scores and anomalies go on as they would have', (t) => {
+test('after a restart from a snapshot scores and anomalies continue as without a restart', (t) => {
   const detectors = [trainDetector(), trainDetector()] as const;
   for (const [index, { run, next, runNormal }] of detectors.entries()) {
     runNormal(5);
@@ -335,15 +335,15 @@ const jobs = (sizes: readonly number[], verdicts: readonly ('true' | 'false' | u
   return begins;
 };
 
-test('after two "false" a job no longer alarms, and at three times its size it does', (t) => {
+test('after two "false" verdicts a job no longer alarms, but a job of three times its size does', (t) => {
   t.deepEqual(jobs([300, 310, 305, 295, 1000], ['false', 'false']), [true, true, false, false, true]);
 });
 
-test('what is marked true goes on being told', (t) => {
+test('an anomaly marked true is still reported', (t) => {
   t.deepEqual(jobs([300, 300, 290], ['false', 'true']).slice(0, 1), [true]);
 });
 
-test('a series takes two kilobytes of a snapshot at most, and comes back from it as it was', (t) => {
+test('a series takes at most two kilobytes of a snapshot, and is restored unchanged', (t) => {
   const state = watchedDetectors.open();
   const watched = { question: 'q', watchedFromMs: 1, looks: 3, refused: 0, series: new Map<string, WatchedSeries>() };
   state.detectors.set('detector', watched);

@@ -82,7 +82,7 @@ const rowOf = (statement: Statement): object =>
   );
 const answer = (statement: Statement | undefined): void => statement?.answer.resolve([rowOf(statement)]);
 
-test('A question that was given up while it waited is not asked', async (t) => {
+test('A query that is cancelled while it waits is not run', async (t) => {
   const { statements, runQuery, occupied } = opened();
   const free = occupied();
   const given = new AbortController();
@@ -99,7 +99,7 @@ test('A question that was given up while it waited is not asked', async (t) => {
   t.is(statements.length, 1);
 });
 
-test('A statement ends when nobody waits for any of its answers, and goes on while one does', async (t) => {
+test('A statement is cancelled when no caller waits for any of its results, and otherwise continues', async (t) => {
   const { statements, runQuery } = opened();
   const [one, other] = [new AbortController(), new AbortController()];
   const pending = Promise.allSettled([runQuery('one', dueMs, one.signal), runQuery('other', dueMs, other.signal)]);
@@ -112,7 +112,7 @@ test('A statement ends when nobody waits for any of its answers, and goes on whi
   for (const each of await pending) t.is(each.status, 'rejected');
 });
 
-test('The newest due time is asked first, and what has waited meanwhile is asked with one statement', async (t) => {
+test('The newest due time runs first, and queries that waited meanwhile run in one statement', async (t) => {
   const { statements, runQuery, occupied } = opened();
   const free = occupied();
   const pending: Promise<unknown>[] = [];
@@ -140,7 +140,7 @@ test('The newest due time is asked first, and what has waited meanwhile is asked
   await Promise.all(pending);
 });
 
-test('Of questions that are equally new, those that were given up last time are asked first', async (t) => {
+test('Among equally new queries, those that were cancelled last time run first', async (t) => {
   const { statements, runQuery, occupied } = opened();
   const services = Array.from({ length: 64 }, (_, at) => `s${at}`);
   const round = async (nowMs: number, given: AbortSignal) => {
@@ -163,7 +163,7 @@ test('Of questions that are equally new, those that were given up last time are 
   t.true(next.first.includes('"s63"') && !next.first.includes('"s0"'));
 });
 
-test('Who had no answer lately goes before newer ones, however many others ask the same of other ranges', async (t) => {
+test('A starved query runs before newer queries, even if many others run it for other ranges', async (t) => {
   const { statements, runQuery, occupied } = opened();
   const free = occupied();
   const given = new AbortController();
@@ -199,7 +199,7 @@ test('Who had no answer lately goes before newer ones, however many others ask t
   t.is(statements.length, 4);
 });
 
-test('Where every statement takes too long, questions go on being asked together', async (t) => {
+test('If every statement takes too long, queries are still batched', async (t) => {
   const { statements, runQuery } = opened({ sharedMs: 20, aloneMs: 20 });
   // Timers of statements keep no process alive.
   const alive = setInterval(() => undefined, 1000);
@@ -213,7 +213,7 @@ test('Where every statement takes too long, questions go on being asked together
   t.true(questionsIn(statements.at(-1) as Statement) > 1);
 });
 
-test('One question that is slow by itself is found by halves, asked alone from then on, and holds up no other', async (t) => {
+test('A single slow query is found by bisection, runs alone from then on, and delays no other query', async (t) => {
   const { statements, runQuery } = opened({ sharedMs: 500, aloneMs: 10_000 });
   let seen = 0;
   const answering = setInterval(() => {
@@ -236,7 +236,7 @@ test('One question that is slow by itself is found by halves, asked alone from t
   t.is(statements.length - before, 2, 'one for the others, and one for the slow one');
 });
 
-test('An engine that is away is asked once, not once for each question', async (t) => {
+test('An unavailable engine gets one statement, not one per query', async (t) => {
   const { statements, runQuery } = opened();
   const pending = Array.from({ length: 32 }, (_, at) => runQuery(`s${at}`));
   await eventually('a statement', () => statements.length === 1);
@@ -245,7 +245,7 @@ test('An engine that is away is asked once, not once for each question', async (
   t.is(statements.length, 1);
 });
 
-test('A rule whose question has no turn in time is not evaluated: nothing is said of it', async (t) => {
+test('A rule whose query gets no turn in time is not evaluated and reports no result', async (t) => {
   const { reading, answers, occupied } = opened();
   occupied();
   const alive = setInterval(() => undefined, 1000);

@@ -23,12 +23,12 @@ for (const [type, text, expected] of values)
   test(`an attribute of type ${type} with the text ${text} is restored`, (t) =>
     t.deepEqual(restoredValue(text, type), expected));
 
-test('attributes keep awkward keys, and keys like integers do not disturb the types', (t) => {
+test('attributes preserve unusual keys, and integer-like keys do not change the types', (t) => {
   const attributes = attributesOf(['b', '10', '__proto__', '2'], ['x', '5', 'y', 'true'], 'sisb');
   t.is(JSON.stringify(attributes), '{"2":true,"10":5,"b":"x","__proto__":"y"}');
 });
 
-test('a cursor of another list, a changed one and nonsense are refused', (t) => {
+test('a cursor of another list, a modified cursor and an invalid cursor are rejected', (t) => {
   const cursor = encodeCursor('logs', [5n, -7]);
   t.deepEqual(decodeCursor('logs', cursor, [integer, integer]), ['5', '-7']);
   for (const [kind, text] of [

@@ -77,7 +77,7 @@ const read = async (path: string, headers?: Record<string, string>) => {
   return { headers: response.headers, body: await buffer(response) };
 };
 
-test('a long answer is gzip, with its length and what it varies by', async (t) => {
+test('a long response is compressed with gzip, and has Content-Length and Vary headers', async (t) => {
   const { headers, body } = await read('/long');
   t.like(headers, { 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
   t.is(headers['content-length'], String(body.length));
@@ -91,19 +91,19 @@ for (const [what, encoding] of [
   ['gzip at a weight of zero', 'gzip;q=0'],
   ['none at all', 'identity'],
 ] as const)
-  test(`a client that names ${what} has the answer as it is`, async (t) => {
+  test(`a client that accepts ${what} gets the response uncompressed`, async (t) => {
     const { headers, body } = await read('/long', encoding === undefined ? {} : { 'accept-encoding': encoding });
     t.is(headers['content-encoding'], undefined);
     t.like(headers, { vary: 'Accept-Encoding' });
     t.is(body.toString(), long);
   });
 
-test('short answers, images and answers with tokens stay as they are', async (t) => {
+test('short responses, images and responses with tokens are not compressed', async (t) => {
   for (const path of ['/short', '/image', '/auth/login'])
     t.is((await read(path)).headers['content-encoding'], undefined, path);
 });
 
-test('an answer with an ETag stays as it is, and its tag strong: If-Match needs that', async (t) => {
+test('a response with an ETag is not compressed, and its ETag stays strong, as If-Match requires', async (t) => {
   const { headers } = await read('/versioned');
   t.is(headers['content-encoding'], undefined);
   t.is(headers.etag, '"3"');
@@ -116,7 +116,7 @@ test('a stream is compressed too', async (t) => {
   t.is(gunzipSync(body).toString(), '{"a":1}\n{"a":2}\n');
 });
 
-test('each piece of a stream arrives before the next one is made', async (t) => {
+test('each chunk of a stream arrives before the next chunk is produced', async (t) => {
   piped.write('first\n');
   const response = await request('/pieces');
   const plain = response.pipe(createGunzip());
@@ -127,7 +127,7 @@ test('each piece of a stream arrives before the next one is made', async (t) => 
   t.is(String(last), 'last\n');
 });
 
-test('a stream ends when its client leaves', async (t) => {
+test('a stream ends when its client disconnects', async (t) => {
   left.write('first\n');
   const response = await request('/left');
   await once(response, 'data');
@@ -136,7 +136,7 @@ test('a stream ends when its client leaves', async (t) => {
   t.pass();
 });
 
-test('the answer to HEAD has no body', async (t) => {
+test('the response to HEAD has no body', async (t) => {
   const response = await request('/long', { 'accept-encoding': 'gzip' }, 'HEAD');
   t.is(response.headers['content-encoding'], undefined);
   t.is((await buffer(response)).length, 0);

@@ -31,7 +31,7 @@ const deaf = (documents: Documents): Documents => ({
   },
 });
 
-test('an API token of which the feed has not told is looked up in the store, once it is asked for', async (t) => {
+test('an API token that the feed has not delivered is looked up in the store on first use', async (t) => {
   const path = mkdtempSync(join(tmpdir(), 'oiq-directory-'));
   const documents = await sqliteDocuments({ path: join(path, 'documents.sqlite') });
   await documents

@@ -45,7 +45,7 @@ const opened = async (there?: Item & Stored) => {
   };
 };
 
-test('what was written here counts at once, and an older state from the feed does not undo it', async (t) => {
+test('a local write takes effect at once, and an older state from the feed does not revert it', async (t) => {
   const { items, notify } = await opened();
   items.apply('a', makeItem(2));
   t.is(items.get('a', 'x')?.n, 2);
@@ -55,7 +55,7 @@ test('what was written here counts at once, and an older state from the feed doe
   t.is(items.get('a', 'x')?.n, 3);
 });
 
-test('what was ended here stays ended, though the feed still tells of changes before it', async (t) => {
+test('a local deletion stays in effect, even if the feed delivers earlier changes afterwards', async (t) => {
   const { items, notify } = await opened();
   notify(makeItem(1));
   items.markDeleted('a', 'x');
@@ -66,7 +66,7 @@ test('what was ended here stays ended, though the feed still tells of changes be
   t.is(items.get('a', 'x'), undefined);
 });
 
-test('a read that began before a removal does not bring the removed back', async (t) => {
+test('a read that started before a deletion does not restore the deleted document', async (t) => {
   const { items, notify, find } = await opened();
   const { promise, resolve } = Promise.withResolvers<Item & Stored>();
   const found = find(promise);
@@ -77,7 +77,7 @@ test('a read that began before a removal does not bring the removed back', async
   t.is(items.get('a', 'x'), undefined);
 });
 
-test('what the feed has not told of is asked for, and what is gone is not asked for again', async (t) => {
+test('a document that the feed has not delivered is looked up, and a deleted document is not looked up again', async (t) => {
   const { items, find, notify, findCount } = await opened();
   t.is((await find(Promise.resolve(makeItem(1))))?.n, 1);
   t.is(items.get('a', 'x')?.n, 1);
@@ -86,7 +86,7 @@ test('what the feed has not told of is asked for, and what is gone is not asked 
   t.is(findCount(), 1);
 });
 
-test('what is removed and made anew under the same id is there again', async (t) => {
+test('a document that is deleted and recreated with the same id is found again', async (t) => {
   const { items, notify, changes } = await opened();
   notify(makeItem(5));
   notify(undefined);
@@ -97,7 +97,7 @@ test('what is removed and made anew under the same id is there again', async (t)
   t.deepEqual(changes, [5, undefined, 1, 2]);
 });
 
-test('what was made anew counts, though the feed had no time to tell of the removal', async (t) => {
+test('a recreated document takes effect even if the feed has not delivered the deletion yet', async (t) => {
   const { items, notify } = await opened();
   notify(makeItem(5));
   notify({ ...makeItem(1), createdAt: '2026-02-02T00:00:00.000Z' });
@@ -106,7 +106,7 @@ test('what was made anew counts, though the feed had no time to tell of the remo
   t.is(items.get('a', 'x')?.n, 1, 'a later state of the one before');
 });
 
-test('another organization’s document of the same id is another', async (t) => {
+test('a document of another organization with the same id is a different document', async (t) => {
   const { items, notify } = await opened();
   notify(makeItem(1));
   t.is(items.get('b', 'x'), undefined);

@@ -50,7 +50,7 @@ for (const [title, body, status, expected] of cases)
     t.regex(await answer.text(), expected);
   });
 
-test('another content type and a content coding are refused', async (t) => {
+test('another content type and a content encoding are rejected', async (t) => {
   for (const headers of [
     { 'content-type': 'text/plain' },
     { 'content-type': 'application/json', 'content-encoding': 'gzip' },

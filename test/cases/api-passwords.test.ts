@@ -26,7 +26,7 @@ const counting = () => {
   };
 };
 
-test('a user without a password, and nobody at all, cost one computation as anybody does', async (t) => {
+test('a user without a password and an unknown user cost one hash computation, like any user', async (t) => {
   const { algorithm, seen } = counting();
   const passwords = await openPasswords(algorithm);
   t.true(await passwords.verify('hash of right', 'right'));
@@ -36,7 +36,7 @@ test('a user without a password, and nobody at all, cost one computation as anyb
   t.is(seen.length, 4);
 });
 
-test('two are computed at a time, some wait, and more are turned away', async (t) => {
+test('two hashes are computed at a time, some requests wait, and further requests are rejected', async (t) => {
   const { algorithm, state } = counting();
   const passwords = await openPasswords(algorithm);
   const work = Array.from({ length: 100 }, (_, n) => (n % 2 ? passwords.verify('x', 'x') : passwords.hash('x')));
@@ -47,7 +47,7 @@ test('two are computed at a time, some wait, and more are turned away', async (t
   t.false(await passwords.verify('x', 'y'), 'and then it goes on');
 });
 
-test('a hash made with less than today’s parameters, or with something else, is out of date', async (t) => {
+test('a hash with weaker parameters than today’s, or another algorithm, is outdated', async (t) => {
   const passwords = await openPasswords();
   t.false(passwords.isOutdated(await passwords.hash('x')));
   const rest = 'c2FsdHNhbHQ$aGFzaGhhc2g';

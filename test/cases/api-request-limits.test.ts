@@ -33,7 +33,7 @@ const passed = async (attempt: () => Promise<void> | undefined, max = 1000): Pro
   return max;
 };
 
-test('an operation may have a limit of its own, beside which the usual one is as it was', async (t) => {
+test('an operation can have its own limit, which does not change the default limit', async (t) => {
   const { limits } = made();
   const own = operation({ rate: 1, burst: 3 });
   t.is(await passed(() => limits.anonymous('203.0.113.1', own)), 3);
@@ -41,7 +41,7 @@ test('an operation may have a limit of its own, beside which the usual one is as
   t.is(await passed(() => limits.anonymous('203.0.113.2', own)), 3);
 });
 
-test('a busy caller asks the shared counters seldom, and an idle one takes no more than it uses', async (t) => {
+test('a busy caller reads the shared counters rarely, and an idle caller takes only what it uses', async (t) => {
   const { limits, callCount } = made();
   t.is(await passed(() => limits.refused('203.0.113.1')), 50);
   const busy = made();
@@ -60,7 +60,7 @@ test('a busy caller asks the shared counters seldom, and an idle one takes no mo
   t.is(through, 540);
 });
 
-test('nothing is looked up for an address whose refused requests are above their limit, until they are not', async (t) => {
+test('an address above its limit of rejected requests gets no lookups until it is below the limit again', async (t) => {
   const { limits, clock } = made();
   limits.beforeLookup('203.0.113.1');
   await passed(() => limits.refused('203.0.113.1'));

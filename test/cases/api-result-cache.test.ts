@@ -32,7 +32,7 @@ const setUp = () => {
   };
 };
 
-test('the same question has the same answer until it is too old, and says how old it is', async (t) => {
+test('the same query returns the cached result with its age until the result expires', async (t) => {
   const { getAnswer, pass } = setUp();
   t.deepEqual(await getAnswer(question), { text: 'answer 1', state: 'miss', ageSeconds: 0 });
   pass(999);
@@ -47,14 +47,14 @@ test('the same question has the same answer until it is too old, and says how ol
   t.is((await getAnswer(question)).text, 'answer 3');
 });
 
-test('the age is told in whole seconds', async (t) => {
+test('the age is reported in whole seconds', async (t) => {
   const { getAnswer, pass } = setUp();
   await getAnswer(question, { ttlMs: 5000, refresh: false });
   pass(2500);
   t.is((await getAnswer(question)).ageSeconds, 2);
 });
 
-test('questions at the same time are answered by one execution', async (t) => {
+test('concurrent equal queries share one execution', async (t) => {
   const { getAnswer, runs } = setUp();
   const answers = await Promise.all([getAnswer(question), getAnswer(question), getAnswer(question)]);
   t.is(runs(), 1);
@@ -77,7 +77,7 @@ const others: Readonly<Record<string, Question>> = {
 };
 
 for (const [title, other] of Object.entries(others))
-  test(`${title} never shares an answer`, async (t) => {
+  test(`${title} never shares a result`, async (t) => {
     const { getAnswer } = setUp();
     t.is((await getAnswer(question)).text, 'answer 1');
     t.is((await getAnswer(other)).text, 'answer 2');
@@ -88,21 +88,21 @@ for (const [title, other] of Object.entries(others))
     t.not(results[0].text, results[1].text);
   });
 
-test('another person with the same rights, and another order of parameters, share it', async (t) => {
+test('a user with the same permissions, or a different parameter order, shares the result', async (t) => {
   const { getAnswer } = setUp();
   await getAnswer({ ...question, query: { service: 'x', limit: '5' } });
   const colleague = { ...caller, userId: 'u2', sessionId: 's2', actor: { ...caller.actor, id: 'u2' } };
   t.is((await getAnswer({ ...question, caller: colleague, query: { limit: '5', service: 'x' } })).state, 'hit');
 });
 
-test('a failure is not remembered', async (t) => {
+test('a failure is not cached', async (t) => {
   const { cache, getAnswer } = setUp();
   const failing = () => cache.answer(question, ttl, () => Promise.reject(new Error('away')));
   await t.throwsAsync(failing, { message: 'away' });
   t.is((await getAnswer(question)).state, 'miss');
 });
 
-test('who asks the same as somebody who leaves is answered all the same, by one execution', async (t) => {
+test('a caller that shares an execution gets its result even if the first caller disconnects', async (t) => {
   const { cache, getAnswer, runs } = setUp();
   const begun = Promise.withResolvers<string>();
   const first = cache.answer(question, ttl, () => begun.promise);
@@ -118,7 +118,7 @@ test('who asks the same as somebody who leaves is answered all the same, by one 
   t.is(runs(), 1);
 });
 
-test('an answer that is very long is not kept', async (t) => {
+test('a very long result is not cached', async (t) => {
   const { cache, getAnswer } = setUp();
   await cache.answer(question, ttl, async () => 'x'.repeat(2 * 1024 * 1024));
   t.is((await getAnswer(question)).state, 'miss');

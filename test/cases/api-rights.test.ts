@@ -22,14 +22,14 @@ const grantable: Readonly<Record<Granter['kind'], Readonly<Record<Role, readonly
 
 for (const kind of ['person', 'service-account'] as const)
   for (const role of roles)
-    test(`a ${kind} with the role ${role} gives ${grantable[kind][role].join(', ') || 'no role'}`, (t) => {
+    test(`a ${kind} with the role ${role} can grant ${grantable[kind][role].join(', ') || 'no role'}`, (t) => {
       t.deepEqual(
         roles.filter((given) => mayGrant({ role, kind }, given)),
         grantable[kind][role],
       );
     });
 
-test('a change is refused when either what somebody has or what they shall get is out of reach', (t) => {
+test('a change is rejected if the current or the new role of a member is out of reach', (t) => {
   const admin: Granter = { role: 'admin', kind: 'person' };
   t.notThrows(() => refuseGrant(admin, 'admin', 'viewer'));
   for (const [from, to] of [
@@ -43,7 +43,7 @@ test('a change is refused when either what somebody has or what they shall get i
   t.notThrows(() => refuseGrant(admin, 'viewer', undefined));
 });
 
-test('an account of a token may be an Admin’s, never above the token’s own role', (t) => {
+test('a token account can have the Admin role, but never a role above its own', (t) => {
   t.notThrows(() => refuseRoleAbove({ role: 'admin', kind: 'service-account' }, 'admin'));
   t.throws(() => refuseRoleAbove({ role: 'editor', kind: 'service-account' }, 'admin'));
 });

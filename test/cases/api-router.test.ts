@@ -13,20 +13,20 @@ for (const [method, path] of [
 ] as const)
   router.add(method, path, `${method} ${path}`);
 
-test('literal segments outrank parameters, wherever they stand', (t) => {
+test('literal segments take precedence over parameters in every position', (t) => {
   t.is(router.find('GET', '/api/logs/fields')?.route, 'GET /api/logs/fields');
   t.deepEqual(router.find('GET', '/api/logs/x'), { route: 'GET /api/logs/{id}', params: { id: 'x' }, allowed: [] });
   t.deepEqual(router.find('GET', '/api/logs/fields/a/values')?.params, { name: 'a' });
   t.deepEqual(router.find('GET', '/api/logs/fields/fields')?.params, { id: 'fields' });
 });
 
-test('the most literal path alone decides which methods there are', (t) => {
+test('only the most literal path determines the allowed methods', (t) => {
   t.deepEqual(router.find('PUT', '/api/logs/fields'), { route: undefined, params: {}, allowed: ['GET'] });
   t.is(router.find('DELETE', '/api/logs/fields')?.route, undefined);
   t.deepEqual(router.find('PUT', '/api/logs/x')?.allowed, ['DELETE', 'GET']);
 });
 
-test('a path that was not declared is none', (t) => {
+test('an undeclared path is not found', (t) => {
   for (const path of [
     '/api/logs/',
     '/api/logs',
@@ -45,7 +45,7 @@ test('a path that was not declared is none', (t) => {
     t.is(router.find('GET', path), undefined, path);
 });
 
-test('what lies under /api/ is found under /api/tenants/{tenantId}/ too, and nothing else is', (t) => {
+test('paths under /api/ are also available under /api/tenants/{tenantId}/, and no other paths are', (t) => {
   t.deepEqual(router.find('GET', '/api/tenants/a%2Fb/logs/x'), {
     route: 'GET /api/logs/{id}',
     params: { tenantId: 'a/b', id: 'x' },
@@ -55,7 +55,7 @@ test('what lies under /api/ is found under /api/tenants/{tenantId}/ too, and not
   t.is(router.find('POST', '/api/tenants/a/login'), undefined);
 });
 
-test('a path has one meaning however it is percent-encoded', (t) => {
+test('a path has one meaning regardless of its percent-encoding', (t) => {
   t.is(router.find('GET', '/api/%6Cogs/%66ields')?.route, 'GET /api/logs/fields');
   t.deepEqual(router.find('GET', '/api/logs/a%2Fb%20%E2%82%AC')?.params, { id: 'a/b €' });
   t.deepEqual(router.find('GET', '/api/logs/a+b:c@d')?.params, { id: 'a+b:c@d' });
@@ -63,11 +63,11 @@ test('a path has one meaning however it is percent-encoded', (t) => {
     t.throws(() => router.find('GET', path), { message: /percent-encoded/ }, path);
 });
 
-test('a route declared twice is a mistake', (t) => {
+test('a route declared twice throws an error', (t) => {
   t.throws(() => router.add('GET', '/api/logs/{other}', 'again'), { message: /declared twice/ });
 });
 
-test('roles are a ladder, and the auditor stands beside it', (t) => {
+test('roles are hierarchical, and the auditor is outside the hierarchy', (t) => {
   const table = {
     viewer: ['viewer', 'session', 'none'],
     editor: ['editor', 'viewer', 'session', 'none'],

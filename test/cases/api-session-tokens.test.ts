@@ -82,20 +82,20 @@ const signed = async (
   return jwt.setProtectedHeader({ ...definedHeader, alg: 'EdDSA', crit }).sign(key, { crit: { surprise: true } });
 };
 
-test('a token that says all that it must, signed with our key, is one', async (t) => {
+test('a token with all required claims, signed with our key, is valid', async (t) => {
   const { documents, tokens } = await opened();
   const token = await signed(await stolen(documents), {});
   t.like(await tokens.verify(token), ids);
 });
 
 for (const [what, wrong] of Object.entries(invalidTokens)) {
-  test(`a token with ${what} is refused, though it is signed with our key`, async (t) => {
+  test(`a token with ${what} is rejected, even if it is signed with our key`, async (t) => {
     const { documents, tokens } = await opened();
     t.is(await tokens.verify(await signed(await stolen(documents), wrong)), undefined);
   });
 }
 
-test('a token that our key did not sign is refused, whatever it says of its algorithm and its key', async (t) => {
+test('a token not signed with our key is rejected, whatever algorithm and key it claims', async (t) => {
   const { documents, tokens } = await opened();
   const { kid, publicKey } = await stolen(documents);
   const right = (await tokens.issue(ids)).token;
@@ -138,7 +138,7 @@ test('a token that our key did not sign is refused, whatever it says of its algo
   t.like(await tokens.verify(right), ids);
 });
 
-test('a new key signs once everybody knows it, and tokens of the old one stay good until they are over', async (t) => {
+test('a new key signs after all instances know it, and tokens of the old key stay valid until they expire', async (t) => {
   const { documents, clock, tokens } = await opened();
   const elsewhere = await openTokens(documents, box, clock);
   const kidOf = (token: string): string => decodeProtectedHeader(token).kid ?? '';
@@ -170,7 +170,7 @@ test('a new key signs once everybody knows it, and tokens of the old one stay go
   t.true(elsewhere.publicKeys().every(({ kid }) => kid !== first));
 });
 
-test('a key whose private half opens with another secret key signs nothing, and verifies still', async (t) => {
+test('a key whose private half was encrypted with another secret key no longer signs, but still verifies', async (t) => {
   const { documents, clock, tokens } = await opened();
   const { token } = await tokens.issue(ids);
   const other = await openTokens(documents, makeSecretBox('another secret key, long enough as well'), clock);

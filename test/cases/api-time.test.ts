@@ -35,7 +35,7 @@ for (const [text, expected] of times)
     t.is(parsed === undefined ? undefined : formatTime(parsed), expected);
   });
 
-test('a formatted time reads back as the same nanosecond', (t) => {
+test('a formatted time is parsed as the same nanosecond', (t) => {
   fc.assert(
     fc.property(fc.bigInt({ min: -2_000_000_000_000_000_000n, max: 9_000_000_000_000_000_000n }), (nanoseconds) => {
       t.is(parseTime(formatTime(nanoseconds), now), nanoseconds);

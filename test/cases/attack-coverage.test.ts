@@ -3,7 +3,7 @@ import test from 'ava';
 import { coverageOf } from '../../subjects/attack/coverage.ts';
 import { attackTagsOf, tactics, tacticsNamed, techniqueStatusOf, techniques } from '../../subjects/attack/matrix.ts';
 
-test('the matrix is whole: every technique has a tactic of it, and every sub-technique its technique', (t) => {
+test('the matrix is complete: every technique has an existing tactic, and every sub-technique has its technique', (t) => {
   const names = new Set(tactics.map(({ shortName }) => shortName));
   for (const { id, tactics: of } of techniques.values()) {
     t.true(of.length > 0 && of.every((each) => names.has(each)), id);
@@ -26,7 +26,7 @@ for (const [id, expected, by] of cases)
     t.is(found.status === 'revoked' ? found.by.id : undefined, by);
   });
 
-test('tags of groups, software and other namespaces are no techniques; former tactics are what they became', (t) => {
+test('tags of groups, software and other namespaces are not techniques, and former tactics map to their successors', (t) => {
   const tags = ['attack.t1059.001', 'attack.g0001', 'attack.s0002', 'attack.execution', 'cve.2020-1', 'attack.nothing'];
   t.deepEqual(attackTagsOf(tags), { techniques: ['T1059.001'], tactics: ['execution'] });
   t.deepEqual(tacticsNamed('defense_evasion'), ['stealth', 'defense-impairment']);

@@ -14,7 +14,7 @@ test.after.always(() => tables.close());
 
 const attribute = (key: string, stringValue: string) => ({ key, value: { stringValue } });
 
-test('attributes are told with their part of what records take, the largest first', async (t) => {
+test('attributes are listed with their share of the record size, the largest first', async (t) => {
   const logRecords = Array.from({ length: 4 }, (_, index) => ({
     timeUnixNano: `${receivedAtMs - 1000}000000`,
     body: { stringValue: 'x'.repeat(10) },
@@ -51,7 +51,7 @@ const holders: readonly (readonly [what: string, held: Readonly<Record<string, r
   ['a detection rule', { 'detection-rules': [{ text: 'cart.dump|contains: x' }] }],
 ];
 for (const [what, held] of holders)
-  test(`an attribute that ${what} names is not unread`, async (t) => {
+  test(`an attribute used by ${what} is not reported as unread`, async (t) => {
     const { keys, searchedIn } = await unnamedAttributes(holding(held), ['cart.dump', 'cart.other']);
     t.deepEqual(keys, ['cart.other']);
     t.regex(searchedIn, /\b1 (?:alert rules|dashboards|detectors|detection rules)\b/);

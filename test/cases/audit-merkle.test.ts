@@ -35,12 +35,12 @@ const treeOf = (of: readonly Buffer[]): GrowingTree => {
 
 const hex = (hashes: readonly Buffer[]): string[] => hashes.map((hash) => hash.toString('hex'));
 
-test('the root of no leaves is the hash of nothing', (t) => {
+test('the root of zero leaves is the hash of the empty string', (t) => {
   t.is(treeOf([]).root().toString('hex'), 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
 });
 
 for (const [index, [, root]] of published.entries()) {
-  test(`the root of ${index + 1} leaves is the published one`, (t) => {
+  test(`the root of ${index + 1} leaves equals the published root`, (t) => {
     t.is(
       treeOf(leaves.slice(0, index + 1))
         .root()
@@ -83,7 +83,7 @@ const inclusion: readonly (readonly [index: number, size: number, proof: readonl
 ];
 
 for (const [index, size, proof] of inclusion) {
-  test(`the proof of leaf ${index} in ${size} is the published one`, async (t) => {
+  test(`the proof of leaf ${index} in ${size} equals the published proof`, async (t) => {
     t.deepEqual(hex(await rootsOf(inclusionRanges(index, size), inOrder(leaves))), [...proof]);
   });
 }
@@ -119,7 +119,7 @@ const consistency: readonly (readonly [older: number, newer: number, proof: read
 ];
 
 for (const [older, newer, proof] of consistency) {
-  test(`the proof that ${older} leaves are the beginning of ${newer} is the published one`, async (t) => {
+  test(`the consistency proof from ${older} leaves to ${newer} equals the published proof`, async (t) => {
     t.deepEqual(hex(await rootsOf(consistencyRanges(older, newer), inOrder(leaves))), [...proof]);
   });
 }
@@ -127,7 +127,7 @@ for (const [older, newer, proof] of consistency) {
 const many = Array.from({ length: 33 }, (_, index) => leafHashOf(Buffer.from(`leaf ${index}`)));
 const flipped = (hash: Buffer): Buffer => Buffer.from(hash.map((byte, at) => (at === 7 ? byte ^ 1 : byte)));
 
-test('every leaf of every tree up to 33 is proved, and no proof holds for another leaf, place, size or node', async (t) => {
+test('every leaf of every tree up to 33 has a proof that is invalid for another leaf, index, size or node', async (t) => {
   for (let size = 1; size <= many.length; size++) {
     const root = treeOf(many.slice(0, size)).root();
     for (const [index, leaf] of many.slice(0, size).entries()) {
@@ -146,7 +146,7 @@ test('every leaf of every tree up to 33 is proved, and no proof holds for anothe
   }
 });
 
-test('every tree up to 33 is proved to begin every larger one, and nothing else is', async (t) => {
+test('every tree up to 33 has a consistency proof to every larger tree, and no other tree does', async (t) => {
   for (let newer = 1; newer <= many.length; newer++) {
     for (let older = 1; older <= newer; older++) {
       const from = { size: older, root: treeOf(many.slice(0, older)).root() };
@@ -161,7 +161,7 @@ test('every tree up to 33 is proved to begin every larger one, and nothing else 
   }
 });
 
-test('a tree goes on from its subtrees as if it had never been put away', (t) => {
+test('a tree restored from its subtrees continues as if it had never been stored', (t) => {
   for (let size = 0; size < many.length; size++) {
     const tree = treeOf(many.slice(0, size));
     const again = new GrowingTree(tree.size, tree.subtrees);

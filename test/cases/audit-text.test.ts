@@ -66,13 +66,13 @@ test('canonical JSON: numbers are written as in the RFC', (t) => {
     t.throws(() => canonicalJson(Buffer.from(bits, 'hex').readDoubleBE()), { instanceOf: TypeError });
 });
 
-test('canonical JSON refuses half a surrogate pair, in text and in names, and no whole pair', (t) => {
+test('canonical JSON rejects an unpaired surrogate in text and names, and accepts a valid surrogate pair', (t) => {
   for (const value of ['\ud800', 'a\udc00b', ['\udfff'], { a: { '\ud83d': 1 } }])
     t.throws(() => canonicalJson(value), { instanceOf: TypeError, message: /well-formed Unicode/ });
   t.is(canonicalJson('\ud83d\ude00'), '"\u{1F600}"');
 });
 
-test('canonical JSON says what was said, in one way, whatever the order of members', (t) => {
+test('canonical JSON preserves the value and gives one form for every member order', (t) => {
   const shuffled = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(shuffled);
     if (typeof value !== 'object' || value === null) return value;
@@ -123,7 +123,7 @@ const differences: readonly (readonly [what: string, before: unknown, after: unk
 ];
 
 for (const [what, before, after, expected] of differences)
-  test(`a difference tells of ${what}`, (t) => {
+  test(`a difference reports ${what}`, (t) => {
     t.deepEqual(differencesOf(before, after), expected as never);
   });
 
@@ -133,7 +133,7 @@ const secretNames = fc.constantFrom(
   ...['codes', 'passphrase', 'credentials', 'Authorization', 'cookie'],
 );
 
-test('no difference holds a secret, wherever it lies in what was and in what is', (t) => {
+test('no difference contains a secret, at any depth of the old and the new document', (t) => {
   const marker = `marked-${hash('sha256', 'seeded').slice(0, 16)}`;
   const secret = fc.oneof(
     fc.constant(marker),

@@ -147,7 +147,7 @@ const alone = async (query: QueryRequest, given: QueryContext): Promise<object> 
   }
 };
 
-test('figures over records are the same together and alone', async (t) => {
+test('figures over records are the same batched and alone', async (t) => {
   const queries = aggregates.map((query) => queryOf(query) as AggregateQuery);
   for (const [key, members] of Map.groupBy(queries, (query) => aggregatesKey(query, context))) {
     t.truthy(key);
@@ -159,7 +159,7 @@ test('figures over records are the same together and alone', async (t) => {
   }
 });
 
-test('figures over records of ranges that are near to each other are the same together and alone', async (t) => {
+test('figures over records of adjacent ranges are the same batched and alone', async (t) => {
   const second = 1_000_000_000n;
   const near = [0n, 1n, 100n].map(
     (seconds): QueryContext => ({
@@ -190,7 +190,7 @@ test('figures over records of ranges that are near to each other are the same to
   t.not(aggregatesKey(queries[0] as AggregateQuery, far), aggregatesKey(queries[0] as AggregateQuery, context));
 });
 
-test('series over records from the begin of a range are the same together and alone', async (t) => {
+test('series over records from the start of a range are the same batched and alone', async (t) => {
   const queries = aggregates
     .map((query) => queryOf(query) as AggregateQuery)
     .filter(({ groupBy }) => groupBy.length === 0);
@@ -210,7 +210,7 @@ test('series over records from the begin of a range are the same together and al
 });
 
 for (const [form, given] of Object.entries({ tables: context, series: stepped })) {
-  test(`metrics are the same together and alone, as ${form}`, async (t) => {
+  test(`metrics are the same batched and alone, as ${form}`, async (t) => {
     const statements: string[] = [];
     const queries = metrics.map((query) => queryOf(query) as MetricQuery);
     const outcomes = await runMetricBatch(queries, readingOf(statements), given);
@@ -223,7 +223,7 @@ for (const [form, given] of Object.entries({ tables: context, series: stepped })
     }
   });
 
-  test(`PromQL is the same together and alone, as ${form}`, async (t) => {
+  test(`PromQL results are the same batched and alone, as ${form}`, async (t) => {
     const statements: string[] = [];
     const end = { ...given, range: { from: given.range.from, to: BigInt(endMs) * 1_000_000n } };
     const queries = expressions.map((query) => queryOf(query) as PromqlQuery);
@@ -238,7 +238,7 @@ for (const [form, given] of Object.entries({ tables: context, series: stepped })
   });
 }
 
-test('PromQL at one instant is asked together, however far its windows reach back', async (t) => {
+test('instant PromQL queries are batched, regardless of how far their windows reach back', async (t) => {
   const statementsOf = async (...minutes: readonly number[]): Promise<number> => {
     const statements: string[] = [];
     const answers = new Answers({ gatherMs: 0, sharedMs: 600_000, aloneMs: 600_000 });
@@ -255,7 +255,7 @@ test('PromQL at one instant is asked together, however far its windows reach bac
   t.is(await statementsOf(5, 30), await statementsOf(5));
 });
 
-test('what is asked at once is asked together, and what fails fails alone', async (t) => {
+test('concurrent queries are batched, and a failing query fails alone', async (t) => {
   const statements: string[] = [];
   const reading = readingOf(statements, (sql) => sql.includes('FROM logs') && (sql.match(/count/g) ?? []).length > 2);
   const answers = new Answers({ gatherMs: 0, sharedMs: 600_000, aloneMs: 600_000 });

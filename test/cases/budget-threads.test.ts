@@ -5,7 +5,7 @@ import type { CallReply, CallRequest } from '../../queries/worker.ts';
 
 const module = new URL('budget-threads-work.ts', import.meta.url);
 
-test('work that needs more memory than its thread has is refused as too large, and the next one runs', async (t) => {
+test('work that needs more memory than its thread has is rejected as too large, and the next work runs', async (t) => {
   const threads = new BudgetThreads<CallReply>({
     name: 'reading',
     module: new URL('../../queries/call-worker.ts', import.meta.url),

@@ -9,7 +9,7 @@ import { eventually } from '../waiting.ts';
 const require = createRequire(import.meta.url);
 const ofDriver = createRequire(import.meta.resolve('@platformatic/kafka'));
 
-test('The bus changes nothing of its drivers, nor of what they share with others', async (t) => {
+test('The bus modifies neither its drivers nor anything that they share with other modules', async (t) => {
   const { prototype: queue } = require('kafkajs/src/network/requestQueue') as { prototype: object };
   const { default: ajv } = ofDriver('ajv/dist/core') as { default: { prototype: object } };
   const before = [queue, ajv.prototype].map((prototype) => Object.getOwnPropertyDescriptors(prototype));
@@ -20,7 +20,7 @@ test('The bus changes nothing of its drivers, nor of what they share with others
   );
 });
 
-test('The client that wakes the process each millisecond while it is idle is not kept connected', async (t) => {
+test('The client that wakes the idle process every millisecond does not stay connected', async (t) => {
   const brokers = (await startServices(['kafka'])).url('kafka').split(',');
   const { kafkaBus } = await import('../../adapters/bus-kafka/bus-kafka.ts');
   const bus = await kafkaBus({ brokers });
@@ -43,7 +43,7 @@ test('The client that wakes the process each millisecond while it is idle is not
   await eventually('no connection but those of the other client', () => connections() <= own);
 });
 
-test('The versions of the drivers are exact: what is promised of them was looked at in these', (t) => {
+test('Driver versions are pinned, because the assumptions about the drivers were verified with these versions', (t) => {
   const { dependencies } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
     dependencies: Record<string, string>;
   };

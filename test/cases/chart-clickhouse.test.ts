@@ -46,7 +46,7 @@ withTools('the example of a cluster has fields that the operator knows', async (
   t.regex(await conforms(t, example.replace('shardsCount', 'shardCount')), /shardCount/);
 });
 
-test('the example has two shards of two replicas, with the Keeper that is named', (t) => {
+test('the example has two shards of two replicas, with the named Keeper', (t) => {
   const { zookeeper, clusters } = clickhouse.spec.configuration;
   t.deepEqual(clusters[0].layout, { shardsCount: 2, replicasCount: 2 });
   const { name, namespace } = keeper.metadata;
@@ -59,7 +59,7 @@ test('the example has two shards of two replicas, with the Keeper that is named'
     t.is(spec.defaults.templates.dataVolumeClaimTemplate, spec.templates.volumeClaimTemplates[0].name);
 });
 
-test('OIQ takes the cluster and the servers as the operator names them', (t) => {
+test('OIQ uses the cluster and server names that the operator creates', (t) => {
   const [{ name: cluster, layout }] = clickhouse.spec.configuration.clusters;
   const { name, namespace } = clickhouse.metadata;
   const hosts = Array.from({ length: layout.shardsCount }, (_, shard) =>

@@ -30,13 +30,13 @@ test('every processor and schedule has a Deployment and an entry in the values',
   t.deepEqual(missing(Object.keys(values['processors'] ?? {}), registered), []);
 });
 
-test('every sink runs somewhere: by itself, or among the others', (t) => {
+test('every sink runs in a Deployment, alone or with other sinks', (t) => {
   t.deepEqual(missing(namesOf(sinks), Object.keys(listed.sinks)), []);
   t.true('others' in (values['sinks'] ?? {}));
   t.deepEqual(missing(Object.keys(values['sinks'] ?? {}), [...namesOf(sinks), 'others']), []);
 });
 
-test('every setting is reachable by a value', (t) => {
+test('every setting can be set by a value', (t) => {
   const reachable = [
     ...Object.keys(managedSettings),
     ...Object.keys(schema.$defs.settings.properties),
@@ -49,7 +49,7 @@ test('every setting is reachable by a value', (t) => {
   }
 });
 
-test('the files that follow from the code are current: node charts/generate.ts writes them', (t) => {
+test('the files generated from the code are current: node charts/generate.ts writes them', (t) => {
   const stale = Object.entries(generatedFiles()).filter(([path, text]) => readFileSync(path, 'utf8') !== text);
   t.deepEqual(
     stale.map(([path]) => path),
@@ -57,7 +57,7 @@ test('the files that follow from the code are current: node charts/generate.ts w
   );
 });
 
-test('chart, image and code have one version', (t) => {
+test('chart, image and code have the same version', (t) => {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   const chart = parse(readChart('Chart.yaml')) as { version: string; appVersion: string };
   t.is(chart.appVersion, version);

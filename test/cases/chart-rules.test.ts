@@ -170,7 +170,7 @@ const expectation = (expr: string, values: readonly number[]) => ({
   exp_samples: values.map((value) => ({ labels: '{}', value })),
 });
 
-test('every metric that is declared is set by some code', (t) => {
+test('every declared metric is set by the code', (t) => {
   const root = new URL('../../', import.meta.url).pathname;
   const rooms = '{adapters,api,commands,processors,queries,receivers,runtime,sinks}';
   const code = globSync(`${rooms}/**/*.ts`, { cwd: root }).map((file) => readFileSync(join(root, file), 'utf8'));
@@ -180,7 +180,7 @@ test('every metric that is declared is set by some code', (t) => {
   );
 });
 
-test('there is a case for each alert', (t) => {
+test('every alert has a test case', (t) => {
   t.deepEqual(Object.keys(firing).sort(), [...alerts].sort());
 });
 
@@ -289,7 +289,7 @@ withTools('what lands of one signal does not hide that another does not land', a
   t.is(await failureOf(t, [{ rules: about(chartRules, 'OiqNothingLands'), tests }]), '');
 });
 
-test('rules speak of tables that there are', (t) => {
+test('rules use only existing tables', (t) => {
   const spoken = rules.flatMap(({ expr }) =>
     [...expr.matchAll(/\btable=~?"([^"]+)"/g)].flatMap(([, name = '']) => name.split('|')),
   );
@@ -299,7 +299,7 @@ test('rules speak of tables that there are', (t) => {
   );
 });
 
-test('rules speak of metrics that the code declares', (t) => {
+test('rules use only metrics that the code declares', (t) => {
   const spoken = rules.flatMap(({ expr }) => [...expr.matchAll(/\boiq_[a-z_]+/g)].map(([name]) => name));
   const declared = Object.keys(metricDefinitions).flatMap((name) => [
     name,
@@ -315,7 +315,7 @@ test('rules speak of metrics that the code declares', (t) => {
     if (alert !== undefined) t.regex(labels?.severity ?? '', /critical|warning|info/);
 });
 
-test('each alert says what follows from it, and has a section about what to do', (t) => {
+test('each alert states its impact, and has a runbook section', (t) => {
   const page = readFileSync(join(chart, '../docs/alerts.md'), 'utf8');
   const sections = new Map(page.split(/^## /m).map((part) => [part.split('\n', 1)[0], part]));
   for (const { alert, annotations } of rules) {
@@ -338,7 +338,7 @@ withTools('alerts name the page about them where its address is given', async (t
   t.false(JSON.stringify(await rulesOf(values.slice(0, 1))).includes('runbook_url'));
 });
 
-test('the handbook tells of every metric and of every alert', (t) => {
+test('the handbook documents every metric and every alert', (t) => {
   const absent = [...Object.keys(metricDefinitions), ...alerts].filter((name) => !handbook.includes(`\`${name}\``));
   t.deepEqual(absent, []);
 });

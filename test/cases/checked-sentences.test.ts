@@ -36,7 +36,7 @@ for (const [title, [text, sources, isLeft]] of Object.entries(cases))
     t.is(excluded, isLeft ? 0 : 1);
   });
 
-test('JSON is read alone and in a block of code, and prose is none', (t) => {
+test('JSON is parsed alone and in a code block, and prose is not JSON', (t) => {
   t.deepEqual(jsonIn(' {"a":1} '), { a: 1 });
   t.deepEqual(jsonIn('```json\n{"a":1}\n```'), { a: 1 });
   t.is(jsonIn('Sure! {"a":1}'), undefined);

@@ -35,7 +35,7 @@ for (const [name, statements] of Object.entries(files))
     t.is(text, readFileSync(path, 'utf8'), `${path} is not what tables declare (see the head of this test)`);
   });
 
-test('each form names the engine of every table, and nothing of a form is left in another', (t) => {
+test('each form names the engine of every table, and contains nothing of another form', (t) => {
   for (const name of ['replicated.sql', 'shared-by-the-service.sql'])
     for (const sql of files[name] ?? []) {
       t.regex(sql, /\nENGINE = \w*MergeTree/, name);

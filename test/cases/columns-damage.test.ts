@@ -10,7 +10,7 @@ const filesIn = async (directory: string, name: string): Promise<string[]> =>
     .filter((path) => path.endsWith(`/${name}`) && !path.includes('system'))
     .map((path) => join(directory, path));
 
-test('parts that the engine sets aside for damage are named, and a directory that it cannot open too', async (t) => {
+test('parts that the engine detaches as broken are reported, and so is a directory that it cannot open', async (t) => {
   const parent = await mkdtemp(join(tmpdir(), 'oiq-columns-damage-'));
   t.teardown(() => rm(parent, { recursive: true, force: true }));
   const [directory, broken, unreadable] = ['whole', 'broken', 'unreadable'].map((name) => join(parent, name)) as [

@@ -28,13 +28,13 @@ const refusal = (...call: Parameters<typeof decompress>): unknown => {
 for (const [form, encoding, compress] of forms) {
   const packed = compress(body);
 
-  test(`${form}: gives back what was compressed, empty bodies and incompressible ones too`, (t) => {
+  test(`${form}: decompression restores the input, including empty and incompressible bodies`, (t) => {
     for (const bytes of [body, Buffer.alloc(0), Buffer.from('x'), randomBytes(300_000)]) {
       t.true(decompress(encoding, compress(bytes), cap).equals(bytes));
     }
   });
 
-  test(`${form}: anything after the end is refused`, (t) => {
+  test(`${form}: data after the end is rejected`, (t) => {
     for (const extra of [
       Buffer.from('junk'),
       Buffer.alloc(1),
@@ -46,21 +46,21 @@ for (const [form, encoding, compress] of forms) {
     }
   });
 
-  test(`${form}: a stream that is cut off is refused`, (t) => {
+  test(`${form}: a truncated stream is rejected`, (t) => {
     for (const length of [0, 1, 5, packed.length >> 1, packed.length - 1]) {
       const error = refusal(encoding, packed.subarray(0, length), cap);
       t.true(error instanceof PermanentError && error.reason === 'bad-encoding', `cut to ${length}: ${error}`);
     }
   });
 
-  test(`${form}: the cap is exact`, (t) => {
+  test(`${form}: the size limit is exact`, (t) => {
     t.is(decompress(encoding, packed, body.length).length, body.length);
     const error = refusal(encoding, packed, body.length - 1);
     t.true(error instanceof TooLargeError && error.capBytes === body.length - 1);
     t.true(error instanceof PermanentError && error.reason === 'too-large');
   });
 
-  test(`${form}: damage is refused or gives other bytes, never another kind of error`, (t) => {
+  test(`${form}: corrupt data is rejected or gives other bytes, never another kind of error`, (t) => {
     fc.assert(
       fc.property(fc.nat(packed.length - 1), fc.nat(255), (position, value) => {
         const damaged = Buffer.from(packed);
@@ -74,19 +74,19 @@ for (const [form, encoding, compress] of forms) {
   });
 }
 
-test('identity: is not copied, and the cap holds', (t) => {
+test('identity: the body is not copied, and the size limit applies', (t) => {
   t.is(decompress('identity', body, cap), body);
   t.true(refusal('identity', body, body.length - 1) instanceof TooLargeError);
 });
 
-test('a bomb of 256 MiB: is refused at the cap with little memory', async (t) => {
+test('a 256 MiB decompression bomb is rejected at the size limit with little memory', async (t) => {
   const bomb = await gzipOfZeros(256);
   const before = process.memoryUsage().rss;
   t.true(refusal('gzip', bomb, cap) instanceof TooLargeError);
   t.true(process.memoryUsage().rss - before < 150_000_000);
 });
 
-test('snappy: a length that cannot be true is refused before it is allocated', (t) => {
+test('snappy: an impossible length is rejected before it is allocated', (t) => {
   const claim = (...length: number[]): Buffer => Buffer.from([...length, 0, 0x61]);
   t.true(refusal('snappy', claim(0xff, 0xff, 0xff, 0xff, 0x0f), cap) instanceof TooLargeError);
   const error = refusal('snappy', claim(0x80, 0xc2, 0xd7, 0x17), 2 ** 31);
@@ -94,7 +94,7 @@ test('snappy: a length that cannot be true is refused before it is allocated', (
   t.regex(String(refusal('snappy', Buffer.alloc(9, 0xff), cap)), /no length/);
 });
 
-test('zstd: a frame that asks for a window above 8 MB is refused', (t) => {
+test('zstd: a frame with a window above 8 MB is rejected', (t) => {
   const large = randomBytes(9_000_000);
   const packed = zstdCompressSync(Buffer.concat([large, large]), {
     params: { [constants.ZSTD_c_windowLog]: 25, [constants.ZSTD_c_contentSizeFlag]: 0 },
@@ -115,7 +115,7 @@ const gzipOfZeros = async (mebibytes: number): Promise<Buffer> => {
   return Buffer.concat(chunks);
 };
 
-test('gzip of several members, which RFC 1952 allows, is their concatenation', (t) => {
+test('gzip with several members, which RFC 1952 allows, is their concatenation', (t) => {
   const twice = Buffer.concat([gzipSync('one '), gzipSync('two')]);
   t.is(decompress('gzip', twice, cap).toString(), 'one two');
 });
@@ -127,7 +127,7 @@ const skippable = (content: Uint8Array, kind = 0): Buffer => {
   return Buffer.concat([head, content]);
 };
 
-test('zstd of several frames, skippable ones among them, is what the frames hold (RFC 8878)', (t) => {
+test('zstd with several frames, including skippable frames, is the content of the frames (RFC 8878)', (t) => {
   const frames = [
     skippable(Buffer.from('an index')),
     zstdCompressSync('one '),
@@ -142,7 +142,7 @@ test('zstd of several frames, skippable ones among them, is what the frames hold
   t.is(decompress('zstd', skippable(Buffer.from('x')), cap).length, 0);
 });
 
-test('the cap of zstd is for all frames together, and each frame is whole', (t) => {
+test('the zstd size limit applies to all frames together, and each frame is complete', (t) => {
   const packed = zstdCompressSync(body);
   const frames = Buffer.concat([packed, packed, packed]);
   t.is(decompress('zstd', frames, 3 * body.length).length, 3 * body.length);
@@ -159,14 +159,14 @@ test('the cap of zstd is for all frames together, and each frame is whole', (t) 
   t.throws(() => decompress('zstd', Buffer.concat([packed, cutOff]), cap), { message: /cut off/ });
 });
 
-test('zstd of more frames than anybody needs is refused before all of them have been looked at', (t) => {
+test('zstd with an excessive number of frames is rejected before all of them are read', (t) => {
   const tiny = zstdCompressSync('');
   t.is(decompress('zstd', Buffer.concat(Array(256).fill(tiny)), cap).length, 0);
   for (const frame of [tiny, skippable(Buffer.alloc(0))])
     t.throws(() => decompress('zstd', Buffer.concat(Array(257).fill(frame)), cap), { message: /more than 256/ });
 });
 
-test('a fault says what is wrong', (t) => {
+test('an error states its cause', (t) => {
   t.throws(() => decompress('deflate', Buffer.concat([deflateSync('a'), deflateSync('b')]), cap), {
     message: /bytes follow the end of the deflate stream/,
   });

@@ -222,14 +222,14 @@ const namesOf = (spans: readonly TreeSpan[], labels: string): string => {
     .join(', ');
 };
 
-test('a span that was sent twice counts once, and says so', (t) => {
+test('a span that was sent twice counts once, and is marked as a duplicate', (t) => {
   const spans = [one({}), one({ spanId: 'b', parentSpanId: 'a', start: 10, duration: 50 })];
   const twice = [spans[0], spans[0], spans[1], spans[1]] as TreeSpan[];
   t.is(namesOf(twice, 'aAbB'), 'a 0-10, b 10-60, a 60-100');
   t.deepEqual(spanTree(twice).warnings, [[], ['duplicate-id'], [], ['duplicate-id']]);
 });
 
-test("Zipkin's client and server of one id: the server is below the client, and has what happened in it", (t) => {
+test("Zipkin's client and server spans with one id: the server is a child of the client, and has its child spans", (t) => {
   const spans = [
     one({ kind: 3 }),
     one({ kind: 2, start: 20, duration: 50, resourceId: 'y' }),
@@ -239,12 +239,12 @@ test("Zipkin's client and server of one id: the server is below the client, and 
   t.deepEqual(spanTree(spans).warnings, [[], [], []]);
 });
 
-test('a span that ends a hundredth of its time after its parent was waited for', (t) => {
+test('a child span that ends up to one percent of its duration after its parent still blocks the parent', (t) => {
   const spans = [one({}), one({ spanId: 'b', parentSpanId: 'a', start: 50, duration: 50.5 })];
   t.is(namesOf(spans, 'ab'), 'a 0-50, b 50-100');
 });
 
-test('self time is what no child covers, each moment once', (t) => {
+test('self time is the time that no child covers, each moment counted once', (t) => {
   const { spans, names } = drawn(`a - s x :==========
     b a i x : ====
     c a i x :   ====
@@ -270,7 +270,7 @@ const anySpans = fc
   )
   .map((spans) => spans.toSorted((first, second) => first.start - second.start));
 
-test('segments follow one another and are together as long as the root, whatever the spans say', (t) => {
+test('segments are consecutive and add up to the duration of the root, whatever the spans contain', (t) => {
   fc.assert(
     fc.property(anySpans, (spans) => {
       const tree = spanTree(spans);

@@ -14,7 +14,7 @@ const printed = async (request: Parameters<typeof runDeadLetterRequest>[1], dead
   return lines;
 };
 
-test('a message that quotes control characters of the sender stays one line and cannot steer the terminal', async (t) => {
+test('a message that quotes control characters of the sender stays one line and cannot control the terminal', async (t) => {
   const message = 'a\u001b[31mred\nb  forged\r\u0007\u009b';
   const list = () => Promise.resolve({ items: [{ ...deadLetter, message }], nextCursor: null });
   const [line, ...rest] = await printed({ ...request, action: 'list', ids: [] }, { list });
@@ -22,7 +22,7 @@ test('a message that quotes control characters of the sender stays one line and 
   t.deepEqual(rest, ['1 shown']);
 });
 
-test('ids of no open letter are counted', async (t) => {
+test('ids without an open dead letter are counted', async (t) => {
   const replay = () => Promise.resolve({ matched: 1, done: 1, already: 0, failed: 0, failedByReason: {} });
   const lines = await printed({ ...request, action: 'replay', ids: ['a', 'b', 'c'] }, { replay });
   t.deepEqual(lines, ['replayed: 1 of 1', 'not found, or not open: 2']);

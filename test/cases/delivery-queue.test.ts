@@ -13,7 +13,7 @@ const waiting = (id: string, lane: string, second: number, dueMs = 0): Waiting =
 
 const due = (queue: DeliveryQueue, nowMs = 0): string[] => [...queue.due(nowMs)].map(({ id }) => id);
 
-test('the first of each lane is tried, the oldest first, in whatever order they came', (t) => {
+test('the first delivery of each lane is tried, the oldest first, regardless of arrival order', (t) => {
   const queue = new DeliveryQueue();
   for (const one of [
     waiting('d', 'two', 4),
@@ -36,7 +36,7 @@ test('the first of each lane is tried, the oldest first, in whatever order they 
   t.is(queue.size, 2);
 });
 
-test('a lane of many is filled and emptied in order', (t) => {
+test('a lane with many deliveries is filled and emptied in order', (t) => {
   const queue = new DeliveryQueue();
   const count = 20_000;
   for (let at = 0; at < count; at++) queue.set(waiting(`w${at}`, 'one', at ^ 1));

@@ -6,7 +6,7 @@ const reader = { tenantId: 'acme' };
 const ruleOf = (name: string, more = ''): string =>
   `title: ${name}\nname: ${name}\nlogsource: { product: linux }\ndetection: { a: { b: c }, condition: a }\n${more}`;
 
-test('each text has its document or what is wrong with it, in the order of the texts', async (t) => {
+test('each text gives its document or its error, in the order of the texts', async (t) => {
   const long = ruleOf('long', `# ${'a '.repeat(20_000)}\n`);
   const texts = [ruleOf('one'), 'title: [', long, ruleOf('one'), '# nothing'];
   const found = await parseDocuments(reader, texts);
@@ -19,7 +19,7 @@ test('each text has its document or what is wrong with it, in the order of the t
   t.true(parseDocument(long) === found[2], 'and for threads too');
 });
 
-test('what was read before is not read again, also where what is kept is dropped meanwhile', async (t) => {
+test('texts that were parsed before are not parsed again, even if the cache is evicted meanwhile', async (t) => {
   const source = ruleOf('kept');
   const [before] = await parseDocuments(reader, [source]);
   // More than is kept.

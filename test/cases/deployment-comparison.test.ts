@@ -4,8 +4,8 @@ import { durationBucket } from '../../schemas/tables/durations.ts';
 import {
   type Aspect,
   compare,
-  maxFalseAlarmRate,
   type MinuteCounts,
+  maxFalseAlarmRate,
   studentTProbability,
 } from '../../subjects/services/comparison.ts';
 import { randomOf } from './random.ts';
@@ -77,12 +77,12 @@ for (const [title, change, aspect] of [
   ['requests that take 1.5 times as long', { ms: 60 }, 'latency'],
   ['one request of six that takes 20 times as long', { tail: 0.16 }, 'tail'],
 ] as const)
-  test(`a planted change is found nearly always: ${title}`, (t) => {
+  test(`an injected change is nearly always found: ${title}`, (t) => {
     const counts = called(11, { ...quiet, wobble: 0.1 }, { ...quiet, wobble: 0.1, ...change }, 30);
     t.true(counts[aspect] >= 0.95 * trials, `${counts[aspect]} of ${trials}`);
   });
 
-test('a change is called worse or better by its direction, and the same traffic no difference with confidence', (t) => {
+test('a change is worse or better by its direction, and equal traffic is confidently no difference', (t) => {
   const random = randomOf(3);
   const normalMinutes = minutesOf(random, 60, { ...quiet, rate: 60 });
   const failing = minutesOf(random, 60, { ...quiet, rate: 60, errorRate: 0.1 });
@@ -96,7 +96,7 @@ test('a change is called worse or better by its direction, and the same traffic 
   t.true((same?.confidence ?? 0) > 0.95);
 });
 
-test('Student’s t is that of the tables', (t) => {
+test('Student’s t matches the published tables', (t) => {
   for (const [value, freedom, expected] of [
     [12.706, 1, 0.025],
     [2.571, 5, 0.025],

@@ -112,7 +112,9 @@ const cases: Readonly<Record<string, readonly [readonly Version[], readonly stri
 
 for (const [title, [versions, expected]] of Object.entries(cases))
   test(`${title}: ${expected.length === 0 ? 'no deployment' : expected.join(', ')}`, (t) => {
-    const found = deploymentsIn(versions.map(seen), { maxQuietSteps: quiet, end }).sort((one, other) => one.step - other.step);
+    const found = deploymentsIn(versions.map(seen), { maxQuietSteps: quiet, end }).sort(
+      (one, other) => one.step - other.step,
+    );
     t.deepEqual(
       found.map(
         ({ step, version, previousVersion, isRollback }) =>

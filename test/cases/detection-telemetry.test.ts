@@ -21,7 +21,7 @@ const stream = (): DetectionStream => new DetectionStream([stored(deployedRule(r
 const seenBy = ({ detections }: DetectionStream): SeenTelemetry[] =>
   detections.emitted<SeenTelemetry>(topics.detectionTelemetry);
 
-test('log sources and fields are told once a day, and not again after a restart', (t) => {
+test('log sources and fields are emitted once a day, and not again after a restart', (t) => {
   const running = stream();
   running.logs([log(security), log(security), log({ ...security, CommandLine: 'cmd' })]);
   running.restart();
@@ -38,7 +38,7 @@ test('log sources and fields are told once a day, and not again after a restart'
   t.is(seenBy(running).length, 3);
 });
 
-test('nothing is told where no rule is deployed', (t) => {
+test('nothing is emitted if no rule is deployed', (t) => {
   const running = new DetectionStream();
   running.logs([log(security)]);
   t.deepEqual(seenBy(running), []);

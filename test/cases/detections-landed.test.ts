@@ -32,7 +32,7 @@ const attributesOf = (random: Random): object[] => [
     : []),
 ];
 
-test.serial('a look back over what landed gives the signals of the stream', async (t) => {
+test.serial('a lookback over landed records gives the signals of the stream', async (t) => {
   const tables = await openTables();
   t.teardown(() => tables.close());
   const random = seeded(4);
@@ -94,7 +94,7 @@ test.serial('a look back over what landed gives the signals of the stream', asyn
 });
 
 test.serial(
-  'a look back over what takes too long lets others run, ends with its time, and answers what it looked at',
+  'a lookback that takes too long yields to other work, ends at its time limit, and returns partial results',
   async (t) => {
     const tables = await openTables();
     t.teardown(() => tables.close());

@@ -25,7 +25,7 @@ const group = (name: string, fields: string): string =>
   `title: ${name}\nname: ${name}\ncorrelation:\n  ${fields.replaceAll('\n', '\n  ')}\n`;
 const rulesOf = (...texts: readonly string[]) => texts.map((each) => stored(deployedRule(each)));
 
-test('a signal says which rule matched which record, by which fields, and who it is about', (t) => {
+test('a signal includes the matched rule, the record, the matching fields and its entity', (t) => {
   const stream = new DetectionStream(rulesOf(rule('whoami', '{ CommandLine|contains: whoami }')));
   stream.logs([log('{"CommandLine":"cmd /c whoami","User":"ann","Image":"cmd.exe"}'), log('{"CommandLine":"cmd"}')], {
     'service.name': 'agent',
@@ -60,13 +60,13 @@ const shapes: readonly (readonly [what: string, body: string, attributes: readon
   ['key=value text', 'audit: CommandLine="nc -e" User=ann ok', []],
 ];
 for (const [what, body, attributes] of shapes)
-  test(`events come as ${what}`, (t) => {
+  test(`events are emitted as ${what}`, (t) => {
     const stream = new DetectionStream(rulesOf(rule('nc', '{ CommandLine: nc -e, User: ann }')));
     stream.logs([log(body, firstMs, attributes)]);
     t.is(stream.signals.length, 1);
   });
 
-test('a rule that is deployed, changed or removed counts from the next batch on', (t) => {
+test('a rule that is deployed, changed or removed takes effect with the next batch', (t) => {
   const stream = new DetectionStream();
   const send = (): void => stream.logs([log('{"CommandLine":"nc"}')]);
   send();
@@ -85,7 +85,7 @@ test('a rule that is deployed, changed or removed counts from the next batch on'
   );
 });
 
-test('placeholders, tables of fields and filters count from the next batch on', (t) => {
+test('placeholders, field tables and filters take effect with the next batch', (t) => {
   const deployed = { version: 1, createdAt: '', updatedAt: '' };
   const stream = new DetectionStream(rulesOf(rule('r', "{ User|expand: '%admins%' }", 'product: doors')));
   const { task } = stream.detections;
@@ -110,7 +110,7 @@ test('placeholders, tables of fields and filters count from the next batch on', 
   t.is(send(), 0);
 });
 
-test('a signal that an exception covers says so, until the exception expires', (t) => {
+test('a signal covered by an exception is marked, until the exception expires', (t) => {
   const exception = {
     id: 'e1',
     reason: 'a scanner',
@@ -132,7 +132,7 @@ test('a signal that an exception covers says so, until the exception expires', (
   );
 });
 
-test('signals with equal fields are one for a time, which counts those that it hides', (t) => {
+test('signals with equal fields are deduplicated for a period, and the signal counts its duplicates', (t) => {
   const stream = new DetectionStream([
     stored(deployedRule(rule('r', '{ CommandLine: nc }'), { suppression: { by: ['User'], forSeconds: 60 } })),
   ]);
@@ -161,7 +161,7 @@ test('signals with equal fields are one for a time, which counts those that it h
   t.is(stream.signals.length, 5);
 });
 
-test('a rule that takes too much is switched off, and asked again once it is changed', (t) => {
+test('a rule that is too expensive is disabled, and runs again after it is changed', (t) => {
   const slow = deployedRule(rule('slow', "{ CommandLine|re: '(x+x+)+y' }"));
   const stream = new DetectionStream([stored(slow), ...rulesOf(rule('nc', '{ CommandLine|endswith: nc }'))]);
   const body = JSON.stringify({ CommandLine: `${'x'.repeat(20_000)}ync` });
@@ -354,7 +354,7 @@ for (const [fields, sent, expected] of windows)
     );
   });
 
-test('rules that a correlation names give no signals of their own, unless it says so', (t) => {
+test('rules referenced by a correlation emit no signals of their own, unless the correlation enables it', (t) => {
   const fields = 'type: event_count\nrules: [a]\ntimespan: 10s\ncondition: { gte: 2 }';
   for (const [more, expected] of [
     ['', ['c']],
@@ -366,7 +366,7 @@ test('rules that a correlation names give no signals of their own, unless it say
   }
 });
 
-test('a correlation may name a correlation', (t) => {
+test('a correlation can reference another correlation', (t) => {
   const stream = new DetectionStream(
     rulesOf(
       ...base,
@@ -392,7 +392,7 @@ test('a correlation may name a correlation', (t) => {
   );
 });
 
-test('a correlation that names itself, and one that names what is not deployed, are told', (t) => {
+test('a correlation that references itself or an undeployed rule is reported', (t) => {
   const rules = rulesOf(
     group('x', 'type: temporal\nrules: [y]\ntimespan: 1m'),
     group('y', 'type: temporal\nrules: [x]\ntimespan: 1m'),
@@ -408,7 +408,7 @@ test('a correlation that names itself, and one that names what is not deployed, 
   );
 });
 
-test('a look back gives the signals that the stream gave', (t) => {
+test('a lookback gives the same signals as the stream', (t) => {
   const words = ['connected', 'refused', 'payment', 'failed', 'order'];
   for (let seed = 1; seed <= 20; seed++) {
     const random = seeded(seed);
@@ -463,6 +463,6 @@ test('a look back gives the signals that the stream gave', (t) => {
   }
 });
 
-test('the rules of these tests are read', (t) => {
+test('the rules of these tests are valid', (t) => {
   t.is(detectionRulesForTests.length, Object.keys(ruleTexts).length);
 });

@@ -94,7 +94,7 @@ const withStored = async (work: (documents: Documents) => Promise<void>): Promis
   }
 };
 
-test('every migration has a case here', (t) => {
+test('every migration has a test case in this file', (t) => {
   t.deepEqual(
     new Set(cases.map(({ collection }) => collection.name)),
     new Set(migrations.map((one) => one.collection.name)),
@@ -139,7 +139,7 @@ for (const { collection, former, now } of cases)
     });
   });
 
-test('several processes may migrate at once', async (t) => {
+test('several processes can migrate concurrently', async (t) => {
   await withStored(async (documents) => {
     const stored = documents
       .of('a')
@@ -155,6 +155,6 @@ test('several processes may migrate at once', async (t) => {
   });
 });
 
-test('a new name that is already there is not overwritten', (t) => {
+test('an existing new name is not overwritten', (t) => {
   t.deepEqual(renameFields({ former: 'next' })({ former: 1, next: 2 }), { next: 2 });
 });

@@ -36,13 +36,13 @@ const openPolling = (dueMs: number, nowMs = 0) => {
   return { poller, polledAtMs, state, passUntil };
 };
 
-test('Where nothing is due for an hour, a minute has 60 looks', (t) => {
+test('If no work is due for an hour, the poller polls 60 times a minute', (t) => {
   const { polledAtMs, passUntil } = openPolling(3_600_000);
   passUntil(60_100);
   t.is(polledAtMs.length, 61);
 });
 
-test('A look comes at the moment at which something is due', (t) => {
+test('The poller polls at the moment at which work is due', (t) => {
   const { polledAtMs, passUntil, state } = openPolling(437);
   passUntil(200);
   state.dueMs = 10_000;
@@ -50,13 +50,13 @@ test('A look comes at the moment at which something is due', (t) => {
   t.deepEqual(polledAtMs, [100, 437]);
 });
 
-test('However much is due, looks are apart', (t) => {
+test('Polls have a minimum interval, however much work is due', (t) => {
   const { polledAtMs, passUntil } = openPolling(Number.NEGATIVE_INFINITY);
   passUntil(500);
   t.deepEqual(polledAtMs, [100, 200, 300, 400, 500]);
 });
 
-test('What becomes due earlier is looked at in time, however often that is told', (t) => {
+test('Work that becomes due earlier is polled in time, however often it is announced', (t) => {
   const { poller, polledAtMs, passUntil, state } = openPolling(60_000);
   passUntil(150);
   poller.due(620);
@@ -76,7 +76,7 @@ test('What becomes due earlier is looked at in time, however often that is told'
   t.deepEqual(polledAtMs, [100, 300, 620, 1_000]);
 });
 
-test('Nothing is looked at after the stop, nor when something becomes due then', (t) => {
+test('The poller does not poll after the stop, even if work becomes due then', (t) => {
   const { poller, polledAtMs, passUntil } = openPolling(0);
   poller.stop();
   poller.due(0);
@@ -84,7 +84,7 @@ test('Nothing is looked at after the stop, nor when something becomes due then',
   t.deepEqual(polledAtMs, []);
 });
 
-test('Those that have nothing to do look at the same moments', (t) => {
+test('Idle pollers poll at the same moments', (t) => {
   const moments = [0, 130, 770, 999].map((beginMs) => {
     const { polledAtMs, passUntil, poller } = openPolling(Number.POSITIVE_INFINITY, beginMs);
     passUntil(5_000);

@@ -20,7 +20,7 @@ const edge: Edge = {
 };
 const startMs = Date.UTC(2026, 2, 1, 10, 0, 59, 999);
 
-test('calls of one edge and minute are one value, and another minute or edge is another', (t) => {
+test('calls with the same edge and minute form one value, and another minute or edge forms another', (t) => {
   const counts = new EdgeCounts();
   counts.add(edge, { startMs, failed: true, durationNs: 1023, serverDurationNs: 5 });
   counts.add(edge, { startMs, failed: false, durationNs: 0, unpaired: 'late' });
@@ -46,7 +46,7 @@ test('calls of one edge and minute are one value, and another minute or edge is 
   t.deepEqual([counts.entries, counts.bytes], [0, 0], 'and nothing is left');
 });
 
-test('a clock that says anything is counted in a minute that the table holds, and sums stay integers', (t) => {
+test('a span with any clock value is counted in a minute within the table range, and sums stay integers', (t) => {
   const counts = new EdgeCounts();
   const durationNs = Number.MAX_SAFE_INTEGER - 1;
   for (const at of [startMs * 1000, startMs * 1000]) counts.add(edge, { startMs: at, failed: false, durationNs });
@@ -55,7 +55,7 @@ test('a clock that says anything is counted in a minute that the table holds, an
   t.is(value?.durationSum, Number.MAX_SAFE_INTEGER);
 });
 
-test('counts are emitted half a minute after the first, or as soon as there are 5,000 edges', (t) => {
+test('counts are emitted half a minute after the first count, or at 5,000 edges', (t) => {
   const counts = new EdgeCounts();
   const timers: unknown[][] = [];
   const emitted: ServiceEdge[] = [];

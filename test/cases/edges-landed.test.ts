@@ -176,7 +176,7 @@ test.before(async () => {
 });
 test.after.always(() => tables?.close());
 
-test.serial('the rows that landed are what a join over the spans that landed gives', async (t) => {
+test.serial('the landed edge rows equal a join over the landed spans', async (t) => {
   const seed = 11;
   const arrivals = arrivalsOf(madeUpTraces(seed, 150), seed, 3);
   const messages = arrivals.map(({ headers, value, timestampMs }, offset) => ({ headers, value, timestampMs, offset }));

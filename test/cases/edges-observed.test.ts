@@ -74,7 +74,7 @@ const databases: readonly (readonly [Readonly<Record<string, string>>, string])[
   ],
 ];
 for (const [attributes, node] of databases)
-  test(`a client span with ${JSON.stringify(attributes)} asks the database ${node}`, (t) => {
+  test(`a client span with ${JSON.stringify(attributes)} calls the database ${node}`, (t) => {
     const observations = observed('client', attributes);
     t.deepEqual(callsOf(observations), [`service cart query database ${node}`]);
     t.deepEqual(observations.ends, [], 'and waits for no other span');
@@ -95,7 +95,7 @@ const remotes: readonly (readonly [Readonly<Record<string, string>>, string | un
   [{}, undefined],
 ];
 for (const [attributes, node] of remotes)
-  test(`a client span with ${JSON.stringify(attributes).slice(0, 80)} that no server answers went to ${node?.slice(0, 60) ?? 'nobody knows whom'}`, (t) => {
+  test(`a client span with ${JSON.stringify(attributes).slice(0, 80)} without a matching server span calls ${node?.slice(0, 60) ?? 'nobody knows whom'}`, (t) => {
     const { ends, calls } = observed('client', attributes);
     t.deepEqual(calls, []);
     t.is(ends.length, 1);
@@ -140,14 +140,14 @@ const queues: readonly (readonly [
   ['producer', {}, [], 1],
 ];
 for (const [kind, attributes, calls, ends] of queues)
-  test(`a ${kind} span with ${JSON.stringify(attributes)}: ${calls.join() || 'no edge of its own'}, ${ends} that waits`, (t) => {
+  test(`a ${kind} span with ${JSON.stringify(attributes)} gives ${calls.join() || 'no edge of its own'}, with ${ends} waiting ends`, (t) => {
     const observations = observed(kind, attributes);
     t.deepEqual(callsOf(observations), [...calls]);
     t.is(observations.ends.length, ends);
     t.true(observations.ends.every(({ isMessage }) => isMessage));
   });
 
-test('a server span without a parent answers a user, and with one it waits for its client', (t) => {
+test('a server span without a parent is an edge from a user, and one with a parent waits for its client', (t) => {
   t.deepEqual(callsOf(observed('server', {})), ['user  request service cart']);
   const { ends, calls } = observed('server', {}, { parent: '0404040404040404' });
   t.deepEqual(calls, []);
@@ -159,7 +159,7 @@ test("Zipkin's server span shares the id of its client", (t) => {
   t.like(end, { callerId: '0202020202020202', calleeId: '0202020202020202' });
 });
 
-test('a consumer span waits for each producer that it links, once, and by its parent only where it has no links', (t) => {
+test('a consumer span waits once for each linked producer, and for its parent only if it has no links', (t) => {
   const links = ['0505050505050505', '0606060606060606', '0505050505050505'];
   const { ends } = observed('consumer', kafka, { parent: '0404040404040404', links });
   t.deepEqual(
@@ -174,7 +174,7 @@ test('a consumer span waits for each producer that it links, once, and by its pa
   t.deepEqual(polled.ends, [], 'what polls links all that is then processed in spans that link it again');
 });
 
-test('an internal span says nothing, and the environment is that of either convention', (t) => {
+test('an internal span gives no edge, and the environment is read from either convention', (t) => {
   t.deepEqual(observed('internal', { 'db.system': 'postgresql' }), { ends: [], calls: [] });
   for (const key of ['deployment.environment', 'deployment.environment.name'])
     t.is(observed('client', {}, { resource: [text(key, 'live')] }).ends[0]?.environment, 'live');

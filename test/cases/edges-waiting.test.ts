@@ -31,7 +31,7 @@ const waitingOf = (max?: number) => {
   return { waiting, events, outcomes, add };
 };
 
-test('a client and a server meet whichever comes first, and a client meets each of its servers', (t) => {
+test('a client and a server are paired in any arrival order, and a client is paired with each of its servers', (t) => {
   const { events, add } = waitingOf();
   add(endOf('a', { callee: 'b' }));
   add(endOf('a'));
@@ -39,7 +39,7 @@ test('a client and a server meet whichever comes first, and a client meets each 
   t.deepEqual(events, ['a → b', 'a → c']);
 });
 
-test('a span that comes twice counts once', (t) => {
+test('a span that arrives twice counts once', (t) => {
   const { events, add } = waitingOf();
   const answers = [
     endOf('a', { callee: 'b' }),
@@ -55,7 +55,7 @@ test('a span that comes twice counts once', (t) => {
   t.deepEqual(events, ['a → b']);
 });
 
-test('an end goes once the watermark is a minute past it, and later where its other side ended later', (t) => {
+test('an end expires once the watermark is a minute past it, or later if its other side ended later', (t) => {
   const { waiting, events, outcomes, add } = waitingOf();
   const { due } = add(endOf('a'));
   t.is(due, nowMs / 1000 + 60);
@@ -70,19 +70,19 @@ test('an end goes once the watermark is a minute past it, and later where its ot
   t.is(waiting.bytes, 0);
 });
 
-test('an end that the watermark has passed is counted as late', (t) => {
+test('an end behind the watermark is counted as late', (t) => {
   const { waiting, events, outcomes, add } = waitingOf();
   const { due } = add(endOf('a', { atMs: nowMs - 200_000 }));
   waiting.expire(due ?? 0, outcomes);
   t.deepEqual(events, ['client a late']);
 });
 
-test('a clock that is years ahead makes nothing wait for years', (t) => {
+test('a clock that is years ahead does not make ends wait for years', (t) => {
   const { add } = waitingOf();
   t.is(add(endOf('a', { atMs: nowMs + 1e11 })).due, nowMs / 1000 + 65);
 });
 
-test('beyond the memory that they may take the oldest go, and are counted as evicted', (t) => {
+test('above the memory limit the oldest ends are evicted, and counted as evicted', (t) => {
   const { waiting, events, add } = waitingOf(1_500);
   add(endOf('paired', { callee: 'b' }));
   add(endOf('paired'));
@@ -92,7 +92,7 @@ test('beyond the memory that they may take the oldest go, and are counted as evi
   t.is(waiting.entries, 3);
 });
 
-test('what was saved goes on as if nothing had happened', (t) => {
+test('a saved state is restored and continues without a difference', (t) => {
   const { waiting, outcomes, add } = waitingOf();
   for (const each of ['a', 'b', 'c'])
     add(endOf(each, { atMs: nowMs + each.charCodeAt(0) * 700 }), undefined, nowMs + 1e6);
@@ -107,7 +107,7 @@ test('what was saved goes on as if nothing had happened', (t) => {
   t.is(again.entries, 0);
 });
 
-test('a thousand servers of one client are remembered, and the others pair all the same', (t) => {
+test('a thousand servers of one client are remembered, and further servers are still paired', (t) => {
   const { waiting, events, add } = waitingOf();
   add(endOf('a'));
   for (let index = 0; index < 1_500; index++) add(endOf('a', { callee: `s${index}` }));

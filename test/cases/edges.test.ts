@@ -5,7 +5,7 @@ import { flow, sumsOf } from './edges/flow.ts';
 import { joinOf, type Sums } from './edges/join.ts';
 import { arrivalsOf, beginMs, kinds, madeUpTraces, type RawSpan } from './edges/traces.ts';
 
-test('the edges equal what a join over all raw spans gives, whatever the order, batches, clocks and restarts', (t) => {
+test('the edges equal a join over all raw spans, regardless of order, batches, clocks and restarts', (t) => {
   fc.assert(
     fc.property(
       fc.nat(),
@@ -27,7 +27,7 @@ test('the edges equal what a join over all raw spans gives, whatever the order, 
   );
 });
 
-test('a message lay in its queue for as long as its spans say, to the microsecond', (t) => {
+test('the queue time of a message matches its spans, to the microsecond', (t) => {
   const sent = (kind: number, startMs: number, links: RawSpan['links']): RawSpan => ({
     trace: '1'.repeat(32),
     id: String(kind).repeat(16),
@@ -64,7 +64,7 @@ const totalOf = (sums: Sums): { readonly called: number; readonly serverNs: numb
   return total;
 };
 
-test('of spans that are ten minutes late none is lost or counted twice: what did not meet is counted as such', (t) => {
+test('spans that are ten minutes late are neither lost nor counted twice, and unpaired spans are counted as unpaired', (t) => {
   let [more, late] = [0, 0];
   fc.assert(
     fc.property(fc.nat(), fc.integer({ min: 40, max: 120 }), (seed, count) => {

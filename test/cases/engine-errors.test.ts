@@ -29,7 +29,7 @@ for (const [what, code, error] of codes)
     t.true(queryError(code, new Error('Code: 1. DB::Exception: why')) instanceof error);
   });
 
-test('a statement that the engine does not understand is a fault of ours', (t) => {
+test('a statement that the engine cannot parse is an internal error', (t) => {
   const error = queryError(62, new Error('Code: 62. DB::Exception: Syntax error\n0. StackTrace'));
   t.false(error instanceof UnavailableError || error instanceof PermanentError);
   t.is(error.message, 'the query failed: Syntax error');
@@ -79,10 +79,10 @@ const cases: readonly [what: string, error: Error | undefined, message: RegExp][
   ],
 ];
 for (const [what, error, message] of cases)
-  test(`${what} is told to people`, (t) => {
+  test(`${what} has a readable error message`, (t) => {
     t.true(error instanceof UnavailableError);
     t.regex(error?.message ?? '', message);
   });
 
-test('a server that refuses an address is no fault of the block, which lands later', (t) =>
+test('a server that rejects an address is not an error of the block, which lands later', (t) =>
   t.true(insertError('logs', 195, new Error('Code: 195. DB::Exception: no')) instanceof UnavailableError));

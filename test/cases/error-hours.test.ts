@@ -46,7 +46,7 @@ const readingOf = (days: { logs: number; traces: number }): Reading =>
     plan: { name: 'plan', entitlements: ['logs', 'traces'], retentionDays: { ...days, metrics: 1 } },
   }) as unknown as Reading;
 
-test('figures of a range are those of its occurrences', async (t) => {
+test('figures of a range equal those of its occurrences', async (t) => {
   let hours = 0;
   const time = fc
     .integer({ min: 0, max: 29 * 24 * 60 })
@@ -74,7 +74,7 @@ test('figures of a range are those of its occurrences', async (t) => {
   t.true(hours > 20, 'hours are read where there are whole ones');
 });
 
-test('a range within an hour, and an organization without hours, read occurrences alone', async (t) => {
+test('a range within an hour, and an organization without hourly rows, read only occurrences', async (t) => {
   const reading = readingOf({ logs: 30, traces: 30 });
   const from = BigInt(nowMs - dayMs) * 1_000_000n;
   const sqlOf = async (of: Reading, to: bigint) =>

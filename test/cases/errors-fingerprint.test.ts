@@ -28,7 +28,7 @@ for (const { title, same, others, frames } of stackCases)
     );
   });
 
-test('an id says the version of the rules, and is a hash of the components alone', (t) => {
+test('an id contains the version of the rules and a hash of the components only', (t) => {
   const { id, components } = of({ type: 'TypeError', message: 'x is not a function' });
   t.regex(id, /^f1-[0-9a-f]{16}$/);
   t.deepEqual(components, [
@@ -53,7 +53,7 @@ const programs: readonly (readonly [title: string, stack: string])[] = [
   ],
 ];
 for (const [title, stack] of programs)
-  test(`${title} says nothing of which program it is: errors of two services are two groups`, (t) => {
+  test(`${title} does not identify a program: errors of two services are two groups`, (t) => {
     const [cart, again, pay] = ['cart', 'cart', 'pay'].map((service) =>
       fingerprintOf({ type: '', message: 'm', stack, service }),
     );
@@ -62,14 +62,14 @@ for (const [title, stack] of programs)
     t.deepEqual(cart?.components.at(-1), ['service', 'cart']);
   });
 
-test('frames that say which program it is make one group of all services', (t) => {
+test('frames that identify the program form one group across all services', (t) => {
   const stack =
     'Error: no stock\n    at handle (/srv/app/index.js:3:9)\n    at reserve (/srv/app/stock/reserve.js:9:1)';
   const [cart, pay] = ['cart', 'pay'].map((service) => fingerprintOf({ type: '', message: 'm', stack, service }));
   t.is(cart?.id, pay?.id);
 });
 
-test('a span of which nothing is known but what it did is of its service, and what it did is its culprit', (t) => {
+test('a failed span known only by its operation is grouped by service, with the operation as its culprit', (t) => {
   const failed = { type: '', message: '', stack: '', operation: 'consumer process orders' };
   const [cart, pay] = ['cart', 'pay'].map((service) => fingerprintOf({ ...failed, service }));
   t.not(cart?.id, pay?.id);
@@ -77,7 +77,7 @@ test('a span of which nothing is known but what it did is of its service, and wh
   t.is(fingerprintOf({ ...failed, type: 'HTTP 500', service: 'cart' }).culprit, 'consumer process orders');
 });
 
-test('a long stack is read from both of its ends', (t) => {
+test('a long stack is read from both ends', (t) => {
   const many = '    at step (/srv/app/src/a.js:1:1)\n'.repeat(5_000);
   const cut = cutStack(
     `Error: x\n    at first (/srv/app/src/a.js:1:1)\n${many}Caused by: RangeError: y\n    at last (/srv/app/src/b.js:1:1)`,
@@ -93,7 +93,7 @@ test('a long stack is read from both of its ends', (t) => {
   );
 });
 
-test('whatever stands in a stack, it is read, and read alike again', (t) => {
+test('any text in a stack is parsed, and parsed the same way again', (t) => {
   const random = seeded(17);
   const all = stackCases.flatMap(({ same, others }) => [...same, ...others]);
   const pieces = [
@@ -136,7 +136,7 @@ test('whatever stands in a stack, it is read, and read alike again', (t) => {
   }
 });
 
-test('what is remembered of other errors changes nothing', (t) => {
+test('cached state of other errors does not change the result', (t) => {
   const all = stackCases.flatMap(({ same, others }) => [...same, ...others]);
   const first = all.map(of);
   // More than is remembered.
@@ -159,7 +159,7 @@ test('what is remembered of other errors changes nothing', (t) => {
   );
 });
 
-test('a stack that was made to take long is read', (t) => {
+test('a stack crafted to be slow is parsed', (t) => {
   const lines = [
     'at ',
     'at (',

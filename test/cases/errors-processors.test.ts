@@ -96,7 +96,7 @@ const logsThatAreNone: Readonly<Record<string, object>> = {
   'one without a severity': log('error: none', { severity: 0 }),
 };
 for (const [title, record] of Object.entries(logsThatAreNone))
-  test(`${title} is no error`, (t) => t.deepEqual(raisedByLogs(record), []));
+  test(`${title} is not an error`, (t) => t.deepEqual(raisedByLogs(record), []));
 
 const logsThatAreErrors: Readonly<Record<string, [object, Partial<RaisedError>]>> = {
   'an ERROR': [
@@ -143,14 +143,14 @@ for (const [title, [record, expected]] of Object.entries(logsThatAreErrors))
     t.regex(raised[0]?.recordId ?? '', /^\d+-0-0-0$/);
   });
 
-test('a span that did not fail is no error, unless it has an exception', (t) => {
+test('a span that did not fail is not an error, unless it has an exception', (t) => {
   t.deepEqual(raisedBySpans(span({ failed: false })), []);
   const [raised, ...others] = raisedBySpans(span({ failed: false, exceptions: [['IOError', 'no disk']] }));
   t.deepEqual(others, []);
   t.like(raised, { type: 'IOError', message: 'no disk', isStatusOnly: false, at: '2025-12-31T23:59:59.998000000Z' });
 });
 
-test('a span that failed without an exception says why by its type, its status and what it did', (t) => {
+test('a failed span without an exception takes its reason from its type, status and operation', (t) => {
   const cases: readonly [SpanFields, [string, string][]][] = [
     [
       { attributes: [text('error.type', 'timeout')], message: 'after 30 s' },
@@ -192,7 +192,7 @@ test('a span that failed without an exception says why by its type, its status a
   for (const [fields, components] of cases) t.deepEqual(raisedBySpans(span(fields))[0]?.components, components);
 });
 
-test('an occurrence carries its user, its tags and whether it was handled', (t) => {
+test('an occurrence includes its user, its tags and whether it was handled', (t) => {
   const attributes = [
     text('enduser.id', 'ann'),
     text('http.method', 'GET'),
@@ -207,7 +207,7 @@ test('an occurrence carries its user, its tags and whether it was handled', (t) 
   });
 });
 
-test('one exception in spans that it passed through, and in a log, is one occurrence', (t) => {
+test('one exception in all spans that it passed through, and in a log, is one occurrence', (t) => {
   const stack =
     'Traceback (most recent call last):\n  File "/srv/app/cart.py", line 1, in total\n    x()\nKeyError: 17';
   const longer = stack.replace('  File', '  File "/srv/app/web.py", line 9, in handle\n    total()\n  File');
@@ -234,7 +234,7 @@ test('one exception in spans that it passed through, and in a log, is one occurr
   );
 });
 
-test('what a place tells several times happened several times', (t) => {
+test('an exception recorded several times in one place counts several times', (t) => {
   const twice = raisedBySpans(
     span({
       exceptions: [
@@ -265,7 +265,7 @@ test('what a place tells several times happened several times', (t) => {
   );
 });
 
-test('records of one text that lie further apart are several errors', (t) => {
+test('records with the same text further apart are several errors', (t) => {
   const at = (atMs: number) =>
     raisedBySpans(span({ id: 1_000_000 + atMs - firstMs, atMs, exceptions: [['IOError', 'no disk']] }));
   t.is(
@@ -279,7 +279,7 @@ test('records of one text that lie further apart are several errors', (t) => {
   );
 });
 
-test('of spans that failed, the one counts where the failure arose', (t) => {
+test('among failed spans, only the span of the origin of the failure counts', (t) => {
   const root = span({ id: 1 });
   const call = span({ id: 2, parent: 1, kind: 3 });
   const called = span({ id: 3, parent: 2 });
@@ -306,7 +306,7 @@ test('of spans that failed, the one counts where the failure arose', (t) => {
   );
 });
 
-test('an error waits 8 seconds for what else tells of it, and takes from that what it does not say itself', (t) => {
+test('an error waits 8 seconds for related records, and takes missing fields from them', (t) => {
   const run = new TaskRun(errorOccurrences);
   const attributes = [text('exception.type', 'IOError'), text('exception.message', 'no disk')];
   run.values(raisedByLogs(log('failed', { spanId: 1, attributes })));
@@ -328,7 +328,7 @@ test('an error waits 8 seconds for what else tells of it, and takes from that wh
   t.is(run.emitted().length, 1);
 });
 
-test('an exception that one span tells very often counts as often', (t) => {
+test('an exception recorded very often by one span counts as often', (t) => {
   const run = new TaskRun(errorOccurrences);
   const [raised] = raisedBySpans(span({ exceptions: [['IOError', 'no disk']] }));
   for (let round = 0; round < 50; round++) run.values(Array.from({ length: 100 }, () => raised));
@@ -337,7 +337,7 @@ test('an exception that one span tells very often counts as often', (t) => {
   t.is(run.emitted().length, 5_000);
 });
 
-test('where too many wait, errors count at once', (t) => {
+test('if too many errors wait, errors count at once', (t) => {
   const run = new TaskRun(errorOccurrences);
   const [raised] = raisedBySpans(span({ exceptions: [['IOError', 'no disk', 'x'.repeat(16_000)]] }));
   const many = Array.from({ length: 2_000 }, (_, at) => ({ ...raised, identity: `IOError/${at}` }));
@@ -347,7 +347,7 @@ test('where too many wait, errors count at once', (t) => {
   t.is(run.emitted().length, 2_000);
 });
 
-test('what is remembered of errors is saved as it is declared, read, and weighed as that', (t) => {
+test('remembered errors are saved by their declared schema, restored, and sized by it', (t) => {
   const [raised] = raisedByLogs(log('order 17 is lost', { spanId: 1 }));
   const parts: readonly (readonly (readonly [string, unknown])[])[] = [
     [
@@ -374,7 +374,7 @@ test('what is remembered of errors is saved as it is declared, read, and weighed
   );
 });
 
-test('a damaged error is refused for what its schema says', (t) => {
+test('a damaged error is rejected by its schema', (t) => {
   const [raised] = raisedBySpans(span({ exceptions: [['IOError', 'no disk']] }));
   const damages: readonly object[] = [
     ...Object.keys(raised ?? {}).flatMap((name) => [{ [name]: undefined }, { [name]: [] }, { [name]: 1e300 }]),

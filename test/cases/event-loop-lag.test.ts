@@ -17,18 +17,18 @@ const watched = (endMs: number, heartbeatAt: (nowMs: number) => number) => {
   return { reportedAtMs, wakes };
 };
 
-test('While the loop goes on 20 times a second, its watch wakes up at most 7 times', (t) => {
+test('While the loop runs 20 times a second, its watchdog wakes up at most 7 times', (t) => {
   const { reportedAtMs, wakes } = watched(60_000, (nowMs) => Math.floor(nowMs / 50) * 50);
   t.deepEqual(reportedAtMs, []);
   t.true(wakes <= 60 * 7, `${wakes} in a minute`);
 });
 
-test('A loop that stands still is looked at at its limit, then at the long limit, then after twice as long', (t) => {
+test('A blocked loop is checked at its limit, then at the long limit, then after twice as long', (t) => {
   const { reportedAtMs } = watched(21_000, () => 0);
   t.deepEqual(reportedAtMs, [200, 5_000, 10_000, 20_000]);
 });
 
-test('A loop that stands still again after a long time is looked at within its limit and once more', (t) => {
+test('A loop that blocks again after a long time is checked within its limit and once more', (t) => {
   // The second time begins while the watch waits for the long limit of the first.
   const { reportedAtMs } = watched(3_000, (nowMs) => (nowMs < 1_030 ? 0 : 1_030));
   t.is(reportedAtMs[0], 200);

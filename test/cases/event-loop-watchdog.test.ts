@@ -62,7 +62,7 @@ const blockUntilNamed = ({ watch }: Watched, work: string): void => blockUntil((
 const waitForReport = ({ lines, counted }: Watched, work: string): Promise<void> =>
   eventually(`a line and a count of ${work}`, () => lines.some((line) => line.work === work) && counted.includes(work));
 
-test.serial('an operation that blocks is named in the log with its stack, and in the metric', async (t) => {
+test.serial('a blocking operation is named in the log with its stack, and in the metric', async (t) => {
   const seen = watched(t);
   const group = defineGroup({
     name: 'tests',
@@ -118,7 +118,7 @@ test.serial('an operation that blocks is named in the log with its stack, and in
   t.regex(line?.stack ?? '', /blockUntil .*handler .*event-loop-watchdog\.test\.ts/);
 });
 
-test.serial('a job that blocks is named', async (t) => {
+test.serial('a blocking job is named', async (t) => {
   const seen = watched(t);
   const jobs = openJobs({
     documents: {} as never,
@@ -142,7 +142,7 @@ test.serial('a job that blocks is named', async (t) => {
   t.pass();
 });
 
-test.serial('work within a regular expression is named', async (t) => {
+test.serial('blocking work within a regular expression is named', async (t) => {
   const seen = watched(t);
   // Each letter doubles what it takes.
   for (let count = 20; !seen.counted.includes('work of an expression'); count++) {
@@ -152,7 +152,7 @@ test.serial('work within a regular expression is named', async (t) => {
   t.regex(seen.lines.find(({ work }) => work === 'work of an expression')?.stack ?? '', /^RegExp\.test/);
 });
 
-test.serial('work that goes on is told of before its end', async (t) => {
+test.serial('blocking work is reported before it ends', async (t) => {
   const seen = watched(t, 100);
   const { lines } = seen;
   trackWork('endless work', () => blockUntil(() => lines.some(({ work }) => work === 'endless work')));
@@ -160,7 +160,7 @@ test.serial('work that goes on is told of before its end', async (t) => {
   await eventually('a line at the end', () => lines.some(({ message }) => /was blocked/.test(message)));
 });
 
-test.serial('the same work is told once a minute, and always counted', async (t) => {
+test.serial('the same blocking work is logged once a minute, and always counted', async (t) => {
   const seen = watched(t);
   for (let times = 1; times <= 3; times++) {
     trackWork('work', () => blockUntilNamed(seen, 'work'));
@@ -169,7 +169,7 @@ test.serial('the same work is told once a minute, and always counted', async (t)
   t.is(seen.lines.filter(({ work }) => work === 'work').length, 1);
 });
 
-test.serial('what only waits does not block', async (t) => {
+test.serial('work that only waits does not block', async (t) => {
   const seen = watched(t);
   // Others may block this process in a test, but not in the name of what waits.
   await trackWork('work that waits', () => sleep(300));

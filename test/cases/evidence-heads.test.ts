@@ -11,7 +11,7 @@ import { allTopics } from '../../schemas/topics.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { headKey, headOf, headsIn, landHeads } from './signed-heads.ts';
 
-test('heads are read in order of size, landed or not, each once and each as it was signed', async (t) => {
+test('heads are read in order of size, landed or not, each once and exactly as signed', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-heads-'));
   const columns = await chdbColumns({ directory: join(directory, 'columns') });
   await migrate(columns, silent);

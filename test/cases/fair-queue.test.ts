@@ -13,7 +13,7 @@ const busy =
     return went.filter((each) => each === name).length < maxSlices ? undefined : name;
   };
 
-test('a turn is over after its time, whatever one piece of work takes', (t) => {
+test('a turn ends after its time slice, however long one piece of work takes', (t) => {
   const began = performance.now();
   const slice = new TimedSlice(200);
   let pieces = 0;
@@ -22,7 +22,7 @@ test('a turn is over after its time, whatever one piece of work takes', (t) => {
   t.true(pieces > 100, `${pieces} pieces`);
 });
 
-test('a task that comes later has its turn before one that works on', async (t) => {
+test('a new task gets its turn before a task that continues to work', async (t) => {
   const scheduler = new SliceScheduler();
   const went: string[] = [];
   const slow = scheduler.run(1, busy(5, went, 'slow'));
@@ -32,7 +32,7 @@ test('a task that comes later has its turn before one that works on', async (t) 
   t.deepEqual(went, ['slow', 'quick', 'slow', 'slow', 'slow', 'slow']);
 });
 
-test('time that a task did not take is not saved up', async (t) => {
+test('unused time of a task is not carried over', async (t) => {
   const scheduler = new SliceScheduler();
   const went: string[] = [];
   await scheduler.run(1, busy(4, went, 'early'));
@@ -43,7 +43,7 @@ test('time that a task did not take is not saved up', async (t) => {
   t.is(await Promise.race([scheduler.run(1, () => 'early'), scheduler.run(2, busy(5, [], 'late'))]), 'early');
 });
 
-test('what a task throws rejects its call alone', async (t) => {
+test('an error of a task rejects only its own call', async (t) => {
   const scheduler = new SliceScheduler();
   const failing = scheduler.run(1, () => {
     throw new Error('no');
@@ -81,7 +81,7 @@ const read = async (...readers: readonly Made[]): Promise<string> => {
   return went;
 };
 
-test('those that read a partition stay together: the one that is farthest behind goes first', async (t) => {
+test('tasks that read the same partition stay together: the task that is furthest behind runs first', async (t) => {
   const went = await read({ name: 'a', at: 20 }, { name: 'b', at: 17 }, { name: 'c', at: 15 });
   // The first went before the others came.
   t.regex(went, /^acc(bc|cb){4}/);
@@ -93,7 +93,7 @@ for (const [what, made] of [
   ['is far behind', { at: -100 }],
   ['reads another partition', { partition: 'logs/1' }],
 ] as const)
-  test(`no other waits for one that ${what}`, async (t) => {
+  test(`no other task waits for a task that ${what}`, async (t) => {
     const [ahead, behind] = [
       { name: 'a', at: 20 },
       { name: 'b', at: 16, ms: 10 },

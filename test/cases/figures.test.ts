@@ -5,7 +5,7 @@ import { withoutNoise } from '../../queries/figures.ts';
 import { answerOf } from '../../queries/metrics/metric-answer.ts';
 import { MetricQuery } from '../../queries/query.ts';
 
-test('what is computed has as many digits as it is worth', (t) => {
+test('computed values are rounded to their significant digits', (t) => {
   for (const [given, expected] of [
     [6.999999999998056, 7],
     [97.20099999999996, 97.201],
@@ -25,7 +25,7 @@ test('what is computed has as many digits as it is worth', (t) => {
 
 const stored = 0.12345678901234566;
 
-test('of a metric, what is a stored value is told as it was stored', (t) => {
+test('a metric figure that is a stored value is returned unrounded', (t) => {
   const readFigure = (overTime: string, across: string, value: number): unknown => {
     const query = MetricQuery.parse({ kind: 'metric', metric: 'm', overTime, across });
     const windows = { starts: [0], count: 1, partial: [] };
@@ -43,7 +43,7 @@ test('of a metric, what is a stored value is told as it was stored', (t) => {
     t.deepEqual(readFigure(overTime, across, 6.999999999998056), [7]);
 });
 
-test('of records too', (t) => {
+test('a record figure is rounded if computed, and unrounded if stored', (t) => {
   const values = { value: () => ({ text: '', number: 'x', exists: '', reference: { kind: 'attribute' } }) };
   const readFigure = (kind: string, answer: number, seconds: number): unknown => {
     const measure = { function: kind, field: 'x', percentile: 95 } as never;

@@ -299,7 +299,7 @@ for (const [title, given, expected] of cases)
     t.like(files[0], expected);
   });
 
-test('each row of a batch of osquery is a change', (t) => {
+test('each row of an osquery batch is a change', (t) => {
   const { columns: _, action: _action, ...head } = osquery({}) as Record<string, unknown>;
   const row = (path: string, action: string): object => ({ target_path: path, action, category: 'etc' });
   const { files } = found([
@@ -315,7 +315,7 @@ test('each row of a batch of osquery is a change', (t) => {
   t.is(new Set(files.map(({ id }) => id)).size, 2);
 });
 
-test('records about something else tell of nothing', (t) => {
+test('unrelated records give no change', (t) => {
   const others = [
     record('a plain line about the file /etc/passwd'),
     record('read config', { 'file.path': '/etc/app.yaml' }),
@@ -329,7 +329,7 @@ test('records about something else tell of nothing', (t) => {
   t.deepEqual(found(others), { files: [], packages: [] });
 });
 
-test('a clock that is far ahead or behind is not believed', (t) => {
+test('a timestamp far in the future or past is ignored', (t) => {
   const old = found([record(osquery({ target_path: '/etc/x', action: 'UPDATED', time: '1500000000' }))]);
   t.is(old.files[0]?.timeMs, firstMs);
   const { files } = found([record(osquery({ target_path: '/etc/x', action: 'UPDATED', time: '4102444800' }))]);
@@ -452,7 +452,7 @@ for (const [title, lines, expected] of audits) {
   });
 }
 
-test('records of one event of auditd meet over batches and a restart', (t) => {
+test('records of one auditd event are joined across batches and a restart', (t) => {
   const run = new TaskRun(fileChanges);
   const [call = '', ...rest] = audits[0]?.[1] ?? [];
   run.logs([record(call)], { 'host.name': 'web-1' });
@@ -539,7 +539,7 @@ test('modes are octal', (t) => {
   t.is(modeOf('Administrators (ALLOWED): delete'), 'Administrators (ALLOWED): delete');
 });
 
-test('names of hosts are matched in linear time', (t) => {
+test('host names are matched in linear time', (t) => {
   for (const [pattern, host, isCovered] of [
     ['web-*', 'web-1', true],
     ['web-*', 'db-web-1', false],
@@ -556,7 +556,7 @@ test('names of hosts are matched in linear time', (t) => {
   t.false(coversHost({ hosts: ['*a'.repeat(250)], paths: [] }, `${'a'.repeat(4_000)}b`));
 });
 
-test('a line that only resembles one of a package manager costs little', (t) => {
+test('a line that only resembles a package manager line is cheap to process', (t) => {
   const long = 'a-'.repeat(500_000);
   for (const line of [
     `Upgrade: ${long}`,
@@ -566,7 +566,7 @@ test('a line that only resembles one of a package manager costs little', (t) => 
     t.deepEqual(packagesIn(line, firstMs), []);
 });
 
-test('auditd names a package whose name has hyphens', (t) => {
+test('auditd reports a package whose name has hyphens', (t) => {
   const [found] = packagesIn(
     'type=SOFTWARE_UPDATE msg=audit(1.1:1): op=install sw="openssl-libs-1:3.0.7-25.el9.x86_64" sw_type=rpm',
     firstMs,
@@ -575,7 +575,7 @@ test('auditd names a package whose name has hyphens', (t) => {
   t.is(found?.version, '1:3.0.7-25.el9.x86_64');
 });
 
-test('records of auditd may end with a carriage return', (t) => {
+test('auditd records can end with a carriage return', (t) => {
   const [found] = auditLines('type=CWD msg=audit(1.1:1): cwd="/srv"\r\n', firstMs);
   t.is(found?.type, 'CWD');
   t.is(found?.pairs.get('cwd'), '/srv');

@@ -15,19 +15,19 @@ const forecastOf = (values: readonly number[], options: Partial<ForecastOptions>
 };
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-test('a season that repeats goes on', (t) => {
+test('a repeating season continues', (t) => {
   const wave = (hour: number): number => 100 + 50 * Math.sin((2 * Math.PI * hour) / 24) + (hour % 168 < 48 ? 30 : 0);
   for (const [lead, value] of forecastOf(made(1000, wave)).values.entries())
     t.true(Math.abs(value - wave(1000 + lead)) < 1, `${lead}: ${value}`);
 });
 
-test('a constant stays what it is, and its interval has no width', (t) => {
+test('a constant stays constant, and its interval has no width', (t) => {
   const found = forecastOf(made(100, () => 7));
   t.true(found.values.every((value) => Math.abs(value - 7) < 1e-9));
   t.true(found.interval(0.95).every(([low, high]) => high - low < 1e-9));
 });
 
-test('a line goes on for as many steps as it has history, then stays level', (t) => {
+test('a trend continues for as many steps as its history, then stays flat', (t) => {
   const { values } = forecastOf(
     made(60, (step) => 10 * step),
     { horizon: 600 },
@@ -36,7 +36,7 @@ test('a line goes on for as many steps as it has history, then stays level', (t)
   t.true(Math.max(...values) <= 10 * 121, String(Math.max(...values)));
 });
 
-test('counts never go below zero and shares stay within 0 and 1, intervals too', (t) => {
+test('counts never go below zero and ratios stay within 0 and 1, including their intervals', (t) => {
   const random = randomOf(3);
   const falling = made(200, (step) => Math.max(0, 200 - step + 20 * random()));
   const counts = forecastOf(falling, { kind: 'count' });
@@ -54,7 +54,7 @@ test('counts never go below zero and shares stay within 0 and 1, intervals too',
   );
 });
 
-test('of invented hourly series, errors are at most 0.8 of those of the day before, and intervals hold their share', (t) => {
+test('for synthetic hourly series, errors are at most 0.8 of a previous-day forecast, and intervals reach their coverage', (t) => {
   let [errors, naive, in80, in95, count] = [0, 0, 0, 0, 0];
   for (let seed = 1000; seed < 1040; seed++) {
     const series = hourlySeries(seed, 700);
@@ -77,7 +77,7 @@ test('of invented hourly series, errors are at most 0.8 of those of the day befo
   t.true(Math.abs(in95 / count - 0.95) < 0.05, String(in95 / count));
 });
 
-test('where each night was exactly 0 the next one is, and what is merely rare is not', (t) => {
+test('if every night was exactly 0 the next night is 0, and rare values are not forced to 0', (t) => {
   const random = randomOf(11);
   const sun = (hour: number): number =>
     hour % 24 > 6 && hour % 24 < 18 ? Math.sin((2 * Math.PI * ((hour % 24) - 6)) / 24) : 0;
@@ -94,7 +94,7 @@ test('where each night was exactly 0 the next one is, and what is merely rare is
   t.true(rare.values.filter((value) => value > 0).length > horizon - 6);
 });
 
-test('of few values, intervals hold about their share, a line goes on, and a limit is crossed with a probability', (t) => {
+test('with few values, intervals reach about their coverage, a trend continues, and a limit crossing has a probability', (t) => {
   let [in80, in95, count] = [0, 0, 0];
   for (let seed = 0; seed < 120; seed++) {
     const random = randomOf(7000 + seed);
@@ -126,7 +126,7 @@ test('of few values, intervals hold about their share, a line goes on, and a lim
   t.true(falling.values.every((value) => value >= 0) && falling.interval(0.8).every(([low]) => low >= 0));
 });
 
-test('too few values carry no forecast', (t) => {
+test('too few values give no forecast', (t) => {
   t.is(
     forecast(
       made(minValues - 1, (step) => step),
@@ -136,7 +136,7 @@ test('too few values carry no forecast', (t) => {
   );
 });
 
-test('values of 1e300, and as small, are forecast in finite numbers', (t) => {
+test('values of 1e300, and similarly small values, give finite forecasts', (t) => {
   for (const unit of [1e300, 1e-300, -1e300]) {
     const found = forecastOf(made(300, (step) => unit * (1 + (step % 24) / 24)));
     t.true(found.values.every(Number.isFinite), String(unit));
@@ -144,12 +144,12 @@ test('values of 1e300, and as small, are forecast in finite numbers', (t) => {
   }
 });
 
-test('the same values are forecast the same, bit by bit', (t) => {
+test('equal values give equal forecasts, bit by bit', (t) => {
   const values = hourlySeries(5, 600);
   t.deepEqual(forecastOf(values).values, forecastOf([...values]).values);
 });
 
-test('a line with noise crosses a limit where arithmetic says, between an earlier and a later step', (t) => {
+test('a noisy trend crosses a limit at the calculated step, between an earlier and a later bound', (t) => {
   const random = randomOf(9);
   const found = forecastOf(
     made(200, (step) => step + 4 * random()),
@@ -162,7 +162,7 @@ test('a line with noise crosses a limit where arithmetic says, between an earlie
   t.is(above.reason, null);
 });
 
-test('a limit that is not likely to be crossed has no step, and the reason tells the probability', (t) => {
+test('a limit that is unlikely to be crossed has no step, and the reason includes the probability', (t) => {
   const random = randomOf(9);
   const found = forecastOf(made(300, () => 50 + random()));
   const never = crossing(found, { below: 10 });

@@ -79,12 +79,12 @@ const refused: readonly (readonly [string, string])[] = [
   [`${'-'.repeat(60)}a`, 'column 51: expected at most 50 levels'],
 ];
 for (const [expression, message] of refused)
-  test(`${expression.slice(0, 20)} is refused: ${message}`, async (t) => {
+  test(`${expression.slice(0, 20)} is rejected: ${message}`, async (t) => {
     const failure = await t.throwsAsync(evaluate(expression, plain), { instanceOf: QueryError, message });
     t.is((failure as QueryError).path, 'expression');
   });
 
-test('groups are joined by equal labels, whatever their order, and one that a side lacks has no value', async (t) => {
+test('groups are joined by equal labels in any order, and a group missing on one side has no value', async (t) => {
   const errors = table([
     [{ service: 'cart', host: 'x' }, 1],
     [{ service: 'shop', host: 'x' }, 5],
@@ -106,7 +106,7 @@ test('groups are joined by equal labels, whatever their order, and one that a si
   ]);
 });
 
-test('a side without labels goes with every group of the other', async (t) => {
+test('a side without labels is joined with every group of the other side', async (t) => {
   const of = table([
     [{ service: 'cart' }, 1],
     [{ service: 'shop' }, 3],
@@ -189,7 +189,7 @@ for (const [expression, unit] of units)
     t.is(columns.at(-1)?.unit, unit);
   });
 
-test('rows and several measures are no figures to calculate with', async (t) => {
+test('rows and several measures cannot be used in a calculation', async (t) => {
   const several = FormulaQuery.parse({
     kind: 'formula',
     expression: 'a',

@@ -39,14 +39,14 @@ const watched = (tenantId: string): { columns: TenantColumns; statements: string
 const freshnessOf = async (columns: TenantColumns, nowMs = receivedAtMs + 1_000, query = counted) =>
   (await run(query, { columns, plan: defaultPlans['enterprise'] as Plan, nowMs }, { range })).freshness;
 
-test('what was told is the freshness of an answer, and no record is counted for it', async (t) => {
+test('the reported landing time is the freshness of a result, and no records are counted for it', async (t) => {
   recordLanded('busy', receivedAtMs);
   const { columns, statements } = watched('busy');
   t.deepEqual(await freshnessOf(columns), { landedUpTo: isoOf(receivedAtMs) });
   t.false(statements.some((sql) => sql.includes('received_at')));
 });
 
-test('what was received more than 20 minutes ago is not fresh, and no record is counted to know it', async (t) => {
+test('records received more than 20 minutes ago are not fresh, and no records are counted to determine it', async (t) => {
   recordLanded('silent', receivedAtMs);
   const { columns, statements } = watched('silent');
   t.deepEqual(await freshnessOf(columns, receivedAtMs + 20 * 60_000), { landedUpTo: isoOf(receivedAtMs) });
@@ -57,7 +57,7 @@ test('what was received more than 20 minutes ago is not fresh, and no record is 
   t.false(statements.some((sql) => sql.includes('received_at')));
 });
 
-test('until something is told, records tell', async (t) => {
+test('until a landing time is reported, freshness is read from the records', async (t) => {
   const { value, headers } = messageOf(
     [logsRequest({ resourceLogs: [{ scopeLogs: [{ logRecords: [{ timeUnixNano: String(range.from) }] }] }] })],
     { tenantId: 'untold' },
@@ -68,7 +68,7 @@ test('until something is told, records tell', async (t) => {
   t.deepEqual(await freshnessOf(tables.columns.of('untold')), { landedUpTo: isoOf(receivedAtMs + 500) });
 });
 
-test('the newest member of each tenant’s messages is told, and of messages without headers none', (t) => {
+test('the newest time in each tenant’s messages is reported, and messages without headers report none', (t) => {
   const messageAt = (tenantId: string, ...atMs: number[]) =>
     messageOf([], {
       tenantId,
@@ -84,7 +84,7 @@ test('the newest member of each tenant’s messages is told, and of messages wit
   );
 });
 
-test('landings are written together and not for each batch, and those that could not be with the next', async (t) => {
+test('landing times are written together and not per batch, and failed writes are retried with the next write', async (t) => {
   const written: string[] = [];
   let failures = 1;
   const landings = new StoredLandings(async (sql) => {
@@ -103,7 +103,7 @@ test('landings are written together and not for each batch, and those that could
   t.is(written[1]?.match(/fromUnixTimestamp64Milli/g)?.length, 3);
 });
 
-test('questions of a tenant that come together share one read of landings, and one that fails is asked again', async (t) => {
+test('concurrent queries of a tenant share one read of landing times, and a failed read is retried', async (t) => {
   const landings = new StoredLandings(async () => {});
   let reads = 0;
   const tenant = (tenantId: string, fails = false) => ({

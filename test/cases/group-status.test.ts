@@ -21,13 +21,13 @@ const at = (committed: number, lag: number, ageSeconds: number): Partial<GroupOb
   partitions: [{ topic: 'otlp.logs', partition: 0, committed, lag, ageMs: ageSeconds * 1000 }],
 });
 
-test('a group that commits nothing while messages wait stands still, after a minute', (t) => {
+test('a group that commits nothing while messages wait is reported as stalled after a minute', (t) => {
   const still = (second: number) => at(7, second + 1, second);
   t.is(after(55, still), undefined);
   t.is(after(60, still), 'sinks.logs has made no progress for 60 seconds: 61 messages wait, the oldest for 60 seconds');
 });
 
-test('one partition that stands still is enough', (t) => {
+test('one stalled partition is enough to report a group', (t) => {
   const problem = after(90, (second) => ({
     partitions: [
       { topic: 'otlp.logs', partition: 0, committed: second, lag: 3, ageMs: 2000 },
@@ -40,7 +40,7 @@ test('one partition that stands still is enough', (t) => {
   );
 });
 
-test('a group without messages, or that gets on, is well, however long', (t) => {
+test('a group without messages, or one that makes progress, is always healthy', (t) => {
   t.is(
     after(900, () => at(7, 0, 0)),
     undefined,
@@ -51,48 +51,48 @@ test('a group without messages, or that gets on, is well, however long', (t) => 
   );
 });
 
-test('a group that was behind and catches up is well', (t) => {
+test('a lagging group that catches up is healthy', (t) => {
   t.is(
     after(600, (second) => at(second, 9000 - second, 900 - second)),
     undefined,
   );
 });
 
-test('a group without members is told of, whether messages wait or not', (t) => {
+test('a group without members is reported, with or without waiting messages', (t) => {
   const alone = (lag: number) => (second: number) => ({ ...at(7, lag, lag === 0 ? 0 : second), members: 0 });
   t.is(after(55, alone(0)), undefined);
   t.is(after(60, alone(0)), 'sinks.logs has no member: no process runs it');
   t.is(after(60, alone(3)), 'sinks.logs has no member: no process runs it; 3 messages wait, the oldest for 60 seconds');
 });
 
-test('a group that was without members for a moment is well', (t) => {
+test('a group that was briefly without members is healthy', (t) => {
   t.is(
     after(300, (second) => ({ ...at(7, 0, 0), members: second % 60 < 40 ? 0 : 2 })),
     undefined,
   );
 });
 
-test('a lag that only grows for minutes is told, although the group gets on', (t) => {
+test('lag that only grows for minutes is reported, even if the group makes progress', (t) => {
   // A batch of twenty seconds' messages takes thirty: the age rises by one second in three, and falls at each commit.
   const behind = (second: number) => at(Math.floor(second / 30), second + 5, second - 20 * Math.floor(second / 30));
   t.is(after(120, behind), undefined);
   t.regex(after(320, behind) ?? '', /^sinks\.logs falls behind, more each minute: \d+ messages wait, the oldest for/);
 });
 
-test('a lag that rises and falls is not said to grow', (t) => {
+test('lag that rises and falls is not reported as growing', (t) => {
   t.is(
     after(1200, (second) => at(second, 50, 60 + 30 * Math.sin(second / 100))),
     undefined,
   );
 });
 
-test('a group of which nothing can be learnt is told of after a minute', (t) => {
+test('a group whose state cannot be read is reported after a minute', (t) => {
   const unknown = () => ({ partitions: undefined, members: undefined });
   t.is(after(55, unknown), undefined);
   t.is(after(60, unknown), 'sinks.logs has unknown progress: the bus does not answer');
 });
 
-test('a clock that is set back begins the minute anew', (t) => {
+test('a clock that is set back restarts the minute', (t) => {
   const watch = new GroupWatch(group);
   for (const nowMs of [9_000_000, 9_030_000, 1_000_000, 1_040_000])
     watch.observe({ ...at(7, 3, 0), nowMs, members: 1 } as GroupObservation);
@@ -101,7 +101,7 @@ test('a clock that is set back begins the minute anew', (t) => {
   t.regex(watch.status.problem ?? '', /^has made no progress for 60 seconds/);
 });
 
-test('a line names ten groups and counts the others', (t) => {
+test('a log line names ten groups and counts the rest', (t) => {
   const alone = (name: string) => {
     const watch = new GroupWatch(name);
     for (const nowMs of [0, 60_000]) watch.observe({ nowMs, partitions: [], members: 0 });

@@ -113,7 +113,7 @@ const examples: Readonly<Record<string, readonly [maxTableBytes: number, example
 };
 
 for (const [section, [maxTableBytes, rows]] of Object.entries(examples))
-  test(`the example of ${section} means what RFC 7541 says`, (t) => {
+  test(`the example of ${section} is decoded as RFC 7541 specifies`, (t) => {
     const decoder = new HpackDecoder({ maxTableBytes });
     for (const { block, fields, table } of rows) {
       t.deepEqual(headersOf(decoder, hex(block)), Object.fromEntries(fields));
@@ -121,7 +121,7 @@ for (const [section, [maxTableBytes, rows]] of Object.entries(examples))
     }
   });
 
-test('the static table is that of RFC 7541, appendix A', (t) => {
+test('the static table equals that of RFC 7541, appendix A', (t) => {
   const valued: Fields = [
     [':authority', ''],
     [':method', 'GET'],
@@ -153,7 +153,7 @@ const sizeUpdate = (bytes: number | bigint): Buffer => Buffer.from(integer(0x20,
 const small = indexed('a', 1);
 const entry = Buffer.from([0xbe]);
 
-test('a size update at the beginning of a block makes the table smaller and larger again', (t) => {
+test('a size update at the start of a block shrinks and grows the table', (t) => {
   const decoder = new HpackDecoder();
   for (const name of ['a', 'b', 'c']) decoder.decode(indexed(name, 10));
   // 86 bytes are two entries; the example of C.1.2 (1337 in a prefix of five bits) is the size after them.
@@ -179,7 +179,7 @@ test('a size update at the beginning of a block makes the table smaller and larg
   tableIs(t, decoder, [['a', 'v']]);
 });
 
-test('an entry larger than the table empties it, and is read all the same', (t) => {
+test('an entry larger than the table empties it, and is still decoded', (t) => {
   const decoder = new HpackDecoder({ maxTableBytes: 100 });
   decoder.decode(small);
   t.deepEqual(headersOf(decoder, indexed('b', 68)), { b: 'v'.repeat(68) });
@@ -188,7 +188,7 @@ test('an entry larger than the table empties it, and is read all the same', (t) 
   tableIs(t, decoder, [['c', 'v'.repeat(67)]]);
 });
 
-test('a new entry may have its name from an entry that it evicts', (t) => {
+test('a new entry can take its name from an entry that it evicts', (t) => {
   const decoder = new HpackDecoder({ maxTableBytes: 100 });
   decoder.decode(indexed('a', 67));
   t.deepEqual(headersOf(decoder, Buffer.concat([Buffer.from([0x7e, 1]), Buffer.from('w')])), { a: 'w' });
@@ -242,11 +242,11 @@ const forbidden: Readonly<Record<string, readonly Buffer[]>> = {
   ],
 };
 for (const [what, blocks] of Object.entries(forbidden))
-  test(`${what} is an error of compression`, (t) => {
+  test(`${what} is a compression error`, (t) => {
     for (const block of blocks) refused(t, new HpackDecoder(), block, Buffer.from(block).toString('hex'));
   });
 
-test('a block that is cut anywhere but between fields is an error of compression', (t) => {
+test('a block truncated anywhere except between fields is a compression error', (t) => {
   const block = hex(
     '3fe11f 82 04 0c 2f73616d706c652f70617468 400a637573746f6d2d6b65790d637573746f6d2d686561646572 10 88 25a849e95ba97d7f 89 25a849e95bb8e8b4bf be',
   );
@@ -261,14 +261,14 @@ test('a block that is cut anywhere but between fields is an error of compression
 const listOf = (bytes: number): Buffer => literal([...fieldsTo('/'), ['x', 'y'.repeat(bytes)]]);
 const bytesBefore = fieldsTo('/').reduce((sum, [name, value]) => sum + name.length + value.length + 32, 33);
 
-test('a list is too large from the first byte above its bound on', (t) => {
+test('a list is too large from the first byte above its limit', (t) => {
   const decoder = new HpackDecoder({ maxListBytes: 1_000 });
   t.false(decoder.decode(listOf(1_000 - bytesBefore)).tooLarge);
   t.true(decoder.decode(listOf(1_001 - bytesBefore)).tooLarge);
   t.false(decoder.decode(listOf(1_000 - bytesBefore)).tooLarge);
 });
 
-test('an entry that is named a million times makes a list too large, without memory, and leaves the table whole', (t) => {
+test('an entry referenced a million times makes a list too large, without using memory or damaging the table', (t) => {
   const decoder = new HpackDecoder();
   decoder.decode(indexed('a', 4_000));
   const bomb = Buffer.alloc(1_000_000, 0xbe);

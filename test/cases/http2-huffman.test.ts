@@ -26,7 +26,7 @@ const codeOfA = (count: number, lastBit = ''): number[] => {
 
 for (let count = 1; count <= 8; count++) {
   const bits = (8 - ((count * 5) % 8)) % 8;
-  test(`padding of ${bits} bits in Huffman coding is ones, and no byte more`, (t) => {
+  test(`Huffman padding of ${bits} bits consists of ones, and is less than a byte`, (t) => {
     t.deepEqual(headersOf(new HpackDecoder(), huffmanValue(...codeOfA(count))), { a: 'a'.repeat(count) });
     refused(t, huffmanValue(...codeOfA(count), 0xff));
     refused(t, huffmanValue(...codeOfA(count), 0xff, 0xff, 0xff, 0xff));
@@ -34,7 +34,7 @@ for (let count = 1; count <= 8; count++) {
   });
 }
 
-test('the end-of-string symbol in Huffman coding is an error of compression', (t) => {
+test('the end-of-string symbol in Huffman coding is a compression error', (t) => {
   for (const bytes of [
     hex('ffffffff'),
     hex('fffffffc'),
@@ -87,7 +87,7 @@ const encoded = async (all: readonly OutgoingHttpHeaders[]): Promise<Buffer[]> =
 
 const forbiddenInValues = [0, 10, 13];
 
-test('every byte comes through the Huffman coding of another encoder', async (t) => {
+test('every byte is decoded from the Huffman coding of another encoder', async (t) => {
   const bytes = Array.from({ length: 256 }, (_, byte) => byte).filter((byte) => !forbiddenInValues.includes(byte));
   // Between letters whose codes are short, so that the encoder prefers Huffman coding.
   const values = bytes.map((byte) => `${'e'.repeat(60)}${String.fromCharCode(byte)}${'a'.repeat(1 + (byte % 8))}`);
@@ -101,7 +101,7 @@ test('every byte comes through the Huffman coding of another encoder', async (t)
   }
 });
 
-test('the three bytes that no value may have come through Huffman coding too, and are malformed', (t) => {
+test('the three bytes that are not allowed in a value are decoded from Huffman coding too, and are malformed', (t) => {
   // Appendix B: 0 is 1ff8 in 13 bits; 10 and 13 are 3ffffffc and 3ffffffd in 30.
   for (const bytes of [hex('ffc7'), hex('fffffff3'), hex('fffffff7')]) {
     const decoder = new HpackDecoder();
@@ -110,7 +110,7 @@ test('the three bytes that no value may have come through Huffman coding too, an
   }
 });
 
-test('thousands of requests of another encoder are understood, through evictions of the table', async (t) => {
+test('thousands of requests of another encoder are decoded, including table evictions', async (t) => {
   let seed = 7;
   const below = (limit: number): number => {
     seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fff_ffff;

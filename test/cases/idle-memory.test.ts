@@ -6,7 +6,7 @@ import { Memory } from '../../runtime/memory.ts';
 
 const checkMs = 15_000;
 
-test.serial('a thread that has become idle lets go of garbage and of memory that is kept to be used again', (t) => {
+test.serial('a thread that becomes idle releases garbage and pooled memory', (t) => {
   mock.timers.enable({ apis: ['setInterval'] });
   let isIdle = false;
   const stop = collectWhenIdle(() => isIdle);
@@ -38,7 +38,7 @@ test.serial('a thread that has become idle lets go of garbage and of memory that
   });
 });
 
-test('threads share so much memory of a bus, which is not dropped while it may be used again', (t) => {
+test('threads share a bounded amount of bus memory, which is not released while it can be reused', (t) => {
   const bufferPool = new BufferPool({ areShared: true });
   const maxBytes = 48 * 1024 * 1024;
   const size = 4 * 1024 * 1024;

@@ -23,7 +23,7 @@ const found = ([parent, specifier]) => {
 console.log(JSON.stringify(JSON.parse(readFileSync(0, 'utf8')).map(found)));
 `;
 
-test('Every import of the project means the same file with and without it', (t) => {
+test('Every import of the project resolves to the same file with and without the import loader', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-imports-'));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
   const file = join(directory, 'program.mjs');

@@ -41,7 +41,7 @@ const someTimes = (random: () => number, width: number): bigint[] =>
   });
 
 for (const order of orders)
-  test(`${order}: what is read in stretches is what is read at once, in at most four, without a gap`, async (t) => {
+  test(`${order}: a read in at most four gapless intervals equals a single read`, async (t) => {
     const random = randomOf(3);
     for (let round = 0; round < 300; round++) {
       const width = Math.floor(10 ** (random() * 15));
@@ -57,7 +57,7 @@ for (const order of orders)
   });
 
 for (const order of orders)
-  test(`${order}: rows of several servers, each of which gave its own, are those that one would give`, (t) => {
+  test(`${order}: merged rows of several servers equal those of one server`, (t) => {
     const random = randomOf(5);
     const below = (max: number): string => String(Math.floor(random() * max));
     for (let round = 0; round < 100; round++) {
@@ -84,7 +84,7 @@ for (const order of orders)
     }
   });
 
-test('spans of a trace from several servers are in the order in which one would give them', (t) => {
+test('spans of a trace from several servers have the order of a single server', (t) => {
   const random = randomOf(7);
   const below = (max: number): number => Math.floor(random() * max);
   const spans = Array.from({ length: 400 }, () => {
@@ -108,7 +108,7 @@ const densities: readonly (readonly [everySeconds: number, stretches: number, ma
   [600, 3, 1_440],
 ];
 for (const [every, count, minutes] of densities)
-  test(`a hundred rows, one each ${every} s of a day, take ${count} stretches`, async (t) => {
+  test(`a hundred rows, one each ${every} s of a day, take ${count} intervals`, async (t) => {
     const times = Array.from(
       { length: Math.floor(86_400 / every) },
       (_, index) => middle + BigInt(Math.floor(index * every * 1e9)),
@@ -119,13 +119,13 @@ for (const [every, count, minutes] of densities)
     t.true(middle + hours - (stretches.at(-1)?.from ?? 0n) <= BigInt(minutes) * 60n * second);
   });
 
-test('what is nowhere in a day takes three statements, and two in an hour', async (t) => {
+test('a search without matches takes three statements for a day, and two for an hour', async (t) => {
   t.is((await read([], middle, middle + hours, 'newest', 100)).stretches.length, 3);
   t.is((await read([], middle, middle + hours / 24n, 'oldest', 100)).stretches.length, 2);
 });
 
 for (const order of orders)
-  test(`${order}: a range that is hardly longer than a stretch is read at once`, async (t) => {
+  test(`${order}: a range slightly longer than an interval is read at once`, async (t) => {
     const minute = middle + 60n * second;
     const times = [middle, minute - 1n, minute, minute + second];
     const { rows, stretches, all } = await read(times, middle, minute, order, 100);
@@ -134,7 +134,7 @@ for (const order of orders)
     t.is((await read(times, middle, minute + 7n * second, order, 100)).stretches.length, 2);
   });
 
-test('a first stretch that has nothing is not read, unless the question found something before', async (t) => {
+test('a first interval without rows is not read, unless the query found rows before', async (t) => {
   const day = { from: middle, to: middle + hours };
   const stretchesRead = async (earlier: PreviousResult, rowsOf: (from: bigint) => string[]) => {
     const requestedFrom: bigint[] = [];
@@ -167,7 +167,7 @@ test('a first stretch that has nothing is not read, unless the question found so
   t.deepEqual(await stretchesRead(nowhere, () => []), [1, 0, 0], 'it is likely to be nowhere again');
 });
 
-test('the first stretch of one service is ten minutes long', async (t) => {
+test('the first interval for one service is ten minutes long', async (t) => {
   const times = Array.from({ length: 1_000 }, (_, index) => middle + BigInt(index) * 3n * second);
   const { rows, stretches } = await read(times, middle, middle + hours, 'oldest', 100, true);
   t.is(rows.length, 100);
@@ -192,7 +192,7 @@ const repeated: readonly (readonly [title: string, everySeconds: number, first: 
   ['what is frequent', 0.5, 1, 1],
 ];
 for (const [title, every, first, again] of repeated)
-  test(`${title} takes ${first} statements, and ${again} when it is asked for again`, async (t) => {
+  test(`${title} takes ${first} statements, and ${again} when repeated`, async (t) => {
     const times = Array.from(
       { length: Math.floor(86_400 / every) },
       (_, index) => middle + BigInt(Math.floor(index * every * 1e9)),
@@ -208,7 +208,7 @@ for (const [title, every, first, again] of repeated)
     t.is(lengths[2], lengths[1], 'what is read does not grow from one time to the next');
   });
 
-test('whatever is remembered, what is read is what there is now', async (t) => {
+test('results reflect the current data, whatever is remembered of earlier reads', async (t) => {
   const random = randomOf(5);
   for (let round = 0; round < 300; round++) {
     const width = Math.floor(10 ** (random() * 15));

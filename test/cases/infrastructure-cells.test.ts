@@ -87,7 +87,7 @@ const wholeRange = [
   ['level one device sdb state free', 1, 2, undefined, 0, 2, 1, undefined],
 ];
 
-test('series that differ in other labels are summed, resets counted, and those that were replaced left out', async (t) => {
+test('series that differ in other labels are summed with their resets, and replaced series are excluded', async (t) => {
   const found = shown(await read('a'));
   t.deepEqual(
     found.map((cell) => cell.with(3, undefined)),
@@ -97,7 +97,7 @@ test('series that differ in other labels are summed, resets counted, and those t
     t.true(cell[3] === wholeRange[index]?.[3] || Math.abs(Number(cell[3]) - Number(wholeRange[index]?.[3])) < 1e-12);
 });
 
-test('by step there are means, and an increase belongs to the step of its later point', async (t) => {
+test('results by step are means, and an increase belongs to the step of its later point', async (t) => {
   const found = shown(await read('a', { metrics: ['bytes', 'level'], stepMs: 2 * minuteMs }));
   const ofDisk = found.filter(([name]) => name === 'bytes one device sda');
   t.deepEqual(
@@ -121,7 +121,7 @@ test('by step there are means, and an increase belongs to the step of its later 
   );
 });
 
-test('what is kept of series in memory is that of the organization, and knows those that came since', async (t) => {
+test('cached series are separate for each organization, and include newer series', async (t) => {
   await read('a');
   t.deepEqual(
     shown(await read('b')).map(([name, , level]) => [name, level]),
@@ -138,7 +138,7 @@ test('what is kept of series in memory is that of the organization, and knows th
   t.deepEqual(ofOne, [['level later state free', 3]]);
 });
 
-test('series that are chosen by a condition are read alone', async (t) => {
+test('only series selected by a condition are read', async (t) => {
   const series = { sql: "series.attributes['pod'] = {pod:String}", parameters: { pod: 'y' } };
   t.deepEqual(
     shown(await read('a', { series })).map(([name, , level]) => [name, level]),
@@ -148,7 +148,7 @@ test('series that are chosen by a condition are read alone', async (t) => {
   t.deepEqual(await read('a', { series: none }), { cells: [], isCut: false });
 });
 
-test('a metric is there while its series may have points: their rows are written once an hour', async (t) => {
+test('a metric is present while its series can have points: series rows are written once an hour', async (t) => {
   const since = async (ms: number): Promise<string[]> => [
     ...(await presentMetrics(readingOf('a'), ['level', 'nothing'], {
       from: BigInt(at(0) + ms) * 1_000_000n,

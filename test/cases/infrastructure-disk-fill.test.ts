@@ -11,7 +11,7 @@ const last = (history: readonly UsedAt[]): number => history.at(-1)?.used ?? 0;
 const fillOf = (history: readonly UsedAt[], ceiling: number | undefined) =>
   daysUntilFull(history, { ceiling, used: last(history) });
 
-test('a straight line ends where arithmetic says', (t) => {
+test('a straight line reaches the limit at the calculated time', (t) => {
   // 10 GiB and 2 GiB a day for 7 days: 24 GiB now, 76 left: 38 days.
   const found = fillOf(
     hours(7, (hour) => 10 * GiB + (hour * 2 * GiB) / 24),
@@ -22,7 +22,7 @@ test('a straight line ends where arithmetic says', (t) => {
   t.true((found.low ?? 99) <= 38 + 1e-6 && (found.high ?? 0) >= 38 - 1e-6);
 });
 
-test('a cleanup in the middle and a burst of an hour do not turn the line', (t) => {
+test('a cleanup in the middle and an hour-long burst do not change the trend', (t) => {
   const grown = (hour: number): number => 20 * GiB + (hour * GiB) / 24;
   const history = hours(10, (hour) => grown(hour) + (hour === 100 ? 30 * GiB : 0));
   const found = fillOf(history, 60 * GiB);
@@ -44,17 +44,17 @@ const reasons: readonly [title: string, history: UsedAt[], ceiling: number | und
   ],
 ];
 for (const [title, history, ceiling, reason] of reasons)
-  test(`no number of days for ${title}, and the reason says why`, (t) => {
+  test(`${title} gives no number of days, and the reason explains why`, (t) => {
     const found = fillOf(history, ceiling);
     t.is(found.value, null, JSON.stringify(found));
     t.regex(found.reason ?? '', reason);
   });
 
-test('a full disk is full now', (t) => {
+test('a full disk reports zero days until full', (t) => {
   t.is(daysUntilFull([], { ceiling: 5, used: 5 }).value, 0);
 });
 
-test('of 200 noisy histories, at least 80 % of the 90 % intervals hold the true day', (t) => {
+test('for 200 noisy histories, at least 80 % of the 90 % intervals contain the true day', (t) => {
   const random = randomOf(7);
   let [held, predictedCount] = [0, 0];
   for (let round = 0; round < 200; round++) {

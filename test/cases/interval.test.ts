@@ -18,7 +18,7 @@ const makeCounter = () => {
   };
 };
 
-test('what begins at different times and is done equally often is done at once', async (t) => {
+test('callbacks with the same interval run at the same time, even if they started at different times', async (t) => {
   const nextCount = makeCounter();
   const one: number[] = [];
   const other: number[] = [];
@@ -30,7 +30,7 @@ test('what begins at different times and is done equally often is done at once',
   t.deepEqual(other, one.slice(-other.length));
 });
 
-test('each runs under the name of the work that began it', async (t) => {
+test('each callback runs under the name of the work that started it', async (t) => {
   const names = new Map<number, string | undefined>();
   const stops = [1, 2].map((one) => trackWork(`job ${one}`, () => runEvery(22, () => names.set(one, workNow()))));
   await eventually('both were called', () => names.size === 2);
@@ -44,7 +44,7 @@ test('each runs under the name of the work that began it', async (t) => {
   );
 });
 
-test('what is stopped is called no more, the others are, and what begins after all of them ended is', async (t) => {
+test('a stopped callback is not called again, others continue, and one started after all have stopped is called', async (t) => {
   const calls = { stopped: 0, other: 0, later: 0 };
   const stop = runEvery(23, () => calls.stopped++);
   const stopOther = runEvery(23, () => calls.other++);

@@ -40,7 +40,7 @@ const answer = (id: number, text: string): Buffer => {
   return Buffer.concat([head, Buffer.from(text, 'latin1')]);
 };
 
-test('answers go to their requests in order, also when they come in one piece', async (t) => {
+test('responses are matched to their requests in order, even if they arrive in one chunk', async (t) => {
   let received = Buffer.alloc(0);
   const connection = await connectTo(t, (socket) =>
     socket.on('data', (chunk: Buffer) => {
@@ -71,7 +71,7 @@ for (const { title, serve, message } of [
     message: /TLS/,
   },
 ])
-  test(`a server that ${title} fails what waits, and all that is asked after it`, async (t) => {
+  test(`a server that ${title} fails all pending and later requests`, async (t) => {
     const connection = await connectTo(t, (socket) => socket.once('data', () => serve(socket)));
     const waiting = [send(connection, 'first'), send(connection, 'second')];
     for (const each of waiting) await t.throwsAsync(each, { message });
@@ -79,7 +79,7 @@ for (const { title, serve, message } of [
     await t.throwsAsync(send(connection, 'later'), { message });
   });
 
-test('a server that says nothing is given up, one that is asked nothing is not', async (t) => {
+test('a connection to a silent server is closed after a timeout, but an idle connection stays open', async (t) => {
   const patient = await connectTo(t, () => undefined, 100);
   const connection = await connectTo(t, () => undefined, 100);
   await t.throwsAsync(send(connection, 'first'), { message: /within 100 ms/ });
@@ -87,7 +87,7 @@ test('a server that says nothing is given up, one that is asked nothing is not',
   t.true(patient.isOpen);
 });
 
-test('what a server sends without being asked ends the connection', async (t) => {
+test('an unsolicited response closes the connection', async (t) => {
   const connection = await connectTo(t, (socket) => socket.write('x'));
   while (connection.isOpen) await new Promise((resolve) => setImmediate(resolve));
   await t.throwsAsync(send(connection, 'first'), { message: /not requested/ });
@@ -123,7 +123,7 @@ const trusting = async (t: ExecutionContext, lifetimeMs: number) => {
   return { sent, connect: () => connections.get({ host: '127.0.0.1', port }) };
 };
 
-test('a broker is told once who we are, and a connection that broke is made anew', async (t) => {
+test('the client authenticates with a broker once, and a broken connection is reopened', async (t) => {
   const { sent, connect } = await trusting(t, 0);
   const [first, same] = await Promise.all([connect(), connect()]);
   t.is(first, same);
@@ -137,7 +137,7 @@ test('a broker is told once who we are, and a connection that broke is made anew
   t.not(await connect(), first);
 });
 
-test('a connection whose session ends is not used to its last moment', async (t) => {
+test('a connection with an expiring session is replaced before the session ends', async (t) => {
   const { connect } = await trusting(t, 20);
   const first = await connect();
   while ((await connect()) === first) await new Promise((resolve) => setImmediate(resolve));

@@ -168,7 +168,7 @@ function* collect<Answer>(parser: Parser<Answer>, answers: Answer[]): Parser<voi
 }
 
 for (const { title, topics, error } of answers)
-  test(`an answer with ${title} is read in whatever parts it comes`, (t) => {
+  test(`a response with ${title} is parsed whatever its chunks`, (t) => {
     const bytes = written(topics, error);
     const expected = byDriver(bytes);
     for (let seed = 1; seed <= 24; seed++) {
@@ -194,7 +194,7 @@ for (const { title, topics, error } of answers)
     }
   });
 
-test('records come into the memory in which they stay', (t) => {
+test('records are written directly into their final memory', (t) => {
   const answers: FetchAnswer[] = [];
   const bufferPool = new BufferPool();
   const intake = new FetchBuffer(() => collect(fetchAnswer(bufferPool), answers));
@@ -210,12 +210,12 @@ test('records come into the memory in which they stay', (t) => {
   t.true(value?.buffer === room.buffer);
 });
 
-test('what was not asked for is refused', (t) => {
+test('an unrequested part of a response is rejected', (t) => {
   const intake = new FetchBuffer(() => undefined);
   t.throws(() => intake.append(Buffer.from('x')), { message: /not requested/ });
 });
 
-test('a number without an end is refused', (t) => {
+test('a number without an end is rejected', (t) => {
   const intake = new FetchBuffer(() => collect(fetchAnswer(new BufferPool()), []));
   t.throws(() => intake.append(Buffer.alloc(10, 255)), { message: /too long/ });
 });

@@ -63,7 +63,7 @@ for (const { title, maxBytes, batches } of [
   { title: 'of two pieces', maxBytes: 4 * valueBytes, batches: 6 },
   { title: 'of three records, some within a piece,', maxBytes: 3 * valueBytes, batches: 8 },
 ])
-  test(`batches ${title} hold what was sent until they are acknowledged, in memory that is used again`, async (t) => {
+  test(`batches ${title} preserve the sent data until acknowledged, in memory that is reused`, async (t) => {
     const seen: (readonly number[])[] = [];
     const used = await consume(maxBytes, ({ records }) => {
       seen.push(records.map(({ value }) => (value.every((byte) => byte === value[0]) ? (value[0] ?? -1) : -1)));
@@ -76,7 +76,7 @@ for (const { title, maxBytes, batches } of [
     t.true(used.size < 8, `${used.size} slabs were made`);
   });
 
-test('a small piece has memory of its own, and a slab is given back once', (t) => {
+test('a small buffer has its own memory, and a slab is released once', (t) => {
   const bufferPool = new BufferPool();
   const small = bufferPool.acquire(1000);
   t.is(small.bytes.buffer.byteLength, 1000);
@@ -86,7 +86,7 @@ test('a small piece has memory of its own, and a slab is given back once', (t) =
   t.not(bufferPool.acquire(pieceBytes).bytes.buffer, bufferPool.acquire(pieceBytes).bytes.buffer);
 });
 
-test('a slab is used again for pieces of about its size, and for no larger ones', (t) => {
+test('a slab is reused for buffers of about its size, and not for larger buffers', (t) => {
   const bufferPool = new BufferPool();
   const first = bufferPool.acquire(pieceBytes - 1);
   first.release();
@@ -97,7 +97,7 @@ test('a slab is used again for pieces of about its size, and for no larger ones'
   t.is(bufferPool.acquire(pooledBufferBytes + 1).bytes.buffer.byteLength, pooledBufferBytes + 1);
 });
 
-test('24 MiB are kept to be used again, those that were given back last', (t) => {
+test('24 MiB of the most recently released slabs are retained for reuse', (t) => {
   const bufferPool = new BufferPool();
   const buffers = Array.from({ length: 8 }, () => bufferPool.acquire(pooledBufferBytes));
   for (const { release } of buffers) release();

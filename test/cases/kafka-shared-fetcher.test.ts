@@ -64,7 +64,7 @@ const read = async (
 
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
 
-test('readers in step fetch each record once, also those that begin elsewhere', async (t) => {
+test('readers in step fetch each record once, even if they start at different offsets', async (t) => {
   const { state, open } = broker(100);
   const shared = new SharedFetcher(open, new Budget(1_000_000));
   const readers = Array.from({ length: 5 }, () => shared.reader(open()));
@@ -75,7 +75,7 @@ test('readers in step fetch each record once, also those that begin elsewhere', 
   t.is(state.open, 0, 'nothing is connected where nobody reads');
 });
 
-test('one that is behind fetches for itself, and joins the others at the end', async (t) => {
+test('a lagging reader fetches alone, and joins the others at the end', async (t) => {
   const { state, open, grow } = broker(1_000);
   const shared = new SharedFetcher(open, new Budget(50 * recordBytes));
   const [ahead, behind] = [shared.reader(open()), shared.reader(open())];
@@ -90,7 +90,7 @@ test('one that is behind fetches for itself, and joins the others at the end', a
   t.is(state.fetched - before, 100);
 });
 
-test('a reader that closes stops waiting, and the others go on', async (t) => {
+test('a closing reader stops waiting, and the others continue', async (t) => {
   const { open, grow } = broker(10);
   const shared = new SharedFetcher(open, new Budget(1_000_000));
   const [one, other] = [shared.reader(open()), shared.reader(open())];
@@ -101,7 +101,7 @@ test('a reader that closes stops waiting, and the others go on', async (t) => {
   t.is((await waiting[1])?.next, 15);
 });
 
-test('a failure reaches all that wait for it, and the next fetch tries again', async (t) => {
+test('a failure reaches all waiting readers, and the next fetch retries', async (t) => {
   const { state, open } = broker(10);
   const shared = new SharedFetcher(open, new Budget(1_000_000));
   const readers = [shared.reader(open()), shared.reader(open())];
@@ -112,7 +112,7 @@ test('a failure reaches all that wait for it, and the next fetch tries again', a
   t.is((await readers[0]?.fetch('logs', 0, 0))?.next, 10);
 });
 
-test('memory of a piece is used again once all have released it', async (t) => {
+test('the memory of a buffer is reused after all readers have released it', async (t) => {
   const { state, open } = broker(10);
   const shared = new SharedFetcher(open, new Budget(1_000_000));
   const readers = [shared.reader(open()), shared.reader(open())];

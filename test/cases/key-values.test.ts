@@ -22,7 +22,7 @@ const pieces = [
   'k'.repeat(65),
 ];
 
-test('pairs of a text are those that the expression finds', (t) => {
+test('the key-value pairs of a text equal those that the regular expression finds', (t) => {
   const random = seeded(11);
   let some = 0;
   for (let round = 0; round < 30_000; round++) {
@@ -34,7 +34,7 @@ test('pairs of a text are those that the expression finds', (t) => {
   t.true(some > 500, `${some} texts had pairs`);
 });
 
-test('of a text with many pairs two hundred are read', (t) => {
+test('at most two hundred key-value pairs of a text are read', (t) => {
   const text = Array.from({ length: 300 }, (_, at) => `key${at}=${at}`).join(' ');
   t.is(keyValues(text)?.size, 200);
 });

@@ -93,7 +93,7 @@ const each =
   <Field extends keyof OomSigns>(field: Field, values: readonly OomSigns[Field][]) =>
   (signs: OomSigns) => [signs, ...values.map((value) => ({ ...signs, [field]: value }))];
 
-test('no verdict is without a reason, whatever is known', (t) => {
+test('every verdict has a reason, whatever data is available', (t) => {
   const all = [{}]
     .flatMap(each('lastReason', ['OOMKilled', 'Error', 'Completed']))
     .flatMap(each('exitCode', [0, 1, 137]))

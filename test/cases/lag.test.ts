@@ -36,7 +36,7 @@ const messages = (times: ReadonlyMap<number, number>) => {
   };
 };
 
-test('Lag that is not known any more is NaN, not what it was, and of the one group only', async (t) => {
+test('Unknown lag is NaN and not the last value, and only for the affected group', async (t) => {
   let isAway = false;
   const reported = new Map<string, number>();
   const lagOf = async (group: string, [topic = '']: readonly string[]): Promise<Lag[]> => {
@@ -69,7 +69,7 @@ test('Lag that is not known any more is NaN, not what it was, and of the one gro
   ]);
 });
 
-test('The share of the partition that lags most says whether the others wait for it', (t) => {
+test('The share of the most lagging partition shows whether the other partitions wait for it', (t) => {
   const lagging = (...lags: number[]): Lag[] =>
     lags.map((lag, partition) => ({ topic: 'a', partition, committed: 0, end: lag, lag }));
   t.is(largestShare(lagging(0, 0, 0)), 0);
@@ -79,7 +79,7 @@ test('The share of the partition that lags most says whether the others wait for
   t.is(largestShare(lagging(Number.NaN, Number.NaN)), Number.NaN, 'unknown stays unknown');
 });
 
-test('The age of the lag is that of the oldest message not committed, to one look, and a record is read only where it must be', async (t) => {
+test('The lag age is that of the oldest uncommitted message, within one poll, and records are read only if necessary', async (t) => {
   // A message each second; those below 10 are no longer kept.
   const times = new Map(Array.from({ length: 200 }, (_, index) => [index + 10, (index + 10) * 1000]));
   const { reads, ...bus } = messages(times);
@@ -130,7 +130,7 @@ test('The age of the lag is that of the oldest message not committed, to one loo
   }
 });
 
-test('A process tells of the groups of its own roles at once, and of the others later', async (t) => {
+test('A process reports the groups of its own roles at once, and other groups later', async (t) => {
   const reportedGroups: string[] = [];
   const { promise: hasReported, resolve } = Promise.withResolvers<void>();
   const lag = async (group: string): Promise<Lag[]> => {
@@ -151,7 +151,7 @@ test('A process tells of the groups of its own roles at once, and of the others 
   t.true(reportedGroups.includes('sinks.logs'));
 });
 
-test('A process that consumes nothing but answers how groups stand looks at all of them', async (t) => {
+test('A process that consumes nothing but serves group status checks all groups', async (t) => {
   const platform = {
     bus: { lag: async () => [], members, ...messages(new Map()) },
     clock: { now: () => 0 },
@@ -165,7 +165,7 @@ test('A process that consumes nothing but answers how groups stand looks at all 
   t.pass();
 });
 
-test('Lags that are not known are told in one line, and so are groups that do not keep up', async (t) => {
+test('Unknown lags are logged in one line, and so are groups that do not keep up', async (t) => {
   const lines: { readonly message: string; readonly fields: object }[] = [];
   const clock = { nowMs: 0, now: () => clock.nowMs };
   const isLost = (group: string): boolean => group.startsWith('lost');
@@ -197,7 +197,7 @@ test('Lags that are not known are told in one line, and so are groups that do no
   t.regex(JSON.stringify(fields), /lost 1 has unknown progress.*still 2 has made no progress for 60 seconds/);
 });
 
-test('A process that consumes nothing tells of no lag', (t) => {
+test('A process that consumes nothing reports no lag', (t) => {
   const bus = { lag: () => Promise.reject(new Error('nobody asks')), members, ...messages(new Map()) };
   const platform = { bus, clock: { now: () => 0 }, metrics: { set: () => t.fail() }, log: silent };
   const { stop } = watchGroups(platform, [], { othersAfter: 0 });

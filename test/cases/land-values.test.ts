@@ -21,7 +21,7 @@ const nothing = {
 };
 const declared = { topic: errorCounts, table: errorCountsTable } as const;
 
-test('a row with a column too few, too many or of another type does not compile, nor does a table that does not say how long it is kept', (t) => {
+test('a row with a missing, extra or wrongly typed column does not compile, nor does a table without a retention', (t) => {
   landValues({ ...declared, row: () => nothing });
   landValues({ ...declared, row: ({ errors }) => [{ ...nothing, errors }, nothing] });
   // @ts-expect-error errors is missing
@@ -43,7 +43,7 @@ test('a row with a column too few, too many or of another type does not compile,
   t.throws(() => defineTable({ name: 'a', summary: 'a', columns: {}, orderBy: [] }));
 });
 
-test('a table whose old rows could not be found is refused', (t) => {
+test('a table whose expired rows cannot be found is rejected', (t) => {
   const table = {
     name: 'made_up',
     summary: '',
@@ -96,7 +96,7 @@ const types: Readonly<
 };
 
 for (const [type, [accepted, bytes, refused]] of Object.entries(types)) {
-  test(`a column of ${type} holds what it is given, and refuses what it cannot hold`, (t) => {
+  test(`a column of ${type} stores accepted values, and rejects values out of range`, (t) => {
     const { column, push } = valueColumn(`${type} CODEC(ZSTD(1))`);
     for (const value of accepted) push(value);
     column.mark();
@@ -111,7 +111,7 @@ for (const [type, [accepted, bytes, refused]] of Object.entries(types)) {
   });
 }
 
-test('a type that values cannot be written to is named', (t) => {
+test('an unsupported column type is named', (t) => {
   t.throws(() => valueColumn('IPv6'), { message: 'no value writer exists for columns of type IPv6' });
 });
 
@@ -138,7 +138,7 @@ const occurrence = (at: string, fingerprint = 'f1'): ErrorOccurrence => ({
 });
 const second = (index: number): string => `2026-03-01T10:00:${String(index).padStart(2, '0')}.000000000Z`;
 
-test('of a batch the earliest and the latest error of each group make its rows, and a message that cannot land makes none', async (t) => {
+test('the earliest and the latest error of each group in a batch give its rows, and an invalid message gives none', async (t) => {
   const scanner = await errorOccurrences.scanner();
   const message = (offset: number, ...values: ErrorOccurrence[]) => ({
     offset,

@@ -18,7 +18,7 @@ setInterval(() => undefined, 1_000);
 console.log('ready');
 `;
 
-test('signals are passed on, and one that comes a second later or more ends a process that does not end', async (t) => {
+test('signals are forwarded, and a signal at least a second later kills a process that does not exit', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'oiq-launcher-'));
   const file = join(directory, 'program.mjs');
   await writeFile(file, program);

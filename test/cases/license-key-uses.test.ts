@@ -32,7 +32,7 @@ const setUp = async (t: ExecutionContext) => {
   return { clock, documents, open, find: () => stored.find(useId('k1', hash)) };
 };
 
-test('a key that nobody uses is never written', async (t) => {
+test('the use of an unused key is never written', async (t) => {
   const { open, find } = await setUp(t);
   const uses = open();
   uses.of(secret);
@@ -64,7 +64,7 @@ test('the first use is written at once, and a thousand more within a minute are 
   t.is((await find())?.version, 2);
 });
 
-test('a signal that came for the first time does not wait for the minute', async (t) => {
+test('a signal type that is received for the first time is written without waiting for the minute', async (t) => {
   const { clock, open, find } = await setUp(t);
   const uses = open();
   const use = uses.of(secret);
@@ -78,7 +78,7 @@ test('a signal that came for the first time does not wait for the minute', async
   t.deepEqual((await find())?.firstSeen, { logs: at(0), traces: at(2) });
 });
 
-test('what two instances saw is one, whichever writes last', async (t) => {
+test('the uses seen by two instances are merged, whichever writes last', async (t) => {
   const { clock, open, find } = await setUp(t);
   const [one, other] = [open(), open()];
   one.of(secret).used('192.0.2.1');
@@ -100,7 +100,7 @@ test('what two instances saw is one, whichever writes last', async (t) => {
   ]);
 });
 
-test('the last ten addresses are kept, however many there are', async (t) => {
+test('only the last ten addresses are stored', async (t) => {
   const { clock, open, find } = await setUp(t);
   const uses = open();
   for (let host = 0; host < 200; host += 1) {
@@ -114,7 +114,7 @@ test('the last ten addresses are kept, however many there are', async (t) => {
   );
 });
 
-test('what is not written yet is written at the end, and after an outage', async (t) => {
+test('pending uses are written at shutdown, and after an outage', async (t) => {
   const { clock, documents, open, find } = await setUp(t);
   let broken = true;
   const failing = new KeyUses(
@@ -142,7 +142,7 @@ test('what is not written yet is written at the end, and after an outage', async
   t.is((await find())?.addresses.length, 2);
 });
 
-test('merging takes the earliest first, the latest last, and is the same from either side', (t) => {
+test('merging uses the earliest first use and the latest last use, and is commutative', (t) => {
   const left = {
     keyId: 'k1',
     lastUsedAt: at(3),

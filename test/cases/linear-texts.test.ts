@@ -54,7 +54,7 @@ const cases: readonly [
 ];
 
 for (const [what, read, textOf, size] of cases)
-  test(`time is in proportion to the text: ${what}`, (t) => {
+  test(`time is proportional to the text: ${what}`, (t) => {
     const [small, large] = [textOf(size), textOf(16 * size)];
     // A quadratic one takes 256 times as long; the collection of garbage takes its share of a linear one.
     const ratio = costOf(() => read(large)) / costOf(() => read(small));

@@ -57,14 +57,14 @@ const sorted = (_key: string, value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
     : value;
 
-test('a log record', async (t) => {
+test('a log record in the live tail equals a stored log record', async (t) => {
   await forRandom('logs', async (tenantId, messages) => {
     const read = await readLogs(tables.columns.of(tenantId), 'true', {}, 10_000);
     t.deepEqual(inOrder(answersOf(logRecords, messages, logAnswer)), inOrder(read.map(({ record }) => record)));
   });
 });
 
-test('a span', async (t) => {
+test('a span in the live tail equals a stored span', async (t) => {
   await forRandom('traces', async (tenantId, messages) => {
     const columns = tables.columns.of(tenantId);
     const rows = await columns.query<SpanRow>(`SELECT ${spanSelection} FROM spans WHERE tenant_id = {tenant:String}`);

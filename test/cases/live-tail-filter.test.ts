@@ -86,12 +86,12 @@ for (const [input, expected] of ofSpans)
     t.is(filter.signal === 'spans' && filter.matches(one as Span), expected);
   });
 
-test('a search that is none is refused', (t) => {
+test('an invalid search is rejected', (t) => {
   for (const signal of ['logs', 'spans'] as const)
     t.throws(() => filterOf({ signal, search: '(failed' }), { name: 'QueryError', message: /^column 1: / });
 });
 
-test('a severity that is none, and one of spans, are refused', (t) => {
+test('an unknown severity, and a severity for spans, are rejected', (t) => {
   for (const severity of ['loud', '0', '25', '-1', ''])
     t.throws(() => filterOf({ signal: 'logs', severity }), { name: 'QueryError' }, severity);
   t.throws(() => filterOf({ signal: 'spans', severity: 'warn' }), { name: 'QueryError' });

@@ -12,7 +12,7 @@ for (const { title, byMs } of [
   { title: 'behind', byMs: -hourMs },
   { title: 'ahead', byMs: hourMs },
 ])
-  test(`the last records are those of all partitions where the clock of a message is an hour ${title}`, async (t) => {
+  test(`the last records are read from all partitions if the clock of a message is an hour ${title}`, async (t) => {
     const messages = numbered('record', 80).map((body, index) => ({
       body,
       partition: index % 2,

@@ -91,7 +91,7 @@ const lines = fc.array(fc.record({ service: fc.constantFrom('cart', 'pay'), body
   maxLength: 60,
 });
 
-test('a record is shown with the pattern that survives, and is found by it and by its aliases alone', async (t) => {
+test('a record is shown with the surviving pattern, and is found only by that pattern and its aliases', async (t) => {
   await fc.assert(
     fc.asyncProperty(lines, async (sent) => {
       const logs = new MinedLogs(tables, 2);
@@ -123,7 +123,7 @@ test('a record is shown with the pattern that survives, and is found by it and b
 const names = ['ann', 'bob', 'cleo', 'dan', 'eve', 'fay'];
 const line = (body: string, at = 0, service = 'cart'): Line => ({ service, body, timeMs: firstMs + at });
 
-test('records from before a merge, and from a shard that never saw it, are shown with the pattern that survived', async (t) => {
+test('records from before a merge, and from a shard without the merge, are shown with the surviving pattern', async (t) => {
   const logs = new MinedLogs(tables, 2);
   await logs.send([line('Failed login of ann'), line('Failed login of bob', 1)], 1);
   const before = await readLogs(logs.reader, everything, {}, 10);
@@ -142,7 +142,7 @@ test('records from before a merge, and from a shard that never saw it, are shown
   t.is(found.length, 8);
 });
 
-test('pages of a pattern neither skip nor repeat, however few of the records are of it', async (t) => {
+test('pages of a pattern neither skip nor repeat records, however few records match it', async (t) => {
   const logs = new MinedLogs(tables);
   // Every tenth line is of the pattern; the others have its words in another order.
   const sent = Array.from({ length: 600 }, (_, at) =>
@@ -163,7 +163,7 @@ test('pages of a pattern neither skip nor repeat, however few of the records are
   t.deepEqual(pages, all.filter(({ record }) => record.patternId === id).map(idOf));
 });
 
-test('a record whose service has no patterns yet has none; one of a flood is `other`', async (t) => {
+test('a record of a service without patterns has no pattern; a record of a flood has `other`', async (t) => {
   const logs = new MinedLogs(tables);
   const toLetters = (number: number): string =>
     [...String(number)].map((digit) => 'abcdefghij'[Number(digit)]).join('');

@@ -86,11 +86,11 @@ const searches: readonly (readonly [
   ['pattern:0000000000000000', [], [[0]]],
 ];
 for (const [search, groupBy, expected] of searches)
-  test(`records of patterns where ${JSON.stringify(search)} are counted by ${groupBy.join() || 'nothing'}`, async (t) => {
+  test(`pattern counts with the search ${JSON.stringify(search)} are grouped by ${groupBy.join() || 'nothing'}`, async (t) => {
     t.deepEqual(await rows(logs, { search, groupBy }), expected);
   });
 
-test('a pattern is counted by minute, under the id that it has today and under those that it had', async (t) => {
+test('a pattern is counted by minute, under its current id and its former ids', async (t) => {
   const [[id = ''] = []] = (await rows(logs, { search: 'login', groupBy: ['pattern'] })) as string[][];
   const [{ ids } = { ids: [] }] = await logs.reader.query<{ ids: string[] }>(
     "SELECT groupUniqArray(pattern_id) AS ids FROM log_pattern_counts WHERE tenant_id = {tenant:String} AND service = 'cart'",
@@ -106,7 +106,7 @@ test('a pattern is counted by minute, under the id that it has today and under t
   }
 });
 
-test('counts of a part, rates, and what rows tell are of records, too', async (t) => {
+test('filtered counts, rates and row counts also count records', async (t) => {
   const measures = [
     { function: 'count', search: 'severity:error', as: 'errors' },
     { function: 'rate' },
@@ -132,7 +132,7 @@ test('an alert rule counts a pattern', async (t) => {
   });
 });
 
-test('a panel asks by whole minutes, and with it what its formulas read', async (t) => {
+test('a panel with patterns queries whole minutes, and so do the inputs of its formulas', async (t) => {
   const signal = 'log-patterns';
   const counted = { name: 'a', query: { kind: 'aggregate', signal, measures: [{ function: 'count' }] } };
   const records = { name: 'b', query: { kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] } };
@@ -160,7 +160,7 @@ test('a panel asks by whole minutes, and with it what its formulas read', async 
   ]);
 });
 
-test('a detector counts patterns by whole minutes, and silence of one is none', async (t) => {
+test('a detector counts patterns by whole minutes, and missing counts of a pattern are zero', async (t) => {
   const query = queryOf({
     kind: 'aggregate',
     signal: 'log-patterns',
@@ -178,7 +178,7 @@ test('a detector counts patterns by whole minutes, and silence of one is none', 
   t.is(minStepMsOf(queryOf({ kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] })), 1);
 });
 
-test('what has landed is told up to the end of the last minute, whatever late counts come in', async (t) => {
+test('freshness is reported up to the end of the last minute, regardless of late counts', async (t) => {
   const own = new MinedLogs(tables);
   const land = (minuteMs: number, receivedMs: number) =>
     tables.columns.execute(
@@ -193,7 +193,7 @@ test('what has landed is told up to the end of the last minute, whatever late co
   t.deepEqual(await upTo(), { landedUpTo: '2026-03-20T11:59:00.000000000Z' });
 });
 
-test('which pattern an id is read under is what forms say, whatever covers what', async (t) => {
+test('the pattern of an id is determined by the stored forms, whichever forms cover others', async (t) => {
   const random = randomOf(7);
   const pick = (of: number): number => Math.floor(random() * of);
   const { reader, tenantId } = new MinedLogs(tables);

@@ -124,7 +124,7 @@ const idsOf = (bodies: readonly string[], order: readonly number[]): string[] =>
 };
 
 for (const [name, statements] of Object.entries(sources))
-  test(`lines of ${name} are grouped by statement whatever names they hold, and in any order`, (t) => {
+  test(`lines of ${name} are grouped by statement regardless of the names they contain and of their order`, (t) => {
     for (let seed = 1; seed <= 8; seed++) {
       const { bodies, labels } = linesOf(statements, seed);
       const ids = idsOf(bodies, [...bodies.keys()]);

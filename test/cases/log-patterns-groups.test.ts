@@ -237,7 +237,7 @@ const idsOf = (groups: readonly (readonly string[])[]): { ids: string[][]; templ
 };
 
 for (const [name, groups] of Object.entries(sources))
-  test(`lines of ${name} are grouped by what they say`, (t) => {
+  test(`lines of ${name} are grouped by their statement`, (t) => {
     const { ids, templates } = idsOf(groups);
     const show = (each: readonly string[]) => [...new Set(each)].map((id) => templates.get(id));
     for (const each of ids) t.is(new Set(each).size, 1, show(each).join('\n'));

@@ -19,7 +19,7 @@ const found = (run: TaskRun): FoundPattern[] => run.emitted<FoundPattern>(topics
 const counted = (run: TaskRun): PatternCount[] => run.emitted<PatternCount>(topics.logPatternCounts);
 const sum = (counts: readonly PatternCount[]): number => counts.reduce((total, { count }) => total + count, 0);
 
-test('a pattern is told when it is found, when its bodies have doubled, and once a day', (t) => {
+test('a pattern is emitted when it is found, when its records have doubled, and once a day', (t) => {
   const run = new TaskRun(logPatterns);
   const bodies = (count: number) => Array.from({ length: count }, (_, at) => record(`took ${at} steps`));
   run.logs(bodies(1), cart);
@@ -44,7 +44,7 @@ test('a pattern is told when it is found, when its bodies have doubled, and once
   );
 });
 
-test('a pattern that takes up others names their ids, which counts before it have', (t) => {
+test('a pattern that merges others lists their ids, under which earlier records were counted', (t) => {
   const run = new TaskRun(logPatterns);
   run.logs(
     ['ann', 'bob', 'cleo', 'dan', 'eve'].map((name) => record(`Failed password for ${name} from 192.0.2.1`)),
@@ -57,7 +57,7 @@ test('a pattern that takes up others names their ids, which counts before it hav
   for (const { patternId } of before) t.true(last?.merged.includes(patternId));
 });
 
-test('records are counted by minute, project, service, severity and pattern, once the minute is over', (t) => {
+test('records are counted by minute, project, service, severity and pattern, after the minute ends', (t) => {
   const run = new TaskRun(logPatterns);
   run.logs([record('one a'), record('one a'), record('one a', firstMs + 30_000, 17), record('two b')], cart);
   run.logs([record('one a')], { 'service.name': 'pay' });
@@ -77,7 +77,7 @@ test('records are counted by minute, project, service, severity and pattern, onc
   t.is(new Set(first.map(({ patternId }) => patternId)).size, 2);
 });
 
-test('records that are late, ahead, or the last ones of all are counted too', (t) => {
+test('records that are late, early or the last to arrive are counted too', (t) => {
   const run = new TaskRun(logPatterns);
   const times = [0, 0, -3_600_000, 86_400_000, 0, -60_000, 500_000, -86_400_000];
   for (const [at, skew] of times.entries()) {
@@ -90,7 +90,7 @@ test('records that are late, ahead, or the last ones of all are counted too', (t
   t.is(run.task.holding.nextTickMs, Number.POSITIVE_INFINITY);
 });
 
-test('severities without a number go by their text', (t) => {
+test('severities without a number use their text', (t) => {
   const run = new TaskRun(logPatterns);
   const texts = ['ERROR', 'warning', 'Critical', 'notice', 'FINE', 'trace', 'odd', ''];
   run.logs(
@@ -110,7 +110,7 @@ test('severities without a number go by their text', (t) => {
   );
 });
 
-test('a flood of random lines ends in one pattern, told once and counted', (t) => {
+test('a flood of random lines collapses into one pattern, emitted once and counted', (t) => {
   const run = new TaskRun(logPatterns);
   const word = (number: number): string => [...String(number)].map((digit) => 'abcdefghij'[Number(digit)]).join('');
   for (let batch = 0; batch < 30; batch++)
@@ -153,7 +153,7 @@ test('a restart at any message changes nothing', (t) => {
   t.deepEqual(other.task.snapshot(), one.task.snapshot());
 });
 
-test('values that an earlier version told without a sketch are read', (t) => {
+test('values that an earlier version emitted without a sketch are read', (t) => {
   const stored = { name: '1', seen: 2, top: [['a', 2]], numbers: 0, min: null, max: null };
   t.is(ParameterValues.parse(stored).distinct, null);
 });

@@ -83,7 +83,7 @@ test('a pattern has its count, share, times, services, severities, trend and sam
   t.deepEqual(await listed(logs, { ...lastHour, filter: { projectId: 'another' } }), {});
 });
 
-test('counts from before a merge belong to the pattern that survived, and an alias answers with it', async (t) => {
+test('counts from before a merge belong to the surviving pattern, and an alias returns that pattern', async (t) => {
   const logs = new MinedLogs(tables);
   const names = ['ann', 'bob', 'cleo', 'dan', 'eve', 'fay'];
   const from = endMs - 30 * minute;
@@ -114,7 +114,7 @@ test('counts from before a merge belong to the pattern that survived, and an ali
   t.is(await readPattern(logs.reader, '0'.repeat(16), lastHour), undefined);
 });
 
-test('one pattern tells the values and ranges of its variables, of all shards', async (t) => {
+test('one pattern returns the values and ranges of its variables across all shards', async (t) => {
   const logs = new MinedLogs(tables, 2);
   const bodies = (first: number): Line[] =>
     Array.from({ length: 64 }, (_, at) => ({
@@ -143,7 +143,7 @@ test('one pattern tells the values and ranges of its variables, of all shards', 
   t.like(time, { name: '2', seen: 128, numbers: 128, min: 100, max: 1_063 });
 });
 
-test('of an identifier one pattern tells about how many values there were, and no count that it never had', async (t) => {
+test('the pattern of an identifier returns an approximate number of distinct values, and no invented counts', async (t) => {
   const logs = new MinedLogs(tables, 2);
   const bodies = (shard: number): Line[] =>
     Array.from({ length: 8_000 }, (_, at) => ({
@@ -172,7 +172,7 @@ test('of an identifier one pattern tells about how many values there were, and n
   );
 });
 
-test('new, gone and spiking patterns stand out against the same hour of earlier days', async (t) => {
+test('new, gone and spiking patterns are found by comparison with the same hour of earlier days', async (t) => {
   const logs = new MinedLogs(tables);
   const from = endMs - hour;
   const sent: Line[] = [];
@@ -198,7 +198,7 @@ test('new, gone and spiking patterns stand out against the same hour of earlier 
   t.is(found['vanished thing <number>']?.lastSeen, '2026-03-19T11:01:00.000000000Z');
 });
 
-test('with too few earlier days nothing is guessed, and the reason is told', async (t) => {
+test('with too few earlier days no change is reported, and the reason is returned', async (t) => {
   const logs = new MinedLogs(tables);
   const from = endMs - hour;
   await sendAll(logs, [...lines(5, 'one thing', from - day), ...lines(500, 'one thing', from)]);
@@ -243,7 +243,7 @@ for (const [title, [now, counted], [before, countedBefore], change] of changes)
     t.is(changeOf({ now: counted, before: countedBefore }, { now, before }), change);
   });
 
-test('two ranges are compared by the ids of today', async (t) => {
+test('two ranges are compared by the current ids', async (t) => {
   const logs = new MinedLogs(tables);
   const names = ['ann', 'bob', 'cleo', 'dan', 'eve', 'fay'];
   const logins = (at: number, some: readonly string[]): Line[] =>

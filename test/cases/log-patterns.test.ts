@@ -88,7 +88,7 @@ const onTheWire = (body: string): WireBody => {
   return { body, inspectBody: (inspect) => inspect(bytes, 5, bytes.length - 5) };
 };
 
-test('tables and saved states know patterns by numbers that stay what they are', (t) => {
+test('tables and saved states identify patterns by stable numbers', (t) => {
   const tokens = new Tokens();
   const numbers = masked.map(([body]) => {
     tokens.read(body);
@@ -127,7 +127,7 @@ const pieces = [
   ],
 ];
 
-test('the bytes of a body are read as its text is', (t) => {
+test('the bytes of a body are tokenized like its text', (t) => {
   const ofText = new Tokens();
   const ofBytes = new Tokens();
   const same = (body: string): void => {
@@ -145,7 +145,7 @@ test('the bytes of a body are read as its text is', (t) => {
   );
 });
 
-test('a masked text has the mark for each variable, and its words and what stands between them as they are told one by one', (t) => {
+test('a masked text has the mark for each variable, and its words and gaps equal those of its tokens', (t) => {
   const tokens = new Tokens();
   const same = (body: string): void => {
     tokens.read(body);
@@ -164,7 +164,7 @@ test('a masked text has the mark for each variable, and its words and what stand
   );
 });
 
-test('words are found whatever their case, as small letters say', (t) => {
+test('words are matched case-insensitively, by their lower case', (t) => {
   const letters = 'abcdefghijklmnopqrstuvwxyzµ';
   const set = new WordSet([...letters]);
   for (let code = 0; code < 0x10000; code++) {
@@ -193,7 +193,7 @@ test('lists of any length, and keys in any order, have one pattern', (t) => {
   t.is(same('a=1 b=2 msg="x y"', 'msg="x y" b=7 a=3'), 1);
 });
 
-test('keys of logfmt tell bodies apart, but their numbers do not, and the first message is the message', (t) => {
+test('logfmt keys distinguish bodies, but the numbers in them do not, and the first message is the message', (t) => {
   const tokens = new Tokens();
   const structureOf = (body: string): number => {
     tokens.read(body);
@@ -214,14 +214,14 @@ test('keys of logfmt tell bodies apart, but their numbers do not, and the first 
   t.deepEqual([tokens.form, tokens.message, tokens.fields], ['text', '', []]);
 });
 
-test('punctuation and further values between the same words make no other pattern, the words and their order do', (t) => {
+test('punctuation and extra values between equal words give the same pattern; other words or word order do not', (t) => {
   const ids = (...bodies: string[]) => new Set(bodies.map((body) => new Miner().add(key, body).id)).size;
   t.is(ids('user 7 left', 'user: 7 left', 'user=7 (8) left!', '[user] "7" - left'), 1);
   t.is(ids('user 7 left', '7 user left', 'left 7 user', 'user left', 'user 7 left 8'), 5);
   t.is(ids('---- 7', '==== 7', '----', '===='), 4);
 });
 
-test('an id is a function of the words alone: not of the values, the order or the miner', (t) => {
+test('an id is a function of the words only, not of the values, the order or the miner', (t) => {
   const one = new Miner().add(key, 'user 7 left');
   const miner = new Miner();
   miner.add(key, 'something else');
@@ -229,7 +229,7 @@ test('an id is a function of the words alone: not of the values, the order or th
   t.is(miner.add('another', 'user 0xff left').id, one.id);
 });
 
-test('words that vary become a variable, and the ids before stay readable as aliases', (t) => {
+test('words that vary become a variable, and earlier ids stay readable as aliases', (t) => {
   const miner = new Miner();
   const names = ['ann', 'bob', 'cleo', 'dan', 'eve'];
   const added = names.map((name) => miner.add(key, `Failed password for ${name} from 192.0.2.1`));
@@ -252,7 +252,7 @@ test('words that vary become a variable, and the ids before stay readable as ali
   t.is(pattern?.count, 7);
 });
 
-test('the first word may vary', (t) => {
+test('the first word can vary', (t) => {
   const miner = new Miner();
   for (const name of ['ann', 'bob', 'cleo', 'dan', 'eve']) miner.add(key, `${name} logged in from the office`);
   t.deepEqual(
@@ -261,13 +261,13 @@ test('the first word may vary', (t) => {
   );
 });
 
-test('the states of a machine stay apart', (t) => {
+test('the states of a machine have separate patterns', (t) => {
   const miner = new Miner();
   for (const state of ['NEW', 'RUNNING', 'FAILED', 'DONE', 'KILLED']) miner.add(key, `Task 7 went to ${state} now`);
   t.is(miner.patterns(key).length, 5);
 });
 
-test('frequent values and the range of numbers are kept of each variable', (t) => {
+test('frequent values and the range of numbers are stored for each variable', (t) => {
   const miner = new Miner();
   for (let index = 0; index < 40; index++)
     miner.add(key, `status ${index % 4 === 0 ? 500 : 200} after ${index}ms by all`);
@@ -285,7 +285,7 @@ test('frequent values and the range of numbers are kept of each variable', (t) =
   t.like(pattern?.values.get('3')?.summary(), { numbers: 40, min: 0, max: 39 });
 });
 
-test('no value is told to have come more often than it did, and a frequent one is told', (t) => {
+test('no value is counted more often than it occurred, and frequent values are reported', (t) => {
   const values = new Values('1', 4);
   const truth = new Map<string, number>();
   const random = randomOf(7);
@@ -300,14 +300,14 @@ test('no value is told to have come more often than it did, and a frequent one i
   t.true((top[0]?.[1] ?? 0) > (truth.get('often') ?? 0) / 2);
 });
 
-test('words that became a variable keep how often each came', (t) => {
+test('words that became a variable preserve their counts', (t) => {
   const values = new Values('1', 4);
   const names = ['anna', 'bert', 'carla', 'dora', 'emil'];
   for (const name of names) values.add(name, 1_000);
   t.is(values.summary().top.length, 3, 'they are no identifier, of which two would be kept');
 });
 
-test('about how many different values is right within a fifth, also of sketches together', (t) => {
+test('the number of distinct values is accurate within 20 %, also for merged sketches', (t) => {
   for (const count of [20, 200, 2_000, 200_000]) {
     const [one, other] = [0, count / 2].map((first) =>
       sketchOf(Array.from({ length: count }, (_, at) => `order-${first + at}`)),
@@ -318,7 +318,7 @@ test('about how many different values is right within a fifth, also of sketches 
   }
 });
 
-test('merging values of two patterns keeps every count a lower bound', (t) => {
+test('merging the values of two patterns preserves every count as a lower bound', (t) => {
   const [one, other] = [new Values('1', 4), new Values('1', 4)];
   for (let index = 0; index < 300; index++) one.add(index % 3 === 0 ? 'left' : `a${index}`);
   for (let index = 0; index < 300; index++) other.add(index % 3 === 0 ? 'right' : `b${index}`);
@@ -387,7 +387,7 @@ const random = (seed: number): string => {
   return Array.from({ length: 3 + (seed % 9) }, (_, at) => makeLetters(seed * 31 + at + 1)).join(' ');
 };
 
-test('a miner that is restored goes on as the one that was serialized', (t) => {
+test('a restored miner continues like the serialized miner', (t) => {
   fc.assert(
     fc.property(fc.array(line, { maxLength: 80 }), fc.array(line, { maxLength: 40 }), (before, after) => {
       const miner = new Miner();
@@ -411,7 +411,7 @@ test('a miner that is restored goes on as the one that was serialized', (t) => {
   t.deepEqual(again?.serialize(), full.serialize());
 });
 
-test('a form that was remembered goes to the pattern that a restored miner finds for it, also after another one widened', (t) => {
+test('a cached form maps to the pattern that a restored miner finds for it, even after another pattern widened', (t) => {
   const before =
     'ared fix cteal|fix fix pink|pink fix cgreen|fix bred cteal|fix pink fix|gray fix cpink|fix bgreen fix|ateal fix cblue|fix red blue|fix bgray teal|fix bpink fix|fix fix fix|fix bteal fix|teal fix gray';
   const after =
@@ -423,7 +423,7 @@ test('a form that was remembered goes to the pattern that a restored miner finds
   for (const body of lines(after)) t.deepEqual(restored?.add(key, body), miner.add(key, body), body);
 });
 
-test('a flood of random lines ends in one counted pattern, and what was known stays known', (t) => {
+test('a flood of random lines collapses into one counted pattern, and known patterns are preserved', (t) => {
   const miner = new Miner(small);
   const known = miner.add(key, 'user 7 left').id;
   for (let index = 0; index < 200; index++) miner.add(key, `user ${index} left`);
@@ -439,7 +439,7 @@ test('a flood of random lines ends in one counted pattern, and what was known st
   t.is(miner.add(key, 'user 8 left').id, known);
 });
 
-test('a new pattern finds a place among cold ones when it comes again', (t) => {
+test('a new pattern replaces a cold pattern when it occurs again', (t) => {
   const miner = new Miner(small);
   for (let index = 0; index < 500; index++) miner.add(key, random(index));
   t.is(miner.add(key, 'the disk is full').id, OTHER_ID);
@@ -449,7 +449,7 @@ test('a new pattern finds a place among cold ones when it comes again', (t) => {
   t.is(second.id, new Miner().add(key, 'the disk is full').id);
 });
 
-test('all scopes together are bounded, and so is their number', (t) => {
+test('the total size and number of scopes are bounded', (t) => {
   const miner = new Miner(small);
   for (const scope of ['a', 'b', 'c', 'd'])
     for (let index = 0; index < 200; index++) {
@@ -461,7 +461,7 @@ test('all scopes together are bounded, and so is their number', (t) => {
   t.is(miner.add('d', 'anything').id, OTHER_ID);
 });
 
-test('a JSON body of any depth has one pattern, however little of the stack is left', (t) => {
+test('a JSON body of any depth has one pattern, however little stack is left', (t) => {
   const bodies: [what: string, body: string][] = [
     ['objects', `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`],
     ['arrays', `{"a":${'['.repeat(30_000)}${']'.repeat(30_000)}}`],
@@ -475,7 +475,7 @@ test('a JSON body of any depth has one pattern, however little of the stack is l
   }
 });
 
-test('hostile bodies take time in proportion to what is looked at', (t) => {
+test('malicious bodies take time proportional to the part that is read', (t) => {
   const miner = new Miner();
   const bodies = [
     '"a'.repeat(1e6),

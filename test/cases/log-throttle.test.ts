@@ -3,7 +3,7 @@ import test from 'ava';
 import { throttleFailures } from '../../runtime/log-throttle.ts';
 import { eventually } from '../waiting.ts';
 
-test('what fails at once in 240 parts is told once, with their number and the last error', async (t) => {
+test('240 concurrent failures are logged once, with their number and the last error', async (t) => {
   const lines: { readonly error: unknown; readonly parts: number }[] = [];
   const failed = throttleFailures((error, parts) => lines.push({ error, parts }));
   for (let part = 0; part < 240; part++)

@@ -45,7 +45,7 @@ const streamsOf = (format: 'loki-json' | 'loki-protobuf', body: string | Buffer)
 const push = (streams: unknown): string => JSON.stringify({ streams });
 const time = '1700000000123456789';
 
-test('a stream is a resource, a line is a record; what is not of the format is stepped over', (t) => {
+test('a stream is a resource and a line is a record; invalid parts are skipped', (t) => {
   const body = `{"x":[{}],"streams":[
     {"values":[["${time}","one"],["1700000000123456790","two \\u00e9\\n"]],"y":null,"stream":{"env":"prod"}},
     {"stream":{"env":"dev"},"values":null},
@@ -62,7 +62,7 @@ test('a stream is a resource, a line is a record; what is not of the format is s
   ]);
 });
 
-test('labels that Loki makes of resource attributes become these again, and a service has a name where Loki finds one', (t) => {
+test('labels that Loki derives from resource attributes become attributes again, and the service name follows Loki’s rules', (t) => {
   const resource = (stream: Attributes): Attributes | undefined =>
     streamsOf('loki-json', push([{ stream, values: [[time, 'x']] }]))[0]?.resource;
   t.deepEqual(resource({ service_name: 'shop', k8s_pod_name: 'p-1', app: 'other', deployment_environment_name: 'e' }), {
@@ -75,7 +75,7 @@ test('labels that Loki makes of resource attributes become these again, and a se
   t.deepEqual(resource({ constructor: 'x', filename: '/var/log' }), { constructor: 'x', filename: '/var/log' });
 });
 
-test('structured metadata are attributes; level, trace and span are read from them', (t) => {
+test('structured metadata become attributes; level, trace and span are read from them', (t) => {
   const metadata = { level: 'WARN', trace_id: '0102030405060708090a0b0c0d0e0f10', span_id: '0102030405060708', a: 'b' };
   const stream = {
     stream: { detected_level: 'info' },
@@ -105,7 +105,7 @@ test('structured metadata are attributes; level, trace and span are read from th
   t.deepEqual(second?.records, [{ timeUnixNano: time, severityText: 'loud', body: 'x', attributes }]);
 });
 
-test('protobuf says the same as JSON', (t) => {
+test('protobuf gives the same result as JSON', (t) => {
   const metadata = { level: 'error', a: 'é' };
   const body = Buffer.concat([
     lokiPush('{job="shop", env="pr\\"od\\n"}', [
@@ -137,7 +137,7 @@ const labels: readonly (readonly [string, Attributes])[] = [
   ['{a="\\t\\\\\\x41\\101\\u00e9\\U0001F600\\xff"}', { a: '\t\\AAé😀\ufffd' }],
 ];
 for (const [text, expected] of labels) {
-  test(`the labels ${text} are read as Loki reads them`, (t) => {
+  test(`the labels ${text} are parsed as in Loki`, (t) => {
     const [stream] = streamsOf('loki-protobuf', lokiPush(text, [[1, 0, 'x']]));
     t.deepEqual(stream?.resource, expected);
   });
@@ -165,7 +165,7 @@ for (const text of [
   '{a="b}',
   '{,}',
 ]) {
-  test(`the labels ${JSON.stringify(text)} are refused`, (t) => {
+  test(`the labels ${JSON.stringify(text)} are rejected`, (t) => {
     const fault = faultOf('loki-protobuf', lokiPush(text, [[1, 0, 'x']]));
     t.is(fault?.reason, 'malformed');
     t.regex(fault?.message ?? '', /labels/);
@@ -191,14 +191,14 @@ const jsonFaults: readonly (readonly [string, string, RegExp])[] = [
   ['text after the end', `${push([])} x`, /after the end/],
 ];
 for (const [what, body, message] of jsonFaults) {
-  test(`${what} is refused, with the path`, (t) => {
+  test(`${what} is rejected, with the path`, (t) => {
     const fault = faultOf('loki-json', body);
     t.regex(fault?.message ?? '', message);
     t.is(typeof fault?.position, 'number');
   });
 }
 
-test('text that is not UTF-8 and times out of range are refused in protobuf', (t) => {
+test('text that is not UTF-8 and times out of range are rejected in protobuf', (t) => {
   const body = lokiPush('{}', [[1, 0, 'xyz']]);
   body[body.length - 1] = 0xff;
   t.like(faultOf('loki-protobuf', body), { reason: 'bad-utf8', position: body.length - 1 });
@@ -206,7 +206,7 @@ test('text that is not UTF-8 and times out of range are refused in protobuf', (t
   t.regex(faultOf('loki-protobuf', lokiPush('{}', [[1, 1_000_000_000, 'x']]))?.message ?? '', /out of range/);
 });
 
-test('whatever comes is translated to what a scan takes, or refused', (t) => {
+test('any input is translated to a body that the scan accepts, or rejected', (t) => {
   const bodies = fc.oneof(
     fc.json(),
     fc.json().map((text) => `{"streams":[{"values":[["1","x",${text}]]}]}`),
@@ -230,7 +230,7 @@ test('whatever comes is translated to what a scan takes, or refused', (t) => {
   t.pass();
 });
 
-test('more names than a stream or an entry can have are refused before they fill the memory', (t) => {
+test('more names than a stream or an entry can have are rejected before they fill the memory', (t) => {
   const many = Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`n${index}`, '']));
   t.is(faultOf('loki-json', push([{ stream: many }]))?.reason, 'too-many');
   t.is(faultOf('loki-json', values('1', 'x', many))?.reason, 'too-many');

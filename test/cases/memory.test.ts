@@ -5,7 +5,7 @@ import { Memory, transferableBuffers } from '../../runtime/memory.ts';
 
 const piece = 100_000;
 
-test('a piece that came back is handed out again', (t) => {
+test('a returned buffer is handed out again', (t) => {
   const memory = new Memory();
   const first = memory.allocate(piece);
   memory.give(first);
@@ -13,7 +13,7 @@ test('a piece that came back is handed out again', (t) => {
   t.not(memory.allocate(piece), first);
 });
 
-test('the smallest piece that is large enough is handed out', (t) => {
+test('the smallest sufficient buffer is handed out', (t) => {
   const memory = new Memory();
   const large = memory.allocate(8 * piece);
   const small = memory.allocate(piece);
@@ -24,7 +24,7 @@ test('the smallest piece that is large enough is handed out', (t) => {
   t.is(memory.allocate(piece), large);
 });
 
-test('few pieces are shared however many are asked for at once; the others are moved and not kept', (t) => {
+test('only a few buffers are shared regardless of concurrent demand; the others are transferred and not pooled', (t) => {
   const memory = new Memory();
   const isShared = (one: ArrayBufferLike): boolean => one instanceof SharedArrayBuffer;
   for (let round = 0; round < 3; round++) {
@@ -36,7 +36,7 @@ test('few pieces are shared however many are asked for at once; the others are m
   }
 });
 
-test('pieces that are too small make way for larger ones', (t) => {
+test('buffers that are too small are replaced by larger ones', (t) => {
   const memory = new Memory();
   const pieces = Array.from({ length: 8 }, () => memory.allocate(piece));
   for (const one of pieces) memory.give(one);
@@ -46,11 +46,11 @@ test('pieces that are too small make way for larger ones', (t) => {
   t.is(memory.allocate(10 * piece), larger);
 });
 
-test('a piece too large to be kept is moved', (t) => {
+test('a buffer too large for the pool is transferred', (t) => {
   t.true(new Memory().allocate(64 * 1024 * 1024 + 1) instanceof ArrayBuffer);
 });
 
-test('what threads pass each other is moved, and small buffers that share their memory are copied', async (t) => {
+test('data passed between threads is transferred, and small buffers with shared memory are copied', async (t) => {
   const own = new ArrayBuffer(100);
   const [one, other] = [Buffer.from('one'), Buffer.from('other')];
   const { port1, port2 } = new MessageChannel();

@@ -34,7 +34,7 @@ for (const [target, patch, result] of examples) {
   });
 }
 
-test('a member named __proto__ is a member like any other', (t) => {
+test('a member named __proto__ is an ordinary member', (t) => {
   const merged = mergePatch({}, JSON.parse('{"__proto__":{"admin":true}}'));
   t.is((merged as { admin?: boolean }).admin, undefined);
   t.true(Object.hasOwn(merged as object, '__proto__'));
@@ -50,7 +50,7 @@ const schema = z.strictObject({
   ]),
 });
 
-test('a patch may hold any member, alone or null, and fills nothing in', (t) => {
+test('a patch can contain any member, alone or null, and adds no defaults', (t) => {
   const patch = patchOf(schema);
   for (const value of [
     {},
@@ -64,7 +64,7 @@ test('a patch may hold any member, alone or null, and fills nothing in', (t) => 
     t.deepEqual(patch.parse(value), value);
 });
 
-test('a patch refuses members that there are not, and values of another type', (t) => {
+test('a patch rejects unknown members, and values of another type', (t) => {
   const patch = patchOf(schema);
   for (const value of [{ surprise: 1 }, { window: { surprise: 1 } }, { name: 7 }, { name: '' }, { window: 'x' }, []])
     t.false(patch.safeParse(value).success, JSON.stringify(value));

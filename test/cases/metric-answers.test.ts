@@ -436,17 +436,17 @@ const refused: Record<string, readonly [QueryInput, path: string, message: RegEx
   'a search that cannot be read': [{ metric: 'level', search: 'pod:(' }, 'search', /column/],
 };
 for (const [title, [query, path, message]] of Object.entries(refused))
-  test(`refused: ${title}`, async (t) => {
+  test(`rejected: ${title}`, async (t) => {
     const error = await t.throwsAsync(runQuery(query), { message });
     t.like(error, { code: 'VALIDATION_FAILED', path });
   });
 
-test('a unit in the search tells units apart', async (t) => {
+test('a unit in the search distinguishes units', async (t) => {
   const answer = await runQuery({ metric: 'units', overTime: 'avg', search: 'unit:ms' });
   t.deepEqual([answer.rows, answer.columns.at(-1)?.unit], [[[1000]], 'ms']);
 });
 
-test('an answer says which limit cut what', async (t) => {
+test('a response names the limit that truncated each part', async (t) => {
   const groups = await runQuery({ metric: 'requests', overTime: 'increase', groupBy: ['code'], limit: 1 });
   t.deepEqual(groups.rows, [['200', 90]]);
   t.like(groups.partial, [{ code: 'groups', message: 'there are 2 groups: these are the 1 with the largest values' }]);
@@ -469,13 +469,13 @@ for (const [query, promql, expected] of prometheusCases)
     t.true(Math.abs(value - expected) <= 1e-9 * Math.max(1, Math.abs(expected)), `${value}, expected ${expected}`);
   });
 
-test('another organization has its own', async (t) => {
+test('another organization has its own metrics', async (t) => {
   t.false(JSON.stringify(await runQuery({ metric: 'requests', across: 'none' })).includes('canary'));
   const other = await tables.query('other', { metric: 'requests', overTime: 'increase', groupBy: ['code'] }, [0, 59]);
   t.deepEqual(other.rows, [['canary', 3]]);
 });
 
-test('the newest value of a metric keeps to the window of an alert rule, and not to how long it holds', async (t) => {
+test('the newest value of a metric respects the window of an alert rule, not the staleness period', async (t) => {
   const ruleOf = (window: string) =>
     ({
       ...AlertRuleFields.parse({

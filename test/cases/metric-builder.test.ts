@@ -259,6 +259,6 @@ test.after.always(() => tables?.close());
 
 for (const { title, check } of cases) test.serial(title, check);
 
-test('every step of these tests fits the epoch', (t) => {
+test('every step in these tests is aligned to the epoch', (t) => {
   for (const step of [8, 30, 60, 300, 600]) t.is((epoch / 1000) % step, 0);
 });

@@ -22,13 +22,13 @@ const hint = async (metric: string, tenant = 'hints', [from, to] = [0, 60]): Pro
   return (await run(query, readingOf(tables.columns, tenant), { range })).hint;
 };
 
-test('a metric that does not exist is told with names like it', async (t) => {
+test('an unknown metric returns a hint with similar names', async (t) => {
   t.regex((await hint('shop.item')) ?? '', /^no metric has the name shop.item; similar names: shop.items, /);
   t.regex((await hint('shop_orders_total')) ?? '', /similar names: shop.orders, /);
   t.is(await hint('shop.items', 'nobody'), 'no metrics have been received yet');
 });
 
-test('a metric without values in the range is told as such, and an answer with values has no hint', async (t) => {
+test('a metric without values in the range is reported as such, and a result with values has no hint', async (t) => {
   t.regex(
     (await hint('shop.items', 'hints', [3000, 3060])) ?? '',
     /^shop.items has no values in this range that match/,

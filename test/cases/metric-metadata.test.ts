@@ -121,7 +121,7 @@ const merged = async (check: () => Promise<void>) => {
   await check();
 };
 
-test.serial('metadata of remote-write 1.0 that comes after the samples is there', async (t) => {
+test.serial('remote-write 1.0 metadata that arrives after the samples is stored', async (t) => {
   const { write } = await landing('later');
   await write(sample('own_b'));
   t.is(await metadataOf('later', 'own_b'), undefined);
@@ -131,27 +131,24 @@ test.serial('metadata of remote-write 1.0 that comes after the samples is there'
   });
 });
 
-test.serial(
-  'the type of a series is known from the next hour on, also where a new process does not know it',
-  async (t) => {
-    const { write, restart } = await landing('hours');
-    await write(sample('own_c'));
-    await write(about('own_c', 1, 'how many', 'items'));
-    await write(sample('own_c', 1), 1);
-    await restart();
-    await write(sample('own_c', 2), 2);
-    await merged(async () => {
-      t.deepEqual(await metadataOf('hours', 'own_c'), [{ type: 'counter', help: 'how many', unit: 'items' }]);
-      t.like((await catalogueOf('hours', 'own_c'))[0], { type: 'counter', unit: 'items', description: 'how many' });
-    });
-    t.deepEqual(
-      await tables.read("SELECT kind, unit, temporality, monotonic FROM series FINAL WHERE tenant_id = 'hours'"),
-      [{ kind: 'counter', unit: 'items', temporality: 2, monotonic: true }],
-    );
-  },
-);
+test.serial('the type of a series is known from the next hour, even if a new process has not seen it', async (t) => {
+  const { write, restart } = await landing('hours');
+  await write(sample('own_c'));
+  await write(about('own_c', 1, 'how many', 'items'));
+  await write(sample('own_c', 1), 1);
+  await restart();
+  await write(sample('own_c', 2), 2);
+  await merged(async () => {
+    t.deepEqual(await metadataOf('hours', 'own_c'), [{ type: 'counter', help: 'how many', unit: 'items' }]);
+    t.like((await catalogueOf('hours', 'own_c'))[0], { type: 'counter', unit: 'items', description: 'how many' });
+  });
+  t.deepEqual(
+    await tables.read("SELECT kind, unit, temporality, monotonic FROM series FINAL WHERE tenant_id = 'hours'"),
+    [{ kind: 'counter', unit: 'items', temporality: 2, monotonic: true }],
+  );
+});
 
-test.serial('metadata that is sent again writes no row within the hour, and one where it changes', async (t) => {
+test.serial('repeated metadata writes no row within the hour, and a change writes one row', async (t) => {
   const { write } = await landing('again');
   t.is((await write(about('own_d', 2, 'first'))).rows['metric_metadata'], 1);
   t.is((await write(about('own_d', 2, 'first'))).rows['metric_metadata'] ?? 0, 0);
@@ -159,7 +156,7 @@ test.serial('metadata that is sent again writes no row within the hour, and one 
   t.is((await write(about('own_d', 2, 'second'), 1)).rows['metric_metadata'], 1);
 });
 
-test.serial('a description that changes is the new one, of remote-write and of OTLP', async (t) => {
+test.serial('a changed description replaces the old one, for remote-write and OTLP', async (t) => {
   const { write, otlp } = await landing('changed');
   await write(about('own_e', 2, 'zzz before'));
   await write(about('own_e', 2, 'after'), 3);
@@ -172,7 +169,7 @@ test.serial('a description that changes is the new one, of remote-write and of O
   });
 });
 
-test.serial('points that come late change nothing of what newer ones say of their metric', async (t) => {
+test.serial('late points do not change metadata from newer points of their metric', async (t) => {
   const { otlp } = await landing('late');
   await otlp('temperature', 'now', 3);
   await otlp('temperature', 'zzz before', 4, 0);

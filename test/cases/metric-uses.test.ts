@@ -46,7 +46,7 @@ const used = async (query: object): Promise<string[]> => {
   return [...found].flatMap(([metric, { uses: own }]) => (Array.isArray(own) && own.length > 0 ? [metric] : []));
 };
 
-test('an alert rule uses the metric of its query, of each query of its formula, and what its PromQL reads', async (t) => {
+test('an alert rule uses the metric of its query, of its formula queries and of its PromQL', async (t) => {
   const builder = { kind: 'metric', metric: 'shop.items', overTime: 'rate' };
   t.deepEqual(await used(builder), ['shop.items']);
   t.deepEqual(
@@ -60,7 +60,7 @@ test('an alert rule uses the metric of its query, of each query of its formula, 
   t.deepEqual(await used({ kind: 'promql', expression: 'sum(up == 0)' }), ['up']);
 });
 
-test('PromQL uses an OTLP metric by the names that its series have in Prometheus', async (t) => {
+test('PromQL uses an OTLP metric by the Prometheus names of its series', async (t) => {
   const inPromql = (expression: string) => used({ kind: 'promql', expression });
   t.deepEqual(await inPromql('rate(shop_items_total[5m])'), ['shop.items']);
   t.deepEqual(await inPromql('histogram_quantile(0.9, sum by (le) (rate(shop_wait_seconds_bucket[5m])))'), [
@@ -71,7 +71,7 @@ test('PromQL uses an OTLP metric by the names that its series have in Prometheus
   t.deepEqual(await inPromql('label_replace(absent(nothing{job="up"}), "shop_idle", "up", "", "")'), []);
 });
 
-test('a recording rule uses what its expression reads', async (t) => {
+test('a recording rule uses the metrics in its expression', async (t) => {
   const rules = [
     { record: 'shop_idle', expression: 'vector(1)', labels: {} },
     { record: 'job:up:sum', expression: 'sum by (job) (up)', labels: {} },
@@ -81,7 +81,7 @@ test('a recording rule uses what its expression reads', async (t) => {
   t.deepEqual(found.get('shop.idle')?.uses, []);
 });
 
-test('a dashboard uses the metrics of its panels; of a private one nothing else is told', async (t) => {
+test('a dashboard uses the metrics of its panels; a private dashboard reveals nothing else', async (t) => {
   const queries = [
     { name: 'A', query: { kind: 'metric', metric: 'shop.idle' } },
     { name: 'B', query: { kind: 'promql', expression: 'sum(up{job="$job"}[$__interval])' } },
@@ -102,7 +102,7 @@ test('a dashboard uses the metrics of its panels; of a private one nothing else 
   t.deepEqual(found.get('shop.items')?.uses, []);
 });
 
-test('what was looked at is told, with how many documents there are of each kind', async (t) => {
+test('the searched documents are reported with their number for each kind', async (t) => {
   const found = await uses({
     'saved-queries': [{ name: 'mine', visibility: 'private', query: { kind: 'promql', expression: 'up' } }],
     'alert-rules': [{ name: 'Up', condition: { kind: 'absence', query: { kind: 'metric', metric: 'up' } } }],

@@ -45,7 +45,7 @@ const described = async (): Promise<unknown[]> => {
   });
 };
 
-test.serial('the migrated tables are the declared ones', async (t) => {
+test.serial('the migrated tables equal the declared tables', async (t) => {
   await reset();
   for (const table of allTables) await columns.execute(createTable(table));
   for (const view of allViews) await columns.execute(createView(view));
@@ -56,7 +56,7 @@ test.serial('the migrated tables are the declared ones', async (t) => {
   t.is(declared.length, allTables.length + allViews.length);
 });
 
-test.serial('a second run does nothing, and runs at the same time do no harm', async (t) => {
+test.serial('a second run does nothing, and concurrent runs do no harm', async (t) => {
   await reset();
   await Promise.all([migrate(columns, silent), migrate(columns, silent), migrate(columns, silent)]);
   const once = await described();
@@ -64,7 +64,7 @@ test.serial('a second run does nothing, and runs at the same time do no harm', a
   t.deepEqual(await described(), once);
 });
 
-test.serial('rows of the first form stay, can be searched and are in the inventory', async (t) => {
+test.serial('rows of the first schema are preserved, searchable and in the inventory', async (t) => {
   await reset();
   await migrate(columns, silent, migrations.slice(0, 1), []);
   await columns.execute(
@@ -96,7 +96,7 @@ test.serial('rows of the first form stay, can be searched and are in the invento
   ]);
 });
 
-test.serial('parts of an older form are read and merged with those of the newest', async (t) => {
+test.serial('parts with an older schema are read and merged with those of the newest', async (t) => {
   await reset();
   const older = migrations.filter(({ id }) => id < cheaperInserts.id);
   await migrate(columns, silent, older, []);
@@ -124,7 +124,7 @@ test.serial('parts of an older form are read and merged with those of the newest
 });
 
 test.serial(
-  'slices of objectives move into a table that is read in smaller pieces and sooner, and their days are counted',
+  'objective slices move to a table that is read in smaller blocks and sooner, and their days are counted',
   async (t) => {
     await reset();
     const { settings: _, ...coarse } = sloSlicesTable;
@@ -155,7 +155,7 @@ test.serial(
   },
 );
 
-test.serial('a migration that fails is tried again at the next run', async (t) => {
+test.serial('a failed migration is retried at the next run', async (t) => {
   await reset();
   const broken = { id: 1, name: 'broken', up: () => Promise.reject(new Error('not now')) };
   await t.throwsAsync(migrate(columns, silent, [broken]), { message: 'not now' });
@@ -163,7 +163,7 @@ test.serial('a migration that fails is tried again at the next run', async (t) =
 });
 
 test.serial(
-  'a migration that another process has applied meanwhile is not made again, and may find what a later one has replaced',
+  'a migration already applied by another process is not repeated, and may find tables that a later migration replaced',
   async (t) => {
     await reset();
     const made: string[] = [];
@@ -182,7 +182,7 @@ test.serial(
   },
 );
 
-test.serial('tables of a newer program are refused before anything changes', async (t) => {
+test.serial('tables of a newer version are rejected before any change', async (t) => {
   await reset();
   await migrate(columns, silent);
   const before = await described();
@@ -209,21 +209,18 @@ const madeUpColumns = async (): Promise<string[]> => {
 const withoutMadeUp = (): Promise<void> => columns.execute('DROP TABLE IF EXISTS made_up SYNC');
 const migrateTo = (table: Table, known = migrations): Promise<number> => migrate(columns, silent, known, [table]);
 
-test.serial(
-  'a declared table that no migration makes is made, and gets the columns that its declaration adds',
-  async (t) => {
-    await withoutMadeUp();
-    await migrateTo(madeUp);
-    t.deepEqual(await madeUpColumns(), ['id String', 'count UInt32']);
-    await columns.execute("INSERT INTO made_up (id, count) SELECT 'a', 1");
-    await Promise.all([migrateTo(withDay), migrateTo(withDay), migrateTo(withDay)]);
-    await migrateTo(withDay);
-    t.deepEqual(await madeUpColumns(), ['id String', 'day Date', 'count UInt32']);
-    t.deepEqual(await columns.query('SELECT id, toString(day) AS day, count FROM made_up'), [
-      { id: 'a', day: '1970-01-01', count: 1 },
-    ]);
-  },
-);
+test.serial('a declared table without a migration is created, and gets columns added to its declaration', async (t) => {
+  await withoutMadeUp();
+  await migrateTo(madeUp);
+  t.deepEqual(await madeUpColumns(), ['id String', 'count UInt32']);
+  await columns.execute("INSERT INTO made_up (id, count) SELECT 'a', 1");
+  await Promise.all([migrateTo(withDay), migrateTo(withDay), migrateTo(withDay)]);
+  await migrateTo(withDay);
+  t.deepEqual(await madeUpColumns(), ['id String', 'day Date', 'count UInt32']);
+  t.deepEqual(await columns.query('SELECT id, toString(day) AS day, count FROM made_up'), [
+    { id: 'a', day: '1970-01-01', count: 1 },
+  ]);
+});
 
 const changes: Readonly<Record<string, readonly [Table, string]>> = {
   'another type': [{ ...madeUp, columns: { id: 'String', count: 'UInt64' } }, 'its column count is UInt32'],
@@ -234,7 +231,7 @@ const changes: Readonly<Record<string, readonly [Table, string]>> = {
   'an index': [{ ...madeUp, indexes: { words: 'id TYPE bloom_filter GRANULARITY 1' } }, 'its indexes is not set'],
 };
 for (const [what, [changed, message]] of Object.entries(changes)) {
-  test.serial(`a declared table is refused with what to do, and left as it is: ${what}`, async (t) => {
+  test.serial(`a declared table is rejected with instructions, and left unchanged: ${what}`, async (t) => {
     await withoutMadeUp();
     await migrateTo(madeUp);
     const before = await described();
@@ -249,7 +246,7 @@ for (const [what, [changed, message]] of Object.entries(changes)) {
   });
 }
 
-test.serial('a written migration changes what the declaration cannot, and later columns are still added', async (t) => {
+test.serial('a manual migration changes what the declaration cannot, and later columns are still added', async (t) => {
   await withoutMadeUp();
   await migrateTo(madeUp);
   const widen: Migration = {

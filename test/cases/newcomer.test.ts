@@ -30,7 +30,7 @@ import { text } from './sink-tables.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const files = globSync('test/cases/newcomer/*.ts', { cwd: root }).sort();
 
-test('the example has five files and 120 lines at most, and the README shows them as they are', (t) => {
+test('the example has at most five files and 120 lines, and the README shows them unchanged', (t) => {
   const texts = files.map((file) => readFileSync(join(root, file), 'utf8'));
   t.true(files.length <= 5);
   t.true(texts.join('').split('\n').length - 1 <= 120, `${texts.join('').split('\n').length - 1} lines`);
@@ -55,7 +55,7 @@ const logsOf = (service: string, severityNumber: number, timeMs: number) =>
     { atMs: timeMs },
   );
 
-test('error logs are counted by service and minute, land once, and are read', async (t) => {
+test('error logs are counted by service and minute, land once, and can be read', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-newcomer-'));
   for (const folder of ['columns', 'temporary', 'bus']) mkdirSync(join(directory, folder));
   const columns = await chdbColumns({

@@ -77,7 +77,7 @@ const typed = (type: string, url: string) => ({
   ...channelTypeOf(type).settings.parse({ type, ...services[type]?.settings(url) }),
 });
 
-test('there is a service for each type that goes over HTTP', (t) => {
+test('every channel type that uses HTTP has a test service', (t) => {
   t.deepEqual(
     channelTypes
       .filter((type) => 'requests' in type)
@@ -88,7 +88,7 @@ test('there is a service for each type that goes over HTTP', (t) => {
 });
 
 for (const [type, { accepted }] of Object.entries(services)) {
-  test(`${type} is delivered when the service says so`, async (t) => {
+  test(`${type} is delivered when the service confirms it`, async (t) => {
     const service = await startChannelReceiver(accepted);
     t.teardown(() => service.close());
     const settings = typed(type, service.url);
@@ -105,7 +105,7 @@ for (const [type, { accepted }] of Object.entries(services)) {
   });
 
   for (const [what, reply, outcome] of refusals)
-    test(`${type}: ${what} is answered, so the attempt ends as ${outcome}`, async (t) => {
+    test(`${type}: the service returns ${what}, so the attempt ends as ${outcome}`, async (t) => {
       const service = await startChannelReceiver(reply);
       t.teardown(() => service.close());
       const settings = typed(type, service.url);
@@ -120,7 +120,7 @@ for (const [type, { accepted }] of Object.entries(services)) {
       if (what.includes('Retry-After')) t.is(attempted.retryAfterMs, 7000);
     });
 
-  test(`${type}: a test firing is marked in what is sent`, async (t) => {
+  test(`${type}: a test firing is marked in the payload`, async (t) => {
     const service = await startChannelReceiver(accepted);
     t.teardown(() => service.close());
     const testMessage = message({ ...notification, isTest: true });
@@ -133,7 +133,7 @@ for (const [type, { accepted }] of Object.entries(services)) {
     t.notRegex(JSON.stringify(message(notification)), /\[TEST\]|"isTest":true/);
   });
 
-  test(`${type}: a private network that is not allowed is refused for good`, async (t) => {
+  test(`${type}: a private network that is not allowed is rejected permanently`, async (t) => {
     const attempted = await deliver(
       channelTypeOf(type),
       { message: message(notification), settings: typed(type, 'http://127.0.0.1:9') },
@@ -171,7 +171,7 @@ const waits: readonly (readonly [type: string, body: string])[] = [
   ['telegram', '{"ok":false,"parameters":{"retry_after":1.5}}'],
 ];
 for (const [type, body] of waits)
-  test(`${type} tells in the answer how long to wait`, async (t) => {
+  test(`${type} uses the retry delay from the response`, async (t) => {
     const service = await startChannelReceiver({ status: 429, body });
     t.teardown(() => service.close());
     const delivery = { message: message(notification), settings: typed(type, service.url) };
@@ -202,7 +202,7 @@ test('a webhook gets Alertmanager’s payload, signed as Standard Webhooks speci
   ]);
 });
 
-test('what was over before it was told of is opened and closed where services join by group', async (t) => {
+test('an alert that resolved before its first notification is opened and closed on services that deduplicate by group', async (t) => {
   const brief = message({ ...resolved, reason: 'first' });
   for (const type of ['pagerduty', 'opsgenie']) {
     const service = await startChannelReceiver(services[type]?.accepted);
@@ -219,7 +219,7 @@ test('what was over before it was told of is opened and closed where services jo
   }
 });
 
-test('one mail goes to each address, with nothing of an alert as markup', async (t) => {
+test('each address gets one mail, and alert text contains no markup', async (t) => {
   const mails: Mail[] = [];
   const settings = { type: 'email', to: ['a@example.com', 'b@example.com', 'a@example.com'] };
   const ports = { outbound, clock, mailer: mailer(async (mail) => void mails.push(mail)) };
@@ -261,18 +261,18 @@ const rendered: readonly (readonly [template: string, text: string, first?: Part
   ['{{#alerts}}{{#value}}{{value}};{{/value}}{{/alerts}}', '1.5;', { value: null }],
 ];
 for (const [template, text, first] of rendered)
-  test(`the template ${template} gives ${JSON.stringify(text)}`, (t) => {
+  test(`the template ${template} renders ${JSON.stringify(text)}`, (t) => {
     const [one, ...others] = notification.alerts as [NotifiedAlert, ...NotifiedAlert[]];
     const variant = { ...notification, alerts: [{ ...one, ...first }, ...others] };
     t.is(messageOf(variant, { templates: { title: 'x', text: template }, publicUrl: '' }).text, text);
   });
 
 for (const template of ['{{#a}}', '{{/a}}', '{{#a}}{{#b}}{{/a}}{{/b}}', '{{', 'a }} b', '{{a b}}'])
-  test(`${template} is no template`, (t) => {
+  test(`${template} is not a valid template`, (t) => {
     t.throws(() => parseTemplate(template), { instanceOf: TemplateError });
   });
 
-test('a webhook names this host where the installation has no public address, and messages have no link', (t) => {
+test('a webhook names this host if the installation has no public address, and messages have no link', (t) => {
   const { payload, link, text } = messageOf(notification, { publicUrl: '', address: '0.0.0.0:8080' });
   t.is(payload.externalURL, `http://${hostname()}:8080`);
   t.is(payload.alerts[0]?.generatorURL, `http://${hostname()}:8080/alerts/rules/r`);
@@ -280,7 +280,7 @@ test('a webhook names this host where the installation has no public address, an
   t.notRegex(text, /http/);
 });
 
-test('the fingerprint of labels is the one that Alertmanager computes', (t) => {
+test('the fingerprint of labels equals the one that Alertmanager computes', (t) => {
   t.is(fingerprintOf({}), 'cbf29ce484222325');
   t.is(fingerprintOf({ b: '2', a: '1' }), fingerprintOf({ a: '1', b: '2' }));
   t.not(fingerprintOf({ a: '1b' }), fingerprintOf({ a: '1', b: '' }));
@@ -297,17 +297,17 @@ const markdown: readonly (readonly [text: string, escaped: string])[] = [
   ['https://runbooks.example.com/a_b*c', 'https://runbooks.example.com/a%5Fb%2Ac'],
 ];
 for (const [text, escaped] of markdown)
-  test(`${JSON.stringify(text)} is text in Markdown`, (t) => {
+  test(`${JSON.stringify(text)} is plain text in Markdown`, (t) => {
     t.is(markdownEscaped(text), escaped);
   });
 
-test('a text of many empty lines is escaped in one pass: it would take minutes else', (t) => {
+test('a text with many empty lines is escaped in a single pass, which takes no minutes', (t) => {
   const lines = '\n'.repeat(300_000);
   t.is(markdownEscaped(`${lines}x`), `${lines}x`);
   t.is(markdownEscaped(`${lines}- x\n${lines}1. y`), `${lines}\\- x\n${lines}1\\. y`);
 });
 
-test('Markdown of a template stays, and what telemetry says in it is escaped', (t) => {
+test('Markdown of a template is preserved, and telemetry values in it are escaped', (t) => {
   const templates = { title: '**{{name}}**', text: '**{{#alerts}}{{labels.instance}}{{/alerts}}**' };
   const variant = {
     ...notification,
@@ -316,7 +316,7 @@ test('Markdown of a template stays, and what telemetry says in it is escaped', (
   t.is(messageOf(variant, { templates, publicUrl: '' }).markdown.text, '**\\*x\\***');
 });
 
-test('durations and times are written for people', (t) => {
+test('durations and times are formatted for people', (t) => {
   const hour = 3_600_000;
   t.deepEqual([0, 400, 40_000, 12 * 60_000 + 5000, hour, 3 * hour + 5 * 60_000, 50 * hour, -5].map(readableDuration), [
     '0 s',
@@ -334,7 +334,7 @@ test('durations and times are written for people', (t) => {
   t.is(readableTime(winter, 'Asia/Kolkata'), '2026-11-25 05:20:50 UTC+5:30');
 });
 
-test('a template cannot grow without end', (t) => {
+test('a template cannot grow without limit', (t) => {
   const list = { a: Array.from({ length: 1000 }, () => 'x'.repeat(100)) };
   const nested = parseTemplate('{{#a}}{{#a}}{{#a}}{{#a}}{{.}}{{/a}}{{/a}}{{/a}}{{/a}}');
   t.is(nested.render(list, 5000).length, 5000);

@@ -145,7 +145,7 @@ class Walk {
   }
 }
 
-test('after each step of a random walk every receiver knows what fires and is routed to it, with its severity', (t) => {
+test('after each step of a random walk every receiver knows its firing alerts and their severity', (t) => {
   for (let seed = 1; seed <= 40; seed++) {
     const walk = new Walk(seed);
     for (let step = 0; step < 25; step++) {
@@ -163,7 +163,7 @@ test('after each step of a random walk every receiver knows what fires and is ro
   }
 });
 
-test('a rise is told in the step that it happens in, where the group was told before', (t) => {
+test('a severity increase is notified in the same step if the group was notified before', (t) => {
   let risen = 0;
   for (let seed = 1; seed <= 20; seed++) {
     const walk = new Walk(seed);

@@ -144,7 +144,7 @@ const sent = (type: (typeof channelTypes)[number], of: Notification): unknown =>
 };
 
 for (const type of channelTypes)
-  test(`${type.type} is sent what its file says`, (t) => {
+  test(`${type.type} sends the payload of its golden file`, (t) => {
     const all = Object.fromEntries(
       Object.entries({ ...situations, ...ofPerson, ...(type.opens && ofOpening) }).map(([what, of]) => [
         what,

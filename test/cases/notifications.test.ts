@@ -455,7 +455,7 @@ for (const [what, story] of Object.entries(stories)) {
   });
 }
 
-test('a receiver with an escalation policy is told once more, for the incident, and not of tests or ends', (t) => {
+test('a receiver with an escalation policy gets one more notification for the incident, but none for tests or resolved alerts', (t) => {
   const world = new World({
     route: { receiver: 'team', groupBy: ['alertname'], groupWait: '30s', groupInterval: '5m', repeatInterval: '1h' },
     receivers: [{ name: 'team', channelIds: ['mail'], escalationPolicyId: 'policy' }],
@@ -500,7 +500,7 @@ const mutings: Record<string, (world: World) => void> = {
 };
 
 for (const [what, mute] of Object.entries(mutings)) {
-  test(`what fires during ${what} is told nobody, and what still fires at its end is told and paged once`, (t) => {
+  test(`alerts that fire during ${what} notify nobody, and alerts still firing at its end are notified and paged once`, (t) => {
     const world = new World(paging);
     mute(world);
     world.alert(minute, slow('a'), 'firing');

@@ -10,7 +10,7 @@ import { settingsOf } from '../../schemas/settings.ts';
 const loopback = endpointsOf(settingsOf({}), 'localhost:8080');
 const published = endpointsOf(settingsOf({ OIQ_PUBLIC_URL: 'https://oiq.example/' }), 'evil.example');
 
-test('endpoints are the public address’, else the one that was asked, each with the port of its receiver', (t) => {
+test('endpoints use the public address, or else the request address, each with the port of its receiver', (t) => {
   t.deepEqual(published, {
     otlpHttp: 'https://oiq.example/otlp',
     otlpGrpc: 'https://oiq.example:4317',
@@ -35,7 +35,7 @@ const spelled: readonly (readonly [string, string | undefined, RegExp])[] = [
   ['oiq_sa_abc', 'wrong-credential', /API token/],
   ['eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIxIn0.c2ln', 'wrong-credential', /session token/],
 ];
-test('a pasted text is told apart: a key, another credential, a misspelt one', (t) => {
+test('a pasted text is classified as a key, another credential or a misspelt key', (t) => {
   for (const [text, code, message] of spelled) {
     const finding = textFinding(text);
     t.is(finding?.code, code as never, text);
@@ -69,7 +69,7 @@ const pointed: readonly (readonly [Attempt, string | undefined])[] = [
   [{ endpoint: 'http://localhost:4317/api/v1/prom/write', protocol: 'remote-write' }, 'wrong-protocol'],
   [{ endpoint: 'http://' }, 'wrong-endpoint'],
 ];
-test('an endpoint is told apart: right, wrong place, wrong protocol', (t) => {
+test('an endpoint is classified as correct, wrong address or wrong protocol', (t) => {
   for (const [attempt, code] of pointed) {
     const finding = endpointFinding(attempt, loopback);
     t.is(finding?.code, code as never, JSON.stringify(attempt));
@@ -98,7 +98,7 @@ const answered: readonly (readonly [Attempt, readonly string[]])[] = [
   [{ error: 'context deadline exceeded', status: 503 }, ['unreachable', 'unavailable']],
   [{ error: 'something else' }, []],
 ];
-test('what a sender was answered is told apart', (t) => {
+test('the response that a sender got is classified', (t) => {
   for (const [attempt, codes] of answered)
     t.deepEqual(
       answerFindings(attempt).map(({ code }) => code),

@@ -58,7 +58,7 @@ const recordOf = (record: string): Record<string, unknown> => {
 };
 
 for (const signal of signals) {
-  test(`any ${signal} request in JSON becomes what protobufjs encodes`, (t) => {
+  test(`any ${signal} request in JSON is converted to the same bytes as protobufjs encodes`, (t) => {
     const type = requestTypes[signal];
     fc.assert(
       fc.property(messageOf(type, 7), fc.boolean(), fc.boolean(), (message, bare, spaced) => {
@@ -72,7 +72,7 @@ for (const signal of signals) {
   });
 }
 
-test('text that was changed at random is translated like JSON.parse reads it, or refused with a position', (t) => {
+test('randomly changed text is parsed like JSON.parse does, or rejected with a position', (t) => {
   const type = requestTypes.logs;
   const change = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 3 });
   fc.assert(
@@ -141,21 +141,21 @@ const faults: readonly (readonly [what: string, text: string | Buffer, reason: s
 ];
 
 for (const [what, text, reason, message] of faults) {
-  test(`${what} is refused, and the message says where`, (t) => {
+  test(`${what} is rejected, and the message includes the position`, (t) => {
     const error = fault(text);
     t.is(error?.reason, reason);
     t.regex(error?.message ?? '', message);
   });
 }
 
-test('a fault in the second of two records has its path and its position', (t) => {
+test('an error in the second of two records includes its path and position', (t) => {
   const text = request('{"attributes":[{"key":"a,b}\\"]"}]},{"body":{"kvlistValue":{"values":[{},{"key":7}]}}}');
   const error = fault(text);
   t.is(error?.message, 'resourceLogs[0].scopeLogs[0].logRecords[1].body.kvlistValue.values[1].key: expected a string');
   t.is(error?.position, text.indexOf('7}'));
 });
 
-test('64-bit integers keep every digit, as numbers and as strings', (t) => {
+test('64-bit integers preserve every digit, as numbers and as strings', (t) => {
   for (const digits of [
     '0',
     '9007199254740993',
@@ -183,14 +183,14 @@ test('64-bit integers keep every digit, as numbers and as strings', (t) => {
   }
 });
 
-test('ids are hexadecimal in either case, an empty one is none, and null is the same as absent', (t) => {
+test('ids are hexadecimal in either case, an empty id means no id, and null equals absent', (t) => {
   const upper = recordOf('{"traceId":"5B8EFFF798038103D269B633813FC60C","spanId":"EEE19B7EC3C1B174"}');
   t.deepEqual(upper, recordOf('{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174"}'));
   t.is(Buffer.from(upper.traceId as string, 'base64').toString('hex'), '5b8efff798038103d269b633813fc60c');
   t.deepEqual(recordOf('{"traceId":"","spanId":null,"body":null,"attributes":null}'), {});
 });
 
-test('doubles may be NaN and infinite, and numbers in strings', (t) => {
+test('doubles can be NaN, infinite or numeric strings', (t) => {
   const body = (value: string): number => {
     const bytes = requestFromJson('logs', Buffer.from(request(`{"body":{"doubleValue":${value}}}`)));
     return bytes.readDoubleLE(bytes.length - 8);
@@ -203,19 +203,19 @@ test('doubles may be NaN and infinite, and numbers in strings', (t) => {
   t.is(body('-0'), -0);
 });
 
-test('names that the schema does not know are stepped over, whatever they hold', (t) => {
+test('unknown field names are skipped, whatever their values', (t) => {
   const junk = '{"a":[1,-2.5e+3,"\\"}",{"b":null,"c":[true,false,[],{}]}]}';
   for (const name of ['unknown', '__proto__', 'constructor', 'toString', 'time_unix_nano', '\\u0000']) {
     t.deepEqual(recordOf(`{"${name}":${junk},"severityText":"x","${name}2":1}`), { severityText: 'x' }, name);
   }
 });
 
-test('escapes are resolved in values and in names, and half a surrogate pair becomes U+FFFD', (t) => {
+test('escapes are decoded in values and names, and an unpaired surrogate becomes U+FFFD', (t) => {
   t.deepEqual(recordOf('{"severity\\u0054ext":"\\u0061\\n\\"\\/é\\ud83d\\ude00"}'), { severityText: 'a\n"/é😀' });
   t.deepEqual(recordOf('{"severityText":"\\ud800x"}'), { severityText: '\ufffdx' });
 });
 
-test('values nest to a depth of 32 and no further, and no text makes the stack overflow', (t) => {
+test('values nest up to a depth of 32, and no text overflows the stack', (t) => {
   const body = (depth: number): string =>
     request(`{"body":${'{"arrayValue":{"values":['.repeat(depth)}{"stringValue":"x"}${']}}'.repeat(depth)}}`);
   t.is(scanRequest('logs', requestFromJson('logs', Buffer.from(body(32)))).records, 1);
@@ -226,7 +226,7 @@ test('values nest to a depth of 32 and no further, and no text makes the stack o
   t.is(fault(`{"a":${'['.repeat(1_000_000)}`)?.reason, 'too-deep');
 });
 
-test('repeated numbers that are empty or null write nothing', (t) => {
+test('empty or null repeated numbers write nothing', (t) => {
   const point = (counts: string) =>
     requestFromJson(
       'metrics',

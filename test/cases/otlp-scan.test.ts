@@ -68,7 +68,7 @@ for (const [name, signal, records] of examples) {
   });
 }
 
-test('an enum lands as it was sent or is refused: it has one byte in the tables', (t) => {
+test('an enum lands unchanged or is rejected: it has one byte in the tables', (t) => {
   const severity = (value: number): Buffer => logRecord(Buffer.from([0x10]), varint(value));
   for (const value of [0, 24, 127, 128, 255]) t.is(fault('logs', severity(value)), undefined, `${value}`);
   t.regex(fault('logs', severity(256))?.message ?? '', /severityNumber is not between 0 and 255/);
@@ -76,7 +76,7 @@ test('an enum lands as it was sent or is refused: it has one byte in the tables'
   t.regex(fault('logs', minusOne)?.message ?? '', /severityNumber is not between 0 and 255/);
 });
 
-test('a time is stored as it was sent or refused with its position: tables end in 2106', (t) => {
+test('a time is stored unchanged or rejected with its position: tables end in 2106', (t) => {
   const last = 2n ** 32n * 10n ** 9n - 1n;
   const times: Readonly<Record<string, (time: Buffer) => Buffer>> = {
     'LogRecord.timeUnixNano': (time) => logRecord(Buffer.from([0x09]), time),
@@ -98,7 +98,7 @@ test('a time is stored as it was sent or refused with its position: tables end i
   }
 });
 
-test('our schema has exactly the fields of the published one, with their types', (t) => {
+test('our schema has exactly the fields and types of the published schema', (t) => {
   const ours: Record<string, Record<string, readonly [number, string, string?]>> = otlpMessages;
   const names: Record<string, string> = {
     ExportLogsServiceRequest: 'LogsRequest',
@@ -114,7 +114,7 @@ test('our schema has exactly the fields of the published one, with their types',
 for (const signal of signals) {
   const type = requestTypes[signal];
 
-  test(`any valid ${signal} request passes, with as many records as protobufjs decodes`, (t) => {
+  test(`any valid ${signal} request is accepted, with as many records as protobufjs decodes`, (t) => {
     fc.assert(
       fc.property(messageOf(type, 7), (message) => {
         const bytes = type.encode(type.fromObject(message)).finish();
@@ -125,7 +125,7 @@ for (const signal of signals) {
     t.pass();
   });
 
-  test(`${signal}: what passes after bytes were changed at random is decoded by protobufjs, the rest is refused`, (t) => {
+  test(`${signal}: an accepted body with randomly changed bytes can be decoded by protobufjs, and all others are rejected`, (t) => {
     const change = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(messageOf(type, 6), change, (message, changes) => {
@@ -140,7 +140,7 @@ for (const signal of signals) {
   });
 }
 
-test('a body cut off at any byte is refused, unless the cut lies between two resources', (t) => {
+test('a body truncated at any byte is rejected, unless the cut is between two resources', (t) => {
   for (const [name, signal] of examples) {
     const body = requestFromJson(signal, example(name));
     const twice = Buffer.concat([body, body]);
@@ -155,14 +155,14 @@ test('an empty body is a request without records', (t) => {
   t.deepEqual(scanRequest('logs', new Uint8Array()), { records: 0 });
 });
 
-test('a body that does not begin where its memory begins is read from its own beginning', (t) => {
+test('a body at an offset in its buffer is read from its own start', (t) => {
   const body = logRecord(field(3, 'é'.repeat(20)));
   const padded = Buffer.concat([Buffer.alloc(5, 0xff), body]);
   t.deepEqual(scanRequest('logs', padded.subarray(5)), { records: 1 });
 });
 
 for (const kind of ['array', 'map'] as const) {
-  test(`attribute values nested as ${kind}s pass to a depth of 32 and no further`, (t) => {
+  test(`attribute values nested as ${kind}s are accepted up to a depth of 32`, (t) => {
     t.deepEqual(scanRequest('logs', logRecord(field(5, nested(32, kind)))), { records: 1 });
     for (const depth of [33, 50, 1000, 10_000, 100_000]) {
       t.is(fault('logs', logRecord(field(5, nested(depth, kind))))?.reason, 'too-deep', `depth ${depth}`);
@@ -198,7 +198,7 @@ const wrongBodies: readonly (readonly [string, Uint8Array, string, number])[] = 
 ];
 
 for (const [name, body, reason, position] of wrongBodies) {
-  test(`${name} is refused with reason and position`, (t) => {
+  test(`${name} is rejected with reason and position`, (t) => {
     const error = fault('logs', body);
     t.deepEqual([error?.reason, error?.position], [reason, position], error?.message);
   });
@@ -218,13 +218,13 @@ const oddBodies: readonly (readonly [string, Uint8Array])[] = [
 ];
 
 for (const [name, body] of oddBodies) {
-  test(`${name}: passes`, (t) => {
+  test(`${name}: is accepted`, (t) => {
     t.deepEqual(scanRequest('logs', body), { records: 1 });
     requestTypes.logs.decode(body);
   });
 }
 
-test('repeated numbers pass packed and one by one, and a packed run must be whole', (t) => {
+test('repeated numbers are accepted packed and unpacked, and a packed field must be complete', (t) => {
   const histogram = (...content: Uint8Array[]) => field(1, field(2, field(2, field(9, field(1, ...content)))));
   const one = Buffer.alloc(8);
   t.is(scanRequest('metrics', histogram(field(6, one, one))).records, 1);
@@ -236,6 +236,6 @@ test('repeated numbers pass packed and one by one, and a packed run must be whol
   t.is(fault('metrics', buckets(field(2, bytes(1, 0x80))))?.reason, 'malformed');
 });
 
-test('the message of a fault names the field', (t) => {
+test('an error message names the field', (t) => {
   t.regex(fault('logs', logRecord(field(9, 'short')))?.message ?? '', /^LogRecord\.traceId has 5 bytes/);
 });

@@ -50,7 +50,7 @@ const smallestSplit = (signal: Signal, body: Uint8Array) => {
 };
 
 for (const signal of signals) {
-  test(`pieces of a ${signal} request are valid, small enough, and together say the same of every record`, (t) => {
+  test(`parts of a split ${signal} request are valid, below the size limit, and together preserve every record`, (t) => {
     const type = requestTypes[signal];
     let cut = 0;
     fc.assert(
@@ -75,12 +75,12 @@ for (const signal of signals) {
 
 const record = (size: number): Buffer => field(2, field(3, 'x'.repeat(size)));
 
-test('a request that fits is one piece, byte for byte', (t) => {
+test('a request within the limit is one part, byte for byte', (t) => {
   const body = field(1, field(2, record(100), record(100)));
   t.deepEqual(splitRequest('logs', body, body.length), [{ bytes: body, records: 2 }]);
 });
 
-test('heads that come after the records, between them or in parts are in every piece, unknown fields too', (t) => {
+test('resource and scope fields after, between or in parts around the records are in every part, including unknown fields', (t) => {
   const resource = (key: string) => field(1, field(1, field(1, key)));
   const body = field(
     1,
@@ -106,7 +106,7 @@ test('heads that come after the records, between them or in parts are in every p
   );
 });
 
-test('the points of one metric are spread over pieces that repeat its name and temporality', (t) => {
+test('the points of one metric are split into parts that repeat its name and temporality', (t) => {
   const point = field(1, field(7, field(1, 'x'.repeat(60))));
   const temporality = Buffer.from([0x10, 0x02]);
   const body = field(1, field(2, field(2, field(1, 'requests'), field(7, point, point, temporality, point))));
@@ -121,19 +121,19 @@ test('the points of one metric are spread over pieces that repeat its name and t
   );
 });
 
-test('one record above the limit is refused, with its position', (t) => {
+test('a single record above the limit is rejected, with its position', (t) => {
   const body = field(1, field(2, record(10), record(500)));
   const error = t.throws(() => splitRequest('logs', body, 400), { instanceOf: PermanentError });
   t.is((error as PermanentError).reason, 'record-too-large');
   t.is((error as PermanentError).position, body.length - record(500).length);
 });
 
-test('a resource above the limit is refused', (t) => {
+test('a resource above the limit is rejected', (t) => {
   const body = field(1, field(1, field(1, field(1, 'k'.repeat(500)))), field(2, record(10), record(10)));
   t.throws(() => splitRequest('logs', body, 400), { instanceOf: PermanentError, message: /larger than 400 bytes/ });
 });
 
-test('a large resource does not multiply the request a hundredfold', (t) => {
+test('a large resource does not multiply the request size a hundredfold', (t) => {
   const body = field(
     1,
     field(1, field(1, field(1, 'k'.repeat(900)))),
@@ -142,7 +142,7 @@ test('a large resource does not multiply the request a hundredfold', (t) => {
   t.throws(() => splitRequest('logs', body, 1000), { instanceOf: PermanentError, message: /repeat/ });
 });
 
-test('a body of millions of empty records is cut without an object for each', (t) => {
+test('a body of millions of empty records is split without one object per record', (t) => {
   const records = Buffer.alloc(4_000_000, Buffer.from([0x12, 0x00]));
   const before = process.memoryUsage().heapUsed;
   const pieces = splitRequest('logs', field(1, field(2, records)), 1_000_000);

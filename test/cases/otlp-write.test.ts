@@ -27,7 +27,7 @@ const ours = (type: protobuf.Type, message: Readonly<Record<string, unknown>>): 
 const names = { logs: 'LogsRequest', metrics: 'MetricsRequest', traces: 'TracesRequest' } as const;
 
 for (const signal of signals) {
-  test(`any ${signal} request is written as a library reads it`, (t) => {
+  test(`any written ${signal} request is decoded unchanged by a library`, (t) => {
     const type = requestTypes[signal];
     fc.assert(
       fc.property(messageOf(type, 7), (message) => {

@@ -37,7 +37,7 @@ const names = (...answers: readonly (readonly string[])[]): typeof lookup => {
 
 const loopback = { allowedNetworks: ['127.0.0.0/8'] };
 
-test('addresses in private networks are refused, however they are written', async (t) => {
+test('addresses in private networks are rejected in every notation', async (t) => {
   const port = await serve(t, (_, response) => response.end('reached'));
   const outbound = openOutbound({ timeoutMs: 60_000 });
   const hosts = [
@@ -80,13 +80,13 @@ test('addresses in private networks are refused, however they are written', asyn
     );
 });
 
-test('other schemes and user names are refused', async (t) => {
+test('other schemes and user names are rejected', async (t) => {
   const outbound = openOutbound(loopback);
   for (const url of ['file:///etc/passwd', 'gopher://127.0.0.1/', 'ftp://127.0.0.1/', 'http://user@127.0.0.1/'])
     await t.throwsAsync(outbound.fetch(url), { instanceOf: OutboundError }, url);
 });
 
-test('a name is refused when any of its addresses is private', async (t) => {
+test('a name is rejected if any of its addresses is private', async (t) => {
   for (const addresses of [['10.0.0.1'], ['192.0.43.7', '10.0.0.1'], ['::ffff:127.0.0.1'], ['fd00::1'], []])
     await t.throwsAsync(
       openOutbound({ resolve: names(addresses) }).fetch('http://public.example/'),
@@ -95,7 +95,7 @@ test('a name is refused when any of its addresses is private', async (t) => {
     );
 });
 
-test('a name that is not known is refused as one that lies in a private network', async (t) => {
+test('an unknown name is rejected like a name in a private network', async (t) => {
   const failing = (code: string): typeof lookup =>
     ((_name: string, _options: object, done: (error: Error) => void) =>
       setImmediate(() => done(Object.assign(new Error(`getaddrinfo ${code}`), { code })))) as unknown as typeof lookup;
@@ -107,7 +107,7 @@ test('a name that is not known is refused as one that lies in a private network'
   t.is(await messageOf(names(['2001:db8::1'])), ofPrivate);
 });
 
-test('what was resolved and checked is what is connected to', async (t) => {
+test('the connection uses the address that was resolved and checked', async (t) => {
   let reached = 0;
   const port = await serve(t, (_, response) => {
     reached++;
@@ -126,7 +126,7 @@ test('redirects are not followed', async (t) => {
   t.is(answer.status, 302);
 });
 
-test('what is sent arrives, and the answer comes back with its headers', async (t) => {
+test('a request is delivered, and its response is returned with its headers', async (t) => {
   const port = await serve(t, (request, response) => {
     request.setEncoding('utf8').once('data', (body: string) => {
       response.writeHead(201, { 'x-seen': `${request.method} ${request.headers['x-mine']}` }).end(body.toUpperCase());
@@ -139,7 +139,7 @@ test('what is sent arrives, and the answer comes back with its headers', async (
   t.is(await answer.text(), 'HELLO');
 });
 
-test('an answer that is too large, too slow, or cut off is an error', async (t) => {
+test('a response that is too large, too slow or truncated is an error', async (t) => {
   const port = await serve(t, ({ url }, response) => {
     if (url === '/large') response.end(Buffer.alloc(200_000));
     else if (url === '/endless') response.write('x');
@@ -198,7 +198,7 @@ const nameServer = async (
   return `127.0.0.1:${socket.address().port}`;
 };
 
-test('TXT records are put together from their parts, and a name service that cannot tell is told from one that has none', async (t) => {
+test('TXT records are joined from their parts, and a failing name server is distinguished from a missing record', async (t) => {
   const server = await nameServer(t, {
     there: { code: 0, texts: [['v=spf1 -all'], ['oiq-verification=', 'abc']] },
     nothing: { code: 0, texts: [] },

@@ -25,7 +25,7 @@ for (const [title, query, values] of [
   ['a count', count, [1, 2, 3]],
   ['a formula of both', formula, [1, 1, 1]],
 ] as const)
-  test(`steps of ${title} are at their begins, and of one step in all parts`, async (t) => {
+  test(`steps of ${title} have their start as time, and the same step in all parts`, async (t) => {
     const { series, partialSteps } = await answerOver(
       Query.parse(query),
       { fromMs, toMs, stepMs: minuteMs },
@@ -38,7 +38,7 @@ for (const [title, query, values] of [
     t.is(Math.floor((partialSteps[0] ?? 0) / minuteMs), toMs / minuteMs - 1);
   });
 
-test('as a whole, PromQL is evaluated at the end of a window, and what is counted is before it', async (t) => {
+test('a PromQL query over a whole window is evaluated at its end, and counts exclude the end', async (t) => {
   const ends = new Map<string, bigint>();
   await answerOver(Query.parse(formula), { fromMs, toMs }, async ({ kind }, { range }) => {
     ends.set(kind, range.to);

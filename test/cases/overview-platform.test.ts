@@ -11,7 +11,7 @@ const groupStatus = (group: string, problem?: string): GroupStatus => ({
   sinceMs: problem === undefined ? undefined : 60_000,
 });
 
-test('the overview names what stands still, and does not say that all is well before anybody looked', (t) => {
+test('the overview names stalled groups, and does not report a healthy state before the first check', (t) => {
   const alert = { severity: 'error', reason: 'sinks.logs is behind', since: '2026-01-01T00:00:00.000Z' } as const;
   const shown = platformState(
     [activePlatformAlert('records-late', { ...alert, startedAt: '2026-01-01T00:02:00.000Z' }, 0)],

@@ -21,7 +21,7 @@ const document = (fields: object): DashboardFields =>
   ({ name: 'one', tags: [], panels: [], sections: [], variables: [], annotations: [], ...fields }) as never;
 const panel = (id: string, title = id) => ({ id, title });
 
-test('what two people changed apart is in the merge, and nothing is in conflict', (t) => {
+test('separate changes of two users are merged without a conflict', (t) => {
   const base = document({ panels: [panel('a'), panel('b'), panel('c')] });
   const mine = document({ panels: [panel('a', 'mine'), panel('c'), panel('d')] });
   const theirs = document({
@@ -43,7 +43,7 @@ test('what two people changed apart is in the merge, and nothing is in conflict'
   );
 });
 
-test('what both changed in another way is a conflict, of which one is taken; the same change of both is none', (t) => {
+test('different changes of the same item conflict, and one of them is taken; equal changes do not conflict', (t) => {
   const base = document({ panels: [panel('a'), panel('b')] });
   const mine = document({ name: 'same', panels: [panel('a', 'mine'), panel('b')] });
   const theirs = document({ name: 'same', panels: [panel('a', 'theirs')] });
@@ -69,7 +69,7 @@ for (const { what, base, mine, theirs, both } of [
   { what: 'mine stays beside what they add', base: 'abc', mine: 'cba', theirs: 'abcd', both: 'cbad' },
   { what: 'mine stays where both changed it', base: 'abc', mine: 'bca', theirs: 'cab', both: 'bca' },
 ] as const)
-  test(`a merge has an order of sections and variables that one changed: ${what}`, (t) => {
+  test(`a merge preserves the order of sections and variables that one user changed: ${what}`, (t) => {
     const of = (ids: string): DashboardFields =>
       document({ sections: named(...ids), variables: [...ids].map((name) => ({ name })) });
     const { document: merge, conflicts } = merged({ base: of(base), mine: of(mine), theirs: of(theirs) });
@@ -78,7 +78,7 @@ for (const { what, base, mine, theirs, both } of [
     t.deepEqual(conflicts, []);
   });
 
-test('a panel that moves stays on the grid, pushes what it covers down, and what is above moves up', (t) => {
+test('a moved panel stays on the grid, pushes overlapped panels down, and panels move up to fill space', (t) => {
   const at = (x: number, y: number, width = 12, height = 4) => ({ x, y, width, height });
   const places = new Map([
     ['a', at(0, 0)],
@@ -122,7 +122,7 @@ for (const [reducer, figure] of [
     t.is(reduced([1, '2', 3, 4, null], reducer), figure);
   });
 
-test('without a section its panels stand below the others, what was in it is in none, and a panel moves to the end of one', (t) => {
+test('after a section is removed, its panels follow the others, its children have no section, and panels move to a section’s end', (t) => {
   const at = (id: string, section: string | null, y: number) => ({
     id,
     place: { section, x: 3, y, width: 6, height: 4 },
@@ -149,7 +149,7 @@ test('without a section its panels stand below the others, what was in it is in 
   t.deepEqual([moved?.section, moved?.x, moved?.y], ['s', 0, 8]);
 });
 
-test('a variable that becomes of another kind keeps what both have, and has what the other needs', (t) => {
+test('a variable of a changed kind preserves the common fields, and gets the required fields of the new kind', (t) => {
   const before = { ...newVariable([{ name: 'variable2' }]), title: 'Job', several: true, pattern: 'x' } as never;
   t.like(convertVariable(before, 'field-values'), {
     name: 'variable3',
@@ -171,7 +171,7 @@ test('a variable that becomes of another kind keeps what both have, and has what
   t.is(convertVariable(before, 'no kind'), before);
 });
 
-test('a variable moves one place, and not beyond the ends', (t) => {
+test('a variable moves one position, and not beyond the ends', (t) => {
   t.deepEqual(moved(['a', 'b', 'c'], 2, -1), ['a', 'c', 'b']);
   t.deepEqual(moved(['a', 'b', 'c'], 0, -1), ['a', 'b', 'c']);
   t.deepEqual(moved(['a', 'b', 'c'], 2, 1), ['a', 'b', 'c']);
@@ -190,17 +190,17 @@ const lists: readonly (readonly [Lines<never>, string, unknown])[] = [
   ],
 ];
 for (const [lines, text, items] of lists)
-  test(`lines are a list, and the list is the same lines: ${JSON.stringify(text)}`, (t) => {
+  test(`lines convert to a list and back without a change: ${JSON.stringify(text)}`, (t) => {
     t.deepEqual(lines.read(` \n${text}\n`), items as never);
     t.is(lines.written(items as never), text);
     t.true(isWritable(lines, items as never));
   });
 
-test('what lines cannot say is known', (t) => {
+test('values that lines cannot represent are detected', (t) => {
   for (const value of ['a\nb', ' a', '', 'a | b']) t.false(isWritable(optionLines, [{ value }]), value);
 });
 
-test('what is counted is named as many as there are', (t) => {
+test('the unit of a count is singular or plural according to the number', (t) => {
   t.deepEqual(
     [
       [1, '{record}'],

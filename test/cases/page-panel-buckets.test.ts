@@ -15,7 +15,7 @@ const bucket = (le: string, values: readonly (number | null)[]): BucketSeries =>
   points: values.map((value, at) => [at * 10, value]),
 });
 
-test('buckets of Prometheus are put in their order, each without those below it', (t) => {
+test('Prometheus buckets are sorted, and each excludes the buckets below it', (t) => {
   const heat = heatOfBuckets([bucket('+Inf', [10, 4]), bucket('0.5', [3, 1]), bucket('10', [7, null])]);
   t.deepEqual(heat, {
     steps: [0, 10],
@@ -27,7 +27,7 @@ test('buckets of Prometheus are put in their order, each without those below it'
   });
 });
 
-test('series that are no buckets of Prometheus are rows as they are', (t) => {
+test('series that are not Prometheus buckets are rows, unchanged', (t) => {
   const plain = (name: string, value: number): BucketSeries => ({ name, labels: {}, points: [[0, value]] });
   t.deepEqual(heatOfBuckets([plain('slow', 5), plain('fast', 9)]).rows, [
     { name: 'slow', counts: [5] },
@@ -35,7 +35,7 @@ test('series that are no buckets of Prometheus are rows as they are', (t) => {
   ]);
 });
 
-test('of values, a heatmap counts how many are in each bucket and column, and leaves out what is no number', (t) => {
+test('a heatmap of values counts them per bucket and column, and ignores values that are not numbers', (t) => {
   const points = Array.from({ length: 1_000 }, (_, at): [number, unknown] => [at, at % 10]);
   const { steps, rows } = heatOfValues([{ name: 'a', labels: {}, points: [...points, [5, 'NaN'], [6, null]] }]);
   t.is(steps.length, 120);
@@ -73,13 +73,13 @@ for (const [title, values, settings, starts, counts] of histograms)
     else t.deepEqual(found?.starts, [...starts]);
   });
 
-test('a size that is far too small gives no more buckets than can be drawn', (t) => {
+test('a bucket size that is too small gives no more buckets than can be drawn', (t) => {
   const found = histogramOf([{ name: 'a', values: [0, 1e9] }], { bucketSize: 0.001 });
   t.true((found?.starts.length ?? 0) <= 201);
   t.is(histogramOf([{ name: 'a', values: ['x', null] }], {}), undefined);
 });
 
-test('equal states that follow each other are one stretch, and the last lasts as long as they mostly do', (t) => {
+test('consecutive equal states form one interval, and the last lasts for the typical interval between states', (t) => {
   const points: [number, unknown][] = [
     [0, 'up'],
     [10, 'up'],
@@ -114,14 +114,14 @@ for (const [shown, names] of [
   [{ labels: '{team!~"c.*|x",}' }, ['Broken']],
   [{ labels: '{team=core}' }, undefined],
 ] as const)
-  test(`of ${JSON.stringify(shown)} a panel lists ${names ?? 'nothing, and says that it cannot be read'}`, (t) => {
+  test(`a panel of ${JSON.stringify(shown)} lists ${names ?? 'nothing, and says that it cannot be read'}`, (t) => {
     t.deepEqual(
       chosenAlerts(alerts, shown as never)?.map(({ ruleName }) => ruleName),
       names as never,
     );
   });
 
-test('alerts are asked by the states of the API, and stand in groups by their labels', (t) => {
+test('alerts are requested by API states, and grouped by their labels', (t) => {
   t.is(stateFilter({}), 'firing');
   t.is(stateFilter({ states: ['firing', 'no-data', 'error', 'resolved'] }), 'firing,unknown,inactive');
   t.deepEqual(

@@ -9,7 +9,7 @@ const restrictions = restrictionsOf(operations);
 const byCall = new Map(restrictions.flatMap((one) => one.calls.map((call) => [call, one] as const)));
 
 for (const role of roles)
-  test(`the page offers the role ${role} each call that the API lets it make, and no other`, (t) => {
+  test(`the page offers the role ${role} exactly the calls that the API permits`, (t) => {
     for (const { method, path, role: access, hidden } of operations) {
       if (hidden === true) continue;
       const restriction = byCall.get(`${method} ${path}`);
@@ -17,12 +17,12 @@ for (const role of roles)
     }
   });
 
-test('each call tells what the plan must include', (t) => {
+test('each call lists the entitlement that the plan must include', (t) => {
   for (const { method, path, entitlement, hidden } of operations)
     if (hidden !== true) t.is(byCall.get(`${method} ${path}`)?.entitlement, entitlement, `${method} ${path}`);
 });
 
-test('calls that are alike stand together, and those that everybody may make are left out', (t) => {
+test('calls with equal restrictions are grouped, and unrestricted calls are omitted', (t) => {
   const calls = restrictions.flatMap((one) => one.calls);
   t.is(new Set(calls).size, calls.length);
   t.false(calls.includes('GET /api/alerts'));

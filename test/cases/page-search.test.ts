@@ -23,7 +23,7 @@ const apiProblem = (search: string, signal: 'logs' | 'traces'): string | undefin
 };
 
 for (const signal of ['logs', 'traces'] as const)
-  test(`the page says of searches of ${signal} what the API says, but for expressions of RE2`, (t) => {
+  test(`the page gives the same errors as the API for searches of ${signal}, except for RE2 expressions`, (t) => {
     t.true(searches.length > 60);
     for (const search of searches) {
       const problem = apiProblem(search, signal);

@@ -19,7 +19,7 @@ const placed = (
 const pairsOf = (one: PlacedSpan[], other: PlacedSpan[]) =>
   paired(one, other).map((call) => [call.depth, call.name, call.one?.count, call.other?.count, moreOf(call) / 1e6]);
 
-test('calls of one name below the same calls are one line, and tell how much more the other took', (t) => {
+test('calls of one name under the same parents form one line, with the difference in duration', (t) => {
   const one = placed([0, 'root', 10], [1, 'query', 2], [1, 'query', 3], [1, 'mail', 1]);
   const other = placed([0, 'root', 40], [1, 'query', 30, true], [1, 'pay', 4]);
   t.deepEqual(pairsOf(one, other), [
@@ -31,7 +31,7 @@ test('calls of one name below the same calls are one line, and tell how much mor
   t.is(paired(one, other)[1]?.other?.failed, 1);
 });
 
-test('calls of one name below other calls are not the same', (t) => {
+test('calls of one name under other parents are separate lines', (t) => {
   t.deepEqual(pairsOf(placed([0, 'a', 1], [1, 'x', 1]), placed([0, 'b', 1], [1, 'x', 1])), [
     [0, 'a', 1, undefined, -1],
     [1, 'x', 1, undefined, -1],
@@ -40,7 +40,7 @@ test('calls of one name below other calls are not the same', (t) => {
   ]);
 });
 
-test('a chain of calls may be as long as a trace', (t) => {
+test('a chain of calls can be as long as a trace', (t) => {
   const chain = placed(...Array.from({ length: 100_000 }, (_, depth): [number, string, number] => [depth, 'x', 1]));
   t.is(paired(chain, chain).length, 100_000);
 });

@@ -19,12 +19,12 @@ const vectors: readonly (readonly [string, number])[] = [
 ];
 
 for (const [key, hash] of vectors) {
-  test(`murmur2 of ${key} is what Kafka's clients compute`, (t) => {
+  test(`murmur2 of ${key} equals the hash of Kafka's clients`, (t) => {
     t.is(murmur2(Buffer.from(key)), hash);
   });
 }
 
-test("any bytes hash as kafkajs' partitioner hashes them", (t) => {
+test("any bytes have the same hash as in kafkajs' partitioner", (t) => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => murmur2(bytes) === reference(Buffer.from(bytes))),
     { numRuns: 2000 },
@@ -32,7 +32,7 @@ test("any bytes hash as kafkajs' partitioner hashes them", (t) => {
   t.pass();
 });
 
-test('every key has one partition, within the count', (t) => {
+test('every key has one partition, within the partition count', (t) => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 1, max: 64 }), (key, count) => {
       const partition = partitionOf(key, count);

@@ -27,13 +27,13 @@ const guessed = [
 ];
 const fine = ['correct horse battery staple', 'kX9#mQ2$vL7p', 'seventeen blue lanterns', 'ünterwegs mit drei Käsen'];
 
-test('common passwords, repetitions, the address and the product are refused', async (t) => {
+test('common passwords, repetitions, the address and the product name are rejected', async (t) => {
   const passed: string[] = [];
   for (const password of guessed) if (!(await isRefused(password))) passed.push(password);
   t.deepEqual(passed, []);
 });
 
-test('phrases and what is random are not', async (t) => {
+test('passphrases and random passwords are accepted', async (t) => {
   const refused: string[] = [];
   for (const password of [...fine, `${fine[0]}${'😀'.repeat(400)}`])
     if (await isRefused(password)) refused.push(password);

@@ -36,7 +36,7 @@ const open = (maxBytes: number) => {
   return { budget, forgotten, held, reader, accept };
 };
 
-test('a message goes to the thread once, however ranges of its readers are cut', (t) => {
+test('a message is sent to the thread once, however the ranges of its readers are split', (t) => {
   const { reader, accept, budget } = open(1_000_000);
   const [one, two, three] = [reader(0), reader(0), reader(0)];
   t.is(accept(one, 0, 9), 10);
@@ -47,7 +47,7 @@ test('a message goes to the thread once, however ranges of its readers are cut',
   t.is(budget.held, 0, 'all have read all');
 });
 
-test('a call names its messages in order, also where others lie between those that are new', (t) => {
+test('a call lists its messages in order, even if already sent messages are between new ones', (t) => {
   const { held, reader, accept } = open(1_000_000);
   const [one, two] = [reader(0), reader(5)];
   reader(0);
@@ -69,7 +69,7 @@ test('a call names its messages in order, also where others lie between those th
   settled();
 });
 
-test('what no reader needs is forgotten', (t) => {
+test('messages that no reader needs are evicted', (t) => {
   const { reader, accept, budget, forgotten } = open(1_000_000);
   const [one, two] = [reader(0), reader(0)];
   accept(one, 0, 9);
@@ -80,7 +80,7 @@ test('what no reader needs is forgotten', (t) => {
   t.is(budget.held, 0);
 });
 
-test('one that does not come along leaves the common reading, and joins it again', (t) => {
+test('a slow reader leaves the shared read, and joins it again later', (t) => {
   const { reader, accept, budget } = open(25 * bytes);
   const [ahead, behind] = [reader(0), reader(0)];
   for (let at = 0; at < 100; at += 10) accept(ahead, at, at + 9);
@@ -92,7 +92,7 @@ test('one that does not come along leaves the common reading, and joins it again
   t.is(accept(behind, 100, 109), 0, 'it has caught up');
 });
 
-test('those that have fallen behind together bring each message once', (t) => {
+test('readers that have fallen behind together send each message once', (t) => {
   const { reader, accept, budget } = open(25 * bytes);
   const [ahead, behind, last] = [reader(0), reader(0), reader(0)];
   for (let at = 0; at < 100; at += 10) accept(ahead, at, at + 9);
@@ -104,7 +104,7 @@ test('those that have fallen behind together bring each message once', (t) => {
   t.is(budget.held, 0);
 });
 
-test('those that are equally far behind share what one of them brings', (t) => {
+test('readers with equal lag share the messages that one of them sends', (t) => {
   const { reader, accept, budget } = open(25 * bytes);
   const [ahead, one, other] = [reader(1_000), reader(0), reader(0)];
   for (let at = 0; at < 100; at += 10) {
@@ -115,7 +115,7 @@ test('those that are equally far behind share what one of them brings', (t) => {
   }
 });
 
-test('what one window holds for long makes way for what another one needs soon', (t) => {
+test('messages that one window retains for long are evicted for messages that another window needs soon', (t) => {
   const budget = new Budget(30 * bytes);
   const windows = [0, 1].map(() => new HeldMessages(budget, new Memory(), () => Promise.resolve()));
   const [stuck, lively] = windows as [HeldMessages, HeldMessages];
@@ -136,7 +136,7 @@ test('what one window holds for long makes way for what another one needs soon',
   }
 });
 
-test('messages of a call under way are held, however many there are', (t) => {
+test('messages of a running call are retained, however many there are', (t) => {
   const { held, reader, forgotten, budget } = open(5 * bytes);
   reader(0);
   const sent = held.send(messages(0, 9));
@@ -147,7 +147,7 @@ test('messages of a call under way are held, however many there are', (t) => {
   t.is(budget.held, 0);
 });
 
-test('a thread that is gone holds nothing', (t) => {
+test('a terminated thread retains nothing', (t) => {
   const { held, reader, accept, budget } = open(1_000_000);
   const one = reader(0);
   reader(0);
@@ -157,7 +157,7 @@ test('a thread that is gone holds nothing', (t) => {
   t.is(accept(one, 0, 9), 10);
 });
 
-test('messages in memory that threads share are not copied, and their memory is kept until the thread has forgotten them', async (t) => {
+test('messages in shared memory are not copied, and their memory is retained until the thread has released them', async (t) => {
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
   const held = new HeldMessages(new Budget(1_000_000), new Memory(), () => answered);
   const [one, two] = [{ next: 0 }, { next: 0 }];

@@ -120,7 +120,7 @@ const open = async (t: ExecutionContext) => {
 const changes = (transitions: readonly AlertTransition[]): string[] =>
   transitions.map(({ tenantId, labels, to }) => `${tenantId} ${labels['alertname']} ${to}`);
 
-test('an organization whose rules are not evaluated is told once, and once when they are again', async (t) => {
+test('an organization whose rules are not evaluated is notified once, and once when evaluation resumes', async (t) => {
   const { organization, pass, transitions, events, documents, clock } = await open(t);
   await organization('acme');
   await organization('other');
@@ -151,7 +151,7 @@ test('an organization whose rules are not evaluated is told once, and once when 
   t.is((await documents.of('acme').collection(platformAlerts).list()).items.length, 0);
 });
 
-test('groups of recording rules that are not evaluated are told as alert rules are, unless the plan lacks metrics', async (t) => {
+test('recording rule groups without evaluation are reported like alert rules, unless the plan lacks metrics', async (t) => {
   const { organization, pass, transitions, documents } = await open(t);
   await documents
     .of(plansTenant)
@@ -180,7 +180,7 @@ test('groups of recording rules that are not evaluated are told as alert rules a
   t.regex(transitions[0]?.reason ?? '', /^All 1 groups of recording rules have not been evaluated since /);
 });
 
-test('rules that were not evaluated while nobody watched may come due first', async (t) => {
+test('rules without evaluation while nobody watched may first become due', async (t) => {
   const { organization, pass, transitions, clock } = await open(t);
   await organization('acme');
   clock.nowMs += 10 * 3_600_000;
@@ -189,7 +189,7 @@ test('rules that were not evaluated while nobody watched may come due first', as
   t.deepEqual(changes(transitions), []);
 });
 
-test('rules that are switched off, and those of an organization that is disabled, are not missed', async (t) => {
+test('disabled rules, and rules of a disabled organization, are not reported as missed', async (t) => {
   const { organization, pass, transitions, documents } = await open(t);
   await organization('acme');
   await documents.of('acme').collection(alertRules).update('rule', { enabled: false });
@@ -198,7 +198,7 @@ test('rules that are switched off, and those of an organization that is disabled
   t.deepEqual(changes(transitions), []);
 });
 
-test('an alert that fires when the organization is disabled ends', async (t) => {
+test('an alert that fires while the organization is disabled ends', async (t) => {
   const { organization, pass, transitions, documents } = await open(t);
   await organization('acme');
   await pass(10 * minuteMs);
@@ -210,7 +210,7 @@ test('an alert that fires when the organization is disabled ends', async (t) => 
   ]);
 });
 
-test('tables that do not answer for long are told; for a moment they change nothing', async (t) => {
+test('tables that are unavailable for long are reported; a short outage changes nothing', async (t) => {
   const { organization, pass, transitions, faults } = await open(t);
   await organization('acme');
   await pass(minuteMs, ['acme']);
@@ -228,7 +228,7 @@ test('tables that do not answer for long are told; for a moment they change noth
   t.is(transitions.length, 2);
 });
 
-test('late records are told to organizations with rules or objectives, and late detections to those with detection rules', async (t) => {
+test('late records are reported to organizations with rules or objectives, and late detections to those with detection rules', async (t) => {
   const { organization, pass, transitions, documents, setGroups } = await open(t);
   await organization('acme');
   await organization('siem');
@@ -270,7 +270,7 @@ test('late records are told to organizations with rules or objectives, and late 
   t.is(transitions.length, 8);
 });
 
-test('the operator is told when a group stands still, and when it goes on, each once', async (t) => {
+test('the operator is notified once when a group stalls, and once when it resumes', async (t) => {
   const { pass, notices, setGroups, faults } = await open(t);
   await pass(5 * minuteMs);
   setGroups({}, { 'sinks.logs': 'stands still' });
@@ -303,7 +303,7 @@ test('the operator is told when a group stands still, and when it goes on, each 
   );
 });
 
-test('an operator is told by a webhook with the payload of Alertmanager, on any network', async (t) => {
+test('an operator is notified by a webhook with the Alertmanager payload, on any network', async (t) => {
   const bodies: unknown[] = [];
   const server = createServer((request, response) => {
     void json(request).then((body) => {
@@ -342,7 +342,7 @@ test('an operator is told by a webhook with the payload of Alertmanager, on any 
   t.like(bodies[1], { status: 'resolved' });
 });
 
-test('the alert of a channel that fails ends once when it is disabled or deleted, and that of one that is tried goes on', async (t) => {
+test('the alert of a failing channel ends once it is disabled or deleted, and continues while deliveries are retried', async (t) => {
   const { pass, transitions, events, documents } = await open(t);
   const own = documents.of('acme');
   for (const id of ['tried', 'disabled', 'deleted']) {

@@ -15,7 +15,7 @@ const samplesOf = (text: string): ReadonlyMap<string, number> =>
       }),
   );
 
-test('a process tells its version, start, memory, processor time and files by the names that dashboards know', async (t) => {
+test('a process exports its version, start, memory, CPU time and files under the metric names that dashboards use', async (t) => {
   const metrics = await metricsProvider(undefined, { instance: 'test', version: '1.2.3' });
   t.teardown(() => metrics.close());
   const samples = samplesOf(await metrics.text());
@@ -31,7 +31,7 @@ test('a process tells its version, start, memory, processor time and files by th
   t.true(value('nodejs_external_memory_bytes') > 0);
 });
 
-test('a process tells how late its event loop is, and how long collections of garbage take', async (t) => {
+test('a process exports its event loop delay and its garbage collection time', async (t) => {
   const metrics = await metricsProvider(undefined, { instance: 'test', version: '1.2.3' });
   t.teardown(() => metrics.close());
   await eventually('the loop was late, and garbage was collected', async () => {

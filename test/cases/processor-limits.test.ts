@@ -13,14 +13,14 @@ const isOver = (...usedMs: readonly number[]): boolean => {
   return shares.isOver('p', 'tenant-0', 0.5);
 };
 
-test('a tenant is over its share when it took it for a minute in which others waited', (t) => {
+test('a tenant is over its share after it exceeds it for a minute while others wait', (t) => {
   t.true(isOver(700, 200));
   t.false(isOver(700), 'nobody else was there');
   t.false(isOver(600, 100), 'the thread had time left');
   t.false(isOver(300, 600), 'others took more');
 });
 
-test('it is told once', (t) => {
+test('a tenant over its share is reported once', (t) => {
   const shares = new Shares();
   for (let second = 0; second < 61; second++)
     for (const tenant of ['a', 'b']) shares.add('p', tenant, tenant === 'a' ? 900 : 50, second * 1_000);
@@ -36,7 +36,7 @@ const usageOf = (tenantId: string, messages: number, poison: number) => ({
   bytes: 0,
 });
 
-test('dead letters of one tenant name it, those of several throw, and few do neither', (t) => {
+test('dead letters of one tenant name it, those of several tenants throw, and a few do neither', (t) => {
   t.is(new TenantFuse('g').check([usageOf('bad', 30, 30), usageOf('good', 60, 1)]), 'bad');
   t.throws(() => new TenantFuse('g').check([usageOf('bad', 30, 30), usageOf('worse', 40, 40)]), {
     message: /several tenants/,
@@ -45,7 +45,7 @@ test('dead letters of one tenant name it, those of several throw, and few do nei
   t.is(new TenantFuse('g').check([usageOf('bad', 19, 19)]), undefined);
 });
 
-test('a batch that made the fuse throw does not count, and a tenant that was named counts anew', (t) => {
+test('a batch that made the fuse throw is not counted, and the count of a named tenant restarts', (t) => {
   const fuse = new TenantFuse('g');
   for (let time = 0; time < 3; time++) t.throws(() => fuse.check([usageOf('a', 30, 30), usageOf('b', 30, 30)]));
   t.is(fuse.check([usageOf('a', 30, 0), usageOf('b', 30, 0)]), undefined);

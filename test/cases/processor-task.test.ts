@@ -37,7 +37,7 @@ const messagesOf = (seed: number): BusRecord[] => {
 /** Over after each item. */
 const short = { isOver: () => true };
 
-test('where turns end changes nothing', (t) => {
+test('turn boundaries do not change the result', (t) => {
   for (let seed = 0; seed < 10; seed++) {
     const messages = messagesOf(seed);
     const last = messages.at(-1)?.offset ?? 0;
@@ -59,7 +59,7 @@ test('where turns end changes nothing', (t) => {
   }
 });
 
-test('a range that is stepped in turns sees the documents and the plan that were there at its begin', (t) => {
+test('a range processed in turns uses the documents and plan from its start', (t) => {
   const documents = new FollowedDocuments();
   const marks = defineCollection<{ mark: string }>({ name: 'marks' });
   const seen: string[] = [];
@@ -90,7 +90,7 @@ test('a range that is stepped in turns sees the documents and the plan that were
   t.deepEqual(seen.slice(4), ['new', 'new']);
 });
 
-test('where batches end, and where a snapshot was taken, changes neither what is emitted nor the state', (t) => {
+test('batch boundaries and snapshot positions change neither the emitted values nor the state', (t) => {
   for (let seed = 0; seed < 40; seed++) {
     const messages = messagesOf(seed);
     const last = messages.at(-1)?.offset ?? 0;
@@ -123,7 +123,7 @@ test('where batches end, and where a snapshot was taken, changes neither what is
   }
 });
 
-test('messages that were stepped are passed by when their range comes again', (t) => {
+test('processed messages are skipped when their range is delivered again', (t) => {
   const messages = messagesOf(7);
   const task = new Task(visitCounter, options);
   task.batch(messages);
@@ -133,7 +133,7 @@ test('messages that were stepped are passed by when their range comes again', (t
   t.deepEqual(task.snapshot(), before);
 });
 
-test('a replay emits nothing, and leaves the same state', (t) => {
+test('a replay emits nothing, and gives the same state', (t) => {
   const messages = messagesOf(8);
   const task = new Task(visitCounter, options);
   const replayed = new Task(visitCounter, options);
@@ -143,7 +143,7 @@ test('a replay emits nothing, and leaves the same state', (t) => {
   t.deepEqual(replayed.batch(messages.slice(90)).messages, task.batch(messages.slice(90)).messages);
 });
 
-test('positions grow from batch to batch, over ticks and restarts, and are the same for the same range', (t) => {
+test('positions increase from batch to batch, across ticks and restarts, and are the same for the same range', (t) => {
   const run = new TaskRun(visitCounter);
   for (let minute = 0; minute < 5; minute++) {
     run.values([visit('/a', firstMs + minute * 60_000), visit('/b', firstMs)], { atMs: firstMs + minute * 60_000 });
@@ -160,7 +160,7 @@ test('positions grow from batch to batch, over ticks and restarts, and are the s
   t.is(new Set(run.messages.map(({ headers }) => headers['emitter'])).size, 1);
 });
 
-test('the watermark follows the latest record; a clock that is ahead does not move it, one that is behind has late records', (t) => {
+test('the watermark follows the latest record; a fast clock does not move it, and a slow clock gives late records', (t) => {
   const seen: number[] = [];
   const watcher = defineProcessor({
     name: 'watcher',
@@ -179,7 +179,7 @@ test('the watermark follows the latest record; a clock that is ahead does not mo
   t.deepEqual(seen, [Number.NEGATIVE_INFINITY, -9_000, -9_000, -7_000, -7_000]);
 });
 
-test('one tenant does not move the watermark of another', (t) => {
+test('one tenant does not move the watermark of another tenant', (t) => {
   const run = new TaskRun(visitCounter);
   run.values([visit('/a', firstMs)], { atMs: firstMs });
   run.values([visit('/b', firstMs + 75_000, 'other')], { tenantId: 'other', atMs: firstMs + 75_000 });
@@ -188,7 +188,7 @@ test('one tenant does not move the watermark of another', (t) => {
   t.deepEqual(countsOf(run), ['acme /a 1']);
 });
 
-test('a tenant that is silent for twice the lateness has its windows closed by the messages of others', (t) => {
+test('messages of other tenants close the windows of a tenant that is silent for twice the lateness', (t) => {
   const run = new TaskRun(visitCounter);
   run.values([visit('/a', firstMs)], { atMs: firstMs });
   const other = (atMs: number) =>
@@ -207,7 +207,7 @@ test('records of a tenant whose clocks are all an hour behind are on time while 
   t.true(run.answers.every(({ counts }) => counts.dropped['late'] === undefined));
 });
 
-test('where nothing arrives, a tick closes windows and runs timers by the clock', (t) => {
+test('if no messages arrive, a tick closes windows and runs timers by the clock', (t) => {
   const run = new TaskRun(visitCounter);
   run.values([visit('/a', firstMs)], { atMs: firstMs });
   t.is(run.task.holding.nextTickMs, firstMs + 80_000);
@@ -223,7 +223,7 @@ test('where nothing arrives, a tick closes windows and runs timers by the clock'
   t.is(run.task.holding.nextTickMs, Number.POSITIVE_INFINITY);
 });
 
-test('what a tick emitted stays in the snapshots until it was published', (t) => {
+test('values emitted by a tick stay in the snapshots until they are published', (t) => {
   const task = new Task(visitCounter, options);
   task.batch(messagesOf(3));
   const answer = task.tick(firstMs + 3_600_000_000);
@@ -234,7 +234,7 @@ test('what a tick emitted stays in the snapshots until it was published', (t) =>
   t.deepEqual(new Task(visitCounter, options, restored.snapshot()).outbox, []);
 });
 
-test('timers run in order of time, kind and key; one of the same kind and key replaces the former', (t) => {
+test('timers run in order of time, kind and key, and a timer with the same kind and key replaces the former', (t) => {
   const called: string[] = [];
   const timed = defineProcessor({
     name: 'timed',
@@ -260,7 +260,7 @@ test('timers run in order of time, kind and key; one of the same kind and key re
   t.deepEqual(called, ['7 clock z', '10 clock a', '10 clock b', '10 watermark a', '12 clock follow-up']);
 });
 
-test('items that throw go to the dead letter by their ordinals; the others go on', (t) => {
+test('items that throw go to the dead letter by their ordinals, and the others continue', (t) => {
   const run = new TaskRun(visitCounter);
   const pages = ['/a', 'poison', '/b', 'poison', 'poison', '/c'];
   const { poison, counts } = run.values(pages.map((page) => visit(page, firstMs)));
@@ -273,7 +273,7 @@ test('items that throw go to the dead letter by their ordinals; the others go on
   );
 });
 
-test('a replayed dead letter steps only the items that it names, and is no duplicate', (t) => {
+test('a replayed dead letter processes only its named items, and is not a duplicate', (t) => {
   const run = new TaskRun(visitCounter);
   const group = 'processors.test-visit-counts';
   const place = { emitter: 'upstream', position: '5.0' };
@@ -289,13 +289,13 @@ test('a replayed dead letter steps only the items that it names, and is no dupli
   t.deepEqual(run.answers[1]?.counts.dropped, { duplicate: 1 });
 });
 
-test('what cannot be decoded is one dead letter of the whole message', (t) => {
+test('a message that cannot be decoded is one dead letter with the whole message', (t) => {
   const run = new TaskRun(visitCounter);
   const { poison } = run.message({ value: Buffer.from('[{'), headers: { tenant: 'acme' }, timestampMs: firstMs });
   t.like(poison[0], { ordinals: undefined, reason: 'bad-value', tenantId: 'acme' });
 });
 
-test('a value of another tenant, one that the schema refuses and one above the message size are poison', (t) => {
+test('a value of another tenant, one that violates the schema and one above the message size are poison', (t) => {
   const emitter = defineProcessor({
     name: 'emitter',
     summary: 'Emits what it is told',
@@ -317,7 +317,7 @@ test('a value of another tenant, one that the schema refuses and one above the m
   );
 });
 
-test('many values are several messages of at most 256 KiB', (t) => {
+test('many values are split into messages of at most 256 KiB', (t) => {
   const run = new TaskRun(visitCounter, { buckets: 1 });
   run.values(Array.from({ length: 20 }, (_, index) => visit(`${index}`.padEnd(50_000, '/'), firstMs)));
   t.is(run.messages.length, 4);
@@ -325,7 +325,7 @@ test('many values are several messages of at most 256 KiB', (t) => {
   t.is(run.emitted().length, 20);
 });
 
-test('documents that are followed are those of the tenant', (t) => {
+test('a processor gets only the followed documents of the tenant', (t) => {
   const run = new TaskRun(visitCounter);
   const stored = { version: 1, createdAt: '', updatedAt: '', page: '/a' };
   run.task.change(ignoredPages.name, 'acme', '/a', { id: '/a', ...stored });
@@ -339,7 +339,7 @@ test('documents that are followed are those of the tenant', (t) => {
   );
 });
 
-test('messages of a limited tenant are passed by until the time is over; others go on', (t) => {
+test('messages of a limited tenant are skipped until the limit expires, and others continue', (t) => {
   const run = new TaskRun(visitCounter);
   run.values([visit('/a', firstMs)]);
   run.task.limit('acme', 'thread-time', 60_000);
@@ -357,7 +357,7 @@ test('messages of a limited tenant are passed by until the time is over; others 
   );
 });
 
-test('a message that is skipped goes to the dead letter', (t) => {
+test('a skipped message goes to the dead letter', (t) => {
   const run = new TaskRun(visitCounter);
   run.task.skip(1);
   run.restart();
@@ -369,7 +369,7 @@ test('a message that is skipped goes to the dead letter', (t) => {
   t.like(run.answers[1]?.poison[0], { offset: 1, reason: 'too-slow', ordinals: undefined });
 });
 
-test('a tenant without the entitlement is passed by, and counted', (t) => {
+test('a tenant without the entitlement is skipped, and counted', (t) => {
   const run = new TaskRun(visitCounter, { entitled: (tenantId) => tenantId === 'acme' });
   run.values([visit('/a', firstMs)]);
   const { counts } = run.values([visit('/b', firstMs, 'other')], { tenantId: 'other', headers: { records: '3' } });
@@ -377,7 +377,7 @@ test('a tenant without the entitlement is passed by, and counted', (t) => {
   t.is(run.emitted().length, 1);
 });
 
-test('a state of another version is upgraded, or begins empty', (t) => {
+test('a state of another version is upgraded, or starts empty', (t) => {
   const counter = (version: number, upgrade?: (saved: Uint8Array, version: number) => Uint8Array) =>
     defineProcessor({
       name: 'counter',
@@ -407,7 +407,7 @@ test('a state of another version is upgraded, or begins empty', (t) => {
   t.deepEqual([upgraded.isEmptied, upgraded.holding.entries], [false, 3]);
 });
 
-test('late records and keys beyond the bound are dropped and counted', (t) => {
+test('late records and keys above the limit are dropped and counted', (t) => {
   const windowed = defineProcessor({
     name: 'windowed',
     summary: 'Counts',
@@ -434,7 +434,7 @@ test('late records and keys beyond the bound are dropped and counted', (t) => {
 });
 
 for (const name of ['', 'Counts', 'a--b', 'a.b', '1a', 'a-', 'a b']) {
-  test(`a processor cannot be called "${name}"`, (t) => {
+  test(`a processor cannot be named "${name}"`, (t) => {
     t.throws(() => defineProcessor({ name, summary: '', reads: emittedTo(visits), step: () => undefined }));
   });
 }
@@ -445,7 +445,7 @@ const countsOf = (run: TaskRun): string[] =>
     .filter(({ kind }) => kind === 'count')
     .map(({ tenantId, page, visits: count }) => `${tenantId} ${page} ${count}`);
 
-test('a message of receivers that cannot be read is left to the dead letter of its sink', (t) => {
+test('an unreadable message from receivers is left to the dead letter of its sink', (t) => {
   const counter = defineProcessor({
     name: 'test-bodies',
     summary: 'Steps over log records',
@@ -466,7 +466,7 @@ test('a message of receivers that cannot be read is left to the dead letter of i
   t.is(run.message({ ...good, timestampMs: firstMs }).counts.items, 1);
 });
 
-test('of too many values by key the one that was used longest ago makes way', (t) => {
+test('above the limit of keyed values the least recently used value is evicted', (t) => {
   const random = seeded(5);
   const keyed = new Keyed<string>(20);
   // What was used last comes last.

@@ -26,14 +26,14 @@ for (const [given, names] of chosen)
     );
   });
 
-test('alerts are left out where a client says so', (t) => {
+test('alerts are omitted if a client requests it', (t) => {
   t.deepEqual(
     ['', 'false', '0', 'true', 'T', '1'].map((text) => shouldIncludeAlerts({ exclude_alerts: text })),
     [true, true, true, false, false, false],
   );
 });
 
-test('groups come in pages that together are all of them, each once', (t) => {
+test('pages of groups together contain every group once', (t) => {
   const groups = ['a', 'b', 'c', 'd', 'e'].map((name) => ({ name, file: 'alert-rules' }));
   for (const limit of [1, 2, 3, 5, 9]) {
     const seen: string[] = [];

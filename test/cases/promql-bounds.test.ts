@@ -70,11 +70,11 @@ const refused: readonly (readonly [what: string, text: string, refusal: RegExp])
   ['regular expressions of functions', nested(100, 'label_replace(', 'a', ', "b", "c", "b", "a{900}")'), tooCostly],
 ];
 for (const [what, text, refusal] of refused)
-  test(`too much is refused: ${what}`, (t) => {
+  test(`an expression above the limits is rejected: ${what}`, (t) => {
     t.regex(refusalOf(text), refusal);
   });
 
-test('a selector by itself has the bounds of an expression', (t) => {
+test('a selector alone has the limits of an expression', (t) => {
   t.regex(refusalOf(conditions(300), parseSelector), /more than 256 label matchers in a selector$/);
   t.regex(refusalOf(`a{b="${'c'.repeat(100_000)}"}`, parseSelector), /more than 100000 characters$/);
 });
@@ -91,24 +91,24 @@ const deepest: readonly (readonly [what: string, text: string])[] = [
   ['durations', `a offset ${nested(490, '(', '1s', ')')}`],
 ];
 for (const [what, text] of deepest)
-  test(`what is as deep as it may be is evaluated and printed: ${what}`, (t) => {
+  test(`an expression at the depth limit is evaluated and printed: ${what}`, (t) => {
     t.is(refusalOf(text), '');
     t.notThrows(() => pretty(parseExpression(text)));
   });
 
-test('a list of texts as variables of dashboards write it may be long', (t) => {
+test('a list of alternatives, as written by dashboard variables, can be long', (t) => {
   const value = list(3_000, (at) => `10\\\\.0\\\\.${at}\\\\.1:9100`, '|');
   t.is(refusalOf(`a{instance=~"${value}"}`), '');
 });
 
-test('a job is looked for by its service, unless it has more slashes than jobs have', (t) => {
+test('a job is searched by its service, unless it has more slashes than job names can have', (t) => {
   const translation = { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: false } as const;
   const conditionOf = (value: string) => otlpCondition([{ name: 'job', op: '=', value }], translation, []);
   t.deepEqual(conditionOf('a/b/c').parameters, { otlp0: 'a/b/c', otlp0k: ['a/b/c', 'b/c', 'c'] });
   t.deepEqual(conditionOf('/'.repeat(2_000)), { sql: '', parameters: {} });
 });
 
-test('a regular expression that is a list of texts matches these and nothing else', (t) => {
+test('a regular expression that is a list of alternatives matches exactly these texts', (t) => {
   const cases: readonly (readonly [source: string, text: string, matches: boolean])[] = [
     ['a\\.b|c', 'a.b', true],
     ['a\\.b|c', 'c', true],
@@ -131,7 +131,7 @@ test('a regular expression that is a list of texts matches these and nothing els
   }
 });
 
-test('a long text within many parts is printed once for all of them', (t) => {
+test('a long text within many nested parts is printed once for all of them', (t) => {
   const inner = `a{b="${'x'.repeat(200)}"}`;
   t.is(pretty(parseExpression(nested(2, 'sum(', inner, ')'))), `sum(\n  sum(\n    ${inner}\n  )\n)`);
 });

@@ -57,7 +57,7 @@ const shown = (series: readonly Series[]) =>
 
 const target = { instance: 'i', job: 'cart' };
 
-test('deltas grow within an hour and begin with 0 in the next, the same for every range', async (t) => {
+test('deltas accumulate within an hour and start at 0 in the next, identically for every range', async (t) => {
   const point = (seconds: number, value: number) => ({
     timeUnixNano: nanos(hour + seconds * 1000),
     startTimeUnixNano: nanos(hour + (seconds - 10) * 1000),
@@ -85,7 +85,7 @@ test('deltas grow within an hour and begin with 0 in the next, the same for ever
   t.deepEqual(await select('another', 'jobs_done_total', hour, hour + 7_200_000), []);
 });
 
-test('a classic histogram is buckets, a count and a sum, and matchers of le choose among them', async (t) => {
+test('a classic histogram gives buckets, a count and a sum, and le matchers select the buckets', async (t) => {
   const point = (seconds: number, counts: readonly number[], sum: number, flags = 0) => ({
     timeUnixNano: nanos(hour + seconds * 1000),
     count: String(counts.reduce((all, one) => all + one, 0)),
@@ -152,7 +152,7 @@ test('a classic histogram is buckets, a count and a sum, and matchers of le choo
   ]);
 });
 
-test('exponential histograms are native ones, and deltas of them add up', async (t) => {
+test('exponential histograms are native histograms, and their deltas are accumulated', async (t) => {
   const point = (seconds: number, scale: number, offset: number, counts: readonly number[]) => ({
     timeUnixNano: nanos(hour + seconds * 1000),
     count: String(counts.reduce((all, one) => all + one, 1)),
@@ -195,7 +195,7 @@ test('exponential histograms are native ones, and deltas of them add up', async 
   });
 });
 
-test('summaries are quantiles, a count and a sum', async (t) => {
+test('summaries give quantiles, a count and a sum', async (t) => {
   const quantileValues = [
     { quantile: 0.5, value: 3 },
     { quantile: 0.99, value: 8 },
@@ -208,7 +208,7 @@ test('summaries are quantiles, a count and a sum', async (t) => {
   t.is((await select('summary', '{__name__=~"wait.*"}', hour - 1, hour)).length, 4);
 });
 
-test('what a selector chose is known to the next query, which finds series that came since', async (t) => {
+test('the series of a selector are cached for the next query, which also finds newer series', async (t) => {
   const gauge = (seconds: number, pod: string, value: number) => ({
     name: 'queue',
     gauge: {
@@ -266,7 +266,7 @@ test('what a selector chose is known to the next query, which finds series that 
 
 // Beside others, which write series, these would not stay as they are.
 test.serial(
-  'a selector reads the points of its series by their ids while no series are written, and finds those that ended before',
+  'a selector reads points by series id while no series are written, and finds series that ended before',
   async (t) => {
     const tenantId = 'unchanged';
     const points = (pod: string, ...seconds: readonly number[]) => ({
@@ -328,7 +328,7 @@ test.serial(
   },
 );
 
-test('values of a label come once each and in order, long ones and those of other letters too', async (t) => {
+test('label values are distinct and sorted, including long and non-ASCII values', async (t) => {
   const tenantId = 'values';
   const values = [
     'b',

@@ -49,14 +49,14 @@ for (const expression of [
   `sum_over_time(sum(x)${subquery})`,
   `quantile_over_time(0.5, vector(time())${subquery})`,
 ])
-  test(`${expression} is refused before a column of its steps is made`, (t) => {
+  test(`${expression} is rejected before a column of its steps is allocated`, (t) => {
     const { error, held, read } = heldBy(expression, { series: 10, steps: 1 });
     t.is(error, tooMany);
     t.is(read, 0);
     t.true(held < 1_000_000, `${held} bytes were held`);
   });
 
-test('scalars in each other are held to the memory that they take together', (t) => {
+test('nested scalars are limited by their total memory', (t) => {
   const expression = `sum_over_time(vector(${'time() + ('.repeat(200)}time()${')'.repeat(200)})[1000000s:1s])`;
   const { error, held } = heldBy(expression, { series: 1, steps: 1 });
   t.is(error, tooMany);
@@ -67,7 +67,7 @@ test('scalars in each other are held to the memory that they take together', (t)
 const lengthened = (levels: number): string =>
   ['label_replace('.repeat(levels), 'x', `, "number", "${'$1'.repeat(10)}", "number", "(.*)")`.repeat(levels)].join('');
 
-test('a label that an evaluation makes is refused before it is longer than 65,536 characters', (t) => {
+test('a label created by an evaluation is rejected before it exceeds 65,536 characters', (t) => {
   const refusal = 'query processing would make a label value of more than 65536 characters';
   t.is(heldBy(lengthened(4), { series: 1, steps: 1 }).error, undefined);
   t.is(heldBy(lengthened(12), { series: 1, steps: 1 }).error, refusal);
@@ -80,19 +80,19 @@ test('a label that an evaluation makes is refused before it is longer than 65,53
   t.is(heldBy(joined, { series: 1, steps: 1 }).error, refusal);
 });
 
-test('the labels that an evaluation makes are bounded in all', (t) => {
+test('the labels created by an evaluation are limited in total', (t) => {
   const { error } = heldBy(lengthened(4), { series: 20_000, steps: 1 });
   t.is(error, 'query processing would make labels of more than 100000000 characters');
 });
 
 for (const { what, expression, ...size } of refused)
-  test(`${expression} over ${size.series} series and ${size.steps} steps is refused for ${what}`, (t) => {
+  test(`${expression} over ${size.series} series and ${size.steps} steps is rejected for ${what}`, (t) => {
     const { error, held } = heldBy(expression, size);
     t.is(error, tooMany);
     t.true(held < maxBytes, `${held} bytes were held`);
   });
 
-test('a sum holds one series at a time, and may be over any number', (t) => {
+test('a sum has one series at a time in memory, and can cover any number', (t) => {
   const { error, read, held } = heldBy('sum(rate(x[10s]))', { series: 20_000, steps: 200 });
   t.is(error, undefined);
   t.is(read, 20_000);

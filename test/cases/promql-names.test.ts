@@ -29,7 +29,7 @@ const named: readonly (readonly [string, string, typeof counter, string, string]
   ['...', '', gauge, '', '...'],
 ];
 
-test('a metric has its unit and its kind in its name', (t) => {
+test('a metric name includes its unit and type', (t) => {
   for (const [metric, unit, kind, escaped, plain] of named) {
     const one = { metric, unit, ...kind };
     t.is(metricNameOf(one, 'UnderscoreEscapingWithSuffixes'), escaped, metric);
@@ -40,13 +40,13 @@ test('a metric has its unit and its kind in its name', (t) => {
   t.is(metricNameOf(dotted, 'UnderscoreEscapingWithoutSuffixes'), 'http_server__duration');
 });
 
-test('units of metadata are words', (t) => {
+test('units in metadata are words', (t) => {
   t.is(unitNameOf('By/s', 'UnderscoreEscapingWithSuffixes'), 'bytes_per_second');
   t.is(unitNameOf('1', 'UnderscoreEscapingWithSuffixes'), '');
   t.is(unitNameOf('{order}', 'NoTranslation'), '');
 });
 
-test('a label has letters, digits and underscores where names are escaped', (t) => {
+test('a label has only letters, digits and underscores if names are escaped', (t) => {
   for (const [key, name] of [
     ['http.method', 'http_method'],
     ['1st', 'key_1st'],
@@ -60,7 +60,7 @@ test('a label has letters, digits and underscores where names are escaped', (t) 
   }
 });
 
-test('labels come of attributes, promoted resource attributes, the scope and the target', (t) => {
+test('labels are derived from attributes, promoted resource attributes, the scope and the target', (t) => {
   const resource = new Map([
     ['service.name', 'cart'],
     ['service.namespace', 'shop'],

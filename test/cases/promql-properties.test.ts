@@ -85,7 +85,7 @@ const range = (query: ParsedQuery, series: readonly Series[]): Map<number, Point
   return new Map([...steps].map(([time, points]) => [time, sorted(points)]));
 };
 
-test('a range query answers at each step what an instant query answers there', (t) => {
+test('a range query gives at each step the result of an instant query', (t) => {
   fc.assert(
     fc.property(data, fc.constantFrom(...queries), (series, text) => {
       const query = parse(text);
@@ -97,7 +97,7 @@ test('a range query answers at each step what an instant query answers there', (
   );
 });
 
-test('a selection holds every sample that an expression reads', (t) => {
+test('a selection contains every sample that an expression reads', (t) => {
   fc.assert(
     fc.property(data, fc.constantFrom(...queries), (series, text) => {
       const query = parse(text);
@@ -122,7 +122,7 @@ test('a selection holds every sample that an expression reads', (t) => {
   );
 });
 
-test('a query that would hold too many samples is refused in the words of Prometheus', (t) => {
+test('a query that would load too many samples is rejected with the error message of Prometheus', (t) => {
   const series = [seriesOf(0, new Array(40).fill(1))];
   const query = parse('a_total');
   const read = reader(series, selectionsOf(query, window));
@@ -132,7 +132,7 @@ test('a query that would hold too many samples is refused in the words of Promet
   t.notThrows(() => evaluate(query, window, read, { samples: 13 }));
 });
 
-test('a query whose columns would take too much memory is refused before they are made', (t) => {
+test('a query whose columns would take too much memory is rejected before they are allocated', (t) => {
   const sparse = Array.from({ length: 60 }, (_, at) => seriesOf(at * 2, [1]));
   const steps = { startMs: 0, endMs: 3_600_000, stepMs: 1_000 };
   const evaluateWith = (text: string, bytes: number) => {
@@ -146,7 +146,7 @@ test('a query whose columns would take too much memory is refused before they ar
   t.throws(() => evaluateWith('max_over_time(vector(1)[100y:1ms])', 400e6), refused);
 });
 
-test('samples are counted as Prometheus counts them', (t) => {
+test('samples are counted as in Prometheus', (t) => {
   const series = [seriesOf(0, new Array(40).fill(1)), seriesOf(2, new Array(40).fill(2))];
   const query = parse('rate(a_total[1m])');
   const steps = { startMs: 120_000, endMs: 240_000, stepMs: 60_000 };
@@ -162,7 +162,7 @@ const places: readonly (readonly [query: string, place: string])[] = [
   ['1 + increase(fill[5m])', '1:14'],
 ];
 for (const [text, place] of places)
-  test(`the remark on ${text} names ${place}`, (t) => {
+  test(`the annotation for ${text} has the position ${place}`, (t) => {
     const gauge: Series = {
       labels: { __name__: 'fill' },
       times: Float64Array.of(0, 15_000, 30_000),

@@ -49,18 +49,18 @@ const cases: readonly [expression: string, selections: readonly Series[][], side
   [`count(histogram_quantiles(z_bucket, "q", ${quantiles}))`, [buckets], 1.9],
 ];
 for (const [expression, selections, sides] of cases) {
-  test(`the memory of its rows is counted: ${expression}`, (t) => {
+  test(`row memory is counted: ${expression}`, (t) => {
     t.regex(errorOf(expression, selections, (sides - 0.1) * side) ?? 'no error', tooMany);
     t.is(errorOf(expression, selections, (sides + 0.2) * side), undefined);
   });
 }
 
-test('rows that nobody needs any more are given back', (t) => {
+test('the memory of unused rows is released', (t) => {
   const [one, two] = ['count(x or on(__name__) y)', 'count(x * on(number) group_left() y)'];
   t.is(errorOf(`${one} + ${one} + ${two}`, [x, y, x, y, x, y], 4.3 * side), undefined);
 });
 
-test('a quantile of each step has a row of its own', (t) => {
+test('the quantile of each step is counted as a separate row', (t) => {
   const expression = 'count(histogram_quantiles(z_bucket, "q", scalar(x) / 100000))';
   t.regex(errorOf(expression, [buckets, x.slice(0, 1)], 5 * side) ?? 'no error', tooMany);
 });

@@ -156,7 +156,7 @@ class World {
   }
 }
 
-test('answers are those that are given where nothing is kept, whatever lands or is erased in between', async (t) => {
+test('cached results equal uncached results, whatever lands or is erased in between', async (t) => {
   const seed = Number(process.env['TEST_SEED'] ?? Math.floor(Math.random() * 1e9));
   t.log(`TEST_SEED=${seed}`);
   const random = randomOf(seed);
@@ -219,11 +219,11 @@ for (const [what, between, movedMs, reads] of [
     [],
   ],
 ] as const)
-  test(`where ${what}`, async (t) => {
+  test(`if ${what}`, async (t) => {
     t.deepEqual(await readAgain(between, movedMs), reads);
   });
 
-test('what is too much for others is not read with them, and kept when it was asked alone', async (t) => {
+test('a query too large to batch is not read with others, and is cached when it runs alone', async (t) => {
   const tenant = `kept-${tenants++}`;
   await landSeries(tenant, [1]);
   await tables.columns.execute(
@@ -266,7 +266,7 @@ const eventsOf = async (tenant: string): Promise<readonly (string | number)[]> =
   return events;
 };
 
-test('of much that is asked together the first is answered before others are read, of little none is read apart', async (t) => {
+test('in a large batch the first query is answered before others are read; a small batch is read together', async (t) => {
   for (const [count, ...rounds] of [
     [600, ['read', 0, 'read', 1, 2], ['read', 0, 1, 2]],
     [6, ['read', 0, 1, 2]],

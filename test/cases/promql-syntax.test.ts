@@ -18,7 +18,7 @@ const errorOf = (text: string, options = everySyntax): string => {
   }
 };
 
-test('what is no expression is refused in the words and at the place of Prometheus', (t) => {
+test('an invalid expression is rejected with the message and position of Prometheus', (t) => {
   const cases: readonly (readonly [string, string])[] = [
     ['', 'unknown position: parse error: no expression found in input'],
     ['# nothing', '1:1: parse error: no expression found in input'],
@@ -59,7 +59,7 @@ test('what is no expression is refused in the words and at the place of Promethe
   for (const [text, message] of cases) t.is(errorOf(text), message, text);
 });
 
-test('what is experimental has to be allowed', (t) => {
+test('experimental features must be enabled', (t) => {
   const stable = {
     experimentalFunctions: false,
     durationExpressions: false,
@@ -73,7 +73,7 @@ test('what is experimental has to be allowed', (t) => {
   t.is(errorOf('a + fill(0) b', stable), '1:1: parse error: binop fill modifiers are experimental and not enabled');
 });
 
-test('expressions are printed as promtool formats them', (t) => {
+test('expressions are formatted as by promtool', (t) => {
   const cases: readonly (readonly [string, string])[] = [
     ['sum  by(job,b)(rate(a{z="1",b!~\'x\'}[300s]))', 'sum by (job, b) (rate(a{b!~"x",z="1"}[5m]))'],
     ['-1^2', '-1 ^ 2'],
@@ -93,7 +93,7 @@ test('expressions are printed as promtool formats them', (t) => {
   t.is(pretty(parseExpression(long)), `  sum(${'a'.repeat(60)})\n/\n  sum(${'b'.repeat(60)})`);
 });
 
-test('the tree is the one of Prometheus', (t) => {
+test('the syntax tree equals that of Prometheus', (t) => {
   t.deepEqual(treeJson(parseExpression('sum(a[5m:] offset 1m) > 2'.replace('[5m:] offset 1m', ' offset 1m'))), {
     type: 'binaryExpr',
     op: '>',
@@ -121,14 +121,14 @@ test('the tree is the one of Prometheus', (t) => {
   });
 });
 
-test('a selector reads as conditions', (t) => {
+test('a selector is parsed as conditions', (t) => {
   t.deepEqual(parseSelector('up{job=~"a|b"}'), [
     { name: 'job', op: '=~', value: 'a|b' },
     { name: '__name__', op: '=', value: 'up' },
   ]);
 });
 
-test('what Prometheus’ grammar for editors accepts is accepted', (t) => {
+test('expressions accepted by the Prometheus editor grammar are accepted', (t) => {
   const folder = new URL('promql/', import.meta.url);
   for (const file of readdirSync(folder).filter((name) => name.endsWith('.test')))
     for (const command of commandsOf(readFileSync(new URL(file, folder), 'utf8'))) {

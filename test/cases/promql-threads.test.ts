@@ -13,7 +13,7 @@ const question = {
   retainedFromMs: 0,
 };
 
-test('a query that is aborted while it answers leaves a thread that lives to the next one', async (t) => {
+test('a query aborted during its response leaves a live thread for the next query', async (t) => {
   const threads = openPromql({ size: 1 });
   await threads.evaluate(question);
   let aborted = 0;

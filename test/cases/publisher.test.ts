@@ -29,7 +29,7 @@ const published = async (requests: readonly (readonly [Origin, Piece])[]): Promi
 
 const membersOf = (messages: readonly Message[]) => messages.map(({ headers }) => decodeHeaders(headers).members);
 
-test('requests that are alike in all that a message says once share one', async (t) => {
+test('requests with equal message headers share one message', async (t) => {
   const elsewhere = { ...origin, source: '192.0.2.8', traceparent: 'x', receivedAtMs: 2 };
   const [members, ...others] = membersOf(
     await published([
@@ -82,7 +82,7 @@ for (const [what, other, body] of different)
     t.deepEqual(decoded, expected);
   });
 
-test('a message of several requests is never larger, decompressed, than consumers take', async (t) => {
+test('a message of several requests never exceeds, decompressed, the limit of consumers', async (t) => {
   // A few bytes each, as of a body that compresses well.
   const third = { ...piece, size: Math.floor(maxMessageDecompressedBytes / 3) + 1 };
   const messages = await published(Array.from({ length: 7 }, () => [origin, third] as const));
@@ -96,7 +96,7 @@ test('a message of several requests is never larger, decompressed, than consumer
   );
 });
 
-test('messages of an organization go round its shards', async (t) => {
+test('messages of an organization are distributed round-robin over its shards', async (t) => {
   const spread = { ...origin, caller: { ...caller, shards: 3 } };
   const large = { ...piece, bytes: Buffer.alloc(200_000), size: 200_000 };
   const messages = await published(Array.from({ length: 6 }, () => [spread, large] as const));

@@ -31,7 +31,7 @@ const recorder = (queue: FairQueue) => {
   };
 };
 
-test('a tenant with a hundred statements leaves a slot to the others', async (t) => {
+test('a tenant with a hundred statements leaves a slot free for the others', async (t) => {
   const { enqueue, started } = recorder(new FairQueue(limits));
   for (let count = 0; count < 100; count++) void enqueue('a');
   void enqueue('b');
@@ -39,7 +39,7 @@ test('a tenant with a hundred statements leaves a slot to the others', async (t)
   t.deepEqual(started, ['a', 'a', 'a', 'b']);
 });
 
-test('a statement waits for one turn of each other tenant at most, however many they have waiting', async (t) => {
+test('a statement waits for at most one turn of each other tenant, however many statements they have waiting', async (t) => {
   const queue = new FairQueue(limits);
   const { enqueue, started, endOne } = recorder(queue);
   for (const tenant of ['a', 'c']) for (let count = 0; count < 100; count++) void enqueue(tenant);
@@ -52,7 +52,7 @@ test('a statement waits for one turn of each other tenant at most, however many 
   t.true(started.includes('b'), started.join(' '));
 });
 
-test('statements of one tenant run in the order in which they were asked, and all of them run', async (t) => {
+test('statements of one tenant run in request order, and all of them run', async (t) => {
   const queue = new FairQueue(limits);
   const order: number[] = [];
   await Promise.all(
@@ -70,7 +70,7 @@ test('statements of one tenant run in the order in which they were asked, and al
   t.is(queue.running + queue.waiting, 0);
 });
 
-test('a cancelled statement leaves the queue, and those behind it move up', async (t) => {
+test('a cancelled statement leaves the queue, and the statements behind it move up', async (t) => {
   const queue = new FairQueue({ ...limits, slots: 1 });
   const { enqueue, started, endOne } = recorder(queue);
   void enqueue('a');
@@ -86,7 +86,7 @@ test('a cancelled statement leaves the queue, and those behind it move up', asyn
   t.is(queue.running, 1);
 });
 
-test('a tenant whose queue is full is refused at once, and others are not', async (t) => {
+test('a tenant with a full queue is rejected at once, and other tenants are not', async (t) => {
   const queue = new FairQueue({ ...limits, slots: 1, waitingPerTenant: 2 });
   const { enqueue } = recorder(queue);
   for (let count = 0; count < 3; count++) void enqueue('a');
@@ -95,7 +95,7 @@ test('a tenant whose queue is full is refused at once, and others are not', asyn
   t.is(queue.waiting, 3);
 });
 
-test('a turn that is free is taken at once, and never before one that waits', async (t) => {
+test('a free turn is taken at once, but never before a waiting statement', async (t) => {
   const queue = new FairQueue({ ...limits, slots: 2, slotsPerTenant: 1 });
   const { enqueue, started } = recorder(queue);
   const end = queue.tryAcquire('a');
@@ -154,7 +154,7 @@ const counted = () => {
   return { counts, metrics };
 };
 
-test('reads that get no turn are refused with when to ask again, and counted', async (t) => {
+test('reads without a turn are rejected with a retry time, and counted', async (t) => {
   const { columns, free, seen } = held();
   const { counts, metrics } = counted();
   const reader = limitedColumns(columns, { limits: readLimits, metrics }).of('a');
@@ -180,7 +180,7 @@ test('reads that get no turn are refused with when to ask again, and counted', a
   });
 });
 
-test('a read may ask for less than is allowed, and not for more', async (t) => {
+test('a read can request a lower limit than allowed, but not a higher one', async (t) => {
   const { columns, free, seen } = held();
   free.resolve();
   const reader = limitedColumns(columns, {
@@ -196,7 +196,7 @@ test('a read may ask for less than is allowed, and not for more', async (t) => {
   ]);
 });
 
-test('embedded has four slots, a server twelve, and settings say otherwise', (t) => {
+test('the embedded engine has four slots, a server has twelve, and settings override both', (t) => {
   const of = (environment: Record<string, string>) => {
     const { slots, slotsPerTenant } = readLimitsOf(settingsOf(environment));
     return [slots, slotsPerTenant];

@@ -10,7 +10,7 @@ const searches = ['payment', 'a OR b', '\\', 'payment \\', 'took:a\\', '"payment
 const shape = (search: Search): unknown => JSON.parse(JSON.stringify(search));
 
 for (const search of searches)
-  test(`${search} means the same beside a service`, (t) => {
+  test(`${search} has the same meaning in combination with a service`, (t) => {
     const alone = parseSearch(search, 'logs');
     t.deepEqual(shape(parseSearch(queryPartsOf('logs', { search }).search ?? '', 'logs')), shape(alone));
     const { search: both = '' } = queryPartsOf('logs', { search, service: 'shop' });

@@ -77,19 +77,19 @@ const reads = [
 ] as const;
 
 for (const { what, text, slow, atOnce, inWorker } of reads) {
-  test.serial(`${what}: a long text is read in a thread as it is read at once`, async (t) => {
+  test.serial(`${what}: a long text is parsed in a thread with the same result as inline`, async (t) => {
     t.true(text.length > 16_384);
     t.deepEqual(await inWorker(text), atOnce(text));
   });
 
-  test.serial(`${what}: a text that takes long takes next to nothing from the main thread`, async (t) => {
+  test.serial(`${what}: a slow text takes almost no time on the main thread`, async (t) => {
     const mainThreadMs = [await cpuMsOf(() => inWorker(slow)), await cpuMsOf(() => inWorker(slow))];
     const atOnceMs = await cpuMsOf(() => atOnce(slow));
     t.true(Math.min(...mainThreadMs) < atOnceMs / 5, `${mainThreadMs} ms beside ${atOnceMs} ms`);
   });
 }
 
-test.serial('an archive is unpacked in a thread as it is at once, and refused for the same reason', async (t) => {
+test.serial('an archive is unpacked in a thread with the same result or error as inline', async (t) => {
   const files = { 'a.yml': randomBytes(20_000), 'b.yml': new Uint8Array(40 * 1024 * 1024) };
   const archive = zipSync(files);
   t.deepEqual(await readArchiveInWorker(reader, archive), readArchive(archive));
@@ -105,7 +105,7 @@ test.serial('an archive is unpacked in a thread as it is at once, and refused fo
   t.true(Math.min(...mainThreadMs) < atOnceMs / 5, `${mainThreadMs} ms beside ${atOnceMs} ms`);
 });
 
-test.serial('a request that ends takes its reading with it, and the next one is read', async (t) => {
+test.serial('a request that ends cancels its parsing, and the next text is parsed', async (t) => {
   const left = new Error('the client left');
   const client = new AbortController();
   const reading = readAlertmanagerInWorker({ ...reader, signal: client.signal }, '- a\n'.repeat(250_000));
@@ -114,7 +114,7 @@ test.serial('a request that ends takes its reading with it, and the next one is 
   t.deepEqual(await readAlertmanagerInWorker(reader, routing), readAlertmanager(routing));
 });
 
-test.serial('many indicators come out of the thread in parts, between which the loop turns', async (t) => {
+test.serial('many indicators are returned from the thread in parts, and the event loop runs in between', async (t) => {
   const text = repeated(100_500, (index) => `a${index}.example\n`);
   const max = 200_000;
   const atOnce = readDocument('list', text, { max });

@@ -11,7 +11,7 @@ const field = (name: string, values: readonly string[] = []): KnownField => ({
 });
 const metric = (name: string) => ({ name, unit: 's', services: [], labels: [], kind: 'gauge' as const });
 
-test('names and values that share words with the question come first, and no more than a model may get', (t) => {
+test('names and values that share words with the question come first, within the limit of the model', (t) => {
   const others = Array.from({ length: 1_000 }, (_, at) => `other.${at}`);
   const records = {
     services: [...others, 'shop-checkout'],
@@ -35,7 +35,7 @@ test('names and values that share words with the question come first, and no mor
   t.is(metrics.length, 60);
 });
 
-test('values are cut, and the largest catalogue fits into what a model may get', (t) => {
+test('values are truncated, and the largest catalogue fits into the limit of the model', (t) => {
   const long = 'x'.repeat(5_000);
   const fields = Array.from({ length: 2_000 }, (_, at) => field(`${at}.${'y'.repeat(100)}`, [long, `${long}1`]));
   const fitting = selectRelevantNames('anything', {

@@ -53,7 +53,7 @@ for (const [title, quota, plan, signal, outcome] of cases) {
   });
 }
 
-test('a day begins anew at midnight UTC, a month at its end', async (t) => {
+test('a daily quota resets at midnight UTC, and a monthly quota at the end of the month', async (t) => {
   const { instance, clock } = setUp();
   const consume = instance();
   const caller = callerOf({ day: { total: reject(1_000) }, month: { total: reject(2_500) } });
@@ -69,7 +69,7 @@ test('a day begins anew at midnight UTC, a month at its end', async (t) => {
   t.deepEqual(quotaWindowAt('month', clock.at), { fromMs: clock.at, endMs: Date.parse('2026-04-01T00:00:00Z') });
 });
 
-test('a month goes on over its days', async (t) => {
+test('a monthly quota accumulates over its days', async (t) => {
   const { instance, clock } = setUp();
   const consume = instance();
   const caller = callerOf({ month: { total: reject(1_000) } });
@@ -81,7 +81,7 @@ test('a month goes on over its days', async (t) => {
   t.is(await consume(caller, 1_000), 'taken');
 });
 
-test('what one threshold refuses does not use up the others', async (t) => {
+test('a rejection by one threshold does not consume the others', async (t) => {
   const consume = setUp().instance();
   const caller = callerOf({ day: { total: reject(3_000), logs: reject(1_000) } });
   for (let index = 0; index < 10; index++) t.is(await consume(caller, 2_000), `quota ${halfDay}`);
@@ -89,7 +89,7 @@ test('what one threshold refuses does not use up the others', async (t) => {
   t.is(await consume(caller, 1, 'traces'), `quota ${halfDay}`);
 });
 
-test('a threshold that is raised or lowered counts with the next request', async (t) => {
+test('a raised or lowered threshold takes effect with the next request', async (t) => {
   const consume = setUp().instance();
   t.is(await consume(callerOf({ day: { total: reject(1_000) } }), 1_000), 'taken');
   t.is(await consume(callerOf({ day: { total: reject(1_000) } }), 1_000), `quota ${halfDay}`);
@@ -97,7 +97,7 @@ test('a threshold that is raised or lowered counts with the next request', async
   t.is(await consume(callerOf({ day: { total: reject(500) } }), 1), `quota ${halfDay}`);
 });
 
-test('instances together take no more than the threshold, and no less than it without their leases', async (t) => {
+test('instances together consume at most the threshold, and at least the threshold minus their leases', async (t) => {
   const { instance } = setUp();
   const instances = [instance(), instance(), instance()];
   const caller = callerOf({ month: { total: reject(100_000) } });
@@ -109,7 +109,7 @@ test('instances together take no more than the threshold, and no less than it wi
   t.true(consumed >= 100_000 - 3 * 1_100, `${consumed}`);
 });
 
-test('after a restart the ledger says what was used, once for all instances', async (t) => {
+test('after a restart usage is read from the ledger, once for all instances', async (t) => {
   const queries: string[] = [];
   const { instance } = setUp({
     async used(tenantId, scope, fromMs) {
@@ -125,7 +125,7 @@ test('after a restart the ledger says what was used, once for all instances', as
   t.deepEqual(queries, ['acme logs 2026-02-01T00:00:00.000Z']);
 });
 
-test('what the ledger learns later counts within a minute', async (t) => {
+test('usage that the ledger receives later counts within a minute', async (t) => {
   let landed = 0;
   const { instance, clock } = setUp({ used: async () => landed });
   const consume = instance();
@@ -139,7 +139,7 @@ test('what the ledger learns later counts within a minute', async (t) => {
   t.regex(await consume(caller, 1_000), /^quota/);
 });
 
-test('of what the ledger tells, only what the counters lack is added to them', async (t) => {
+test('only ledger usage that is missing from the counters is added to them', async (t) => {
   let landed = 0;
   const { instance, clock } = setUp({ used: async () => landed });
   const consume = instance();
@@ -153,12 +153,12 @@ test('of what the ledger tells, only what the counters lack is added to them', a
   t.regex(await consume(caller, 100), /^quota/);
 });
 
-test('without an answer of the ledger bytes are taken all the same', async (t) => {
+test('bytes are accepted even if the ledger does not respond', async (t) => {
   const failing = setUp({ used: () => Promise.reject(new Error('no table')) });
   t.is(await failing.instance()(callerOf({ day: { total: reject(1_000) } }), 1_000), 'taken');
 });
 
-test('no quota has no threshold', (t) => {
+test('without a quota no threshold applies', (t) => {
   t.deepEqual(rejectThresholds({ bytesPerDay: null }, noQuota), []);
   t.deepEqual(rejectThresholds({ bytesPerDay: 7 }, noQuota), [
     { window: 'day', scope: 'total', bytes: 7, isPlan: true },

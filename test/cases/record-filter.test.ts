@@ -90,7 +90,7 @@ const ran = (processor: Processor) => {
 };
 
 for (const processor of processors.filter(({ itemFilter: itemMatcher }) => itemMatcher !== undefined))
-  test(`${processor.name} finds what it finds where it looks at every record`, (t) => {
+  test(`${processor.name} finds the same results as with a read of every record`, (t) => {
     const all = ran({ ...processor, itemFilter: undefined });
     t.true(all.emitted.length > 100, `${all.emitted.length} values`);
     t.deepEqual(ran(processor), all);
@@ -115,7 +115,7 @@ const counted = (processor: Processor): number => {
   return Number(/count",(\d+)/.exec(Buffer.from(run.task.snapshot()).toString('latin1'))?.[1] ?? 0);
 };
 
-test('a hundred wants are told apart', (t) => {
+test('a hundred record filters are distinguished', (t) => {
   const many = Array.from({ length: 100 }, (_, at) => counting(`many-${at}`, { attributes: [`key.${at}`] }));
   t.deepEqual(
     many.map(counted),
@@ -128,7 +128,7 @@ test('a hundred wants are told apart', (t) => {
   t.is(counted(counting('nothing', {})), 0);
 });
 
-test('only of log records can it be said what is wanted', (t) => {
+test('record filters are supported only for log records', (t) => {
   const error = t.throws(() =>
     defineProcessor({ name: 'some-spans', summary: 'None', reads: spans, recordFilter: {}, step: () => undefined }),
   );

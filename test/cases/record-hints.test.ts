@@ -88,7 +88,7 @@ const list = async (query: object, signal: 'logs' | 'traces' = 'logs'): Promise<
   return (await hintOfList(signal, { ...span, ...query }, [], readingOf())).hint;
 };
 
-test('a search in the operators of another language is told how it is written here', (t) => {
+test('a search with operators of another language returns a hint with our syntax', (t) => {
   const hints = {
     'service=checkout': /^service=checkout is searched as words: .* service:checkout$/,
     'status=error': /status:error$/,
@@ -116,7 +116,7 @@ test('a search in the operators of another language is told how it is written he
     t.is(misreadIn(search), undefined, search);
 });
 
-test('a name that no record has is told with names like it', async (t) => {
+test('a name that no record has returns a hint with similar names', async (t) => {
   t.is(
     await queryHint({ search: 'http.status:500' }),
     'none of the log records of this range has http.status; similar names: http.status_code',
@@ -131,7 +131,7 @@ test('a name that no record has is told with names like it', async (t) => {
   t.regex((await run(rows, readingOf(), { range })).hint ?? '', /has usr; similar names: user$/);
 });
 
-test('a value in another case, or one like others, is told with those that are there', async (t) => {
+test('a value with different case or spelling returns a hint with existing values', async (t) => {
   t.regex((await list({ service: 'Checkout' })) ?? '', /has service "Checkout"; it exists as "checkout"/);
   t.regex((await queryHint({ search: 'user:carl' })) ?? '', /it exists as "Carl", and values are case-sensitive$/);
   t.regex((await queryHint({ search: 'service:chekout' })) ?? '', /similar values: "checkout"$/);
@@ -144,7 +144,7 @@ test('a value in another case, or one like others, is told with those that are t
   t.is(await queryHint({ search: 'nowhere' }), undefined);
 });
 
-test('that words are nowhere among records that are there takes one statement, and none within a minute', async (t) => {
+test('words missing from existing records take one statement to detect, and none again within a minute', async (t) => {
   const statements: string[] = [];
   const span = { from: String(at - 50_000), to: String(at + 50_000), search: 'nowhere at all', projectId: 'shop' };
   for (let count = 0; count < 3; count++)
@@ -163,7 +163,7 @@ test('that words are nowhere among records that are there takes one statement, a
   t.deepEqual(counts, [2, 2], 'records that come are seen at once');
 });
 
-test('a range and a project without records are told as such', async (t) => {
+test('a range and a project without records are reported as such', async (t) => {
   const empty = { from: String(at - 7_200_000), to: String(at - 3_700_000) };
   t.is(await list(empty), 'there are no log records in this range: choose another time range');
   t.is(
@@ -172,14 +172,14 @@ test('a range and a project without records are told as such', async (t) => {
   );
 });
 
-test('a figure of what is no number is told as such', async (t) => {
+test('an aggregate of a field that is not a number is reported as such', async (t) => {
   t.is(
     await queryHint({ measures: [{ function: 'count' }, { function: 'avg', field: 'body' }] }),
     'no value of body in the results is a number',
   );
 });
 
-test('an answer that has something of all that was asked for runs no statement for a hint', async (t) => {
+test('a result with data for every part of the query runs no statement for a hint', async (t) => {
   const statements = async (query: object, stepMs?: number): Promise<number> => {
     const statements: string[] = [];
     const options = { range, ...(stepMs === undefined ? {} : { stepMs }) };

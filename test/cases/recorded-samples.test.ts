@@ -98,12 +98,12 @@ const samplesOf = async (tenantId: string): Promise<number> => {
   return Number(row?.rows);
 };
 
-test('recorded series are requests that the receiver of remote-write would take', (t) => {
+test('recorded series are requests that the remote-write receiver would accept', (t) => {
   const scanned = scanWriteRequest(1, writeRequestOf([{ atMs, series: [...all] }]));
   t.deepEqual([scanned.samples, scanned.histograms], [5, 1]);
 });
 
-test('recorded series land with their values, marks of staleness and histograms, and PromQL reads them', async (t) => {
+test('recorded series land with their values, staleness markers and histograms, and PromQL reads them', async (t) => {
   await partition()(emitted('values', 1, all));
   const promql = openPromql({ size: 1 });
   t.teardown(() => promql.close());
@@ -129,7 +129,7 @@ test('recorded series land with their values, marks of staleness and histograms,
   t.deepEqual(await at('histogram_sum(job:native) + histogram_count(job:native)'), [[{}, 18.75]]);
 });
 
-test('messages that a process publishes again after a crash land once, whoever reads them', async (t) => {
+test('messages that a process publishes again after a crash land once, for any reader', async (t) => {
   const land = partition();
   const [one, two, three] = [1, 2, 3].map((batch) => emitted('again', batch, all)) as [Message[], Message[], Message[]];
   await land([...one, ...two]);
@@ -145,7 +145,7 @@ test('messages that a process publishes again after a crash land once, whoever r
   t.deepEqual({ ...ledger, keys: [...(ledger?.keys ?? [])] }, { accepted: '18', landed: '18', keys: ['rules'] });
 });
 
-test('series of several projects that are emitted together land each in its own', async (t) => {
+test('series of several projects that are emitted together land in their own projects', async (t) => {
   await partition()(emitted('projects', 1, all.slice(0, 2), ['', 'shop']));
   const rows = await tables.read<{ project: string; rows: string }>(
     `SELECT project_id AS project, toString(count()) AS rows FROM samples WHERE tenant_id = 'projects' GROUP BY project_id ORDER BY project`,

@@ -85,7 +85,7 @@ const of = (...values: readonly (readonly [Record<string, string>, number])[]): 
   elements: values.map(([labels, value]) => ({ labels, value })),
 });
 
-test('a rule reads what those before it record for the same time, and what those behind it recorded the time before', async (t) => {
+test('a rule reads results of earlier rules for the same time, and of later rules for the previous time', async (t) => {
   await land('order', startMs - 1000, [
     { labels: { __name__: 'requests', job: 'a' }, value: 2 },
     { labels: { __name__: 'requests', job: 'b' }, value: 3 },
@@ -119,7 +119,7 @@ test('a rule reads what those before it record for the same time, and what those
   });
 });
 
-test('rules that read nothing of each other are asked at the same time', (t) => {
+test('independent rules are evaluated concurrently', (t) => {
   const rounds = roundsOf([
     { record: 'a', expression: 'x' },
     { record: 'b', expression: 'y' },
@@ -131,7 +131,7 @@ test('rules that read nothing of each other are asked at the same time', (t) => 
   t.deepEqual(rounds, [[0, 1, 4, 5], [2], [3]]);
 });
 
-test('a rule does not read what a rule behind it records in the same evaluation, also where it waits for one before it', (t) => {
+test('a rule does not read results of a later rule in the same evaluation, even if it waits for an earlier rule', (t) => {
   t.deepEqual(
     roundsOf([
       { record: 'a', expression: 'x' },
@@ -142,13 +142,13 @@ test('a rule does not read what a rule behind it records in the same evaluation,
   );
 });
 
-test('labels of a rule are over those of its expression, and one without a value takes the label away', async (t) => {
+test('labels of a rule override those of its expression, and a label without a value is removed', async (t) => {
   const group = groupOf([['job:x', 'x', { team: 'shop', pod: '' }]]);
   const evaluation = await evaluateBy(group, { x: of([{ __name__: 'x', team: 'old', pod: 'p', job: 'j' }, 1]) });
   t.deepEqual(shown(evaluation), { '{"__name__":"job:x","job":"j","team":"shop"}': 1 });
 });
 
-test('a series that a rule gives no more is marked as ended, once; a rule that fails ends nothing', async (t) => {
+test('a series that a rule no longer returns is marked stale once, and a failing rule ends no series', async (t) => {
   const group = groupOf([['r', 'x']]);
   const both = await evaluateBy(group, { x: of([{ job: 'a' }, 1], [{ job: 'b' }, 2]) });
   const failed = await evaluateBy(group, { x: { error: 'away' } }, { prior: both.state });
@@ -162,7 +162,7 @@ test('a series that a rule gives no more is marked as ended, once; a rule that f
   t.deepEqual(endOfRecording(other.state), [{ labels: { __name__: 's', job: 'a' }, value: 'stale' }]);
 });
 
-test('a series that moves from one rule of a name to another does not end', async (t) => {
+test('a series that moves between two rules of the same name does not end', async (t) => {
   const group = groupOf([
     ['r', 'x'],
     ['r', 'y'],
@@ -172,7 +172,7 @@ test('a series that moves from one rule of a name to another does not end', asyn
   t.deepEqual(shown(second), { '{"__name__":"r","job":"a"}': 2 });
 });
 
-test('what a rule ends counts as ended for the rules behind it', async (t) => {
+test('a series that a rule ends counts as ended for later rules', async (t) => {
   await land('ended', startMs - 60_000, [{ labels: { __name__: 'r', job: 'gone' }, value: 5 }]);
   const group = groupOf([
     ['r', 'vector(1)'],
@@ -183,7 +183,7 @@ test('what a rule ends counts as ended for the rules behind it', async (t) => {
   t.is(shown(evaluation)['{"__name__":"r:count"}'], 1);
 });
 
-test('a rule above the limit of its group, or whose series have equal labels, fails and records nothing', async (t) => {
+test('a rule above the limit of its group, or with duplicate series labels, fails and records nothing', async (t) => {
   const limited = await evaluateBy(groupOf([['r', 'x']], { limit: 1 }), { x: of([{ a: '1' }, 1], [{ a: '2' }, 1]) });
   t.deepEqual([limited.series, limited.rules[0]?.error], [[], 'exceeded limit of 1 with 2 series']);
   const equal = await evaluateBy(groupOf([['r', 'x', { a: '' }]]), { x: of([{ a: '1' }, 1], [{ a: '2' }, 1]) });
@@ -193,7 +193,7 @@ test('a rule above the limit of its group, or whose series have equal labels, fa
   );
 });
 
-test('what is no vector and no number, and what cannot be read, is an error of that rule alone', async (t) => {
+test('a result that is neither vector nor number, and an unreadable one, is an error of that rule only', async (t) => {
   const group = groupOf([
     ['text', '"x"'],
     ['range', 'x[5m]'],
@@ -207,12 +207,12 @@ test('what is no vector and no number, and what cannot be read, is an error of t
   t.deepEqual(shown(evaluation), { '{"__name__":"one"}': 1 });
 });
 
-test('samples are of the time at which expressions look, which the delay puts back', async (t) => {
+test('samples have the evaluation time of expressions, which the delay moves back', async (t) => {
   const evaluation = await evaluateBy(groupOf([['r', 'x']], { delay: '30s' }), { x: of([{}, 1]) });
   t.is(evaluation.atMs, startMs - 30_000);
 });
 
-test('values that JSON has no number for are recorded', async (t) => {
+test('values that JSON cannot represent as a number are recorded', async (t) => {
   const evaluation = await evaluateBy(groupOf([['r', 'x']]), {
     x: of([{ a: 'nan' }, Number.NaN], [{ a: 'inf' }, Number.POSITIVE_INFINITY]),
   });
@@ -266,7 +266,7 @@ const keepAlive = (t: ExecutionContext): void => {
   t.teardown(() => clearInterval(alive));
 };
 
-test('a group that has no turn in time is not evaluated: nothing is said of its rules', async (t) => {
+test('a group without a turn in time is not evaluated, and its rules report no result', async (t) => {
   keepAlive(t);
   const acquireSlot: RunInSlot = (_, signal) =>
     new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason as Error)));
@@ -279,7 +279,7 @@ test('a group that has no turn in time is not evaluated: nothing is said of its 
   await t.throwsAsync(evaluated, { instanceOf: TimeoutError });
 });
 
-test('a group is not evaluated either where tables do not answer in time, and where all that is asked takes long', async (t) => {
+test('a group is not evaluated if tables do not respond in time, or if all queries are slow', async (t) => {
   keepAlive(t);
   const group = groupOf([
     ['r', 'x'],
@@ -295,7 +295,7 @@ test('a group is not evaluated either where tables do not answer in time, and wh
   }
 });
 
-test('an expression that takes too long by itself is an error of its rule, and the others are recorded', async (t) => {
+test('a single slow expression is an error of its rule, and the other rules are recorded', async (t) => {
   keepAlive(t);
   await land('late', startMs - 1000, [{ labels: { __name__: 'slow_one' }, value: 1 }]);
   // The load may change meanwhile.

@@ -130,7 +130,7 @@ for (const [signal, source, fields, body] of records) {
   const tenantId = `fields-${signal}`;
   const message = messageOf([body], { tenantId, signal });
 
-  test(`SQL and views answer the same for every field and attribute of ${signal}`, async (t) => {
+  test(`SQL and views give the same result for every field and attribute of ${signal}`, async (t) => {
     t.deepEqual((await tables.land([message], { sink: signal })).rejected, []);
     const read = <Answer>(extract: (record: RecordView) => Answer): Answer[] =>
       decoded(source as unknown as Source<RecordView>, message, extract);
@@ -170,7 +170,7 @@ for (const [signal, source, fields, body] of records) {
       );
   });
 
-  test(`names of fields of ${signal} are told apart`, (t) => {
+  test(`field names of ${signal} are unique`, (t) => {
     const names = fields.flatMap(({ name, aliases }) => [name, ...aliases]);
     t.is(new Set(names).size, names.length);
     for (const name of names)
@@ -178,7 +178,7 @@ for (const [signal, source, fields, body] of records) {
   });
 }
 
-test("a field wins over an attribute of its name, an attribute over its resource's, and a prefix over both", (t) => {
+test("a field takes precedence over an attribute, an attribute over its resource's, and a prefix over both", (t) => {
   const message = messageOf([logs], { tenantId: 'names' });
   const values = (name: string): unknown[] =>
     decoded(logRecords, message, (log) => readReference(referenceOf(logFields, name), log));
@@ -196,7 +196,7 @@ test("a field wins over an attribute of its name, an attribute over its resource
   t.deepEqual(values(''), Array(5).fill(undefined));
 });
 
-test('fields of data points are columns of the series and points', async (t) => {
+test('data point fields are columns of series and points', async (t) => {
   const request = metricsRequest({
     resourceMetrics: [
       {

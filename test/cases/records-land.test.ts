@@ -136,7 +136,7 @@ const logShown = (log: LogRecord): Shown => ({
 const idColumn = (column: string, bytes: number): string =>
   `if(${column} = toFixedString('', ${bytes}), '', lower(hex(${column})))`;
 
-test('every field of a log record is the column that lands', async (t) => {
+test('every field of a log record equals the landed column', async (t) => {
   await forRandom('logs', async (tenantId, messages) => {
     const rows = await tables.read<Shown>(
       `SELECT ${sharedColumns}, ordinal, toUnixTimestamp64Nano(timestamp) AS time, intDiv(time, 1000000) AS timeMs,
@@ -180,7 +180,7 @@ const spanShown = (span: Span): Shown => ({
   ...resourceShown(span),
 });
 
-test('every field of a span is the column that lands', async (t) => {
+test('every field of a span equals the landed column', async (t) => {
   await forRandom('traces', async (tenantId, messages) => {
     const rows = await tables.read<
       Shown & { eventsDropped: unknown[]; events: unknown[]; linksFlags: unknown[]; links: unknown[] }
@@ -274,7 +274,7 @@ const valueColumns = {
 const sorted = (shown: readonly Shown[]): unknown =>
   shown.map((each) => JSON.stringify(plain(Object.fromEntries(Object.entries(each).sort())))).sort();
 
-test('every field of a data point is the column that lands', async (t) => {
+test('every field of a data point equals the landed column', async (t) => {
   await forRandom('metrics', async (tenantId, messages) => {
     const rows: Shown[] = [];
     for (const [table, columns] of Object.entries(valueColumns))

@@ -25,7 +25,7 @@ const logsOf = (logRecord: readonly object[], resource: object[] = []): Uint8Arr
   logsRequest({ resourceLogs: [{ resource: { attributes: resource }, scopeLogs: [{ logRecords: logRecord }] }] });
 const recordWithBody = (stringValue: string): object => ({ body: { stringValue } });
 
-test('records of a message are numbered over its members, and say where they lie', (t) => {
+test('records of a message are numbered across its members, and include their position', (t) => {
   const bodies = [logsOf([recordWithBody('0'), recordWithBody('1')]), logsOf([recordWithBody('2')])].map((body) =>
     gzipSync(body),
   );
@@ -41,7 +41,7 @@ test('records of a message are numbered over its members, and say where they lie
   ]);
 });
 
-test('the bytes of a body that is text are shown, and those of no other', (t) => {
+test('body bytes are shown only for text bodies', (t) => {
   const bodies = [{ stringValue: 'né 1' }, { stringValue: '' }, { intValue: '7' }, { bytesValue: Buffer.from('text') }];
   const logs = logsOf([...bodies.map((body) => ({ body })), {}, recordWithBody('last')]);
   const seen: string[] = [];
@@ -55,7 +55,7 @@ test('the bytes of a body that is text are shown, and those of no other', (t) =>
   t.deepEqual(answers, [false, true, false, false, false, true]);
 });
 
-test('a message is opened once, however many read it, and its records can be asked for in any order', (t) => {
+test('a message is decoded once for all readers, and its records can be read in any order', (t) => {
   const bodies = [logsOf([recordWithBody('0'), recordWithBody('1')]), logsOf([recordWithBody('2')])].map((body) =>
     gzipSync(body),
   );
@@ -73,7 +73,7 @@ test('a message is opened once, however many read it, and its records can be ask
   t.is(faults[0], faults[1], 'and what is wrong with it is found once');
 });
 
-test('one view is moved over all records, and a copy stays what it was when the memory is used again', (t) => {
+test('one view is moved over all records, and a copy is unchanged when the memory is reused', (t) => {
   const record = busRecord(
     messageOf([
       logsOf(
@@ -104,7 +104,7 @@ test('one view is moved over all records, and a copy stays what it was when the 
   t.is(copies[0]?.copy().body, 'first');
 });
 
-test('of attributes with one key the first counts, and of resource attributes the one that sorts first', (t) => {
+test('the first of several attributes with one key counts, and for resource attributes the first in sort order', (t) => {
   const twice = [text('k', 'b'), text('k', 'a')];
   const message = messageOf([
     logsOf([{ attributes: twice }], [...twice, text('service.name', 'z'), text('service.name', 'y')]),
@@ -132,7 +132,7 @@ const edgeCases: readonly (readonly [string, Uint8Array])[] = [
   ['a length of two bytes', Buffer.concat([Buffer.of(0x0a, 0x83, 0), Buffer.from('key'), field(2, field(1, 'v'))])],
 ];
 
-test('attributes are found however their fields are written, and lie between other fields', async (t) => {
+test('attributes are found in any field order, and between other fields', async (t) => {
   const scanner = await scannerOf('logs');
   for (const [name, pair] of edgeCases) {
     const record = Buffer.concat([field(6, field(1, 'other')), Buffer.of(0x10, 9), field(6, pair), field(3, 'INFO')]);
@@ -153,7 +153,7 @@ test('attributes are found however their fields are written, and lie between oth
   }
 });
 
-test('attributes have the type that they came in, and text as it lands', (t) => {
+test('attributes have their original type, and text as it lands', (t) => {
   const values: readonly (readonly [object, string, string])[] = [
     [{ stringValue: '5' }, 's', '5'],
     [{ intValue: '-9223372036854775808' }, 'i', '-9223372036854775808'],
@@ -190,7 +190,7 @@ const doubtful: readonly (readonly [string, Uint8Array, boolean])[] = [
   ['a tag that is cut off', Buffer.concat([logsOf([recordWithBody('good')]), Buffer.of(0x8a)]), false],
 ];
 
-test('a message is given as a whole or not at all, and exactly when the sink lands it', async (t) => {
+test('a message is delivered completely or not at all, exactly when the sink lands it', async (t) => {
   const scanner = await scannerOf('logs');
   for (const [name, body, lands] of doubtful) {
     const message = messageOf([logsOf([recordWithBody('before')]), body]);
@@ -249,7 +249,7 @@ const everything = (log: LogRecord): unknown[] => [
   ...[log.attributes, log.droppedAttributes, log.flags, log.traceId, log.spanId, log.eventName],
 ];
 
-test('changed bytes of a record are refused exactly when the sink refuses them, and else read as among fields that are rare', (t) => {
+test('changed record bytes are rejected exactly when the sink rejects them, and otherwise read like records with rare fields', (t) => {
   const random = seeded(11);
   const interestingBytes = [
     0, 1, 2, 8, 16, 127, 128, 129, 255, 0x09, 0x0a, 0x12, 0x18, 0x21, 0x2a, 0x32, 0x45, 0x4a, 0x62,
@@ -285,13 +285,13 @@ test('changed bytes of a record are refused exactly when the sink refuses them, 
   t.true(counts.refused > 1_000 && counts.read > 1_000, JSON.stringify(counts));
 });
 
-test('a message of more records than are remembered is read again and again', (t) => {
+test('a message with more records than the cache can hold is read repeatedly', (t) => {
   const bodies = Array.from({ length: 10_000 }, (_, at) => recordWithBody(String(at)));
   const opened = logRecords.open(busRecord(messageOf([logsOf(bodies)])), from);
   for (const ordinal of [0, 9_999, 4_096, 1, 8_192, 4_097, 0]) t.is(opened.at(ordinal).body, String(ordinal));
 });
 
-test('severities above 255 and times beyond the last are what lands', (t) => {
+test('severities above 255 and times beyond the last instant equal the landed values', (t) => {
   const body = field(
     1,
     field(2, field(2, Buffer.of(0x10, ...varint(300)), Buffer.of(0x09, ...new Uint8Array(8).fill(0xff)))),
@@ -302,7 +302,7 @@ test('severities above 255 and times beyond the last are what lands', (t) => {
   );
 });
 
-test('headers that do not fit the value are refused', (t) => {
+test('headers that do not match the value are rejected', (t) => {
   const message = messageOf([logsOf([recordWithBody('x')])]);
   const longer = { ...busRecord(message), value: Buffer.concat([message.value, Buffer.of(0)]) };
   const shorter = { ...busRecord(message), value: Buffer.from(message.value.subarray(1)) };
@@ -310,7 +310,7 @@ test('headers that do not fit the value are refused', (t) => {
     t.throws(() => [...itemsOf(logRecords, record, from)], { instanceOf: PermanentError });
 });
 
-test('milliseconds are those of the nanoseconds, to the last one', (t) => {
+test('milliseconds equal those of the nanoseconds, exactly', (t) => {
   for (const timeUnixNano of [
     '1',
     '999999',
@@ -324,7 +324,7 @@ test('milliseconds are those of the nanoseconds, to the last one', (t) => {
   }
 });
 
-test('a span without a start has no duration, nor has one that ends before it', (t) => {
+test('a span without a start, or with an end before its start, has no duration', (t) => {
   const request = tracesRequest({
     resourceSpans: [
       {
@@ -353,7 +353,7 @@ test('a span without a start has no duration, nor has one that ends before it', 
   );
 });
 
-test('a data point that says there is no value has none', (t) => {
+test('a data point with the no-recorded-value flag has no value', (t) => {
   const points = [{ asInt: '9007199254740993' }, { asDouble: 2, flags: 1 }, { asDouble: -0.5 }];
   const request = metricsRequest({
     resourceMetrics: [{ scopeMetrics: [{ metrics: [{ name: 'm', gauge: { dataPoints: points } }] }] }],
@@ -369,7 +369,7 @@ test('a data point that says there is no value has none', (t) => {
   );
 });
 
-test('values of derived topics are checked by the schema of their topic', (t) => {
+test('values of derived topics are validated by the schema of their topic', (t) => {
   const topic = defineTopic({
     name: 'counts',
     summary: 'Counts',

@@ -56,7 +56,7 @@ for (const [text, expected] of [
     },
   ],
 ] as const) {
-  test(`${text} is read`, (t) => t.deepEqual(redisAddress(text), expected as ReturnType<typeof redisAddress>));
+  test(`${text} is parsed`, (t) => t.deepEqual(redisAddress(text), expected as ReturnType<typeof redisAddress>));
 }
 
 for (const [text, message] of [
@@ -69,7 +69,7 @@ for (const [text, message] of [
   ['redis://a:99999', /must be redis:\/\//],
   ['redis://:hid/den@a', /percent-encoded/],
 ] as const) {
-  test(`${text} is refused with what it must be, and no part of it is shown`, (t) => {
+  test(`${text} is rejected with the expected format, and no part of it is shown`, (t) => {
     const error = t.throws(() => settingsOf({ OIQ_REDIS_URL: text }), { instanceOf: SettingsError, message });
     t.false(error.message.includes('hid'), error.message);
   });

@@ -5,7 +5,7 @@ import { makeSecretBox } from '../../runtime/secret-box.ts';
 
 const box = makeSecretBox('a secret key of at least thirty-two characters');
 
-test('a token with other unused bits in its last character is none of ours', (t) => {
+test('a token with different unused bits in its last character is invalid', (t) => {
   const token = firstRefreshToken(box, 's1');
   t.is(sessionOfRefreshToken(box, token), 's1');
   const decoded = (text: string): string => Buffer.from(text, 'base64url').toString('hex');

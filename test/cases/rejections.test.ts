@@ -23,7 +23,7 @@ const caller = { tenantId: 'acme', projectId: 'shop', keyId: 'k1' };
 const limited = refusal('rate-limited', 'too many', 1);
 const overQuota = { ...limited, reason: 'quota' };
 
-test('requests of one key, signal, reason and hour are one row', async (t) => {
+test('rejections with the same key, signal, reason and hour form one row', async (t) => {
   const { rejections, reports, clock, published } = setUp();
   for (let index = 0; index < 1_000; index++) rejections.count(caller, 'logs', limited);
   rejections.count(caller, 'logs', overQuota, 5, 500);
@@ -45,7 +45,7 @@ test('requests of one key, signal, reason and hour are one row', async (t) => {
   t.is(published[0]?.topic, topics.usage.name);
 });
 
-test('a report that may have been published is published again as it was, and what came since apart from it', async (t) => {
+test('a report that may have been published is published again unchanged, and newer rejections separately', async (t) => {
   const { rejections, reports, state } = setUp();
   rejections.count(caller, 'logs', limited);
   state.broken = true;
@@ -61,14 +61,14 @@ test('a report that may have been published is published again as it was, and wh
   t.is(reports().length, 3);
 });
 
-test('nothing is published when nothing was rejected', async (t) => {
+test('nothing is published if nothing was rejected', async (t) => {
   const { rejections, reports } = setUp();
   await rejections.flush();
   await rejections.close();
   t.deepEqual(reports(), []);
 });
 
-test('many keys are several messages below the size of the topic', async (t) => {
+test('many keys are split into several messages below the size limit of the topic', async (t) => {
   const { rejections, published, reports } = setUp();
   for (let index = 0; index < 5_000; index++)
     rejections.count({ ...caller, keyId: `key-${index}`.padEnd(36, 'x') }, 'logs', overQuota, 1, 1);

@@ -85,7 +85,7 @@ const smallSplit = (version: 1 | 2, body: Uint8Array) => {
   }
 };
 
-test('a time is stored as it was sent or refused with its position: tables begin in 1900 and end in 2106', (t) => {
+test('a time is stored unchanged or rejected with its position: tables begin in 1900 and end in 2106', (t) => {
   const last = 4_294_967_295_999n;
   const body = (timestamp: bigint): Uint8Array =>
     encode(1, {
@@ -107,13 +107,13 @@ test('a time is stored as it was sent or refused with its position: tables begin
 for (const version of versions) {
   const type = writeRequestTypes[version];
 
-  test(`${version}.0: our schema has exactly the fields of the published one, with their types`, (t) => {
+  test(`${version}.0: our schema has exactly the fields and types of the published schema`, (t) => {
     const ours: Record<string, Tree> = version === 1 ? writeRequestMessages : writeRequest2Messages;
     const published = [...reachable(type)].map((message) => [message.name, declarationsOf(message)]);
     t.deepEqual(JSON.parse(JSON.stringify(ours)), Object.fromEntries(published));
   });
 
-  test(`${version}.0: any valid request passes and is counted`, (t) => {
+  test(`${version}.0: any valid request is accepted and counted`, (t) => {
     fc.assert(
       fc.property(valid[version], (request) => {
         t.deepEqual(scanWriteRequest(version, encode(version, request)), {
@@ -126,7 +126,7 @@ for (const version of versions) {
     );
   });
 
-  test(`${version}.0: pieces of a request are valid, small enough, and together hold the same series`, (t) => {
+  test(`${version}.0: parts of a split request are valid, below the size limit, and together contain the same series`, (t) => {
     let cut = 0;
     fc.assert(
       fc.property(valid[version], (request) => {
@@ -149,7 +149,7 @@ for (const version of versions) {
     t.true(cut > 20, `only ${cut} of the requests were cut`);
   });
 
-  test(`${version}.0: what passes after bytes were changed at random is decoded by protobufjs, the rest is refused`, (t) => {
+  test(`${version}.0: an accepted body with randomly changed bytes can be decoded by protobufjs, and all others are rejected`, (t) => {
     const change = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(valid[version], change, (request, changes) => {
@@ -164,7 +164,7 @@ for (const version of versions) {
   });
 }
 
-test('1.0: a request cut off at any byte is refused, unless the cut lies between two series', (t) => {
+test('1.0: a request truncated at any byte is rejected, unless the cut is between two series', (t) => {
   const series = field(
     1,
     field(1, field(1, '__name__'), field(2, 'up')),
@@ -201,7 +201,7 @@ const faults1: readonly (readonly [string, Buffer, string, RegExp])[] = [
 ];
 
 for (const [what, body, reason, message] of faults1) {
-  test(`1.0: ${what} is refused`, (t) => {
+  test(`1.0: ${what} is rejected`, (t) => {
     const error = fault(1, body);
     t.is(error?.reason, reason);
     t.regex(error?.message ?? '', message);
@@ -209,13 +209,13 @@ for (const [what, body, reason, message] of faults1) {
   });
 }
 
-test('1.0: a series of ten thousand labels passes, of one more it is refused', (t) => {
+test('1.0: a series with ten thousand labels is accepted, one with more labels is rejected', (t) => {
   const labels = Array.from({ length: 10_000 }, (_, index) => label(`l${index}`));
   t.is(fault(1, series1(label('__name__'), ...labels.slice(1))), undefined);
   t.regex(fault(1, series1(label('__name__'), ...labels))?.message ?? '', /more than 10000 labels/);
 });
 
-test('1.0: unsorted labels, many labels and requests of metadata alone pass', (t) => {
+test('1.0: unsorted labels, many labels and requests with only metadata are accepted', (t) => {
   t.is(scanWriteRequest(1, series1(label('b'), label('a'), label('__name__'))).samples, 1);
   const many = Array.from({ length: 5000 }, (_, index) => label(`label${(index * 7919) % 5000}`));
   t.is(scanWriteRequest(1, series1(label('__name__'), ...many)).samples, 1);
@@ -247,7 +247,7 @@ const faults2: readonly (readonly [string, Buffer, string, RegExp])[] = [
 ];
 
 for (const [what, body, reason, message] of faults2) {
-  test(`2.0: ${what} is refused`, (t) => {
+  test(`2.0: ${what} is rejected`, (t) => {
     const error = fault(2, body);
     t.is(error?.reason, reason, error?.message);
     t.regex(error?.message ?? '', message);
@@ -255,7 +255,7 @@ for (const [what, body, reason, message] of faults2) {
   });
 }
 
-test('2.0: symbols may follow the series, references may be packed or not, and exemplars may stand alone', (t) => {
+test('2.0: symbols can follow the series, references can be packed or not, and a series can have only exemplars', (t) => {
   const one = (ref: number) => Buffer.from([0x08, ref]);
   t.is(scanWriteRequest(2, Buffer.concat([field(5, refs(1, 2), sample), symbols])).samples, 1);
   t.is(scanWriteRequest(2, series2(one(1), sample, one(2), refs(3, 2))).samples, 1);
@@ -263,7 +263,7 @@ test('2.0: symbols may follow the series, references may be packed or not, and e
   t.is(scanWriteRequest(2, symbols).samples, 0);
 });
 
-test('2.0: a series may hold metadata alone', (t) => {
+test('2.0: a series can contain only metadata', (t) => {
   t.deepEqual(scanWriteRequest(2, series2(field(5), refs(1, 2))), { samples: 0, histograms: 0, exemplars: 0 });
 });
 

@@ -18,7 +18,7 @@ const repeatedOf = (calls: readonly Call[]) =>
     onPath: Float64Array.from(calls, (_, at) => at),
   });
 
-test('four calls of one statement below one span are told of, with what was waited for', (t) => {
+test('four calls of one statement under one span are reported, with the time spent waiting', (t) => {
   t.deepEqual(repeatedOf([root, call(), call(), call(), call()]), [{ caller: 0, first: 1, count: 4, onPath: 10 }]);
   t.deepEqual(repeatedOf([root, call({ kind: 4 }), ...Array.from({ length: 3 }, () => call({ kind: 4 }))]).length, 1);
 });
@@ -34,14 +34,14 @@ for (const [title, calls] of [
     t.deepEqual(repeatedOf([root, ...calls]), []);
   });
 
-test('calls of several callers are counted apart', (t) => {
+test('calls of several callers are counted separately', (t) => {
   const calls = [root, root, call(), call(), call(), call(), call()];
   const parents = Int32Array.from([-1, 0, 0, 1, 1, 1, 1]);
   const onPath = new Float64Array(calls.length);
   t.deepEqual(repeatedCalls(calls, { parents, onPath }), [{ caller: 1, first: 3, count: 4, onPath: 0 }]);
 });
 
-test('what was waited for longest comes first', (t) => {
+test('calls with the longest waiting time are listed first', (t) => {
   const found = repeatedOf([root, ...Array.from({ length: 8 }, (_, at) => call({ name: at < 4 ? 'early' : 'late' }))]);
   t.deepEqual(
     found.map(({ first }) => first),

@@ -135,14 +135,14 @@ const stored = async (tenant: string, id: string): Promise<Hook> => {
   return found;
 };
 
-test('operations are named after the noun and the verb', (t) => {
+test('operation names consist of the noun and the verb', (t) => {
   t.deepEqual(
     resource.operations.map(({ operationId }) => operationId),
     ['createWebHook', 'getWebHook', 'replaceWebHook', 'updateWebHook', 'deleteWebHook'],
   );
 });
 
-test('what requires If-Match does nothing without it', async (t) => {
+test('an operation that requires If-Match does nothing without it', async (t) => {
   const request = requestsAs('requires');
   const { id, etag, ...view } = await request('POST', { body: { name: 'One' } });
   t.is(etag, '"1"');
@@ -156,7 +156,7 @@ test('what requires If-Match does nothing without it', async (t) => {
   t.is(await codeOf(request('DELETE', { id, ifMatch: '"2"' })), 'done');
 });
 
-test('PUT replaces the whole, and sets back what it leaves out; the server keeps what it owns', async (t) => {
+test('PUT replaces the whole document and resets omitted fields; the server preserves its own fields', async (t) => {
   const request = requestsAs('replace');
   const made = await request('POST', { body: { name: 'One', tags: ['b', 'a'], window: { days: 7 } } });
   t.is(made.owner, 'ann@example.com');
@@ -169,7 +169,7 @@ test('PUT replaces the whole, and sets back what it leaves out; the server keeps
   );
 });
 
-test('PATCH goes into objects, replaces lists, and fills no default in', async (t) => {
+test('PATCH merges objects, replaces lists, and adds no defaults', async (t) => {
   const request = requestsAs('patch');
   const { id } = await request('POST', { body: { name: 'One', tags: ['a'], window: { days: 7, zone: 'CET' } } });
   const patched = await request('PATCH', { id, body: { window: { zone: 'EST' } }, ifMatch: '*' });
@@ -181,14 +181,14 @@ test('PATCH goes into objects, replaces lists, and fills no default in', async (
   t.is(await codeOf(request('PATCH', { id, ifMatch: '*' })), 'VALIDATION_FAILED');
 });
 
-test('what the hook refuses is not written, and not recorded', async (t) => {
+test('a change that the hook rejects is neither written nor recorded', async (t) => {
   const request = requestsAs('prepare');
   t.is(await codeOf(request('POST', { body: { name: 'One', tags: ['forbidden'] } })), 'CONFLICT');
   t.is(await documents.of('prepare').collection(hooks).count(), 0);
   t.is(await documents.of('prepare').collection(auditRecords).count(), 0);
 });
 
-test('the directory learns each write that was committed, and no other', async (t) => {
+test('the directory receives each committed write, and no other', async (t) => {
   const request = requestsAs('learning');
   const { id } = await request('POST', { body: { name: 'One' } });
   await request('PATCH', { id, body: { name: 'One' }, ifMatch: '*' });
@@ -201,7 +201,7 @@ test('the directory learns each write that was committed, and no other', async (
   t.deepEqual(received, [`${hooks.name} 1`, `${hooks.name} 2`, `${hooks.name} -`]);
 });
 
-test('there are at most so many, whatever the plan, and one can be deleted for another', async (t) => {
+test('the number of resources is limited regardless of the plan, and a deletion makes room for another', async (t) => {
   const request = requestsAs('most');
   const made: string[] = [];
   for (let count = 1; count <= 20; count++)
@@ -213,7 +213,7 @@ test('there are at most so many, whatever the plan, and one can be deleted for a
   await t.notThrowsAsync(request('POST', { body: { name: 'one more' } }));
 });
 
-test('a secret is stored sealed, shown masked, and kept by its mask only for the address that it had', async (t) => {
+test('a secret is stored encrypted, shown masked, and preserved by its mask only for its original address', async (t) => {
   const request = requestsAs('secret');
   const made = await request('POST', { body: { name: 'One', token: 'correct horse' } });
   t.is(made.token, secretMask);
@@ -235,7 +235,7 @@ test('a secret is stored sealed, shown masked, and kept by its mask only for the
   t.false(/correct horse|battery staple|v1\./.test(JSON.stringify(items)));
 });
 
-test('a document that is older than a field has its default, also after a change of another', async (t) => {
+test('a document without a newer field has its default, even after another field changes', async (t) => {
   const old = { name: 'Old', url: 'https://example.com/', token: null, window: { days: 1, zone: 'UTC' }, owner: 'x' };
   const { id } = await documents
     .of('older')

@@ -20,7 +20,7 @@ const secrets = [
 const given = { kind: 'webhook', webhook: { url: 'https://example.com/', key: 'hunter2' }, note: 'n' };
 const sealed = (fields: object, before?: object) => sealSecrets(fields, secrets, { before, box, purpose });
 
-test('what is stored holds no secret in the clear, and opens for its own purpose only', (t) => {
+test('a stored document contains no plaintext secret, and can be decrypted only for its own purpose', (t) => {
   const stored = sealed(given);
   t.false(JSON.stringify(stored).includes('hunter2'));
   t.is(openSecret(stored, 'webhook.key', { box, purpose }), 'hunter2');
@@ -28,11 +28,11 @@ test('what is stored holds no secret in the clear, and opens for its own purpose
   t.is(openSecret(stored, 'pin', { box, purpose }), undefined);
 });
 
-test('what is shown has the mask for each secret that there is', (t) => {
+test('a displayed document has the mask for each existing secret', (t) => {
   t.deepEqual(maskSecrets(sealed(given), secrets), { ...given, webhook: { ...given.webhook, key: secretMask } });
 });
 
-test('the mask sent back keeps the stored secret, and a new one replaces it', (t) => {
+test('a returned mask preserves the stored secret, and a new secret replaces it', (t) => {
   const before = sealed(given);
   const merged = sealed({ ...maskSecrets(before, secrets), note: 'changed' }, before);
   t.deepEqual(merged, { ...before, note: 'changed' });
@@ -53,14 +53,14 @@ const refused: readonly [string, object, object | undefined, string][] = [
   ['where none was stored', { ...given, pin: secretMask }, sealed(given), 'pin'],
 ];
 for (const [name, fields, before, path] of refused) {
-  test(`the mask ${name} is refused`, (t) => {
+  test(`the mask ${name} is rejected`, (t) => {
     const error = t.throws(() => sealed(fields, before), { instanceOf: ApiError });
     t.is(error?.code, 'VALIDATION_FAILED');
     t.is(error?.details?.[0]?.path, path);
   });
 }
 
-test('the audit log hears that a secret changed, not what it was or is', (t) => {
+test('the audit log records that a secret changed, but not its old or new value', (t) => {
   const before = sealed(given);
   const after = sealed({ ...given, webhook: { ...given.webhook, key: 'another' } }, before);
   const differences = differencesOf(markSecretChanges(before, secrets), markSecretChanges(after, secrets, before));

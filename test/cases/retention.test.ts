@@ -73,7 +73,7 @@ const rowsOf = async (table: string): Promise<Record<string, number>> => {
   return Object.fromEntries(rows.map(({ tenant_id, rows }) => [tenant_id, Number(rows)]));
 };
 
-test.serial('each tenant keeps its own days and today, of each signal', async (t) => {
+test.serial('each tenant has its own retention days plus today, for each signal', async (t) => {
   await fill(['long', 'short', "o'brien", 'unknown']);
   const policies = [
     { tenantId: 'long', days: days(4, 6, 2) },
@@ -95,7 +95,7 @@ test.serial('each tenant keeps its own days and today, of each signal', async (t
   t.deepEqual(await applyRetention(columns, policiesOf(...policies), clock), { partitionsDropped: 0, deletes: 0 });
 });
 
-test.serial('a changed policy counts at once', async (t) => {
+test.serial('a changed policy takes effect at once', async (t) => {
   await fill(['one', 'two']);
   const other = { tenantId: 'two', days: days(30) };
   await applyRetention(columns, policiesOf({ tenantId: 'one', days: days(4) }, other), clock);
@@ -104,7 +104,7 @@ test.serial('a changed policy counts at once', async (t) => {
   t.deepEqual(await rowsOf('logs'), { one: 3, two: 8 });
 });
 
-test.serial('what was seen again keeps when it was first seen', async (t) => {
+test.serial('a series seen again preserves its first-seen time', async (t) => {
   await fill(['one']);
   await columns.execute(
     "INSERT INTO series (tenant_id, metric, series_id, first_seen, last_seen) VALUES ('one', 'm', 7, '2026-03-20', '2026-03-20')",
@@ -115,13 +115,13 @@ test.serial('what was seen again keeps when it was first seen', async (t) => {
   t.deepEqual(await rowsOf('series'), { one: 6 });
 });
 
-test.serial('without a policy nothing is removed', async (t) => {
+test.serial('without a policy nothing is deleted', async (t) => {
   await fill(['one']);
   t.deepEqual(await applyRetention(columns, policiesOf(), clock), { partitionsDropped: 0, deletes: 0 });
   t.deepEqual(await rowsOf('logs'), { one: 8 });
 });
 
-test.serial('a table is kept as long as its declaration says, with nothing else to remember', async (t) => {
+test.serial('the retention of a table follows from its declaration alone', async (t) => {
   await migrate(columns, silent, migrations, [errorCountsTable]);
   await columns.execute(
     "INSERT INTO made_up_counts (tenant_id, received_at) SELECT 'a', toDateTime64('2026-03-20 12:00:00', 3, 'UTC') - toIntervalDay(number) FROM numbers(8)",

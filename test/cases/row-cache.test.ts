@@ -13,7 +13,7 @@ const columnsOf = (tenantId: string, source?: WeakKey): TenantColumns => ({
   landedUpTo: rejectQuery,
 });
 
-test('what is kept is of one source and one tenant', (t) => {
+test('cached rows belong to one source and one tenant', (t) => {
   const rows = new RowCache<string>(10);
   const [here, there] = [{}, {}];
   rows.of(columnsOf('one', here)).set('key', 'value');
@@ -22,20 +22,20 @@ test('what is kept is of one source and one tenant', (t) => {
   t.is(rows.of(columnsOf('one', there)).get('key'), undefined);
 });
 
-test('names of tenants and keys do not run into each other', (t) => {
+test('tenant names and keys cannot collide', (t) => {
   const rows = new RowCache<string>(10);
   const source = {};
   rows.of(columnsOf('a', source)).set('b\0c', 'of a');
   t.is(rows.of(columnsOf('a\0b', source)).get('c'), undefined);
 });
 
-test('without a source nothing is kept', (t) => {
+test('without a source nothing is cached', (t) => {
   const rows = new RowCache<string>(10);
   rows.of(columnsOf('one')).set('key', 'value');
   t.is(rows.of(columnsOf('one')).get('key'), undefined);
 });
 
-test('of more than there is room for, those go that were used longest ago', (t) => {
+test('if the cache is full, the least recently used rows are evicted', (t) => {
   const cache = new RowCache<number>(3).of(columnsOf('one', {}));
   for (const [index, key] of ['a', 'b', 'c'].entries()) cache.set(key, index);
   cache.get('a');
@@ -60,7 +60,7 @@ const resourceColumns = (landed: Set<string>) => {
   return { statements, columns };
 };
 
-test('a resource is read once, and one that has not landed yet is read again', async (t) => {
+test('a landed resource is read once, and a missing resource is read again', async (t) => {
   const landed = new Set(['11', '12']);
   const { statements, columns } = resourceColumns(landed);
   t.deepEqual([...(await resourcesOf(columns, ['11', '13', '11'])).keys()], ['11']);
@@ -74,7 +74,7 @@ test('a resource is read once, and one that has not landed yet is read again', a
   t.is(statements.length, 2);
 });
 
-test('where values count for more than one, as many go as make room', (t) => {
+test('if values have a weight above one, enough values are evicted to make room', (t) => {
   const cache = new RowCache<string>(6, (value) => value.length).of(columnsOf('one', {}));
   cache.set('a', 'xx');
   cache.set('b', 'xx');

@@ -6,7 +6,7 @@ import { stretched } from '../waiting.ts';
 
 const nothing = { rules: [], fields: [], placeholders: [] };
 
-test('the time of a run counts once it has a thread, and not while another one of its organization runs', async (t) => {
+test('the time of a run counts once it has a thread, but not while another run of its organization executes', async (t) => {
   const threads = new RuleThreads();
   const budgetMs = stretched(2_000);
   const first = Promise.withResolvers<void>();
@@ -18,7 +18,7 @@ test('the time of a run counts once it has a thread, and not while another one o
   t.deepEqual(await waiting, []);
 });
 
-test('a run that waits leaves with its caller', async (t) => {
+test('a waiting run is cancelled with its caller', async (t) => {
   const threads = new RuleThreads();
   const first = Promise.withResolvers<void>();
   const running = threads.run(nothing, { tenantId: 'acme', nowMs: 0, budgetMs: 600_000 }, () => first.promise);

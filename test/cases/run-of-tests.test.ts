@@ -19,10 +19,10 @@ for (const [words, chosen] of [
   [['cases/sigma', 'sigma-index'], files.slice(0, 2)],
   [['./test/contract/bus-kafka.test.ts'], files.slice(2)],
 ] as const)
-  test(`${words.join(' ')} chooses what has it in its path, once`, (t) =>
+  test(`${words.join(' ')} selects each file with it in its path, once`, (t) =>
     t.deepEqual(filesOf(words, files), [...chosen]));
 
-test('a word that chooses nothing is refused by its name', (t) => {
+test('a word that selects nothing is rejected by name', (t) => {
   t.throws(() => filesOf(['sigma', 'sgima'], files), { message: 'no file of tests has "sgima" in its path' });
 });
 
@@ -30,7 +30,7 @@ test('a word that chooses nothing is refused by its name', (t) => {
 const drawnBy = (seed: number) => (parts: number) => ({ part: seed % parts, of: parts });
 const all = () => ({ part: 0, of: 1 });
 
-test('a suite that runs over a server and over shards has each in one of five runs, and three runs without', (t) => {
+test('of five runs, a suite with a server and a sharded variant has each in one, and neither in three', (t) => {
   const suites = ['a', 'b'].flatMap((name) => [`${name}.test.ts`, `${name}-served.test.ts`, `${name}-sharded.test.ts`]);
   const runs = [0, 1, 2, 3, 4].map((seed) => suites.filter((path) => !leftOut(suites, drawnBy(seed)).includes(path)));
   t.deepEqual(runs, [
@@ -43,7 +43,7 @@ test('a suite that runs over a server and over shards has each in one of five ru
   t.deepEqual(leftOut(suites, all), []);
 });
 
-test('suites of kills, walks but that of a cluster, and what has servers of its own each have their turns', (t) => {
+test('kill suites, walks (except the cluster walk) and suites with their own servers each run in rotation', (t) => {
   const suites = globSync('test/**/*.test.ts').filter((path) => !/-(?:served|sharded)\./.test(path));
   const seeds = 3 * 5 * 7;
   const ran = new Map(suites.map((path) => [path, seeds]));
@@ -58,7 +58,7 @@ test('suites of kills, walks but that of a cluster, and what has servers of its 
   t.deepEqual(leftOut(suites, all), []);
 });
 
-test('a suite of kills draws each of its own parts in some run that has it', (t) => {
+test('each part of a kill suite is drawn in some run of the suite', (t) => {
   const suites = globSync('test/**/*.test.ts');
   for (const name of ['contract/processors-once-kafka', 'end-to-end/chart-processes', 'end-to-end/check-kills']) {
     const path = `test/${name}.test.ts`;
@@ -79,26 +79,26 @@ for (const [line, title, ms] of [
   ['cases › a › of (two) (3s)', 'cases › a › of (two)', 3_000],
   ['cases › a › in no time (none)', 'cases › a › in no time (none)', 0],
 ] as const)
-  test(`${line}: its duration`, (t) => t.deepEqual(durationIn(line), { title, ms }));
+  test(`the duration is parsed: ${line}`, (t) => t.deepEqual(durationIn(line), { title, ms }));
 
-test('the slowest are told first, and no more than are asked for', (t) => {
+test('the slowest tests are listed first, up to the requested number', (t) => {
   const durations = ['a (1s)', 'b', 'c (1m 2s)', 'd (1.5s)'].map(durationIn);
   t.deepEqual(slowest(durations, 2), ['  62.0 s  c', '   1.5 s  d']);
   t.is(slowest(durations, 9).length, 3, 'one is too short to be told');
 });
 
-test('files are told by what they computed, the longest first', (t) => {
+test('files are listed by their CPU time, the longest first', (t) => {
   t.deepEqual(topFilesByCpu('0.5\ta\n12.25\tb\n3\tc\n', 2), ['  12.3 s  b', '   3.0 s  c']);
 });
 
-test('what a process that ended computed counts', (t) => {
+test('the CPU time of a terminated process is counted', (t) => {
   const before = computedSeconds();
   const busy = 'const until = process.cpuUsage().user + 100_000; while (process.cpuUsage().user < until);';
   t.is(spawnSync(process.execPath, ['-e', busy]).status, 0);
   t.true(computedSeconds() - before >= (existsSync('/proc/self/stat') ? 0.05 : 0));
 });
 
-test('of what walks asked the requests to the API are told once, without what they ask for', (t) => {
+test('API requests of walks are reported once each, without their query parameters', (t) => {
   const requestPaths = [
     '/api/logs?search=a',
     '/api/logs?search=b',
@@ -114,7 +114,7 @@ test('of what walks asked the requests to the API are told once, without what th
   ]);
 });
 
-test('what walks did not reach is told by its groups, and what no document has by its line', (t) => {
+test('operations not reached by walks are listed by group, and undocumented requests by line', (t) => {
   const declared = ['logs list', 'logs export', 'traces list', 'users list', 'users add'].map((name) => {
     const [group = '', verb = ''] = name.split(' ');
     return { group, method: 'GET', path: `/api/${group}/${verb}`, operationId: `${verb}-${group}` };
@@ -128,12 +128,12 @@ test('what walks did not reach is told by its groups, and what no document has b
   });
 });
 
-test('walks are known by their names', (t) => {
+test('walks are identified by their names', (t) => {
   const paths = ['page-logs', 'pages', 'api-paging', 'api-log-pages'].map((name) => `test/end-to-end/${name}.test.ts`);
   t.deepEqual(paths.filter(isWalk), paths.slice(0, 2));
 });
 
-test('a failure is told with the message of its error, which ava prints behind all', (t) => {
+test('a failure is reported with its error message, which ava prints at the end', (t) => {
   const reasons = new Reasons();
   const failures = [
     'columns › a block comes back',
@@ -158,7 +158,7 @@ test('a failure is told with the message of its error, which ava prints behind a
   );
 });
 
-test('a file that would begin late is left out, and told by its path', (t) => {
+test('a file that would start late is skipped, and reported by its path', (t) => {
   const ava = fileURLToPath(new URL('../../node_modules/.bin/ava', import.meta.url));
   const files = ['test/cases/aggregates.test.ts', 'test/contract/counters-memory.test.ts'];
   const environment = { ...process.env, [beganVariable]: '0' };
@@ -169,11 +169,11 @@ test('a file that would begin late is left out, and told by its path', (t) => {
   t.is(leftOutBy('cases › aggregates › works'), undefined);
 });
 
-test('runs of ava within a test begin whatever is late in the run that they are a part of', (t) => {
+test('nested ava runs within a test start all files, even if the outer run is late', (t) => {
   t.is(process.env[beganVariable], undefined);
 });
 
-test('what needs no other process begins first, then what takes long, which begins in two thirds of the time or not at all', (t) => {
+test('files without other processes start first, then slow files, which start within two thirds of the time or not at all', (t) => {
   const paths = ['end-to-end/api-logs', 'end-to-end/probe-kills', 'cases/chart-rules', 'cases/sigma'];
   const files = paths.map((path) => `/oiq/test/${path}.test.ts`);
   const begun = files.toSorted(inOrder);

@@ -61,7 +61,7 @@ const countBy = (...groupBy: string[]): z.input<typeof AggregateQuery> => ({
   groupBy,
 });
 
-test('an answer has its range, its cost, its units and how fresh it is', async (t) => {
+test('a result includes its range, its cost, its units and its freshness', async (t) => {
   const { cost, freshness, ...rest } = await run(countBy('service', 'host.name'), reading(), { range });
   t.deepEqual(rest, {
     form: 'table',
@@ -85,7 +85,7 @@ test('an answer has its range, its cost, its units and how fresh it is', async (
   t.true(cost.rowsRead >= 2 * records && cost.bytesRead > 0 && cost.elapsedMs > 0 && !cost.isCached);
 });
 
-test('rows that are asked for again are read where the engine remembers that some may be', async (t) => {
+test('a repeated query for rows reads only where the engine remembers possible matches', async (t) => {
   const rows = 40_000;
   await tables.columns.execute(
     `INSERT INTO logs (tenant_id, project_id, received_at, timestamp, attributes)
@@ -104,7 +104,7 @@ test('rows that are asked for again are read where the engine remembers that som
   );
 });
 
-test('of a long range that has moved rows are read where some may be, and all are found that it has', async (t) => {
+test('a shifted long range reads only where rows are possible, and finds all its rows', async (t) => {
   const rows = 40_000;
   const foundAt = 30_000n;
   await tables.columns.execute(
@@ -135,13 +135,13 @@ test('of a long range that has moved rows are read where some may be, and all ar
   t.true(moved.rowsRead <= first.rowsRead - rows / 2, `${first.rowsRead}, ${moved.rowsRead} rows`);
 });
 
-test('where nothing has landed lately, how fresh the answer is is not known', async (t) => {
+test('if no records have landed lately, the freshness of a result is unknown', async (t) => {
   const { freshness, rows } = await run(countBy(), reading('enterprise', 'nobody'), { range });
   t.deepEqual(rows, [[0]]);
   t.deepEqual(freshness, { value: null, reason: 'no logs of the last 20 minutes have landed' });
 });
 
-test('steps begin at multiples of the step, and those of which only a part is in the range are named', async (t) => {
+test('steps start at multiples of the step, and steps partially in the range are listed', async (t) => {
   const { series, partialSteps } = await run(countBy(), reading(), { range, stepMs: 10_000 });
   const first = Date.UTC(2026, 2, 1, 9, 59, 0);
   const counts = [20, 20, 20, 0, 0, 0, 0];
@@ -152,7 +152,7 @@ test('steps begin at multiples of the step, and those of which only a part is in
   t.deepEqual(partialSteps, [first, first + 60_000]);
 });
 
-test('more groups and more records than the limit are said, in tables and in series', async (t) => {
+test('groups and records above the limit are reported, in tables and in series', async (t) => {
   const groups: QueryRequest = { ...countBy('took'), limit: 3 };
   for (const stepMs of [undefined, 60_000]) {
     const { partial, rows, series } = await run(groups, reading(), { range, stepMs });
@@ -174,7 +174,7 @@ test('more groups and more records than the limit are said, in tables and in ser
   t.deepEqual(rows.rows[0]?.slice(2).sort(), [rows.rows[0]?.[2], null].sort());
 });
 
-test('whole records have the columns of the list', async (t) => {
+test('complete records have the columns of the list', async (t) => {
   const { columns, rows } = await run({ kind: 'rows', signal: 'logs', order: 'oldest', limit: 1 }, reading(), {
     range,
   });
@@ -189,7 +189,7 @@ test('whole records have the columns of the list', async (t) => {
   t.is(spans.columns[0]?.name, 'startTime');
 });
 
-test('a formula calculates over queries of several signals', async (t) => {
+test('a formula is calculated over queries of several signals', async (t) => {
   const formula: QueryRequest = {
     kind: 'formula',
     expression: '100 * errors / all',
@@ -220,7 +220,7 @@ const code = async (query: unknown, plan?: string, at = range, stepMs?: number):
   }
 };
 
-test('a plan that does not include a signal, or no longer keeps it, is heeded in every part of a query', async (t) => {
+test('a plan without a signal, or with expired retention, is enforced in every part of a query', async (t) => {
   const spans = { kind: 'aggregate', signal: 'traces', measures: [{ function: 'count' }] };
   const hidden = { kind: 'formula', expression: 'a', queries: { a: countBy(), b: spans } };
   const day = 86_400_000_000_000n;
@@ -246,16 +246,16 @@ const wrong: readonly (readonly [object, string])[] = [
   [{ ...countBy(), more: 1 }, 'query'],
 ];
 for (const [query, path] of wrong)
-  test(`a wrong query names the part that is wrong: ${JSON.stringify(query)}`, async (t) => {
+  test(`an invalid query names its invalid part: ${JSON.stringify(query)}`, async (t) => {
     t.is(await code(query), `VALIDATION_FAILED ${path}`);
   });
 
-test('steps are not for rows, nor so many that no screen shows them', async (t) => {
+test('steps are rejected for rows, and if there are too many to display', async (t) => {
   t.is(await code({ kind: 'rows', signal: 'logs' }, undefined, range, 1_000), 'VALIDATION_FAILED step');
   t.is(await code(countBy(), undefined, range, 1), 'VALIDATION_FAILED step');
 });
 
-test('no query answers with another organization’s records', async (t) => {
+test('no query returns another organization’s records', async (t) => {
   const queries: QueryRequest[] = [
     { ...countBy('service', 'host.name', 'body') },
     { kind: 'rows', signal: 'logs', fields: ['service', 'resource.host.name'] },
@@ -264,7 +264,7 @@ test('no query answers with another organization’s records', async (t) => {
   for (const query of queries) t.notRegex(JSON.stringify(await run(query, reading(), { range })), /canary/);
 });
 
-test('what answers a query is explained: its statements, their tables and indexes', async (t) => {
+test('a query can be explained with its statements, tables and indexes', async (t) => {
   const statements = await explain({ ...countBy('host.name'), search: 'line service:cart' }, reading(), { range });
   const tablesOf = (table: string) =>
     statements.flatMap(({ tables: read }) => read.filter((each) => each.table === table));
@@ -283,7 +283,7 @@ test('what answers a query is explained: its statements, their tables and indexe
 const examples = [
   ...readFileSync(new URL('../../queries/README.md', import.meta.url), 'utf8').matchAll(/```json\n(.*?)```/gs),
 ];
-test('every example of the README answers', async (t) => {
+test('every example in the README returns a result', async (t) => {
   t.true(examples.length >= 4);
   for (const [, example = ''] of examples) {
     const { form } = await run(JSON.parse(example) as QueryRequest, reading(), { range });
@@ -291,7 +291,7 @@ test('every example of the README answers', async (t) => {
   }
 });
 
-test('a query that is given up ends', async (t) => {
+test('a cancelled query ends', async (t) => {
   const signal = AbortSignal.abort(new Error('gone'));
   await t.throwsAsync(run(countBy(), reading(), { range, signal }), { message: 'gone' });
 });

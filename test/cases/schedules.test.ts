@@ -27,7 +27,7 @@ import { plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { defineDerivedTopic } from '../../schemas/topic.ts';
 import { eventually, stretched } from '../waiting.ts';
 
-test('The due times of 100,000 things at one a minute are spread evenly over the minute, the slots and the partitions', (t) => {
+test('Due times of 100,000 items with an interval of one minute are spread evenly over the minute, slots and partitions', (t) => {
   const perSecond = new Array<number>(60).fill(0);
   const perSlot = new Array<number>(slotCount).fill(0);
   for (let index = 0; index < 100_000; index++) {
@@ -48,7 +48,7 @@ test('The due times of 100,000 things at one a minute are spread evenly over the
   }
 });
 
-test('Of due times that were missed, the last so many are run, the earliest of them first', (t) => {
+test('Only the last missed due times up to the limit are run, the earliest first', (t) => {
   // Due at 250, 1250, 2250 …
   const at = (nowMs: number, afterMs: number, max: number) =>
     dueAt(nowMs, { phase: 0.25, everyMs: 1000, afterMs, maxRuns: max });
@@ -62,7 +62,7 @@ test('Of due times that were missed, the last so many are run, the earliest of t
   t.deepEqual(dueAt(9000, { phase: 0.25, everyMs: 400, afterMs: 8250, maxRuns: 9 }), { dueMs: 8500, skipped: 0 });
 });
 
-test('A tenant whose runs take long takes its share of turns, and no more runs at once than it may', async (t) => {
+test('A tenant with slow runs gets its share of turns, and no more concurrent runs than its limit', async (t) => {
   const queue = new FairQueue({ total: 3, perTenant: 2 });
   const order: string[] = [];
   const ends = new Map<string, () => void>();
@@ -89,7 +89,7 @@ test('A tenant whose runs take long takes its share of turns, and no more runs a
   t.deepEqual(order, ['slow 3', 'slow 4']);
 });
 
-test('Work that rejects gives its place to the next', async (t) => {
+test('Failed work frees its place for the next', async (t) => {
   const queue = new FairQueue({ total: 1, perTenant: 1 });
   let ran = false;
   queue.add('a', () => Promise.reject(new Error('no')));
@@ -280,7 +280,7 @@ const running = async (
   };
 };
 
-test('Slots that cannot be loaded are told in one line with their number, and run once they can be', async (t) => {
+test('Slots that cannot be loaded are logged in one line with their number, and run once loaded', async (t) => {
   const { set, clock, due, saved, lines } = await running(t, {}, { loadFaults: slotCount });
   set({ everyMs: 1000 });
   clock.nowMs = due(1);
@@ -294,7 +294,7 @@ test('Slots that cannot be loaded are told in one line with their number, and ru
   ]);
 });
 
-test('A schedule whose documents are away begins when they are there', async (t) => {
+test('A schedule whose documents are unavailable starts once they are available', async (t) => {
   const { set, clock, due, saved, lines } = await running(t, {}, { followFaults: 2 });
   set({ everyMs: 1000 });
   clock.nowMs = due(1);
@@ -302,7 +302,7 @@ test('A schedule whose documents are away begins when they are there', async (t)
   t.regex(lines[0]?.message ?? '', /documents do not answer; the schedule starts when they do/);
 });
 
-test('A schedule whose documents stay away can be stopped', async (t) => {
+test('A schedule whose documents stay unavailable can be stopped', async (t) => {
   const unused = {} as never;
   const schedule = defineSchedule<Rule, number, Emits>({
     name: 'waits',
@@ -336,7 +336,7 @@ test('A schedule whose documents stay away can be stopped', async (t) => {
   await t.notThrowsAsync(member.done);
 });
 
-test('With `skip` the latest of the missed due times is run, and the others are counted', async (t) => {
+test('With `skip` only the latest missed due time is run, and the others are counted', async (t) => {
   const { set, clock, due, saved, emitted, outcomes } = await running(t, {});
   set({ everyMs: 1000 });
   clock.nowMs = due(1);
@@ -348,7 +348,7 @@ test('With `skip` the latest of the missed due times is run, and the others are 
   t.deepEqual(outcomes.toSorted(), ['skipped', 'skipped', 'skipped', 'success', 'success']);
 });
 
-test('Things of a tenant are run while its plan has the entitlement; due times that pass without it are counted', async (t) => {
+test('Items of a tenant run while its plan has the entitlement; due times without the entitlement are counted', async (t) => {
   const { set, plan, clock, due, saved, emitted, outcomes } = await running(t, {
     entitlement: 'alerting',
     missed: { catchUp: 10 },
@@ -365,7 +365,7 @@ test('Things of a tenant are run while its plan has the entitlement; due times t
   t.deepEqual(outcomes, ['not-entitled', 'not-entitled', 'success', 'not-entitled']);
 });
 
-test('A run that rejects has no effect, is counted, and is tried again at the next due time', async (t) => {
+test('A failed run has no effect, is counted, and is retried at the next due time', async (t) => {
   let failures = 2;
   const run = async (_rule: Rule, { state, emit, tenantId, dueMs }: Run<number, Emits>): Promise<number> => {
     emit.counted({ tenantId, due: dueMs });
@@ -410,7 +410,7 @@ const awayAfterMissed = async (t: ExecutionContext) => {
   return { ...member, store, failed, at };
 };
 
-test('Due times that are made up while a store is away take effect once it answers, as those that come do', async (t) => {
+test('Missed due times during a store outage take effect once the store responds, like current due times', async (t) => {
   const { clock, store, failed, at, dueTimes, emitted, saved, outcomes } = await awayAfterMissed(t);
   for (const n of [1, 2, 3]) {
     clock.nowMs += 5_000;
@@ -426,7 +426,7 @@ test('Due times that are made up while a store is away take effect once it answe
   t.deepEqual(outcomes, ['waits', 'waits', 'waits', 'waits', 'success', 'success', 'success']);
 });
 
-test('Due times that are made up while a store is away wait until the next one comes, so that it fails in time', async (t) => {
+test('Missed due times during a store outage wait until the next due time, which then fails in time', async (t) => {
   const { clock, store, failed, at, emitted, saved, dueTimes } = await awayAfterMissed(t);
   clock.nowMs = at(4) + 10;
   await eventually('the due time that is current', () => saved()?.dueMs === at(4));
@@ -441,7 +441,7 @@ test('Due times that are made up while a store is away wait until the next one c
   t.is(dueTimes.length, 7, 'one try that waited, and one run each');
 });
 
-test('A run that overruns its time is told, has no effect, and the thing does not run again before it ends', async (t) => {
+test('A run over its time limit is reported, has no effect, and blocks the item until it ends', async (t) => {
   const end = Promise.withResolvers<void>();
   const abortReasons: string[] = [];
   let runs = 0;
@@ -468,7 +468,7 @@ test('A run that overruns its time is told, has no effect, and the thing does no
   t.deepEqual(outcomes, ['late', 'success']);
 });
 
-test('A thing that is off does not run, and begins anew when it is on; so does another one of its id', async (t) => {
+test('A disabled item does not run, and restarts when enabled; a different item with its id does the same', async (t) => {
   const { set, clock, due, saved, dueTimes } = await running(t, {});
   set({ everyMs: undefined });
   clock.nowMs = due(1);
@@ -518,7 +518,7 @@ for (const [what, fault] of [
     t.deepEqual([...new Set(emitted())], [due(1), due(2), due(3), due(4)]);
   });
 
-test('A stop saves what has run, and ends what runs without an effect', async (t) => {
+test('A stop saves finished runs, and ends active runs without an effect', async (t) => {
   const aborted: string[] = [];
   const { set, clock, due, saved, emitted, dueTimes, member, saving, neighbour } = await running(t, {
     async run({ id }, { state, emit, tenantId, dueMs, signal }) {
@@ -552,7 +552,7 @@ test('A stop saves what has run, and ends what runs without an effect', async (t
   t.deepEqual(emitted(), []);
 });
 
-test('A state of an older version is upgraded, or begins empty, and its due times go on', async (t) => {
+test('A state of an older version is upgraded, or starts empty, and its due times continue', async (t) => {
   const rule = { everyMs: 1000 };
   const state = (version: number) => ({ version, schema: z.number(), empty: () => 0 });
   const first = await running(t, {}, { rule });
@@ -577,7 +577,7 @@ for (const [what, restarts] of [
   ['goes on', false],
   ['was started again', true],
 ] as const)
-  test(`After the clock was ahead things are due again at once, in a process that ${what}, and one warning counts them`, async (t) => {
+  test(`After a fast clock items are due again at once, in a process that ${what}, and one warning counts them`, async (t) => {
     const rule = { everyMs: 1000 };
     const first = await running(t, { missed: { catchUp: 10 } }, { rule });
     const other = first.neighbour();
@@ -605,7 +605,7 @@ for (const [what, restarts] of [
     t.regex(lines[0]?.message ?? '', /due times were in the future/);
   });
 
-test('A thing that was changed by a process whose clock is ahead does not wait for that time', async (t) => {
+test('An item changed by a process with a fast clock does not wait for that time', async (t) => {
   const { set, clock, due, saved } = await running(t, {});
   clock.nowMs = due(3600);
   set({ everyMs: 1000 });
@@ -616,7 +616,7 @@ test('A thing that was changed by a process whose clock is ahead does not wait f
   t.is(saved()?.state, '1');
 });
 
-test('What has been due for more than three intervals is told, until it has run', async (t) => {
+test('An item that is overdue by more than three intervals is reported until it has run', async (t) => {
   const end = Promise.withResolvers<void>();
   const { set, clock, due, saved, gauges, member } = await running(t, {
     budgetMs: stretched(2000),
@@ -646,7 +646,7 @@ test('What has been due for more than three intervals is told, until it has run'
   t.is(member.degraded(), undefined);
 });
 
-test('A thing of which every run fails counts as due since the first that failed', async (t) => {
+test('An item with only failing runs counts as due since its first failure', async (t) => {
   let fails = true;
   const { set, clock, due, outcomes, gauges, member } = await running(t, {
     async run(_rule, { state }) {
@@ -677,7 +677,7 @@ test('A thing of which every run fails counts as due since the first that failed
   t.is(member.degraded(), undefined);
 });
 
-test('Things of a slot that cannot be loaded are told of as due', async (t) => {
+test('Items of a slot that cannot be loaded are reported as due', async (t) => {
   const { clock, due, gauges, member } = await running(t, {}, { rule: { everyMs: 10_000 }, loadFaults: 1_000_000 });
   clock.nowMs = due(1, 10_000);
   await eventually('due', () => gauges.get('oiq_schedule_oldest_due_seconds') === 0);
@@ -689,7 +689,7 @@ test('Things of a slot that cannot be loaded are told of as due', async (t) => {
   );
 });
 
-test('A saved due time counts as now where it lies further ahead than any wait', (t) => {
+test('A saved due time that is further ahead than the longest wait counts as now', (t) => {
   const nowMs = Date.UTC(2026, 0, 1);
   const ahead = (ms: number): string => new Date(nowMs + ms).toISOString();
   t.is(savedDueMs(ahead(1000), nowMs, 1000), nowMs + 1000);
@@ -697,11 +697,11 @@ test('A saved due time counts as now where it lies further ahead than any wait',
   t.is(savedDueMs(ahead(-5000), nowMs, 1000), nowMs - 5000);
 });
 
-test('A schedule that cannot be a consumer group is refused', async (t) => {
+test('A schedule with a name that is invalid as a consumer group is rejected', async (t) => {
   await t.throwsAsync(() => running(t, { name: 'Alert rules' }), { message: /cannot be named "Alert rules"/ });
 });
 
-test('What a deleted thing leaves behind takes effect once, also where nothing ran when it was deleted', async (t) => {
+test('The cleanup of a deleted item takes effect once, even if nothing ran when it was deleted', async (t) => {
   const left: number[] = [];
   let failures = 0;
   const definition: Partial<ScheduleDefinition<Rule, number, Emits>> = {

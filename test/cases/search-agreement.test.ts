@@ -102,7 +102,7 @@ const compare = async (
   return [expected.filter(({ length }) => length > 0).length, understood.length];
 };
 
-test('a look whether there are log records of a search tells what a list of them has', async (t) => {
+test('an existence check for log records of a search agrees with their list', async (t) => {
   const { tenant } = await land('logs', everyValue.logs);
   const columns = tables.columns.of(tenant);
   const range = { from: 0n, to: 2n ** 62n };
@@ -129,7 +129,7 @@ test('a look whether there are log records of a search tells what a list of them
 });
 
 for (const signal of ['logs', 'traces'] as const) {
-  test(`SQL and the predicate agree on every form of value and every value of ${signal}`, async (t) => {
+  test(`SQL and the predicate give the same result for every value form and every value of ${signal}`, async (t) => {
     const found = await compare(t, signal, everyValue[signal], everyForm[signal]);
     t.true(found[1] > 100);
     t.true(found[0] > found[1] / 2);

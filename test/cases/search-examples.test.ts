@@ -170,7 +170,7 @@ const errorOf = (search: string, path?: string): QueryError | undefined => {
 
 const refused = rowsUnder('| search of logs | error');
 for (const [search, expected] of refused)
-  test(`${search} is refused: ${expected}`, (t) => {
+  test(`${search} is rejected: ${expected}`, (t) => {
     const error = errorOf(search);
     t.true(error instanceof QueryError);
     t.is(error?.code, 'VALIDATION_FAILED');
@@ -206,19 +206,19 @@ const limits: readonly (readonly [string, string, string])[] = [
   ['halves of pairs', 'a\ud800', 'must be Unicode without NUL'],
 ];
 for (const [what, search, message] of limits)
-  test(`a search has few ${what}`, (t) => {
+  test(`a search has a limited number of ${what}`, (t) => {
     t.is(errorOf(search)?.message, message);
   });
 
-test('plain words are as many as fit', async (t) => {
+test('the number of plain words is limited only by their length', async (t) => {
   t.is(await bySql('payment failed '.repeat(273), 'logs'), '1');
 });
 
-test('an error is about the path that it is given', (t) => {
+test('an error has the path that it is given', (t) => {
   t.is(errorOf('(', 'queries.0.search')?.path, 'queries.0.search');
 });
 
-test('what is pasted is a search of its words', (t) => {
+test('pasted text is a search for its words', (t) => {
   for (const pasted of [
     'java.lang.NullPointerException: no cart at main() [thread 7]',
     'GET https://a.example/cart?id=7&x=[1] 200',

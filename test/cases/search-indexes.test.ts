@@ -77,7 +77,7 @@ for (const [signal, text, found] of narrow)
   });
 
 for (const table of ['logs', 'spans'])
-  test(`a trace that is nowhere is looked for in the few filters of many rows, in ${table}`, async (t) => {
+  test(`a missing trace is searched in the few coarse filters of ${table}`, async (t) => {
     const plan = await tables.columns.query<{ explain: string }>(
       `EXPLAIN indexes = 1 SELECT offset FROM ${table} WHERE tenant_id = '${tenant}' AND ${traceIs(`'${'ab'.repeat(16)}'`)}`,
     );

@@ -33,7 +33,7 @@ const refused = /^refused/;
 
 const quoteRequestPattern = /^refused: column \d+: this may be a path or a regular expression: quote the path/;
 
-test('a search of two terms finds what it finds with the terms the other way round', (t) => {
+test('a search of two terms gives the same result in reverse order', (t) => {
   const understood = { true: 0, false: 0 };
   fc.assert(
     fc.property(term, term, (first, second) => {
@@ -48,7 +48,7 @@ test('a search of two terms finds what it finds with the terms the other way rou
   t.true(understood.true > understood.false, 'most are understood');
 });
 
-test('a term means by itself what it means beside another one', (t) => {
+test('a term has the same meaning alone and with another term', (t) => {
   fc.assert(
     fc.property(term, term, (first, second) => {
       const [one, other, both] = [meaning(first), meaning(second), meaning(`(${first}) AND (${second})`)];
@@ -59,7 +59,7 @@ test('a term means by itself what it means beside another one', (t) => {
   );
 });
 
-test('a path before an expression is a path', (t) => {
+test('a path before a regular expression is a path', (t) => {
   const quoted = meaning('http.route:"/checkout" name:/^POST/');
   t.is(meaning('http.route:/checkout name:/^POST/'), quoted);
   t.is(meaning('(http.route:/checkout) name:/^POST/'), quoted);
@@ -69,7 +69,7 @@ test('a path before an expression is a path', (t) => {
   );
 });
 
-test('what may be a path or an expression is refused, and the error says what to do', (t) => {
+test('an ambiguous path or regular expression is rejected, and the error suggests a fix', (t) => {
   for (const search of [
     '/api/users/',
     '/GET /api/',
@@ -84,7 +84,7 @@ test('what may be a path or an expression is refused, and the error says what to
     );
 });
 
-test('an expression may hold spaces and escaped slashes', (t) => {
+test('a regular expression can contain spaces and escaped slashes', (t) => {
   for (const search of ['/order [0-9]+ accepted/', '/GET \\/api/', '/a\\sb\\/c/'])
     t.regex(meaning(search), /regex:/, search);
 });

@@ -158,7 +158,7 @@ const known = [
 ];
 
 for (const source of known)
-  test(`${source}: what is taken, the engine takes too, and both find the same`, async (t) => {
+  test(`${source}: an accepted expression is also accepted by the engine, and both find the same`, async (t) => {
     const regex = regexOf(source);
     if (typeof regex === 'string') t.not(regex, '');
     else
@@ -198,12 +198,12 @@ const source = fc.letrec<{ any: string; row: string; choice: string; again: stri
   piece,
 })).any;
 
-test('what RE2 finds inside of characters is refused', (t) => {
+test('expressions that RE2 matches inside characters are rejected', (t) => {
   for (const expression of ['\\B', 'a\\Bb', '\\\\\\B']) t.is(regexOf(expression), '`\\B` is not supported');
   t.not(typeof regexOf('\\\\B'), 'string');
 });
 
-test('random expressions find the same in both', async (t) => {
+test('random expressions find the same texts in both', async (t) => {
   const text = fc
     .array(fc.constantFrom('a', 'b', 'A', 'é', ' ', '\n', '1', '-', '😀', '_'), { maxLength: 12 })
     .map((parts) => parts.join(''));
@@ -223,7 +223,7 @@ test('random expressions find the same in both', async (t) => {
 
 // JavaScript's own would take longer than the universe is old: that the test ends is what it shows.
 for (const expression of ['(x+x+)+y', '(x*)*y', '(x|x)*y', '(.*)(.*)(.*)(.*)(.*)z', '(\\b|x)*y'])
-  test(`${expression} over a long text ends`, (t) => {
+  test(`${expression} over a long text terminates`, (t) => {
     const regex = regexOf(expression);
     t.false(typeof regex === 'string' || regex.test('x'.repeat(20_000)));
   });

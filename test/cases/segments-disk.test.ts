@@ -76,7 +76,7 @@ whereMountable(
   },
 );
 
-test('after a failed sync nothing is appended to that segment, and what was acknowledged is there', async (t) => {
+test('after a failed sync nothing is appended to that segment, and acknowledged records are preserved', async (t) => {
   const log = await segmentsUnderTest(t);
   let failing = 0;
   const sync = async () => {
@@ -98,7 +98,7 @@ test('after a failed sync nothing is appended to that segment, and what was ackn
   t.deepEqual(await readTexts(await log.open()), { texts: ['before', 'after', 'at last'], failure: '' });
 });
 
-test('a failed write fails the publishes that share it and no others', async (t) => {
+test('a failed write fails only the publishes that share it', async (t) => {
   const log = await segmentsUnderTest(t);
   let writes = 0;
   const write = async () => {
@@ -115,7 +115,7 @@ test('a failed write fails the publishes that share it and no others', async (t)
   t.deepEqual((await readTexts(bus)).texts, ['first', 'fourth']);
 });
 
-test('publishes that wait together are one write and one sync', async (t) => {
+test('concurrent publishes share one write and one sync', async (t) => {
   const log = await segmentsUnderTest(t);
   const counts = { writes: 0, syncs: 0 };
   const count = faulty({
@@ -127,7 +127,7 @@ test('publishes that wait together are one write and one sync', async (t) => {
   t.deepEqual(counts, { writes: 1, syncs: 1 });
 });
 
-test('publish rejects at once while too many bytes wait to be written', async (t) => {
+test('publish rejects at once while too many bytes are waiting for a write', async (t) => {
   const log = await segmentsUnderTest(t);
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const bus = await log.open({ disk: faulty({ write: () => released }), maxPendingBytes: 10_000 });
@@ -140,7 +140,7 @@ test('publish rejects at once while too many bytes wait to be written', async (t
   await t.notThrowsAsync(publish(bus, 'z'.repeat(3000)));
 });
 
-test('what a group has not consumed is kept past its age and size, with a warning that names the group', async (t) => {
+test('records not consumed by a group are retained past their age and size limits, with a warning that names the group', async (t) => {
   const log = await segmentsUnderTest(t);
   let now = Date.now();
   const bus = await log.open({ clock: { now: () => now }, segmentBytes: 1, retentionBytes: 100 });
@@ -169,7 +169,7 @@ test('what a group has not consumed is kept past its age and size, with a warnin
   t.deepEqual(await (await log.open()).offsets(topic.name), [{ partition: 0, earliest: 3, end: 4 }]);
 });
 
-test('a group that is forgotten holds nothing up', async (t) => {
+test('a forgotten group does not block retention', async (t) => {
   const log = await segmentsUnderTest(t);
   let now = Date.now();
   const bus = await log.open({ clock: { now: () => now }, segmentBytes: 1 });
@@ -189,7 +189,7 @@ test('a group that is forgotten holds nothing up', async (t) => {
   await t.throwsAsync(reopened.forget('gone'), { message: 'group gone is not known' });
 });
 
-test('a group that missed records says which, and goes on behind them', async (t) => {
+test('a group that missed records reports them, and continues after them', async (t) => {
   const log = await segmentsUnderTest(t);
   const bus = await log.open({ segmentBytes: 1 });
   await publish(bus, 'one', 'two', 'three');
@@ -201,7 +201,7 @@ test('a group that missed records says which, and goes on behind them', async (t
   t.regex(log.complaints.join(), /letters\/0: offset 3 cannot be read, no segment file has them/);
 });
 
-test('a large publish lets the loop turn while its checksums are made', async (t) => {
+test('a large publish yields to the event loop while its checksums are calculated', async (t) => {
   let loopIterations = 0;
   let iterationsAtWrite = 0;
   const log = await segmentsUnderTest(t);

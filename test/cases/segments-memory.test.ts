@@ -33,7 +33,7 @@ const consume = async (bus: SegmentsBus, topic: string, onBatch: (batch: Batch) 
   await running;
 };
 
-test('a batch holds what was published until it is acknowledged, whatever others read, and memory is used again', async (t) => {
+test('a batch preserves its records until acknowledged, regardless of other readers, and memory is reused', async (t) => {
   const bus = await (await segmentsUnderTest(t)).open();
   await bus.ensureTopics([slow, busy]);
   await fill(bus, slow.name, 0);

@@ -31,7 +31,7 @@ const torn: readonly (readonly [string, (bytes: Buffer) => Buffer])[] = [
 ];
 
 for (const [what, harm] of torn) {
-  test(`a last record ${what} is cut off with a warning, and the log goes on`, async (t) => {
+  test(`a last record ${what} is truncated with a warning, and the log continues`, async (t) => {
     const log = await segmentsUnderTest(t);
     const bus = await log.open();
     await publish(bus, ...texts);
@@ -46,7 +46,7 @@ for (const [what, harm] of torn) {
   });
 }
 
-test('a torn record that a group has already consumed is damage, not a torn write', async (t) => {
+test('a torn record that a group has already consumed is corruption, not a torn write', async (t) => {
   const log = await segmentsUnderTest(t);
   const bus = await log.open();
   await publish(bus, ...texts);
@@ -77,7 +77,7 @@ const all = [...texts, 'later'];
 
 for (const [field, at] of fields)
   for (const number of [0, 2, 4]) {
-    test(`a flipped bit in the ${field} of record ${number} costs that record alone: its bytes are in the dead letter, named and counted`, async (t) => {
+    test(`a flipped bit in the ${field} of record ${number} loses only that record: its bytes go to the dead letter, named and counted`, async (t) => {
       const log = await segmentsUnderTest(t);
       const bus = await log.open();
       await publish(bus, ...texts);
@@ -128,7 +128,7 @@ for (const [field, at] of fields)
     });
   }
 
-test('a value that holds what looks like a record is passed as a whole when it is damaged', async (t) => {
+test('a damaged value that contains a record-like sequence is skipped as a whole', async (t) => {
   const log = await segmentsUnderTest(t);
   const bus = await log.open();
   await publish(bus, 'zero', 'one', 'two');
@@ -150,7 +150,7 @@ test('a value that holds what looks like a record is passed as a whole when it i
   t.deepEqual(await consumeTexts(again, 'group', 3), { texts: ['zero', 'really two', 'three'], failure: '' });
 });
 
-test('several damaged records in a row are one dead letter', async (t) => {
+test('several consecutive damaged records are one dead letter', async (t) => {
   const log = await segmentsUnderTest(t);
   const bus = await log.open();
   await publish(bus, ...texts);
@@ -163,7 +163,7 @@ test('several damaged records in a row are one dead letter', async (t) => {
   t.regex(deadLetter?.headers.message ?? '', /\(offset 1 and up to 2 more\)/);
 });
 
-test('a record is passed by only when its dead letter is durable', async (t) => {
+test('a record is skipped only after its dead letter is durable', async (t) => {
   const log = await segmentsUnderTest(t);
   const bus = await log.open();
   await publish(bus, ...texts);
@@ -194,7 +194,7 @@ test('a record is passed by only when its dead letter is durable', async (t) => 
 });
 
 for (const number of [1, 2, 3]) {
-  test(`a range that was in hand comes again with the same bounds when its record ${number} is damaged meanwhile`, async (t) => {
+  test(`an uncommitted range is delivered again with the same bounds when its record ${number} is damaged meanwhile`, async (t) => {
     const log = await segmentsUnderTest(t);
     const bus = await log.open();
     await publish(bus, 'zero');
@@ -236,7 +236,7 @@ for (const number of [1, 2, 3]) {
   });
 }
 
-test('damaged dead letters are told and passed by, without another dead letter', async (t) => {
+test('damaged dead letters are reported and skipped, without another dead letter', async (t) => {
   const log = await segmentsUnderTest(t);
   const bus = await log.open();
   const producer = await bus.producer();
@@ -253,7 +253,7 @@ test('damaged dead letters are told and passed by, without another dead letter',
   t.deepEqual(log.counted, []);
 });
 
-test('a bit that flips in a segment that was full long ago is found when it is read', async (t) => {
+test('a flipped bit in an old full segment is found when the segment is read', async (t) => {
   const log = await segmentsUnderTest(t);
   const bus = await log.open({ segmentBytes: 200 });
   await publish(bus, ...texts);
@@ -266,7 +266,7 @@ test('a bit that flips in a segment that was full long ago is found when it is r
   t.true((await log.segments()).length > 1);
 });
 
-test('a segment that is gone is a gap with a name, and a dead letter without bytes', async (t) => {
+test('a missing segment is a named gap, and a dead letter without bytes', async (t) => {
   const log = await segmentsUnderTest(t);
   const bus = await log.open({ segmentBytes: 1 });
   await publish(bus, ...texts);
@@ -281,7 +281,7 @@ test('a segment that is gone is a gap with a name, and a dead letter without byt
   t.like(deadLetter?.headers, { offset: 1, size: 0 });
 });
 
-test('when segment files are older than what groups have read, new records get new offsets and the gap is named', async (t) => {
+test('if segment files are older than the offsets that groups have read, new records get new offsets and the gap is named', async (t) => {
   const log = await segmentsUnderTest(t);
   const bus = await log.open();
   await publish(bus, ...texts);
@@ -296,7 +296,7 @@ test('when segment files are older than what groups have read, new records get n
   t.regex(log.complaints.join(), /offsets 3 to 4 cannot be read/);
 });
 
-test('without its index file a full segment is read all the same', async (t) => {
+test('a full segment without its index file can still be read', async (t) => {
   const log = await segmentsUnderTest(t);
   const bus = await log.open({ segmentBytes: 200 });
   await publish(bus, ...texts);
@@ -306,7 +306,7 @@ test('without its index file a full segment is read all the same', async (t) => 
   t.deepEqual((await readTexts(await log.open(), 1)).texts, texts.slice(1));
 });
 
-test('an index file that lies costs a scan and nothing else', async (t) => {
+test('an incorrect index file costs only a scan', async (t) => {
   const log = await segmentsUnderTest(t);
   const bus = await log.open({ segmentBytes: 250 });
   await publish(bus, ...texts);
@@ -317,7 +317,7 @@ test('an index file that lies costs a scan and nothing else', async (t) => {
   t.deepEqual(await readTexts(await log.open(), 2), { texts: texts.slice(2), failure: '' });
 });
 
-test('a directory has one process at a time, and the message says which', async (t) => {
+test('a directory is used by one process at a time, and the error message names it', async (t) => {
   const log = await segmentsUnderTest(t);
   const bus = await log.open();
   const error = await t.throwsAsync(() => log.open({ lockWaitMs: 0 }));
@@ -329,7 +329,7 @@ test('a directory has one process at a time, and the message says which', async 
   await t.notThrowsAsync(log.open());
 });
 
-test('killed at any moment, the log keeps what it acknowledged, never shows half a transaction, and opens again', async (t) => {
+test('after a kill at any moment, the log preserves acknowledged records, shows no partial transaction, and opens again', async (t) => {
   const log = await segmentsUnderTest(t);
   const acknowledged = new Set<string>();
   const script = fileURLToPath(new URL('segments-writer.ts', import.meta.url));

@@ -63,7 +63,7 @@ test('twenty groups in step read each byte once', async (t) => {
   t.true(read.bytes < 1.5 * messages * messageBytes, `${read.bytes} bytes`);
 });
 
-test('groups whose batches last hold up no other, read together what the others have passed, and join them again', async (t) => {
+test('groups with slow batches delay no other group, read skipped records together, and rejoin the others', async (t) => {
   const { read, disk: counted } = counting();
   const bus = await (await segmentsUnderTest(t)).open({ disk: counted });
   const { promise: opened, resolve: open } = Promise.withResolvers<void>();
@@ -92,7 +92,7 @@ test('groups whose batches last hold up no other, read together what the others 
   }
 });
 
-test('groups that come and go read all, each message once', async (t) => {
+test('groups that join and leave read all messages, each once', async (t) => {
   const bus = await (await segmentsUnderTest(t)).open();
   const first = join(bus, 'first');
   await publish(bus, ...all.map(text));
@@ -109,7 +109,7 @@ test('groups that come and go read all, each message once', async (t) => {
   for (const { stop } of [second, again, third]) await stop();
 });
 
-test('positions that are saved in the same moment are there when that resolves, and after a close nothing is saved', async (t) => {
+test('positions saved at the same moment are durable when the save resolves, and nothing is saved after a close', async (t) => {
   const { directory } = await segmentsUnderTest(t);
   const store = openOffsetStore(directory);
   const position = (group: string, committed: number) => ({

@@ -9,11 +9,11 @@ test('an empty environment gives the defaults', (t) => {
   t.is(settings.CLICKHOUSE_URL, undefined);
 });
 
-test('an empty value counts as not set', (t) => {
+test('an empty value counts as unset', (t) => {
   t.is(settingsOf({ OIQ_MONGODB_URL: '', OIQ_DATA_DIR: '' }).DATA_DIR, '.oiq');
 });
 
-test('lists are comma-separated, blanks left out', (t) => {
+test('lists are comma-separated, and blank items are ignored', (t) => {
   t.deepEqual(settingsOf({ OIQ_KAFKA_BROKERS: 'a:9092, b:9092,' }).KAFKA_BROKERS, ['a:9092', 'b:9092']);
 });
 
@@ -26,17 +26,17 @@ for (const [title, environment, message] of [
   ],
   ['of which one is no address', { OIQ_CLICKHOUSE_URL: 'http://a:8123/oiq,b', OIQ_CLICKHOUSE_CLUSTER: 'c' }, /address/],
 ] as const)
-  test(`several ClickHouse servers ${title} are refused`, (t) => {
+  test(`several ClickHouse servers ${title} are rejected`, (t) => {
     const error = t.throws(() => settingsOf(environment), { instanceOf: SettingsError });
     t.regex(error.message, message);
   });
 
-test('an unknown variable is refused with the nearest known name', (t) => {
+test('an unknown variable is rejected with the nearest known name', (t) => {
   const error = t.throws(() => settingsOf({ OIQ_KAFKA_BROKER: 'a:9092' }), { instanceOf: SettingsError });
   t.regex(error.message, /OIQ_KAFKA_BROKER is not a setting; did you mean OIQ_KAFKA_BROKERS\?/);
 });
 
-test('all problems are told at once', (t) => {
+test('all problems are reported at once', (t) => {
   const error = t.throws(() => settingsOf({ OIQ_HTTP_ADDRESS: 'nowhere', OIQ_SHUTDOWN_SECONDS: '-1', OIQ_X: '' }), {
     instanceOf: SettingsError,
   });
@@ -51,7 +51,7 @@ for (const [variable, value] of [
   ['OIQ_OUTBOUND_NETWORKS', 'fd00::/129'],
   ['OIQ_OTLP_EXPORT_HEADERS', 'x-license-key'],
 ] as const) {
-  test(`${variable} is refused as ${value}, before anything is opened`, (t) => {
+  test(`${variable} is rejected as ${value}, before any resource is opened`, (t) => {
     const error = t.throws(() => settingsOf({ [variable]: value }), { instanceOf: SettingsError });
     t.true(error.message.startsWith(`${variable}: `), error.message);
   });
@@ -74,7 +74,7 @@ for (const [variable, value, sentence] of [
   });
 }
 
-test('a certificate for Kafka needs its key, and TLS', (t) => {
+test('a Kafka certificate requires its key and TLS', (t) => {
   const files = { OIQ_KAFKA_SSL_CERT_FILE: 'a.crt', OIQ_KAFKA_SSL_KEY_FILE: 'a.key' };
   t.is(settingsOf({ ...files, OIQ_KAFKA_SSL: 'true' }).KAFKA_SSL_KEY_FILE, 'a.key');
   t.throws(() => settingsOf(files), { instanceOf: SettingsError, message: /OIQ_KAFKA_SSL=true/ });
@@ -94,7 +94,7 @@ for (const [variable, value] of [
   ['OIQ_SECRET_KEY', 'short'],
   ['OIQ_CLICKHOUSE_URL', 'user:hidden-password'],
 ] as const) {
-  test(`a refused ${variable} is not shown`, (t) => {
+  test(`a rejected ${variable} is not shown`, (t) => {
     const error = t.throws(() => settingsOf({ [variable]: value }), { instanceOf: SettingsError });
     t.false(error.message.includes(value), error.message);
   });
@@ -109,22 +109,22 @@ const stores = {
 for (const missing of Object.keys(stores)) {
   const settings = settingsOf({ ...stores, [missing]: '' });
 
-  test(`a part of a cluster without ${missing} is refused by that name`, (t) => {
+  test(`a cluster process without ${missing} is rejected by that name`, (t) => {
     const error = t.throws(() => refuseLocalStores(settings, { isPart: true }), { instanceOf: SettingsError });
     t.is(error.message, `${missing} is not set: processes of a cluster share Kafka, ClickHouse and MongoDB`);
   });
 
-  test(`one process with everything keeps what belongs to ${missing} in its data directory`, (t) => {
+  test(`an all-in-one process stores the data of ${missing} in its data directory`, (t) => {
     t.notThrows(() => refuseLocalStores(settings, { isPart: false }));
   });
 }
 
-test('a part may have all of its stores, or none of them, in the data directory', (t) => {
+test('a process can have either all or none of its stores in the data directory', (t) => {
   t.notThrows(() => refuseLocalStores(settingsOf({}), { isPart: true }));
   t.notThrows(() => refuseLocalStores(settingsOf(stores), { isPart: true }));
 });
 
-test('OIQ_CLUSTER=true refuses every store in the data directory, OIQ_CLUSTER=false none', (t) => {
+test('OIQ_CLUSTER=true rejects any store in the data directory, and OIQ_CLUSTER=false none', (t) => {
   for (const isPart of [true, false]) {
     const cluster = settingsOf({ OIQ_CLUSTER: 'true' });
     const error = t.throws(() => refuseLocalStores(cluster, { isPart }), { instanceOf: SettingsError });

@@ -13,7 +13,7 @@ const withDeclaredSize = (archive: Uint8Array, size: number): Uint8Array => {
   return changed;
 };
 
-test('files of YAML are unpacked by their paths, packed and stored, and others left out', (t) => {
+test('YAML files are unpacked by path, compressed and stored, and other files are ignored', (t) => {
   const archive = zipSync({
     'b/two.yaml': [strToU8('b: ü'), { level: 0 }],
     'a/one.yml': strToU8('a: 1\n'.repeat(10_000)),
@@ -27,19 +27,19 @@ test('files of YAML are unpacked by their paths, packed and stored, and others l
   t.deepEqual(filesOf(zipSync({})), []);
 });
 
-test('a file that is larger than its header says is refused once it has as many bytes', (t) => {
+test('a file larger than its header states is rejected as soon as it exceeds that size', (t) => {
   const archive = withDeclaredSize(zipSync({ 'a.yml': new Uint8Array(60 * mebibyte) }), 10);
   t.throws(() => filesOf(archive), { message: 'a.yml is larger than the archive declares' });
 });
 
-test('an archive that unpacks to more than it may is refused, whatever its headers say', (t) => {
+test('an archive that unpacks to more than the limit is rejected, whatever its headers state', (t) => {
   const archive = zipSync({ 'a.yml': new Uint8Array(65 * mebibyte) });
   const message = 'the archive unpacks to more than 67108864 bytes';
   t.throws(() => filesOf(archive), { message });
   t.throws(() => filesOf(withDeclaredSize(archive, 4_000_000_000)), { message });
 });
 
-test('what is no archive, or is cut, is refused', (t) => {
+test('an invalid or truncated archive is rejected', (t) => {
   t.throws(() => filesOf(strToU8('title: x')), { message: /not a (?:valid )?zip archive/ });
   t.throws(() => filesOf(new Uint8Array()), { message: /not a (?:valid )?zip archive/ });
   const archive = zipSync({ 'a.yml': strToU8('a: 1\n'.repeat(10_000)) });

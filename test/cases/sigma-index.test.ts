@@ -19,7 +19,7 @@ const eventOf = (random: Random): object => ({
   ...(random(3) > 0 && { a: { b: random(4) === 0 ? null : ` ${pick(random, words)} -${pick(random, words)}` } }),
 });
 
-test('an indexed set finds what every rule by itself finds', (t) => {
+test('an indexed rule set finds the same matches as its individual rules', (t) => {
   let matches = 0;
   for (let seed = 1; seed <= 30; seed++) {
     const random = seeded(seed);
@@ -48,7 +48,7 @@ test('an indexed set finds what every rule by itself finds', (t) => {
   t.true(matches > 1_000);
 });
 
-test('a text index finds all texts that occur', (t) => {
+test('a text index finds all occurring texts', (t) => {
   for (let seed = 1; seed <= 200; seed++) {
     const random = seeded(seed);
     const made = (length: number): string => Array.from({ length }, () => 'abé'[random(3)]).join('');
@@ -67,7 +67,7 @@ test('a text index finds all texts that occur', (t) => {
   }
 });
 
-test('a text index finds all texts that occur in bytes, from wherever to wherever they are looked for', (t) => {
+test('a text index finds all occurring texts in bytes, for any search bounds', (t) => {
   let all = 0;
   for (let seed = 1; seed <= 400; seed++) {
     const random = seeded(seed);
@@ -86,7 +86,7 @@ test('a text index finds all texts that occur in bytes, from wherever to whereve
   t.true(all > 400);
 });
 
-test('a text index looks no more at words that lead to no text, and finds what it found before', (t) => {
+test('a text index stops looking at words that lead to no text, and finds the same texts as before', (t) => {
   const index = new TextIndex(new Map(['user.exe', '/statuses', 'requests='].map((text, at) => [text, at])));
   const foundIn = (text: string): number[] => {
     const bytes = Buffer.from(text);
@@ -107,7 +107,7 @@ test('a text index looks no more at words that lead to no text, and finds what i
     t.deepEqual(foundIn(`${padding}a user: user.exe /statuses requests=`), [0, 1, 2]);
 });
 
-test('texts in bytes are found wherever they lie', (t) => {
+test('texts in bytes are found at any position', (t) => {
   let all = 0;
   for (let seed = 1; seed <= 400; seed++) {
     const random = seeded(seed);
@@ -127,7 +127,7 @@ test('texts in bytes are found wherever they lie', (t) => {
   t.throws(() => new ByteTexts(['ab']), { instanceOf: TypeError });
 });
 
-test('which log source an event is of does not depend on the events before it', (t) => {
+test('the log source of an event does not depend on earlier events', (t) => {
   const random = seeded(9);
   const conditions = fieldTables.flatMap(({ sources = [] }) => sources.flatMap(({ when }) => when));
   const names = conditions.flatMap((condition) => condition.names);
@@ -145,7 +145,7 @@ test('which log source an event is of does not depend on the events before it', 
   }
 });
 
-test('events that are filled by turns have the values that each has alone', (t) => {
+test('events that are filled in turn have the same values as alone', (t) => {
   const paths = new EventPaths(fieldTables);
   const names = ['f', 'F', 'f.value', 'winlog.event_data.f', 'g', 'a.b'];
   for (let seed = 1; seed <= 50; seed++) {

@@ -109,11 +109,12 @@ const holds = (set: RuleSet, record: LogRecord, counted: { dull: number; told: n
     return isOfKind && isDeepStrictEqual(set.match(event, undefined, prefilterResult), matches);
   }
   counted.dull++;
-  const names = (places: readonly ValuePosition[]): string => [...new Set(places.flatMap((place) => place.names))].join('\n');
+  const names = (places: readonly ValuePosition[]): string =>
+    [...new Set(places.flatMap((place) => place.names))].join('\n');
   return isOfKind && matches.length === 0 && names(prefilteredPlacesOf(set, record)) === names(event.leaves);
 };
 
-test('what bytes of a record tell is so: its kind, the rules that it may match, and of one without any the names of its values', (t) => {
+test('the kind, candidate rules and, without any, value names read from record bytes are correct', (t) => {
   const counted = { dull: 0, told: 0, others: 0 };
   for (let seed = 1; seed <= 500; seed++) {
     const random = seeded(seed);
@@ -150,7 +151,7 @@ const pairs: readonly (readonly [string, boolean])[] = [
   ['netsh f= x=1', false],
   ['netsh ff=netsh x=1', false],
 ];
-test('texts are looked for behind the keys of a body that rules name, and nowhere else in it', (t) => {
+test('texts are searched only in values of body keys that rules name', (t) => {
   const source =
     "title: one\nlogsource: { product: other }\ndetection:\n  s: { 'f|contains': netsh }\n  condition: s\n";
   const { documents } = readRules(source);

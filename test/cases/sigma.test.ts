@@ -152,7 +152,7 @@ const wrong: readonly (readonly [text: string, line: number, field: string, mess
 ];
 
 for (const [text, line, field, message] of wrong)
-  test(`says where it is wrong: ${field} ${message}`, (t) => {
+  test(`reports the error position: ${field} ${message}`, (t) => {
     const { documents, errors } = readRules(
       `title: good\nlogsource: { product: x }\ndetection:\n  s: { f: x }\n  condition: s\n---\n${text}`,
     );
@@ -180,7 +180,7 @@ const tooMuch: readonly (readonly [what: string, detection: string, message: Reg
   ],
 ];
 for (const [what, detection, message] of tooMuch)
-  test(`refuses a condition that asks too much: ${what}`, (t) => {
+  test(`rejects an excessive condition: ${what}`, (t) => {
     const { documents, errors } = readRules(ruleOf(detection));
     t.deepEqual(documents, []);
     t.is(errors[0]?.field, 'detection.condition');
@@ -188,11 +188,11 @@ for (const [what, detection, message] of tooMuch)
     t.regex(errors[0]?.message ?? '', message);
   });
 
-test('a condition of 500 terms is read', (t) => {
+test('a condition with 500 terms is parsed', (t) => {
   t.true(isMatch(`s: { f: x }\ncondition: ${repeated('s', 500, ' or ')}`, { f: 'x' }));
 });
 
-test('names of selections fit patterns part by part', (t) => {
+test('selection names are matched with patterns part by part', (t) => {
   const pattern = `a${'*a'.repeat(1_000)}*b`;
   t.false(fitsName('a'.repeat(5_000), pattern));
   t.true(fitsName(`${'a'.repeat(5_000)}b`, pattern));
@@ -206,7 +206,7 @@ test('names of selections fit patterns part by part', (t) => {
     t.false(fitsName(name, other), `${name} ${other}`);
 });
 
-test('a document of 300 kB is read, and one above a megabyte is refused by its line and title alone', (t) => {
+test('a document of 300 kB is parsed, and one above a megabyte is rejected by its line and title only', (t) => {
   const good = ruleOf('s: { f: x }\ncondition: s');
   const text = `${good}# ${'x'.repeat(300_000)}\n---\n${good}# ${'x'.repeat(1_100_000)}\n---\n${good}`;
   const { documents, errors } = readRules(text);
@@ -218,7 +218,7 @@ test('a document of 300 kB is read, and one above a megabyte is refused by its l
   t.regex(errors[0]?.message ?? '', /the maximum is 1048576/);
 });
 
-test('a filter narrows the rules that it names', (t) => {
+test('a filter restricts the rules that it names', (t) => {
   const filter =
     'title: no admins\nlogsource: { category: test }\nfilter:\n  rules: [6e1f2d3c-0000-4000-8000-000000000001]\n  admin:\n    user|startswith: adm_\n  condition: not admin\n';
   const set = setOf(ruleOf('s: { f: x }\ncondition: s'), filter);
@@ -228,7 +228,7 @@ test('a filter narrows the rules that it names', (t) => {
   t.is(ofOthers.match({ f: 'x', user: 'adm_1' }).length, 1);
 });
 
-test('a match says which fields matched, where the event has them, and why', (t) => {
+test('a match reports the matched fields, their location in the event, and the reason', (t) => {
   const [match] = setOf(
     ruleOf("s:\n  Image|endswith: ['\\a.exe', '\\cmd.exe']\n  User: ann\ncondition: s", 'product: windows'),
   ).match({
@@ -246,7 +246,7 @@ test('a match says which fields matched, where the event has them, and why', (t)
   ]);
 });
 
-test('aliases cannot make more values than a rule can need', (t) => {
+test('aliases cannot create more values than a rule can need', (t) => {
   const values = Array.from({ length: 1_000 }, (_, at) => `x${at}`).join(', ');
   const items = Array.from({ length: 100 }, (_, at) => `      f${at}: *v`).join('\n');
   const { documents, errors } = readRules(
@@ -256,7 +256,7 @@ test('aliases cannot make more values than a rule can need', (t) => {
   t.regex(errors[0]?.message ?? '', /50,000 values/);
 });
 
-test('regular expressions take linear time', (t) => {
+test('regular expressions run in linear time', (t) => {
   const set = setOf(
     ...['(a+)+$', '(.*a){20}', '^(a|aa)+$', 'a*a*a*a*b'].map((re, at) =>
       ruleOf(`s:\n  f|re: '${re}'\ncondition: s`).replace('000001', `00000${at}`),
@@ -357,11 +357,11 @@ const sources: readonly (readonly [what: string, event: object, detection: strin
 ];
 
 for (const [what, event, detection, logsource] of sources)
-  test(`names of fields are those of Sigma: ${what}`, (t) => {
+  test(`field names are those of Sigma: ${what}`, (t) => {
     t.is(setOf(ruleOf(`${detection}\ncondition: s`, logsource)).match(event).length, 1);
   });
 
-test('an event of another log source is not looked at', (t) => {
+test('an event of another log source is not evaluated', (t) => {
   const sysmon = { EventID: 11, Channel: 'Microsoft-Windows-Sysmon/Operational', Image: 'C:\\x.exe' };
   const detection = 's: { Image|endswith: x.exe }\ncondition: s';
   const counts = [
@@ -447,12 +447,12 @@ const ofUnknown: readonly (readonly [
   ],
 ];
 for (const [what, detection, logsource, events] of ofUnknown)
-  test(`an event of unknown source answers a rule by a field that the rule names: ${what}`, (t) => {
+  test(`an event of unknown source matches a rule by a field that the rule names: ${what}`, (t) => {
     const set = setOf(ruleOf(detection, logsource));
     for (const [event, isMatched] of events) t.is(set.match(event).length, Number(isMatched), JSON.stringify(event));
   });
 
-test('documents are split at lines of three hyphens or dots, and those without content are left out', (t) => {
+test('documents are split at lines of three hyphens or dots, and empty documents are ignored', (t) => {
   for (const [text, expected] of [
     [
       'a: 1\n---\nb: 2\n...\nc: 3\n',
@@ -480,7 +480,7 @@ test('documents are split at lines of three hyphens or dots, and those without c
     );
 });
 
-test('of a text of very many documents the first 20,000 are read, and a line says so', (t) => {
+test('for a text with too many documents the first 20,000 are read, and a problem reports the limit', (t) => {
   const parts = splitDocuments('a: 1\n---\n'.repeat(20_002));
   t.deepEqual([parts.length, parts.at(-1)?.line], [20_001, 40_001]);
   const { errors } = readDocument('a: 1', 40_001, 20_001);
@@ -488,7 +488,7 @@ test('of a text of very many documents the first 20,000 are read, and a line say
   t.deepEqual(errors, [{ document: 20_001, line: 40_001, field: '', title: '', message }]);
 });
 
-test('reading many documents lets others run in between, and gives what reading them at once gives', async (t) => {
+test('parsing many documents yields to other work, and gives the same result as parsing them at once', async (t) => {
   const text = Array.from(
     { length: 200 },
     (_, number) =>

@@ -41,7 +41,7 @@ const cases: Readonly<Record<string, Omit<Refused, 'change'>>> = {
 };
 
 for (const [who, refused] of Object.entries(cases))
-  test(`${who} costs nothing with the answer, one commit later on, and twenty an hour`, async (t) => {
+  test(`${who} costs no write before the response, one commit later, and at most twenty an hour`, async (t) => {
     const { failures, change, commits } = await setUp(t);
     failures.refused({ ...refused, change });
     await new Promise(setImmediate);
@@ -53,7 +53,7 @@ for (const [who, refused] of Object.entries(cases))
     t.is(commits(), 20);
   });
 
-test('what is written for nobody is no record, and does not pile up', async (t) => {
+test('a failure without a user leaves no record, and does not accumulate', async (t) => {
   const { stored, failures, change } = await setUp(t);
   for (let each = 0; each < 5; each++)
     failures.refused({ email: `nobody-${each}@a.example`, user: undefined, tenantId: undefined, change });

@@ -27,7 +27,7 @@ const isTime = (signal: ReadSignal, name: string): boolean =>
 const fieldNames = (signal: ReadSignal): string[] => signals[signal].fields.map(({ name }) => name);
 
 for (const signal of querySignals) {
-  test(`${signal}: rows have whole records, or all fields`, async (t) => {
+  test(`${signal}: rows return complete records, or all fields`, async (t) => {
     const { columns } = await runQuery({ kind: 'rows', signal });
     t.deepEqual(
       columns.map(({ name }) => name),
@@ -35,7 +35,7 @@ for (const signal of querySignals) {
     );
   });
 
-  test(`${signal}: every field is a column, a group and a figure, and can be searched`, async (t) => {
+  test(`${signal}: every field is a column, a group and an aggregate, and is searchable`, async (t) => {
     const names = fieldNames(signal);
     await t.notThrowsAsync(
       runQuery({ kind: 'rows', signal, fields: [...names, 'attribute.k', 'resource.k', 'scope.k'] }),
@@ -50,7 +50,7 @@ for (const signal of querySignals) {
     }
   });
 
-  test(`${signal}: words, phrases, patterns, expressions and attributes can be searched, as a table and as series`, async (t) => {
+  test(`${signal}: words, phrases, patterns, expressions and attributes are searchable, as a table and as series`, async (t) => {
     for (const search of ['one two', '"one two"', 'on*', '/^one$/', 'k:1', 'resource.k:v', 'events.k:v', 'k:>5']) {
       const query = { kind: 'aggregate', signal, search, measures: [{ function: 'count' }] };
       await t.notThrowsAsync(runQuery(query), search);
@@ -58,13 +58,13 @@ for (const signal of querySignals) {
     }
   });
 
-  test(`${signal}: what names an attribute is judged by what landed, where that is counted`, async (t) => {
+  test(`${signal}: attribute names are checked against landed attributes, if these are counted`, async (t) => {
     const query = { kind: 'rows', signal, search: 'attribute.nobody.has.it:1', order: 'newest', limit: 1 } as const;
     const [validity] = await validitiesOf([query], readingWith(enterprise));
     t.is(validity?.isValid, signals[signal].countedBy === undefined ? true : null);
   });
 
-  test(`${signal}: a plan without its entitlement reads nothing`, async (t) => {
+  test(`${signal}: a plan without the entitlement reads nothing`, async (t) => {
     const { entitlement } = signals[signal];
     const plan = { ...enterprise, entitlements: enterprise.entitlements.filter((each) => each !== entitlement) };
     const refused = await t.throwsAsync(runQuery({ kind: 'rows', signal }, { plan }), { instanceOf: QueryError });
@@ -73,12 +73,12 @@ for (const signal of querySignals) {
 }
 
 for (const signal of Object.keys(signals) as ReadSignal[]) {
-  test(`${signal}: nothing is read beyond what the plan keeps`, (t) => {
+  test(`${signal}: nothing is read beyond the retention of the plan`, (t) => {
     const days = { logs: 3, metrics: 5, traces: 7 };
     t.true(Object.values(days).includes(signals[signal].retentionDays(days)));
   });
 
-  test(`${signal}: the table that tells up to when it landed has its columns`, async (t) => {
+  test(`${signal}: the table for its landing time has the required columns`, async (t) => {
     const { table, time } = signals[signal].newest;
     await t.notThrowsAsync(
       tables.columns
@@ -87,7 +87,7 @@ for (const signal of Object.keys(signals) as ReadSignal[]) {
     );
   });
 
-  test(`${signal}: a search becomes a condition without the text in it`, (t) => {
+  test(`${signal}: a search becomes a parameterized condition without its text`, (t) => {
     const { sql, parameters } = searchCondition(parseSearch('k:"it\'s"', signal), signal);
     t.false(sql.includes("it's"));
     t.true(Object.values(parameters).every((value) => value === "it's"));

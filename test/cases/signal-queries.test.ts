@@ -93,7 +93,7 @@ test('signals are counted by rule and severity, each once', async (t) => {
   ]);
 });
 
-test('a signal counts for each of its entities, and for none where it has none', async (t) => {
+test('a signal counts for each of its entities, and for none if it has none', async (t) => {
   const { rows } = await answer({ kind: 'aggregate', groupBy: ['entity'], measures: [{ function: 'count' }] });
   t.deepEqual(rows.toSorted(), [
     ['', 1],
@@ -103,7 +103,7 @@ test('a signal counts for each of its entities, and for none where it has none',
   ]);
 });
 
-test('signals are series by step, and whole rows', async (t) => {
+test('signals can be read as series by step, and as complete rows', async (t) => {
   const { series } = await answer(
     { kind: 'aggregate', groupBy: ['technique'], measures: [{ function: 'count' }] },
     3_600_000,
@@ -122,7 +122,7 @@ test('signals are series by step, and whole rows', async (t) => {
   t.like(whole, { id: 's1', rule: 'Title of whoami', severity: 'low', entity: 'user ann, host web-1', host: 'web-1' });
 });
 
-test('signals are read by those whose plan includes the SIEM, as long as anything is kept', async (t) => {
+test('signals can be read with the SIEM entitlement, within the longest retention', async (t) => {
   const query: QueryRequest = { kind: 'aggregate', signal: 'detections', measures: [{ function: 'count' }] };
   const plan = defaultPlans['enterprise'] as Plan;
   const codeOf = async (entitlements: readonly string[], fromMs: number): Promise<string> => {
@@ -140,7 +140,7 @@ test('signals are read by those whose plan includes the SIEM, as long as anythin
   t.is(await codeOf(['siem'], receivedAtMs - (days + 1) * 86_400_000), 'RETENTION_EXCEEDED');
 });
 
-test('an alert rule may ask for signals, by who they are about', async (t) => {
+test('an alert rule can query signals, by their entities', async (t) => {
   const rule = {
     id: 'r1',
     version: 1,

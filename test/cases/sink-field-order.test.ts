@@ -62,7 +62,7 @@ const landed = async (tenantId: string, bodies: readonly Uint8Array[], headers: 
 };
 
 for (const signal of ['logs', 'metrics', 'traces'] as const) {
-  test(`${signal} land the same with their fields in the opposite order`, async (t) => {
+  test(`${signal} land identically with their fields in the opposite order`, async (t) => {
     const type = requestTypes[signal];
     const random = fc.sample(anyMessageOf(type, 6), { numRuns: 40, seed: 7 });
     const bodies = [examples[signal], ...random].map((request) => type.encode(type.fromObject(request)).finish());
@@ -75,7 +75,7 @@ for (const signal of ['logs', 'metrics', 'traces'] as const) {
 }
 
 for (const version of [1, 2] as const) {
-  test(`remote-write ${version}.0 lands the same with its fields in the opposite order`, async (t) => {
+  test(`remote-write ${version}.0 lands identically with its fields in the opposite order`, async (t) => {
     const type = writeRequestTypes[version];
     const body = type.encode(type.fromObject(write[version])).finish();
     const headers = { signal: 'metrics', format: `remote-write-${version}` } as const;

@@ -174,7 +174,7 @@ for (const [sink, table, topic, requestOf] of [
   ['logs', 'logs', 'otlp.logs', logsOf],
   ['traces', 'spans', 'otlp.traces', spansOf],
 ] as const)
-  test(`${sink}: counts of random batches are those of the rows`, async (t) => {
+  test(`${sink}: counts of random batches equal those of the rows`, async (t) => {
     const next = randomOf(sink.length);
     const scanner = await scannerOf(sink);
     for (let batch = 0; batch < 6; batch++) {
@@ -202,7 +202,7 @@ for (const [sink, table, topic, requestOf] of [
     }
   });
 
-test('names that a sender makes up are counted together beyond 2,000 an hour; records and fields are counted all the same', async (t) => {
+test('sender-defined names above 2,000 an hour are counted together, and records and fields are still counted', async (t) => {
   const scanner = await scannerOf('logs');
   const withKeys = (keys: readonly string[]): Uint8Array =>
     logsRequest({

@@ -132,7 +132,7 @@ interface Decoded {
   }[];
 }
 
-test('records read back as protobufjs reads them, however they are written', async (t) => {
+test('records are read back as by protobufjs, in any encoding', async (t) => {
   let run = 0;
   await fc.assert(
     fc.asyncProperty(records, async (list) => {
@@ -172,7 +172,7 @@ const alternatives: readonly (readonly [string, Buffer, string, string])[] = [
   ['an integer and an unknown field', Buffer.concat([integer(5), Buffer.of(0x48, 1)]), '5', 'i'],
 ];
 
-test('of several alternatives in one value the last counts', async (t) => {
+test('the last of several alternatives in one value counts', async (t) => {
   const written = alternatives.map(([, any]) => field(2, field(6, field(1, 'k'), field(2, any)), field(5, any)));
   await tables.land([messageOf([field(1, field(2, ...written))], { tenantId: 'alternatives' })]);
   const rows = await tables.read(
@@ -191,7 +191,7 @@ for (const [sink, table] of [
   ['logs', 'logs'],
   ['traces', 'spans'],
 ] as const) {
-  test(`${sink}: a resource, a scope and its schema URL that come after the records are theirs`, async (t) => {
+  test(`${sink}: a resource, scope or schema URL after the records applies to them`, async (t) => {
     const tenantId = `late-${sink}`;
     const record = field(2);
     const scope = (name: string): Buffer =>
@@ -209,7 +209,7 @@ for (const [sink, table] of [
   });
 }
 
-test('a record that is cut or changed anywhere lands whole or not at all, and harms no other', async (t) => {
+test('a truncated or changed record lands completely or not at all, and damages no other record', async (t) => {
   const [attributes] = fc.sample(fc.array(pairs, { minLength: 8, maxLength: 8 }), { seed: 7, numRuns: 1 });
   const good = field(
     1,

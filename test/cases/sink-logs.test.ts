@@ -22,7 +22,7 @@ const record = (logRecord: object, resource: object[] = []): Uint8Array =>
 
 const id = (byte: number, length: number): Uint8Array => new Uint8Array(length).fill(byte);
 
-test('every field of a log record is read back', async (t) => {
+test('every field of a log record can be read back', async (t) => {
   const request = logsRequest({
     resourceLogs: [
       {
@@ -155,7 +155,7 @@ const values: readonly (readonly [string, object, string, string])[] = [
   ],
 ];
 
-test('values of every type become text with a letter for their type, as bodies and as attributes', async (t) => {
+test('values of every type become text with a type letter, as bodies and as attributes', async (t) => {
   const messages = values.map(([, value], offset) =>
     messageOf([record({ body: value, attributes: [{ key: 'k', value }] })], { tenantId: 'values', offset }),
   );
@@ -195,7 +195,7 @@ const times: readonly (readonly [string, object, string, string])[] = [
 ];
 
 for (const [index, [name, fields, timestamp, observed]] of times.entries()) {
-  test(`a record bears ${name}`, async (t) => {
+  test(`a record has ${name}`, async (t) => {
     const tenantId = `times-${index}`;
     await tables.land([messageOf([record(fields)], { tenantId })]);
     const rows = await tables.read(`SELECT timestamp, observed_timestamp FROM logs WHERE tenant_id = '${tenantId}'`);
@@ -203,7 +203,7 @@ for (const [index, [name, fields, timestamp, observed]] of times.entries()) {
   });
 }
 
-test('a record of the far future is found in a range that holds its time', async (t) => {
+test('a record of the far future is found in a range that contains its time', async (t) => {
   await tables.land([messageOf([record({ timeUnixNano: '18446744073709551615' })], { tenantId: 'far' })]);
   const found = await tables.read(
     `SELECT body FROM logs WHERE tenant_id = 'far' AND timestamp >= fromUnixTimestamp64Nano(1900000000000000000, 'UTC')`,
@@ -211,7 +211,7 @@ test('a record of the far future is found in a range that holds its time', async
   t.is(found.length, 1);
 });
 
-test('ordinals count the records of a message over its members, resources and scopes', async (t) => {
+test('ordinals count the records of a message across its members, resources and scopes', async (t) => {
   const scope = (bodies: string[]): object => ({
     logRecords: bodies.map((stringValue) => ({ body: { stringValue } })),
   });
@@ -229,7 +229,7 @@ test('ordinals count the records of a message over its members, resources and sc
   t.deepEqual(rows[0]?.found, ['0 0 0', '0 1 1', '0 2 2', '0 3 3', '0 4 4', '1 0 4']);
 });
 
-test('a resource has one id and one row whatever the order of its attributes', async (t) => {
+test('a resource has one id and one row regardless of attribute order', async (t) => {
   const one = record({}, [text('service.name', 'a'), text('host.name', 'h'), { key: 'n', value: { intValue: '1' } }]);
   const two = record({}, [{ key: 'n', value: { intValue: '1' } }, text('host.name', 'h'), text('service.name', 'a')]);
   const other = record({}, [text('n', '1'), text('host.name', 'h'), text('service.name', 'a')]);
@@ -247,7 +247,7 @@ test('a resource has one id and one row whatever the order of its attributes', a
   t.is(resources?.rows, '2');
 });
 
-test('ids of resources never change', async (t) => {
+test('resource ids never change', async (t) => {
   await tables.land([messageOf([record({}, [text('b', '2'), text('service.name', 'cart')])], { tenantId: 'vector' })]);
   const rows = await tables.read<{ id: string }>(
     `SELECT toString(resource_id) AS id FROM logs WHERE tenant_id = 'vector'`,
@@ -266,7 +266,7 @@ const vectors: readonly (readonly [string, string])[] = [
   ['The quick brown fox jumps over the lazy dog', '2f1583c3ecee2c675d7bf66ce5e91d2c'],
 ];
 
-test('hashes are those of MurmurHash3 for x86 with 128 bits', (t) => {
+test('hashes equal MurmurHash3 x86 128-bit', (t) => {
   for (const [input, expected] of vectors) {
     const bytes = Buffer.from(input);
     const { a, b, c, d } = new Murmur().seed(0).update(bytes, 0, bytes.length);
@@ -274,7 +274,7 @@ test('hashes are those of MurmurHash3 for x86 with 128 bits', (t) => {
   }
 });
 
-test('a resource is written once an hour, and again when its insert failed', async (t) => {
+test('a resource is written once an hour, and again if its insert failed', async (t) => {
   const scanner = await scannerOf('logs');
   const request = record({}, [text('service.name', 'hourly')]);
   const at = (milliseconds: number) =>
@@ -299,7 +299,7 @@ test('a resource is written once an hour, and again when its insert failed', asy
   t.deepEqual(counts, [1, 0, 1]);
 });
 
-test('a malformed message is left out whole and the others land', async (t) => {
+test('a malformed message is omitted completely and the others land', async (t) => {
   const good = record({ body: { stringValue: 'good' } });
   const bad = Buffer.concat([
     record({ body: { stringValue: 'lost' } }, [text('service.name', 'lost')]),
@@ -321,7 +321,7 @@ test('a malformed message is left out whole and the others land', async (t) => {
   t.deepEqual(await tables.read(`SELECT service FROM resources WHERE tenant_id = 'poison' AND service = 'lost'`), []);
 });
 
-test('thousands of different keys and values keep their dictionaries apart', async (t) => {
+test('thousands of different keys and values have separate dictionaries', async (t) => {
   const attributes = (row: number): object[] =>
     Array.from({ length: 20 }, (_, index) => text(`key-${(row * 20 + index) % 3_000}`, `value-${row}-${index}`));
   const request = logsRequest({
@@ -347,7 +347,7 @@ test('thousands of different keys and values keep their dictionaries apart', asy
   t.deepEqual(row, { rows: '600', texts: '600', pairs: '12000', right: '600', named: '600' });
 });
 
-test('more different values than two bytes can number are read back', async (t) => {
+test('more distinct values than two bytes can index can be read back', async (t) => {
   const rows = 70_000;
   const logRecords = Array.from({ length: rows }, (_, row) => ({ severityText: `text ${row}` }));
   await tables.land([
@@ -359,7 +359,7 @@ test('more different values than two bytes can number are read back', async (t) 
   t.deepEqual(found, [{ rows: String(rows), named: String(rows) }]);
 });
 
-test('values that nest too deep are refused, 32 levels are not', async (t) => {
+test('values that nest too deeply are rejected, and 32 levels are accepted', async (t) => {
   const nest = (depth: number): object =>
     depth === 0 ? { stringValue: 'x' } : { arrayValue: { values: [nest(depth - 1)] } };
   const messages = [32, 33].map((depth, offset) =>

@@ -53,7 +53,7 @@ const landWrite = async (tenantId: string, version: 1 | 2, request: object, proc
 
 const own = '* EXCEPT (tenant_id, project_id, partition, offset, series_id)';
 
-test('gauges, sums and their series are read back', async (t) => {
+test('gauges, sums and their series can be read back', async (t) => {
   const { rejected, rows } = await land('numbers', [
     metricsOf([
       {
@@ -135,7 +135,7 @@ test('gauges, sums and their series are read back', async (t) => {
   });
 });
 
-test('histograms of both kinds are read back', async (t) => {
+test('histograms of both kinds can be read back', async (t) => {
   await land('histograms', [
     metricsOf([
       {
@@ -223,7 +223,7 @@ test('histograms of both kinds are read back', async (t) => {
   });
 });
 
-test('summaries and exemplars are read back', async (t) => {
+test('summaries and exemplars can be read back', async (t) => {
   await land('others', [
     metricsOf([
       {
@@ -324,7 +324,7 @@ const distinct: readonly (readonly [string, Uint8Array])[] = [
   ],
 ];
 
-test('a series is its metric, kind, unit, resource and labels, in any order', async (t) => {
+test('a series is identified by metric, kind, unit, resource and labels, in any order', async (t) => {
   await land(
     'identity',
     distinct.map(([, body]) => body),
@@ -340,7 +340,7 @@ test('a series is its metric, kind, unit, resource and labels, in any order', as
 
 const label = (name: string, value: string): object => ({ name, value });
 
-test('remote-write 1.0 lands samples, stale marks, exemplars and metadata', async (t) => {
+test('remote-write 1.0 lands samples, staleness markers, exemplars and metadata', async (t) => {
   const { rejected } = await landWrite('first', 1, {
     timeseries: [
       {
@@ -392,7 +392,7 @@ test('remote-write 1.0 lands samples, stale marks, exemplars and metadata', asyn
   t.deepEqual(exemplar, { trace: 'ab'.repeat(16), value: 0.25, attributes: { trace_id: 'ab'.repeat(16), user: 'u' } });
 });
 
-test('remote-write 2.0 gives the series of 1.0 the same ids', async (t) => {
+test('remote-write 2.0 series have the same ids as 1.0 series', async (t) => {
   await landWrite('versions', 1, {
     timeseries: [
       {
@@ -421,7 +421,7 @@ test('remote-write 2.0 gives the series of 1.0 the same ids', async (t) => {
   t.deepEqual(described, [{ kind: 'gauge', unit: 'bool', description: 'is it up' }]);
 });
 
-test('native histograms become exponential ones, gaps between spans filled, and fractions and hints kept', async (t) => {
+test('native histograms become exponential histograms, with span gaps filled, and fractions and hints preserved', async (t) => {
   await landWrite('native', 1, {
     timeseries: [
       {
@@ -528,7 +528,7 @@ test('native histograms become exponential ones, gaps between spans filled, and 
   ]);
 });
 
-test('a series of numbers and of histograms has an id for each, whichever comes first', async (t) => {
+test('a series with numbers and histograms has an id for each, in any order', async (t) => {
   const labels = [label('__name__', 'both')];
   const histogram = { countInt: '1', schema: 0, zeroCountInt: '1', timestamp: '1772359260000' };
   await landWrite('mixed', 1, { timeseries: [{ labels, samples: [{ value: 1, timestamp: '1772359200000' }] }] });
@@ -546,7 +546,7 @@ test('a series of numbers and of histograms has an id for each, whichever comes 
   );
 });
 
-test('payloads of values that are not numbers are kept bit for bit', async (t) => {
+test('payloads of NaN values are preserved bit for bit', async (t) => {
   const request = Buffer.from(
     writeRequest(1, { timeseries: [{ labels: [label('__name__', 'nan')], samples: [{ value: 1, timestamp: '1' }] }] }),
   );
@@ -561,7 +561,7 @@ test('payloads of values that are not numbers are kept bit for bit', async (t) =
   t.deepEqual(rows, [{ bits: expected }]);
 });
 
-test('a histogram of absurd width is refused and the others land', async (t) => {
+test('a histogram of excessive width is rejected and the others land', async (t) => {
   const { rejected } = await tables.land(
     [
       messageOf(
@@ -607,7 +607,7 @@ test('a histogram of absurd width is refused and the others land', async (t) => 
 /** Nanoseconds of a time in that hour of the day on which messages are received. */
 const inHour = (hour: number, minute = 0): string => String(BigInt(Date.UTC(2026, 2, 1, hour, minute)) * 1_000_000n);
 
-test('a series has a row for each hour of its points, however late these come', async (t) => {
+test('a series has a row for each hour of its points, however late they arrive', async (t) => {
   const scanner = await scannerOf('metrics');
   let serial = 0;
   const sent = async (...times: string[]): Promise<number> => {
@@ -633,7 +633,7 @@ test('a series has a row for each hour of its points, however late these come', 
   t.is(await firstLanded(tables.columns.of('late'), 'metrics'), new Date(receivedAtMs).toISOString());
 });
 
-test('samples of remote-write that come late give a row of all their hours', async (t) => {
+test('late remote-write samples give a row for each of their hours', async (t) => {
   const scanner = await scannerOf('metrics');
   let serial = 0;
   const sent = async (...times: string[]): Promise<number> => {

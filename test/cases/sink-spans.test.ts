@@ -15,7 +15,7 @@ const spans = (list: object[], resource: object[] = []): Uint8Array =>
     ],
   });
 
-test('every field of a span, its events and its links is read back', async (t) => {
+test('every field of a span, its events and its links can be read back', async (t) => {
   const request = spans(
     [
       {
@@ -132,7 +132,7 @@ for (const [index, [name, startTimeUnixNano, endTimeUnixNano, duration]] of dura
   });
 }
 
-test('a span with a fault in its last link takes back events and links of the whole message', async (t) => {
+test('an error in the last link of a span removes the events and links of the whole message', async (t) => {
   const good = spans([{ name: 'good', events: [{ name: 'e' }], links: [{ traceState: 'l' }] }]);
   const bad = spans([
     { name: 'bad', events: [{ name: 'e', attributes: [text('a', 'b')] }], links: [{ traceId: id(1, 15) }] },

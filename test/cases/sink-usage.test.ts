@@ -59,7 +59,7 @@ const memberOf = (body: Uint8Array, records: number, atMs = receivedAtMs) => ({
   traceparent: '',
 });
 
-test('members of one message count in the hours in which they came, and what landed by service', async (t) => {
+test('members of one message count in the hour of their arrival, and landed records by service', async (t) => {
   const first = logsOf([
     ['cart', 2],
     ['shop', 3],
@@ -85,7 +85,7 @@ const series = (job: string, samples: number): object => ({
   samples: Array.from({ length: samples }, (_, index) => ({ value: 1, timestamp: String(index + 1) })),
 });
 
-test('spans, points of every kind, and samples by the label job', async (t) => {
+test('spans, points of every kind, and samples by job label are counted', async (t) => {
   const spans = tracesRequest({
     resourceSpans: [{ resource: resource('cart'), scopeSpans: [{ spans: [{ name: 'a' }, { name: 'b' }] }] }],
   });
@@ -157,7 +157,7 @@ const dead = (
 };
 const deadLetters = { sink: 'dead-letters' } as const;
 
-test('a message that no sink can land was accepted and is dead-lettered, once however often it is', async (t) => {
+test('a message that no sink can land counts as accepted and once as dead-lettered, even if dead-lettered repeatedly', async (t) => {
   const poison = messageOf([garbage], { tenantId: 'poison', offset: 7, members: [memberOf(garbage, 6)] });
   await tables.land([poison]);
   t.deepEqual(await ledger('poison'), {}, 'its sink leaves it to the dead letter');
@@ -170,7 +170,7 @@ test('a message that no sink can land was accepted and is dead-lettered, once ho
   });
 });
 
-test('a dead letter of a sink under its former name counts as one of the sink', async (t) => {
+test('a dead letter of a sink under its former name counts for the sink', async (t) => {
   const poison = messageOf([garbage], { tenantId: 'former', offset: 17, members: [memberOf(garbage, 6)] });
   await tables.land([dead(poison, { group: 'logs', at: 11 })], deadLetters);
   t.deepEqual(await ledger('former'), {
@@ -179,7 +179,7 @@ test('a dead letter of a sink under its former name counts as one of the sink', 
   });
 });
 
-test('a replayed dead letter is not accepted again, and lands or dies as the others do', async (t) => {
+test('a replayed dead letter is not accepted again, and lands or fails like the others', async (t) => {
   const body = logsOf([['cart', 2]]);
   const replay = messageOf([body], { tenantId: 'replay', offset: 8, onlyGroup: 'logs', members: [memberOf(body, 2)] });
   const dying = messageOf([garbage], {
@@ -230,7 +230,7 @@ const refusedDeadLetter: DeadLetterHeaders = {
   cut: false,
 };
 
-test('a refused body counts once with its size, whatever the number of its chunks', async (t) => {
+test('a rejected body counts once with its size, regardless of its number of chunks', async (t) => {
   const messages = [0, 1].map((chunk) => ({
     offset: chunk,
     value: Buffer.alloc(0),
@@ -240,7 +240,7 @@ test('a refused body counts once with its size, whatever the number of its chunk
   t.deepEqual(await ledger('refused'), { [`${thisHour} logs refused/bad-utf8`]: [1, 0, 1_000_000, 0, 0] });
 });
 
-test('a report of a receiver counts once', async (t) => {
+test('a receiver report counts once', async (t) => {
   const row = { tenantId: 'report', projectId: 'shop', keyId: 'key', hour: receivedAtMs / hourMs };
   const report: UsageReport = {
     id: 'report-1',
@@ -261,7 +261,7 @@ test('a report of a receiver counts once', async (t) => {
   });
 });
 
-test('the order of arrival and repetition change nothing', async (t) => {
+test('arrival order and repetition change nothing', async (t) => {
   const message = (tenantId: string, offset: number): TestMessage => {
     const body = logsOf([[`s${offset % 3}`, (offset % 5) + 1]]);
     const members: TelemetryHeaders['members'] = [

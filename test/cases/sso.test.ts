@@ -6,7 +6,7 @@ import { isLocalPath } from '../../api/identity/sso/flow.ts';
 import { issuerProblem } from '../../api/identity/sso/provider.ts';
 import { makeSecretBox } from '../../runtime/secret-box.ts';
 
-test('a path of this site leads nowhere else', (t) => {
+test('a local path never leads to another site', (t) => {
   for (const path of ['/', '/a', '/a/b?c=d&e=%2F#f', '/a//b', '/@evil.example', '/?x=https://evil.example'])
     t.true(isLocalPath(path), path);
   const others = ['', 'a', '//', '//evil.example', '///evil.example', '/\\evil.example', '\\\\evil.example', '/a\\b'];
@@ -22,7 +22,7 @@ test('a path of this site leads nowhere else', (t) => {
   for (const path of [...others, ...tricks]) t.false(isLocalPath(path), JSON.stringify(path));
 });
 
-test('domains are compared in one form', (t) => {
+test('domains are compared in a normalized form', (t) => {
   const same = {
     'corp.example': 'corp.example',
     ' Corp.EXAMPLE. ': 'corp.example',
@@ -44,7 +44,7 @@ test('domains are compared in one form', (t) => {
   t.is(domainOfEmail('a'), undefined);
 });
 
-test('a proof is of one organization and one domain', (t) => {
+test('a proof is valid for one organization and one domain', (t) => {
   const box = makeSecretBox('a secret key of a test, and long enough');
   const proofs = [proofOf(box, 'a', 'b.example'), proofOf(box, 'b', 'b.example'), proofOf(box, 'a', 'c.example')];
   t.is(new Set(proofs).size, 3);
@@ -52,7 +52,7 @@ test('a proof is of one organization and one domain', (t) => {
   t.not(proofOf(makeSecretBox('another secret key of a test, and long'), 'a', 'b.example'), proofs[0]);
 });
 
-test('an issuer is an https address, or on this machine', (t) => {
+test('an issuer is an https address, or on the local machine', (t) => {
   for (const issuer of [
     'https://idp.example',
     'https://idp.example/realms/a',
@@ -73,7 +73,7 @@ test('an issuer is an https address, or on this machine', (t) => {
     t.is(typeof issuerProblem(issuer), 'string', issuer);
 });
 
-test('the first mapping that holds gives the role; inherited names are no claims', (t) => {
+test('the first matching mapping gives the role, and inherited property names are not claims', (t) => {
   const roleMapping = {
     claim: 'groups',
     roles: [

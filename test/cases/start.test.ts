@@ -63,7 +63,7 @@ const platformOf = async (t: ExecutionContext, change: (bus: Bus) => Bus) => {
 };
 
 test.serial(
-  'a consumer group that fails before the start is complete fails the start, and what had started is stopped',
+  'a consumer group that fails during the start fails the start, and started components are stopped',
   async (t) => {
     const { platform, ends } = await platformOf(t, (bus) => ({
       ensureTopics: (topics) => bus.ensureTopics(topics),
@@ -94,7 +94,7 @@ test.serial(
   },
 );
 
-test.serial('commands reach an instance as soon as its main address says that it is ready', async (t) => {
+test.serial('commands reach an instance as soon as its main address reports ready', async (t) => {
   const { platform } = await platformOf(t, (bus) => bus);
   const [port = 0] = await freePorts(1);
   const settings = { ...platform.settings, HTTP_ADDRESS: `127.0.0.1:${port}` };
@@ -111,7 +111,7 @@ test.serial('commands reach an instance as soon as its main address says that it
 });
 
 test.serial(
-  'a role whose store went away during its start is started again, and keeps nothing of the first try',
+  'a role whose store was lost during its start is started again, and reuses nothing of the first attempt',
   async (t) => {
     const { platform } = await platformOf(t, (bus) => bus);
     const { documents } = platform;
@@ -159,7 +159,7 @@ test.serial('a start that waits for a store ends when it is stopped', async (t) 
   t.is(ends.at(-1), 'platform closed');
 });
 
-test.serial('what no wait mends ends the start at once', async (t) => {
+test.serial('an error that cannot be resolved by waiting ends the start at once', async (t) => {
   const { platform, ends } = await platformOf(t, (bus) => bus);
   const documents = { ...platform.documents, check: () => Promise.reject(new Error('MongoDB refuses the login')) };
   await t.throwsAsync(
@@ -169,44 +169,41 @@ test.serial('what no wait mends ends the start at once', async (t) => {
   t.is(ends.at(-1), 'platform closed');
 });
 
-test.serial(
-  'a first start of which the answer was lost shows the secrets that it made, and a later start does not',
-  async (t) => {
-    const { platform } = await platformOf(t, (bus) => bus);
-    const { documents } = platform;
-    const lost = { answers: 1 };
-    const losing = new Proxy(documents, {
-      get(of, name) {
-        const value: unknown = Reflect.get(of, name);
-        if (name !== 'transaction') return typeof value === 'function' ? value.bind(of) : value;
-        return async (work: Parameters<typeof of.transaction>[0]) => {
-          const result = await of.transaction(work);
-          if (lost.answers-- > 0) throw new UnavailableError('MongoDB cannot be reached');
-          return result;
-        };
-      },
-    });
-    const shown: FirstStart[] = [];
-    const options = {
-      names: ['api' as const],
-      components: [],
-      plans: {},
-      onFirstStart: (made: FirstStart) => void shown.push(made),
-    };
-    const running = await start({ ...platform, documents: losing }, options);
-    t.true(lost.answers < 1);
-    t.is(shown.length, 1);
-    const { licenseKey = '', password = '' } = shown[0] ?? {};
-    const keys = await documents.of('default').collection(licenseKeys).list();
-    t.like(keys.items[0], secretFields(licenseKey));
-    const [owner] = (await documents.of(usersTenant).collection(users).list()).items;
-    t.true(await (await openPasswords()).verify(owner?.passwordHash, password));
-    t.is(await firstStart(documents, platform.settings), undefined);
-    await running.stop();
-  },
-);
+test.serial('a first start with a lost response shows its generated secrets, and a later start does not', async (t) => {
+  const { platform } = await platformOf(t, (bus) => bus);
+  const { documents } = platform;
+  const lost = { answers: 1 };
+  const losing = new Proxy(documents, {
+    get(of, name) {
+      const value: unknown = Reflect.get(of, name);
+      if (name !== 'transaction') return typeof value === 'function' ? value.bind(of) : value;
+      return async (work: Parameters<typeof of.transaction>[0]) => {
+        const result = await of.transaction(work);
+        if (lost.answers-- > 0) throw new UnavailableError('MongoDB cannot be reached');
+        return result;
+      };
+    },
+  });
+  const shown: FirstStart[] = [];
+  const options = {
+    names: ['api' as const],
+    components: [],
+    plans: {},
+    onFirstStart: (made: FirstStart) => void shown.push(made),
+  };
+  const running = await start({ ...platform, documents: losing }, options);
+  t.true(lost.answers < 1);
+  t.is(shown.length, 1);
+  const { licenseKey = '', password = '' } = shown[0] ?? {};
+  const keys = await documents.of('default').collection(licenseKeys).list();
+  t.like(keys.items[0], secretFields(licenseKey));
+  const [owner] = (await documents.of(usersTenant).collection(users).list()).items;
+  t.true(await (await openPasswords()).verify(owner?.passwordHash, password));
+  t.is(await firstStart(documents, platform.settings), undefined);
+  await running.stop();
+});
 
-test.serial('connections that are kept are told of the end with an answer before they are closed', async (t) => {
+test.serial('keep-alive connections are notified of the shutdown with a response before they are closed', async (t) => {
   const { platform } = await platformOf(t, (bus) => bus);
   const running = await start(platform, { names: ['receivers'], components: [], plans: {}, onFirstStart() {} });
   const addresses = running.addresses.filter(([what]) => what === 'HTTP' || what === 'OTLP/HTTP');

@@ -79,7 +79,7 @@ const one: readonly (readonly [form: string, system: string, ...texts: string[]]
   ],
 ];
 
-test('statements that differ in values, spaces, case, comments and lengths of lists have one form and digest', async (t) => {
+test('statements that differ in values, spaces, case, comments and list lengths have one form and digest', async (t) => {
   for (const [form, system, ...texts] of one) {
     const forms = await formsOf(system, texts);
     for (const [at, found] of forms.entries()) {
@@ -101,14 +101,14 @@ const different: readonly (readonly [system: string, one: string, other: string]
   ['mysql', "SELECT a FROM t WHERE b = 'x'", "SELECT a FROM t WHERE b = 'x"],
 ];
 
-test('statements that do other things have other digests', async (t) => {
+test('statements with different operations have different digests', async (t) => {
   for (const [system, ...texts] of different) {
     const [first, second] = await formsOf(system, texts);
     t.not(first?.digest, second?.digest, texts.join(' | '));
   }
 });
 
-test('a statement that was cut says so, and shows no part of the literal that it was cut in', async (t) => {
+test('a truncated statement is marked, and shows no part of the literal at the cut', async (t) => {
   const [cut, marked] = await formsOf('postgresql', [
     "SELECT a FROM t WHERE name = 'Ann Sec",
     'SELECT a FROM t WHERE id IN (1, 2...',
@@ -117,7 +117,7 @@ test('a statement that was cut says so, and shows no part of the literal that it
   t.regex(marked?.form ?? '', / …$/);
 });
 
-test('products have one name, whichever version of the conventions a sender has', async (t) => {
+test('products have one name, regardless of the convention version of a sender', async (t) => {
   const [former] = await formsOf('mssql', ['SELECT 1']);
   const [present] = await formsOf('microsoft.sql_server', ['SELECT 2']);
   t.is(former?.digest, present?.digest);

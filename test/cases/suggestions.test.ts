@@ -5,7 +5,12 @@ import { alertIdOf, groupKey } from '../../subjects/alerts/state.ts';
 import { detectorSuggestions } from '../../subjects/suggestions/detectors.ts';
 import { noisyRuleSuggestion, type PastValues } from '../../subjects/suggestions/noisy-rules.ts';
 import { type ServiceSeen, serviceSuggestions } from '../../subjects/suggestions/services.ts';
-import { isEvidenceUnchanged, isSuggestionId, type Suggestion, suggestionId } from '../../subjects/suggestions/suggestion.ts';
+import {
+  isEvidenceUnchanged,
+  isSuggestionId,
+  type Suggestion,
+  suggestionId,
+} from '../../subjects/suggestions/suggestion.ts';
 import {
   largeAttributes,
   patternSuggestions,
@@ -43,7 +48,7 @@ const history = (more: object = {}) => ({
   ...more,
 });
 
-test('a rule that fires too often gets the nearest threshold that the evaluator finds better', (t) => {
+test('a rule that fires too often gets the nearest threshold that the evaluator rates better', (t) => {
   const suggestion = noisyRuleSuggestion(history(), 7);
   t.regex(suggestion?.evidence ?? '', /fired 41 times in the last 7 days with the threshold above 10/);
   t.regex(suggestion?.effect ?? '', /^41 → \d+ alerts in 7 days, nobody acknowledged one$/);
@@ -55,7 +60,7 @@ test('a rule that fires too often gets the nearest threshold that the evaluator 
   t.false('id' in after || 'version' in after);
 });
 
-test('no alert that somebody acknowledged is lost', (t) => {
+test('no acknowledged alert is lost', (t) => {
   const far = { alertId, startedAtMs: 200 * minuteMs };
   t.regex(
     noisyRuleSuggestion(history({ acknowledged: [far] }), 7)?.effect ?? '',
@@ -66,7 +71,7 @@ test('no alert that somebody acknowledged is lost', (t) => {
   t.is(noisyRuleSuggestion(history({ acknowledged: [far, low] }), 7), undefined);
 });
 
-test('a threshold below is moved down', (t) => {
+test('a threshold with the operator below is moved down', (t) => {
   const below = history({ rule: rule({ operator: 'below', value: -10 }), evaluations: noisy(-1) });
   const { body } = noisyRuleSuggestion(below, 7)?.request ?? {};
   const { condition } = body as ReturnType<typeof rule>;
@@ -86,7 +91,7 @@ const quiet: Readonly<Record<string, object>> = {
   },
 };
 for (const [title, more] of Object.entries(quiet))
-  test(`nothing is suggested of a rule ${title}`, (t) => {
+  test(`no suggestion is made for a rule ${title}`, (t) => {
     t.is(noisyRuleSuggestion(history(more), 7), undefined);
   });
 
@@ -99,14 +104,14 @@ const seen = (more: Partial<ServiceSeen>): ServiceSeen => ({
 });
 const nothing = { objectives: [], rules: [] };
 
-test('a service without an objective and an alert gets one that it meets', (t) => {
+test('a service without an objective and an alert gets an objective that it meets', (t) => {
   const [suggestion] = serviceSuggestions([seen({ requests: 10_000, failed: 30 })], nothing);
   t.is(suggestion?.kind, 'slo');
   t.like(suggestion?.request?.body, { service: 'cart', targetPct: 99.5, type: 'availability' });
   t.regex(suggestion?.evidence ?? '', /10000 requests in the last day, 99.7 % of them/);
 });
 
-test('a service that writes errors only gets an alert far above what is usual', (t) => {
+test('a service that only writes errors gets an alert far above its normal level', (t) => {
   const [suggestion] = serviceSuggestions([seen({ errorLogs: 2_880 })], nothing);
   t.is(suggestion?.kind, 'alert');
   const fields = AlertRuleFields.parse(suggestion?.request?.body);
@@ -123,7 +128,7 @@ const watching: Readonly<Record<string, Parameters<typeof serviceSuggestions>[1]
   },
 };
 for (const [title, present] of Object.entries(watching))
-  test(`nothing is suggested of a service that ${title}`, (t) => {
+  test(`no suggestion is made for a service that ${title}`, (t) => {
     t.deepEqual(serviceSuggestions([seen({ requests: 10_000 })], present), []);
   });
 
@@ -133,7 +138,7 @@ const catalogue = {
   metrics: [{ name: 'system.cpu.utilization', kind: 'gauge' as const, unit: '1', labels: [], services: [] }],
 };
 
-test('detectors are suggested of what lands, and not again once there is one', (t) => {
+test('detectors are suggested for landed telemetry, and not again once one exists', (t) => {
   const first = detectorSuggestions(catalogue, []);
   t.deepEqual(
     first.map(({ subject }) => subject),
@@ -143,7 +148,7 @@ test('detectors are suggested of what lands, and not again once there is one', (
   t.deepEqual(detectorSuggestions(catalogue, present), []);
 });
 
-test('metrics of many series that nothing reads are told of, and those that something reads are not', (t) => {
+test('unused metrics with many series are reported, and used metrics are not', (t) => {
   const searchedIn = [{ what: 'dashboards', documents: 4 }];
   const uses = new Map([
     ['read', { uses: [{ what: 'dashboards', id: 'd', name: 'D' }], searchedIn: searchedIn }],
@@ -162,13 +167,13 @@ test('metrics of many series that nothing reads are told of, and those that some
   t.regex(found[0]?.evidence ?? '', /500 series of the last day, and none of 4 dashboards uses it/);
 });
 
-test('a log pattern is told of where it is a large part of all records', (t) => {
+test('a log pattern is reported if it is a large part of all records', (t) => {
   const pattern = { id: 'p', service: 'cart', template: 'polled <number>', records: 40_000 };
   t.is(patternSuggestions([pattern], 100_000).length, 1);
   t.is(patternSuggestions([pattern], 1_000_000).length, 0);
 });
 
-test('an id follows from organization, subject and request, and is known for one of the organization', (t) => {
+test('an id is derived from organization, subject and request, and is recognized for its organization', (t) => {
   const [suggestion] = serviceSuggestions([seen({ requests: 10_000 })], nothing) as [Suggestion];
   const id = suggestionId('a', suggestion);
   t.is(id, suggestionId('a', { ...suggestion, evidence: 'other words', weight: 1 }));
@@ -179,13 +184,13 @@ test('an id follows from organization, subject and request, and is known for one
   t.false(isSuggestionId('a', 'x'.repeat(32)));
 });
 
-test('evidence has changed where there is half or twice as much of it', (t) => {
+test('evidence counts as changed if it halves or doubles', (t) => {
   t.true(isEvidenceUnchanged(100, 150));
   t.false(isEvidenceUnchanged(100, 201));
   t.false(isEvidenceUnchanged(100, 49));
 });
 
-test('large attributes of people’s own that no document names are told of', (t) => {
+test('large custom attributes that no document names are reported', (t) => {
   const costs = [
     { key: 'cart.dump', share: 0.6, ofRecords: 0.5 },
     { key: 'http.route', share: 0.2, ofRecords: 1 },

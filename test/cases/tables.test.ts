@@ -57,7 +57,7 @@ const reads: readonly (readonly [table: string, index: string, condition: string
 ];
 
 for (const [number, [table, index, condition, rows]] of reads.entries()) {
-  test(`${table}, read ${number}: ${index} narrows … ${condition.slice(-40)}`, async (t) => {
+  test(`${table}, query ${number}: ${index} narrows … ${condition.slice(-40)}`, async (t) => {
     const where = `FROM ${table} WHERE tenant_id = 't' AND ${condition}`;
     t.deepEqual(await columns.query(`SELECT count() AS rows ${where}`), [{ rows: String(rows) }]);
     const plan = await columns.query<{ explain: string }>(`EXPLAIN indexes = 1 SELECT count() ${where}`);
@@ -101,7 +101,7 @@ const searches = [
   '\u{d800}',
 ];
 
-test('searching by words gives what the engine gives for all of them and for any of them', async (t) => {
+test('a word search returns the same as the engine, for all words and for any of the words', async (t) => {
   // Without an index, which would hide what the rest of the condition does not look for.
   for (const [index, body] of bodies.entries())
     await columns.execute(
@@ -119,14 +119,14 @@ test('searching by words gives what the engine gives for all of them and for any
   t.deepEqual(await found(bodyHasAllWords('six five four three two one')), [{ body: 'one two three four five six' }]);
 });
 
-test('a long attribute value is found by all of it', async (t) => {
+test('a long attribute value is matched by its full length', async (t) => {
   const count = (value: string) =>
     columns.query(`SELECT count() AS rows FROM logs WHERE tenant_id = 't' AND ${attributeEquals("'long'", value)}`);
   t.deepEqual(await count("repeat('x', 200)"), [{ rows: '40000' }]);
   t.deepEqual(await count("repeat('x', 201)"), [{ rows: '0' }]);
 });
 
-test('requests, errors and durations by the minute are those of the spans', async (t) => {
+test('requests, errors and durations per minute match those of the spans', async (t) => {
   const [sums] = await columns.query<Record<string, number>>(
     `SELECT toFloat64(sum(requests)) AS requests, toFloat64(sum(errors)) AS errors, toFloat64(uniqExact(minute)) AS minutes,
 toFloat64(uniqExact(service)) AS services, ${durationQuantile(0.5)} AS median, ${durationQuantile(0.99)} AS p99
@@ -140,7 +140,7 @@ FROM span_metrics WHERE tenant_id = 't' AND endpoint = 'GET /x'`,
   t.true(Math.abs(Number(sums?.p99) / 39_600_000 - 1) < 0.05, String(sums?.p99));
 });
 
-test('the endpoint is the route where there is one, and internal and unspecified spans count only as roots', async (t) => {
+test('the endpoint is the route if the span has one; internal and unspecified spans count only as root spans', async (t) => {
   const span =
     "INSERT INTO spans (tenant_id, received_at, timestamp, name, kind, parent_span_id, attributes) VALUES ('e', now64(3), now64(9),";
   await columns.execute(`${span} 'GET', 2, 'parent01', map('http.route', '/a/{id}'))`);
@@ -151,7 +151,7 @@ test('the endpoint is the route where there is one, and internal and unspecified
   t.deepEqual(rows, [{ endpoint: '/a/{id}' }, { endpoint: 'job' }, { endpoint: 'old job' }]);
 });
 
-test('durations of failed spans are those of the spans with an error', async (t) => {
+test('durations of failed spans cover only the spans with an error', async (t) => {
   const [sums] = await columns.query(
     "SELECT toString(sumMap(error_buckets)) AS buckets FROM span_metrics WHERE tenant_id = 't'",
   );
@@ -161,7 +161,7 @@ test('durations of failed spans are those of the spans with an error', async (t)
   t.deepEqual(sums, expected);
 });
 
-test('what a resource sent by the minute is what landed of it', async (t) => {
+test('the activity of a resource per minute matches its records that landed', async (t) => {
   const resource = 'cityHash64(service)';
   await columns.execute(
     `INSERT INTO logs (tenant_id, received_at, timestamp, service, resource_id, severity_number, severity_text) SELECT 'r', now64(3), ${hour} + number / 7, concat('svc-', toString(number % 3)) AS service, ${resource}, number % 24, ['CRIT', 'warning', 'other'][1 + number % 5] FROM numbers(5000)`,
@@ -187,7 +187,7 @@ test('what a resource sent by the minute is what landed of it', async (t) => {
   t.deepEqual(counted, landed);
 });
 
-test('a resource gives every entity that it speaks of', async (t) => {
+test('a resource yields every entity that its attributes identify', async (t) => {
   await columns.execute(
     "INSERT INTO resources (tenant_id, resource_id, attributes, first_seen, last_seen) VALUES ('i', 1, map('service.name', 'cart', 'service.namespace', 'shop', 'host.id', 'h-1', 'host.name', 'web', 'process.pid', '12', 'k8s.pod.name', 'p-1', 'k8s.namespace.name', 'prod', 'k8s.deployment.name', 'cart', 'container.id', 'c1'), now64(3), now64(3))",
   );

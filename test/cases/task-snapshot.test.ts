@@ -43,12 +43,12 @@ const formerBytes = (): Uint8Array => {
   return Buffer.concat([length, json, ...tenants.map(({ state }) => state)]);
 };
 
-test('a snapshot is read as it was written', (t) => {
+test('a snapshot is read back as it was written', (t) => {
   t.deepEqual(plain(decodeTask(encodeTask(task))), plain(task));
   t.deepEqual(plain(decodeTask(formerBytes())), plain(task));
 });
 
-test('large states are saved as the JSON of their entries, beside each other', (t) => {
+test('large states are saved as the JSON of their entries, one after the other', (t) => {
   const form = { restore: (value: string) => value, json: (value: string) => JSON.stringify(value), weigh: () => 1 };
   const definition = combinedState(1, {
     texts: formedState({ version: 1, maxEntries: 10_000, schema: z.string(), form }),
@@ -72,7 +72,7 @@ test('large states are saved as the JSON of their entries, beside each other', (
   }
 });
 
-test('a snapshot that is cut short, or of a later version, is refused', (t) => {
+test('a snapshot that is truncated or has a later version is refused', (t) => {
   const bytes = encodeTask(task);
   t.throws(() => decodeTask(bytes.subarray(0, bytes.length - 1)), { message: /should have/ });
   const later = Buffer.from(bytes);

@@ -17,7 +17,7 @@ const answerOf = (pieces: number): Response => {
   );
 };
 
-test('others have their turns while a large answer is joined', async (t) => {
+test('the event loop stays responsive while a large response is concatenated', async (t) => {
   let isOver = false;
   let iterations = 0;
   const countIteration = (): void => {
@@ -39,6 +39,6 @@ test('others have their turns while a large answer is joined', async (t) => {
   t.true(iterations >= 4, `${iterations} turns`);
 });
 
-test('an answer without a body has no bytes', async (t) => {
+test('a response without a body has no bytes', async (t) => {
   t.is((await concatInSlices(new Response(null, { status: 304 }))).length, 0);
 });

@@ -45,7 +45,7 @@ const messagesOf = (random: Random, count: number) => {
   });
 };
 
-test.serial('a hunt tells what the stream tells, and leaves out what it told', async (t) => {
+test.serial('a hunt finds the same matches as the stream, and omits those already reported', async (t) => {
   const tables = await openTables();
   t.teardown(() => tables.close());
   const messages = messagesOf(seeded(9), 200);
@@ -95,7 +95,7 @@ test.serial('a hunt tells what the stream tells, and leaves out what it told', a
   t.false(again.matches.some((match) => match.id === id));
 });
 
-test.serial('a hunt lets others have their turn, and ends between two records', async (t) => {
+test.serial('a hunt yields to the event loop, and ends between two records', async (t) => {
   const tables = await openTables();
   t.teardown(() => tables.close());
   const messages = messagesOf(seeded(3), 20);

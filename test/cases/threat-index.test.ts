@@ -33,7 +33,7 @@ const confidences = (index: IndicatorIndex, value: string, type: BlockIndicator[
       .map(({ source, confidence }) => [source, confidence]),
   );
 
-test('a value is found with all that is said of it', (t) => {
+test('a lookup of a value returns all indicators of that value', (t) => {
   const index = indexOf([
     indicator({
       value: 'bücher.example',
@@ -70,7 +70,7 @@ test('a value is found with all that is said of it', (t) => {
     t.deepEqual(index.find(type, value), [], value);
 });
 
-test('each source is told apart, and the latest that it says counts, in whichever order blocks come', (t) => {
+test('each source is kept separately, and its latest statement counts, whatever the order of the blocks', (t) => {
   const first = [indicator({ confidence: 10 }), indicator({ source: 'two', confidence: 30 })];
   const later = [indicator({ confidence: 20, seenAt: '2026-01-02T00:00:00.000Z' })];
   const ended = [indicator({ isRevoked: true, seenAt: '2026-01-03T00:00:00.000Z' })];
@@ -79,7 +79,7 @@ test('each source is told apart, and the latest that it says counts, in whicheve
   t.deepEqual(confidences(indexOf(ended, later, first), 'evil.example'), { two: 30 });
 });
 
-test('a block that others superseded can be left out, another one cannot', (t) => {
+test('a block superseded by others can be removed, any other block cannot', (t) => {
   const index = indexOf([indicator({ confidence: 10 })]);
   t.false(index.remove('0'));
   index.add('1', blockOf([indicator({ confidence: 20, seenAt: '2026-01-02T00:00:00.000Z' })]));
@@ -87,7 +87,7 @@ test('a block that others superseded can be left out, another one cannot', (t) =
   t.deepEqual(confidences(index, 'evil.example'), { one: 20 });
 });
 
-test('merged blocks say what the blocks said', (t) => {
+test('merged blocks give the same results as the separate blocks', (t) => {
   const random = seeded(3);
   const blocks = Array.from({ length: 40 }, () =>
     Array.from({ length: 1 + random(400) }, () => {

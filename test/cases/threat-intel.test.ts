@@ -3,11 +3,11 @@ import test from 'ava';
 import type { IndicatorType } from '../../schemas/resources/threat-intel.ts';
 import { readCsv, readList } from '../../subjects/threat-intel/csv.ts';
 import {
-  toScoreInputs,
   givenIndicator,
   normalised,
   scoreAt,
   timeOf,
+  toScoreInputs,
   typeOfValue,
 } from '../../subjects/threat-intel/indicator.ts';
 import { readMisp } from '../../subjects/threat-intel/misp.ts';
@@ -78,7 +78,7 @@ for (const [pattern, expected] of patterns)
     t.deepEqual(typeof found === 'string' ? found : found.map(({ type, value }) => [type, value]), expected);
   });
 
-test('a bundle gives its indicators with their validity, and names what it holds besides', (t) => {
+test('a bundle yields its indicators with their validity, and lists its other objects', (t) => {
   const { indicators, refused } = readStix({
     type: 'bundle',
     objects: [
@@ -115,7 +115,7 @@ test('a bundle gives its indicators with their validity, and names what it holds
   t.deepEqual(refused, [{ at: 'indicator--2', message: 'patterns of the type yara are not supported' }]);
 });
 
-test('an event of MISP gives what is fit for detection, each part of a value by itself', (t) => {
+test('a MISP event yields the attributes that are meant for detection, each part of a composite value separately', (t) => {
   const { indicators, refused } = readMisp({
     response: [
       {
@@ -143,7 +143,7 @@ test('an event of MISP gives what is fit for detection, each part of a value by 
   t.deepEqual(refused, [{ at: 'u1', message: 'mutex "x" cannot be matched' }]);
 });
 
-test('CSV is read with a header and without, with comments, quotes and times without a zone', (t) => {
+test('CSV is read with and without a header, with comments, quotes and times without a time zone', (t) => {
   const named = readCsv(
     '# a feed\r\n"first_seen_utc","ioc_type","ioc_value","confidence_level","tags"\r\n' +
       '"2026-01-02 03:04:05","ip:port","192.0.2.1:8080","75","a,b"\r\n"","bitcoin","1A","",""\r\n',
@@ -162,7 +162,7 @@ test('CSV is read with a header and without, with comments, quotes and times wit
   t.deepEqual(plain.refused, [{ at: 'line 5', message: '"nothing of the kind" is not an indicator' }]);
 });
 
-test('CSV that is nothing but quotation marks is read in one pass, and told where a mark is not closed', (t) => {
+test('CSV that consists only of quotation marks is read in one pass, and an unclosed quotation mark is reported with its position', (t) => {
   t.deepEqual(readCsv('"'.repeat(65)).refused, [
     { at: 'line 1', message: 'a quotation mark is not closed: the following lines were not read' },
   ]);
@@ -177,7 +177,7 @@ test('CSV that is nothing but quotation marks is read in one pass, and told wher
   ]);
 });
 
-test('a quotation mark within a cell is text, and a quoted cell may hold lines, commas and doubled marks', (t) => {
+test('a quotation mark within a cell is text, and a quoted cell may contain newlines, commas and doubled quotation marks', (t) => {
   const { indicators, refused } = readCsv('value,name\na.example,5" disk\n "b.example" , "a ""b"",\nc"\nno,\n');
   t.deepEqual(
     indicators.map(({ value, name }) => [value, name]),
@@ -189,11 +189,11 @@ test('a quotation mark within a cell is text, and a quoted cell may hold lines, 
   t.deepEqual(refused, [{ at: 'line 5', message: '"no" is not an indicator' }]);
 });
 
-test('a line of a list that is nothing but signs of comments is read in one pass', (t) => {
+test('a line that consists only of comment signs is read in one pass', (t) => {
   t.deepEqual(readList(`x${'#\t'.repeat(500_000)}\r\n192.0.2.1`).indicators.length, 1);
 });
 
-test('a pattern of STIX with too many values is refused', (t) => {
+test('a STIX pattern with too many values is refused', (t) => {
   const values = (count: number) =>
     `[ipv4-addr:value IN (${Array.from({ length: count }, () => "'192.0.2.1'").join(', ')})]`;
   t.is(valuesOfPattern(values(1000)).length, 1000);
@@ -201,7 +201,7 @@ test('a pattern of STIX with too many values is refused', (t) => {
   t.is(valuesOfPattern(values(150_000)), 'a pattern must have at most 1000000 characters: split it');
 });
 
-test('an attribute of MISP with a type of very many parts is read', (t) => {
+test('a MISP attribute whose type has very many parts is read', (t) => {
   const many = (part: string): string => Array.from({ length: 150_000 }, () => part).join('|');
   const attribute = { type: many('ip'), value: many('192.0.2.1'), to_ids: true };
   t.is(readMisp({ Event: { Attribute: [attribute] } }).indicators.length, 150_000);
@@ -209,7 +209,7 @@ test('an attribute of MISP with a type of very many parts is read', (t) => {
 
 const other = { toString: 1 };
 
-test('fields of STIX and MISP that are of other types than theirs are left out', (t) => {
+test('STIX and MISP fields of a wrong type are ignored', (t) => {
   const pattern = "[domain-name:value = 'a.example']";
   const fields = { name: other, description: 1, labels: other, modified: other, valid_from: other, confidence: other };
   const stix = { type: 'indicator', id: other, pattern, ...fields };
@@ -225,7 +225,7 @@ test('fields of STIX and MISP that are of other types than theirs are left out',
   t.deepEqual(readMisp({ Attribute: other, response: null }), { indicators: [], refused: [] });
 });
 
-test('what comes of a document is bounded: too many indicators are only counted, and what is refused is cut', (t) => {
+test('the result of a document is bounded: excess indicators are only counted, and the list of refusals is truncated', (t) => {
   const lines = (count: number): string => Array.from({ length: count }, (_, index) => `a${index}.example`).join('\n');
   t.deepEqual(readDocument('list', lines(11), { max: 10 }), { tooMany: 11 });
   const read = readDocument('list', `${lines(10)}\n${`${'x'.repeat(5_000)}\n`.repeat(1_500)}`, { max: 10 });
@@ -234,11 +234,12 @@ test('what comes of a document is bounded: too many indicators are only counted,
   t.true(read.refused.every(({ message }) => message.length <= 1_000));
 });
 
-test('an indicator is believed half as much after its half-life, and not at all beyond its validity or once revoked', (t) => {
+test('the score of an indicator halves with each half-life, and is zero outside its validity or once it is revoked', (t) => {
   const day = 86_400_000;
   const one = givenIndicator('ip', '192.0.2.1', { confidence: 80, validUntil: new Date(100 * day).toISOString() });
   const seenAt = new Date(0).toISOString();
-  const at = (days: number, more: object = {}): number => scoreAt(toScoreInputs({ ...one, seenAt, ...more }), days * day);
+  const at = (days: number, more: object = {}): number =>
+    scoreAt(toScoreInputs({ ...one, seenAt, ...more }), days * day);
   t.deepEqual(
     [0, 30, 60, 99, 100].map((days) => at(days)),
     [80, 40, 20, 8, 0],
@@ -249,7 +250,7 @@ test('an indicator is believed half as much after its half-life, and not at all 
   t.is(at(10, { halfLifeDays: 10 }), 40);
 });
 
-test('times are read alike from all formats', (t) => {
+test('times are parsed in the same way in all formats', (t) => {
   const expected = '2026-01-02T03:04:05.000Z';
   for (const given of [
     '2026-01-02 03:04:05',
@@ -262,7 +263,7 @@ test('times are read alike from all formats', (t) => {
   for (const given of ['', 'soon', null, undefined, {}]) t.is(timeOf(given), null, String(given));
 });
 
-test('a plain list has a value a line, also as a hosts file', (t) => {
+test('a plain list has one value per line, and may be a hosts file', (t) => {
   const { indicators, refused } = readList(
     '# feed\n192.0.2.1 ; seen twice\n0.0.0.0 Evil.Example # c2\r\n\n198.51.100.0/24\nnonsense\n',
   );
@@ -273,7 +274,7 @@ test('a plain list has a value a line, also as a hosts file', (t) => {
   t.deepEqual(refused, [{ at: 'line 6', message: '"nonsense" is not an indicator' }]);
 });
 
-test('of several versions of an object of STIX the latest counts', (t) => {
+test('the latest version of a STIX object counts', (t) => {
   const version = (modified: string, value: string) => ({
     type: 'indicator',
     id: 'indicator--1',

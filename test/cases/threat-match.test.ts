@@ -131,7 +131,7 @@ for (const [what, body, attributes, expected] of cases)
     t.deepEqual(found(body, attributes), expected);
   });
 
-test('texts that are made to be slow are not', (t) => {
+test('texts crafted to be slow are scanned quickly', (t) => {
   for (const text of [
     'a.'.repeat(200_000),
     ':'.repeat(200_000),

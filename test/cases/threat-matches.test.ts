@@ -45,7 +45,7 @@ const matchesOf = (run: TaskRun) => run.emitted<ThreatMatch>(topics.threatMatche
 const countsOf = (run: TaskRun): number[] => matchesOf(run).map(({ count }) => count);
 const attack = 'Failed password for root from 203.0.113.7 port 22';
 
-test('a match tells the indicator, how much it was believed, and where the record is', (t) => {
+test('a match contains the indicator, its score and the location of the record', (t) => {
   const run = running(indicator());
   log(run, 'all is well');
   log(run, attack);
@@ -89,7 +89,7 @@ for (const [what, given, afterMs, score] of times)
     );
   });
 
-test('matches of an indicator and a host are one for an hour, told as they double and in the end', (t) => {
+test('matches of an indicator on a host are grouped per hour, and reported as the count doubles and at the end', (t) => {
   const run = running(indicator());
   for (let second = 0; second < 11; second++) log(run, attack, firstMs + second * 1000);
   log(run, attack, firstMs, 'web-2');
@@ -105,7 +105,7 @@ test('matches of an indicator and a host are one for an hour, told as they doubl
   t.is(new Set(matchesOf(run).map(({ id }) => id)).size, 3, 'the next hour is another match');
 });
 
-test('each source that tells of a value has a match', (t) => {
+test('each source of a value has its own match', (t) => {
   const run = running(indicator(), indicator({ source: 'other', confidence: 20 }));
   log(run, attack);
   t.deepEqual(
@@ -119,7 +119,7 @@ test('each source that tells of a value has a match', (t) => {
   );
 });
 
-test('indicators act once they are there, and no longer when they are gone', (t) => {
+test('indicators match once they are added, and stop matching when they are removed', (t) => {
   const run = running(indicator({ value: '192.0.2.1' }));
   log(run, attack);
   hold(run, 'second', [indicator()]);
@@ -143,7 +143,7 @@ test('indicators of another organization match nothing', (t) => {
   t.deepEqual(matchesOf(run), []);
 });
 
-test('a match raises a signal where its indicator says so, once, as severe as it is believed', (t) => {
+test('a match raises one signal if its indicator requests signals, with a severity that follows from the score', (t) => {
   const run = running(indicator({ raisesSignals: true }), indicator({ value: '192.0.2.1' }));
   log(run, attack);
   log(run, attack);

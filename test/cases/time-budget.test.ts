@@ -167,7 +167,7 @@ const started = async (t: { teardown(work: () => unknown): void }) => {
 
 const until = (holds: () => boolean): Promise<void> => eventually(String(holds), holds);
 
-test('a request that reads on and on is refused when its time is over, and others are answered meanwhile', async (t) => {
+test('a request that keeps reading is refused when its time is over, and other requests are answered meanwhile', async (t) => {
   const { seen, url } = await started(t);
   const slow = fetch(`${url}/api/slow`);
   const patient = get(`${url}/api/patient`).on('error', () => {});
@@ -183,14 +183,14 @@ test('a request that reads on and on is refused when its time is over, and other
   t.deepEqual(seen.ended.sort(), ['patient: ClientLeftError', 'slow: ApiError']);
 });
 
-test('a change whose time is over says that it may have taken effect', async (t) => {
+test('the error for a change that exceeds its time says that the change may have taken effect', async (t) => {
   const { url } = await started(t);
   const answer = await fetch(`${url}/api/slow`, { method: 'POST' });
   t.is(answer.status, 503);
   t.regex(((await answer.json()) as { message: string }).message, /check whether it took effect before you try again/);
 });
 
-test('what a client asked ends when it leaves, is counted as 499 and is no failure', async (t) => {
+test('the work for a request is cancelled when its client disconnects, and is counted as 499 and not as a failure', async (t) => {
   const { seen, url } = await started(t);
   const request = get(`${url}/api/patient`).on('error', () => {});
   await until(() => seen.begun.length > 0);
@@ -202,7 +202,7 @@ test('what a client asked ends when it leaves, is counted as 499 and is no failu
   t.deepEqual(seen.failures, []);
 });
 
-test('queries of telemetry get the signal', async (t) => {
+test('telemetry queries receive the abort signal', async (t) => {
   const { seen, url } = await started(t);
   const request = get(`${url}/api/query`).on('error', () => {});
   await until(() => seen.limits.length > 0);
@@ -212,13 +212,13 @@ test('queries of telemetry get the signal', async (t) => {
   t.pass();
 });
 
-test('no handler reaches the documents of everybody', async (t) => {
+test('no handler can access the documents of all organizations', async (t) => {
   const { seen, url } = await started(t);
   t.is((await fetch(`${url}/api/everybody`)).status, 500);
   t.regex(JSON.stringify(seen.failures), /reaches one organization/);
 });
 
-test('a stream lasts longer than the time of an answer, and ends when its client leaves', async (t) => {
+test('a stream may last longer than the time limit of a response, and ends when its client disconnects', async (t) => {
   const { seen, url } = await started(t);
   t.is(await (await fetch(`${url}/api/stream`)).text(), '0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n');
   t.deepEqual(seen.ended.splice(0), ['stream']);

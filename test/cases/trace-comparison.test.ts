@@ -31,7 +31,7 @@ test('the G-test by hand', (t) => {
   t.is(gTest({ a: 5, n: 50, b: 10, m: 100 }), 1);
 });
 
-test('the difference of shares: Newcombe’s own example, 56 of 70 against 48 of 80', (t) => {
+test('the difference of proportions: Newcombe’s own example, 56 of 70 against 48 of 80', (t) => {
   const { difference, interval } = differenceOf({ a: 56, n: 70, b: 48, m: 80 });
   t.deepEqual(
     [difference, interval.low, interval.high].map((each) => each.toFixed(4)),
@@ -39,7 +39,7 @@ test('the difference of shares: Newcombe’s own example, 56 of 70 against 48 of
   );
 });
 
-test('the rank test by hand: how often the selected number is the larger one', (t) => {
+test('the rank test by hand: how often the selected number is the larger of the two', (t) => {
   // 3 and 4 against 1, 2 and 3: five of six pairs are won and one is even.
   const { superiority } = rankTest({ selected: [0, 0, 1, 1], baseline: [1, 1, 1, 0] });
   t.true(near(superiority, 5.5 / 6));
@@ -93,7 +93,7 @@ for (const [n, m] of [
   [200, 200],
   [400, 2000],
 ] as const)
-  test(`random data without an effect, ${n} against ${m}: something is told no more often than the stated rate`, (t) => {
+  test(`random data without an effect, ${n} against ${m}: differences are reported no more often than the stated rate`, (t) => {
     const random = randomOf(n);
     const rounds = 200;
     let reportedCount = 0;
@@ -103,7 +103,7 @@ for (const [n, m] of [
     t.true(reportedCount <= rounds * 0.05 + 3 * Math.sqrt(rounds * 0.05 * 0.95), `${reportedCount} of ${rounds}`);
   });
 
-test('among values without an effect, a cause is found first, and the share of wrong ones is as stated', (t) => {
+test('among values without an effect, the cause is ranked first, and the share of false differences is as stated', (t) => {
   const random = randomOf(7);
   let wrong = 0;
   for (let round = 0; round < 100; round++) {
@@ -131,7 +131,7 @@ test('among values without an effect, a cause is found first, and the share of w
   t.true(wrong / 100 <= 0.05 + 0.03, `${wrong / 100}`);
 });
 
-test('values that too few or all have are not tested', (t) => {
+test('values that too few or all of the units have are not tested', (t) => {
   const candidate = (a: number, b: number): Candidate => ({
     kind: 'attribute',
     key: 'k',
@@ -142,7 +142,7 @@ test('values that too few or all have are not tested', (t) => {
   t.is(rankedDifferences([candidate(5, 0)]).tests, 1);
 });
 
-test('what goes together is one difference', (t) => {
+test('correlated values are grouped into one difference', (t) => {
   // The first two are on the same units, the third on others, the fourth on all that lack the first.
   const units = [
     { bits: 0b0011n, count: 50 },

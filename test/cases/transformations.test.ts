@@ -241,7 +241,7 @@ for (const [index, [options, tables, result]] of cases.entries())
     t.deepEqual(shown(transformed(tables, [Transformation.parse(options)])), result as Record<string, Values>[]);
   });
 
-test('transformations come one after the other, and what two series have of one time stands in two columns', (t) => {
+test('transformations are applied in order, and values of two series at the same time are placed in two columns', (t) => {
   const chain = [
     { kind: 'reduce', reducers: ['last'] },
     { kind: 'sort', by: 'Last', direction: 'descending' },
@@ -267,7 +267,7 @@ test('transformations come one after the other, and what two series have of one 
   );
 });
 
-test('tables that would hold more than may be held are refused before they are made', (t) => {
+test('tables that would exceed the size limit are refused before they are built', (t) => {
   const wide = Array.from({ length: 5 }, (_, query) =>
     table({ key: Array(1000).fill('same'), Value: Array(1000).fill(1) }, String(query)),
   );
@@ -279,12 +279,12 @@ test('tables that would hold more than may be held are refused before they are m
   t.throws(() => transformed([table({ a: Array(200_001).fill(1) })], []));
 });
 
-test('a pattern that is none is refused', (t) => {
+test('an invalid pattern is refused', (t) => {
   const rename = Transformation.parse({ kind: 'rename', pattern: '(?=x)', replacement: '' });
   t.regex(t.throws(() => transformed([pods], [rename]))?.message ?? '', /must be a regular expression of RE2/);
 });
 
-test('figures are those of the values that are there', (t) => {
+test('figures are computed from the values that are present', (t) => {
   for (const [reducer, value] of [
     ['last', null],
     ['last-not-null', 3],
@@ -311,7 +311,7 @@ test('figures are those of the values that are there', (t) => {
   t.is(reduced('count', []), 0);
 });
 
-test('tables of answers have values by query where there are several, and become answers again', (t) => {
+test('tables of results name their value columns by query if there are several, and are converted back to results', (t) => {
   const answer = {
     form: 'table' as const,
     series: [],
@@ -332,7 +332,7 @@ test('tables of answers have values by query where there are several, and become
   });
 });
 
-test('no transformation changes the tables that it was given, and every column has as many values as the others', (t) => {
+test('no transformation changes its input tables, and all columns have the same number of values', (t) => {
   const value = fc.oneof(fc.integer({ min: -3, max: 3 }), fc.constantFrom('a', 'b', '{"a":1}', 'NaN', null, true));
   const column = fc.array(value, { minLength: 3, maxLength: 3 });
   const options = cases.map(([each]) => Transformation.parse(each));

@@ -103,7 +103,7 @@ const gigabytes = (logs: number, metrics: number, traces: number) => ({
   traces: known(traces * 1e9),
 });
 
-test('what is above the included volume costs, and what has no price is not known', (t) => {
+test('volume above the included volume is charged, and a charge without a price is unknown', (t) => {
   t.deepEqual(costOf(price, gigabytes(12, 3, 5)), {
     signals: { logs: known(1), metrics: known(0.3), traces: known(0) },
     total: known(21.3),
@@ -120,7 +120,7 @@ test('what is above the included volume costs, and what has no price is not know
 
 const planOf = (id: string): Plan => defaultPlans[id] as Plan;
 
-test('a smaller plan names retention, entitlements and volume that are lost', (t) => {
+test('the comparison with a smaller plan lists the retention, entitlements and volume that would be lost', (t) => {
   const losses = lossesOf({ retentionDays: { logs: 20, metrics: 5 } }, planOf('pro'), planOf('free'), 2 * 1024 ** 3);
   t.deepEqual(
     losses.map(({ path }) => path),
@@ -131,7 +131,7 @@ test('a smaller plan names retention, entitlements and volume that are lost', (t
   t.deepEqual(retentionWithin({ logs: 20, metrics: 5 }, planOf('free')), { metrics: 5 });
 });
 
-test('quotas warn from their warning on, and reject from their threshold on', (t) => {
+test('quotas warn from their warning level, and reject from their threshold', (t) => {
   const none = { total: 0, logs: 0, metrics: 0, traces: 0 };
   const used: Used = { day: { ...none, total: 100, logs: 100 }, month: { ...none, total: 500 } };
   const quota = Quota.parse({

@@ -79,14 +79,14 @@ const promql: readonly (readonly [written: string, read: string])[] = [
   ['label_replace(up, "a", "$1", "b", "$jobs")', String.raw`label_replace(up, "a", "$1", "b", "(a\\.b|c\"d)")`],
 ];
 
-test('in PromQL a variable is a text, a number, a duration, a name, a part of one or a list of them', (t) => {
+test('in PromQL a variable is a string, a number, a duration, a name, a part of one of these or a list of them', (t) => {
   for (const [written, read] of promql) {
     t.is(inPromql(written, scope), read, written);
     t.notThrows(() => parseExpression(read), read);
   }
 });
 
-test('a variable that cannot be what stands there is refused with its name', (t) => {
+test('a variable whose value is invalid in its position is refused with its name', (t) => {
   for (const [written, message] of [
     ['rate(x[$text])', 'variable text must be a duration there, such as 5m: "a.*\\"}"'],
     ['up offset $job', 'variable job must be a duration there, such as 5m: "node"'],
@@ -119,7 +119,7 @@ const search: readonly (readonly [written: string, read: string])[] = [
   ['service:(a OR $jobs)', String.raw`service:(a OR (a.b OR c\"d))`],
 ];
 
-test('in a search a variable is a text, a name, a value or one of several', (t) => {
+test('in a search a variable is text, a name, a value or one of several values', (t) => {
   for (const [written, read] of search) {
     t.is(inSearch(written, scope), read, written);
     t.notThrows(() => parseSearch(read, 'logs'), read);
@@ -135,7 +135,7 @@ test('in a formula a variable is a number or the name of a query', (t) => {
   t.is(t.throws(() => inFormula('1 + $text', scope))?.message, 'variable text must be a number in a formula');
 });
 
-test('formats write values as the documentation of Grafana shows them', (t) => {
+test('formats render values as documented by Grafana', (t) => {
   const servers = list('test1', 'test2');
   for (const [format, text] of [
     ['csv', 'test1,test2'],
@@ -157,7 +157,7 @@ test('formats write values as the documentation of Grafana shows them', (t) => {
   t.is(formatted(list('test1.', 'test2'), 'servers', 'regex'), String.raw`(test1\.|test2)`);
 });
 
-test('the range and the step have the names and forms that they have in Grafana', (t) => {
+test('the range and step variables have the same names and forms as in Grafana', (t) => {
   const titleOf = (text: string): string => inTitle(text, scope);
   t.is(titleOf('$__range $__range_s $__range_ms'), '3600s 3600 3600000');
   t.is(titleOf(`$__from \${__to:date}`), '1700000000000 2023-11-14T23:13:20.000Z');
@@ -166,16 +166,16 @@ test('the range and the step have the names and forms that they have in Grafana'
   t.is(titleOf(`$unknown \${__field.labels.x}`), `$unknown \${__field.labels.x}`);
 });
 
-test('a value in an address is no other part of it', (t) => {
+test('a value in a URL cannot change other parts of the URL', (t) => {
   t.is(inAddress('/d/x?var-text=$text&$__url', scope), '/d/x?var-text=a.%2A%22%7D&$__url');
   t.is(inAddress(`/d/x?\${jobs:queryparam}`, scope), '/d/x?var-jobs=a.b&var-jobs=c%22d');
 });
 
-test('a name in a list that is a variable is each of its values', (t) => {
+test('a variable in a list of names expands to each of its values', (t) => {
   t.deepEqual(inNames(['$labels', 'x_$part'], scope), ['job', 'http.route', 'x_requests']);
 });
 
-test('variables stand in every part of a query', (t) => {
+test('variables are replaced in every part of a query', (t) => {
   t.deepEqual(
     inQuery(
       {
@@ -259,7 +259,7 @@ const shapeOf = (node: Expression): unknown => {
   return [node.kind, operator, operators, parts.map(shapeOf)];
 };
 
-test('no value changes what an expression of PromQL is made of', (t) => {
+test('no value changes the structure of a PromQL expression', (t) => {
   let filledCount = 0;
   const templates = [
     'sum by ($v) (rate(up{a=~"$v",b!="$v"}[$__rate_interval])) / on($v, job) group_left(x_$v) y',
@@ -290,7 +290,7 @@ test('no value changes what an expression of PromQL is made of', (t) => {
   t.true(filledCount > 200, String(filledCount));
 });
 
-test('a value in a text of PromQL is that text, whatever it holds', (t) => {
+test('a value in a PromQL string is exactly that string, whatever it contains', (t) => {
   fc.assert(
     fc.property(hostile, fc.constantFrom('"', "'", '`'), (value, quote) => {
       const expression = parseExpression(
@@ -305,7 +305,7 @@ test('a value in a text of PromQL is that text, whatever it holds', (t) => {
   );
 });
 
-test('a value of a list is matched as a text by regular expressions, whatever it holds', (t) => {
+test('each value of a list is matched literally in regular expressions, whatever it contains', (t) => {
   fc.assert(
     fc.property(fc.array(hostile, { minLength: 1, maxLength: 3 }), (values) => {
       const expression = parseExpression(inPromql('up{a=~"$v"}', new Map([['v', { values, isList: true }]])));
@@ -337,7 +337,7 @@ const searchShape = (search: Search): unknown => {
   }
 };
 
-test('no value changes what a search is made of', (t) => {
+test('no value changes the structure of a search', (t) => {
   let filledCount = 0;
   const templates = [
     'service:$v',
@@ -372,7 +372,7 @@ test('no value changes what a search is made of', (t) => {
   t.true(filledCount > 500, String(filledCount));
 });
 
-test('a value in a search is that text, whatever it holds', (t) => {
+test('a value in a search is exactly that text, whatever it contains', (t) => {
   fc.assert(
     fc.property(hostile, (value) => {
       const search = parseSearch(inSearch('user:$v host:"$v"', new Map([['v', single(value)]])), 'logs');
@@ -387,7 +387,7 @@ test('a value in a search is that text, whatever it holds', (t) => {
   );
 });
 
-test('a value in a formula is a number or a name, or it is refused', (t) => {
+test('a value in a formula is a number or a name, and is refused otherwise', (t) => {
   fc.assert(
     fc.property(hostile, (value) => {
       const filled = read(() => inFormula('1 + a * $v', new Map([['v', single(value)]])));

@@ -78,7 +78,7 @@ const valuesOf = async (variable: Record<string, unknown>, options?: Partial<Res
 const job = { kind: 'label-values', name: 'job', label: 'job', match: 'up', several: true, all: {} };
 const instance = { kind: 'label-values', name: 'instance', label: 'instance', match: 'up{job=~"$job"}' };
 
-test.serial('values are those of labels, names, fields and series', async (t) => {
+test.serial('values come from labels, names, fields and series', async (t) => {
   t.deepEqual(await valuesOf({ kind: 'label-values', label: 'job' }), ['node', 'web']);
   t.deepEqual(await valuesOf({ kind: 'label-names' }), ['__name__', 'instance', 'job']);
   t.deepEqual(await valuesOf({ kind: 'metric-names', names: '^http' }), ['http_requests_total']);
@@ -91,38 +91,44 @@ test.serial('values are those of labels, names, fields and series', async (t) =>
   t.deepEqual(await valuesOf({ kind: 'promql', expression: 'sum by (job) (up)', pattern: '"(.*)"' }), ['node', 'web']);
 });
 
-test.serial('a variable that uses another has the values that go with what is chosen of that', async (t) => {
-  const { items, scope } = await resolved([instance, job], { chosen: { job: ['web'] } });
-  t.deepEqual(
-    items.map(({ name, options }) => [name, options.map(({ value }) => value)]),
-    [
-      ['job', ['node', 'web']],
-      ['instance', ['host-2:9100', 'host-6:9100', 'host-10:9100'].toSorted()],
-    ],
-  );
-  t.is(inPromql('up{job=~"$job",instance="$instance"}', scope), 'up{job=~"web",instance="host-10:9100"}');
-});
+test.serial(
+  'a variable that uses another variable is limited to the values that match the selection of that variable',
+  async (t) => {
+    const { items, scope } = await resolved([instance, job], { chosen: { job: ['web'] } });
+    t.deepEqual(
+      items.map(({ name, options }) => [name, options.map(({ value }) => value)]),
+      [
+        ['job', ['node', 'web']],
+        ['instance', ['host-2:9100', 'host-6:9100', 'host-10:9100'].toSorted()],
+      ],
+    );
+    t.is(inPromql('up{job=~"$job",instance="$instance"}', scope), 'up{job=~"web",instance="host-10:9100"}');
+  },
+);
 
-test.serial('only what is asked for is asked, and what it uses is not where it is chosen', async (t) => {
-  statements.length = 0;
-  const { items } = await resolved([job, instance, { kind: 'metric-names', name: 'metric' }], {
-    only: ['instance'],
-    chosen: { job: 'web' },
-  });
-  t.deepEqual(
-    items.map(({ name, options }) => [name, options.length]),
-    [
-      ['job', 0],
-      ['instance', 3],
-    ],
-  );
-  const statementsBefore = statements.length;
-  statements.length = 0;
-  await resolved([job, instance], { chosen: { job: 'web' } });
-  t.true(statements.length > statementsBefore);
-});
+test.serial(
+  'only the requested variables are queried; their dependencies are not queried if they have a selected value',
+  async (t) => {
+    statements.length = 0;
+    const { items } = await resolved([job, instance, { kind: 'metric-names', name: 'metric' }], {
+      only: ['instance'],
+      chosen: { job: 'web' },
+    });
+    t.deepEqual(
+      items.map(({ name, options }) => [name, options.length]),
+      [
+        ['job', 0],
+        ['instance', 3],
+      ],
+    );
+    const statementsBefore = statements.length;
+    statements.length = 0;
+    await resolved([job, instance], { chosen: { job: 'web' } });
+    t.true(statements.length > statementsBefore);
+  },
+);
 
-test.serial('variables that use each other in a circle are refused with the path', async (t) => {
+test.serial('a circular reference between variables is refused with its path', async (t) => {
   const circle = [
     { kind: 'label-values', name: 'a', label: 'x', match: 'up{x="$c"}' },
     { kind: 'promql', name: 'b', expression: 'up{y="[[a]]"}' },
@@ -132,30 +138,33 @@ test.serial('variables that use each other in a circle are refused with the path
   t.is(error?.message, 'uses itself: a → c → b → a');
 });
 
-test.serial('a variable has at most 1,000 values, and says that there are more', async (t) => {
+test.serial('a variable has at most 1,000 values, and reports that there are more', async (t) => {
   const { items } = await resolved([{ kind: 'field-values', name: 'user', signal: 'logs', field: 'user' }]);
   t.is(items[0]?.options.length, 1000);
   t.deepEqual(items[0]?.partial, [{ code: 'rows', message: 'the 1000 most frequent of 1500 values' }]);
 });
 
-test.serial('a variable that cannot be asked says why, and the others stand', async (t) => {
-  const { items, scope } = await resolved([{ ...instance, match: 'up{' }, job], { chosen: { instance: 'x' } });
-  t.like(items[0], { name: 'instance', selected: ['x'], error: { code: 'VALIDATION_FAILED' } });
-  t.regex(items[0]?.error?.message ?? '', /parse error/);
-  t.is(items[1]?.options.length, 2);
-  t.deepEqual(scope.get('instance')?.values, ['x']);
-  const patterns = await resolved([
-    { ...job, pattern: '(' },
-    { kind: 'metric-names', name: 'metric', names: '[' },
-  ]);
-  t.deepEqual(
-    patterns.items.map(({ error }) => error?.path),
-    ['pattern', 'names'],
-  );
-});
+test.serial(
+  'a variable whose query fails reports the reason, and the other variables are still resolved',
+  async (t) => {
+    const { items, scope } = await resolved([{ ...instance, match: 'up{' }, job], { chosen: { instance: 'x' } });
+    t.like(items[0], { name: 'instance', selected: ['x'], error: { code: 'VALIDATION_FAILED' } });
+    t.regex(items[0]?.error?.message ?? '', /parse error/);
+    t.is(items[1]?.options.length, 2);
+    t.deepEqual(scope.get('instance')?.values, ['x']);
+    const patterns = await resolved([
+      { ...job, pattern: '(' },
+      { kind: 'metric-names', name: 'metric', names: '[' },
+    ]);
+    t.deepEqual(
+      patterns.items.map(({ error }) => error?.path),
+      ['pattern', 'names'],
+    );
+  },
+);
 
 test.serial(
-  'conditions are those of the dashboard until others are chosen, and an empty text chooses none',
+  'conditions default to those of the dashboard until others are selected, and an empty string selects none',
   async (t) => {
     const own = { label: 'job', operator: '=', values: ['node'] };
     const variable = { kind: 'filters', name: 'f', filters: [own] };
@@ -167,7 +176,7 @@ test.serial(
   },
 );
 
-test.serial('All is every value, or the value that its author wrote for it', async (t) => {
+test.serial('All is every value, or the custom value that the author defined', async (t) => {
   const query = 'up{job=~"$job"}';
   const textWith = async (variable: Record<string, unknown>, chosen = '$__all'): Promise<string> =>
     inPromql(query, (await resolved([{ ...job, ...variable }], { chosen: { job: chosen } })).scope);
@@ -178,7 +187,7 @@ test.serial('All is every value, or the value that its author wrote for it', asy
   t.is(await textWith({ allowsOther: false }, 'nowhere'), 'up{job=~"(node|web)"}');
 });
 
-test('a list, an interval, a text, a constant and filters need no telemetry', async (t) => {
+test('list, interval, text, constant and filter variables need no telemetry', async (t) => {
   const { items, scope, filters } = await resolved(
     [
       { kind: 'list', name: 'k', options: [{ value: '5', title: 'five' }, { value: '10' }] },
@@ -200,7 +209,7 @@ test('a list, an interval, a text, a constant and filters need no telemetry', as
   t.deepEqual(filters, [{ label: 'job', operator: '=', values: ['node', 'web'] }]);
 });
 
-test('a variable may be called as something that every object has, and what is chosen twice is chosen once', async (t) => {
+test('a variable may be named like a property of every object, and a value selected twice counts once', async (t) => {
   const names = ['constructor', 'toString', 'hasOwnProperty', 'valueOf'];
   const options = [{ value: 'a' }, { value: 'b' }];
   const variables = names.map((name) => ({ kind: 'list', name, several: true, options }) as const);
@@ -211,7 +220,7 @@ test('a variable may be called as something that every object has, and what is c
   );
 });
 
-test('filters go into every selector of PromQL and beside every search', (t) => {
+test('filters are added to every PromQL selector and to every search', (t) => {
   const filters = [
     { label: 'job', operator: '=' as const, values: ['a.b', 'c'] },
     { label: 'http.route', operator: '!=' as const, values: ['"}'] },
@@ -229,7 +238,7 @@ test('filters go into every selector of PromQL and beside every search', (t) => 
   t.throws(() => withFilters({ kind: 'rows', signal: 'logs', search: 'a) OR (b', order: 'newest', limit: 1 }, filters));
 });
 
-test('a pattern chooses values and titles, and an order sorts them', (t) => {
+test('a pattern extracts values and titles, and the sort order is applied', (t) => {
   const options = (texts: string[], more: Record<string, unknown>) => {
     const variable = Variable.parse({ kind: 'label-names', name: 'v', ...more });
     return optionsOf(texts, variable as Parameters<typeof optionsOf>[1]).options.map(({ value, title }) =>

@@ -46,12 +46,12 @@ const texts = [
 ];
 
 for (const text of texts)
-  test(`${JSON.stringify(text).replace(/[\x7f-\uffff]/g, (each) => `\\u${each.charCodeAt(0).toString(16)}`)} comes back as text, as a value and as a key`, (t) => {
+  test(`${JSON.stringify(text).replace(/[\x7f-\uffff]/g, (each) => `\\u${each.charCodeAt(0).toString(16)}`)} is read back as a string, as a value and as a key`, (t) => {
     const value = { value: text, [`${text} `]: 1, [text]: [text] };
     for (const read of readAs(writeYaml(value))) t.deepEqual(read, value);
   });
 
-test('any texts come back, on lines of any width, and all that is written is printable', (t) => {
+test('any strings are read back, with any line width, and the output is printable', (t) => {
   const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...texts)).map((each) => each.toWellFormed());
   const value = fc.record({
     list: fc.array(text),
@@ -70,6 +70,6 @@ test('any texts come back, on lines of any width, and all that is written is pri
   );
 });
 
-test('a comment stays one line', (t) => {
+test('a comment stays on one line', (t) => {
   t.is(yamlComment('a\nb: 1\r\u2028c\x85d\x7f'), '# a b: 1  c d \n');
 });

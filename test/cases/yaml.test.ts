@@ -9,7 +9,7 @@ const repeated = (count: number, line: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => line(index)).join('');
 const keys = (count: number): string => repeated(count, (index) => `k${index}: 1\n`);
 
-test('aliases stand for what has their name before them, in whichever place', (t) => {
+test('an alias refers to the latest preceding anchor of its name, in any position', (t) => {
   t.deepEqual(readYaml('a: &x {b: 1}\nc: *x\nd: &x [2]\ne: *x\n').value(), {
     a: { b: 1 },
     c: { b: 1 },
@@ -50,24 +50,24 @@ const refused: readonly [what: string, text: string, message: string][] = [
   ],
 ];
 for (const [what, text, message] of refused)
-  test(`YAML with ${what} is refused with its place`, (t) => {
+  test(`YAML with ${what} is refused with its position`, (t) => {
     t.is(t.throws(() => readYaml(text), { instanceOf: YamlError })?.text, message);
   });
 
-test('YAML that is nested deeper than the stack is refused', (t) => {
+test('YAML that is nested too deep for the stack is refused', (t) => {
   t.is(t.throws(() => readYaml('['.repeat(100_000)), { instanceOf: YamlError })?.message, 'it is nested too deeply');
 });
 
-test('aliases that repeat less are read, in aliases too', (t) => {
+test('aliases with fewer repetitions are read, including nested aliases', (t) => {
   const text = `a: &a [${'x, '.repeat(100)}]\nb: &b [${'*a, '.repeat(100)}]\nc: [*b, *b]\n`;
   t.is((readYaml(text).value() as { c: string[][][] }).c.flat(2).length, 20_000);
 });
 
-test('as many keys as a map may have are read', (t) => {
+test('a map with the maximum number of keys is read', (t) => {
   t.is(Object.keys(readYaml(keys(5000)).value() as object).length, 5000);
 });
 
-test('routing, rule files and Sigma refuse a map of too many keys alike', (t) => {
+test('routing, rule files and Sigma all refuse a map with too many keys', (t) => {
   const error = t.throws(() => importAlertmanager(keys(60_000)), { instanceOf: AlertmanagerFileError });
   t.regex(error?.message ?? '', /a map has more than 5000 keys/);
   t.regex(readRuleFile(keys(60_000)).problem ?? '', /a map has more than 5000 keys/);

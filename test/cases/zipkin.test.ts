@@ -46,7 +46,7 @@ const spanOf = (changes: object): Span => {
 
 const base64 = (hex: string): string => Buffer.from(hex, 'hex').toString('base64');
 
-test('a span of Zipkin’s documentation is the span of OpenTelemetry’s mapping', (t) => {
+test('the example span of the Zipkin documentation is converted as the OpenTelemetry mapping specifies', (t) => {
   const span = {
     traceId: '5af7183fb1d4cf5f',
     parentId: '6b221d5bc9e6496c',
@@ -90,14 +90,14 @@ test('a span of Zipkin’s documentation is the span of OpenTelemetry’s mappin
   ]);
 });
 
-test('ids may be short, in capitals, and of 64 or 128 bits; a span that is its own parent is a root', (t) => {
+test('IDs may be short, uppercase, and of 64 or 128 bits; a span that is its own parent is a root span', (t) => {
   const { traceId, spanId, parentSpanId } = spanOf({ traceId: 'ABC', id: '1', parentId: '01' });
   t.deepEqual([traceId, spanId, parentSpanId], [base64(`${'0'.repeat(29)}abc`), base64('0000000000000001'), undefined]);
   t.is(spanOf({ traceId: 'f'.repeat(32) }).traceId, base64('f'.repeat(32)));
   t.is(spanOf({ parentId: 'd' }).parentSpanId, base64('000000000000000d'));
 });
 
-test('kinds, with the tag that OpenTelemetry keeps INTERNAL in', (t) => {
+test('span kinds are mapped, including the tag in which OpenTelemetry stores INTERNAL', (t) => {
   for (const [kind, number] of Object.entries({ SERVER: 2, CLIENT: 3, PRODUCER: 4, CONSUMER: 5 }))
     t.is(spanOf({ kind }).kind, number);
   t.is(spanOf({}).kind, undefined);
@@ -122,14 +122,14 @@ const statuses: readonly (readonly [Record<string, string>, unknown])[] = [
   [{ 'otel.status_code': 'UNSET' }, undefined],
 ];
 for (const [tags, status] of statuses) {
-  test(`the tags ${JSON.stringify(tags)} are the status ${JSON.stringify(status)}`, (t) => {
+  test(`the tags ${JSON.stringify(tags)} give the status ${JSON.stringify(status)}`, (t) => {
     const span = spanOf({ tags });
     t.deepEqual(span.status, status);
     t.deepEqual(span.attributes, {});
   });
 }
 
-test('shared and debug spans say so; a span without a time begins at the epoch and says so', (t) => {
+test('shared and debug spans are marked; a span without a time starts at the epoch and is marked', (t) => {
   t.deepEqual(spanOf({ shared: true, debug: true }).attributes, { 'zipkin.debug': true, 'zipkin.shared': true });
   t.deepEqual(spanOf({ shared: false, debug: null }).attributes, {});
   t.like(spanOf({ timestamp: null, duration: 5 }), {
@@ -139,7 +139,7 @@ test('shared and debug spans say so; a span without a time begins at the epoch a
   });
 });
 
-test('spans are grouped by their resource and scope, which OpenTelemetry’s exporters keep in tags', (t) => {
+test('spans are grouped by their resource and scope, which OpenTelemetry exporters store in tags', (t) => {
   const of = (id: string, serviceName: string, tags: object) => ({
     traceId: 'a',
     id,
@@ -201,7 +201,7 @@ for (const [what, change, message] of faults) {
   });
 }
 
-test('whatever comes is translated to what a scan takes, or refused', (t) => {
+test('any input is converted to a request that a scan accepts, or refused', (t) => {
   const span = fc.record(
     {
       traceId: fc.string({ maxLength: 33 }),
@@ -226,13 +226,13 @@ test('whatever comes is translated to what a scan takes, or refused', (t) => {
   t.pass();
 });
 
-test('more tags or annotations than a span can have are refused before they fill the memory', (t) => {
+test('a span with too many tags or annotations is refused before it fills the memory', (t) => {
   const tags = Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`n${index}`, '']));
   t.is(faultOf(JSON.stringify([{ ...ids, tags }]))?.reason, 'too-many');
   t.is(faultOf(JSON.stringify([{ ...ids, annotations: Array(10_001).fill({}) }]))?.reason, 'too-many');
 });
 
-test('spans of more services than are kept apart at once are all there', (t) => {
+test('no span is lost if a request has spans of more services than are held at once', (t) => {
   const spans = Array.from({ length: 2_500 }, (_, index) => ({
     ...ids,
     localEndpoint: { serviceName: `s${index % 1_250}` },

@@ -28,7 +28,7 @@ test('the document satisfies the schema of AsyncAPI 3.0', (t) => {
   );
 });
 
-test('it names the path, every parameter, every message and the rights', (t) => {
+test('the document names the path, every parameter, every message and the permissions', (t) => {
   const { address, messages, bindings } = document.channels.liveTail;
   t.is(address, '/ws/live-tail');
   t.deepEqual(Object.keys(messages), ['logs', 'spans', 'heartbeat']);
@@ -41,7 +41,7 @@ test('it names the path, every parameter, every message and the rights', (t) => 
   t.regex(document.operations.liveTail.description, /GET \/api\/traces.*traces:read/);
 });
 
-test('it is served to everybody', async (t) => {
+test('the document is served to everybody', async (t) => {
   const harness = await startHarness();
   t.teardown(() => harness.close());
   const { status, body } = await harness.request('GET', '/api/asyncapi.json', { as: 'nobody' });

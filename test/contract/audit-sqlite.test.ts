@@ -25,7 +25,7 @@ for (const [moment, expectedRecords] of [
   ['amid', 1],
   ['after', 2],
 ] as const) {
-  test(`sqlite: killed ${moment} its second change, a process leaves ${expectedRecords} changes and as many records`, async (t) => {
+  test(`sqlite: killed ${moment} its second change, a process leaves ${expectedRecords} changes and the same number of records`, async (t) => {
     const path = join(directory, `${moment}.sqlite`);
     const program = fileURLToPath(new URL('./audit-killed.ts', import.meta.url));
     const child = spawn(process.execPath, [program, path, moment], { stdio: ['ignore', 'pipe', 'inherit'] });

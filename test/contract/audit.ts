@@ -103,27 +103,30 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
   const countOf = (tenantId: string): Promise<number> => one.of(tenantId).collection(testCollection).count();
   const brokenBy = async (tenantId: string) => (await verifyChain(stores, tenantId)).firstBreak;
 
-  test.serial(`${name}: fifty changes at once through two instances make one chain without gap or fork`, async (t) => {
-    const changes = [changesFor(one, 'many'), changesFor(other, 'many')];
-    const made = Array.from({ length: 50 }, (_, n) =>
-      (changes[n % 2] as Transact)(async ({ of, record }) => {
-        const { id } = await of('many').collection(testCollection).insert({ n });
-        record({ id, after: { n } });
-        if (n % 10 === 0) record({ id, action: 'thing.update' });
-      }),
-    );
-    await Promise.all(made);
-    const chain = await recordsOf('many');
-    t.is(await countOf('many'), 50);
-    t.deepEqual(
-      chain.map(({ sequence }) => sequence),
-      Array.from({ length: 55 }, (_, index) => index + 1),
-    );
-    t.is(new Set(chain.map(({ previousHash }) => previousHash)).size, 55);
-    t.like(await verifyChain(stores, 'many'), { firstBreak: undefined, records: 55 });
-  });
+  test.serial(
+    `${name}: fifty concurrent changes through two instances form one chain without gap or fork`,
+    async (t) => {
+      const changes = [changesFor(one, 'many'), changesFor(other, 'many')];
+      const made = Array.from({ length: 50 }, (_, n) =>
+        (changes[n % 2] as Transact)(async ({ of, record }) => {
+          const { id } = await of('many').collection(testCollection).insert({ n });
+          record({ id, after: { n } });
+          if (n % 10 === 0) record({ id, action: 'thing.update' });
+        }),
+      );
+      await Promise.all(made);
+      const chain = await recordsOf('many');
+      t.is(await countOf('many'), 50);
+      t.deepEqual(
+        chain.map(({ sequence }) => sequence),
+        Array.from({ length: 55 }, (_, index) => index + 1),
+      );
+      t.is(new Set(chain.map(({ previousHash }) => previousHash)).size, 55);
+      t.like(await verifyChain(stores, 'many'), { firstBreak: undefined, records: 55 });
+    },
+  );
 
-  test.serial(`${name}: what is new is signed after a while without being asked`, async (t) => {
+  test.serial(`${name}: new records are signed automatically after a while`, async (t) => {
     await changesFor(one, 'waiting')(async ({ record }) => record({ id: 'x' }));
     const { documents, heads, key } = stores;
     const patient = await openHeadSigner({
@@ -144,7 +147,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     t.is((await heads.newest('waiting')).length, 2);
   });
 
-  test.serial(`${name}: a change that fails after it recorded leaves neither the change nor the record`, async (t) => {
+  test.serial(`${name}: a change that fails after recording leaves neither the change nor the record`, async (t) => {
     const change = changesFor(one, 't-fails');
     const failing = change(async ({ of, record }) => {
       const { id } = await of('t-fails').collection(testCollection).insert({ n: 1 });
@@ -166,7 +169,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
   });
 
   test.serial(
-    `${name}: a change that records nothing, or under an action that is not declared, is refused and undone`,
+    `${name}: a change that records nothing, or an undeclared action, is refused and rolled back`,
     async (t) => {
       const change = changesFor(one, 't-silent');
       const write = (action?: string) =>
@@ -181,7 +184,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     },
   );
 
-  test.serial(`${name}: a change within a change is refused, and does not wait for itself`, async (t) => {
+  test.serial(`${name}: a nested change is refused and does not deadlock`, async (t) => {
     const change = changesFor(one, 't-nested');
     const nested = change(async ({ record }) => {
       record({ id: 'outer' });
@@ -193,18 +196,21 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     t.is((await recordsOf('t-nested')).length, 1);
   });
 
-  test.serial(`${name}: one change may be recorded in the chains of several organizations, all or none`, async (t) => {
-    const change = changesFor(one, 'several');
-    await change(async ({ record }) => {
-      record({ id: 'x' });
-      record({ id: 'x', tenantId: 'several-too' });
-    });
-    t.is((await recordsOf('several')).length, 1);
-    t.is((await recordsOf('several-too')).length, 1);
-    t.is(await brokenBy('several-too'), undefined);
-  });
+  test.serial(
+    `${name}: one change may be recorded in the chains of several organizations, in all of them or in none`,
+    async (t) => {
+      const change = changesFor(one, 'several');
+      await change(async ({ record }) => {
+        record({ id: 'x' });
+        record({ id: 'x', tenantId: 'several-too' });
+      });
+      t.is((await recordsOf('several')).length, 1);
+      t.is((await recordsOf('several-too')).length, 1);
+      t.is(await brokenBy('several-too'), undefined);
+    },
+  );
 
-  test.serial(`${name}: a record verifies whatever values its difference holds`, async (t) => {
+  test.serial(`${name}: a record verifies whatever values its difference contains`, async (t) => {
     const change = changesFor(one, 'values');
     const after = {
       when: new Date(0),
@@ -225,7 +231,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
   });
 
   test.serial(
-    `${name}: a change that writes half a surrogate pair is refused as invalid, in a value, a name or a list`,
+    `${name}: a change that writes an unpaired surrogate is refused as invalid, in a value, a name or a list`,
     async (t) => {
       const change = changesFor(one, 'halves');
       for (const after of [{ text: '\ud800x' }, { list: ['a', { b: '\udc00' }] }, { labels: { 'a\ud800': 1 } }]) {
@@ -238,7 +244,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
   );
 
   test.serial(
-    `${name}: records with half a surrogate pair, as earlier versions wrote them, verify and are signed`,
+    `${name}: records with an unpaired surrogate, as written by earlier versions, verify and are signed`,
     async (t) => {
       await changesFor(one, 'half')(async ({ record }) => record({ id: 'x', name: 'x' }));
       const [record] = await recordsOf('half');
@@ -278,7 +284,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     });
   }
 
-  test.serial(`${name}: nothing that was changed is signed, and nothing after it`, async (t) => {
+  test.serial(`${name}: neither a modified record nor any record after it is signed`, async (t) => {
     const change = changesFor(one, 'unsigned');
     for (let n = 1; n <= 6; n++) {
       await change(async ({ record }) => record({ id: `thing-${n}` }));
@@ -293,7 +299,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     t.is((await signer.sign('unsigned'))?.size, 4);
   });
 
-  test.serial(`${name}: others run while a chain is read or searched`, async (t) => {
+  test.serial(`${name}: other work runs while a chain is read or searched`, async (t) => {
     await appendMany('long', 1_200);
     const iterationsDuring = async (work: () => Promise<unknown>): Promise<number> => {
       let loopIterations = 0;
@@ -310,7 +316,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     t.true((await iterationsDuring(() => newestRecords(one, 'long', { requestId: 'none' }, { limit: 1 }))) >= 2);
   });
 
-  test.serial(`${name}: appending while a chain is verified is no break`, async (t) => {
+  test.serial(`${name}: an append during the verification of a chain is no break`, async (t) => {
     const change = changesFor(one, 'busy');
     const append = () => change(async ({ record }) => record({ id: 'x' }));
     // Several pages.
@@ -329,7 +335,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
   });
 
   test.serial(
-    `${name}: a chain that lost all its signed tree heads is not signed anew, until the operator has it done`,
+    `${name}: a chain that lost all its signed tree heads is signed again only when the operator requests it`,
     async (t) => {
       const hoursAgo = (hours: number) => changesFor(one, 'lost', { now: () => Date.now() - hours * 3_600_000 });
       for (const hours of [5, 4, 3]) await hoursAgo(hours)(async ({ record }) => record({ id: 'x' }));
@@ -357,7 +363,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
   );
 
   test.serial(
-    `${name}: what was recorded shortly before a crash is signed after it, however long that is ago`,
+    `${name}: records written shortly before a crash are signed afterwards, however long ago the crash was`,
     async (t) => {
       const yesterday = changesFor(one, 'crashed', { now: () => Date.now() - 86_400_000 });
       for (let n = 0; n < 3; n++) await yesterday(async ({ record }) => record({ id: 'x' }));
@@ -368,36 +374,39 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
   );
 
   // Signers sign every chain there is: these two come before the others' chains.
-  test.serial(`${name}: a new signer goes on from the last head and signs the rest on closing`, async (t) => {
-    const append = () => changesFor(one, 'restart')(async ({ record }) => record({ id: 'x' }));
-    for (let n = 0; n < 5; n++) await append();
-    const { documents, heads, key } = stores;
-    const again = () =>
-      openHeadSigner({
-        documents,
-        heads,
-        key,
-        clock: systemClock,
-        log: silent,
-        jobs: jobsOver(documents),
-        everyRecords: 10,
-        everyMs: 3_600_000,
-      });
-    const first = await again();
-    t.is((await first.sign('restart'))?.size, 5);
-    for (let n = 0; n < 7; n++) await append();
-    await first.close();
-    const sizes: number[] = [];
-    for await (const { size } of heads.inOrder('restart', 0, 100)) sizes.push(size);
-    t.deepEqual(sizes, [5, 10, 12]);
-    const second = await again();
-    await append();
-    t.is((await second.sign('restart'))?.size, 13);
-    await second.close();
-    t.like(await verifyChain(stores, 'restart'), { firstBreak: undefined, heads: 4, records: 13 });
-  });
+  test.serial(
+    `${name}: a new signer continues from the last head and signs the remaining records on close`,
+    async (t) => {
+      const append = () => changesFor(one, 'restart')(async ({ record }) => record({ id: 'x' }));
+      for (let n = 0; n < 5; n++) await append();
+      const { documents, heads, key } = stores;
+      const again = () =>
+        openHeadSigner({
+          documents,
+          heads,
+          key,
+          clock: systemClock,
+          log: silent,
+          jobs: jobsOver(documents),
+          everyRecords: 10,
+          everyMs: 3_600_000,
+        });
+      const first = await again();
+      t.is((await first.sign('restart'))?.size, 5);
+      for (let n = 0; n < 7; n++) await append();
+      await first.close();
+      const sizes: number[] = [];
+      for await (const { size } of heads.inOrder('restart', 0, 100)) sizes.push(size);
+      t.deepEqual(sizes, [5, 10, 12]);
+      const second = await again();
+      await append();
+      t.is((await second.sign('restart'))?.size, 13);
+      await second.close();
+      t.like(await verifyChain(stores, 'restart'), { firstBreak: undefined, heads: 4, records: 13 });
+    },
+  );
 
-  test.serial(`${name}: instances that sign the same records at once agree`, async (t) => {
+  test.serial(`${name}: instances that sign the same records concurrently agree`, async (t) => {
     const { heads, key } = stores;
     const signerOf = (documents: Documents) =>
       openHeadSigner({
@@ -424,7 +433,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     t.like(await verifyChain(stores, 'agreed'), { firstBreak: undefined, records: 12 });
   });
 
-  test.serial(`${name}: enough records are signed without being asked`, async (t) => {
+  test.serial(`${name}: records are signed automatically once there are enough of them`, async (t) => {
     const { documents, heads, key } = stores;
     const quick = await openHeadSigner({
       documents,
@@ -445,7 +454,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     t.pass();
   });
 
-  test.serial(`${name}: what is recorded while details are erased keeps its own`, async (t) => {
+  test.serial(`${name}: a record written during an erasure of details keeps its details`, async (t) => {
     const append = () => changesFor(one, 'erasing')(async ({ record }) => record({ id: 'x' }));
     // Several pages.
     await appendMany('erasing', 600);
@@ -461,7 +470,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     t.not((await recordsOf('erasing')).at(-1)?.details, null);
   });
 
-  test.serial(`${name}: details that go while a chain is verified are no break`, async (t) => {
+  test.serial(`${name}: details erased during the verification of a chain are no break`, async (t) => {
     for (let n = 0; n < 3; n++) await changesFor(one, 'going')(async ({ record }) => record({ id: 'x' }));
     const erase = () =>
       eraseDetails(
@@ -480,40 +489,43 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     t.like(found, { firstBreak: undefined, records: 3, erasedDetails: 3 });
   });
 
-  test.serial(`${name}: a person's details go, everything else stays and verifies; then everybody's`, async (t) => {
-    const change = changesFor(one, 'erased');
-    const by = (id: string, subject: string) =>
-      change(async ({ record }) =>
-        record({ id: subject, name: `${subject}@a.example`, actor: { type: 'user', id, name: `${id}@a.example` } }),
-      );
-    await by('ann', 'bob');
-    await by('bob', 'ann');
-    await by('ann', 'thing');
-    await by('carl', 'thing');
-    const erase = (subjectId?: string) =>
-      eraseDetails(
-        { documents: one, clock: systemClock, key: stores.key },
-        { tenantId: 'erased', ...(subjectId && { subjectId }), actor: { type: 'system', id: '' }, requestId: 'r2' },
-      );
-    t.is(await erase('bob'), 2);
-    const hasDetails = (await recordsOf('erased')).map(({ details }) => details !== null);
-    t.deepEqual(hasDetails, [false, false, true, true, true]);
-    t.like(await verifyChain(stores, 'erased'), { firstBreak: undefined, erasedDetails: 2, records: 5 });
-    t.is(await erase(), 2);
-    t.is(await erase(), 0);
-    t.like(await verifyChain(stores, 'erased'), { firstBreak: undefined, erasedDetails: 4, records: 7 });
-    t.false(JSON.stringify(await recordsOf('erased')).includes('a.example'));
-    await by('dora', 'thing');
-    const last = (await recordsOf('erased'))[7];
-    await one
-      .of('erased')
-      .collection(auditRecords)
-      .update(last?.id ?? '', { details: null });
-    t.like(await brokenBy('erased'), { kind: 'details-removed', sequence: 8 });
-  });
+  test.serial(
+    `${name}: erasing a person's details leaves everything else intact and verifiable; the same holds for everybody's details`,
+    async (t) => {
+      const change = changesFor(one, 'erased');
+      const by = (id: string, subject: string) =>
+        change(async ({ record }) =>
+          record({ id: subject, name: `${subject}@a.example`, actor: { type: 'user', id, name: `${id}@a.example` } }),
+        );
+      await by('ann', 'bob');
+      await by('bob', 'ann');
+      await by('ann', 'thing');
+      await by('carl', 'thing');
+      const erase = (subjectId?: string) =>
+        eraseDetails(
+          { documents: one, clock: systemClock, key: stores.key },
+          { tenantId: 'erased', ...(subjectId && { subjectId }), actor: { type: 'system', id: '' }, requestId: 'r2' },
+        );
+      t.is(await erase('bob'), 2);
+      const hasDetails = (await recordsOf('erased')).map(({ details }) => details !== null);
+      t.deepEqual(hasDetails, [false, false, true, true, true]);
+      t.like(await verifyChain(stores, 'erased'), { firstBreak: undefined, erasedDetails: 2, records: 5 });
+      t.is(await erase(), 2);
+      t.is(await erase(), 0);
+      t.like(await verifyChain(stores, 'erased'), { firstBreak: undefined, erasedDetails: 4, records: 7 });
+      t.false(JSON.stringify(await recordsOf('erased')).includes('a.example'));
+      await by('dora', 'thing');
+      const last = (await recordsOf('erased'))[7];
+      await one
+        .of('erased')
+        .collection(auditRecords)
+        .update(last?.id ?? '', { details: null });
+      t.like(await brokenBy('erased'), { kind: 'details-removed', sequence: 8 });
+    },
+  );
 
   test.serial(
-    `${name}: an erasure of an earlier version, which signed none, is named, and accounts for nothing until a signed one follows`,
+    `${name}: an unsigned erasure of an earlier version is named, and accounts for no missing details until a signed erasure follows`,
     async (t) => {
       const change = changesFor(one, 'earlier');
       for (let n = 0; n < 3; n++) await change(async ({ record }) => record({ id: 'thing', actor: ann }));

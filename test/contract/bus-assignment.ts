@@ -56,7 +56,7 @@ const holdings = () => {
 };
 
 export const assignmentContract = ({ name, make, quietMs }: BusContract): void => {
-  test(`${name}: every partition is assigned once before its batches, also without messages, and revoked once after them`, async (t) => {
+  test(`${name}: every partition is assigned once before its batches, even without messages, and revoked once after them`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic({ partitions: 2 });
     await bus.ensureTopics([topic]);
@@ -75,7 +75,7 @@ export const assignmentContract = ({ name, make, quietMs }: BusContract): void =
     t.deepEqual(of(1).slice(3), ['b: assigned from 2', 'b: revoked']);
   });
 
-  test(`${name}: the first batch waits for what is done on assignment, which is called again when it rejects`, async (t) => {
+  test(`${name}: the first batch waits for the assignment handler, which is called again when it rejects`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic();
     await bus.ensureTopics([topic]);
@@ -98,7 +98,7 @@ export const assignmentContract = ({ name, make, quietMs }: BusContract): void =
     t.deepEqual(notes.slice(2), ['0 a: 0-0', '0 a: revoked']);
   });
 
-  test(`${name}: a range that was rejected is announced as claimed, and comes first`, async (t) => {
+  test(`${name}: a rejected range is announced as claimed, and is delivered first`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic();
     await bus.ensureTopics([topic]);
@@ -124,7 +124,7 @@ export const assignmentContract = ({ name, make, quietMs }: BusContract): void =
     ]);
   });
 
-  test(`${name}: after a crash the range in hand is announced as claimed, and the one that crashed is told nothing`, async (t) => {
+  test(`${name}: after a crash the in-flight range is announced as claimed, and the crashed member receives no revocation`, async (t) => {
     const made = await make(t);
     const topic = someTopic();
     await made.bus.ensureTopics([topic]);
@@ -146,7 +146,7 @@ export const assignmentContract = ({ name, make, quietMs }: BusContract): void =
     t.false(notes.includes('0 a: revoked'));
   });
 
-  test(`${name}: a leaving member is told after its batch in hand, and the next one has the partition only then`, async (t) => {
+  test(`${name}: a leaving member gets the revocation after its in-flight batch, and the next member gets the partition only then`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic();
     await bus.ensureTopics([topic]);
@@ -190,7 +190,7 @@ export const assignmentContract = ({ name, make, quietMs }: BusContract): void =
     t.deepEqual(notes.slice(2), ['0 a: revoked', '0 b: assigned from 1', '0 b: revoked']);
   });
 
-  test(`${name}: what rejects on revocation does not keep a member from leaving`, async (t) => {
+  test(`${name}: a revocation handler that rejects does not prevent a member from leaving`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic();
     await bus.ensureTopics([topic]);
@@ -203,7 +203,7 @@ export const assignmentContract = ({ name, make, quietMs }: BusContract): void =
     await t.notThrowsAsync(member.stop());
   });
 
-  test(`${name}: two members are assigned each partition once between them, and who stays gets those of who leaves`, async (t) => {
+  test(`${name}: each partition is assigned to one of two members, and a remaining member takes over the partitions of a leaving member`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic({ partitions: 4 });
     await bus.ensureTopics([topic]);

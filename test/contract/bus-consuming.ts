@@ -10,7 +10,7 @@ import { type BusContract, consume, keysOf, messageTo, pending, quiet, someGroup
 const mebibyte = 1024 * 1024;
 
 export const consumingContract = ({ name, make, quietMs }: BusContract): void => {
-  test(`${name}: every group gets everything, from the earliest offset`, async (t) => {
+  test(`${name}: every group receives all messages from the earliest offset`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic({ partitions: 2 });
     await bus.ensureTopics([topic]);
@@ -25,7 +25,7 @@ export const consumingContract = ({ name, make, quietMs }: BusContract): void =>
     for (const { texts: seen } of groups) t.deepEqual(seen.toSorted(), texts.toSorted());
   });
 
-  test(`${name}: a group without members can be forgotten, and then begins at the earliest offset`, async (t) => {
+  test(`${name}: a group without members can be deleted, and then starts from the earliest offset`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic();
     await bus.ensureTopics([topic]);
@@ -53,7 +53,7 @@ export const consumingContract = ({ name, make, quietMs }: BusContract): void =>
     await after.stop();
   });
 
-  test(`${name}: members of a group share the partitions, and a leaver's go to those who stay`, async (t) => {
+  test(`${name}: members of a group share the partitions, and those of a leaving member move to the remaining members`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic({ partitions: 4 });
     await bus.ensureTopics([topic]);
@@ -91,7 +91,7 @@ export const consumingContract = ({ name, make, quietMs }: BusContract): void =>
     t.is(all.length, sent, 'an acknowledged message came again');
   });
 
-  test(`${name}: batches are consecutive, and what is acknowledged does not come again`, async (t) => {
+  test(`${name}: batches are consecutive, and acknowledged messages are not redelivered`, async (t) => {
     const made = await make(t);
     const topic = someTopic();
     await made.bus.ensureTopics([topic]);
@@ -120,7 +120,7 @@ export const consumingContract = ({ name, make, quietMs }: BusContract): void =>
     t.is(next, 30);
   });
 
-  test(`${name}: a batch closes at its number of telemetry records`, async (t) => {
+  test(`${name}: a batch closes at its maximum number of telemetry records`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic();
     await bus.ensureTopics([topic]);
@@ -135,7 +135,7 @@ export const consumingContract = ({ name, make, quietMs }: BusContract): void =>
     );
   });
 
-  test(`${name}: a batch closes at its bytes, and one message above them is a batch of its own`, async (t) => {
+  test(`${name}: a batch closes at its maximum size, and a larger message is a batch of its own`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic();
     await bus.ensureTopics([topic]);
@@ -151,7 +151,7 @@ export const consumingContract = ({ name, make, quietMs }: BusContract): void =>
     }
   });
 
-  test(`${name}: what a message is once decompressed counts, not what it is on the bus`, async (t) => {
+  test(`${name}: the decompressed size of a message counts, not its size on the bus`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic();
     await bus.ensureTopics([topic]);
@@ -166,7 +166,7 @@ export const consumingContract = ({ name, make, quietMs }: BusContract): void =>
     );
   });
 
-  test(`${name}: a batch that is not full closes after its wait`, async (t) => {
+  test(`${name}: a batch that is not full closes after its maximum wait`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic();
     await bus.ensureTopics([topic]);
@@ -190,7 +190,7 @@ export const consumingContract = ({ name, make, quietMs }: BusContract): void =>
     t.is(consuming.batches.at(-1)?.records.length, 2);
   });
 
-  test(`${name}: a partition whose batch takes long does not hold up the others`, async (t) => {
+  test(`${name}: a partition with a slow batch does not block the others`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic({ partitions: 2 });
     await bus.ensureTopics([topic]);
@@ -211,7 +211,7 @@ export const consumingContract = ({ name, make, quietMs }: BusContract): void =>
     t.pass();
   });
 
-  test(`${name}: lag counts what a group has not acknowledged`, async (t) => {
+  test(`${name}: lag counts the messages that a group has not acknowledged`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic();
     await bus.ensureTopics([topic]);
@@ -231,7 +231,7 @@ export const consumingContract = ({ name, make, quietMs }: BusContract): void =>
     t.deepEqual(await lag(), { committed: 3, end: 4, lag: 1 });
   });
 
-  test(`${name}: the members of a group are counted, also where nothing was ever read`, async (t) => {
+  test(`${name}: the members of a group are counted, even if nothing was ever read`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic();
     await bus.ensureTopics([topic]);
@@ -250,7 +250,7 @@ export const consumingContract = ({ name, make, quietMs }: BusContract): void =>
     t.deepEqual(await members(), [0, 0]);
   });
 
-  test(`${name}: stop lets the batch in hand finish and commits it`, async (t) => {
+  test(`${name}: stop lets the in-flight batch finish and commits it`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic();
     await bus.ensureTopics([topic]);
@@ -272,7 +272,7 @@ export const consumingContract = ({ name, make, quietMs }: BusContract): void =>
     t.deepEqual(next.texts, ['second']);
   });
 
-  test.serial(`${name}: a slow consumer holds bounded memory`, async (t) => {
+  test.serial(`${name}: a slow consumer uses bounded memory`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic();
     await bus.ensureTopics([topic]);

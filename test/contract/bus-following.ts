@@ -37,7 +37,7 @@ const publish = async (bus: Bus, topic: Topic, texts: readonly string[], key = '
 };
 
 export const followingContract = ({ name, make, quietMs }: BusContract): void => {
-  test(`${name}: a follower reads partitions from given offsets on, as they grow`, async (t) => {
+  test(`${name}: a follower reads partitions from given offsets, as they grow`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic({ partitions: 3 });
     await bus.ensureTopics([topic]);
@@ -66,7 +66,7 @@ export const followingContract = ({ name, make, quietMs }: BusContract): void =>
     t.is(await follower.next(topic.name, 0, 0), undefined, 'it is closed');
   });
 
-  test(`${name}: two followers of one partition do not know of each other`, async (t) => {
+  test(`${name}: two followers of one partition are independent of each other`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic();
     await bus.ensureTopics([topic]);
@@ -82,7 +82,7 @@ export const followingContract = ({ name, make, quietMs }: BusContract): void =>
     );
   });
 
-  test(`${name}: a follower sees a transaction once it is committed, and nothing of an aborted one`, async (t) => {
+  test(`${name}: a follower sees a transaction once it is committed, and never an aborted transaction`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic();
     await bus.ensureTopics([topic]);
@@ -118,7 +118,7 @@ export const followingContract = ({ name, make, quietMs }: BusContract): void =>
     t.deepEqual(following.texts, ['before', 'within', 'after', 'last']);
   });
 
-  test(`${name}: a follower refuses an offset behind the end`, async (t) => {
+  test(`${name}: a follower refuses an offset beyond the end`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic();
     await bus.ensureTopics([topic]);

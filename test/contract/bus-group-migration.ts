@@ -15,7 +15,7 @@ const lagOf = async (bus: Bus, group: string, topic: Topic): Promise<number> =>
   (await bus.lag(group, [topic.name])).reduce((sum, { lag }) => sum + lag, 0);
 
 export const takeoverContract = ({ name, make, quietMs }: BusContract): void => {
-  test(`${name}: a group goes on where it stood under its former name, in every partition`, async (t) => {
+  test(`${name}: a renamed group continues from the offsets of its former name, in every partition`, async (t) => {
     const made = await make(t);
     const topic = someTopic({ partitions: 4 });
     await made.bus.ensureTopics([topic]);
@@ -42,7 +42,7 @@ export const takeoverContract = ({ name, make, quietMs }: BusContract): void => 
     t.is(await lagOf(bus, group, topic), 0);
   });
 
-  test(`${name}: a range that was handed over under the former name comes again as it was`, async (t) => {
+  test(`${name}: a range delivered under the former name is redelivered unchanged`, async (t) => {
     const made = await make(t);
     const topic = someTopic();
     await made.bus.ensureTopics([topic]);

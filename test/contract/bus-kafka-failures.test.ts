@@ -56,7 +56,7 @@ const startMember = (t: ExecutionContext, group: string, topic: string) => {
 };
 
 test.serial(
-  'a member killed with SIGKILL leaves its range behind: the next member begins with exactly it',
+  'a member killed with SIGKILL leaves its range behind, and the next member starts with exactly that range',
   async (t) => {
     const bus = await open(t);
     const topic = someTopic();
@@ -85,7 +85,7 @@ test.serial(
 );
 
 test.serial(
-  'a member that was paused beyond its session is told that its partition was revoked, when it goes on',
+  'a member paused beyond its session timeout is notified, when it resumes, that its partition was revoked',
   async (t) => {
     const bus = await open(t);
     const topic = someTopic();
@@ -106,16 +106,19 @@ test.serial(
   },
 );
 
-test.serial('a batch that takes longer than the session keeps its partition and is handed over once', async (t) => {
-  const bus = await open(t);
-  const topic = someTopic();
-  await bus.ensureTopics([topic]);
-  await (await bus.producer()).publish([messageTo(topic, 'slow')]);
-  const consuming = consume(bus, [topic], { group: someGroup() }, () => sleep(8000));
-  await eventually('the slow batch', () => consuming.texts.length > 0);
-  await consuming.stop();
-  t.is(consuming.batches.length, 1);
-});
+test.serial(
+  'a batch that takes longer than the session timeout keeps its partition and is delivered once',
+  async (t) => {
+    const bus = await open(t);
+    const topic = someTopic();
+    await bus.ensureTopics([topic]);
+    await (await bus.producer()).publish([messageTo(topic, 'slow')]);
+    const consuming = consume(bus, [topic], { group: someGroup() }, () => sleep(8000));
+    await eventually('the slow batch', () => consuming.texts.length > 0);
+    await consuming.stop();
+    t.is(consuming.batches.length, 1);
+  },
+);
 
 const isRebalancing = async (t: ExecutionContext, group: string): Promise<boolean> => {
   const admin = driver().admin();
@@ -124,7 +127,7 @@ const isRebalancing = async (t: ExecutionContext, group: string): Promise<boolea
   return groups[0]?.state === 'PreparingRebalance' && groups[0].members.length === 2;
 };
 
-test.serial('a member that joins gets no partition before the batch in hand of it is finished', async (t) => {
+test.serial('a joining member gets no partition until the in-flight batch of that partition is finished', async (t) => {
   const bus = await open(t);
   const topic = someTopic({ partitions: 2 });
   const group = someGroup();
@@ -146,7 +149,7 @@ test.serial('a member that joins gets no partition before the batch in hand of i
   t.deepEqual(right.batches, []);
 });
 
-test.serial('a member that is told to stop while it joins leaves at once, and the others go on', async (t) => {
+test.serial('a member that is stopped while it joins leaves at once, and the others continue', async (t) => {
   const bus = await open(t);
   const topic = someTopic({ partitions: 2 });
   const group = someGroup();
@@ -169,7 +172,7 @@ test.serial('a member that is told to stop while it joins leaves at once, and th
   t.is(working.batches.length, new Set(working.ranges).size);
 });
 
-test.serial('a group under a new name waits until the members of the former one are gone', async (t) => {
+test.serial('a group under a new name waits until the members of the former group have left', async (t) => {
   const bus = await open(t);
   const topic = someTopic({ partitions: 2 });
   const former = someGroup();
@@ -197,7 +200,7 @@ test.serial('a group under a new name waits until the members of the former one 
 });
 
 test.serial(
-  'while the broker is away publishing rejects soon, and both sides go on by themselves when it is back',
+  'while the broker is down, publishing rejects quickly, and both sides resume by themselves when it is back',
   async (t) => {
     const directory = await mkdtemp(join(tmpdir(), 'bus-kafka-'));
     const [port = 0] = await freePorts(1);
@@ -244,7 +247,7 @@ test.serial(
 );
 
 test.serial(
-  'a record whose value does not fit its checksum is named, after the records before it were handed over',
+  'a record whose value does not match its checksum is named, after the records before it were delivered',
   async (t) => {
     const bus = await open(t);
     const topic = someTopic();
@@ -269,7 +272,7 @@ test.serial(
 );
 
 test.serial(
-  'an offset that is no longer kept stops the consumer with the gap named, and the group stays where it was',
+  'an offset that is no longer retained stops the consumer, which names the gap, and the group keeps its position',
   async (t) => {
     const bus = await open(t);
     const topic = someTopic();
@@ -297,7 +300,7 @@ test.serial(
   },
 );
 
-test.serial('a topic that does not exist is named by publishing and by consuming', async (t) => {
+test.serial('a topic that does not exist is named by publish and by consume', async (t) => {
   const bus = await open(t);
   const topic = someTopic();
   const producer = await bus.producer();
@@ -407,7 +410,7 @@ const pieces: readonly {
 ];
 
 for (const { title, batches, aborted, from = 0, seen, next } of pieces)
-  test.serial(`of a fetched piece, ${title}`, (t) => {
+  test.serial(`in a fetched piece, ${title}`, (t) => {
     const abortedTransactions = aborted.map(([id, first]) => ({ producerId: BigInt(id), firstOffset: BigInt(first) }));
     const found = committedRecords({ records: batches, abortedTransactions }, from);
     t.deepEqual(
@@ -417,7 +420,7 @@ for (const { title, batches, aborted, from = 0, seen, next } of pieces)
     t.is(found.next, next);
   });
 
-test.serial('one request takes what fits each partition’s limit, and keeps the order behind what does not', (t) => {
+test.serial('one request takes the messages within each partition’s limit, and the rest keep their order', (t) => {
   const entry = (name: string, partition: number, bytes: number) => ({
     name,
     topic: 'a',
@@ -439,7 +442,7 @@ test.serial('one request takes what fits each partition’s limit, and keeps the
   );
 });
 
-test.serial('partitions are assigned evenly, each to one member that subscribes to the topic', (t) => {
+test.serial('partitions are assigned evenly, each to one member that subscribes to its topic', (t) => {
   const assigned = assignPartitions(
     new Map([
       ['a', 4],

@@ -36,7 +36,7 @@ const loseAnswers = (t: ExecutionContext, count: number): void => {
 };
 
 test.serial(
-  'a batch whose answer is lost, even more than once, is stored once, and what follows it keeps its order',
+  'a batch whose response is lost, even more than once, is stored once, and later batches keep their order',
   async (t) => {
     const bus = await open(t);
     const topic = someTopic();
@@ -56,7 +56,7 @@ test.serial(
 );
 
 test.serial(
-  'another client reads what was published: keys, values of every size and headers beyond ASCII',
+  'another client reads the published messages: keys, values of every size and headers beyond ASCII',
   async (t) => {
     const bus = await open(t);
     const topic = someTopic();

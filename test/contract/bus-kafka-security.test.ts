@@ -120,7 +120,7 @@ const goesThrough = async (t: ExecutionContext, bus: Bus): Promise<void> => {
 };
 
 for (const mechanism of offered) {
-  test.serial(`${mechanism}: topics are made, messages go out and come back, and lag is known`, async (t) => {
+  test.serial(`${mechanism}: topics are created, messages are published and consumed, and lag is known`, async (t) => {
     await goesThrough(t, await open(t, mechanism));
   });
 
@@ -142,12 +142,12 @@ test.serial('a mechanism that the brokers do not offer is named with its setting
   await t.throwsAsync(bus.ensureTopics([someTopic()]), expected);
 });
 
-test.serial('a broker that wants TLS is not reached without, and the setting is named', async (t) => {
+test.serial('a broker that requires TLS is not reachable without it, and the setting is named', async (t) => {
   const bus = await open(t, 'plain', { tls: false });
   await t.throwsAsync(bus.check(), { instanceOf: UnavailableError, message: /OIQ_KAFKA_SSL/ });
 });
 
-test.serial('a certificate of an unknown authority is refused, and it is said how to make it known', async (t) => {
+test.serial('a certificate of an unknown authority is refused, and the error explains how to trust it', async (t) => {
   setDefaultCACertificates(trusted);
   t.teardown(trustAuthority);
   const bus = await open(t, 'plain');
@@ -162,20 +162,26 @@ const openCertified = async (t: ExecutionContext, tls: KafkaBusOptions['tls']): 
   return bus;
 };
 
-test.serial('a certificate: topics are made, messages go out and come back, and lag is known', async (t) => {
-  await goesThrough(t, await openCertified(t, { cert: pem('client.crt'), key: pem('client.key') }));
-});
+test.serial(
+  'client certificate: topics are created, messages are published and consumed, and lag is known',
+  async (t) => {
+    await goesThrough(t, await openCertified(t, { cert: pem('client.crt'), key: pem('client.key') }));
+  },
+);
 
-test.serial('brokers that want a certificate are not reached without, and the settings are named', async (t) => {
-  const bus = await openCertified(t, true);
-  await t.throwsAsync(bus.check(), { instanceOf: UnavailableError });
-  await t.throwsAsync(bus.ensureTopics([someTopic()]), {
-    instanceOf: UnavailableError,
-    message: /alert bad certificate.*OIQ_KAFKA_SSL_CERT_FILE/s,
-  });
-});
+test.serial(
+  'brokers that require a client certificate are not reachable without one, and the settings are named',
+  async (t) => {
+    const bus = await openCertified(t, true);
+    await t.throwsAsync(bus.check(), { instanceOf: UnavailableError });
+    await t.throwsAsync(bus.ensureTopics([someTopic()]), {
+      instanceOf: UnavailableError,
+      message: /alert bad certificate.*OIQ_KAFKA_SSL_CERT_FILE/s,
+    });
+  },
+);
 
-test.serial('a process shows the certificate of its files, and names a file that is not there', async (t) => {
+test.serial('a process presents the certificate from its files, and names a missing file', async (t) => {
   const settings = {
     OIQ_CLUSTER: 'false',
     OIQ_DATA_DIR: file('data-certified'),
@@ -192,7 +198,7 @@ test.serial('a process shows the certificate of its files, and names a file that
   t.regex(refused.errors, /OIQ_KAFKA_SSL_KEY_FILE: .*none\.key cannot be read/);
 });
 
-test.serial('a process gets in by its settings and the file of the authority', async (t) => {
+test.serial('a process authenticates with its settings and the CA file', async (t) => {
   const settings = {
     OIQ_CLUSTER: 'false',
     OIQ_DATA_DIR: file('data'),

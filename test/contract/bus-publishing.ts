@@ -38,7 +38,7 @@ export const publishingContract = ({ name, make, quietMs }: BusContract): void =
     t.deepEqual(consuming.texts, texts);
   });
 
-  test(`${name}: a key lies in the partition of Kafka's default partitioner`, async (t) => {
+  test(`${name}: a key is mapped to the partition of Kafka's default partitioner`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic({ partitions: 4 });
     await bus.ensureTopics([topic]);
@@ -52,7 +52,7 @@ export const publishingContract = ({ name, make, quietMs }: BusContract): void =
     t.is(found.size, 100);
   });
 
-  test(`${name}: key, value, headers and time come back as they were published`, async (t) => {
+  test(`${name}: key, value, headers and timestamp are read back as they were published`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic();
     await bus.ensureTopics([topic]);
@@ -73,7 +73,7 @@ export const publishingContract = ({ name, make, quietMs }: BusContract): void =
     for (const { timestampMs } of records) t.true(timestampMs >= before - 5000 && timestampMs <= Date.now() + 5000);
   });
 
-  test(`${name}: a message of the topic's full size passes, one byte more is a PermanentError`, async (t) => {
+  test(`${name}: a message of the topic's maximum size is accepted, and one byte more is a PermanentError`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic();
     await bus.ensureTopics([topic]);
@@ -91,7 +91,7 @@ export const publishingContract = ({ name, make, quietMs }: BusContract): void =
     for (const record of records) t.true(record.value.equals(value));
   });
 
-  test(`${name}: ensureTopics may be called again, raises partitions and never lowers them`, async (t) => {
+  test(`${name}: ensureTopics may be called again, adds partitions and never removes any`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic({ partitions: 2 });
     await bus.ensureTopics([topic]);
@@ -105,12 +105,12 @@ export const publishingContract = ({ name, make, quietMs }: BusContract): void =
     ]);
   });
 
-  test(`${name}: a bus that can be used says so`, async (t) => {
+  test(`${name}: a usable bus reports that it is ready`, async (t) => {
     const { bus } = await make(t);
     await t.notThrowsAsync(bus.check());
   });
 
-  test(`${name}: read gives exactly the records of a range`, async (t) => {
+  test(`${name}: read returns exactly the records of a range`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic();
     await bus.ensureTopics([topic]);
@@ -129,7 +129,7 @@ export const publishingContract = ({ name, make, quietMs }: BusContract): void =
 };
 
 const transactions = ({ name, make, quietMs }: BusContract): void => {
-  test(`${name}: what a transaction publishes becomes visible all at once when its work resolves`, async (t) => {
+  test(`${name}: the messages of a transaction become visible all at once when its work resolves`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic({ partitions: 2 });
     const marks = someTopic();
@@ -156,7 +156,7 @@ const transactions = ({ name, make, quietMs }: BusContract): void => {
     t.deepEqual(consuming.texts.toSorted(), ['mark', 'one', 'two']);
   });
 
-  test(`${name}: what a rejected transaction published is never seen, and what follows is`, async (t) => {
+  test(`${name}: the messages of a rejected transaction are never seen, and later messages are`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic();
     await bus.ensureTopics([topic]);
@@ -181,7 +181,7 @@ const transactions = ({ name, make, quietMs }: BusContract): void => {
     );
   });
 
-  test(`${name}: a later holder of a transaction's name fences the earlier one out`, async (t) => {
+  test(`${name}: a later holder of a transactional ID fences out the earlier holder`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic();
     await bus.ensureTopics([topic]);
@@ -206,7 +206,7 @@ const transactions = ({ name, make, quietMs }: BusContract): void => {
     t.deepEqual(consuming.texts, ['later', 'end']);
   });
 
-  test(`${name}: a message above the topic's size rejects inside a transaction too, and nothing of it is seen`, async (t) => {
+  test(`${name}: a message above the topic's maximum size also rejects inside a transaction, and nothing of that transaction is seen`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic({ maxMessageBytes: 1000 });
     await bus.ensureTopics([topic]);
@@ -233,7 +233,7 @@ const retention = ({ name, make }: BusContract): void => {
     for (let i = 0; i < 48; i++) await producer.publish([messageTo(topic, Buffer.alloc(mebibyte / 4, i + 1))]);
   };
 
-  test(`${name}: a partition keeps no more than its size, and says which offsets are gone`, async (t) => {
+  test(`${name}: a partition retains no more than its size, and reports which offsets are gone`, async (t) => {
     const made = await make(t);
     const { bus } = made;
     const topic = someTopic({ retentionBytes: 4 * mebibyte });
@@ -260,7 +260,7 @@ const retention = ({ name, make }: BusContract): void => {
     await follower.close();
   });
 
-  test(`${name}: a partition keeps nothing older than its age`, async (t) => {
+  test(`${name}: a partition retains nothing older than its maximum age`, async (t) => {
     const made = await make(t);
     const { bus } = made;
     const topic = someTopic({ retentionHours: 1 / 3600 });

@@ -32,7 +32,7 @@ export const redeliveryContract = ({ name, make, quietMs }: BusContract): void =
     ],
   ];
   for (const [what, fail] of failures) {
-    test(`${name}: after ${what} exactly the same range comes again, though more has arrived`, async (t) => {
+    test(`${name}: after ${what} exactly the same range is redelivered, although more messages have arrived`, async (t) => {
       const { bus } = await make(t);
       const topic = someTopic();
       await bus.ensureTopics([topic]);
@@ -51,7 +51,7 @@ export const redeliveryContract = ({ name, make, quietMs }: BusContract): void =
     });
   }
 
-  test(`${name}: after a stop during a batch that then rejects, the same range comes first`, async (t) => {
+  test(`${name}: after a stop during a batch that then rejects, the same range is delivered first`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic();
     await bus.ensureTopics([topic]);
@@ -72,7 +72,7 @@ export const redeliveryContract = ({ name, make, quietMs }: BusContract): void =
     t.is(next.texts.length, 7);
   });
 
-  test(`${name}: after a rebalance the new member begins with the same range`, async (t) => {
+  test(`${name}: after a rebalance the new member starts with the same range`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic({ partitions: 2 });
     await bus.ensureTopics([topic]);
@@ -119,7 +119,7 @@ export const redeliveryContract = ({ name, make, quietMs }: BusContract): void =
     }
   });
 
-  test(`${name}: after a crash the same range comes first, though more has arrived`, async (t) => {
+  test(`${name}: after a crash the same range is delivered first, although more messages have arrived`, async (t) => {
     const made = await make(t);
     const topic = someTopic();
     await made.bus.ensureTopics([topic]);
@@ -139,7 +139,7 @@ export const redeliveryContract = ({ name, make, quietMs }: BusContract): void =
     t.is(next.texts.length, 7);
   });
 
-  test(`${name}: the first range of a group that begins anew each time is its own, not another group's`, async (t) => {
+  test(`${name}: the first range of a group that always starts anew is its own range and not that of another group`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic();
     await bus.ensureTopics([topic]);

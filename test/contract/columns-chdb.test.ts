@@ -38,7 +38,7 @@ columnsContract({ name: 'chDB', under: () => ({ columns, native }) });
 landValuesContract({ name: 'chDB', under: () => ({ columns }) });
 landEmittedContract({ name: 'chDB', under: () => ({ columns }) });
 
-test('chDB: a long query holds up neither inserts nor other queries', async (t) => {
+test('chDB: a long query blocks neither inserts nor other queries', async (t) => {
   const stop = new AbortController();
   const long = columns.query('SELECT sum(sipHash64(number)) FROM numbers(1000000000000)', {}, { signal: stop.signal });
   const tenant = someTenant();
@@ -72,7 +72,7 @@ for (const { title, table, name, value } of [
     t.deepEqual(await columns.query(`SELECT value FROM system.${table} WHERE name = '${name}'`), [{ value }]);
   });
 
-test('chDB: a read takes as many threads as it may, though the engine may take little memory', async (t) => {
+test('chDB: a read uses all threads that it may use, even if the engine has little memory', async (t) => {
   const plan = await columns.query<{ explain: string }>(
     'EXPLAIN PIPELINE SELECT sum(number) FROM numbers_mt(100000000) SETTINGS max_threads = 2',
   );
@@ -94,7 +94,7 @@ const opening = (path: string): string => `
   import { chdbColumns } from './adapters/columns-chdb/columns-chdb.ts';
   const columns = await chdbColumns({ directory: ${JSON.stringify(path)}, temporaryDirectory: ${JSON.stringify(join(path, 'memory'))} }).catch((error) => { console.log(error.name, error.message); process.exit(0); });`;
 
-test('chDB: small reads keep what they decompressed until the process is idle', async (t) => {
+test('chDB: small reads keep their decompressed data until the process is idle', async (t) => {
   const path = mkdtempSync(join(tmpdir(), 'oiq-cache-'));
   t.teardown(() => rmSync(path, { recursive: true, force: true }));
   const output = await inProcess(`${opening(path)}
@@ -123,12 +123,12 @@ test('chDB: small reads keep what they decompressed until the process is idle', 
   t.is(output, '[0,true,true]');
 });
 
-test('chDB: a directory that another process has is refused with what to do', async (t) => {
+test('chDB: a directory that another process uses is refused with a remedy', async (t) => {
   const output = await inProcess(opening(directory));
   t.regex(output, new RegExp(`^UnavailableError .*process ${process.pid} uses it: stop that process`));
 });
 
-test('chDB: files of a process that crashed are removed, rows are there', async (t) => {
+test('chDB: files of a crashed process are removed, and its rows are kept', async (t) => {
   const path = mkdtempSync(join(tmpdir(), 'oiq-crash-'));
   t.teardown(() => rmSync(path, { recursive: true, force: true }));
   await inProcess(`${opening(path)}
@@ -146,7 +146,7 @@ test('chDB: files of a process that crashed are removed, rows are there', async 
   t.false(existsSync(leftover));
 });
 
-test('chDB: what lies on standard input does not get into the tables', async (t) => {
+test('chDB: data on standard input does not get into the tables', async (t) => {
   const path = mkdtempSync(join(tmpdir(), 'oiq-input-'));
   t.teardown(() => rmSync(path, { recursive: true, force: true }));
   const script = `${opening(path)}

@@ -103,7 +103,7 @@ const balancer = async (
   };
 };
 
-test('ClickHouse: a connection that goes on answering 500 is left after a few refusals', async (t) => {
+test('ClickHouse: a connection that keeps returning 500 is dropped after a few failures', async (t) => {
   const { url, breakConnections, made } = await balancer(t);
   const own = await clickhouseColumns({ urls: [url] });
   t.teardown(() => own.close());
@@ -148,7 +148,7 @@ const heldTable = async (t: ExecutionContext): Promise<{ table: string; begun():
   return { table, begun: () => begun, answer };
 };
 
-test('ClickHouse: a read whose connection broke is asked again while the server still runs the first', async (t) => {
+test('ClickHouse: a read whose connection broke is retried while the server still runs the first attempt', async (t) => {
   const { url, cut } = await balancer(t);
   const { table, begun, answer } = await heldTable(t);
   const own = await clickhouseColumns({ urls: [url] });
@@ -163,7 +163,7 @@ test('ClickHouse: a read whose connection broke is asked again while the server 
   await t.notThrowsAsync(all);
 });
 
-test('ClickHouse: connections end when they are idle, and no sooner after a read was aborted that waited for one', async (t) => {
+test('ClickHouse: connections close when they are idle, and no earlier after the abort of a read that waited for a connection', async (t) => {
   const { promise: passes, resolve: pass } = Promise.withResolvers<void>();
   const { url, made, open } = await balancer(t, passes);
   const own = await clickhouseColumns({ urls: [url] });
@@ -184,7 +184,7 @@ test('ClickHouse: connections end when they are idle, and no sooner after a read
   await eventually('those that are idle end', () => open() === 0);
 });
 
-test('ClickHouse: while the server is gone all is unavailable, and the same insert lands once when it is back', async (t) => {
+test('ClickHouse: while the server is down everything is unavailable, and the same insert lands once when it is back', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-clickhouse-'));
   const [port = 0] = await freePorts(1);
   const instance = await startService('clickhouse', { port, directory });

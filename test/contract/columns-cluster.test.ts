@@ -63,7 +63,7 @@ else if (reason === undefined) {
     return Number(rows?.[0]?.n);
   };
 
-  test(`${title}: what has the same place lies together, and is read whole from either server`, async (t) => {
+  test(`${title}: rows of the same place are stored together, and are read in full from either server`, async (t) => {
     const tenant = someTenant();
     const places = [0, 1, 2, 3, 5];
     for (const place of places)
@@ -81,7 +81,7 @@ else if (reason === undefined) {
     }
   });
 
-  test(`${title}: a lookup in another table finds what lies on the other shard`, async (t) => {
+  test(`${title}: a lookup in another table finds rows on the other shard`, async (t) => {
     const tenant = someTenant();
     const own = { tenant_id: quoted(tenant), resource_id: 'toUInt64(7)' };
     await columns.insert(await blockOf({ columns, native }, tableNamed('logs'), own), `${tenant}:logs`, 0);
@@ -99,7 +99,7 @@ else if (reason === undefined) {
     t.deepEqual(rows, [{ n: '100' }]);
   });
 
-  test(`${title}: a tenant reads no other tenant’s rows by naming the servers’ own database`, async (t) => {
+  test(`${title}: a tenant cannot read another tenant’s rows by naming the servers’ own database`, async (t) => {
     const [tenant, other] = [someTenant(), someTenant()];
     const block = await blockOf({ columns, native }, tableNamed('logs'), { tenant_id: quoted(other) });
     await columns.insert(block, other, 0);
@@ -111,7 +111,7 @@ else if (reason === undefined) {
     }
   });
 
-  test(`${title}: a server that is not in the cluster says so`, async (t) => {
+  test(`${title}: a server that is not in the cluster is reported as such`, async (t) => {
     const strange = await clickhouseColumns({ urls: urls(), cluster: 'nowhere' });
     t.teardown(() => strange.close());
     const block = await blockOf({ columns, native }, tableNamed('logs'), { tenant_id: quoted(someTenant()) });
@@ -121,7 +121,7 @@ else if (reason === undefined) {
     });
   });
 
-  test(`${title}: a shard whose servers are not named is told by the check`, async (t) => {
+  test(`${title}: the check reports a shard whose servers are not named`, async (t) => {
     const half = await clickhouseColumns({ urls: urls().slice(0, 1), cluster: clusterName });
     t.teardown(() => half.close());
     await t.throwsAsync(half.check(), {
@@ -130,7 +130,7 @@ else if (reason === undefined) {
     });
   });
 
-  test(`${title}: columns that a table gets are read over all shards`, async (t) => {
+  test(`${title}: columns added to a table are read over all shards`, async (t) => {
     const name = 'grows';
     for (const { columns: server } of columns.each())
       await server.execute(

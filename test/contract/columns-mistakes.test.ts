@@ -55,7 +55,7 @@ if (reason === undefined) {
   });
 
   test.serial(
-    'a shard that left the cluster with its rows is missed, until it is back or its rows are given up',
+    'a shard that left the cluster with its rows is reported missing until it is back or its rows are given up',
     async (t) => {
       const [here, there] = [tenantOf(0, 2), tenantOf(1, 2)];
       for (const tenant of [here, there]) await land(two, tenant);
@@ -115,7 +115,7 @@ if (reason === undefined) {
   });
 
   test.serial(
-    'what a migration did not reach on one shard is an error that says so, and the report names it',
+    'a migration that did not reach one shard is an error that says so, and the report names the missing parts',
     async (t) => {
       const tenant = tenantOf(1, 2);
       await land(two, tenant);
@@ -136,7 +136,7 @@ if (reason === undefined) {
     },
   );
 
-  test.serial('servers that nobody can reach are named, with the reason', async (t) => {
+  test.serial('unreachable servers are named, with the reason', async (t) => {
     const lost = await open([urls()[0] ?? '', 'http://nowhere.invalid:8123/oiq'], clusterName);
     await t.throwsAsync(
       land(lost, tenantOf(1, 2)),

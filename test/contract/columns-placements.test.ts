@@ -80,7 +80,7 @@ if (reason === undefined) {
     'all records of the organization': 'SELECT count() AS n FROM logs WHERE tenant_id = {tenant:String}',
   };
 
-  test.serial('a tenant whose telemetry lies on one shard is asked of that server alone', async (t) => {
+  test.serial('a query of a tenant whose telemetry is on one shard is sent to that server alone', async (t) => {
     for (const shard of [0, 1]) {
       const tenant = tenantOf(shard, 2);
       for (const table of ['logs', 'spans', 'samples', 'series']) await land(table, tenant);
@@ -93,34 +93,37 @@ if (reason === undefined) {
     }
   });
 
-  test.serial('what lands elsewhere is told first, and then all shards that have some are asked', async (t) => {
-    const tenant = tenantOf(0, 2);
-    // Readers of another process have heard that it lies on one.
-    const reader = await clickhouseColumns({ urls: urls(), cluster: firstShards(2) });
-    t.teardown(() => reader.close());
-    await land('logs', tenant);
-    await land('spans', tenant);
-    const counted = () => countOf({ columns: reader, native }, 'logs', tenant);
-    t.is(await counted(), 100);
-    t.deepEqual(await shardsQueried(counted), [0]);
-    await land('logs', tenant, { place: placeOfTenant(tenant) + 1 });
-    t.is(await counted(), 200);
-    t.deepEqual(
-      await shardsQueried(() => reader.of(tenant).query(questions['a trace by its id'])),
-      [0],
-      'another table',
-    );
-    const other = tenantOf(1, 2);
-    await land('logs', other);
-    const countedOfOther = () => countOf({ columns: reader, native }, 'logs', other);
-    t.deepEqual(await shardsQueried(countedOfOther), [1], 'another tenant');
-    await land('logs', other, { place: placeOfTenant(other) + 1 });
-    t.is(await countedOfOther(), 200);
-    t.deepEqual(await shardsQueried(countedOfOther), [0, 1]);
-    t.deepEqual(await shardsQueried(countedOfOther, 'InitialQuery'), [1], 'its own server puts the answer together');
-  });
+  test.serial(
+    'a write to another shard is announced before it lands, and then all shards with rows of the tenant are queried',
+    async (t) => {
+      const tenant = tenantOf(0, 2);
+      // Readers of another process have heard that it lies on one.
+      const reader = await clickhouseColumns({ urls: urls(), cluster: firstShards(2) });
+      t.teardown(() => reader.close());
+      await land('logs', tenant);
+      await land('spans', tenant);
+      const counted = () => countOf({ columns: reader, native }, 'logs', tenant);
+      t.is(await counted(), 100);
+      t.deepEqual(await shardsQueried(counted), [0]);
+      await land('logs', tenant, { place: placeOfTenant(tenant) + 1 });
+      t.is(await counted(), 200);
+      t.deepEqual(
+        await shardsQueried(() => reader.of(tenant).query(questions['a trace by its id'])),
+        [0],
+        'another table',
+      );
+      const other = tenantOf(1, 2);
+      await land('logs', other);
+      const countedOfOther = () => countOf({ columns: reader, native }, 'logs', other);
+      t.deepEqual(await shardsQueried(countedOfOther), [1], 'another tenant');
+      await land('logs', other, { place: placeOfTenant(other) + 1 });
+      t.is(await countedOfOther(), 200);
+      t.deepEqual(await shardsQueried(countedOfOther), [0, 1]);
+      t.deepEqual(await shardsQueried(countedOfOther, 'InitialQuery'), [1], 'its own server puts the answer together');
+    },
+  );
 
-  test.serial('small reads ask each server that may have rows for its own', async (t) => {
+  test.serial('small reads query each server that may have rows for its own rows', async (t) => {
     const tenant = tenantOf(0, 2);
     for (const table of ['logs', 'spans']) for (const place of [0, 1]) await land(table, tenant, { place });
     const tenantsColumns = columns.of(tenant);
@@ -153,7 +156,7 @@ if (reason === undefined) {
     t.deepEqual(await queryServers(ofAll, unnamed.of(tenant)), [{ n: '200' }], 'one whose servers are not all named');
   });
 
-  test.serial('rows that were there before the cluster are found, wherever they lie', async (t) => {
+  test.serial('rows that existed before the cluster are found, on whichever shard they are', async (t) => {
     const database = 'grown';
     const single = await clickhouseColumns({ urls: urls(database).slice(1, 2) });
     t.teardown(() => single.close());
@@ -173,7 +176,7 @@ if (reason === undefined) {
     t.deepEqual(await shardsQueried(() => counted(there)), [0, 1]);
   });
 
-  test.serial('rows that are old move to the volume cold, and are read there', async (t) => {
+  test.serial('old rows move to the volume cold, and are read from there', async (t) => {
     const storage = { policy: tiered, coldAfterDays: 7 };
     const own = await clickhouseColumns({ urls: urls('stored', 1), storage });
     t.teardown(() => own.close());
@@ -204,113 +207,119 @@ if (reason === undefined) {
     );
   });
 
-  test.serial('a shard that is added gets new rows, and is emptied again; all is read meanwhile', async (t) => {
-    const database = 'growing';
-    const opened = async (cluster: string, count: number): Promise<Columns> => {
-      const own = await clickhouseColumns({ urls: urls(database, count), cluster });
-      t.teardown(() => own.close());
-      await migrate(own, silent);
-      return own;
-    };
-    const two = await opened(firstShards(2), 2);
-    const [moves, stays] = [tenantWith(1, 2, { of: 3, on: 2 }), tenantWith(0, 2, { of: 3, on: 0 })];
-    for (const tenant of [moves, stays])
-      for (const table of ['logs', 'resources']) await land(table, tenant, { to: two });
-    const unmigrated = await clickhouseColumns({ urls: urls(database, 3), cluster: firstShards(3) });
-    t.teardown(() => unmigrated.close());
-    const early = await reportShards(unmigrated, firstShards(3));
-    t.deepEqual(early.shards[2]?.problems, ['it has no tables yet: run oiq migrate']);
-    const three = await opened(firstShards(3), 3);
-    for (const tenant of [moves, stays]) await land('logs', tenant, { to: three });
-    const counted = (tenant: string, by: Columns) => countOf({ columns: by, native }, 'logs', tenant);
-    t.deepEqual([await counted(moves, three), await counted(stays, three)], [200, 200]);
-    t.deepEqual(await shardsQueried(() => counted(stays, three)), [0], 'one that lies where it lay');
-    t.deepEqual(await shardsQueried(() => counted(moves, three)), [0, 1, 2]);
-    const small = () =>
-      three
-        .of(moves)
-        .query('SELECT count() AS n FROM logs WHERE tenant_id = {tenant:String}', {}, { ofEachServer: true });
-    t.deepEqual(await small(), [{ n: '100' }, { n: '100' }]);
-    t.deepEqual(await shardsQueried(small), [1, 2], 'small reads: no server that has nothing of it');
-    const grown = await reportShards(three, firstShards(3));
-    t.deepEqual(grown.problems, []);
-    t.deepEqual(
-      grown.shards.map(({ shard, getsNewRows, problems }) => ({ shard, getsNewRows, problems })),
-      [1, 2, 3].map((shard) => ({ shard, getsNewRows: true, problems: [] })),
-    );
-    const half = await reportShards(two, firstShards(3));
-    t.regex(half.problems.join(), /names no server of shard 3 .* that answers/);
-
-    await t.throwsAsync(emptyShard(three, { cluster: firstShards(3), from: 3, to: 1, report() {} }), {
-      message: /shard 3 gets new rows: give it <weight>0<\/weight>/,
-    });
-    const leaving = await opened(emptying, 3);
-    await land('logs', moves, { to: leaving });
-    // It dies when logs lie on both shards, and is run again.
-    let strikes = 1;
-    const dying: Columns = Object.create(leaving, {
-      each: {
-        value: () =>
-          leaving.each().map(({ name, columns: server }) => ({
-            name,
-            columns: {
-              query: server.query.bind(server),
-              execute: async (sql: string) => {
-                if (sql.startsWith('ALTER TABLE logs DROP') && strikes-- > 0) throw new Error('struck');
-                await server.execute(sql);
-              },
-            },
-          })),
-      },
-      query: { value: leaving.query.bind(leaving) },
-      execute: { value: leaving.execute.bind(leaving) },
-    });
-    await t.throwsAsync(emptyShard(dying, { cluster: emptying, from: 3, to: 1, report() {} }), { message: 'struck' });
-    const lines: string[] = [];
-    await emptyShard(leaving, { cluster: emptying, from: 3, to: 1, report: (line) => lines.push(line) });
-    t.true(lines.includes('logs: 500 rows before, 500 after'), lines.join('\n'));
-    const again = await opened(firstShards(2), 2);
-    for (const reader of [leaving, again])
-      t.deepEqual([await counted(moves, reader), await counted(stays, reader)], [300, 200]);
-    t.is(Number(await (await queryShard(2, `SELECT count() FROM ${database}.logs`)).text()), 0);
-  });
-
-  test.serial('what is replaced by key lies with what it replaces, however many shards were added since', async (t) => {
-    for (const first of [1, 2]) {
-      const database = `keyed_${first}`;
-      const tenant = `tenant-${randomUUID()}`;
-      for (let count = first; count <= 3; count++) {
-        const own = await clickhouseColumns({
-          urls: urls(database, count),
-          cluster: count === 1 ? undefined : firstShards(count),
-        });
+  test.serial(
+    'an added shard gets new rows, and can be emptied again; everything stays readable meanwhile',
+    async (t) => {
+      const database = 'growing';
+      const opened = async (cluster: string, count: number): Promise<Columns> => {
+        const own = await clickhouseColumns({ urls: urls(database, count), cluster });
         t.teardown(() => own.close());
         await migrate(own, silent);
-        await land('logs', tenant, { to: own });
-        const values = {
-          tenant_id: quoted(tenant),
-          rule_id: "'r'",
-          alert_id: 'toString(number)',
-          evaluated_ms: `${count}`,
-        };
-        const block = await blockOf({ columns: own, native }, tableNamed('alert_states'), values);
-        // Of two shards it is the second, of three the third.
-        await own.insert(block, randomUUID(), 5, [tenant]);
-        t.deepEqual(
-          await own
-            .of(tenant)
-            .query(
-              'SELECT toUInt32(count()) AS n, toUInt32(min(evaluated_ms)) AS oldest FROM alert_states FINAL WHERE tenant_id = {tenant:String}',
-            ),
-          [{ n: 100, oldest: count }],
-          `${count} shards, ${first} at first`,
-        );
-      }
-    }
-  });
+        return own;
+      };
+      const two = await opened(firstShards(2), 2);
+      const [moves, stays] = [tenantWith(1, 2, { of: 3, on: 2 }), tenantWith(0, 2, { of: 3, on: 0 })];
+      for (const tenant of [moves, stays])
+        for (const table of ['logs', 'resources']) await land(table, tenant, { to: two });
+      const unmigrated = await clickhouseColumns({ urls: urls(database, 3), cluster: firstShards(3) });
+      t.teardown(() => unmigrated.close());
+      const early = await reportShards(unmigrated, firstShards(3));
+      t.deepEqual(early.shards[2]?.problems, ['it has no tables yet: run oiq migrate']);
+      const three = await opened(firstShards(3), 3);
+      for (const tenant of [moves, stays]) await land('logs', tenant, { to: three });
+      const counted = (tenant: string, by: Columns) => countOf({ columns: by, native }, 'logs', tenant);
+      t.deepEqual([await counted(moves, three), await counted(stays, three)], [200, 200]);
+      t.deepEqual(await shardsQueried(() => counted(stays, three)), [0], 'one that lies where it lay');
+      t.deepEqual(await shardsQueried(() => counted(moves, three)), [0, 1, 2]);
+      const small = () =>
+        three
+          .of(moves)
+          .query('SELECT count() AS n FROM logs WHERE tenant_id = {tenant:String}', {}, { ofEachServer: true });
+      t.deepEqual(await small(), [{ n: '100' }, { n: '100' }]);
+      t.deepEqual(await shardsQueried(small), [1, 2], 'small reads: no server that has nothing of it');
+      const grown = await reportShards(three, firstShards(3));
+      t.deepEqual(grown.problems, []);
+      t.deepEqual(
+        grown.shards.map(({ shard, getsNewRows, problems }) => ({ shard, getsNewRows, problems })),
+        [1, 2, 3].map((shard) => ({ shard, getsNewRows: true, problems: [] })),
+      );
+      const half = await reportShards(two, firstShards(3));
+      t.regex(half.problems.join(), /names no server of shard 3 .* that answers/);
+
+      await t.throwsAsync(emptyShard(three, { cluster: firstShards(3), from: 3, to: 1, report() {} }), {
+        message: /shard 3 gets new rows: give it <weight>0<\/weight>/,
+      });
+      const leaving = await opened(emptying, 3);
+      await land('logs', moves, { to: leaving });
+      // It dies when logs lie on both shards, and is run again.
+      let strikes = 1;
+      const dying: Columns = Object.create(leaving, {
+        each: {
+          value: () =>
+            leaving.each().map(({ name, columns: server }) => ({
+              name,
+              columns: {
+                query: server.query.bind(server),
+                execute: async (sql: string) => {
+                  if (sql.startsWith('ALTER TABLE logs DROP') && strikes-- > 0) throw new Error('struck');
+                  await server.execute(sql);
+                },
+              },
+            })),
+        },
+        query: { value: leaving.query.bind(leaving) },
+        execute: { value: leaving.execute.bind(leaving) },
+      });
+      await t.throwsAsync(emptyShard(dying, { cluster: emptying, from: 3, to: 1, report() {} }), { message: 'struck' });
+      const lines: string[] = [];
+      await emptyShard(leaving, { cluster: emptying, from: 3, to: 1, report: (line) => lines.push(line) });
+      t.true(lines.includes('logs: 500 rows before, 500 after'), lines.join('\n'));
+      const again = await opened(firstShards(2), 2);
+      for (const reader of [leaving, again])
+        t.deepEqual([await counted(moves, reader), await counted(stays, reader)], [300, 200]);
+      t.is(Number(await (await queryShard(2, `SELECT count() FROM ${database}.logs`)).text()), 0);
+    },
+  );
 
   test.serial(
-    'a cluster restored from a backup of each shard has what it had then, and each is asked of its server',
+    'a row that replaces another by key is stored on the same shard, however many shards were added since',
+    async (t) => {
+      for (const first of [1, 2]) {
+        const database = `keyed_${first}`;
+        const tenant = `tenant-${randomUUID()}`;
+        for (let count = first; count <= 3; count++) {
+          const own = await clickhouseColumns({
+            urls: urls(database, count),
+            cluster: count === 1 ? undefined : firstShards(count),
+          });
+          t.teardown(() => own.close());
+          await migrate(own, silent);
+          await land('logs', tenant, { to: own });
+          const values = {
+            tenant_id: quoted(tenant),
+            rule_id: "'r'",
+            alert_id: 'toString(number)',
+            evaluated_ms: `${count}`,
+          };
+          const block = await blockOf({ columns: own, native }, tableNamed('alert_states'), values);
+          // Of two shards it is the second, of three the third.
+          await own.insert(block, randomUUID(), 5, [tenant]);
+          t.deepEqual(
+            await own
+              .of(tenant)
+              .query(
+                'SELECT toUInt32(count()) AS n, toUInt32(min(evaluated_ms)) AS oldest FROM alert_states FINAL WHERE tenant_id = {tenant:String}',
+              ),
+            [{ n: 100, oldest: count }],
+            `${count} shards, ${first} at first`,
+          );
+        }
+      }
+    },
+  );
+
+  test.serial(
+    'a cluster restored from a backup of each shard has the rows of that time, and each tenant is queried on its server',
     async (t) => {
       const [here, there] = [tenantOf(0, 2), tenantOf(1, 2)];
       const both = tenantOf(0, 2);
@@ -336,7 +345,7 @@ if (reason === undefined) {
   );
 
   test.serial(
-    'while a shard is gone, tenants of the other land and are read, and what lacks it is an error',
+    'while a shard is down, tenants on the other shard are written and read, and a query that needs the missing shard is an error',
     async (t) => {
       const [here, there, both, born] = [tenantOf(0, 2), tenantOf(1, 2), tenantOf(0, 2), tenantOf(0, 2)];
       await land('logs', here);

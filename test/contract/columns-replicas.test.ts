@@ -105,7 +105,7 @@ if (reason === undefined) {
 
   for (const trouble of ['refuses', 'loses answers', 'hangs'] as const)
     test.serial(
-      `a replica that ${trouble} under landing and reading is left: nothing is lost or doubled, and it is used again`,
+      `a replica that ${trouble} during writes and reads is bypassed: nothing is lost or duplicated, and it is used again`,
       async (t) => {
         const [first, second] = [await replica(t), await replica(t)];
         const urls = [first, second].map(({ host }) => `http://${host}/oiq`);
@@ -164,7 +164,7 @@ if (reason === undefined) {
       },
     );
 
-  test.serial('batches ask for the quorum that is set, by default for none, and for tokens of views', async (t) => {
+  test.serial('batches request the configured quorum, by default none, and deduplication in views', async (t) => {
     for (const insertQuorum of [undefined, 2, 'auto'] as const) {
       const { host, settings } = await replica(t);
       const columns = await clickhouseColumns({ urls: [`http://${host}/oiq`], cluster, insertQuorum });
@@ -178,7 +178,7 @@ if (reason === undefined) {
     }
   });
 
-  test.serial('while no replica answers all is unavailable', async (t) => {
+  test.serial('while no replica responds everything is unavailable', async (t) => {
     const replicas = [await replica(t), await replica(t)];
     const urls = replicas.map(({ host }) => `http://${host}/oiq`);
     const columns = await clickhouseColumns({ urls, cluster });

@@ -52,7 +52,7 @@ for (const [title, sql, expected] of [
 ] as const)
   test(`the replicated form of ${title}`, (t) => t.is(replicatedForm(sql), expected));
 
-test('on a service that makes tables shared, a table is deduplicated as a replica', (t) =>
+test('on a service that makes tables shared, a table is deduplicated like a replica', (t) =>
   t.is(
     sharedForm(
       'CREATE TABLE IF NOT EXISTS logs (a UInt8) ENGINE = MergeTree ORDER BY a SETTINGS non_replicated_deduplication_window = 10000',

@@ -15,7 +15,7 @@ const conditions: Readonly<Record<string, (order: number) => string>> = {
 };
 
 export const columnsSearch = ({ name, under }: ColumnsContract): void => {
-  test(`${name}: rows are found before their part is merged and after, by few granules where an index serves`, async (t) => {
+  test(`${name}: rows are found before and after their part is merged, by few granules if an index applies`, async (t) => {
     const { columns } = under();
     const tenant = someTenant();
     const block = await blockOf(
@@ -65,7 +65,7 @@ export const columnsSearch = ({ name, under }: ColumnsContract): void => {
     t.deepEqual([...narrowed].toSorted(), ['attribute_pairs', 'body_words', 'trace']);
   });
 
-  test(`${name}: of a key that a record has twice, the first value is read, wherever it stands`, async (t) => {
+  test(`${name}: if a record has a key twice, the first value is read, in whichever position`, async (t) => {
     const { columns } = under();
     const tenant = someTenant();
     const attribute = "if(i = at, ('n', 'first'), if(i = at + 1, ('n', 'second'), (concat('k', toString(i)), 'v')))";

@@ -68,7 +68,7 @@ if (reason === undefined) {
   });
 
   test.serial(
-    'usage and records of a batch are there once, also where it comes again after a shard was added',
+    'usage and records of a batch are stored once, even if the batch is redelivered after a shard was added',
     async (t) => {
       const pool = new ScanPool(1);
       t.teardown(() => pool.close());
@@ -106,7 +106,7 @@ if (reason === undefined) {
     },
   );
 
-  test.serial('signed heads lie on the first shard, and stay one row each when a shard is added', async (t) => {
+  test.serial('signed heads are stored on the first shard, and stay one row each when a shard is added', async (t) => {
     const bus = await segmentsBus({ directory: join(directory, 'bus') });
     t.teardown(() => bus.close());
     await bus.ensureTopics(allTopics);
@@ -132,7 +132,7 @@ if (reason === undefined) {
   });
 
   test.serial(
-    'kept points are read again where records landed on any shard, and are not told without one',
+    'cached points are read again if records landed on any shard, and are not returned while a shard is down',
     async (t) => {
       const two = await open('points');
       const tenant = tenantOf(0, 2);
@@ -182,7 +182,7 @@ if (reason === undefined) {
   );
 
   test.serial(
-    'damage on one shard is told: while it runs each read that meets it fails, after its start its parts are named',
+    'damage on one shard is reported: at runtime each read of it fails, and after a restart its parts are named',
     async (t) => {
       const database = 'damaged';
       const columns = await open(database);
@@ -227,4 +227,4 @@ if (reason === undefined) {
       t.is(errorLines.length, 1, 'once');
     },
   );
-} else test.skip(`kept: ${reason}`, () => undefined);
+} else test.skip(`storage: ${reason}`, () => undefined);

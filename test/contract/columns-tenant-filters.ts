@@ -68,7 +68,7 @@ export const columnsTenantFilter = ({ name, under }: ColumnsContract): void => {
     });
   }
 
-  test(`${name}: the engine filters what a tenant’s query does not`, async (t) => {
+  test(`${name}: the engine filters what a tenant’s query does not filter`, async (t) => {
     const [mine, other] = [someTenant(), someTenant()];
     const tenants = `if(number % 4 = 0, ${quoted(mine)}, ${quoted(other)})`;
     await under().columns.insert(await blockOf(under(), tableNamed('logs'), { tenant_id: tenants }), randomUUID());
@@ -91,7 +91,7 @@ export const columnsTenantFilter = ({ name, under }: ColumnsContract): void => {
     });
   }
 
-  test(`${name}: a tenant’s id may hold any character`, async (t) => {
+  test(`${name}: a tenant’s ID may contain any character`, async (t) => {
     const mark = randomUUID();
     const tenants = awkward.map((text) => `${mark}${text}`);
     const expression = `[${tenants.map(quoted).join(', ')}][number + 1]`;
@@ -109,12 +109,12 @@ export const columnsTenantFilter = ({ name, under }: ColumnsContract): void => {
     }
   });
 
-  test(`${name}: a caller’s parameter cannot stand in for the tenant`, async (t) => {
+  test(`${name}: a caller’s parameter cannot replace the tenant`, async (t) => {
     const rows = await under().columns.of('mine').query('SELECT {tenant:String} AS bound', { tenant: 'other' });
     t.deepEqual(rows, [{ bound: 'mine' }]);
   });
 
-  test(`${name}: a query that fails leaves nothing to the next one`, async (t) => {
+  test(`${name}: a query that fails leaves no state to the next query`, async (t) => {
     const failing = 'SELECT number, throwIf(number = 90000) AS thrown, {tenant:String} AS tenant FROM numbers(100000)';
     const { columns } = under();
     for (let round = 0; round < 2; round++) {

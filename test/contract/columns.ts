@@ -53,7 +53,7 @@ export const columnsContract = (contract: ColumnsContract): void => {
   columnsSearch(contract);
 
   for (const table of tenantTables) {
-    test(`${name}: a block of ${table.name} comes back as it went in`, async (t) => {
+    test(`${name}: a block of ${table.name} is read back as it was inserted`, async (t) => {
       const tenant = someTenant();
       const own = { tenant_id: quoted(tenant), ...distinct[table.name] };
       await under().columns.insert(await blockOf(under(), table, own), randomUUID());
@@ -67,7 +67,7 @@ export const columnsContract = (contract: ColumnsContract): void => {
     });
   }
 
-  test(`${name}: up to when records have landed is what was told of a tenant and table, the newest of it`, async (t) => {
+  test(`${name}: the watermark of a tenant and table is the newest one recorded`, async (t) => {
     const [tenant, other] = [someTenant(), someTenant()];
     const { columns } = under();
     const watermarkOf = (tenantId: string, table: string) => columns.of(tenantId).landedUpTo(table);
@@ -93,21 +93,24 @@ export const columnsContract = (contract: ColumnsContract): void => {
   });
 
   // Others of this file write as well, so it is alone.
-  test.serial(`${name}: writing to a table is counted once it can be read, where nobody else writes`, async (t) => {
-    const { columns } = under();
-    const { changesOf } = columns.of(someTenant());
-    if (changesOf === undefined) return t.pass('others write as well');
-    const before = changesOf('series');
-    await columns.query('SELECT 1');
-    t.is(changesOf('series'), before);
-    const block = await blockOf(under(), tableNamed('series'), { tenant_id: quoted(someTenant()) });
-    const writing = columns.insert(block, randomUUID());
-    t.is(changesOf('series'), before);
-    await writing;
-    t.not(changesOf('series'), before);
-  });
+  test.serial(
+    `${name}: a write to a table is counted once it is readable, if there are no other writers`,
+    async (t) => {
+      const { columns } = under();
+      const { changesOf } = columns.of(someTenant());
+      if (changesOf === undefined) return t.pass('others write as well');
+      const before = changesOf('series');
+      await columns.query('SELECT 1');
+      t.is(changesOf('series'), before);
+      const block = await blockOf(under(), tableNamed('series'), { tenant_id: quoted(someTenant()) });
+      const writing = columns.insert(block, randomUUID());
+      t.is(changesOf('series'), before);
+      await writing;
+      t.not(changesOf('series'), before);
+    },
+  );
 
-  test(`${name}: the same token again changes nothing, views’ targets included`, async (t) => {
+  test(`${name}: a repeated token changes nothing, including the targets of views`, async (t) => {
     const tenant = someTenant();
     const spans = await blockOf(under(), tableNamed('spans'), {
       tenant_id: quoted(tenant),
@@ -140,7 +143,7 @@ export const columnsContract = (contract: ColumnsContract): void => {
     }
   });
 
-  test(`${name}: the same token at the same time lands once`, async (t) => {
+  test(`${name}: concurrent inserts with the same token land once`, async (t) => {
     const tenant = someTenant();
     const block = await blockOf(under(), tableNamed('logs'), { tenant_id: quoted(tenant) });
     const results = await Promise.allSettled(Array.from({ length: 4 }, () => under().columns.insert(block, tenant)));
@@ -158,11 +161,11 @@ export const columnsContract = (contract: ColumnsContract): void => {
     t.is(await countOf(under(), 'samples', tenant), 100);
   });
 
-  test(`${name}: a block without rows is nothing`, async (t) => {
+  test(`${name}: a block without rows has no effect`, async (t) => {
     await t.notThrowsAsync(under().columns.insert({ table: 'logs', columns: [], rows: 0, chunks: [] }, 'none'));
   });
 
-  test(`${name}: data that never fits is a permanent error`, async (t) => {
+  test(`${name}: data that can never fit the table is a permanent error`, async (t) => {
     const { columns } = under();
     const block = await blockOf(under(), tableNamed('logs'), { tenant_id: quoted(someTenant()) });
     const bytes = Buffer.concat(block.chunks);
@@ -182,18 +185,18 @@ export const columnsContract = (contract: ColumnsContract): void => {
     }
   });
 
-  test(`${name}: a table that is not there yet is worth another try`, async (t) => {
+  test(`${name}: an insert into a table that does not exist yet is a retryable error`, async (t) => {
     const block = await blockOf(under(), tableNamed('logs'), { tenant_id: quoted(someTenant()) });
     await failureOf(t, under().columns.insert({ ...block, table: 'not_yet' }, randomUUID()), UnavailableError);
   });
 
   for (const [type, value, expected] of values) {
-    test(`${name}: a parameter ${type} of ${JSON.stringify(String(value))} arrives as it is`, async (t) => {
+    test(`${name}: a parameter ${type} of ${JSON.stringify(String(value))} arrives unchanged`, async (t) => {
       t.deepEqual(await under().columns.query(`SELECT {value:${type}} AS value`, { value }), [{ value: expected }]);
     });
   }
 
-  test(`${name}: many and large parameters are taken`, async (t) => {
+  test(`${name}: many and large parameters are accepted`, async (t) => {
     const ids = Array.from({ length: 50_000 }, (_, index) => String(index));
     const rows = await under().columns.query('SELECT length({ids:Array(UInt64)}) AS ids', { ids });
     t.deepEqual(rows, [{ ids: '50000' }]);
@@ -203,14 +206,14 @@ export const columnsContract = (contract: ColumnsContract): void => {
     await failureOf(t, under().columns.query('SELECT {value:UInt8} AS value', { value: 'x' }), PermanentError);
   });
 
-  test(`${name}: more rows than allowed are an error`, async (t) => {
+  test(`${name}: a result with more rows than allowed is an error`, async (t) => {
     const sql = 'SELECT number FROM numbers({rows:UInt64})';
     t.is((await under().columns.query(sql, { rows: 10 }, { maxResultRows: 10 })).length, 10);
     const failure = await failureOf(t, under().columns.query(sql, { rows: 11 }, { maxResultRows: 10 }), PermanentError);
     t.is(failure?.reason, 'result-too-large');
   });
 
-  test(`${name}: a statement says what it took`, async (t) => {
+  test(`${name}: a statement reports the resources that it used`, async (t) => {
     const costs: StatementCost[] = [];
     await under().columns.query(
       'SELECT sum(number) AS sum FROM numbers({rows:UInt64})',
@@ -241,7 +244,7 @@ export const columnsContract = (contract: ColumnsContract): void => {
     t.regex(rows.map(({ explain }) => explain).join(''), /"Plan"/);
   });
 
-  test(`${name}: a query ends when its time is over`, async (t) => {
+  test(`${name}: a query ends when its time limit is reached`, async (t) => {
     const query = under().columns.query(
       'SELECT sum(sipHash64(number)) FROM numbers(1000000000000)',
       {},
@@ -276,7 +279,7 @@ export const columnsContract = (contract: ColumnsContract): void => {
     await eventually('it runs no more', async () => (await running()) === 0);
   });
 
-  test(`${name}: numbers come as bytes, and NaN with its bits`, async (t) => {
+  test(`${name}: numbers are returned as bytes, and NaN with its bits`, async (t) => {
     const costs: StatementCost[] = [];
     const bytes = await under()
       .columns.of(someTenant())
@@ -302,7 +305,7 @@ export const columnsContract = (contract: ColumnsContract): void => {
     t.deepEqual([moved.length, bytes.length], [size, 0], 'another thread may have them');
   });
 
-  test(`${name}: limits and aborts hold for bytes too`, async (t) => {
+  test(`${name}: limits and aborts also apply to byte results`, async (t) => {
     const reader = under().columns.of(someTenant());
     const sql = "SELECT number FROM numbers({rows:UInt64}) WHERE {tenant:String} != ''";
     t.true((await reader.native(sql, { rows: 10 }, { maxResultRows: 10 })).length > 80);
@@ -313,16 +316,16 @@ export const columnsContract = (contract: ColumnsContract): void => {
     t.is((await reader.native(sql, { rows: 0 })).length, 0);
   });
 
-  test(`${name}: a query aborted before it begins never runs`, async (t) => {
+  test(`${name}: a query aborted before it starts never runs`, async (t) => {
     const signal = AbortSignal.abort(new Error('gone'));
     await t.throwsAsync(under().columns.query('SELECT 1', {}, { signal }), { message: 'gone' });
   });
 
-  test(`${name}: the platform’s own reads may bring settings`, async (t) => {
+  test(`${name}: the platform’s own reads may set engine settings`, async (t) => {
     t.deepEqual(await under().columns.query('SELECT 1 AS one SETTINGS max_threads = 1'), [{ one: 1 }]);
   });
 
-  test(`${name}: it says that it can be used`, async (t) => {
+  test(`${name}: a usable store reports that it is ready`, async (t) => {
     await t.notThrowsAsync(under().columns.check());
   });
 };

@@ -22,23 +22,26 @@ countersContract('memory', async () => {
   return { counters: memoryCounters({ clock }), pass };
 });
 
-test.serial('memory: a million keys take bounded memory, and what is in use is kept while others pass', async (t) => {
-  const counters = memoryCounters({ clock: fake().clock });
-  const bucket = { rate: 0.001, burst: 3 };
-  await counters.consume('in use', bucket, 3);
-  collectGarbage();
-  const before = process.memoryUsage().heapUsed;
-  for (let n = 0; n < 1_000_000; n += 1) {
-    await counters.consume(`key ${n}`, bucket, 1);
-    if (n % 50_000 === 0) t.is((await counters.consume('in use', bucket, 1)).granted, 0);
-  }
-  collectGarbage();
-  const grown = (process.memoryUsage().heapUsed - before) / 1024 / 1024;
-  t.true(grown < 40, `${grown} MB`);
-  t.is((await counters.consume('in use', bucket, 1)).granted, 0);
-});
+test.serial(
+  'memory: a million keys use bounded memory, and keys in use are kept while other keys are evicted',
+  async (t) => {
+    const counters = memoryCounters({ clock: fake().clock });
+    const bucket = { rate: 0.001, burst: 3 };
+    await counters.consume('in use', bucket, 3);
+    collectGarbage();
+    const before = process.memoryUsage().heapUsed;
+    for (let n = 0; n < 1_000_000; n += 1) {
+      await counters.consume(`key ${n}`, bucket, 1);
+      if (n % 50_000 === 0) t.is((await counters.consume('in use', bucket, 1)).granted, 0);
+    }
+    collectGarbage();
+    const grown = (process.memoryUsage().heapUsed - before) / 1024 / 1024;
+    t.true(grown < 40, `${grown} MB`);
+    t.is((await counters.consume('in use', bucket, 1)).granted, 0);
+  },
+);
 
-test('memory: cached values together take bounded memory', async (t) => {
+test('memory: all cached values together use bounded memory', async (t) => {
   const counters = memoryCounters();
   for (let n = 0; n < 200; n += 1) await counters.cache(`${n}`, `${n}${'x'.repeat(1024 * 1024)}`, 60_000);
   t.is(await counters.cached('0'), undefined);
@@ -47,7 +50,7 @@ test('memory: cached values together take bounded memory', async (t) => {
   t.is(await counters.cached('too large'), undefined);
 });
 
-test('memory: a clock that steps back gives nothing away', async (t) => {
+test('memory: a clock that moves backwards grants no additional calls', async (t) => {
   const { clock, pass } = fake();
   const counters = memoryCounters({ clock });
   await counters.consume('k', { rate: 1, burst: 5 }, 5);

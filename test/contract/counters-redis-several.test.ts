@@ -105,7 +105,7 @@ const startCluster = async (t: ExecutionContext) => {
   return { servers, url };
 };
 
-serial('cluster: instances share buckets on all servers, whichever they were told of', async (t) => {
+serial('cluster: instances share buckets on all servers, whichever servers they were configured with', async (t) => {
   const { servers, url } = await startCluster(t);
   const [one, two] = [open(t, url), open(t, url.replace(/,.*/, ''))];
   for (let round = 0; round < 20; round++) await takeAcrossInstances(t, [one, two]);
@@ -120,7 +120,7 @@ serial('cluster: instances share buckets on all servers, whichever they were tol
 });
 
 serial(
-  'cluster: while one of its servers is gone it is told once, and counts are shared again when it is back',
+  'cluster: the failure of one server is reported once, and counts are shared again when it is back',
   async (t) => {
     const { servers, url } = await startCluster(t);
     const logLines: string[] = [];

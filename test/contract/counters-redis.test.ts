@@ -54,7 +54,7 @@ function suites(): void {
     t.is(await instances[2]?.cached(key), 'v');
   };
 
-  test('redis: instances share one bucket, one window and one cache, whatever their clocks say', async (t) => {
+  test('redis: instances share one bucket, one window and one cache, regardless of their clocks', async (t) => {
     let wasAlone = false;
     const attempt = async (tried: ExecutionContext): Promise<void> => {
       const opened = await Promise.all([0, 3_600_000, -3_600_000].map(open));
@@ -69,7 +69,7 @@ function suites(): void {
     await whileShared(t, attempt, () => wasAlone);
   });
 
-  test('redis: where there is none, limits hold per instance from the first call', async (t) => {
+  test('redis: without a server, limits apply per instance from the first call', async (t) => {
     const logLines: string[] = [];
     const levels: number[] = [];
     const log = {
@@ -97,7 +97,7 @@ function suites(): void {
     await counters.close();
   });
 
-  test('redis: while it is gone, killed or hung, calls are counted here in time; then across instances again, without a restart', async (t) => {
+  test('redis: while the server is killed or hangs, calls are counted locally without delay; afterwards across instances again, without a restart', async (t) => {
     const directory = mkdtempSync(join(tmpdir(), 'oiq-redis-'));
     const [port = 0] = await freePorts(1);
     const server = await startService('redis', { port, directory });

@@ -32,7 +32,7 @@ const left = async (own: TenantDocuments): Promise<[string[], string[]]> => {
 };
 
 const contract = (store: string, open: () => Promise<Documents>): void => {
-  test(`${store}: the schedule deletes a snapshot that has expired with what it shows, and no other`, async (t) => {
+  test(`${store}: the schedule deletes an expired snapshot with its data, and no other snapshot`, async (t) => {
     const documents = await open();
     t.teardown(() => documents.close());
     const [one, other] = [documents.of(randomUUID()), documents.of(randomUUID())];
@@ -62,7 +62,7 @@ const openSqlite = async (): Promise<Documents> => {
 };
 contract('sqlite', openSqlite);
 
-test('all snapshots of a dashboard are deleted, also where a page does not hold them', async (t) => {
+test('all snapshots of a dashboard are deleted, even if they do not fit on one page', async (t) => {
   const documents = await openSqlite();
   t.teardown(() => documents.close());
   const own = documents.of(randomUUID());

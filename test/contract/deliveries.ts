@@ -121,7 +121,7 @@ const runMember = async (
 };
 
 export const deliveriesContract = ({ name, place: placeOf, members }: DeliveriesContract): void => {
-  test.serial(`${name}: through kill -9 every notification is received, in the order of its group`, async (t) => {
+  test.serial(`${name}: through kill -9 every notification is delivered, in the order of its group`, async (t) => {
     const seed = Number(process.env['TEST_SEED'] ?? Date.now() % 1e9);
     const random = seeded(seed);
     const receiver = await startChannelReceiver();

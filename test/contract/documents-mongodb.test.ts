@@ -69,7 +69,7 @@ function suites(): void {
     return { definition, one, other: await open() };
   };
 
-  test.serial('mongodb: every change made by one instance reaches the followers of another', async (t) => {
+  test.serial('mongodb: every change by one instance reaches the followers of another', async (t) => {
     const { definition, one, other } = await opened('instances');
     const changes: Change<TestDocument>[] = [];
     await other.follow(definition, (change) => changes.push(change));
@@ -81,7 +81,7 @@ function suites(): void {
     await Promise.all([one.close(), other.close()]);
   });
 
-  test.serial('mongodb: a feed is fresh under a steady stream of changes, which never leaves it idle', async (t) => {
+  test.serial('mongodb: a feed is fresh under a steady stream of changes that never leaves it idle', async (t) => {
     const { definition, one, other } = await opened('steady');
     let changeCount = 0;
     const feed = await other.follow(definition, () => {
@@ -99,7 +99,7 @@ function suites(): void {
     await Promise.all([one.close(), other.close()]);
   });
 
-  test.serial('mongodb: the index declared for a filter or an order is the one that is used', async (t) => {
+  test.serial('mongodb: the index declared for a filter or a sort order is the index used', async (t) => {
     const definition = defineCollection<{ state: string; mail: string }>({
       name: 'planned',
       indexes: [['state']],
@@ -146,23 +146,26 @@ function suites(): void {
     await documents.close();
   });
 
-  test.serial('mongodb: what a hand other than ours updated is told as it is then', async (t) => {
-    const { definition, one, other } = await opened('by-hand');
-    const changes: Change<TestDocument>[] = [];
-    await other.follow(definition, (change) => changes.push(change));
-    await one.of('a').collection(definition).insert({ id: 'x', n: 1 });
-    await raw((client) =>
-      client
-        .db(name)
-        .collection<{ fields: TestDocument; version: number }>('by-hand')
-        .updateOne({}, [{ $set: { 'fields.n': 2, version: 2 } }]),
-    );
-    await eventually('the change is told', () => changes.at(-1)?.document?.n === 2);
-    await Promise.all([one.close(), other.close()]);
-    t.pass();
-  });
+  test.serial(
+    'mongodb: an update from outside the platform is delivered with the document’s state at that time',
+    async (t) => {
+      const { definition, one, other } = await opened('by-hand');
+      const changes: Change<TestDocument>[] = [];
+      await other.follow(definition, (change) => changes.push(change));
+      await one.of('a').collection(definition).insert({ id: 'x', n: 1 });
+      await raw((client) =>
+        client
+          .db(name)
+          .collection<{ fields: TestDocument; version: number }>('by-hand')
+          .updateOne({}, [{ $set: { 'fields.n': 2, version: 2 } }]),
+      );
+      await eventually('the change is told', () => changes.at(-1)?.document?.n === 2);
+      await Promise.all([one.close(), other.close()]);
+      t.pass();
+    },
+  );
 
-  test.serial('mongodb: a collection dropped under a follower is told as deletions', async (t) => {
+  test.serial('mongodb: a collection dropped while it is followed is delivered as deletions', async (t) => {
     const { definition, one, other } = await opened('dropped');
     const changes: Change<TestDocument>[] = [];
     const collection = one.of('a').collection(definition);
@@ -215,7 +218,7 @@ function suites(): void {
   };
 
   test.serial(
-    'mongodb: a server whose replica set was not initiated is told apart from one that is away',
+    'mongodb: a server whose replica set is not initiated is distinguished from an unreachable server',
     async (t) => {
       const directory = mkdtempSync(join(tmpdir(), 'oiq-mongodb-'));
       const [port = 0, nobody = 0] = await freePorts(2);
@@ -236,7 +239,7 @@ function suites(): void {
     },
   );
 
-  test('mongodb: while it is gone, killed or hung, everything is refused in time and feeds are stale; then all goes on without a gap', async (t) => {
+  test('mongodb: while the server is killed or hangs, calls are refused in time and feeds are stale; afterwards everything continues without a gap', async (t) => {
     const directory = mkdtempSync(join(tmpdir(), 'oiq-mongodb-'));
     const [port = 0] = await freePorts(1);
     const server = await startService('mongodb', { port, directory });
@@ -296,7 +299,7 @@ function suites(): void {
     }
   });
 
-  test('mongodb: where there is none, it can be opened and its use is refused', async (t) => {
+  test('mongodb: without a server the store can be opened, and its use is refused', async (t) => {
     const [port] = await freePorts(1);
     await t.notThrowsAsync(refusedAsUnavailable(() => firstUse(`mongodb://127.0.0.1:${port}/?replicaSet=rs0`)));
   });

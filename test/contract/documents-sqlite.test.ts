@@ -18,7 +18,7 @@ const itemsDefinition = defineCollection<{ state: string; n: number }>({
   sorts: ['n', 'createdAt'],
 });
 
-test('sqlite: what was acknowledged is there after reopening, under the declared indexes', async (t) => {
+test('sqlite: acknowledged writes are present after reopening, under the declared indexes', async (t) => {
   const path = join(directory, 'reopened.sqlite');
   const first = await sqliteDocuments({ path });
   await first.ensureCollections([itemsDefinition]);
@@ -37,7 +37,7 @@ test('sqlite: what was acknowledged is there after reopening, under the declared
   t.is(statSync(path).mode & 0o077, 0);
 });
 
-test('sqlite: equality on an indexed field reads the matches, and a list in an indexed order its page', async (t) => {
+test('sqlite: equality on an indexed field reads only the matches, and a list in indexed order only its page', async (t) => {
   const documents = await sqliteDocuments({ path: join(directory, 'indexed.sqlite') });
   await documents.ensureCollections([itemsDefinition]);
   // In transactions small enough for a busy machine.
@@ -91,7 +91,7 @@ const parsedDuring = async (work: () => Promise<unknown>): Promise<number> => {
 const named = defineCollection<Record<string, unknown>>({ name: 'named', indexes: [['tags']] });
 const sorted = defineCollection<Record<string, unknown>>({ ...named, name: 'sorted', sorts: ['name', 'createdAt'] });
 
-test.serial('sqlite: a list in the order of a field parses its page, not the whole collection', async (t) => {
+test.serial('sqlite: a list sorted by a field parses its page, not the whole collection', async (t) => {
   const documents = await sqliteDocuments({ path: join(directory, 'ordered.sqlite') });
   await documents.ensureCollections([named, sorted]);
   for (const definition of [named, sorted]) {
@@ -140,7 +140,7 @@ test.serial('sqlite: a list in the order of a field parses its page, not the who
   await documents.close();
 });
 
-test('sqlite: what SQLite itself cannot read as JSON is listed in its place', async (t) => {
+test('sqlite: a document that SQLite itself cannot parse as JSON is listed in its position', async (t) => {
   const documents = await sqliteDocuments({ path: join(directory, 'deep.sqlite') });
   await documents.ensureCollections([named, sorted]);
   for (const definition of [named, sorted]) {
@@ -173,7 +173,7 @@ test('sqlite: what SQLite itself cannot read as JSON is listed in its place', as
   await documents.close();
 });
 
-test('sqlite: a transaction whose work does not end gives up and lets others write', async (t) => {
+test('sqlite: a transaction whose work does not end times out and lets others write', async (t) => {
   const documents = await sqliteDocuments({ path: join(directory, 'hung.sqlite') });
   const hung = documents.transaction(async (transaction) => {
     await transaction.of('a').collection(itemsDefinition).insert({ state: 'x', n: 1 });
@@ -186,7 +186,7 @@ test('sqlite: a transaction whose work does not end gives up and lets others wri
   await documents.close();
 });
 
-test('sqlite: transaction after transaction lets everything else run in between', async (t) => {
+test('sqlite: consecutive transactions let all other work run in between', async (t) => {
   const documents = await sqliteDocuments({ path: join(directory, 'turns.sqlite') });
   let loopIterations = 0;
   const count = (): void => {

@@ -266,7 +266,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
   });
 
   test.serial(
-    `${name}: a write for another version, or for no document, is a conflict and changes nothing`,
+    `${name}: a write for another version, or for a missing document, is a conflict and changes nothing`,
     async (t) => {
       const collection = collectionOf(freshCollection());
       const made = await collection.insert({ name: 'one' });
@@ -284,7 +284,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
   );
 
   test.serial(
-    `${name}: of simultaneous writes for one version one wins; without a version all are applied`,
+    `${name}: one of several concurrent writes for one version succeeds; without a version all are applied`,
     async (t) => {
       const collection = collectionOf(freshCollection<Record<string, number>>());
       const { id } = await collection.insert({});
@@ -299,7 +299,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     },
   );
 
-  test.serial(`${name}: an id is unique within its tenant, and any text up to 512 characters`, async (t) => {
+  test.serial(`${name}: an ID is unique within its tenant, and may be any text up to 512 characters`, async (t) => {
     const collection = collectionOf(freshCollection());
     for (const id of ['x', 'a.b/$c é\u{1F600}', '__proto__', '0', 'y'.repeat(512)]) {
       await collection.insert({ id, name: id });
@@ -333,7 +333,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
       t.true(await collection.delete(made.id, 3));
     });
 
-  test.serial(`${name}: what is no document is refused`, async (t) => {
+  test.serial(`${name}: a value that is not a document is refused`, async (t) => {
     const collection = collectionOf(freshCollection<object>());
     const cyclic: Record<string, unknown> = {};
     cyclic.self = cyclic;
@@ -367,7 +367,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     }
   });
 
-  test.serial(`${name}: values are counted among matches, with and without an index`, async (t) => {
+  test.serial(`${name}: values are counted among the matches, with and without an index`, async (t) => {
     const indexed = { indexes: [['state'], ['tags'], ['owner.id'], ['rank']] };
     for (const definition of [freshCollection(), freshCollection(indexed)]) {
       await documents.ensureCollections([definition]);
@@ -413,7 +413,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
   });
 
   test.serial(
-    `${name}: a filter that is undefined somewhere, or uses what the stores do not share, is refused`,
+    `${name}: a filter that contains undefined, or features that the stores do not share, is refused`,
     async (t) => {
       const collection = collectionOf(freshCollection());
       for (const filter of [
@@ -446,7 +446,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
   };
 
   test.serial(
-    `${name}: pages in any order follow each other without gap or repetition while documents come and go`,
+    `${name}: pages in any order follow each other without gap or repetition while documents are added and removed`,
     async (t) => {
       const definition = freshCollection({ indexes: [['state', 'rank']], sorts: ['rank', 'version'] });
       await documents.ensureCollections([definition]);
@@ -478,7 +478,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
   );
 
   test.serial(
-    `${name}: a range of ids is listed in either direction, with or without an index, page by page`,
+    `${name}: a range of IDs is listed in either direction, with or without an index, page by page`,
     async (t) => {
       const definition = freshCollection({ indexes: [['state']] });
       await documents.ensureCollections([definition]);
@@ -507,7 +507,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     ['with indexes of orders', { sorts: ['name', 'rank', 'createdAt'] }],
   ] as const)
     test.serial(
-      `${name}: a filtered list in any order has what the filter selects, page by page, and its values are counted, ${how}`,
+      `${name}: a filtered list in any order contains the documents that match, page by page, and its values are counted, ${how}`,
       async (t) => {
         const definition = freshCollection(rest);
         await documents.ensureCollections([definition]);
@@ -532,7 +532,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
       },
     );
 
-  test.serial(`${name}: a list by a field that holds a list or an object is refused`, async (t) => {
+  test.serial(`${name}: a list sorted by a field that contains a list or an object is refused`, async (t) => {
     for (const [rank, rest] of [
       [['x'], {}],
       [{ is: 'x' }, {}],
@@ -560,7 +560,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     t.is(second.nextCursor, null);
   });
 
-  test.serial(`${name}: a cursor that was tampered with, or of another order, is refused`, async (t) => {
+  test.serial(`${name}: a cursor that was tampered with, or belongs to another order, is refused`, async (t) => {
     const collection = collectionOf(freshCollection());
     for (let n = 0; n < 3; n += 1) await collection.insert({ rank: n });
     const { nextCursor } = await collection.list({ sort: { rank: 1 }, limit: 1 });
@@ -579,48 +579,52 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     await t.throwsAsync(collection.list({ sort: { rank: 1 } }), { instanceOf: TypeError });
   });
 
-  test.serial(`${name}: a unique set binds one tenant, a set unique everywhere all of them`, async (t) => {
-    const definition = freshCollection({
-      unique: [['name'], ['state', 'owner.id']],
-      uniqueEverywhere: [['owner.mail']],
-    });
-    await documents.ensureCollections([definition]);
-    const mine = collectionOf(definition);
-    const theirs = collectionOf(definition, b);
-    const one = await mine.insert({ name: 'n', state: 's', owner: { id: '1', mail: 'm' } });
-    t.true(conflict('duplicate', 'name')(await t.throwsAsync(mine.insert({ name: 'n' }))));
-    t.true(
-      conflict('duplicate', 'state', 'owner.id')(await t.throwsAsync(mine.insert({ state: 's', owner: { id: '1' } }))),
-    );
-    t.true(conflict('duplicate', 'owner.mail')(await t.throwsAsync(mine.insert({ owner: { mail: 'm' } }))));
-    t.true(conflict('duplicate', 'owner.mail')(await t.throwsAsync(theirs.insert({ owner: { mail: 'm' } }))));
-    await theirs.insert({ name: 'n', state: 's', owner: { id: '1' } });
-    const other = await mine.insert({ name: 'N', state: 's', owner: { id: '2' } });
-    t.true(conflict('duplicate', 'name')(await t.throwsAsync(mine.update(other.id, { name: 'n' }))));
-    t.true(conflict('duplicate', 'name')(await t.throwsAsync(mine.replace(other.id, { name: 'n' }))));
-    t.deepEqual(await mine.find(other.id), other);
-    await mine.update(one.id, { name: 'n', rank: 1 });
-    await mine.update(one.id, { name: 'free' });
-    await mine.update(other.id, { name: 'n' });
-    await mine.delete(other.id);
-    await mine.insert({ name: 'n', state: 's', owner: { id: '2' } });
-    const same = await Promise.allSettled(Array.from({ length: 5 }, () => mine.insert({ name: 'race' })));
-    t.is(same.filter(({ status }) => status === 'fulfilled').length, 1);
-  });
-
   test.serial(
-    `${name}: documents without a field of a unique set, or with null there, do not disturb each other`,
+    `${name}: a unique set applies within one tenant, and a globally unique set across all tenants`,
     async (t) => {
-      const definition = freshCollection({ unique: [['name'], ['state', 'rank']], uniqueEverywhere: [['owner.mail']] });
+      const definition = freshCollection({
+        unique: [['name'], ['state', 'owner.id']],
+        uniqueEverywhere: [['owner.mail']],
+      });
       await documents.ensureCollections([definition]);
-      const collection = collectionOf(definition);
-      for (let n = 0; n < 3; n += 1) await collection.insert({ state: 's' });
-      for (let n = 0; n < 3; n += 1) await collection.insert({ state: null, rank: 1, owner: {} });
-      t.is(await collection.count(), 6);
+      const mine = collectionOf(definition);
+      const theirs = collectionOf(definition, b);
+      const one = await mine.insert({ name: 'n', state: 's', owner: { id: '1', mail: 'm' } });
+      t.true(conflict('duplicate', 'name')(await t.throwsAsync(mine.insert({ name: 'n' }))));
+      t.true(
+        conflict(
+          'duplicate',
+          'state',
+          'owner.id',
+        )(await t.throwsAsync(mine.insert({ state: 's', owner: { id: '1' } }))),
+      );
+      t.true(conflict('duplicate', 'owner.mail')(await t.throwsAsync(mine.insert({ owner: { mail: 'm' } }))));
+      t.true(conflict('duplicate', 'owner.mail')(await t.throwsAsync(theirs.insert({ owner: { mail: 'm' } }))));
+      await theirs.insert({ name: 'n', state: 's', owner: { id: '1' } });
+      const other = await mine.insert({ name: 'N', state: 's', owner: { id: '2' } });
+      t.true(conflict('duplicate', 'name')(await t.throwsAsync(mine.update(other.id, { name: 'n' }))));
+      t.true(conflict('duplicate', 'name')(await t.throwsAsync(mine.replace(other.id, { name: 'n' }))));
+      t.deepEqual(await mine.find(other.id), other);
+      await mine.update(one.id, { name: 'n', rank: 1 });
+      await mine.update(one.id, { name: 'free' });
+      await mine.update(other.id, { name: 'n' });
+      await mine.delete(other.id);
+      await mine.insert({ name: 'n', state: 's', owner: { id: '2' } });
+      const same = await Promise.allSettled(Array.from({ length: 5 }, () => mine.insert({ name: 'race' })));
+      t.is(same.filter(({ status }) => status === 'fulfilled').length, 1);
     },
   );
 
-  test.serial(`${name}: an index or unique set declared later holds for the documents that are there`, async (t) => {
+  test.serial(`${name}: documents without a field of a unique set, or with null in it, do not conflict`, async (t) => {
+    const definition = freshCollection({ unique: [['name'], ['state', 'rank']], uniqueEverywhere: [['owner.mail']] });
+    await documents.ensureCollections([definition]);
+    const collection = collectionOf(definition);
+    for (let n = 0; n < 3; n += 1) await collection.insert({ state: 's' });
+    for (let n = 0; n < 3; n += 1) await collection.insert({ state: null, rank: 1, owner: {} });
+    t.is(await collection.count(), 6);
+  });
+
+  test.serial(`${name}: an index or unique set declared later applies to the existing documents`, async (t) => {
     const before = freshCollection({ unique: [['name']] });
     await documents.ensureCollections([before]);
     for (let n = 0; n < 3; n += 1) await collectionOf(before).insert({ name: `n${n}`, state: 's' });
@@ -697,33 +701,36 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     for await (const _ of documents.everywhere(definition)) break;
   });
 
-  test.serial(`${name}: a transaction's writes are seen inside at once, outside all together after it`, async (t) => {
-    const definition = freshCollection({ unique: [['name']] });
-    const audit = freshCollection<{ n: number }>();
-    await documents.ensureCollections([definition, audit]);
-    const collection = collectionOf(definition);
-    await collection.insert({ id: 'old', name: 'old' });
-    const result = await documents.transaction(async (transaction) => {
-      const staged = transaction.of(a).collection(definition);
-      await staged.insert({ id: 'new', name: 'new' });
-      await staged.update('old', { name: 'older' });
-      await transaction.of(b).collection(audit).insert({ id: '1', n: 1 });
-      t.is((await staged.find('old'))?.name, 'older');
-      t.is(await staged.count({ name: { $in: ['new', 'older'] } }), 2);
-      t.is((await staged.list()).items.length, 2);
-      t.is(await collection.count(), 1);
-      t.is((await collection.find('old'))?.name, 'old');
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      t.is(await collectionOf(audit, b).find('1'), undefined);
-      return 'done';
-    });
-    t.is(result, 'done');
-    t.is((await collection.find('old'))?.version, 2);
-    t.is(await collection.count(), 2);
-    t.is((await collectionOf(audit, b).find('1'))?.n, 1);
-  });
+  test.serial(
+    `${name}: a transaction's writes are visible inside it at once, and outside it all together after the commit`,
+    async (t) => {
+      const definition = freshCollection({ unique: [['name']] });
+      const audit = freshCollection<{ n: number }>();
+      await documents.ensureCollections([definition, audit]);
+      const collection = collectionOf(definition);
+      await collection.insert({ id: 'old', name: 'old' });
+      const result = await documents.transaction(async (transaction) => {
+        const staged = transaction.of(a).collection(definition);
+        await staged.insert({ id: 'new', name: 'new' });
+        await staged.update('old', { name: 'older' });
+        await transaction.of(b).collection(audit).insert({ id: '1', n: 1 });
+        t.is((await staged.find('old'))?.name, 'older');
+        t.is(await staged.count({ name: { $in: ['new', 'older'] } }), 2);
+        t.is((await staged.list()).items.length, 2);
+        t.is(await collection.count(), 1);
+        t.is((await collection.find('old'))?.name, 'old');
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        t.is(await collectionOf(audit, b).find('1'), undefined);
+        return 'done';
+      });
+      t.is(result, 'done');
+      t.is((await collection.find('old'))?.version, 2);
+      t.is(await collection.count(), 2);
+      t.is((await collectionOf(audit, b).find('1'))?.n, 1);
+    },
+  );
 
-  test.serial(`${name}: nothing of a transaction remains when its work rejects, or a write in it did`, async (t) => {
+  test.serial(`${name}: a transaction leaves no changes when its work or a write in it rejects`, async (t) => {
     const definition = freshCollection({ unique: [['name']] });
     await documents.ensureCollections([definition]);
     const collection = collectionOf(definition);
@@ -757,7 +764,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     );
   });
 
-  test.serial(`${name}: simultaneous transactions over the same documents are as one after the other`, async (t) => {
+  test.serial(`${name}: concurrent transactions over the same documents are serializable`, async (t) => {
     const definition = freshCollection<{ n: number }>();
     await documents.ensureCollections([definition]);
     const counters = collectionOf(definition);
@@ -779,7 +786,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
   });
 
   test.serial(
-    `${name}: operations that a transaction's work did not await belong to it, later ones are refused`,
+    `${name}: operations that a transaction's work did not await belong to it, and later operations are refused`,
     async (t) => {
       const definition = freshCollection();
       await documents.ensureCollections([definition]);
@@ -795,7 +802,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     },
   );
 
-  test.serial(`${name}: a write past the transaction that it is in is refused rather than waited for`, async (t) => {
+  test.serial(`${name}: a write outside the surrounding transaction is refused and does not deadlock`, async (t) => {
     const definition = freshCollection();
     await documents.ensureCollections([definition]);
     const collection = collectionOf(definition);
@@ -821,7 +828,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
   const brief = ({ tenantId, id, document }: Change<object>): string =>
     `${tenantId === a ? 'a' : 'b'}/${id}/${document?.version ?? 'gone'}`;
 
-  test.serial(`${name}: a follower hears of everything there is, then of each change in order`, async (t) => {
+  test.serial(`${name}: a follower receives all existing documents, then each change in order`, async (t) => {
     const definition = freshCollection();
     await documents.ensureCollections([definition]);
     await collectionOf(definition).insert({ id: '1', name: 'one' });
@@ -851,7 +858,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     t.is(changes.length, 7);
   });
 
-  test.serial(`${name}: a collection that is not there yet can be followed, read and counted`, async (t) => {
+  test.serial(`${name}: a collection that does not exist yet can be followed, read and counted`, async (t) => {
     const definition = freshCollection();
     t.is(await collectionOf(definition).find('x'), undefined);
     t.is(await collectionOf(definition).count(), 0);
@@ -864,7 +871,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
   });
 
   test.serial(
-    `${name}: a follower that starts amid writes misses none and hears each document's versions in order`,
+    `${name}: a follower that starts during writes misses none and receives each document's versions in order`,
     async (t) => {
       const definition = freshCollection<{ n: number }>();
       await documents.ensureCollections([definition]);
@@ -900,7 +907,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
   );
 
   test.serial(
-    `${name}: a transaction that is rolled back is not told, one that is committed is told whole`,
+    `${name}: a transaction that is rolled back is not delivered, and a committed transaction is delivered as a whole`,
     async (t) => {
       const definition = freshCollection();
       await documents.ensureCollections([definition]);
@@ -940,7 +947,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     await failing.close();
   });
 
-  test.serial(`${name}: check answers while the store can be used`, async (t) => {
+  test.serial(`${name}: check succeeds while the store is usable`, async (t) => {
     await t.notThrowsAsync(documents.check());
   });
 };

@@ -103,7 +103,7 @@ export interface EscalationContract {
 }
 
 export const escalationContract = ({ name, store: storeOf, open, members, rounds }: EscalationContract): void => {
-  test.serial(`${name}: through kill -9 at each stage, incidents, pages and mails are there once`, async (t) => {
+  test.serial(`${name}: through kill -9 at each stage, incidents, pages and mails are created once`, async (t) => {
     const store = await storeOf();
     /** A file is open in one process at a time. */
     const within = async <Result>(work: (documents: Documents) => Promise<Result>): Promise<Result> => {

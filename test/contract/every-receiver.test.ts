@@ -110,7 +110,7 @@ for (const receiver of receivers) {
   const { name, listens, maxBodyBytes, formats, signals } = receiver;
   const example = receiverExamples[name];
 
-  test(`${name} has a name of its own, a summary, a path for each signal and an example of each format`, (t) => {
+  test(`${name} has a unique name, a summary, a path for each signal and an example of each format`, (t) => {
     t.is(receivers.filter((other) => other.name === name).length, 1);
     t.true(receiver.summary.length > 10);
     t.true(signals.length > 0);
@@ -137,7 +137,7 @@ for (const receiver of receivers) {
     const title = `${name}, ${format}`;
 
     for (const [setting, sendThere] of sends) {
-      test(`${title}: a good body is on the bus when the answer is there (${setting})`, async (t) => {
+      test(`${title}: a valid body is on the bus when the response is sent (${setting})`, async (t) => {
         await using fixture = await running();
         const { isAccepted, message } = await sendThere(fixture, good);
         t.true(isAccepted, message);
@@ -148,13 +148,13 @@ for (const receiver of receivers) {
       });
     }
 
-    test(`${title}: a body without records is taken, and nothing of it is stored`, async (t) => {
+    test(`${title}: a body without records is accepted, and nothing of it is stored`, async (t) => {
       await using fixture = await running();
       t.true((await send(fixture, packed(bodies.nothing, encoding))).isAccepted);
       t.is(recordsIn(published(fixture)), 0);
     });
 
-    test(`${title}: a malformed body is refused in the protocol's form, and its dead letter says why, where and how to read it`, async (t) => {
+    test(`${title}: a malformed body is refused in the protocol's form, and its dead letter contains the reason, the position and the format`, async (t) => {
       await using fixture = await running();
       const body = packed(bodies.malformed, encoding);
       const { code, message } = await send(fixture, body);
@@ -181,7 +181,7 @@ for (const receiver of receivers) {
       t.is(again?.message ?? '', deadLetter?.headers.message ?? 'none');
     });
 
-    test(`${title}: the dead letter of a body that is good now is replayed to exactly its records`, async (t) => {
+    test(`${title}: a dead letter whose body has become valid is replayed to exactly its records`, async (t) => {
       await using fixture = await running();
       await send(fixture, packed(bodies.malformed, encoding));
       const headers = fixture.bus.deadLetters()[0]?.headers;
@@ -197,13 +197,13 @@ for (const receiver of receivers) {
       t.throws(() => republishRefused({ ...headers, format: 'no-such-format' }, good), { message: /no-such-format/ });
     });
 
-    test(`${title}: a body above the cap is refused as too large, and nothing of it is stored`, async (t) => {
+    test(`${title}: a body above the size limit is refused as too large, and nothing of it is stored`, async (t) => {
       await using fixture = await running();
       t.is((await send(fixture, packed(Buffer.alloc(maxBodyBytes + 1, 0x20), encoding))).code, codeOf('too-large'));
       t.deepEqual(published(fixture), []);
     });
 
-    test(`${title}: without a key that is known nothing is taken and nothing is kept`, async (t) => {
+    test(`${title}: without a known key nothing is accepted and nothing is stored`, async (t) => {
       await using fixture = await running();
       for (const secret of ['', makeLicenseKey()]) {
         t.is((await send(fixture, good, secret)).code, codeOf('unauthenticated'));
@@ -212,7 +212,7 @@ for (const receiver of receivers) {
       t.deepEqual(fixture.bus.messages, []);
     });
 
-    test(`${title}: while the bus is gone nothing is acknowledged, and the sender is told to try again`, async (t) => {
+    test(`${title}: while the bus is down nothing is acknowledged, and the response asks the sender to retry`, async (t) => {
       await using fixture = await running();
       fixture.bus.broken = 'everything';
       for (const body of [good, packed(bodies.malformed, encoding)])
@@ -223,7 +223,7 @@ for (const receiver of receivers) {
       t.is(recordsIn(published(fixture)), records);
     });
 
-    test(`${title}: what the bus refuses for good is no fault of the body: nothing is acknowledged, and its sender keeps it`, async (t) => {
+    test(`${title}: a permanent refusal by the bus is not blamed on the body: nothing is acknowledged, and the sender keeps the body`, async (t) => {
       await using fixture = await running();
       await send(fixture, good);
       fixture.bus.refuses = published(fixture)[0]?.topic;
@@ -235,7 +235,7 @@ for (const receiver of receivers) {
       t.like(await send(fixture, malformed), { isAccepted: false, code: codeOf('unavailable'), retry: true });
     });
 
-    test(`${title}: of requests whose publishes fail now and then, those acknowledged are on the bus, once each`, async (t) => {
+    test(`${title}: when publishing fails intermittently, acknowledged requests are on the bus, once each`, async (t) => {
       await using fixture = await running();
       fixture.bus.failsEvery = 3;
       const answers: Answered[] = [];
@@ -249,7 +249,7 @@ for (const receiver of receivers) {
   }
 }
 
-test('paths of receivers on one address are different', (t) => {
+test('receivers on one address have different paths', (t) => {
   const places = receivers.flatMap(({ listens }) =>
     listens.flatMap(({ setting, paths }) => Object.values(paths).map((path) => `${setting} ${path}`)),
   );

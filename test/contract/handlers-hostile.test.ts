@@ -172,7 +172,7 @@ const cpuMs = (): number => {
   return (user + system) / 1000;
 };
 
-test('every field of every operation', async (t) => {
+test('every field of every operation withstands hostile texts', async (t) => {
   t.timeout(3_600_000);
   const known = new Set<string>();
   const trials: Trial[] = [];

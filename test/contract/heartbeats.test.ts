@@ -47,7 +47,7 @@ const known = (fixture: Fixture, token: string) =>
     (await get(`${fixture.http}/beats/${token}/none`)).text.includes('EXITCODE'),
   );
 
-test('beats are taken on both addresses, by each method and path', async (t) => {
+test('heartbeats are accepted on both addresses, by each method and path', async (t) => {
   await using fixture = await running();
   const token = await addCheck(fixture, 'backup');
   await known(fixture, token);
@@ -74,7 +74,7 @@ test('beats are taken on both addresses, by each method and path', async (t) => 
   t.is(heartbeatsIn(fixture).length, 2 * table.length);
 });
 
-test('what is no beat is refused, says why, and is not kept', async (t) => {
+test('an invalid heartbeat is refused with the reason, and is not stored', async (t) => {
   await using fixture = await running();
   const token = await addCheck(fixture, 'backup');
   const off = await addCheck(fixture, 'off', { enabled: false });
@@ -109,7 +109,7 @@ test('what is no beat is refused, says why, and is not kept', async (t) => {
   t.is((await get(`${fixture.main}/beats`)).status, 418);
 });
 
-test('a success is durable: while the bus does not take it the answer waits, or is 503', async (t) => {
+test('a successful heartbeat is durable: while the bus does not accept it, the response waits or is 503', async (t) => {
   await using fixture = await running();
   const token = await addCheck(fixture, 'backup');
   await known(fixture, token);
@@ -136,7 +136,7 @@ test('a success is durable: while the bus does not take it the answer waits, or 
   t.is(heartbeatsIn(fixture).length, 2);
 });
 
-test('a token tells ten beats a second, a hundred at once; who guesses tokens is held up as well', async (t) => {
+test('a token may send ten heartbeats a second, a hundred at once; clients that guess tokens are limited as well', async (t) => {
   let nowMs = Date.now();
   await using fixture = await running({ clock: { now: () => nowMs } });
   const token = await addCheck(fixture, 'backup');
@@ -156,7 +156,7 @@ test('a token tells ten beats a second, a hundred at once; who guesses tokens is
   t.is(counted(await statusesOf(400, () => heartbeatTokenFormat.make()), 429), 200);
 });
 
-test('a body that breaks off is no beat', async (t) => {
+test('a request whose body breaks off is not a heartbeat', async (t) => {
   await using fixture = await running();
   const token = await addCheck(fixture, 'backup');
   await known(fixture, token);
@@ -179,7 +179,7 @@ test('a body that breaks off is no beat', async (t) => {
   );
 });
 
-test('it is told that beats are taken, after those that were; not of organizations without, or that are disabled', async (t) => {
+test('a pulse follows the accepted heartbeats; it is not sent for organizations without heartbeat checks or for disabled organizations', async (t) => {
   await using fixture = await running();
   t.deepEqual(itemsIn(fixture), []);
   const token = await addCheck(fixture, 'backup');

@@ -8,7 +8,7 @@ import { request } from './receivers-bodies.ts';
 const mebibyte = 1024 * 1024;
 
 for (const size of [1, 64 * 1024 - 1, 64 * 1024, 64 * 1024 + 1, 300 * 1024])
-  test.serial(`a body of ${size} bytes comes as it was sent, and the next request is read behind it`, async (t) => {
+  test.serial(`a body of ${size} bytes arrives as it was sent, and the next request is read after it`, async (t) => {
     await using sender = await sending();
     // Malformed, so that the dead letter has each byte.
     const bytes = randomBytes(size).fill(0xff, 0, 1);
@@ -27,7 +27,7 @@ for (const size of [1, 64 * 1024 - 1, 64 * 1024, 64 * 1024 + 1, 300 * 1024])
     t.is(sender.bus.members().length, 2);
   });
 
-test.serial('no body is a request without records', async (t) => {
+test.serial('a request without a body is a request without records', async (t) => {
   await using sender = await sending();
   const wire = sender.open().send(sender.bytes(headOf(0) + good));
   t.is((await wire.next())?.status, 200);
@@ -35,7 +35,7 @@ test.serial('no body is a request without records', async (t) => {
   t.is(sender.bus.members().length, 1);
 });
 
-test.serial('49 MiB of records land, in one write or in many, with a good request behind them', async (t) => {
+test.serial('49 MiB of records land, in one write or in many, followed by a valid request', async (t) => {
   await using sender = await sending();
   sender.bus.storesMessages = false;
   const one = request('logs', 2_000, 'y'.repeat(400));
@@ -51,7 +51,7 @@ test.serial('49 MiB of records land, in one write or in many, with a good reques
 });
 
 test.serial(
-  'a refusal comes while its body is sent, the rest is skipped, and the next request is served',
+  'a refusal is sent while the body still arrives, the rest is skipped, and the next request is served',
   async (t) => {
     await using sender = await sending();
     const size = 8 * mebibyte;
@@ -77,7 +77,7 @@ const endings: readonly [string, (wire: Wire) => unknown][] = [
 
 for (const [how, end] of endings)
   test.serial(
-    `a sender that ${how} before its body is whole leaves nothing on the bus and nothing in memory`,
+    `a sender that ${how} before its body is complete leaves nothing on the bus and nothing in memory`,
     async (t) => {
       await using sender = await sending();
       sender.bus.storesMessages = false;
@@ -106,7 +106,7 @@ for (const [how, end] of endings)
     },
   );
 
-test.serial('what there is no memory for is answered 503, and skipped', async (t) => {
+test.serial('a body for which there is no memory is answered with 503 and skipped', async (t) => {
   await using sender = await sending();
   sender.bus.storesMessages = false;
   const size = 49 * mebibyte;
@@ -132,21 +132,24 @@ test.serial('what there is no memory for is answered 503, and skipped', async (t
   }
 });
 
-test.serial('a key that is asked for elsewhere makes a body wait, and neither hangs', async (t) => {
-  // Nothing is granted in advance, so that each request waits for the counters.
-  await using sender = await sending({
-    clock: { now: () => 1_700_000_000_000 },
-    plan: { limits: { requestsPerSecond: 1, requestsBurst: 40, requestsPerMinute: 1_000, bytesPerDay: null } },
-  });
-  const size = 2 * mebibyte;
-  const body = Buffer.alloc(size, 0xff);
-  const statuses = new Map<number | undefined, number>();
-  const wire = sender.open();
-  for (let round = 0; round < 60; round++) {
-    wire.send(Buffer.concat([sender.bytes(headOf(size)), body, sender.bytes(refused)]));
-    for (const answered of [await wire.next(), await wire.next()])
-      statuses.set(answered?.status, (statuses.get(answered?.status) ?? 0) + 1);
-  }
-  t.deepEqual([...statuses.keys()].sort(), [400, 415, 429]);
-  t.is(wire.answers.length, 120);
-});
+test.serial(
+  'a body waits while the limits of its key are checked, and neither the body nor the check hangs',
+  async (t) => {
+    // Nothing is granted in advance, so that each request waits for the counters.
+    await using sender = await sending({
+      clock: { now: () => 1_700_000_000_000 },
+      plan: { limits: { requestsPerSecond: 1, requestsBurst: 40, requestsPerMinute: 1_000, bytesPerDay: null } },
+    });
+    const size = 2 * mebibyte;
+    const body = Buffer.alloc(size, 0xff);
+    const statuses = new Map<number | undefined, number>();
+    const wire = sender.open();
+    for (let round = 0; round < 60; round++) {
+      wire.send(Buffer.concat([sender.bytes(headOf(size)), body, sender.bytes(refused)]));
+      for (const answered of [await wire.next(), await wire.next()])
+        statuses.set(answered?.status, (statuses.get(answered?.status) ?? 0) + 1);
+    }
+    t.deepEqual([...statuses.keys()].sort(), [400, 415, 429]);
+    t.is(wire.answers.length, 120);
+  },
+);

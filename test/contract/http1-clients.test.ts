@@ -36,7 +36,7 @@ const sent = (sender: Sender, agent: Agent, bytes: Buffer, headers: Record<strin
     else request.on('continue', () => request.end(bytes)).flushHeaders();
   });
 
-test("Node's agent keeps a connection, whatever it sends", async (t) => {
+test("Node's agent keeps a connection open, whatever it sends", async (t) => {
   await using sender = await sending();
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const ports = new Set<number | undefined>();
@@ -58,7 +58,7 @@ test("Node's agent keeps a connection, whatever it sends", async (t) => {
   t.is(sender.bus.members().length, 6);
 });
 
-test("Node's agent sends much at once over few connections", async (t) => {
+test("Node's agent sends many concurrent requests over few connections", async (t) => {
   await using sender = await sending();
   sender.bus.storesMessages = false;
   const agent = new Agent({ keepAlive: true, maxSockets: 10 });
@@ -68,7 +68,7 @@ test("Node's agent sends much at once over few connections", async (t) => {
   agent.destroy();
 });
 
-test('fetch sends bodies of known and of unknown length, and is refused', async (t) => {
+test('fetch sends bodies of known and unknown length, and receives refusals', async (t) => {
   await using sender = await sending();
   const url = `${sender.http}/v1/logs`;
   const headers = headersOf(sender);
@@ -89,7 +89,7 @@ test('fetch sends bodies of known and of unknown length, and is refused', async 
   t.is(recordsIn(sender), 10 + 20 * 4_000);
 });
 
-test('a client that asks whether it may send gets its answers in order', async (t) => {
+test('a client that expects 100 Continue gets its responses in order', async (t) => {
   await using sender = await sending();
   const wire = sender.open().send(sender.bytes(good));
   t.is((await wire.next())?.status, 200);

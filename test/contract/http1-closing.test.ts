@@ -16,7 +16,7 @@ const hold = ({ bus }: Sender): (() => void) => {
   };
 };
 
-test('a connection that closes while its call waits for the bus changes nothing for the bus', async (t) => {
+test('a connection that closes while its call waits for the bus changes nothing on the bus', async (t) => {
   await using sender = await sending(patient);
   const release = hold(sender);
   const disconnected = [sender.open(), sender.open(), sender.open()].map((wire) => wire.send(sender.bytes(good)));
@@ -32,7 +32,7 @@ test('a connection that closes while its call waits for the bus changes nothing 
   await sender.receivers.stop();
 });
 
-test('connections that their senders leave are closed here as well', async (t) => {
+test('connections closed by their senders are closed by the server as well', async (t) => {
   await using sender = await sending();
   for (const raw of ['', good, refused]) {
     const wire = sender.open();
@@ -44,7 +44,7 @@ test('connections that their senders leave are closed here as well', async (t) =
   t.pass();
 });
 
-test('a sender that does not read its answers is not read on, and gets all of them once it does', async (t) => {
+test('a sender that does not read its responses is not read any further, and gets all of them once it reads again', async (t) => {
   await using sender = await sending();
   const wire = sender.open();
   const peer = await wire.peer();
@@ -70,7 +70,7 @@ test('a sender that does not read its answers is not read on, and gets all of th
   await eventually('the last one as well', () => wire.answers[count + 1]?.status === 200);
 });
 
-test('a stop answers the calls in hand as the last ones and closes connections that wait for none', async (t) => {
+test('a stop answers the in-flight calls as the last ones and closes idle connections', async (t) => {
   await using sender = await sending(patient);
   const release = hold(sender);
   const bytes = sender.bytes(good);
@@ -98,7 +98,7 @@ test('a stop answers the calls in hand as the last ones and closes connections t
   t.is(await late.next(), undefined);
 });
 
-test('a stop waits for a refused body no longer than it comes, and refuses what is behind it', async (t) => {
+test('a stop waits only until a refused body has arrived, and refuses the request after it', async (t) => {
   await using sender = await sending(patient);
   const wire = sender.open().send(sender.bytes(headOf(10).replace('x-protobuf', 'x-nothing')));
   t.is((await wire.next())?.status, 415);
@@ -113,7 +113,7 @@ test('a stop waits for a refused body no longer than it comes, and refuses what 
   t.is(sender.bus.members().length, 0);
 });
 
-test('a stop breaks off what does not come to its end in time', async (t) => {
+test('a stop aborts requests that do not complete in time', async (t) => {
   await using sender = await sending({ environment: { OIQ_SHUTDOWN_SECONDS: '1' } });
   const stalled = sender.open().send(sender.bytes(headOf(10)));
   const skipped = sender.open().send(sender.bytes(headOf(10).replace('x-protobuf', 'x-nothing')));

@@ -82,7 +82,7 @@ const attack = async (sender: Sender, mutator: Mutator): Promise<void> => {
   await eventually(`it is closed: ${JSON.stringify(text)}`, () => peer.destroyed);
 };
 
-test('damaged requests are answered or closed, and good ones are served meanwhile and afterwards', async (t) => {
+test('damaged requests are answered or closed, and valid requests are served meanwhile and afterwards', async (t) => {
   const sender = await sending({ environment: { OIQ_SHUTDOWN_SECONDS: '100' } });
   sender.bus.storesMessages = false;
   const steady = sender.open();

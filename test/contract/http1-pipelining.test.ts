@@ -6,7 +6,7 @@ import { essence, good, headOf, onBus, refused, sending } from './http1-client.t
 /** Answered with more than a status. */
 const malformed = `${headOf(40)}${'\xff'.repeat(40)}`;
 
-test('a request is answered alike wherever it is cut', async (t) => {
+test('a request gets the same response wherever it is split', async (t) => {
   await using sender = await sending();
   for (const raw of [good, refused, malformed]) {
     sender.bus.messages.length = 0;
@@ -24,7 +24,7 @@ test('a request is answered alike wherever it is cut', async (t) => {
   }
 });
 
-test('what comes behind a call that waits for the bus is answered behind it', async (t) => {
+test('a request behind a call that waits for the bus is answered after that call', async (t) => {
   await using sender = await sending();
   const { bus } = sender;
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -51,7 +51,7 @@ for (const [title, raw, status] of [
   ['malformed', malformed, 400],
   ['empty', headOf(0), 200],
 ] as const)
-  test(`2,000 requests at once on one connection are each answered: ${title}`, async (t) => {
+  test(`2,000 pipelined requests on one connection are each answered: ${title}`, async (t) => {
     await using sender = await sending();
     const count = 2_000;
     const wire = sender.open().send(Buffer.concat(Array.from({ length: count }, () => sender.bytes(raw))));

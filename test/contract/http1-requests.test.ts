@@ -178,7 +178,7 @@ const forms: readonly [title: string, raw: string, outcome: string][] = [
 for (const [title, raw, outcome] of [...requests, ...forms])
   test.serial(`both addresses answer ${outcome} to ${title}`, (t) => compare(t, raw, outcome));
 
-test.serial('remote-write does not know a proto that objects have', async (t) => {
+test.serial('remote-write does not accept the name of an object prototype property as a proto', async (t) => {
   const head = good.replace('/v1/logs', '/api/v1/prom/write').replace('protobuf', 'protobuf;proto=constructor');
   const wire = new Wire(pair.url).send(pair.other.bytes(head));
   t.is((await wire.next())?.status, 415);

@@ -65,7 +65,7 @@ const floods: Readonly<Record<string, readonly [before: Uint8Array, one: (index:
 };
 
 for (const [what, [before, one]] of Object.entries(floods))
-  test.serial(`a flood of ${what} ends its connection, and no other`, async (t) => {
+  test.serial(`a flood of ${what} closes its connection, and no other`, async (t) => {
     await using fixture = await serving();
     const other = fixture.greeted();
     const peer = fixture.greeted().send(before);
@@ -78,7 +78,7 @@ for (const [what, [before, one]] of Object.entries(floods))
     closedOnce(t, fixture);
   });
 
-test('a flood is one of all kinds together', async (t) => {
+test('frames of all kinds count towards one flood limit', async (t) => {
   // However long it takes, nothing is added to what is allowed at once.
   await using fixture = await serving({ freeFrames: { ...defaultOptions.freeFrames, perSecond: 0.001 } });
   const peer = fixture.greeted();
@@ -88,7 +88,7 @@ test('a flood is one of all kinds together', async (t) => {
   t.true(peer.events.filter((one) => one.startsWith('pong')).length <= 210);
 });
 
-test('as many frames that carry nothing as are allowed do no harm, and time brings more', async (t) => {
+test('empty frames within the limit do no harm, and the allowance is refilled over time', async (t) => {
   await using fixture = await serving({ freeFrames: { burst: 100, perSecond: 1_000 } });
   const peer = fixture.greeted().send(...Array.from({ length: 90 }, () => ping()));
   for (let wave = 0; wave < 5; wave++) {
@@ -100,7 +100,7 @@ test('as many frames that carry nothing as are allowed do no harm, and time brin
   t.false(peer.events.includes(calm));
 });
 
-test('a client that works may ping and give windows back in proportion', async (t) => {
+test('an active client may send PING and WINDOW_UPDATE frames in proportion to its traffic', async (t) => {
   await using fixture = await serving({ freeFrames: { burst: 50, perSecond: 0.001 } });
   const peer = fixture.greeted();
   for (let stream = 1; stream < 2_000; stream += 2) {
@@ -111,7 +111,7 @@ test('a client that works may ping and give windows back in proportion', async (
   t.false(peer.events.includes(calm));
 });
 
-test('a client that reads a large answer by small windows may give them back', async (t) => {
+test('a client that reads a large response with small windows may send the WINDOW_UPDATE frames for it', async (t) => {
   await using fixture = await serving({ freeFrames: { burst: 50, perSecond: 0.001 } });
   const peer = fixture.greeted([setting.window, 4_096]).send(request(1, '/bytes/1000000'));
   while (!peer.events.includes('end 1')) {
@@ -124,7 +124,7 @@ test('a client that reads a large answer by small windows may give them back', a
   t.false(peer.events.includes(calm));
 });
 
-test('a window that is given back byte by byte is a flood all the same', async (t) => {
+test('a window that is returned byte by byte is still a flood', async (t) => {
   await using fixture = await serving();
   const peer = fixture.greeted([setting.window, 0]).send(request(1, '/bytes/60000'));
   peer.send(...Array.from({ length: 5_000 }, () => windowUpdate(1, 1)));
@@ -147,7 +147,7 @@ const unreadRequests: Readonly<Record<string, readonly [before: Uint8Array, one:
   ],
 };
 for (const [what, [before, one]] of Object.entries(unreadRequests))
-  test.serial(`a peer that asks for ${what} and never reads is let go before it costs memory`, async (t) => {
+  test.serial(`a peer that requests ${what} and never reads is disconnected before it costs memory`, async (t) => {
     await using fixture = await serving();
     const accepted = once(fixture.http2.server, 'connection');
     const peer = fixture.greeted([setting.window, 2 ** 31 - 1]).send(windowUpdate(0, 2 ** 30), before);
@@ -184,7 +184,7 @@ const cutShort: Readonly<Record<string, readonly (Uint8Array | string)[]>> = {
   ],
 };
 for (const [what, sent] of Object.entries(cutShort))
-  test(`a peer that sends ${what}, and no more, is let go in time`, async (t) => {
+  test(`a peer that sends ${what} and then stops is disconnected in time`, async (t) => {
     await using fixture = await serving({ handshakeMs: stretched(2_000) });
     const idle = await fixture.greeted().settled();
     const peer = new Peer(fixture.port).send(...sent);
@@ -194,7 +194,7 @@ for (const [what, sent] of Object.entries(cutShort))
     closedOnce(t, fixture);
   });
 
-test('a peer that sends a frame byte by byte is let go in time', async (t) => {
+test('a peer that sends a frame byte by byte is disconnected in time', async (t) => {
   await using fixture = await serving({ handshakeMs: 1_000 });
   const peer = await fixture.greeted().settled();
   const slow = request(1, `/${'x'.repeat(1_000)}`);
@@ -205,7 +205,7 @@ test('a peer that sends a frame byte by byte is let go in time', async (t) => {
   t.is(fixture.calls.length, 0);
 });
 
-test('a peer whose bytes always end within a frame is not let go while its frames go on', async (t) => {
+test('a peer whose bytes always end within a frame is not disconnected while its frames continue', async (t) => {
   const handshakeMs = stretched(2_000);
   await using fixture = await serving({ handshakeMs });
   const peer = await fixture.greeted().settled();
@@ -230,7 +230,7 @@ for (const text of [
   'GET http://test/ HTTP/1.1\r\nhost: test\r\n\r\n',
   'PRI / HTTP/1.1\r\nhost: test\r\n\r\n',
 ])
-  test(`${text.split('\r')[0]} is told in its own language that it is at the wrong port`, async (t) => {
+  test(`${text.split('\r')[0]} gets a response in its own protocol that it uses the wrong port`, async (t) => {
     await using fixture = await serving();
     const answer = (await readAllFrom(fixture.port, text)).toString();
     t.regex(answer, /^HTTP\/1\.1 400 .+\r\n/);
@@ -248,7 +248,7 @@ const foreign: Readonly<Record<string, Uint8Array | string>> = {
   'one byte': 'X',
 };
 for (const [what, bytes] of Object.entries(foreign))
-  test(`${what}: the connection is closed, and nobody is told of a call`, async (t) => {
+  test(`${what}: the connection is closed, and no handler is called`, async (t) => {
     await using fixture = await serving();
     const answer = await readAllFrom(fixture.port, bytes);
     t.notRegex(answer.toString(), /HTTP/);

@@ -131,7 +131,7 @@ conversations([
   })),
 ]);
 
-test('the first that a server says are its settings, with bounds that hold', async (t) => {
+test('the first frame of a server is its SETTINGS frame, with limits that are enforced', async (t) => {
   await using fixture = await serving();
   const peer = await fixture.greeted().untilEvent('settings taken');
   const [first] = peer.frames;
@@ -151,7 +151,7 @@ for (const [title, bytes] of [
   ['a preface that is followed by no settings', `${preface}${frame(type.ping, 0, 0, 'too soon').toString('latin1')}`],
   ['a preface that is followed by an acknowledgement', `${preface}${settingsAck.toString('latin1')}`],
 ] as const)
-  test(`${title} ends the connection`, async (t) => {
+  test(`${title} closes the connection`, async (t) => {
     await using fixture = await serving();
     const receivedBytes = await readAllFrom(fixture.port, Buffer.from(bytes, 'latin1'));
     t.false(receivedBytes.includes('too soon'));

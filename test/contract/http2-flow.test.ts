@@ -69,7 +69,7 @@ const sizes = (peer: Peer, streamId = 1): number[] =>
 const ended = (peer: Peer, streamId = 1): boolean => peer.events.includes(`end ${streamId}`);
 
 for (const bytes of [1, 7])
-  test(`an answer waits for a window of 0, and goes on by ${bytes} at a time`, async (t) => {
+  test(`a response waits for a window of 0, and continues by ${bytes} at a time`, async (t) => {
     await using fixture = await serving();
     const peer = await fixture.greeted([setting.window, 0]).send(request(1)).settled();
     t.true(peer.events.includes('answer 1 200'));
@@ -83,7 +83,7 @@ for (const bytes of [1, 7])
     t.is(fixture.calls[0]?.closed, 1);
   });
 
-test('an answer waits for a window that the settings make smaller than nothing', async (t) => {
+test('a response waits for a window that the settings make negative', async (t) => {
   await using fixture = await serving();
   const peer = await fixture.greeted([setting.window, 10]).send(request(1, '/bytes/30')).settled();
   t.is(peer.bytesOn(1), 10);
@@ -101,14 +101,14 @@ test('an answer waits for a window that the settings make smaller than nothing',
   t.true(ended(peer) && ended(peer, 3));
 });
 
-test('settings of one frame count by the last of them', async (t) => {
+test('the last of several settings in one frame counts', async (t) => {
   await using fixture = await serving();
   const peer = await fixture.greeted([setting.window, 0]).send(request(1, '/bytes/30')).settled();
   await peer.send(settings([setting.window, 100], [setting.window, 0], [setting.window, 4])).settled();
   t.is(peer.bytesOn(1), 4);
 });
 
-test('all streams share the window of the connection, and none loses a byte to it', async (t) => {
+test('all streams share the window of the connection, and no stream loses a byte', async (t) => {
   await using fixture = await serving();
   const peer = fixture.greeted([setting.window, largestWindow]);
   await peer.send(request(1, '/bytes/60000'), request(3, '/bytes/60000'), request(5, '/bytes/10')).settled();
@@ -124,7 +124,7 @@ test('all streams share the window of the connection, and none loses a byte to i
   closedOnce(t, fixture);
 });
 
-test('no frame is longer than the client takes', async (t) => {
+test('no frame is longer than the client accepts', async (t) => {
   await using fixture = await serving();
   const peer = fixture.greeted([setting.window, largestWindow]).send(windowUpdate(0, mebibyte));
   await peer.send(request(1, '/bytes/40000')).settled();
@@ -136,13 +136,13 @@ test('no frame is longer than the client takes', async (t) => {
   t.is(Math.max(...sizes(peer, 5)), 16_384);
 });
 
-test('an answer without bytes needs no window', async (t) => {
+test('a response without bytes needs no window', async (t) => {
   await using fixture = await serving();
   const peer = await fixture.greeted([setting.window, 0]).send(request(1, '/bytes/0')).settled();
   t.true(ended(peer));
 });
 
-test('a call whose answer waits is closed once when the client resets it, and when the client goes', async (t) => {
+test('a call whose response waits is closed once when the client resets it, and when the client disconnects', async (t) => {
   await using fixture = await serving();
   const peer = await fixture.greeted([setting.window, 1]).send(request(1), request(3)).settled();
   t.deepEqual(
@@ -160,7 +160,7 @@ test('a call whose answer waits is closed once when the client resets it, and wh
   closedOnce(t, fixture);
 });
 
-test('a body as large as the window is taken, and one byte more is an error of flow control', async (t) => {
+test('a body as large as the window is accepted, and one byte more is a flow control error', async (t) => {
   await using fixture = await serving({ streamWindowBytes: 100 });
   const allowed = /(reset 3|goaway) FLOW_CONTROL_ERROR/;
   const peer = fixture.greeted();
@@ -204,7 +204,7 @@ const sendWithin = async (
   return { stream: given(streamId), connection: given(0) };
 };
 
-test('a request of 60 MiB is taken within the windows that were announced, and no more is given back than came', async (t) => {
+test('a request of 60 MiB is accepted within the announced windows, and no more window is returned than bytes arrived', async (t) => {
   await using fixture = await serving();
   const peer = await fixture.greeted().send(opening(1)).settled();
   const given = await sendWithin(peer, 1, 60 * mebibyte);
@@ -214,7 +214,7 @@ test('a request of 60 MiB is taken within the windows that were announced, and n
   t.true(given.connection <= 76 * mebibyte);
 });
 
-test('bytes of streams that nobody wants are given back to the connection', async (t) => {
+test('bytes of streams that are already closed are returned to the window of the connection', async (t) => {
   await using fixture = await serving();
   const peer = await fixture.greeted().settled();
   // Each is answered and reset before its body comes; together they are more than the window of the connection.
@@ -226,7 +226,7 @@ test('bytes of streams that nobody wants are given back to the connection', asyn
   t.is(fixture.calls[0]?.bytes, 0);
 });
 
-test('a large answer comes whole to another client, and so does a large request', async (t) => {
+test('another client receives a large response in full, and sends a large request in full', async (t) => {
   await using fixture = await serving();
   const client = connect(`http://127.0.0.1:${fixture.port}`);
   t.teardown(() => client.destroy());
@@ -244,7 +244,7 @@ test('a large answer comes whole to another client, and so does a large request'
   t.is(echo.toString(), `${sent} bytes`);
 });
 
-test('a large answer comes whole to a peer whose windows take all of it at once', async (t) => {
+test('a peer whose windows fit a large response at once receives it in full', async (t) => {
   await using fixture = await serving();
   const wide = 2 ** 30;
   const client = connect(`http://127.0.0.1:${fixture.port}`, { settings: { initialWindowSize: wide } });

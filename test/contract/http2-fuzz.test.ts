@@ -136,7 +136,7 @@ const hold = async (count: number, conversation: (chance: Chance) => Promise<voi
   await Promise.all(Array.from({ length: atOnce }, worker));
 };
 
-test.serial('whatever frames come, a connection ends by GOAWAY or answers the next request', async (t) => {
+test.serial('whatever frames arrive, a connection ends with GOAWAY or answers the next request', async (t) => {
   await using fixture = await serving();
   let ended = 0;
   let answered = 0;
@@ -199,23 +199,26 @@ const changed = (chance: Chance, bytes: Buffer): Buffer => {
   }
 };
 
-test.serial('whatever becomes of a conversation on its way, its connection ends when its peer goes', async (t) => {
-  await using fixture = await serving();
-  await hold(5_000, async (chance) => {
-    let bytes: Buffer = valid;
-    for (let left = 1 + chance.below(4); left > 0; left--) bytes = changed(chance, bytes);
-    const peer = new Peer(fixture.port).plain();
-    const cut = chance.below(bytes.length + 1);
-    peer.send(bytes.subarray(0, cut));
-    if (chance.below(2) === 0) await new Promise((resolve) => setImmediate(resolve));
-    peer.send(bytes.subarray(cut));
-    if (chance.below(8) === 0) peer.socket.destroy();
-    else peer.socket.end();
-    await peer.closed();
-  });
-  await fixture.empty();
-  t.log(`${fixture.calls.length} calls`);
-  t.true(fixture.calls.length > 3_000);
-  closedOnce(t, fixture);
-  await stillServes(t, fixture);
-});
+test.serial(
+  'however a conversation is corrupted in transit, its connection ends when its peer disconnects',
+  async (t) => {
+    await using fixture = await serving();
+    await hold(5_000, async (chance) => {
+      let bytes: Buffer = valid;
+      for (let left = 1 + chance.below(4); left > 0; left--) bytes = changed(chance, bytes);
+      const peer = new Peer(fixture.port).plain();
+      const cut = chance.below(bytes.length + 1);
+      peer.send(bytes.subarray(0, cut));
+      if (chance.below(2) === 0) await new Promise((resolve) => setImmediate(resolve));
+      peer.send(bytes.subarray(cut));
+      if (chance.below(8) === 0) peer.socket.destroy();
+      else peer.socket.end();
+      await peer.closed();
+    });
+    await fixture.empty();
+    t.log(`${fixture.calls.length} calls`);
+    t.true(fixture.calls.length > 3_000);
+    closedOnce(t, fixture);
+    await stillServes(t, fixture);
+  },
+);

@@ -74,7 +74,7 @@ const held = async (fixture: Serving, parts: readonly Uint8Array[]): Promise<str
   return peer.events.filter((one) => !one.startsWith('window'));
 };
 
-test('a conversation means the same wherever it is cut in two', async (t) => {
+test('a conversation has the same meaning wherever it is split in two', async (t) => {
   await using fixture = await serving();
   const expected = await held(fixture, [conversation]);
   t.deepEqual(
@@ -106,7 +106,7 @@ test('a conversation means the same wherever it is cut in two', async (t) => {
 });
 
 for (const size of [1, 2, 3, 8, 9, 10])
-  test(`a conversation means the same in pieces of ${size} bytes`, async (t) => {
+  test(`a conversation has the same meaning in pieces of ${size} bytes`, async (t) => {
     await using fixture = await serving();
     const expected = await held(fixture, [conversation]);
     const parts = Array.from({ length: Math.ceil(conversation.length / size) }, (_, index) =>

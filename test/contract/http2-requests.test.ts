@@ -150,7 +150,7 @@ conversations([
   rejected('a value with a line feed in trailers', ...behind(trailers(['x-sum', 'a\nb']))),
 ]);
 
-test('a malformed request is told to no handler, and a body that turns out wrong is never whole', async (t) => {
+test('a malformed request reaches no handler, and a body that turns out to be invalid is never complete', async (t) => {
   await using fixture = await serving();
   const peer = fixture.greeted();
   peer.send(requestFrame(without(':path')), request(3, '/', whole, [['X', 'y']]));
@@ -172,7 +172,7 @@ const sizeOf = (fields: Fields): number =>
   fields.reduce((sum, [name, value]) => sum + name.length + value.length + 32, 0);
 const listBytes = 16 * 1024;
 
-test('a header list of 16 KiB is taken, and one of a byte more is answered 431', async (t) => {
+test('a header list of 16 KiB is accepted, and one with one more byte is answered with 431', async (t) => {
   await using fixture = await serving();
   const peer = fixture.greeted();
   const left = listBytes - sizeOf(fieldsTo('/'));
@@ -195,7 +195,7 @@ test('a header list of 16 KiB is taken, and one of a byte more is answered 431',
   closedOnce(t, fixture);
 });
 
-test('one large field that is said a thousand times is answered 431, and costs no memory', async (t) => {
+test('one large header field repeated a thousand times is answered with 431, and costs no memory', async (t) => {
   await using fixture = await serving();
   const peer = fixture.greeted();
   const large = frame(
@@ -215,7 +215,7 @@ test('one large field that is said a thousand times is answered 431, and costs n
   t.true(process.memoryUsage().rss - before < 100 * 1024 * 1024);
 });
 
-test('a header block of more than 64 KiB ends the connection', async (t) => {
+test('a header block of more than 64 KiB closes the connection', async (t) => {
   await using fixture = await serving();
   const peer = fixture.greeted().send(frame(type.headers, flag.endStream, 1, block(fieldsTo('/'))));
   for (let part = 0; part < 5; part++) peer.send(frame(type.continuation, 0, 1, Buffer.alloc(16_000, 0x82)));
@@ -224,7 +224,7 @@ test('a header block of more than 64 KiB ends the connection', async (t) => {
   t.is(fixture.calls.length, 0);
 });
 
-test('a table that the client makes smaller is confirmed by the next header block, and by no other', async (t) => {
+test('a smaller header table size set by the client is confirmed by the next header block, and by no other', async (t) => {
   await using fixture = await serving();
   const peer = fixture.greeted([setting.tableSize, 0]).send(request(1));
   await peer.untilEvent('end 1');

@@ -42,7 +42,7 @@ onEach('connections that have not said anything yet do not hold up the end', asy
   t.pass();
 });
 
-test('calls in hand are answered, and new ones are refused', async (t) => {
+test('in-flight calls are answered, and new calls are refused', async (t) => {
   await using fixture = await serving();
   const peer = await fixture.greeted().send(opening(1), opening(3, '/silent'), data(1, 'one')).settled();
   const closing = fixture.http2.close();

@@ -151,7 +151,7 @@ const openStreams = (peer: Peer, count: number, from = 1): void => {
   peer.send(...Array.from({ length: count }, (_, index) => request(from + 2 * index, '/silent')));
 };
 
-test('the stream above the limit is refused, the others are not, and one more may come when one has gone', async (t) => {
+test('the stream above the limit is refused, the others are not, and one more is accepted when one has ended', async (t) => {
   await using fixture = await serving();
   const peer = fixture.greeted();
   openStreams(peer, 257);
@@ -176,7 +176,7 @@ test('the stream above the limit is refused, the others are not, and one more ma
   await stillServes(t, fixture);
 });
 
-test('the headers of a refused stream are decoded, so that the next ones are understood', async (t) => {
+test('the headers of a refused stream are decoded, so that later headers can be decoded', async (t) => {
   await using fixture = await serving({ maxConcurrentStreams: 1 });
   const peer = fixture.greeted().send(request(1, '/silent'));
   peer.send(frame(type.headers, whole, 3, block(fieldsTo('/'), 0x40)));
@@ -192,7 +192,7 @@ test('the headers of a refused stream are decoded, so that the next ones are und
   });
 });
 
-test('what a call is told of its request', async (t) => {
+test('a handler receives the headers of its request and the state of its stream', async (t) => {
   await using fixture = await serving();
   const peer = fixture.greeted().send(
     opening(1, '/silent', [
@@ -236,7 +236,7 @@ test('what a call is told of its request', async (t) => {
 });
 
 for (const path of ['/early', '/only-headers'])
-  test(`an answer to ${path} before the end of its request is followed by RST_STREAM(NO_ERROR)`, async (t) => {
+  test(`a response to ${path} before the end of its request is followed by RST_STREAM(NO_ERROR)`, async (t) => {
     await using fixture = await serving();
     const peer = fixture.greeted().send(opening(1, path));
     await peer.settled();
@@ -251,7 +251,7 @@ for (const path of ['/early', '/only-headers'])
     closedOnce(t, fixture);
   });
 
-test('a stream that its handler resets is told so, once', async (t) => {
+test('a handler that resets its stream is notified once', async (t) => {
   await using fixture = await serving();
   const peer = fixture.greeted().send(opening(1, '/silent'));
   await peer.settled();

@@ -38,7 +38,7 @@ export const jobsContract = (open: () => Promise<Documents>): void => {
   const opened = (leaseMs?: number, metrics: Metrics = noMetrics): Jobs =>
     openJobs({ documents, clock, log: silent, metrics, ...(leaseMs !== undefined && { leaseMs }) });
 
-  test('one process of three runs a job of the installation, and all of them run a job of the process', async (t) => {
+  test('one of three processes runs a job of the installation, and every process runs a job of the process', async (t) => {
     const processes = [opened(), opened(), opened()];
     let underWay = 0;
     let maxConcurrent = 0;
@@ -77,7 +77,7 @@ export const jobsContract = (open: () => Promise<Documents>): void => {
     t.is(maxConcurrent, 1);
   });
 
-  test('a job of the installation that ran here does not run again there before its time, but when it is woken', async (t) => {
+  test('a job of the installation that ran in one process does not run in another before its time, unless it is woken', async (t) => {
     const [first, second] = [opened(), opened()];
     const runs: string[] = [];
     const job = (by: string) =>
@@ -104,7 +104,7 @@ export const jobsContract = (open: () => Promise<Documents>): void => {
     await Promise.all([first.stop(), second.stop()]);
   });
 
-  test('a lease of a process that vanished is taken over when it ran out, and the vanished one learns of it', async (t) => {
+  test('a lease of a vanished process is taken over when it expires, and the vanished process is notified of the loss', async (t) => {
     let away = false;
     const vanished = await acquireLease('vanishing', {
       documents: reachableWhile(documents, () => !away),
@@ -134,7 +134,7 @@ export const jobsContract = (open: () => Promise<Documents>): void => {
     t.true(vanished.lost.aborted);
   });
 
-  test('a lease that a clock which was ahead gave or released does not keep others waiting', async (t) => {
+  test('a lease set or released by a process whose clock is ahead does not keep others waiting', async (t) => {
     const ahead = { now: () => Date.now() + 3_600_000 };
     const held = await acquireLease('ahead', { documents, clock: ahead, holder: 'ahead' });
     t.false('freeAtMs' in held, 'it was free');
@@ -149,7 +149,7 @@ export const jobsContract = (open: () => Promise<Documents>): void => {
     t.true('freeAtMs' in third, 'a time within the interval holds');
   });
 
-  test('a lease is renewed while the work goes on, however long it takes', async (t) => {
+  test('a lease is renewed while the work runs, however long it takes', async (t) => {
     const forMs = stretched(2_000);
     const lease = await acquireLease('long', { documents, clock, holder: 'one', forMs });
     if ('freeAtMs' in lease) return t.fail('the lease was free');
@@ -165,7 +165,7 @@ export const jobsContract = (open: () => Promise<Documents>): void => {
     if (!('freeAtMs' in next)) await next.release();
   });
 
-  test('a run that fails is counted and tried again, and one that succeeds is counted with its time', async (t) => {
+  test('a failed run is counted and retried, and a successful run is counted with its time', async (t) => {
     const counted: string[] = [];
     const metrics: Metrics = {
       ...noMetrics,
@@ -191,7 +191,7 @@ export const jobsContract = (open: () => Promise<Documents>): void => {
     t.deepEqual(counted.slice(0, 2), ['oiq_job_runs_total failing failure', 'oiq_job_runs_total failing success']);
   });
 
-  test('stopping aborts the run under way and frees its lease for the next process', async (t) => {
+  test('a stop aborts the current run and releases its lease for the next process', async (t) => {
     const jobs = opened();
     let begun = false;
     jobs.start(

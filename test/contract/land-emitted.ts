@@ -100,7 +100,7 @@ export const landEmittedContract = ({
     return rows.map(({ error }) => Number(error));
   };
 
-  test(`${name}: each value of a message is rows, which say their place in it and the message's place among its emitter's`, async (t) => {
+  test(`${name}: each value of a message becomes rows with their position in the message and the message's position at its emitter`, async (t) => {
     const tenant = someTenant();
     const { partition, ...batch } = partitionOf(tenant).batch(10, ['a 7.3']);
     const value = Buffer.from(JSON.stringify([[5, 6], [], [7]].map((errors) => ({ tenantId: tenant, errors }))));
@@ -151,7 +151,7 @@ FROM made_up_bursts WHERE tenant_id = '${tenant}' ORDER BY ordinal`,
     ];
   for (const [what, batches, landing] of cases) {
     for (const restarts of [false, true]) {
-      test(`${name}: of ${what}, each position lands once${restarts ? ', when each batch goes to a new process' : ''}`, async (t) => {
+      test(`${name}: with ${what}, each position lands once${restarts ? ', when each batch goes to a new process' : ''}`, async (t) => {
         const tenant = someTenant();
         const partition = partitionOf(tenant);
         const counted: number[] = [];
@@ -170,7 +170,7 @@ FROM made_up_bursts WHERE tenant_id = '${tenant}' ORDER BY ordinal`,
     }
   }
 
-  test(`${name}: a batch that comes again to a new process has no duplicates: its own rows are not earlier ones`, async (t) => {
+  test(`${name}: a batch redelivered to a new process has no duplicates: its own rows are not taken for earlier rows`, async (t) => {
     const tenant = someTenant();
     const batch = partitionOf(tenant).batch(0, ['a 5.0', 'a 5.1']);
     const counted: number[] = [];
@@ -179,14 +179,14 @@ FROM made_up_bursts WHERE tenant_id = '${tenant}' ORDER BY ordinal`,
     t.deepEqual(counted, []);
   });
 
-  test(`${name}: positions are of one partition`, async (t) => {
+  test(`${name}: positions are scoped to one partition`, async (t) => {
     const tenant = someTenant();
     await processOf()(partitionOf(tenant).batch(0, ['a 9.0']));
     await processOf()(partitionOf(tenant).batch(1, ['a 5.0']));
     t.deepEqual(await landed(tenant), [0, 1]);
   });
 
-  test(`${name}: what another process landed between two batches of this one is known`, async (t) => {
+  test(`${name}: rows that another process landed between two batches are recognized`, async (t) => {
     const tenant = someTenant();
     const partition = partitionOf(tenant);
     const one = processOf();
@@ -196,7 +196,7 @@ FROM made_up_bursts WHERE tenant_id = '${tenant}' ORDER BY ordinal`,
     t.deepEqual(await landed(tenant), [0, 1, 3]);
   });
 
-  test(`${name}: a batch that landed in part is completed, and what is twice in it lands once`, async (t) => {
+  test(`${name}: a partly landed batch is completed, and a message that it contains twice lands once`, async (t) => {
     const tenant = someTenant();
     const partition = partitionOf(tenant);
     await processOf()(partition.batch(0, ['a 1.0']));
@@ -208,7 +208,7 @@ FROM made_up_bursts WHERE tenant_id = '${tenant}' ORDER BY ordinal`,
     t.deepEqual(await landed(tenant), [0, 2, 3, 5]);
   });
 
-  test(`${name}: a batch whose insert failed lands when it comes again`, async (t) => {
+  test(`${name}: a batch whose insert failed lands when it is redelivered`, async (t) => {
     const tenant = someTenant();
     const partition = partitionOf(tenant);
     let fails = true;
@@ -225,7 +225,7 @@ FROM made_up_bursts WHERE tenant_id = '${tenant}' ORDER BY ordinal`,
     t.deepEqual(await landed(tenant), [0, 1, 3]);
   });
 
-  test(`${name}: a batch whose insert was not confirmed lands once, with what it left out`, async (t) => {
+  test(`${name}: a batch whose insert was not confirmed lands once, including the effect of the messages it skipped`, async (t) => {
     const tenant = someTenant();
     const partition = partitionOf(tenant);
     const batch = partition.batch(1, ['a 1.0', 'a 2.0', 'a 3.0']);
@@ -243,7 +243,7 @@ FROM made_up_bursts WHERE tenant_id = '${tenant}' ORDER BY ordinal`,
     t.deepEqual(await landed(tenant), [0, 2, 3, 5]);
   });
 
-  test(`${name}: a message whose position cannot be read goes to the dead letter, the others land`, async (t) => {
+  test(`${name}: a message whose position cannot be parsed goes to the dead letter queue, and the others land`, async (t) => {
     const tenant = someTenant();
     const published: Message[] = [];
     const faulty = [{ emitter: 'a', position: '5' }, { emitter: 'a' }, { position: '1.0' }];

@@ -90,7 +90,7 @@ export const landValuesContract = ({ name, under }: { name: string; under(): { r
   const offsets = (first: number, count: number): string[] =>
     Array.from({ length: count }, (_, index) => String(first + index));
 
-  test(`${name}: columns that a declaration adds are added to rows that are there`, async (t) => {
+  test(`${name}: columns added by a declaration are added to existing rows`, async (t) => {
     const { columns } = under();
     const table = { ...errorCountsTable, name: 'made_up_counts_before' } as const;
     const wider = { ...table, columns: { ...table.columns, region: 'LowCardinality(String)' } } as const;
@@ -106,7 +106,7 @@ export const landValuesContract = ({ name, under }: { name: string; under(): { r
     });
   });
 
-  test(`${name}: a value reads back as it was sent, with where it came from`, async (t) => {
+  test(`${name}: a value is read back as it was sent, with its origin`, async (t) => {
     const tenant = someTenant();
     await handlerOf()(batchOf(tenant, 0, 3));
     const rows = await under().columns.query(
@@ -150,7 +150,7 @@ FROM made_up_counts WHERE tenant_id = '${tenant}' ORDER BY offset LIMIT 2`,
     t.deepEqual(await landed(tenant), offsets(1_000, 5));
   });
 
-  test(`${name}: values whose insert was not confirmed land once, also when the table has forgotten its token`, async (t) => {
+  test(`${name}: values whose insert was not confirmed land once, even if the table has forgotten its token`, async (t) => {
     const tenant = someTenant();
     const batch = batchOf(tenant, 2_000, 5);
     const unconfirmed = handlerOf(async (next) => {
@@ -163,14 +163,14 @@ FROM made_up_counts WHERE tenant_id = '${tenant}' ORDER BY offset LIMIT 2`,
     t.deepEqual(await landed(tenant), offsets(2_000, 5));
   });
 
-  test(`${name}: what is missing of values that have landed in part is added`, async (t) => {
+  test(`${name}: the missing part of partly landed values is added`, async (t) => {
     const tenant = someTenant();
     await handlerOf((next) => next())(batchOf(tenant, 3_002, 2));
     await handlerOf((next) => next())(batchOf(tenant, 3_000, 6));
     t.deepEqual(await landed(tenant), offsets(3_000, 6));
   });
 
-  test(`${name}: rows of another topic at the same place are not taken for landed`, async (t) => {
+  test(`${name}: rows of another topic at the same offset are not taken for landed`, async (t) => {
     const tenant = someTenant();
     const [server] = under().columns.each();
     await server?.columns.execute(
@@ -180,7 +180,7 @@ FROM made_up_counts WHERE tenant_id = '${tenant}' ORDER BY offset LIMIT 2`,
     t.deepEqual((await landed(tenant)).toSorted(), ['4000', '7']);
   });
 
-  test(`${name}: values that do not match topic or table go to the dead letter with the reason, the others land`, async (t) => {
+  test(`${name}: values that do not match the topic or the table go to the dead letter queue with the reason, and the others land`, async (t) => {
     const tenant = someTenant();
     const published: Message[] = [];
     const batch = batchOf(tenant, 5_000, 40, (_tenant, offset) => {

@@ -95,7 +95,7 @@ const suite = (
     await close(documents);
   });
 
-  test(`${store}: an Owner whose account is disabled is none that counts`, async (t) => {
+  test(`${store}: an Owner whose account is disabled does not count as an Owner`, async (t) => {
     const documents = await open();
     const { tenantId, ids } = await withOwners(documents, 2);
     const [disabledId = '', last = ''] = ids;
@@ -105,7 +105,7 @@ const suite = (
     await close(documents);
   });
 
-  test(`${store}: of Owners who are all let go at once one stays`, async (t) => {
+  test(`${store}: when all Owners are removed concurrently, one stays`, async (t) => {
     const [one, other] = [await open(), await open()];
     for (let round = 0; round < 5; round++) {
       const { tenantId, ids } = await withOwners(one, 3);

@@ -45,7 +45,7 @@ export const lastRecordsContract = ({ name, make }: BusContract): void => {
     };
   };
 
-  test(`${name}: the last records are those of all partitions, however they are spread over them`, async (t) => {
+  test(`${name}: the last records are taken from all partitions, however they are distributed`, async (t) => {
     const { publishSpaced, last } = await prepare(t);
     // One partition has many of the oldest, another one many of the newest, the others a few of all.
     const partitionFor = (index: number): number => {
@@ -64,7 +64,7 @@ export const lastRecordsContract = ({ name, make }: BusContract): void => {
     { where: 'every partition', title: 'large messages', in: [...keys.keys()], count: 4, length: 1_040_000 },
   ];
   for (const { where, title, count, length, ...noise } of noises)
-    test(`${name}: the last records are all of a time, also where ${where} has ${title} of others, more than are searched`, async (t) => {
+    test(`${name}: the last records include all of one time, even if ${where} has ${title} of other tenants, more than are searched`, async (t) => {
       const { publish, publishSpaced, last } = await prepare(t);
       for (let partition = 0; partition < partitions; partition++) await publishSpaced(partition, 'too far');
       for (const partition of noise.in) await publish(count, partition, 'x'.repeat(length), 'others');
@@ -74,7 +74,7 @@ export const lastRecordsContract = ({ name, make }: BusContract): void => {
       t.deepEqual(await last(100), late);
     });
 
-  test(`${name}: there are no last records where nothing was published`, async (t) => {
+  test(`${name}: no last records are returned if nothing was published`, async (t) => {
     const { last } = await prepare(t);
     t.deepEqual(await last(10), []);
   });

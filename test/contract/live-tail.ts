@@ -32,7 +32,7 @@ export const liveTailContract = ({ name, make }: BusContract): void => {
     return { bus, open, publish: (...messages: Message[]) => producer.publish(messages) };
   };
 
-  test(`${name}: live tail tells each listener of its organization's records, in order, and of nobody else's`, async (t) => {
+  test(`${name}: live tail delivers to each listener the records of its organization, in order, and of no other`, async (t) => {
     const { open, publish } = await prepare(t);
     const tail = open();
     const [one, two] = [someTenant(), someTenant()];
@@ -55,7 +55,7 @@ export const liveTailContract = ({ name, make }: BusContract): void => {
     );
   });
 
-  test(`${name}: live tail begins with the last records that are wanted, and no record is missing or double where it goes on`, async (t) => {
+  test(`${name}: live tail begins with the last records requested, and continues with no record missing or duplicated`, async (t) => {
     const { open, publish } = await prepare(t);
     const tenantId = someTenant();
     const filter = filterOf({ signal: 'logs', search: 'wanted' });
@@ -86,7 +86,7 @@ export const liveTailContract = ({ name, make }: BusContract): void => {
     t.deepEqual([received.dropped, received.skipped, received.gaps, received.live], [0, 0, 0, true]);
   });
 
-  test(`${name}: live tail goes on at a position without a gap or a double, in another instance too`, async (t) => {
+  test(`${name}: live tail resumes at a position without gap or duplicate, in another instance too`, async (t) => {
     const { open, publish } = await prepare(t);
     const tenantId = someTenant();
     const expected = Array.from({ length: 40 }, (_, round) => numbered(`record ${round}`, 5)).flat();
@@ -113,7 +113,7 @@ export const liveTailContract = ({ name, make }: BusContract): void => {
     t.true(times > 20);
   });
 
-  test(`${name}: live tail says where positions are not kept, and goes on at the end`, async (t) => {
+  test(`${name}: live tail reports a gap if positions are no longer retained, and continues at the end`, async (t) => {
     const { bus, open, publish } = await prepare(t);
     const tenantId = someTenant();
     await publish(logsOf(['before'], { tenantId }));
@@ -126,7 +126,7 @@ export const liveTailContract = ({ name, make }: BusContract): void => {
     t.deepEqual([received.bodies, received.gaps], [['after'], 1]);
   });
 
-  test(`${name}: a listener that takes nothing is told how much it missed, and the others miss nothing`, async (t) => {
+  test(`${name}: a listener that reads nothing gets the number of records it missed, and the others miss nothing`, async (t) => {
     const { open, publish } = await prepare(t);
     const tenantId = someTenant();
     const tail = open();
@@ -146,7 +146,7 @@ export const liveTailContract = ({ name, make }: BusContract): void => {
     await eventually('the last', () => receive(slow, late).bodies.at(-1) === 'last');
   });
 
-  test(`${name}: live tail reads all partitions of an organization, also of before it had several`, async (t) => {
+  test(`${name}: live tail reads all partitions of an organization, including those from before it had several`, async (t) => {
     const { open, publish } = await prepare(t);
     const tenantId = someTenant();
     const before = numbered('before', 8);
@@ -168,7 +168,7 @@ export const liveTailContract = ({ name, make }: BusContract): void => {
     t.deepEqual(received.bodies.toSorted(), ['as before', ...numbered('live', 16)].toSorted());
   });
 
-  test(`${name}: live tail reads further partitions once an organization has them`, async (t) => {
+  test(`${name}: live tail reads additional partitions once an organization has them`, async (t) => {
     const { open, publish } = await prepare(t);
     const tenantId = someTenant();
     const listening = await open().open(requestOf(tenantId));
@@ -182,7 +182,7 @@ export const liveTailContract = ({ name, make }: BusContract): void => {
     t.is(new Set(received.bodies).size, 8);
   });
 
-  test(`${name}: live tail passes over replays and what sinks refuse, and tells of one project where that is asked`, async (t) => {
+  test(`${name}: live tail skips replays and records that sinks refuse, and is limited to one project on request`, async (t) => {
     const { open, publish } = await prepare(t);
     const tenantId = someTenant();
     const listening = await open().open(requestOf(tenantId, { projectId: 'p' }));
@@ -198,7 +198,7 @@ export const liveTailContract = ({ name, make }: BusContract): void => {
     t.deepEqual(received.bodies, ['told']);
   });
 
-  test(`${name}: live tail of spans`, async (t) => {
+  test(`${name}: live tail delivers spans`, async (t) => {
     const { open, publish } = await prepare(t);
     const tenantId = someTenant();
     const filter = filterOf({ signal: 'spans', attribute: ['status=error', 'kind=server'] });

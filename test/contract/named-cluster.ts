@@ -90,7 +90,7 @@ export const namedCluster = (cluster: string, urls: readonly string[]): void => 
     return { tenant, block, replicas };
   };
 
-  test('replicas at work: a batch is on all of its shard, and counts once when it is repeated on another one', async (t) => {
+  test('replicas: a batch is on all replicas of its shard, and counts once when it is repeated on another replica', async (t) => {
     const { tenant, block, replicas } = await landed(t);
     await haveAll(replicas, tenant, 100);
     const reversed = await clickhouseColumns({ urls: urls.toReversed(), cluster });
@@ -100,7 +100,7 @@ export const namedCluster = (cluster: string, urls: readonly string[]): void => 
     await haveAll(replicas, tenant, 200);
   });
 
-  test('replicas at work: one that lags is not asked while the first one answers', async (t) => {
+  test('replicas: a lagging replica is not queried while the first replica responds', async (t) => {
     const { tenant, block, replicas } = await landed(t);
     await haveAll(replicas, tenant, 100);
     const last = replicas.at(-1) as ServerColumns;

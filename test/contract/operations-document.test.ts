@@ -16,7 +16,7 @@ test('the document is valid OpenAPI 3.1.0 of version 1.0.0', async (t) => {
   t.is(document.info.version, '1.0.0');
 });
 
-test('the document lists every operation but the five of single sign-on', (t) => {
+test('the document lists every operation except the five of single sign-on', (t) => {
   const listed = Object.entries<Record<string, unknown>>(document.paths).flatMap(([path, item]) =>
     Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
   );
@@ -26,7 +26,7 @@ test('the document lists every operation but the five of single sign-on', (t) =>
   t.deepEqual(listed.sort(), shown.map(({ method, path }) => `${method} ${path}`).sort());
 });
 
-test('each group is a tag with a sentence, and each operation has the tag of its group', (t) => {
+test('each group is a tag with a description, and each operation has the tag of its group', (t) => {
   t.deepEqual(
     document.tags,
     groups.map(({ name, summary }) => ({ name, description: summary })),
@@ -36,7 +36,7 @@ test('each group is a tag with a sentence, and each operation has the tag of its
     if (!hidden) t.deepEqual(document.paths[path][method.toLowerCase()].tags, [group], path);
 });
 
-test('every published operation has 200, and 401 and 403 with the error object; what is not built says so', (t) => {
+test('every published operation has 200, and 401 and 403 with the error object; an operation that is not built says so', (t) => {
   for (const { path, method, built, hidden } of operations) {
     if (hidden) continue;
     const published = document.paths[path][method.toLowerCase()];

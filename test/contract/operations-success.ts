@@ -54,7 +54,7 @@ export const operationsSucceed = (store: string, options: () => Promise<Paramete
   });
   test.after.always(() => close?.());
 
-  test(`${store}: every built operation answers its example as it declares, and leaves its audit record`, async (t) => {
+  test(`${store}: every built operation returns its declared example, and leaves its audit record`, async (t) => {
     const failures: string[] = [];
     for (const operation of built.filter(({ operationId }) => !(operationId in unshown))) {
       try {

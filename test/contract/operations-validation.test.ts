@@ -39,7 +39,7 @@ const badBodiesOf = ({ body }: Operation): BadValue[] => {
   return badValuesOf(schema, sampleOf(schema));
 };
 
-test('every field of every body', async (t) => {
+test('every field of every body is validated', async (t) => {
   const failures: string[] = [];
   let callCount = 0;
   for (const [at, operation] of built.entries())
@@ -69,7 +69,7 @@ const queriesOf = ({ query }: Operation): [name: string, what: string, text: str
   });
 };
 
-test('every parameter of every query', async (t) => {
+test('every parameter of every query is validated', async (t) => {
   const failures: string[] = [];
   let callCount = 0;
   for (const [at, operation] of built.entries())
@@ -83,7 +83,7 @@ test('every parameter of every query', async (t) => {
   t.deepEqual(failures, []);
 });
 
-test('a parameter that an operation does not declare is refused, also where it declares none', async (t) => {
+test('an undeclared parameter is refused, even if the operation declares none', async (t) => {
   const failures: string[] = [];
   for (const operation of built.filter(({ query }) => query === undefined || isStrict(query)))
     for (const [path, text] of [

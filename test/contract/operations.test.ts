@@ -43,7 +43,7 @@ const failing = async (
   return failures;
 };
 
-test('there are the 390 operations that were planned, and no two of the same name, method and path', (t) => {
+test('the 390 planned operations exist, and no two have the same name, method and path', (t) => {
   t.true(operations.length >= 390, `${operations.length}`);
   t.is(new Set(operations.map(named)).size, operations.length);
   t.is(new Set(operations.map(({ operationId }) => operationId)).size, operations.length);
@@ -64,7 +64,7 @@ test('every built operation other than a GET declares its audit record, or why i
     for (const action of audit) t.regex(action, /^[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*)+$/, 'actions are <type>.<verb>');
 });
 
-test('examples are of built operations', (t) => {
+test('examples belong to built operations', (t) => {
   const ids = new Set(builtOperations.map(({ operationId }) => operationId));
   t.deepEqual(
     Object.keys({ ...examples, ...unshown, ...recordsElsewhere }).filter((id) => !ids.has(id)),
@@ -72,7 +72,7 @@ test('examples are of built operations', (t) => {
   );
 });
 
-test('every operation without a session answers 401', async (t) => {
+test('every operation without a session returns 401', async (t) => {
   t.deepEqual(
     await failing(
       withSession,
@@ -84,7 +84,7 @@ test('every operation without a session answers 401', async (t) => {
 });
 
 for (const role of roles) {
-  test(`every operation that ${role} may not call answers 403`, async (t) => {
+  test(`every operation that ${role} may not call returns 403`, async (t) => {
     t.deepEqual(
       await failing(
         withSession.filter((operation) => !mayCall(role, operation.role)),
@@ -96,7 +96,7 @@ for (const role of roles) {
   });
 }
 
-test('every GET that a role may call is not refused to it', async (t) => {
+test('every GET that a role may call is allowed for that role', async (t) => {
   // Each is asked by some of the roles, which the run draws.
   const callers = new Map(
     withSession
@@ -123,7 +123,7 @@ test('every GET that a role may call is not refused to it', async (t) => {
   t.deepEqual(failures, []);
 });
 
-test('every operation answers 403 under another organization’s prefix, and the same under its own as without', async (t) => {
+test('every operation returns 403 under another organization’s prefix, and the same response under its own prefix as without', async (t) => {
   const prefixed = withSession.filter(({ path }) => path.startsWith('/api/'));
   const under = (tenant: string, path: string): string => concrete(path).replace('/api/', `/api/tenants/${tenant}/`);
   t.deepEqual(
@@ -170,7 +170,7 @@ test('every operation refuses a query and a body that name another organization'
   );
 });
 
-test('every operation whose entitlement the plan lacks answers 403 UPGRADE_REQUIRED', async (t) => {
+test('every operation whose entitlement the plan lacks returns 403 UPGRADE_REQUIRED', async (t) => {
   const token = await harness.signIn('owner@b.example');
   t.deepEqual(
     await failing(
@@ -182,7 +182,7 @@ test('every operation whose entitlement the plan lacks answers 403 UPGRADE_REQUI
   );
 });
 
-test('every operation that is not built answers 501', async (t) => {
+test('every operation that is not built returns 501', async (t) => {
   t.deepEqual(
     await failing(
       operations.filter(({ built }) => !built),
@@ -203,7 +203,7 @@ const fineBody = (body: z.ZodType): unknown => schemaOf(body).examples?.[0] ?? s
 const scoped = ({ query }: Operation): string =>
   query !== undefined && 'scope' in (schemaOf(query).properties ?? {}) ? '?scope=account' : '';
 
-test('every built operation on one thing answers 404 for an id that there is not', async (t) => {
+test('every built operation on one resource returns 404 for an ID that does not exist', async (t) => {
   t.deepEqual(
     await failing(
       operations.filter(
@@ -227,7 +227,7 @@ const bad = (answer: Answer, path: string): boolean =>
     (detail: { path: string; message: string }) => detail.path === path && detail.message !== '',
   );
 
-test('every built operation names a field that it does not know', async (t) => {
+test('every built operation names an unknown field', async (t) => {
   const built = operations.filter((operation) => operation.built);
   t.deepEqual(
     await failing(
@@ -247,7 +247,7 @@ test('every built operation names a field that it does not know', async (t) => {
   );
 });
 
-test('every built operation with a body refuses what is no JSON, another type, another encoding, and too much', async (t) => {
+test('every built operation with a body refuses invalid JSON, another content type, another encoding, and a body that is too large', async (t) => {
   const withBody = operations.filter(({ built, body }) => built && body !== undefined);
   const sending = (headers: Record<string, string>, body: string) => (operation: Operation) =>
     harness.request(operation.method, concrete(operation.path), { body, headers });
@@ -282,14 +282,14 @@ test('every built operation with a body refuses what is no JSON, another type, a
   );
 });
 
-test('every path answers 405 with Allow for a method that it does not have', async (t) => {
+test('every path returns 405 with Allow for an unsupported method', async (t) => {
   const answer = await harness.request('PUT', '/api/logs');
   t.true(isError(answer, 405, 'METHOD_NOT_ALLOWED'));
   t.is(answer.headers.get('allow'), 'GET');
   t.is((await harness.request('PURGE', '/api/projects/x')).headers.get('allow'), 'DELETE, GET, PATCH');
 });
 
-test('the report lists what is missing, and everything', async (t) => {
+test('the report lists the missing operations, and all operations', async (t) => {
   const missing = operations.filter(({ built }) => !built);
   t.is((await operationsReport(true)).trim().split('\n').length, missing.length + 1);
   t.is((await operationsReport(false)).trim().split('\n').length, operations.length + 1);

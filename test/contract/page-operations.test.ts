@@ -19,7 +19,7 @@ const declaredCalls = new Set(
     ]),
 );
 
-test('the page asks for operations that are built', (t) => {
+test('the page calls operations that are built', (t) => {
   const built = new Set(operations.filter(({ built }) => built).map(({ method, path }) => `${method} ${path}`));
   t.true(declaredCalls.size > 20);
   t.deepEqual(
@@ -28,7 +28,7 @@ test('the page asks for operations that are built', (t) => {
   );
 });
 
-test('built operations that the page does not ask are told', (t) => {
+test('built operations that the page does not call are listed', (t) => {
   const missing = operations.filter(
     ({ built, hidden, method, path }) => built && !hidden && !declaredCalls.has(`${method} ${path}`),
   );

@@ -101,7 +101,7 @@ const fixture = async (t: ExecutionContext) => {
   };
 };
 
-test('a tick is in a snapshot before it takes effect', async (t) => {
+test('a tick is saved in a snapshot before it takes effect', async (t) => {
   const { member, visit, events, time, kinds, states } = await fixture(t);
   const one = await member(0);
   await one.batch(await visit('/a'));
@@ -113,7 +113,7 @@ test('a tick is in a snapshot before it takes effect', async (t) => {
   t.is(decodeTask((await states.load(key))?.bytes ?? new Uint8Array(0)).tick, 1);
 });
 
-test('what a tick emitted and could not publish is published by who has the partition next, before anything else', async (t) => {
+test('messages that a tick emitted and could not publish are published by the next owner of the partition, before anything else', async (t) => {
   const { member, visit, time, kinds, fail } = await fixture(t);
   const one = await member(0);
   await one.batch(await visit('/a'));
@@ -130,7 +130,7 @@ test('what a tick emitted and could not publish is published by who has the part
   t.is(kinds().length, 4, 'it was forgotten then');
 });
 
-test('a member that was paused neither ticks nor saves once another has its partition', async (t) => {
+test('a paused member neither ticks nor saves once another member has its partition', async (t) => {
   const { member, visit, time, kinds, states } = await fixture(t);
   const paused = await member(0);
   const first = await visit('/a');
@@ -146,7 +146,7 @@ test('a member that was paused neither ticks nor saves once another has its part
   t.deepEqual(kinds(), ['first', 'count', 'silence']);
 });
 
-test('no tick runs while a range was stepped and is not acknowledged', async (t) => {
+test('no tick runs between the step of a range and its acknowledgement', async (t) => {
   const { member, visit, time, kinds, fail } = await fixture(t);
   const one = await member(0);
   const batch = await visit('/a');
@@ -175,7 +175,7 @@ test('no tick runs while messages wait in the partition', async (t) => {
   t.deepEqual(kinds(), ['first', 'count', 'silence']);
 });
 
-test('a range that did not take effect is not in the snapshot of a partition that is taken away', async (t) => {
+test('a range that did not take effect is not in the snapshot of a partition that is revoked', async (t) => {
   const { member, visit, kinds, fail } = await fixture(t);
   const one = await member(0);
   await one.batch(await visit('/a'));

@@ -127,7 +127,7 @@ const open = async (t: ExecutionContext) => {
   };
 };
 
-test('A processor whose snapshot is damaged names it and waits, alone, and goes on by itself once it was removed', async (t) => {
+test('a processor with a damaged snapshot names the snapshot and waits, alone, and resumes by itself once the snapshot is removed', async (t) => {
   const world = await open(t);
   const { documents, lines, shouted } = world;
   await world.tallied('a', 'a');
@@ -163,7 +163,7 @@ test('A processor whose snapshot is damaged names it and waits, alone, and goes 
   );
 });
 
-test('Without a snapshot, so much of the topic is stepped again with no effects as the state is to be rebuilt from', async (t) => {
+test('without a snapshot, the part of the topic needed to rebuild the state is replayed without effects', async (t) => {
   const world = await open(t);
   const { states, time, shouted } = world;
   await world.tallied('a', 'a', 'a');
@@ -174,7 +174,7 @@ test('Without a snapshot, so much of the topic is stepped again with no effects 
   t.deepEqual(await shouted(), ['a1', 'a2', 'a3', 'a4', 'a5', 'a3']);
 });
 
-test('Messages that the snapshot lacks and that are not kept any longer are counted, and the others are stepped', async (t) => {
+test('messages that the snapshot lacks and that are no longer retained are counted, and the others are stepped', async (t) => {
   const world = await open(t);
   const { states, time, counted, lines, shouted } = world;
   await world.tallied('a');
@@ -194,7 +194,7 @@ test('Messages that the snapshot lacks and that are not kept any longer are coun
   t.is((await shouted()).at(-1), `a${1 + (61 - earliest) + 1}`);
 });
 
-test('A snapshot of another bus is passed by: the state begins empty, and what is emitted has another emitter', async (t) => {
+test('a snapshot of another bus is ignored: the state starts empty, and messages are emitted with a new emitter', async (t) => {
   const world = await open(t);
   const { lines, shouted } = world;
   await world.tallied('a', 'a', 'a');

@@ -409,7 +409,7 @@ export const onceContract = (contract: OnceContract): void => {
   const madeUp = new URL('./made-up-processors.ts', import.meta.url).href;
   const chosen = drawn(registered, contract.parts);
   const names = chosen.map(({ name }) => name);
-  test(`${contract.name}: processors are drawn`, (t) => {
+  test(`${contract.name}: processors are selected at random`, (t) => {
     t.log(drawnSummary(names, registered));
     t.true(names.length > 0);
   });
@@ -418,7 +418,7 @@ export const onceContract = (contract: OnceContract): void => {
     ...chosen.map((each) => [each, registry] as const),
   ]) {
     test.serial(
-      `${contract.name}: ${processor.name}: a disturbed run ends with the outputs and state of an undisturbed one`,
+      `${contract.name}: ${processor.name}: an interrupted run ends with the same outputs and state as an uninterrupted run`,
       async (t) => {
         const seed = Number(process.env['TEST_SEED'] ?? Date.now() % 1e9);
         t.log(`seed ${seed}`);

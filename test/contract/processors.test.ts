@@ -117,7 +117,7 @@ const lagOf = async (bus: Bus, of = group): Promise<number> =>
 const caughtUp = (bus: Bus, of = group): Promise<void> =>
   eventually('the processor has no lag', async () => (await lagOf(bus, of)) === 0);
 
-test('what a step emits is published, in order, and in messages that can be taken once', async (t) => {
+test('messages that a step emits are published in order, with the headers for exactly-once consumption', async (t) => {
   const stores = await open(t);
   await stores.producer.publish([messageOf('acme', ['a', 'b']), messageOf('acme', ['c'])]);
   await start(t, stores, 'test-shouts');
@@ -130,7 +130,7 @@ test('what a step emits is published, in order, and in messages that can be take
   }
 });
 
-test('a processor that takes 10 ms for each item holds up no other', async (t) => {
+test('a processor that takes 10 ms for each item blocks no other processor', async (t) => {
   const stores = await open(t);
   const tallyWords = Array.from({ length: 10 }, (_, index) => `word-${index}`);
   await stores.producer.publish(Array.from({ length: 60 }, () => messageOf('acme', tallyWords)));
@@ -143,7 +143,7 @@ test('a processor that takes 10 ms for each item holds up no other', async (t) =
   await caughtUp(stores.bus, 'processors.test-slow');
 });
 
-test('what takes long to save is saved seldomer: twenty times as long lies between', async (t) => {
+test('a state that takes long to save is saved less often, at intervals of twenty times the save duration', async (t) => {
   const stores = await open(t);
   await stores.producer.publish([messageOf('acme', ['a'])]);
   const { counted } = await start(t, stores, 'test-heavy');
@@ -156,7 +156,7 @@ test('what takes long to save is saved seldomer: twenty times as long lies betwe
   t.true(durationMs > (saved() - before - 1) * 20 * heavyMs, `${saved() - before} in ${durationMs} ms`);
 });
 
-test('what is dropped is neither published nor a dead letter, and counted by its reason', async (t) => {
+test('a dropped item is neither published nor a dead letter, and is counted by its reason', async (t) => {
   const stores = await open(t);
   await stores.producer.publish([messageOf('acme', ['a', 'unwanted', 'c'])]);
   const { counted } = await start(t, stores, 'test-shouts');
@@ -172,7 +172,7 @@ for (const [word, reason] of [
   ['refused', 'bad-word'],
   ['broken', 'step-failed'],
 ] as const) {
-  test(`an item that is ${word} goes to the dead letter alone; a replay of the letter steps it alone`, async (t) => {
+  test(`an item that is ${word} goes to the dead letter queue alone; a replay of the letter steps that item alone`, async (t) => {
     const stores = await open(t);
     await stores.producer.publish([messageOf('acme', ['a', word, 'b']), messageOf('acme', ['c'])]);
     await start(t, stores, 'test-shouts');
@@ -198,7 +198,7 @@ for (const [word, reason] of [
   });
 }
 
-test('what no schema describes is a dead letter as a whole', async (t) => {
+test('a message that no schema describes is a dead letter as a whole', async (t) => {
   const stores = await open(t);
   await stores.producer.publish([{ ...messageOf('acme', []), value: Buffer.from('[7]') }, messageOf('acme', ['a'])]);
   await start(t, stores, 'test-shouts');
@@ -211,7 +211,7 @@ test('what no schema describes is a dead letter as a whole', async (t) => {
   t.is(deadLetterHeaders?.originalHeaders['only-ordinals'], undefined);
 });
 
-test('nothing is acknowledged before what was made of it is durable, and what could not be published comes again', async (t) => {
+test('nothing is acknowledged before its output is durable, and a message whose output could not be published is redelivered', async (t) => {
   const stores = await open(t);
   await stores.producer.publish([messageOf('acme', ['a'])]);
   const attempts: PromiseWithResolvers<void>[] = [];
@@ -244,7 +244,7 @@ test('nothing is acknowledged before what was made of it is durable, and what co
   t.deepEqual(await shouted(stores.bus), ['A']);
 });
 
-test('a state that was stopped goes on where it was, with the same emitter', async (t) => {
+test('a stopped state continues from its position, with the same emitter', async (t) => {
   const stores = await open(t);
   for (const word of ['a', 'b']) {
     await stores.producer.publish([messageOf('acme', [word])]);
@@ -260,7 +260,7 @@ test('a state that was stopped goes on where it was, with the same emitter', asy
   );
 });
 
-test('too many dead letters of several tenants stop the processor instead of emptying the topic into the dead letter', async (t) => {
+test('too many dead letters of several tenants stop the processor instead of moving the whole topic to the dead letter queue', async (t) => {
   const stores = await open(t);
   const tenants = ['a', 'b', 'c', 'd'];
   await stores.producer.publish(
@@ -272,7 +272,7 @@ test('too many dead letters of several tenants stop the processor instead of emp
   t.is(await lagOf(stores.bus), 80);
 });
 
-test('a tenant that is alone in the dead letter is passed by, and others go on', async (t) => {
+test('a tenant that alone causes the dead letters is skipped, and others continue', async (t) => {
   const stores = await open(t);
   await stores.producer.publish(
     Array.from({ length: 60 }, (_, index) =>
@@ -291,7 +291,7 @@ test('a tenant that is alone in the dead letter is passed by, and others go on',
   );
 });
 
-test('a tenant whose state is too large is passed by', async (t) => {
+test('a tenant whose state is too large is skipped', async (t) => {
   const stores = await open(t);
   await stores.producer.publish([messageOf('bad', ['large'])]);
   const { counted } = await start(t, stores, 'test-shouts');
@@ -309,7 +309,7 @@ for (const [word, does] of [
   ['endless', 'never ends'],
   ['fatal', 'takes all memory'],
 ] as const) {
-  test(`a message whose step ${does} goes to the dead letter, and the others go on`, async (t) => {
+  test(`a message whose step ${does} goes to the dead letter queue, and the others continue`, async (t) => {
     const stores = await open(t);
     await stores.producer.publish([messageOf('acme', ['a']), messageOf('bad', [word]), messageOf('acme', ['b'])]);
     await start(t, stores, 'test-shouts', { messageSeconds: 1 });
@@ -321,7 +321,7 @@ for (const [word, does] of [
   });
 }
 
-test('a tenant whose timer never ends is passed by, and the others go on', async (t) => {
+test('a tenant whose timer never ends is skipped, and the others continue', async (t) => {
   const stores = await open(t);
   await stores.producer.publish([messageOf('bad', ['endless-timer']), messageOf('acme', ['a'])]);
   const { counted } = await start(t, stores, 'test-shouts', { messageSeconds: 1 });
@@ -335,7 +335,7 @@ test('a tenant whose timer never ends is passed by, and the others go on', async
   );
 });
 
-test('documents that are followed reach steps, those that are new as well', async (t) => {
+test('followed documents reach the steps, including new documents', async (t) => {
   const stores = await open(t);
   const collection = stores.documents.of('acme').collection(marks);
   await collection.insert({ mark: '!' });
@@ -352,7 +352,7 @@ test('documents that are followed reach steps, those that are new as well', asyn
   t.pass();
 });
 
-test('a batch is rejected while changes of what the processor follows may be missing', async (t) => {
+test('a batch is rejected while changes of the followed documents may be missing', async (t) => {
   const stores = await open(t);
   let staleMs = 6_000;
   const documents = new Proxy(stores.documents, {
@@ -375,7 +375,7 @@ test('a batch is rejected while changes of what the processor follows may be mis
   t.deepEqual(await shouted(stores.bus), ['A']);
 });
 
-test('only tenants whose plan has the entitlement are worked for', async (t) => {
+test('only tenants whose plan has the entitlement are processed', async (t) => {
   const stores = await open(t);
   const limits = { requestsPerSecond: 1, requestsBurst: 1, requestsPerMinute: 1, bytesPerDay: null };
   const retentionDays = { logs: 1, metrics: 1, traces: 1 };
@@ -403,7 +403,7 @@ test('only tenants whose plan has the entitlement are worked for', async (t) => 
   await eventually('it is counted', () => counted.get('oiq_processor_dropped_total test-entitled not-entitled') === 6);
 });
 
-test('a replayed dead letter of another group is passed by', async (t) => {
+test('a replayed dead letter of another group is skipped', async (t) => {
   const stores = await open(t);
   await stores.producer.publish([messageOf('acme', ['a'], { 'only-group': 'others' })]);
   await start(t, stores, 'test-shouts');
@@ -411,7 +411,7 @@ test('a replayed dead letter of another group is passed by', async (t) => {
   t.deepEqual(await shouted(stores.bus), []);
 });
 
-test('a message of a derived topic is taken once, however often it was published', async (t) => {
+test('a message of a derived topic is consumed once, however often it was published', async (t) => {
   const stores = await open(t);
   const at = (position: string) => ({ emitter: 'upstream', position });
   await stores.producer.publish([messageOf('acme', ['a'], at('7.0')), messageOf('acme', ['b'], at('7.1'))]);
@@ -424,7 +424,7 @@ test('a message of a derived topic is taken once, however often it was published
   t.deepEqual(await shouted(stores.bus), ['A', 'B', 'C']);
 });
 
-test('where nothing arrives any longer, time closes windows', async (t) => {
+test('when no more messages arrive, time closes windows', async (t) => {
   const stores = await open(t);
   const timeMs = Date.now() - 3_600_000;
   const value = Buffer.from(JSON.stringify([{ tenantId: 'acme', page: '/', timeMs, serial: 0 }]));
@@ -454,7 +454,7 @@ test('where nothing arrives any longer, time closes windows', async (t) => {
   t.is(headers['position'], `0.${2 ** 20}`);
 });
 
-test('a name that no processor has is refused with the names there are', async (t) => {
+test('an unknown processor name is refused with the available names', async (t) => {
   const stores = await open(t);
   const starting = startProcessors({
     ...stores,
@@ -466,7 +466,7 @@ test('a name that no processor has is refused with the names there are', async (
   await t.throwsAsync(starting, { message: /processor nothing does not exist; available:/ });
 });
 
-test('every registered processor and schedule, and what delivers, has a name, and so a group, of its own', (t) => {
+test('every registered processor, schedule and delivery has a unique name, and so a unique consumer group', (t) => {
   const names = [...[...registered, ...schedules].map(({ name }) => name), deliveriesName];
   t.is(new Set(names).size, names.length);
   t.deepEqual(
@@ -475,7 +475,7 @@ test('every registered processor and schedule, and what delivers, has a name, an
   );
 });
 
-test('the group of a processor reads its topics, that of a schedule the topic that deals it', (t) => {
+test('the consumer group of a processor reads its topics, and that of a schedule its assignment topic', (t) => {
   t.deepEqual(groupsOf(processors.slice(0, 1), [{ name: 'alert-rules' }]), [
     { group, topics: [words.name] },
     { group: 'processors.alert-rules', topics: ['schedule.alert-rules'] },

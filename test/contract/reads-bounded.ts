@@ -73,7 +73,7 @@ const requestsOf = async (a: World, operation: Operation): Promise<readonly Oper
 
 /** The suite over stores that `open` opens, of one operation in `parts`, which a run draws. */
 export const readsAreBounded = (store: string, open: () => Promise<CountedStore>, parts = 1): void => {
-  test(`${store}: every built operation reads what is its organization’s, beside ${foreignUsers} users of another`, async (t) => {
+  test(`${store}: every built operation reads only its own organization’s documents, next to ${foreignUsers} users of another`, async (t) => {
     const chosen = drawn(built, parts);
     t.log(`${chosen.length} of ${built.length} operations are drawn (TEST_SEED=${drawSeed})`);
     const { options, filled, read } = await open();

@@ -86,7 +86,7 @@ const bodies: readonly [string, number, Record<string, string>, () => Uint8Array
 ];
 
 for (const [name, status, headers, make] of bodies) {
-  test.serial(`${name}: answered ${status}, and no turn of the loop takes 100 ms`, async (t) => {
+  test.serial(`${name}: returns ${status}, and no iteration of the event loop takes 100 ms`, async (t) => {
     await using fixture = await running({ plan: manyRequests });
     fixture.bus.storesMessages = false;
     const body = make();
@@ -127,7 +127,7 @@ const plainBodies: readonly [string, number, Record<string, string>, Buffer][] =
 ];
 
 for (const [name, status, headers, body] of plainBodies)
-  test.serial(`49 MiB of ${name} are never copied at once`, async (t) => {
+  test.serial(`49 MiB of ${name} are never copied in one step`, async (t) => {
     await using fixture = await running({ plan: manyRequests });
     fixture.bus.storesMessages = false;
     const largest = await largestJoin(async () => {
@@ -139,21 +139,24 @@ for (const [name, status, headers, body] of plainBodies)
     t.true(largest < mebibyte, `${largest} bytes`);
   });
 
-test.serial('a body above the cap, of unknown length, is kept up to the cap and never copied at once', async (t) => {
-  await using fixture = await running({ plan: manyRequests });
-  const headers = { ...protobuf, 'x-license-key': fixture.secret, 'transfer-encoding': 'chunked' };
-  const largest = await largestJoin(async () => {
-    t.is(await postFromWorker(`${fixture.http}/v1/logs`, headers, Buffer.alloc(51 * mebibyte)), 413);
-  });
-  t.true(largest < mebibyte, `${largest} bytes`);
-  const messageSizes = fixture.bus.messages.map(({ value }) => value.length);
-  t.is(
-    messageSizes.reduce((sum, length) => sum + length, 0),
-    50 * mebibyte,
-  );
-});
+test.serial(
+  'a body above the size limit, of unknown length, is stored up to the limit and never copied in one step',
+  async (t) => {
+    await using fixture = await running({ plan: manyRequests });
+    const headers = { ...protobuf, 'x-license-key': fixture.secret, 'transfer-encoding': 'chunked' };
+    const largest = await largestJoin(async () => {
+      t.is(await postFromWorker(`${fixture.http}/v1/logs`, headers, Buffer.alloc(51 * mebibyte)), 413);
+    });
+    t.true(largest < mebibyte, `${largest} bytes`);
+    const messageSizes = fixture.bus.messages.map(({ value }) => value.length);
+    t.is(
+      messageSizes.reduce((sum, length) => sum + length, 0),
+      50 * mebibyte,
+    );
+  },
+);
 
-test.serial('many large bodies at once do not grow memory beyond a bound', async (t) => {
+test.serial('many large concurrent bodies do not grow memory beyond a limit', async (t) => {
   await using fixture = await running({ plan: manyRequests });
   fixture.bus.storesMessages = false;
   const body = gzipSync(Buffer.alloc(256 * mebibyte, 120));

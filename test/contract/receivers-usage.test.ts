@@ -60,7 +60,7 @@ const reported = ({ bus, keyId }: Fixture) => {
 const until = (status: number, send: () => Promise<number>): Promise<void> =>
   eventually(`an answer of ${status}`, async () => (await send()) === status);
 
-test('what a known key is refused is reported at the end, by reason; what is kept as a dead letter is not', async (t) => {
+test('refusals of a known key are reported at the end, by reason; dead letters are not', async (t) => {
   await using fixture = await running({ key: { signals: ['logs'] } });
   t.is(await post(fixture, request('logs')), 200);
   t.is(await post(fixture, request('traces'), { path: '/v1/traces' }), 403);
@@ -83,7 +83,7 @@ test('what a known key is refused is reported at the end, by reason; what is kep
   t.is(fixture.bus.deadLetters().length, 2);
 });
 
-test('a quota that is set, raised and taken away is heard of while requests come', async (t) => {
+test('a quota that is set, raised and removed takes effect while requests arrive', async (t) => {
   await using fixture = await running();
   const stored = fixture.documents.of(tenantId).collection(quotas);
   const body = request('logs', 2, 'z'.repeat(400));
@@ -222,20 +222,23 @@ const landed = async ({ bus }: Fixture): Promise<{ accepted: number; landed: num
 };
 
 for (const [name, { bodies, bytes, signal = 'logs', send }] of Object.entries(ways)) {
-  test.serial(`bytes are those that the sender encoded, to the byte, where they are counted: ${name}`, async (t) => {
-    await using fixture = await running();
-    await fixture.documents
-      .of(tenantId)
-      .collection(quotas)
-      .insert({ id: quotaId, ...Quota.parse({ day: { [signal]: { rejectBytes: 1e9 } } }) });
-    await Promise.all(bodies.map((body) => send(fixture, body)));
-    await fixture.receivers.stop();
-    t.deepEqual(await landed(fixture), { accepted: bytes, landed: bytes, missing: 0 });
-    t.is(fixture.counted('accepted'), bytes, 'the receiver booked as much');
-  });
+  test.serial(
+    `where bytes are counted, they match the bytes that the sender encoded, to the byte: ${name}`,
+    async (t) => {
+      await using fixture = await running();
+      await fixture.documents
+        .of(tenantId)
+        .collection(quotas)
+        .insert({ id: quotaId, ...Quota.parse({ day: { [signal]: { rejectBytes: 1e9 } } }) });
+      await Promise.all(bodies.map((body) => send(fixture, body)));
+      await fixture.receivers.stop();
+      t.deepEqual(await landed(fixture), { accepted: bytes, landed: bytes, missing: 0 });
+      t.is(fixture.counted('accepted'), bytes, 'the receiver booked as much');
+    },
+  );
 }
 
-test('refused bodies count as decompressed; where the compression is broken or the cap is passed, as received', async (t) => {
+test('refused bodies count as decompressed; if the compression is broken or the size limit is exceeded, as received', async (t) => {
   await using fixture = await running();
   const damaged = Buffer.concat([request('logs', 500), Buffer.from('garbage')]);
   const whole = gzipSync(damaged);
@@ -262,7 +265,7 @@ test('refused bodies count as decompressed; where the compression is broken or t
   );
 });
 
-test('a fault that is found in what a body was translated to has no position in the body', async (t) => {
+test('an error in the translation of a body has no position in the body', async (t) => {
   await using fixture = await running();
   const body = JSON.stringify({ streams: [{ stream: { app: 'a' }, values: [['9000000000000000000', 'x']] }] });
   t.is(await post({ ...fixture, http: fixture.main }, body, loki), 400);

@@ -35,7 +35,7 @@ for (const signal of signals) {
     ['JSON', { 'content-type': 'application/json; charset=utf-8' }, jsonRequest(signal, 3), body],
   ];
   for (const [name, headers, sent, published] of encodings) {
-    test(`otlp-http: ${signal} as ${name} are on the bus when the answer is there`, async (t) => {
+    test(`otlp-http: ${signal} as ${name} are on the bus when the response is sent`, async (t) => {
       await using fixture = await running();
       const {
         status,
@@ -60,7 +60,7 @@ for (const signal of signals) {
     [true, 'own'],
     [true, 'node'],
   ] as const) {
-    test(`otlp-grpc: ${signal} ${gzip ? 'as gzip' : 'plain'} are on the bus when the answer is there: ${server} server`, async (t) => {
+    test(`otlp-grpc: ${signal} ${gzip ? 'as gzip' : 'plain'} are on the bus when the response is sent: ${server} server`, async (t) => {
       await using fixture = await running({ environment: { OIQ_GRPC_SERVER: server } });
       const { error, response } = await call(fixture, grpcPath(signal), body, { gzip });
       t.is(error, undefined);
@@ -72,7 +72,7 @@ for (const signal of signals) {
   }
 }
 
-test('an empty request is a success and puts nothing on the bus', async (t) => {
+test('an empty request succeeds and publishes nothing to the bus', async (t) => {
   await using fixture = await running();
   t.is((await post(fixture, '')).status, 200);
   t.is((await post(fixture, '{}', { 'content-type': 'application/json' })).body.toString(), '{}');
@@ -80,7 +80,7 @@ test('an empty request is a success and puts nothing on the bus', async (t) => {
   t.is(fixture.bus.messages.length, 0);
 });
 
-test('the main address serves OTLP under /otlp and leaves the rest to others', async (t) => {
+test('the main address serves OTLP under /otlp and leaves other paths to other handlers', async (t) => {
   await using fixture = await running();
   const main = { ...fixture, http: fixture.main };
   t.is((await post(main, request('logs'), { path: '/otlp/v1/logs' })).status, 200);
@@ -139,7 +139,7 @@ const refusals: [string, number, () => Parameters<typeof post>[1], Record<string
 ];
 
 for (const [name, status, body, headers] of refusals) {
-  test(`otlp-http: ${name} is answered ${status}, as a status in the request's encoding`, async (t) => {
+  test(`otlp-http: ${name} is answered with ${status}, as a Status in the request's encoding`, async (t) => {
     await using fixture = await running();
     const answer = await post(fixture, body(), headers);
     t.is(answer.status, status);
@@ -151,14 +151,14 @@ for (const [name, status, body, headers] of refusals) {
   });
 }
 
-test('other methods are answered 405 with what is allowed', async (t) => {
+test('other methods are answered with 405 and the allowed methods', async (t) => {
   await using fixture = await running();
   const response = await fetch(`${fixture.http}/v1/logs`);
   t.is(response.status, 405);
   t.is(response.headers.get('allow'), 'POST');
 });
 
-test('the license key in its own header goes before the bearer', async (t) => {
+test('the license key header takes precedence over the bearer token', async (t) => {
   await using fixture = await running();
   const bearer = { authorization: `Bearer ${fixture.secret}` };
   t.is((await post(fixture, request('logs'), { ...bearer, 'x-license-key': makeLicenseKey() })).status, 401);
@@ -170,7 +170,7 @@ test('the license key in its own header goes before the bearer', async (t) => {
   t.is(response.status, 200);
 });
 
-test('agents that only know Basic send the key as its password', async (t) => {
+test('agents that support only Basic authentication send the key as its password', async (t) => {
   await using fixture = await running();
   const basic = (text: string): Promise<number> =>
     post({ ...fixture, secret: '' }, request('logs'), {
@@ -182,7 +182,7 @@ test('agents that only know Basic send the key as its password', async (t) => {
   t.is((await post({ ...fixture, secret: '' }, request('logs'), { authorization: 'Digest x' })).status, 401);
 });
 
-test('what is refused as malformed is in the dead letter byte for byte, with the reason and the place', async (t) => {
+test('a request refused as malformed is in the dead letter queue byte for byte, with the reason and the position', async (t) => {
   await using fixture = await running();
   const body = gzipSync(nestedArrays(60));
   const { status } = await post(fixture, body, { 'content-encoding': 'gzip' });
@@ -205,7 +205,7 @@ test('what is refused as malformed is in the dead letter byte for byte, with the
   t.true((deadLetter?.headers.message.length ?? 0) > 5);
 });
 
-test('a refused body above the message size lies in several chunks', async (t) => {
+test('a refused body above the message size is stored in several chunks', async (t) => {
   await using fixture = await running();
   const body = randomBytes(2_500_000);
   t.is((await post(fixture, body)).status, 400);
@@ -215,7 +215,7 @@ test('a refused body above the message size lies in several chunks', async (t) =
   t.true((deadLetters[0]?.headers.chunks ?? 0) > 2);
 });
 
-test('when the copy of a refused body cannot be kept the answer is 503', async (t) => {
+test('when the copy of a refused body cannot be stored the response is 503', async (t) => {
   await using fixture = await running();
   fixture.bus.broken = 'dead-letter';
   const answer = await post(fixture, randomBytes(100));
@@ -223,7 +223,7 @@ test('when the copy of a refused body cannot be kept the answer is 503', async (
   t.truthy(answer.headers.get('retry-after'));
 });
 
-test('a body that the bus does not take is answered 503 and UNAVAILABLE, with when to try again', async (t) => {
+test('a body that the bus does not accept is answered with 503 and UNAVAILABLE, with a retry delay', async (t) => {
   await using fixture = await running();
   fixture.bus.broken = 'everything';
   const answer = await post(fixture, request('logs'));
@@ -236,7 +236,7 @@ test('a body that the bus does not take is answered 503 and UNAVAILABLE, with wh
   t.is((await post(fixture, request('logs'))).status, 200);
 });
 
-test('a body above the cap is answered 413: announced, streamed and once decompressed', async (t) => {
+test('a body above the size limit is answered with 413: by its announced length, streamed and once decompressed', async (t) => {
   await using fixture = await running();
   const large = Buffer.alloc(51 * 1024 * 1024, 32);
   t.is((await post(fixture, large)).status, 413);
@@ -257,7 +257,7 @@ test('a body above the cap is answered 413: announced, streamed and once decompr
   t.deepEqual(whole?.body, compressed);
 });
 
-test('gRPC: what is announced and does not come is not counted', async (t) => {
+test('gRPC: bytes that are announced and do not arrive are not counted', async (t) => {
   await using fixture = await running();
   const client = connectHttp2(`http://${fixture.grpc}`);
   const stream = client.request({
@@ -285,7 +285,7 @@ test('gRPC: what is announced and does not come is not counted', async (t) => {
 });
 
 // By itself: beside the others the client may take so long to send so many headers that the server stops waiting for them.
-test.serial('small requests of one key share messages, each durable for itself', async (t) => {
+test.serial('small requests of one key share messages, and each is acknowledged once it is durable', async (t) => {
   await using fixture = await running({ plan: manyRequests });
   const texts = Array.from({ length: 200 }, (_, index) => `request ${index}`);
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -305,7 +305,7 @@ test.serial('small requests of one key share messages, each durable for itself',
   for (const { headers } of fixture.bus.messages) t.truthy(headers['members']);
 });
 
-test('a request above the message size is split at record boundaries and answered when all is durable', async (t) => {
+test('a request above the message size is split at record boundaries and answered when all parts are durable', async (t) => {
   await using fixture = await running();
   const body = request('logs', 5_000, 'x'.repeat(700));
   t.is((await post(fixture, gzipSync(body, { level: 1 }), { 'content-encoding': 'gzip' })).status, 200);
@@ -321,7 +321,7 @@ test('a request above the message size is split at record boundaries and answere
   for (const { value } of fixture.bus.messages) t.true(value.length <= 1024 * 1024);
 });
 
-test('one record above the message size goes on compressed when that helps', async (t) => {
+test('one record above the message size is published compressed if that makes it fit', async (t) => {
   await using fixture = await running();
   t.is((await post(fixture, request('logs', 1, 'y'.repeat(3_000_000)))).status, 200);
   const [member] = fixture.bus.members();
@@ -335,7 +335,7 @@ test('tenants with several shards use several keys', async (t) => {
   t.deepEqual([...new Set(fixture.bus.messages.map(({ key }) => key))].sort(), ['acme/0', 'acme/1', 'acme/2']);
 });
 
-test('a revocation counts once the feed has told it', async (t) => {
+test('a revocation takes effect once the feed has delivered it', async (t) => {
   await using fixture = await running();
   t.is((await post(fixture, request('logs'))).status, 200);
   const revokedAt = new Date().toISOString();
@@ -345,7 +345,7 @@ test('a revocation counts once the feed has told it', async (t) => {
   t.is((await call(fixture, grpcPath('logs'), request('logs'))).error?.code, 16);
 });
 
-test('what the plan or the address does not allow is 403 and PERMISSION_DENIED', async (t) => {
+test('a request that the plan or the address does not allow gets 403 and PERMISSION_DENIED', async (t) => {
   await using fixture = await running({ key: { signals: ['metrics'], allowedCidrs: [] } });
   t.is((await post(fixture, request('logs'))).status, 403);
   t.is((await post(fixture, request('metrics'), { path: '/v1/metrics' })).status, 200);
@@ -354,7 +354,7 @@ test('what the plan or the address does not allow is 403 and PERMISSION_DENIED',
   t.is((await post(elsewhere, request('logs'))).status, 403);
 });
 
-test('above a limit the answer is 429 and RESOURCE_EXHAUSTED, with when to try again', async (t) => {
+test('above a limit the response is 429 and RESOURCE_EXHAUSTED, with a retry delay', async (t) => {
   const limits = { requestsPerSecond: 1, requestsBurst: 3, requestsPerMinute: 100, bytesPerDay: null };
   await using fixture = await running({ plan: { limits }, clock: { now: () => 1_700_000_000_000 } });
   const statuses: number[] = [];
@@ -366,7 +366,7 @@ test('above a limit the answer is 429 and RESOURCE_EXHAUSTED, with when to try a
   t.true(error?.metadata.get('grpc-status-details-bin')[0]?.includes('google.rpc.RetryInfo'));
 });
 
-test('the daily volume of the plan ends with 429 until midnight UTC', async (t) => {
+test('above the daily volume of the plan the response is 429 until midnight UTC', async (t) => {
   const limits = { ...(defaultPlans['pro']?.limits ?? {}), bytesPerDay: 1_000 } as never;
   await using fixture = await running({ plan: { limits }, clock: { now: () => Date.parse('2025-01-01T23:00:00Z') } });
   t.is((await post(fixture, request('logs', 1, 'z'.repeat(500)))).status, 200);
@@ -391,7 +391,7 @@ for (const server of ['own', 'node'])
   });
 
 for (const server of ['own', 'node'])
-  test(`gRPC on the ${server} server: the deadline of a call is kept even when the bus does not answer`, async (t) => {
+  test(`gRPC on the ${server} server: the deadline of a call is met even if the bus does not respond`, async (t) => {
     await using fixture = await running({ environment: { OIQ_GRPC_SERVER: server } });
     const { promise, resolve } = Promise.withResolvers<void>();
     fixture.bus.held = promise;
@@ -442,7 +442,7 @@ const refusedDeadLetter = {
   cut: false,
 } satisfies DeadLetterHeaders;
 
-test('a dead letter gives the messages that its receiver would have published', (t) => {
+test('a dead letter yields the messages that its receiver would have published', (t) => {
   const [message] = republishRefused(refusedDeadLetter, gzipSync(jsonRequest('logs', 4)));
   t.is(message?.topic, 'otlp.logs');
   t.deepEqual(Buffer.from(message?.value ?? []), requestFromJson('logs', Buffer.from(jsonRequest('logs', 4))));
@@ -496,14 +496,14 @@ const before = {
 };
 
 for (const [name, { body, originalHeaders, ...formatFields }] of Object.entries(before)) {
-  test(`a dead letter of before formats had names is read as what it is: ${name}`, (t) => {
+  test(`a dead letter from before formats had names is read in its format: ${name}`, (t) => {
     const [message] = republishRefused({ ...refusedDeadLetter, ...formatFields, originalHeaders }, body);
     t.is(message?.headers?.['records'], name === 'remote-write 2.0' ? '1' : '4');
     t.is(message?.headers?.['format'], originalHeaders.format);
   });
 }
 
-test('a large body is translated in the worker, which knows every format', async (t) => {
+test('a large body is translated in the worker, which supports every format', async (t) => {
   await using fixture = await running();
   const line = 'x'.repeat(300);
   const lines = Array.from({ length: 2_000 }, (_, index) => [`170000000000000${1_000 + index}`, line]);
@@ -520,7 +520,7 @@ test('a large body is translated in the worker, which knows every format', async
   t.deepEqual(recordCounts, { logs: 2_000, traces: 2_000, metrics: 0 });
 });
 
-test('browsers of allowed origins may send', async (t) => {
+test('browsers from allowed origins may send', async (t) => {
   await using fixture = await running({ environment: { OIQ_CORS_ORIGINS: 'https://shop.example' } });
   const preflight = (origin: string) =>
     fetch(`${fixture.http}/v1/traces`, {
@@ -536,7 +536,7 @@ test('browsers of allowed origins may send', async (t) => {
   t.is(sent.headers.get('access-control-allow-origin'), 'https://shop.example');
 });
 
-test('a sender that waits for 100 Continue hears a refusal before it sends its body', async (t) => {
+test('a sender that waits for 100 Continue gets a refusal before it sends its body', async (t) => {
   await using fixture = await running();
   const { request: httpRequest } = await import('node:http');
   const expecting = (secret: string): Promise<{ continued: boolean; status: number }> =>
@@ -568,7 +568,7 @@ test('a sender that waits for 100 Continue hears a refusal before it sends its b
   t.deepEqual(await expecting(makeLicenseKey()), { continued: false, status: 401 });
 });
 
-test('a request that breaks off is forgotten, and the receivers still stop', async (t) => {
+test('a request that breaks off is discarded, and the receivers can still stop', async (t) => {
   const fixture = await running();
   const { connect } = await import('node:net');
   const { port } = new URL(fixture.http);
@@ -584,7 +584,7 @@ test('a request that breaks off is forgotten, and the receivers still stop', asy
 });
 
 for (const server of ['own', 'node'])
-  test(`requests in hand are answered when the receivers stop, and then nothing listens: ${server} server of gRPC`, async (t) => {
+  test(`in-flight requests are answered when the receivers stop, and then no port is open: ${server} gRPC server`, async (t) => {
     // Nothing is broken off before the test would be.
     const fixture = await running({ environment: { OIQ_GRPC_SERVER: server, OIQ_SHUTDOWN_SECONDS: '100' } });
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -86,7 +86,7 @@ export const resourcesContract = (
   const chosen = drawn(resources, parts);
   /** Those of which a run writes more versions than are kept. */
   const writtenOften = new Set(drawn(chosen, 5));
-  test(`${store}: resources are drawn`, (t) => {
+  test(`${store}: resources are selected at random`, (t) => {
     t.log(
       drawnSummary(
         chosen.map(({ noun }) => noun),

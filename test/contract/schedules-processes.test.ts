@@ -36,7 +36,7 @@ const startProcess = (t: ExecutionContext, args: readonly string[]) => {
   };
 };
 
-test('every due time takes effect once, also when a process is paused beyond its session and returns, and one is killed', async (t) => {
+test('every due time takes effect once, even if a process is paused beyond its session timeout and resumes, and another is killed', async (t) => {
   const services = await startServices(['kafka', 'mongodb']);
   const brokers = services.url('kafka');
   const url = services.url('mongodb').replace('/?', `/oiq-schedules-${process.pid}-${Date.now()}?`);

@@ -45,7 +45,7 @@ const stores = {
   },
 };
 
-test('the role of processors runs schedules too, by the wall clock, and saves them when it stops', async (t) => {
+test('the processor role also runs schedules, by the wall clock, and saves them when it stops', async (t) => {
   const bus = await buses['segment files'](t);
   const documents = await stores.SQLite(t);
   t.teardown(async () => {

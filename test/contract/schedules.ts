@@ -136,7 +136,7 @@ class Member {
 }
 
 export const schedulesContract = ({ name, bus: makeBus, documents: makeDocuments }: SchedulesContract): void => {
-  test(`${name}: every due time takes effect once, also when one member returns from a long pause and one dies`, async (t) => {
+  test(`${name}: every due time takes effect once, even if one member returns from a long pause and one dies`, async (t) => {
     const [bus, documents] = [await makeBus(t), await makeDocuments(t)];
     const checks = madeUpChecks(randomUUID());
     const { schedule } = checks;

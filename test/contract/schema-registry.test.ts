@@ -20,7 +20,7 @@ test.before(async () => {
 const topicOf = (name: string, value: z.ZodType | undefined): Topic =>
   defineTopic({ name, summary: 'of this test', key: 'any', value });
 
-test('a topic with a value schema is registered under its name, one of raw bytes is not', async (t) => {
+test('a topic with a value schema is registered under its name, and a topic of raw bytes is not', async (t) => {
   const name = `registry.${randomUUID()}`;
   const value = z.strictObject({ id: z.string(), count: z.number().int().optional() });
   const ids = await registerSchemas(url, [topicOf(name, value), topicOf(`${name}.raw`, undefined)]);
@@ -32,13 +32,13 @@ test('a topic with a value schema is registered under its name, one of raw bytes
   t.deepEqual([...ids.values()], [found.id]);
 });
 
-test('registering again changes nothing', async (t) => {
+test('a second registration changes nothing', async (t) => {
   const topics = [topicOf(`registry.${randomUUID()}`, z.strictObject({ id: z.string() }))];
   const first = await registerSchemas(url, topics);
   t.deepEqual(await registerSchemas(url, topics), first);
 });
 
-test('a schema that grows by an optional field becomes the next version', async (t) => {
+test('a schema extended by an optional field becomes the next version', async (t) => {
   const name = `registry.${randomUUID()}`;
   await registerSchemas(url, [topicOf(name, z.strictObject({ id: z.string() }))]);
   await registerSchemas(url, [topicOf(name, z.strictObject({ id: z.string(), note: z.string().optional() }))]);
@@ -55,14 +55,14 @@ test('a schema that old values do not satisfy is refused with the subject named'
   });
 });
 
-test('every declared topic has a schema that the registry takes', async (t) => {
+test('every declared topic has a schema that the registry accepts', async (t) => {
   const prefix = randomUUID();
   const renamed = allTopics.map((topic) => ({ ...topic, name: `${prefix}.${topic.name}` }));
   const ids = await registerSchemas(url, renamed);
   t.is(ids.size, allTopics.filter(({ value }) => value !== undefined).length);
 });
 
-test('a registry that is away is named, and may be asked again', async (t) => {
+test('an unreachable registry is named, and the registration may be retried', async (t) => {
   const [port] = await freePorts(1);
   const away = `http://127.0.0.1:${port}`;
   const topics = [topicOf('any', z.strictObject({ id: z.string() }))];
@@ -72,7 +72,7 @@ test('a registry that is away is named, and may be asked again', async (t) => {
   });
 });
 
-test('a registry that hangs is named, and its connection ends', async (t) => {
+test('a registry that hangs is named, and its connection is closed', async (t) => {
   const registry = createServer().listen(0, '127.0.0.1');
   t.teardown(() => registry.close());
   await once(registry, 'listening');

@@ -38,7 +38,7 @@ const used = (instances: readonly Documents[], userId: string, codes: readonly s
   );
 
 const contract = (store: string, open: () => Promise<readonly Documents[]>): void => {
-  test(`${store}: a code that several are given at once lets one of them in, and different ones all`, async (t) => {
+  test(`${store}: one code used concurrently is accepted once, and different codes are all accepted`, async (t) => {
     const instances = await open();
     t.teardown(async () => void (await Promise.all(instances.map((instance) => instance.close()))));
     const userId = randomUUID();

@@ -119,7 +119,7 @@ for (const sink of [...sinks, errorCountsSink]) {
     await t.notThrowsAsync(sink.scanner());
   });
 
-  test(`${sink.name}: a message that is none is refused and leaves nothing behind`, async (t) => {
+  test(`${sink.name}: an invalid message is refused and leaves nothing behind`, async (t) => {
     const { rejected, rows } = await tables.land(
       [
         { offset: 0, headers: {}, value: Buffer.from('nothing') },
@@ -136,7 +136,7 @@ for (const sink of [...sinks, errorCountsSink]) {
   });
 }
 
-test('consumer groups are named after role and sink, and no topic has two of them', (t) => {
+test('consumer groups are named after role and sink, and no topic is read by two of them', (t) => {
   t.deepEqual(
     sinkGroups.map(({ group }) => group),
     sinks.map(({ name }) => `sinks.${name}`),
@@ -145,7 +145,7 @@ test('consumer groups are named after role and sink, and no topic has two of the
   t.is(new Set(read).size, read.length);
 });
 
-test('a range delivered again lands once', async (t) => {
+test('a redelivered range lands once', async (t) => {
   const handle = handlerOf();
   const batch = batchOf('repeated', 1_000, 3);
   await handle(batch);
@@ -168,7 +168,7 @@ test('a range whose insert was not confirmed lands once', async (t) => {
   t.deepEqual(resources, [{ service: 'cart' }]);
 });
 
-test('once a range has landed it is told up to when its tenant’s records have been received, and not before', async (t) => {
+test('the watermark of a tenant is published once its range has landed, and not before', async (t) => {
   const watermarkOf = (tenantId: string) => tables.columns.of(tenantId).landedUpTo('logs');
   let failures = 1;
   const seen: unknown[] = [];
@@ -187,14 +187,14 @@ test('once a range has landed it is told up to when its tenant’s records have 
   t.is(await watermarkOf('repeated-not'), undefined);
 });
 
-test('a range in doubt lands once when the tables have forgotten its token', async (t) => {
+test('an in-doubt range lands once if the tables have forgotten its token', async (t) => {
   const batch = batchOf('forgotten', 3_000, 3);
   await handlerOf(forgetful)(batch);
   await handlerOf(forgetful)(batch);
   t.deepEqual(await bodies('forgotten'), expected('forgotten', 3_000, 3_001, 3_002));
 });
 
-test('a range of one message is in doubt when it comes again in the same process', async (t) => {
+test('a range of one message is in doubt when it is redelivered in the same process', async (t) => {
   const handle = handlerOf(forgetful);
   const batch = batchOf('forgotten-one', 3_500, 1);
   await handle(batch);
@@ -202,7 +202,7 @@ test('a range of one message is in doubt when it comes again in the same process
   t.deepEqual(await bodies('forgotten-one'), expected('forgotten-one', 3_500));
 });
 
-test('what is missing of a range that has landed in part is added', async (t) => {
+test('the missing part of a partly landed range is added', async (t) => {
   await handlerOf(forgetful)(batchOf('part', 4_001, 2));
   await handlerOf(forgetful)(batchOf('part', 4_000, 6));
   t.deepEqual(await bodies('part'), expected('part', 4_000, 4_001, 4_002, 4_003, 4_004, 4_005));
@@ -211,7 +211,7 @@ test('what is missing of a range that has landed in part is added', async (t) =>
   t.deepEqual(await bodies('across'), expected('across', 4_100, 4_101, 4_102, 4_103, 4_104, 4_105));
 });
 
-test('a poison message among good ones goes to the dead letter, the others land', async (t) => {
+test('a poison message among valid messages goes to the dead letter queue, and the others land', async (t) => {
   const published: Message[] = [];
   const batch = batchOf('poison', 5_000, 1_000, [5_333]);
   await handlerOf(undefined, published)(batch);
@@ -230,7 +230,7 @@ test('a poison message among good ones goes to the dead letter, the others land'
   t.deepEqual(published[0]?.value, batch.records[333]?.value);
 });
 
-test('a message that the tables refuse is found among the others', async (t) => {
+test('a message that the tables refuse is identified among the others', async (t) => {
   const published: Message[] = [];
   const refusing = handlerOf(async (block, token, next) => {
     const bytes = Buffer.concat(block.chunks);
@@ -245,7 +245,7 @@ test('a message that the tables refuse is found among the others', async (t) => 
   );
 });
 
-test('above a tenth of unprocessable messages the batch is rejected and none of them is moved', async (t) => {
+test('when more than a tenth of the messages cannot be processed, the batch is rejected and none of them is moved', async (t) => {
   const published: Message[] = [];
   const batch = batchOf('fuse', 7_000, 40, [7_001, 7_002, 7_003, 7_004, 7_005]);
   const error = await t.throwsAsync(handlerOf(undefined, published)(batch));
@@ -253,7 +253,7 @@ test('above a tenth of unprocessable messages the batch is rejected and none of 
   t.deepEqual(published, []);
 });
 
-test('a replayed message of another group is left alone, one of this group under its former name is not', async (t) => {
+test('a replayed message of another group is ignored, and one of this group under its former name is not', async (t) => {
   const onlyGroups = ['sinks.logs', 'logs', 'processors.logs', 'log-patterns'];
   const batch = batchOf('replayed', 8_000, 4);
   const records = batch.records.map((record, index) => ({
@@ -264,7 +264,7 @@ test('a replayed message of another group is left alone, one of this group under
   t.deepEqual(await bodies('replayed'), expected('replayed', 8_000, 8_001));
 });
 
-test('compressed members land, and one that is larger than a message may be is refused', async (t) => {
+test('compressed members land, and a member above the maximum message size is refused', async (t) => {
   const published: Message[] = [];
   const [good, large] = [compressSnappy(logOf('small')), compressSnappy(Buffer.alloc(17 * 1024 * 1024))];
   const records = [good, large].map((body, index): BusRecord => {
@@ -286,7 +286,7 @@ const drained = async (bus: Bus): Promise<boolean> => {
   return true;
 };
 
-test('what lies on the bus is in the tables, dead letters included, and is committed', async (t) => {
+test('all messages on the bus are in the tables, dead letters included, and are committed', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-sinks-bus-'));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
   const bus = await segmentsBus({ directory });
@@ -348,7 +348,7 @@ test('what lies on the bus is in the tables, dead letters included, and is commi
   t.deepEqual(deadLetter, { origin: 'sinks.logs', reason: 'malformed', kind: 'unprocessable', chunks: 1, size: '1' });
 });
 
-test('a scan whose thread ends is rejected, and so is one after the end', async (t) => {
+test('a scan whose thread ends is rejected, and so is a scan after close', async (t) => {
   const ending = new ScanPool(1);
   const { records } = batchOf('ending', 10_000, 1);
   const scan = ending.scan('logs', topics.logs.name, 0, records);

@@ -86,7 +86,7 @@ const registered = [
 ];
 const ofSchedules = schedules.map(({ name }) => consumerGroup('processors', name));
 
-test('of each sink and processor that is blocked, and of each group without a member, it is told', async (t) => {
+test('each blocked sink and processor, and each group without a member, is reported', async (t) => {
   const platform = await open(t);
   const { bus, clock, metrics, warnings } = platform;
   const groupHealth = new GroupLagMonitor(platform);
@@ -138,7 +138,7 @@ test('of each sink and processor that is blocked, and of each group without a me
   for (const [group, problem] of problems()) t.regex(problem ?? '', /has no member: no process runs it/, group);
 });
 
-test('of each schedule whose runs do not end it is told', async (t) => {
+test('each schedule whose runs do not end is reported', async (t) => {
   const platform = await open(t);
   const { documents, clock } = platform;
   const begun = new Set<string>();

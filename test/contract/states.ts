@@ -73,7 +73,7 @@ export const statesContract = (
     ['a part of a larger memory', randomBytes(1_000).subarray(100, 200)],
   ];
   for (const [what, bytes] of contents) {
-    test.serial(`${name}: ${what} is loaded as it was saved, and its number tells it`, async (t) => {
+    test.serial(`${name}: ${what} is loaded as it was saved, with its version number`, async (t) => {
       const key = freshKey();
       const number = await one.save(key, bytes, undefined);
       const loaded = await other.load(key);
@@ -83,7 +83,7 @@ export const statesContract = (
     });
   }
 
-  test.serial(`${name}: what was never saved is not there`, async (t) => {
+  test.serial(`${name}: a snapshot that was never saved is not found`, async (t) => {
     const key = freshKey();
     t.is(await one.load(key), undefined);
     t.is(await one.number(key), undefined);
@@ -93,7 +93,7 @@ export const statesContract = (
   });
 
   test.serial(
-    `${name}: a save takes the place of the one before, of whatever size, and leaves no chunks of it`,
+    `${name}: a save replaces the previous one, of whatever size, and leaves none of its chunks`,
     async (t) => {
       const key = freshKey();
       let number: number | undefined;
@@ -114,7 +114,7 @@ export const statesContract = (
     },
   );
 
-  test.serial(`${name}: keys whose names begin alike do not touch each other`, async (t) => {
+  test.serial(`${name}: keys with a common prefix do not affect each other`, async (t) => {
     const key = freshKey();
     const keys = [key, `${key}0`, `${key}/0`, `${key}-`];
     const saved = new Map<string, Buffer>();
@@ -128,7 +128,7 @@ export const statesContract = (
   });
 
   test.serial(
-    `${name}: of two that save on the same number one wins, a hundred times, and readers never see a mix`,
+    `${name}: one of two concurrent saves of the same number succeeds, a hundred times, and readers never see a mix`,
     async (t) => {
       const key = freshKey();
       let number: number | undefined;
@@ -167,7 +167,7 @@ export const statesContract = (
     },
   );
 
-  test.serial(`${name}: a snapshot that is replaced while it is read is read anew`, async (t) => {
+  test.serial(`${name}: a snapshot that is replaced while it is read is read again`, async (t) => {
     const key = freshKey();
     const number = await one.save(key, several(), undefined);
     const bytes = several();
@@ -191,21 +191,24 @@ export const statesContract = (
     t.true(areEqual(loaded, bytes));
   });
 
-  test.serial(`${name}: who paused while others saved, removed and saved anew cannot overwrite them`, async (t) => {
-    const key = freshKey();
-    const paused = await one.save(key, several(), undefined);
-    const next = await other.save(key, several(), paused);
-    t.is(await outcome(one.save(key, several(), paused)), 'conflict');
-    t.is(await outcome(one.save(key, several(), undefined)), 'conflict');
-    await other.remove(key);
-    t.is(await outcome(one.save(key, several(), next)), 'conflict');
-    const versionAfterRemoval = await other.save(key, several(), undefined);
-    t.true(versionAfterRemoval > next);
-    t.is(await outcome(one.save(key, several(), next)), 'conflict');
-    t.is((await chunkIds(key)).length, await chunksOf(key));
-  });
+  test.serial(
+    `${name}: a process that paused while others saved, removed and saved again cannot overwrite them`,
+    async (t) => {
+      const key = freshKey();
+      const paused = await one.save(key, several(), undefined);
+      const next = await other.save(key, several(), paused);
+      t.is(await outcome(one.save(key, several(), paused)), 'conflict');
+      t.is(await outcome(one.save(key, several(), undefined)), 'conflict');
+      await other.remove(key);
+      t.is(await outcome(one.save(key, several(), next)), 'conflict');
+      const versionAfterRemoval = await other.save(key, several(), undefined);
+      t.true(versionAfterRemoval > next);
+      t.is(await outcome(one.save(key, several(), next)), 'conflict');
+      t.is((await chunkIds(key)).length, await chunksOf(key));
+    },
+  );
 
-  test.serial(`${name}: what is removed is gone, with its chunks`, async (t) => {
+  test.serial(`${name}: a removed snapshot is gone, with its chunks`, async (t) => {
     const key = freshKey();
     await one.save(key, several(), undefined);
     await other.remove(key);
@@ -257,7 +260,7 @@ export const statesContract = (
   ];
   for (const [what, fault, damage] of damages) {
     test.serial(
-      `${name}: loading fails with the key and the remedy when ${what}, and a new snapshot can be saved`,
+      `${name}: a load fails with the key and the remedy when ${what}, and a new snapshot can be saved`,
       async (t) => {
         const key = freshKey();
         const number = await one.save(key, several(), undefined);

@@ -139,7 +139,7 @@ const judge = (t: ExecutionContext, name: string, script: Script, outcome: Outco
   return count;
 };
 
-test('alerts that are evaluated by processes that die at every stage have the transitions and states of an undisturbed run', async (t) => {
+test('alerts evaluated by processes that die at every stage have the same transitions and states as an uninterrupted run', async (t) => {
   const root = await mkdtemp(join(tmpdir(), 'oiq-alert-kills-'));
   t.teardown(() => rm(root, { recursive: true, force: true }));
   const [quiet, disturbed] = [join(root, 'quiet'), join(root, 'disturbed')];

@@ -119,7 +119,7 @@ const request = async (method: string, path: string, options: Parameters<typeof 
 const read = (path: string) => request('GET', path, { as: 'viewer' });
 
 test.serial(
-  'a detector learns, finds what is unusual, tells what it consists of, and heeds what people say',
+  'a detector learns, finds anomalies, explains what they consist of, and respects user feedback',
   async (t) => {
     const [fromMs, toMs] = [startMs - 3 * 3_600_000, startMs + 20 * 60_000];
     for (const service of ['shop', 'mail']) await insert(service, 'h1', fromMs, toMs, 331);
@@ -259,7 +259,7 @@ inThePage(
   },
 );
 
-test.serial('what cannot be watched is refused with its place', async (t) => {
+test.serial('an input that cannot be watched is refused with its path', async (t) => {
   const refused = async (body: object) => {
     const answer = await harness.request('POST', '/api/ai/detectors', { body: { name: 'Wrong', ...body } });
     t.is(answer.status, 400, JSON.stringify(answer.body));
@@ -274,7 +274,7 @@ test.serial('what cannot be watched is refused with its place', async (t) => {
 });
 
 test.serial(
-  'three series are scored while those of another organization, 10,000 of them, are slow to ask and learn',
+  'three series are scored while the 10,000 series of another organization are slow to query and learn',
   async (t) => {
     const many = 10_000;
     const historySteps = 700;
@@ -315,7 +315,7 @@ test.serial(
   },
 );
 
-test.serial('a detector that stands still says so, in its status and in the overview', async (t) => {
+test.serial('a stalled detector is reported as such, in its status and in the overview', async (t) => {
   await processors.stop();
   await eventually('what they told has landed', async () => {
     const lags = await harness.bus.lag('sinks.anomaly-looks', [topics.anomalyEvaluations.name]);

@@ -155,7 +155,7 @@ for (const [question, rows] of figures)
     t.is(body.answer.emptyReason, null);
   });
 
-test('an answer shows the query, its range, its sentence and its words', async (t) => {
+test('an answer shows the query, its range, its explanation and its matched words', async (t) => {
   const { body } = await answerOf('Error logs of lending per minute since 10am', { timeZone: 'Europe/Zurich' });
   const { result, ...answerFields } = body.answer;
   t.deepEqual(answerFields, {
@@ -186,7 +186,7 @@ test('an answer shows the query, its range, its sentence and its words', async (
   t.deepEqual([body.alternatives, body.refusal], [[], null]);
 });
 
-test('two meanings are alternatives, each with its query and sentence', async (t) => {
+test('two interpretations are alternatives, each with its query and explanation', async (t) => {
   const { body } = await answerOf('errors of lending');
   t.is(body.answer, null);
   t.deepEqual(
@@ -196,7 +196,7 @@ test('two meanings are alternatives, each with its query and sentence', async (t
   t.true(body.alternatives.every(({ sentence }: { sentence: string }) => sentence.startsWith('The 100 newest')));
 });
 
-test('unknown names are refused with those like them', async (t) => {
+test('unknown names are refused with similar names', async (t) => {
   const { body } = await answerOf('logs of service lendingdesk');
   t.is(body.refusal.code, 'unknown-name');
   t.regex(body.refusal.reason, /"lendingdesk"/);
@@ -216,14 +216,14 @@ for (const [question, reason] of fruitless)
     t.regex(body.answer?.emptyReason ?? JSON.stringify(body), reason);
   });
 
-test('PromQL and searches are asked as they are', async (t) => {
+test('PromQL and searches are run unchanged', async (t) => {
   const promql = await answerOf('sum(loans_made_total)');
   t.is(promql.body.answer.query.kind, 'promql');
   const search = await answerOf('service:catalog severity:error');
   t.is(search.body.answer.result.rows.length, 1);
 });
 
-test('a plan without it is told what it lacks', async (t) => {
+test('a plan without the entitlement gets an error that names it', async (t) => {
   const token = await harness.signIn('viewer@b.example');
   const answer = await harness.request('POST', '/api/ai/query', { as: `token ${token}`, body: { question: 'logs' } });
   t.is(answer.body.error, 'UPGRADE_REQUIRED');
@@ -237,7 +237,7 @@ const bad: readonly (readonly [title: string, body: object, path: string])[] = [
   ['a range that ends before it begins', { question: 'logs', from: 'now', to: 'now-1h' }, 'from'],
 ];
 for (const [title, body, path] of bad)
-  test(`${title} is refused by its path`, async (t) => {
+  test(`${title} is refused with its path`, async (t) => {
     const answer = await harness.request('POST', '/api/ai/query', { as: 'viewer', body });
     t.is(answer.status, 400, JSON.stringify(answer.body));
     t.is(answer.body.details[0].path, path, JSON.stringify(answer.body));

@@ -182,7 +182,7 @@ const ofService = (service: string) =>
     to: new Date(at + 14 * minuteMs).toISOString(),
   });
 
-test('a deployment two calls away is found, and a loud one beside the path is not', async (t) => {
+test('a deployment two calls away is found as the cause, and a conspicuous change outside the call path is not', async (t) => {
   const found = await ofService('web');
   t.is(found.state, 'found');
   t.is(first(found), 'deployment service:cart', JSON.stringify(found, null, 1));
@@ -209,7 +209,7 @@ for (const [service, cause] of [
     t.is(first(found), cause, JSON.stringify(found, null, 1));
   });
 
-test('where nothing explains it, or nothing is worse, no cause is claimed', async (t) => {
+test('if nothing explains the symptom, or nothing got worse, no cause is claimed', async (t) => {
   const calm = await ofService('calm');
   t.is(calm.state, 'inconclusive');
   t.regex(calm.reason, /^requests of calm are no worse than before/);
@@ -219,7 +219,7 @@ test('where nothing explains it, or nothing is worse, no cause is claimed', asyn
   t.regex(alone.reason, /^no event on the path/);
 });
 
-test('alerts, anomalies and incidents name the symptom, and what is not there is refused', async (t) => {
+test('alerts, anomalies and incidents identify the symptom, and a reference that does not exist is refused', async (t) => {
   await rows(
     'alert_transitions',
     'project_id, id, alert_id, rule_id, rule_name, time, from_state, to_state, severity, labels, is_test, received_at',
@@ -254,7 +254,7 @@ test('alerts, anomalies and incidents name the symptom, and what is not there is
   t.is(other.status, 403, 'its plan has no AI');
 });
 
-test('a detector that was changed just before it told of an anomaly is the cause, where requests are not worse', async (t) => {
+test('a change of a detector just before its anomaly is the cause, if requests did not get worse', async (t) => {
   const made = await harness.request('POST', '/api/ai/detectors', {
     as: 'editor',
     body: {

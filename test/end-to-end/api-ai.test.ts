@@ -42,7 +42,7 @@ const made = (length: number, value: (index: number) => number | null, spacingMs
   Array.from({ length }, (_, index) => [index * spacingMs, value(index)]);
 const counts = { kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }], groupBy: ['service'] };
 
-test('points are scored as the scorer scores them, bit by bit, and anomalies are told as episodes', async (t) => {
+test('points are scored bit by bit like in the scorer, and anomalies are reported as episodes', async (t) => {
   const { values } = seriesOf('cpu', 3, 7 * day);
   const points = Array.from(values, (value, i): [number, number] => [i * stepMs, i === 1800 ? 5 : value]);
   const { status, body } = await analyze('detect', {
@@ -64,7 +64,7 @@ test('points are scored as the scorer scores them, bit by bit, and anomalies are
   t.true(last?.to > last?.from);
 });
 
-test('false alarms are allowed for all series together', async (t) => {
+test('the false alarm rate applies to all series together', async (t) => {
   const points = made(300, (i) => (i * 7919) % 13);
   const high = async (count: number): Promise<number> => {
     const series = Array.from({ length: count }, () => ({ points }));
@@ -73,7 +73,7 @@ test('false alarms are allowed for all series together', async (t) => {
   t.true((await high(10)) > (await high(1)));
 });
 
-test('each group of a query is a series, and what came at once in one service is found in it alone', async (t) => {
+test('each group of a query is a series, and a simultaneous change in one service is found in that service alone', async (t) => {
   const detection = { query: counts, from: String(endMs - 3 * day * stepMs), to: String(endMs), step: '5m' };
   const { status, body } = await analyze('detect', detection);
   t.is(status, 200, JSON.stringify(body));
@@ -90,7 +90,7 @@ test('each group of a query is a series, and what came at once in one service is
   t.deepEqual(body.partial, []);
 });
 
-test('a forecast of a query goes on with its season, within intervals', async (t) => {
+test('a forecast of a query continues its seasonality, within prediction intervals', async (t) => {
   const forecastRequest = {
     query: { ...counts, groupBy: [] },
     from: String(endMs - 2 * day * stepMs),
@@ -108,7 +108,7 @@ test('a forecast of a query goes on with its season, within intervals', async (t
   }
 });
 
-test('it tells when a limit is crossed, and why not', async (t) => {
+test('a forecast states when a limit is crossed, or why not', async (t) => {
   const line = { points: made(200, (hour) => 10 + hour + ((hour * 7919) % 5)) };
   const above = await analyze('forecast', { series: [line], horizon: 100, until: { above: 260 } });
   const [{ until }] = above.body.series;
@@ -121,7 +121,7 @@ test('it tells when a limit is crossed, and why not', async (t) => {
   t.regex(below.body.series[0].until.reason, /not likely to be below -5 within 10 steps/);
 });
 
-test('too few values carry no forecast, and the answer says so', async (t) => {
+test('too few values allow no forecast, and the response says so', async (t) => {
   const { status, body } = await analyze('forecast', { series: [{ points: made(1, () => 1) }], until: { above: 5 } });
   t.is(status, 200);
   t.deepEqual(body.series[0].points, []);
@@ -198,7 +198,7 @@ const bad: readonly [title: string, body: object, path: string][] = [
   ['a range that ends before it begins', { query: counts, from: 'now', to: 'now-1h' }, 'from'],
 ];
 for (const [title, body, path] of bad)
-  test(`${title} is refused by its path`, async (t) => {
+  test(`${title} is refused with its path`, async (t) => {
     for (const operation of ['detect', 'forecast'] as const) {
       const answer = await analyze(operation, body);
       t.is(answer.status, 400, JSON.stringify(answer.body));
@@ -214,13 +214,13 @@ test('50,000 points are scored, and one more is refused', async (t) => {
   t.is((await analyze('detect', { series: [{ points: made(50_001, () => 1) }] })).status, 400);
 });
 
-test('a horizon of too many steps is refused by its path', async (t) => {
+test('a horizon of too many steps is refused with its path', async (t) => {
   const answer = await analyze('forecast', { series: [{ points: made(50, () => 1) }], horizon: '90d' });
   t.is(answer.status, 400);
   t.is(answer.body.details[0].path, 'horizon');
 });
 
-test('a plan without it, and one without the signal, are told what they lack', async (t) => {
+test('a plan without the entitlement, and one without the signal, get errors that name what is missing', async (t) => {
   const token = `token ${await harness.signIn('viewer@b.example')}` as const;
   for (const operation of ['detect', 'forecast'] as const) {
     const answer = await analyze(operation, { series: [good] }, token);

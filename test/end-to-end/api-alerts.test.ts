@@ -60,7 +60,7 @@ const request = async (method: string, path: string, body?: unknown) => {
   return answer.body;
 };
 
-test('a rule fires for the groups above its threshold, says why, is acknowledged, and ends when it is switched off', async (t) => {
+test('a rule fires for the groups above its threshold, states why, is acknowledged, and ends when it is disabled', async (t) => {
   await land('cart', 7);
   await land('mail', 2);
   await land('cart', 50, 'b');
@@ -131,7 +131,7 @@ test('a rule fires for the groups above its threshold, says why, is acknowledged
   );
 });
 
-test('alerts of the platform are among the alerts, say so, and are acknowledged as others', async (t) => {
+test('platform alerts are listed among the alerts, marked as such, and acknowledged like others', async (t) => {
   const own = harness.documents.of('a').collection(platformAlerts);
   const at = new Date(systemClock.now()).toISOString();
   await own.insert({ id: 'records-late', severity: 'error', reason: 'sinks.logs is behind', since: at, startedAt: at });
@@ -169,7 +169,7 @@ test('alerts of the platform are among the alerts, say so, and are acknowledged 
   await own.delete('records-late');
 });
 
-test('a preview says what a rule would find now, and what is wrong with it', async (t) => {
+test('a preview shows what a rule would find now, and what is wrong with the rule', async (t) => {
   await land('preview', 9);
   const preview = (rule: object) => harness.request('POST', '/api/alerts/rules/preview', { as: 'owner', body: rule });
   const { body } = await preview({ name: 'Errors', condition: errorsAbove(8, 'service:preview'), for: '5m' });
@@ -204,7 +204,7 @@ test('a preview says what a rule would find now, and what is wrong with it', asy
   t.is(refused.body.details[0].path, 'annotations.summary');
 });
 
-test('a preview answers the values of the past, each at the end of its window, with thresholds in their unit', async (t) => {
+test('a preview returns the past values, each at the end of its window, with thresholds in their unit', async (t) => {
   await land('past', 4);
   const preview = async (condition: object) => {
     const body = { name: 'Errors', condition };
@@ -234,7 +234,7 @@ test('a preview answers the values of the past, each at the end of its window, w
   t.is(await preview({ kind: 'composite', expression: 'a', rules: { a: 'none' } }), null);
 });
 
-test('a test firing is told with its end, marked as a test, and is no alert', async (t) => {
+test('a test firing notifies with its end, is marked as a test, and creates no alert', async (t) => {
   const rule = await request('POST', '/api/v2/alerts/rules', {
     name: 'Tested',
     condition: errorsAbove(1e9),
@@ -258,7 +258,7 @@ test('a test firing is told with its end, marked as a test, and is no alert', as
   t.deepEqual((await request('GET', `/api/alerts?ruleId=${rule.id}`)).items, []);
 });
 
-test('recording rules of a file are recorded, listed beside the alerts of their group, exported, and end where the group is switched off', async (t) => {
+test('recording rules of a file are recorded, listed with the alerts of their group, exported, and end when the group is disabled', async (t) => {
   const file = `groups:
 - name: made
   interval: 10s
@@ -324,7 +324,7 @@ test('recording rules of a file are recorded, listed beside the alerts of their 
   await request('DELETE', `/api/alerts/rules/${items[1].id}`);
 });
 
-test('an imported rule of PromQL fires for the series that its expression answers, and is exported', async (t) => {
+test('an imported PromQL rule fires for the series that its expression returns, and is exported', async (t) => {
   await harness.columns.execute(
     `INSERT INTO series (tenant_id, project_id, metric, series_id, kind, temporality, monotonic, unit, source, service, resource_id, attributes, attribute_types, first_seen, last_seen) VALUES
       ('a', 'default', 'queue', 71, 'gauge', 2, false, '', 'prometheus', '', 0, map('queue', 'mail'), 's', now64(3), now64(3) + 600),
@@ -393,7 +393,7 @@ test('an imported rule of PromQL fires for the series that its expression answer
   );
 });
 
-test('the first rule is a step of getting started', async (t) => {
+test('the first rule completes a step of the onboarding checklist', async (t) => {
   await request('POST', '/api/alerts/rules', { name: 'First', condition: errorsAbove(1e9), enabled: false });
   const { steps } = await request('GET', '/api/onboarding');
   const step = steps.find(({ id }: { id: string }) => id === 'create-alert');
@@ -401,7 +401,7 @@ test('the first rule is a step of getting started', async (t) => {
   t.truthy(step.completedAt);
 });
 
-test('a backtest over a stretch that was evaluated live tells the same transitions, bit by bit', async (t) => {
+test('a backtest over a period that was evaluated live gives the same transitions, bit by bit', async (t) => {
   const rule = await request('POST', '/api/alerts/rules', {
     name: 'Burst',
     interval: '10s',

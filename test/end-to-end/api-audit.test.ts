@@ -50,7 +50,7 @@ const makeProject = async (name = `=HYPERLINK("x") ${randomUUID()}`): Promise<{ 
   return { id: body.id, requestId: headers.get('x-request-id') ?? '' };
 };
 
-test.serial('records are listed newest first, page by page, and found by each of their parts', async (t) => {
+test.serial('records are listed newest first, page by page, and can be filtered by each of their parts', async (t) => {
   const before = new Date().toISOString();
   const made: { id: string; requestId: string }[] = [];
   for (let n = 0; n < 5; n++) made.push(await makeProject());
@@ -90,19 +90,16 @@ test.serial('records are listed newest first, page by page, and found by each of
   t.false(JSON.stringify(other.body).includes('owner@a.example'));
 });
 
-test.serial(
-  'a record shows the difference that it made, without secrets, and what its hashes are made of',
-  async (t) => {
-    const { id } = await makeProject('Shop');
-    const [found] = (await getRecords(`/api/audit?resourceId=${id}`)).body.items;
-    const { body } = await getRecords(`/api/audit/${found.id}`);
-    t.true(body.changes.some((change: object) => JSON.stringify(change).includes('Shop')));
-    t.regex(body.hash, /^[0-9a-f]{64}$/);
-    t.is((await harness.request('GET', '/api/audit/000000000001-0000000000000000', { as: 'auditor' })).status, 404);
-  },
-);
+test.serial('a record shows the difference of its change, without secrets, and the input of its hashes', async (t) => {
+  const { id } = await makeProject('Shop');
+  const [found] = (await getRecords(`/api/audit?resourceId=${id}`)).body.items;
+  const { body } = await getRecords(`/api/audit/${found.id}`);
+  t.true(body.changes.some((change: object) => JSON.stringify(change).includes('Shop')));
+  t.regex(body.hash, /^[0-9a-f]{64}$/);
+  t.is((await harness.request('GET', '/api/audit/000000000001-0000000000000000', { as: 'auditor' })).status, 404);
+});
 
-test.serial('actions and resource types are those that operations declare', async (t) => {
+test.serial('actions and resource types are those declared by operations', async (t) => {
   const actions = (await getRecords('/api/audit/actions')).body.items;
   for (const action of ['project.create', 'dead-letter.discard', 'audit-log.export', 'audit-log.erase'])
     t.true(actions.includes(action), action);
@@ -111,7 +108,7 @@ test.serial('actions and resource types are those that operations declare', asyn
   t.is(new Set(types).size, types.length);
 });
 
-test.serial('an export is recorded, streams every record, and runs nothing in a spreadsheet', async (t) => {
+test.serial('an export is recorded, streams every record, and executes nothing in a spreadsheet', async (t) => {
   await makeProject();
   const lines = (await getRecords('/api/audit/export')).body.trim().split('\n');
   const records = lines.map((line: string) => JSON.parse(line));
@@ -131,7 +128,7 @@ test.serial('an export is recorded, streams every record, and runs nothing in a 
   t.is(refused.body.details[0].path, 'action');
 });
 
-test.serial('the chain verifies, and a record is proved under a head that anybody can check', async (t) => {
+test.serial('the chain verifies, and a record has a proof under a head that anybody can check', async (t) => {
   await makeProject();
   const { body: before } = await getRecords('/api/evidence/head');
   const key = publicEvidenceKey(before.publicKey);
@@ -176,7 +173,7 @@ const foundIn = (text: string): Promise<string> =>
     (error: unknown) => (error instanceof EvidenceFileError ? error.message : String(error)),
   );
 
-test.serial('an exported chain verifies without any store, and what was changed in it is named', async (t) => {
+test.serial('an exported chain verifies without any store, and a modification in it is named', async (t) => {
   for (let n = 0; n < 3; n++) await makeProject();
   const { body: text } = await getRecords('/api/audit/export?format=evidence');
   const lines: string[] = text.trimEnd().split('\n');
@@ -239,7 +236,7 @@ test.serial('an exported chain verifies without any store, and what was changed 
 });
 
 test.serial(
-  'an exported chain says who erased how many details, and one whose erasure is unsigned does not verify',
+  'an exported chain states who erased how many details, and a chain with an unsigned erasure does not verify',
   async (t) => {
     const key = evidenceKeyOf(makeSecretBox(await secretKeyOf(settingsOf({ OIQ_DATA_DIR: harness.directory }))));
     const count = await eraseDetails(
@@ -281,7 +278,7 @@ test.serial(
 );
 
 test.serial(
-  'the operator has a chain that lost all its signed tree heads signed as it is, and that is recorded',
+  'the operator can sign a chain that lost all its signed tree heads as it is, and this is recorded',
   async (t) => {
     const { documents, bus, columns } = harness;
     const recordAt = (hours: number) =>
@@ -310,13 +307,13 @@ test.serial(
   },
 );
 
-test.serial('a name with half a surrogate pair is refused as invalid, wherever it would be recorded', async (t) => {
+test.serial('a name with an unpaired surrogate is refused as invalid, wherever it would be recorded', async (t) => {
   const { status, body } = await harness.request('POST', '/api/projects', { body: { name: '\ud800x' } });
   t.is(status, 400);
   t.is(body.error, 'VALIDATION_FAILED');
 });
 
-test.serial('what was changed in the store is named by the verification, and proved no more', async (t) => {
+test.serial('a record modified in the store is named by the verification, and has no proof any more', async (t) => {
   const records = harness.documents.of('a').collection(auditRecords);
   const [second] = (await records.list({ sort: { id: 1 }, limit: 2 })).items.slice(1);
   if (second === undefined) throw new Error('there is no second record');
@@ -328,7 +325,7 @@ test.serial('what was changed in the store is named by the verification, and pro
   t.true((await getRecords('/api/evidence/verify')).body.valid);
 });
 
-test.serial('an export that cannot go on breaks the connection off, and is no whole answer', async (t) => {
+test.serial('an export that cannot continue aborts the connection, and is not a complete response', async (t) => {
   const records = harness.documents.of('a').collection(auditRecords);
   const [last] = (await records.list({ sort: { id: -1 }, limit: 1 })).items;
   if (last === undefined) throw new Error('there is no record');
@@ -338,7 +335,7 @@ test.serial('an export that cannot go on breaks the connection off, and is no wh
   t.true((await getRecords('/api/evidence/verify')).body.valid);
 });
 
-test.serial('a role that stops has signed everything', async (t) => {
+test.serial('a role has signed all records when it stops', async (t) => {
   const own = await startHarness({ sharing: harness });
   const made = await own.request('POST', '/api/projects', { body: { name: randomUUID() } });
   t.is(made.status, 200);

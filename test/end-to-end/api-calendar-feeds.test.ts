@@ -30,7 +30,7 @@ const scheduleOf = async (role: string) => {
   };
 };
 
-test.serial('a feed of a schedule, and one of a person, are read without a session', async (t) => {
+test.serial('a feed of a schedule, and a feed of a person, are read without a session', async (t) => {
   const [of, other] = [await scheduleOf('viewer'), await scheduleOf('admin')];
   const one = await request('POST', feeds, 'viewer', { scheduleId: other.id });
   t.is(one.status, 200, JSON.stringify(one.body));
@@ -44,17 +44,20 @@ test.serial('a feed of a schedule, and one of a person, are read without a sessi
   t.false(body.includes(other.name));
 });
 
-test.serial('only a hash of the address is kept, and another text of its length is no address', async (t) => {
-  const { body } = await request('POST', feeds, 'viewer', {});
-  const token = body.path.split('/').at(-1);
-  const stored = await harness.documents.of('a').collection(calendarFeeds).find(body.id);
-  t.false(JSON.stringify(stored).includes(token));
-  t.false(JSON.stringify((await request('GET', feeds, 'viewer')).body).includes(token));
-  const wrong = `${body.path.slice(0, -1)}${body.path.endsWith('A') ? 'B' : 'A'}`;
-  t.is((await read(wrong)).status, 404);
-});
+test.serial(
+  'only a hash of the address is stored, and another text of the same length is not an address',
+  async (t) => {
+    const { body } = await request('POST', feeds, 'viewer', {});
+    const token = body.path.split('/').at(-1);
+    const stored = await harness.documents.of('a').collection(calendarFeeds).find(body.id);
+    t.false(JSON.stringify(stored).includes(token));
+    t.false(JSON.stringify((await request('GET', feeds, 'viewer')).body).includes(token));
+    const wrong = `${body.path.slice(0, -1)}${body.path.endsWith('A') ? 'B' : 'A'}`;
+    t.is((await read(wrong)).status, 404);
+  },
+);
 
-test.serial('a feed is revoked by its person or an Admin, and answers no more', async (t) => {
+test.serial('a feed is revoked by its person or an Admin, and stops responding', async (t) => {
   for (const [revoker, status] of [
     ['editor', 404],
     ['viewer', 200],
@@ -66,7 +69,7 @@ test.serial('a feed is revoked by its person or an Admin, and answers no more', 
   }
 });
 
-test.serial('a feed answers no more once its schedule is deleted, or its person is kept out', async (t) => {
+test.serial('a feed stops responding once its schedule is deleted or its person is blocked', async (t) => {
   const { id } = await scheduleOf('admin');
   const { body } = await request('POST', feeds, 'auditor', { scheduleId: id });
   t.is((await read(body.path)).status, 200);

@@ -41,7 +41,7 @@ const command = async (request: Parameters<typeof runOrganizationRequest>[1]): P
 const close = async (token: string, name: unknown = 'Organization b') =>
   harness.request('DELETE', '/api/account', { as: `token ${token}`, body: { name } });
 
-test.serial('only an Owner closes an organization, and only by its name', async (t) => {
+test.serial('only an Owner can close an organization, and only by its name', async (t) => {
   const admin = await harness.request('DELETE', '/api/account', { as: 'admin', body: { name: 'Organization a' } });
   t.is(admin.status, 403);
   const owner = await harness.signIn('owner@b.example');
@@ -54,7 +54,7 @@ test.serial('only an Owner closes an organization, and only by its name', async 
 });
 
 test.serial(
-  'a closed organization is out of reach at once, for everybody in it, and its Owners are told',
+  'a closed organization is inaccessible at once, for all its members, and its Owners are notified',
   async (t) => {
     const [owner, viewer] = [await harness.signIn('owner@b.example'), await harness.signIn('viewer@b.example')];
     const closed = await close(owner);
@@ -77,22 +77,25 @@ test.serial(
   },
 );
 
-test.serial('the operator opens it again, and everything is as it was but the sessions', async (t) => {
-  t.regex((await command({ action: 'list-organizations' })).join('\n'), /^b +free +closed, erased after \d{4}-/m);
-  await t.throwsAsync(command({ action: 'reopen-organization', id: 'a' }), { message: /is not closed/ });
-  await t.throwsAsync(command({ action: 'reopen-organization', id: 'x' }), {
-    message: /organization x does not exist/,
-  });
-  await command({ action: 'reopen-organization', id: 'b' });
-  const token = await harness.signIn('viewer@b.example');
-  t.is((await harness.request('GET', '/api/account', { as: `token ${token}` })).body.name, 'Organization b');
-  const actions: string[] = [];
-  for await (const { tenantId, action } of harness.documents.everywhere(auditRecords))
-    if (tenantId === 'b' && action.startsWith('organization.')) actions.push(action);
-  t.deepEqual(actions.sort(), ['organization.close', 'organization.reopen']);
-});
+test.serial(
+  'the operator can reopen a closed organization, and everything except the sessions is as before',
+  async (t) => {
+    t.regex((await command({ action: 'list-organizations' })).join('\n'), /^b +free +closed, erased after \d{4}-/m);
+    await t.throwsAsync(command({ action: 'reopen-organization', id: 'a' }), { message: /is not closed/ });
+    await t.throwsAsync(command({ action: 'reopen-organization', id: 'x' }), {
+      message: /organization x does not exist/,
+    });
+    await command({ action: 'reopen-organization', id: 'b' });
+    const token = await harness.signIn('viewer@b.example');
+    t.is((await harness.request('GET', '/api/account', { as: `token ${token}` })).body.name, 'Organization b');
+    const actions: string[] = [];
+    for await (const { tenantId, action } of harness.documents.everywhere(auditRecords))
+      if (tenantId === 'b' && action.startsWith('organization.')) actions.push(action);
+    t.deepEqual(actions.sort(), ['organization.close', 'organization.reopen']);
+  },
+);
 
-test.serial('the operator spreads an organization over more partitions, and the audit log has it', async (t) => {
+test.serial('the operator spreads an organization over more partitions, and the audit log records this', async (t) => {
   t.deepEqual(await command({ action: 'shard-organization', id: 'a', shards: 4 }), [
     'a (Organization a): 1 → 4 shards; receivers follow within seconds',
   ]);
@@ -109,7 +112,7 @@ test.serial('the operator spreads an organization over more partitions, and the 
 });
 
 test.serial(
-  'after its time everything of it is erased but the audit records, and of other organizations nothing',
+  'after the grace period everything of a closed organization except its audit records is erased, and nothing of other organizations',
   async (t) => {
     const { documents, columns } = harness;
     for (const tenant of ['a', 'b']) {
@@ -182,7 +185,7 @@ test.serial(
   },
 );
 
-test.serial('of an erased organization no collection holds a document but those of the audit log', async (t) => {
+test.serial('no collection contains a document of an erased organization, except those of the audit log', async (t) => {
   const { documents, columns } = harness;
   const erased = collections.filter(({ name }) => !name.startsWith('audit-'));
   for (const tenant of ['c', 'd'])

@@ -18,7 +18,7 @@ const create = async (as: string, settings: object = { type: 'ntfy', topic: 'pag
   return answer.body as { readonly id: string; readonly name: string; readonly settings: Record<string, string> };
 };
 
-test.serial('everybody has contacts of their own, which nobody else sees or changes', async (t) => {
+test.serial('all users have contacts of their own, which nobody else can see or change', async (t) => {
   const { id } = await create('viewer');
   t.is((await request('GET', `/api/contacts/${id}`, 'viewer')).status, 200);
   for (const other of ['editor', 'owner']) {
@@ -29,7 +29,7 @@ test.serial('everybody has contacts of their own, which nobody else sees or chan
   }
 });
 
-test.serial('a contact hides its secrets, and is sent a test with them', async (t) => {
+test.serial('a contact hides its secrets, and a test is sent with them', async (t) => {
   const { settings = () => ({}), accepted = { status: 200 } } = services['ntfy'] ?? {};
   const service = await startChannelReceiver(accepted);
   t.teardown(() => service.close());
@@ -43,7 +43,7 @@ test.serial('a contact hides its secrets, and is sent a test with them', async (
   t.is(service.received[0]?.headers.authorization, `Bearer ${given['token']}`);
 });
 
-test.serial('preferences order contacts of the person alone, and lose one that is deleted', async (t) => {
+test.serial('preferences order the contacts of their person only, and drop a contact that is deleted', async (t) => {
   const [own, other, foreign] = [await create('viewer'), await create('viewer'), await create('editor')];
   const refused = await request('PUT', '/api/preferences', 'viewer', { contacts: [{ contactId: foreign.id }] });
   t.is(refused.body.details[0].path, 'contacts.0.contactId');
@@ -56,7 +56,7 @@ test.serial('preferences order contacts of the person alone, and lose one that i
   t.deepEqual((await request('GET', '/api/preferences', 'viewer')).body.contacts, listed.slice(1));
 });
 
-test.serial('contacts of a user who is removed are gone', async (t) => {
+test.serial('contacts of a removed user are deleted', async (t) => {
   const { id } = await create('auditor');
   const { items } = await harness.documents
     .of('a')

@@ -22,7 +22,7 @@ const ours = () => {
   return { ...wholeDashboard, panels: [{ ...errors, queries: errors.queries.slice(0, 2) }, notes] };
 };
 
-test('an import makes a dashboard whose id follows from the uid, and the same again changes nothing', async (t) => {
+test('an import creates a dashboard whose ID follows from the UID, and a repeated import changes nothing', async (t) => {
   const first = await send({ ...presentDashboard, uid: 'again' });
   t.is(first.status, 200, JSON.stringify(first.body));
   t.like(first.body, { outcome: 'created', dashboard: { id: 'again', version: 1, name: 'Shop' } });
@@ -36,18 +36,18 @@ test('an import makes a dashboard whose id follows from the uid, and the same ag
   t.like(changed.body, { outcome: 'changed', dashboard: { version: 2, name: 'Other' } });
 });
 
-test('every leaf of the body counts, what the server would own among them', async (t) => {
+test('every leaf of the body is counted, including fields that the server owns', async (t) => {
   const body = { id: 7, version: 3, uid: 'counted', title: 'x', panels: [] };
   t.is((await send(body)).body.report.leaves.total, 5);
 });
 
-test('a dry run writes nothing and says what would be', async (t) => {
+test('a dry run writes nothing and reports what would happen', async (t) => {
   const dry = await send({ ...oldDashboard, uid: 'dry' }, '?dryRun=true');
   t.like(dry.body, { outcome: 'created', dashboard: { id: 'dry', version: null } });
   t.is((await harness.request('GET', '/api/dashboards/dry', { as: 'viewer' })).status, 404);
 });
 
-test('the folder and id can be chosen, and a dashboard that was moved stays where it is', async (t) => {
+test('the folder and ID can be chosen, and a dashboard that was moved stays in its folder', async (t) => {
   const made = await send(presentDashboard, '?folder=Shop/Web&id=chosen');
   t.like(made.body.dashboard, { id: 'chosen', folder: 'Shop/Web' });
   t.like((await send(presentDashboard, '?id=chosen')).body, {
@@ -56,7 +56,7 @@ test('the folder and id can be chosen, and a dashboard that was moved stays wher
   });
 });
 
-test('an export of ours comes back bit by bit, as JSON and as YAML', async (t) => {
+test('an export of an OIQ dashboard is imported bit by bit, as JSON and as YAML', async (t) => {
   t.is((await send({ id: 'bits', ...ours() })).body.outcome, 'created');
   const read = async () => (await harness.request('GET', '/api/dashboards/bits', { as: 'viewer' })).body;
   const before = await read();
@@ -83,7 +83,7 @@ test('an export of ours comes back bit by bit, as JSON and as YAML', async (t) =
   );
 });
 
-test('what is wrong with a document is told with its path, and viewers import nothing', async (t) => {
+test('an error in a document is reported with its path, and Viewers cannot import', async (t) => {
   const bad = await send({ ...ours(), links: [{ kind: 'address', url: 'javascript:alert(1)' }], more: 1 });
   t.is(bad.status, 400);
   t.deepEqual(bad.body.details.map(({ path }: { path: string }) => path).sort(), ['links.0.url', 'more']);
@@ -100,7 +100,7 @@ test('what is wrong with a document is told with its path, and viewers import no
   }
 });
 
-test('a large document is read in a thread', async (t) => {
+test('a large document is parsed in a thread', async (t) => {
   const panels = Array.from({ length: 200 }, (_, id) => ({
     id,
     type: 'text',
@@ -113,7 +113,7 @@ test('a large document is read in a thread', async (t) => {
   t.is(body.dashboard.panels.length, 200);
 });
 
-test('an id that another one keeps for themself is not taken, and their dashboard is not told', async (t) => {
+test('the ID of another user’s private dashboard is refused, and that dashboard is not disclosed', async (t) => {
   t.is((await send({ id: 'mine', name: 'mine', visibility: 'private' })).status, 200);
   const other = await send({ ...presentDashboard, uid: 'mine' }, '', 'admin');
   t.is(other.status, 409);

@@ -103,7 +103,7 @@ const many: readonly Fields[] = [
 ];
 
 for (const answers of ['series', 'table'])
-  test(`each result is the one that its query gives alone, as ${answers}`, async (t) => {
+  test(`each result equals the result of its query alone, as ${answers}`, async (t) => {
     const id = await make({ panels: many.map((each, at) => panel(`p${at}`, [{ name: 'A', query: each, answers }])) });
     const { status, body } = await query(id, { maxPoints: 50 });
     t.is(status, 200, JSON.stringify(body));
@@ -121,7 +121,7 @@ for (const answers of ['series', 'table'])
     t.true(body.cost.rowsRead > 0);
   });
 
-test('equal questions are asked once, and those that can be are asked together', async (t) => {
+test('equal queries run once, and compatible queries run together', async (t) => {
   const panels = (count: number): Fields[] =>
     Array.from({ length: count }, (_, at) => panel(`p${at}`, [one(at % 2 === 0 ? 'm0' : `sum(m${at % 5})`)]));
   const few = (await query(await make({ panels: panels(2) }))).body;
@@ -129,7 +129,7 @@ test('equal questions are asked once, and those that can be are asked together',
   t.true(much.cost.rowsRead < 4 * few.cost.rowsRead, `${few.cost.rowsRead} ${much.cost.rowsRead}`);
 });
 
-test('a panel that fails fails alone, and says which part of it', async (t) => {
+test('a panel that fails does not affect others, and names the failed part', async (t) => {
   const id = await make({
     panels: [
       panel('good', [one('m0')]),
@@ -149,7 +149,7 @@ test('a panel that fails fails alone, and says which part of it', async (t) => {
   t.deepEqual(Object.keys(invalid.results), ['A']);
 });
 
-test('formulas, hidden queries, comparisons and transformations are answered', async (t) => {
+test('formulas, hidden queries, comparisons and transformations return results', async (t) => {
   const id = await make({
     panels: [
       panel('share', [one('sum(m0)', { hidden: true }), { name: 'B', query: promql('sum(m2)') }], {
@@ -175,7 +175,7 @@ test('formulas, hidden queries, comparisons and transformations are answered', a
   t.true(two.results.A.stepMs < 60_000);
 });
 
-test('the least step of a query tells the ranges of rates, and that of a panel or a factor does not, as in Grafana', async (t) => {
+test('the minimum step of a query determines rate intervals, and that of a panel or a factor does not, as in Grafana', async (t) => {
   const stepExpression = 'vector($__interval_ms) * 1e7 + vector($__rate_interval_ms)';
   const id = await make({
     variables: [{ kind: 'interval', name: 'step', options: ['2m'] }],
@@ -209,7 +209,7 @@ test('the least step of a query tells the ranges of rates, and that of a panel o
   t.like(items.at(-1).error, { code: 'VALIDATION_FAILED', message: '$nothing is not a step such as 30s' });
 });
 
-test('a panel is there once for each value of a variable, a hundred at most', async (t) => {
+test('a panel is repeated for each value of a variable, at most a hundred times', async (t) => {
   const variables = [
     { kind: 'label-values', name: 'job', label: 'job', match: 'm0', several: true, all: {}, order: { by: 'text' } },
     { kind: 'list', name: 'many', options: Array.from({ length: 150 }, (_, at) => ({ value: `v${at}` })), all: {} },
@@ -267,7 +267,7 @@ const hostile = [
   ')',
   'service:a-1',
 ];
-test('a value never changes what a query says, whatever it holds', async (t) => {
+test('a value never changes the structure of a query, whatever it contains', async (t) => {
   const id = await make({
     variables: [
       { kind: 'text', name: 'v' },
@@ -295,7 +295,7 @@ test('a value never changes what a query says, whatever it holds', async (t) => 
   }
 });
 
-test('lines come as panels are done, and are the same as the one answer', async (t) => {
+test('lines arrive as panels complete, and equal the single response', async (t) => {
   const id = await make({ panels: many.map((each, at) => panel(`p${at}`, [{ name: 'A', query: each }])) });
   const answer = await harness.request('POST', `/api/dashboards/${id}/query`, {
     as: 'viewer',
@@ -346,7 +346,7 @@ test('annotations come from events, records and PromQL', async (t) => {
   t.is(wrong.error.code, 'VALIDATION_FAILED');
 });
 
-test('a draft is asked instead, and another organization’s dashboard is not there', async (t) => {
+test('a draft is queried instead of the stored dashboard, and another organization’s dashboard is not found', async (t) => {
   const id = await make({});
   const { body } = await query(id, { draft: { name: 'draft', panels: [panel('new', [one('vector(3)')])] } });
   t.is(body.items[0].results.A.series[0].points[0][1], 3);

@@ -99,7 +99,7 @@ export const snapshotsSuite = (store: string, openDocuments?: () => Promise<Docu
   });
   test.after.always(() => harness?.close());
 
-  test.serial(`${store}: it shows figures, and nothing that was not let out`, async (t) => {
+  test.serial(`${store}: a snapshot shows figures, and nothing that was not shared`, async (t) => {
     const id = await dashboard();
     const made = await snapshot(id, { labels: ['zone', 'id', 'traceId', 'attributes', 'resource'] });
     t.is(made.status, 200, JSON.stringify(made.body));
@@ -121,7 +121,7 @@ export const snapshotsSuite = (store: string, openDocuments?: () => Promise<Docu
     t.false(/secret-(?:user|service|job|project)|-b"/.test(whole));
   });
 
-  test.serial(`${store}: what its maker may not read is not in it`, async (t) => {
+  test.serial(`${store}: a snapshot excludes data that its creator may not read`, async (t) => {
     const stranger = await harness.signIn('editor@b.example');
     const id = await dashboard();
     t.is((await snapshot(id, {}, `token ${stranger}`)).status, 404);
@@ -133,47 +133,52 @@ export const snapshotsSuite = (store: string, openDocuments?: () => Promise<Docu
     t.false(/-a"|4711/.test(text), text);
   });
 
-  test.serial(`${store}: unknown, changed, expired and revoked links are one 404, after the same reads`, async (t) => {
-    const id = await dashboard();
-    const [active, deleted, late] = await Promise.all([{}, {}, { expiresInDays: 1 }].map((body) => snapshot(id, body)));
-    const { token } = active?.body ?? {};
-    t.true(Buffer.from(String(token).slice(3), 'base64url').length >= 32);
-    t.is(Math.round((Date.parse(active?.body.expiresAt) - Date.parse(active?.body.createdAt)) / 86_400_000), 7);
-    t.is((await open(deleted?.body.token)).status, 200);
-    t.is((await open(late?.body.token)).status, 200);
-    const revoked = await harness.request('DELETE', `/api/snapshots/${deleted?.body.id}`, { as: 'editor' });
-    t.is(revoked.status, 200, JSON.stringify(revoked.body));
-    const past = new Date(nowMs - 1).toISOString();
-    await harness.documents.of('a').collection(dashboardSnapshots).update(late?.body.id, { expiresAt: past });
-    const wrong = [
-      deleted?.body.token,
-      late?.body.token,
-      `${token}A`,
-      `${String(token).slice(0, -1)}`,
-      'v1.AAAA',
-      'x',
-      'a'.repeat(512),
-    ];
-    const answers = await Promise.all(wrong.map(open));
-    for (const { status, body, headers } of answers) {
-      t.is(status, 404);
-      t.deepEqual({ ...body, requestId: '' }, { ...answers[0]?.body, requestId: '' });
-      t.regex(headers.get('x-robots-tag') ?? '', /noindex/);
-    }
-    t.is((await open(token)).status, 200);
-    const listed = await harness.request('GET', `/api/dashboards/${id}/snapshots`, { as: 'viewer' });
-    t.deepEqual(
-      listed.body.items.map((one: { id: string; opened: number }) => [one.id, one.opened]),
-      [[active?.body.id, 1]],
-    );
-    t.false(JSON.stringify(listed.body).includes(token));
-    for await (const stored of harness.documents.everywhere(dashboardSnapshots))
-      t.false(JSON.stringify(stored).includes(token));
-    t.is((await snapshot(id, { expiresInDays: 91 })).status, 400);
-  });
+  test.serial(
+    `${store}: unknown, changed, expired and revoked links all return the same 404, after the same reads`,
+    async (t) => {
+      const id = await dashboard();
+      const [active, deleted, late] = await Promise.all(
+        [{}, {}, { expiresInDays: 1 }].map((body) => snapshot(id, body)),
+      );
+      const { token } = active?.body ?? {};
+      t.true(Buffer.from(String(token).slice(3), 'base64url').length >= 32);
+      t.is(Math.round((Date.parse(active?.body.expiresAt) - Date.parse(active?.body.createdAt)) / 86_400_000), 7);
+      t.is((await open(deleted?.body.token)).status, 200);
+      t.is((await open(late?.body.token)).status, 200);
+      const revoked = await harness.request('DELETE', `/api/snapshots/${deleted?.body.id}`, { as: 'editor' });
+      t.is(revoked.status, 200, JSON.stringify(revoked.body));
+      const past = new Date(nowMs - 1).toISOString();
+      await harness.documents.of('a').collection(dashboardSnapshots).update(late?.body.id, { expiresAt: past });
+      const wrong = [
+        deleted?.body.token,
+        late?.body.token,
+        `${token}A`,
+        `${String(token).slice(0, -1)}`,
+        'v1.AAAA',
+        'x',
+        'a'.repeat(512),
+      ];
+      const answers = await Promise.all(wrong.map(open));
+      for (const { status, body, headers } of answers) {
+        t.is(status, 404);
+        t.deepEqual({ ...body, requestId: '' }, { ...answers[0]?.body, requestId: '' });
+        t.regex(headers.get('x-robots-tag') ?? '', /noindex/);
+      }
+      t.is((await open(token)).status, 200);
+      const listed = await harness.request('GET', `/api/dashboards/${id}/snapshots`, { as: 'viewer' });
+      t.deepEqual(
+        listed.body.items.map((one: { id: string; opened: number }) => [one.id, one.opened]),
+        [[active?.body.id, 1]],
+      );
+      t.false(JSON.stringify(listed.body).includes(token));
+      for await (const stored of harness.documents.everywhere(dashboardSnapshots))
+        t.false(JSON.stringify(stored).includes(token));
+      t.is((await snapshot(id, { expiresInDays: 91 })).status, 400);
+    },
+  );
 
   test.serial(
-    `${store}: an Editor revokes their own, an Admin all, and nobody those of another organization`,
+    `${store}: an Editor can revoke their own snapshots, an Admin all, and nobody those of another organization`,
     async (t) => {
       const id = await dashboard();
       const revoke = (one: Answer, as: NonNullable<As>) =>
@@ -198,7 +203,7 @@ export const snapshotsSuite = (store: string, openDocuments?: () => Promise<Docu
     },
   );
 
-  test.serial(`${store}: a dashboard has a hundred snapshots at most, and their list has pages`, async (t) => {
+  test.serial(`${store}: a dashboard has at most a hundred snapshots, and their list is paged`, async (t) => {
     const id = await dashboard({ panels: [] });
     await insertSnapshots(id, 99);
     t.is((await snapshot(id, { name: 'last' })).status, 200);
@@ -223,7 +228,7 @@ export const snapshotsSuite = (store: string, openDocuments?: () => Promise<Docu
     t.is((await snapshot(id)).status, 200);
   });
 
-  test.serial(`${store}: tries are limited by address`, async (t) => {
+  test.serial(`${store}: attempts are limited by address`, async (t) => {
     const statuses = new Set<number>();
     for (let tries = 0; tries < 200; tries++) statuses.add((await open(`v1.${tries}`)).status);
     t.true(statuses.has(429));

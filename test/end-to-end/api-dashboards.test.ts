@@ -84,7 +84,7 @@ test('a panel is added, changed and removed, and nothing else of the dashboard c
   t.deepEqual(await difference(made.id, 1), []);
 });
 
-test('operations on panels need the version, and refuse an old one, a panel twice and one that there is not', async (t) => {
+test('panel operations require the version, and refuse an old version, a duplicate panel and an unknown panel', async (t) => {
   const { id } = await make({ panels: [text('a')] });
   for (const [method, path, body] of [
     ['POST', `${id}/panels`, text('b')],
@@ -107,7 +107,7 @@ test('operations on panels need the version, and refuse an old one, a panel twic
   t.deepEqual(await versions(id), [1]);
 });
 
-test('a change that changes nothing makes no version, and leaves no record', async (t) => {
+test('a change without effect creates no version, and leaves no record', async (t) => {
   const made = await make({ panels: [text('a')] });
   const again = await write('PUT', `${made.id}/panels/a`, 1, text('a'), 'admin');
   t.is(again.body.version, 1);
@@ -123,7 +123,7 @@ test('a change that changes nothing makes no version, and leaves no record', asy
   );
 });
 
-test('it says who made it and who changed it last', async (t) => {
+test('a dashboard shows who created it and who last changed it', async (t) => {
   const made = await make({ panels: [text('a')] });
   const other = await write('PUT', `${made.id}/panels/a`, 1, text('a', 'x'), 'admin');
   t.is(other.status, 200);
@@ -132,7 +132,7 @@ test('it says who made it and who changed it last', async (t) => {
   t.not(shown.changedBy, made.ownerId);
 });
 
-test('a version tells how the present one differs from it, and can be restored as a new one', async (t) => {
+test('a version shows its difference from the current one, and can be restored as a new version', async (t) => {
   const made = await make(whole());
   t.is((await write('PUT', made.id, 1, { ...made, name: 'Shop', tags: [] })).status, 200);
   t.deepEqual(await difference(made.id, 1), [
@@ -149,7 +149,7 @@ test('a version tells how the present one differs from it, and can be restored a
   t.is((await write('POST', `${made.id}/versions/9/restore`, 3)).status, 404);
 });
 
-test('a dashboard of an older form is shown in the present one, and says what it lost', async (t) => {
+test('a dashboard in an older format is shown in the current one, and reports what it lost', async (t) => {
   const made = await make(whole());
   const own = harness.documents.of('a').collection(dashboards);
   const { id } = made;
@@ -164,7 +164,7 @@ test('a dashboard of an older form is shown in the present one, and says what it
   t.deepEqual((await harness.request('GET', `/api/dashboards/${id}/versions/2`)).body.losses, shown.losses);
 });
 
-test('a private dashboard is there for its owner alone', async (t) => {
+test('a private dashboard is visible only to its owner', async (t) => {
   const { id } = await make({ visibility: 'private', name: 'secret plans', panels: [text('a')] });
   for (const [method, path, body] of [
     ['GET', id, undefined],
@@ -185,13 +185,13 @@ test('a private dashboard is there for its owner alone', async (t) => {
   t.is(own.body.items[0].id, id);
 });
 
-test('nobody takes a dashboard of the organization for themselves', async (t) => {
+test('nobody can make a dashboard of the organization private', async (t) => {
   const made = await make();
   const madePrivate = await write('PUT', made.id, 1, { ...made, visibility: 'private' }, 'admin');
   t.is(madePrivate.body.visibility, 'organization');
 });
 
-test('a saved query of another one cannot be asked by a panel, and who asks a saved query is named unless it is private', async (t) => {
+test('a panel cannot use another user’s private saved query, and dashboards that use a saved query are named unless they are private', async (t) => {
   const mine = (await save({ name: 'mine', visibility: 'private' }, 'admin')).body.id;
   const panels = (id: string) => [{ ...text('a'), queries: [{ name: 'A', savedQueryId: id }] }];
   const refused = await harness.request('POST', '/api/dashboards', {
@@ -215,7 +215,7 @@ test('a saved query of another one cannot be asked by a panel, and who asks a sa
   t.deepEqual(usedBy, [{ noun: 'dashboard', id: null, name: null }]);
 });
 
-test('validity tells what panels name and is not there, query by query', async (t) => {
+test('validity reports names that panels use and that do not exist, query by query', async (t) => {
   const query = (name: string, expression: string): Fields => ({ name, query: { kind: 'promql', expression } });
   const made = await make({
     panels: [
@@ -231,13 +231,13 @@ test('validity tells what panels name and is not there, query by query', async (
   t.true((await make({ panels: made.panels.slice(0, 1) })).validity.isValid);
 });
 
-test('openings by people are counted', async (t) => {
+test('views by people are counted', async (t) => {
   const { id } = await make();
   for (const _ of [1, 2]) await harness.request('GET', `/api/dashboards/${id}?countView=true`, { as: 'viewer' });
   t.deepEqual((await read(id)).opened, { days: 30, times: 2 });
 });
 
-test('a copy belongs to the one who asks for it', async (t) => {
+test('a copy belongs to the user who requested it', async (t) => {
   const made = await make(whole());
   const copy = await write('POST', `${made.id}/clone`, undefined, { folder: 'Mine' }, 'admin');
   t.is(copy.status, 200, JSON.stringify(copy.body));
@@ -245,7 +245,7 @@ test('a copy belongs to the one who asks for it', async (t) => {
   t.not(copy.body.ownerId, made.ownerId);
 });
 
-test('lists find by text, tag and folder with all below it, and hold no panels', async (t) => {
+test('lists are filtered by text, tag and folder including subfolders, and contain no panels', async (t) => {
   const inside = await make({ name: 'within', folder: 'Alpha/Beta', tags: ['rare', 'x'], panels: [text('a')] });
   await make({ name: 'beside', folder: 'AlphaBeta' });
   const ids = async (query: string): Promise<string[]> =>
@@ -263,7 +263,7 @@ test('lists find by text, tag and folder with all below it, and hold no panels',
   t.deepEqual(await ids('folder=Alpha'), []);
 });
 
-test('a list tells tags and folders with how many of those that the caller sees have each', async (t) => {
+test('a list returns tags and folders, each with the number of visible dashboards', async (t) => {
   await make({ folder: 'Facets/One', tags: ['facet-a', 'facet-b'] });
   await make({ folder: 'Facets/Two', tags: ['facet-a'] });
   await make({ folder: 'Facets', tags: ['facet-b', 'facet-c'], visibility: 'private' }, 'editor');
@@ -290,7 +290,7 @@ test('a list tells tags and folders with how many of those that the caller sees 
   ]);
 });
 
-test('a record of a change of one panel holds that panel alone', async (t) => {
+test('an audit record of a change of one panel contains only that panel', async (t) => {
   const made = await make({ panels: [text('a'), text('b', 'of the other')] });
   await write('PUT', `${made.id}/panels/a`, 1, text('a', 'new'));
   const records = await harness.documents
@@ -322,7 +322,7 @@ const editOf = (
   ];
 };
 
-test('of random edits of two people, none that was answered 200 is lost without a version that has it', async (t) => {
+test('with random edits of two users, no edit answered with 200 is lost without a version that contains it', async (t) => {
   const random = seeded(28);
   const { id } = await make({ panels: [text('a'), text('b')] });
   const savedVersions = new Map<string, number>();

@@ -119,7 +119,7 @@ const t_noCanary = (text: string): void => {
     throw new Error('an answer shows rows of another organization');
 };
 
-test('a statement is one, whichever names a sender has for it and whatever its values are', async (t) => {
+test('a statement is identified as one, whatever attribute names the sender uses and whatever its values are', async (t) => {
   const { items } = await get(`/api/databases/queries?${range}`);
   const one = items.find(({ statement }: { statement: string }) => statement === 'select * from users where id=?');
   t.is(one.engine, 'postgresql');
@@ -133,7 +133,7 @@ test('a statement is one, whichever names a sender has for it and whatever its v
   t.true(Math.abs(one.duration.share - 12_000_000 / total) < 1e-9);
 });
 
-test('statements are listed by total time, name the present product, and hold no value of a sender', async (t) => {
+test('statements are listed by total time, name the current product, and contain no value of a sender', async (t) => {
   const { items } = await get(`/api/databases/queries?${range}`);
   t.deepEqual(
     items.map(({ engine, statement }: { engine: string; statement: string }) => `${engine}: ${statement}`),
@@ -148,7 +148,7 @@ test('statements are listed by total time, name the present product, and hold no
   t.false(JSON.stringify(items).includes('secret'));
 });
 
-test('statements are filtered by engine, service, project, database and text, and ordered in other ways', async (t) => {
+test('statements are filtered by engine, service, project, database and text, and sorted in other orders', async (t) => {
   const statements = async (query: string): Promise<string[]> =>
     (await get(`/api/databases/queries?${range}&${query}`)).items.map(
       ({ statement }: { statement: string }) => statement,
@@ -162,7 +162,7 @@ test('statements are filtered by engine, service, project, database and text, an
   t.is((await statements('sort=-mean'))[0], 'select a from t where b=?');
 });
 
-test('records and series that know a statement are counted within the project that is asked for', async (t) => {
+test('records and series with a statement are counted within the requested project', async (t) => {
   const known = async (query: string): Promise<number[]> => {
     const { items } = await get(`/api/databases/queries?${range}&search=select * from users&${query}`);
     return [items[0].logs, items[0].series];
@@ -171,7 +171,7 @@ test('records and series that know a statement are counted within the project th
   t.deepEqual(await known('projectId=shop'), [0, 1]);
 });
 
-test('pages of statements hold each once', async (t) => {
+test('pages of statements contain each statement once', async (t) => {
   const seen: string[] = [];
   let cursor = '';
   do {
@@ -183,7 +183,7 @@ test('pages of statements hold each once', async (t) => {
   t.is(new Set(seen).size, 5);
 });
 
-test('databases are what services called and what metrics tell of, together where both name the same', async (t) => {
+test('databases come from calls of services and from metrics, and are merged if both name the same database', async (t) => {
   const { items } = await get(`/api/databases?${range}`);
   t.deepEqual(
     items.map(({ id, seenBy }: { id: string; seenBy: string[] }) => [id, ...seenBy]),
@@ -208,7 +208,7 @@ test('databases are what services called and what metrics tell of, together wher
   t.is(rest.nextCursor, null);
 });
 
-test('engines tell how many databases were seen and which figures they can give', async (t) => {
+test('engines show how many databases were seen and which figures are available', async (t) => {
   const { items } = await get(`/api/databases/engines?${range}`);
   const of = (name: string) => items.find(({ engine }: { engine: string }) => engine === name);
   t.deepEqual(
@@ -219,7 +219,7 @@ test('engines tell how many databases were seen and which figures they can give'
   t.deepEqual([of('mysql').databases, of('microsoft.sql_server').databases], [0, 1]);
 });
 
-test('an engine is shown under its former name too, and figures without metrics say what would give them', async (t) => {
+test('an engine is also found by its former name, and missing figures state which metrics would provide them', async (t) => {
   const engine = await get(`/api/databases/mssql?${range}`);
   t.is(engine.engine, 'microsoft.sql_server');
   t.deepEqual(
@@ -232,7 +232,7 @@ test('an engine is shown under its former name too, and figures without metrics 
   t.true(figure.metrics.includes('sqlserver.user.connection.count'));
 });
 
-test("series of an engine's calls are by database and minute", async (t) => {
+test("series of an engine's calls are grouped by database and minute", async (t) => {
   const { series, unit, stepMs } = await get(`/api/databases/postgresql/timeseries?${range}&figure=requests&step=1m`);
   t.deepEqual([unit, stepMs], ['{request}', minuteMs]);
   t.deepEqual(series, [{ name: 'requests', labels: { database: 'orders' }, unit: '{request}', points: [[minute, 4]] }]);

@@ -109,7 +109,7 @@ const publishedBodies = async (): Promise<string[]> =>
   (await recordsOf(topics.logs.name)).map(({ value }) => value.toString('latin1'));
 
 test.serial(
-  'a dead letter is listed and shown byte for byte, chunks put together, to its own organization only',
+  'a dead letter is listed and shown byte for byte, with its chunks joined, to its own organization only',
   async (t) => {
     const body = randomBytes(3 * chunkBytes + 17);
     await bury({ id: 'shown' }, body);
@@ -137,7 +137,7 @@ test.serial(
   },
 );
 
-test.serial('a discarded dead letter is not open any more, before and after its mark lands', async (t) => {
+test.serial('a discarded dead letter is no longer open, before and after its mark lands', async (t) => {
   t.is((await harness.request('DELETE', '/api/dead-letter/shown')).status, 200);
   const again = await harness.request('DELETE', '/api/dead-letter/shown');
   t.is(again.status, 409);
@@ -148,7 +148,7 @@ test.serial('a discarded dead letter is not open any more, before and after its 
   t.is((await harness.request('GET', '/api/dead-letter?state=open')).body.items.length, 0);
 });
 
-test.serial('a dry run says what a replay would do and does nothing', async (t) => {
+test.serial('a dry run reports what a replay would do, and does nothing', async (t) => {
   await bury({ id: 'good-1' }, Buffer.from('good one'));
   await bury({ id: 'good-2', reason: 'too-deep' }, Buffer.from('good two'));
   await bury({ id: 'bad' }, Buffer.from('broken still'));
@@ -161,24 +161,27 @@ test.serial('a dry run says what a replay would do and does nothing', async (t) 
   t.deepEqual(await publishedBodies(), []);
 });
 
-test.serial('a replay publishes what passes now, and what was replayed is never replayed again', async (t) => {
-  const first = await replay({ reason: 'malformed' });
-  t.deepEqual([first.body.done, first.body.failed], [1, 2]);
-  t.deepEqual(await publishedBodies(), ['good one']);
-  // The mark has not landed: only the tail of the topic knows.
-  const second = await replay({ all: true });
-  t.deepEqual([second.body.done, second.body.already, second.body.failed], [1, 1, 2]);
-  t.deepEqual(await publishedBodies(), ['good one', 'good two']);
-  await landMarks();
-  const third = await replay({ all: true });
-  t.deepEqual([third.body.matched, third.body.done, third.body.already, third.body.failed], [2, 0, 0, 2]);
-  t.deepEqual(await publishedBodies(), ['good one', 'good two']);
-  const read = await harness.request('GET', `/api/dead-letter/replays/${third.body.id}`);
-  t.deepEqual(read.body, third.body);
-  t.is((await harness.request('POST', '/api/dead-letter/replay', { body: {} })).status, 400);
-});
+test.serial(
+  'a replay publishes the letters that are valid now, and a replayed letter is never replayed again',
+  async (t) => {
+    const first = await replay({ reason: 'malformed' });
+    t.deepEqual([first.body.done, first.body.failed], [1, 2]);
+    t.deepEqual(await publishedBodies(), ['good one']);
+    // The mark has not landed: only the tail of the topic knows.
+    const second = await replay({ all: true });
+    t.deepEqual([second.body.done, second.body.already, second.body.failed], [1, 1, 2]);
+    t.deepEqual(await publishedBodies(), ['good one', 'good two']);
+    await landMarks();
+    const third = await replay({ all: true });
+    t.deepEqual([third.body.matched, third.body.done, third.body.already, third.body.failed], [2, 0, 0, 2]);
+    t.deepEqual(await publishedBodies(), ['good one', 'good two']);
+    const read = await harness.request('GET', `/api/dead-letter/replays/${third.body.id}`);
+    t.deepEqual(read.body, third.body);
+    t.is((await harness.request('POST', '/api/dead-letter/replay', { body: {} })).status, 400);
+  },
+);
 
-test.serial('replays at the same time, also of two instances, publish each letter once', async (t) => {
+test.serial('concurrent replays, even by two instances, publish each letter once', async (t) => {
   const count = 150;
   for (let index = 0; index < count; index++)
     await bury({ id: `many-${index}`, reason: 'many', receivedAtMs: Date.now() - 1000 }, Buffer.from(`many ${index}`));
@@ -200,27 +203,30 @@ test.serial('replays at the same time, also of two instances, publish each lette
   t.is(new Set(bodies).size, count);
 });
 
-test.serial('what a consumer could not process goes back to its topic for that consumer alone', async (t) => {
-  const originalHeaders = { tenant: 'a', project: 'p1', signal: 'traces', members: '[]' };
-  await bury(
-    {
-      id: 'consumer',
-      kind: 'unprocessable',
-      origin: 'traces',
-      topic: topics.traces.name,
-      signal: 'traces',
-      originalHeaders,
-    },
-    Buffer.from('the message'),
-  );
-  const { body } = await replay({ ids: ['consumer'] });
-  t.is(body.done, 1);
-  const [record] = await recordsOf(topics.traces.name);
-  t.is(record?.value.toString(), 'the message');
-  t.deepEqual(record?.headers, { ...originalHeaders, 'only-group': 'traces' });
-});
+test.serial(
+  'a message that a consumer could not process is republished to its topic for that consumer alone',
+  async (t) => {
+    const originalHeaders = { tenant: 'a', project: 'p1', signal: 'traces', members: '[]' };
+    await bury(
+      {
+        id: 'consumer',
+        kind: 'unprocessable',
+        origin: 'traces',
+        topic: topics.traces.name,
+        signal: 'traces',
+        originalHeaders,
+      },
+      Buffer.from('the message'),
+    );
+    const { body } = await replay({ ids: ['consumer'] });
+    t.is(body.done, 1);
+    const [record] = await recordsOf(topics.traces.name);
+    t.is(record?.value.toString(), 'the message');
+    t.deepEqual(record?.headers, { ...originalHeaders, 'only-group': 'traces' });
+  },
+);
 
-test.serial('a letter whose bytes are gone stays open and says so', async (t) => {
+test.serial('a letter whose bytes are no longer stored stays open and says so', async (t) => {
   await harness.columns.execute(
     `INSERT INTO dead_letters (tenant_id, id, kind, reason, received_at, size, chunks, partition, offset) VALUES ('a', 'gone', 'refused', 'malformed', now64(3), 5, 1, 0, 999999)`,
   );
@@ -231,7 +237,7 @@ test.serial('a letter whose bytes are gone stays open and says so', async (t) =>
   t.is(shown.body.state, 'open');
 });
 
-test.serial('lists page through without a gap', async (t) => {
+test.serial('lists are paged without gaps', async (t) => {
   const seen: string[] = [];
   let cursor = '';
   do {
@@ -243,7 +249,7 @@ test.serial('lists page through without a gap', async (t) => {
   t.is(new Set(seen).size, 157);
 });
 
-test.serial('reads of dead letters end with the signal of their request', async (t) => {
+test.serial('reads of dead letters are cancelled by the abort signal of their request', async (t) => {
   await bury({ id: 'unread' }, Buffer.from('bytes'));
   const deadLetters = openDeadLetters({
     bus: harness.bus,
@@ -261,7 +267,7 @@ test.serial('reads of dead letters end with the signal of their request', async 
   await deadLetters.close();
 });
 
-test.serial('chunks between which another letter was written are put together', async (t) => {
+test.serial('chunks are joined even if another letter was written between them', async (t) => {
   const [place] = await harness.bus.offsets(topics.deadLetter.name);
   await bury({ id: 'apart' }, Buffer.from('first '));
   await bury({ id: 'between' }, Buffer.from('other'));
@@ -279,48 +285,45 @@ test.serial('chunks between which another letter was written are put together', 
   t.is(payload.bytes.toString(), 'first second');
 });
 
-test.serial(
-  'another instance goes on with a replay whose instance died, and counts on top of what was done',
-  async (t) => {
-    for (const index of [0, 1, 2]) await bury({ id: `lost-${index}`, reason: 'lost' }, Buffer.from(`lost ${index}`));
-    const { body } = await replay({ ids: ['lost-0'] });
-    t.is(body.done, 1);
-    const jobs = harness.documents.of('a').collection(replayJobs);
-    await jobs.update(body.id, { state: 'running', finishedAt: null, filter: { tenantId: 'a', reason: 'lost' } });
-    const later = { now: () => Date.now() + 120_000 };
-    const timed = openJobs({ documents: harness.documents, clock: later, log: silent, metrics: noMetrics });
-    const deadLetters = openDeadLetters({
-      bus: harness.bus,
-      columns: harness.columns,
-      clock: later,
-      republish,
-    });
-    const go: (() => void)[] = [];
-    const replays = openReplayJobs({
-      deadLetters,
-      documents: harness.documents,
-      clock: later,
-      log: silent,
-      jobs: {
-        ...timed,
-        start(job, ports) {
-          const running = timed.start(job, ports);
-          go.push(() => running.wake());
-          return running;
-        },
+test.serial('another instance continues a replay whose instance died, and adds to its counts', async (t) => {
+  for (const index of [0, 1, 2]) await bury({ id: `lost-${index}`, reason: 'lost' }, Buffer.from(`lost ${index}`));
+  const { body } = await replay({ ids: ['lost-0'] });
+  t.is(body.done, 1);
+  const jobs = harness.documents.of('a').collection(replayJobs);
+  await jobs.update(body.id, { state: 'running', finishedAt: null, filter: { tenantId: 'a', reason: 'lost' } });
+  const later = { now: () => Date.now() + 120_000 };
+  const timed = openJobs({ documents: harness.documents, clock: later, log: silent, metrics: noMetrics });
+  const deadLetters = openDeadLetters({
+    bus: harness.bus,
+    columns: harness.columns,
+    clock: later,
+    republish,
+  });
+  const go: (() => void)[] = [];
+  const replays = openReplayJobs({
+    deadLetters,
+    documents: harness.documents,
+    clock: later,
+    log: silent,
+    jobs: {
+      ...timed,
+      start(job, ports) {
+        const running = timed.start(job, ports);
+        go.push(() => running.wake());
+        return running;
       },
-    });
-    for (const wake of go) wake();
-    const ended = async () => (await jobs.find(body.id))?.state !== 'running';
-    await eventually('the end of the replay', ended);
-    t.like(await jobs.find(body.id), { state: 'finished', matched: 3, done: 3, failed: 0, error: null });
-    t.is((await publishedBodies()).filter((text) => text.startsWith('lost ')).length, 3);
-    await Promise.all([timed.stop(), replays.stop()]);
-    await deadLetters.close();
-  },
-);
+    },
+  });
+  for (const wake of go) wake();
+  const ended = async () => (await jobs.find(body.id))?.state !== 'running';
+  await eventually('the end of the replay', ended);
+  t.like(await jobs.find(body.id), { state: 'finished', matched: 3, done: 3, failed: 0, error: null });
+  t.is((await publishedBodies()).filter((text) => text.startsWith('lost ')).length, 3);
+  await Promise.all([timed.stop(), replays.stop()]);
+  await deadLetters.close();
+});
 
-test.serial('a replay whose instance died is listed by the command, and its id is in the audit log', async (t) => {
+test.serial('a replay whose instance died is listed by the command, and its ID is in the audit log', async (t) => {
   const { body } = await replay({ reason: 'none-such' });
   const jobs = harness.documents.of('a').collection(replayJobs);
   // As an instance of an earlier version left it: without a filter nobody can go on with it.

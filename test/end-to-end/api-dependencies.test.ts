@@ -115,7 +115,7 @@ interface Listed {
 const names = (items: readonly Listed[]): string[] =>
   items.map(({ client, connection, server }) => `${client.name} ${connection} ${server.name}`);
 
-test('rows of an edge add up: requests, errors, rate and quantiles within 4.4 %', async (t) => {
+test('the figures of an edge add up: requests, errors, rate and quantiles within 4.4 %', async (t) => {
   const [edge, ...others] = await dependencies('scope=account&service=web').then((items) =>
     items.filter(({ server }: Listed) => server.name === 'cart'),
   );
@@ -138,7 +138,7 @@ test('rows of an edge add up: requests, errors, rate and quantiles within 4.4 %'
   t.true(Math.abs(edge.duration.mean - durations.reduce((sum, each) => sum + each) / 200) < 1);
 });
 
-test('databases of two products are two edges, and addresses of one are listed', async (t) => {
+test('databases of two products are two edges, and several addresses of one database are listed', async (t) => {
   const found = (await dependencies('scope=account&service=cart')).filter(
     ({ connection }: Listed) => connection === 'query',
   );
@@ -155,20 +155,20 @@ test('databases of two products are two edges, and addresses of one are listed',
   );
 });
 
-test('an edge without a duration has none, and says why it has one side', async (t) => {
+test('an edge without durations reports none, and explains why one side is missing', async (t) => {
   const [edge] = (await dependencies('scope=account')).filter(({ server }: Listed) => server.name === '');
   t.like(edge, { requests: 2, duration: null, unpaired: { expired: 0, late: 2, evicted: 0 } });
   t.is(edge.server.id, 'unknown');
 });
 
-test('one project has the edges that it is on either side of, and a scope must be stated', async (t) => {
+test('a project has the edges on either side of which it appears, and a scope is required', async (t) => {
   t.deepEqual(names(await dependencies('projectId=money')), ['billing request bank', 'web request billing']);
   t.deepEqual(await dependencies('projectId=none'), []);
   for (const path of ['/api/dependencies', '/api/service-map'])
     t.is((await harness.request('GET', path, { as: 'viewer' })).status, 400);
 });
 
-test('an environment has the edges that have a side in it', async (t) => {
+test('an environment has the edges with a side in it', async (t) => {
   t.deepEqual(
     (await dependencies('scope=account&environment=live')).map(({ requests }: { requests: number }) => requests),
     [100],
@@ -176,7 +176,7 @@ test('an environment has the edges that have a side in it', async (t) => {
   t.deepEqual(await dependencies('scope=account&environment=test'), []);
 });
 
-test('pages give each edge once', async (t) => {
+test('pages list each edge once', async (t) => {
   const all = await dependencies('scope=account');
   t.is(all.length, 11);
   const paged: Listed[] = [];
@@ -189,7 +189,7 @@ test('pages give each edge once', async (t) => {
   t.deepEqual(paged as unknown, all);
 });
 
-test('ranges are whole minutes, and the answer says which', async (t) => {
+test('ranges are rounded to whole minutes, and the response states the range used', async (t) => {
   const half = `from=${minute + 30_000}&to=${minute + 45_000}`;
   const body = await get(`/api/dependencies?${half}&scope=account&service=web`);
   t.like(body, { from: `${new Date(minute).toISOString().slice(0, 19)}.000000000Z` });
@@ -197,7 +197,7 @@ test('ranges are whole minutes, and the answer says which', async (t) => {
   t.is(body.items.find(({ server }: Listed) => server.name === 'cart').requests, 100);
 });
 
-test('the map has queues in the middle, services that are on no edge, and not what it says twice', async (t) => {
+test('the service map has queues as nodes, services without edges, and no duplicates', async (t) => {
   const map = await get(`/api/service-map?${range}&scope=account`);
   t.deepEqual(
     map.nodes.map(({ id, requests }: { id: string; requests: number }) => `${id} ${requests}`),

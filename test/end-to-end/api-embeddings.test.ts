@@ -82,7 +82,7 @@ const search = async (query: string, sources: readonly string[] = ['document'], 
 };
 const firstOf = ({ items }: { items: readonly { text: string }[] }): string | undefined => items[0]?.text;
 
-test.serial('what says the same in other words is found, and each passage is sent once', async (t) => {
+test.serial('a paraphrase of the query is found, and each passage is sent once', async (t) => {
   behave = truly;
   const found = await search('no space left');
   t.regex(firstOf(found) ?? '', /write-ahead segments/);
@@ -101,7 +101,7 @@ test.serial('what says the same in other words is found, and each passage is sen
   t.regex(JSON.stringify(body), /login fails at once/);
 });
 
-test.serial('what is found by words and by its vector goes first', async (t) => {
+test.serial('a passage found by both its words and its vector is ranked first', async (t) => {
   behave = truly;
   const { items } = await search('enlarge the volume of the relay');
   t.deepEqual(
@@ -111,7 +111,7 @@ test.serial('what is found by words and by its vector goes first', async (t) => 
   t.true(items[0].score > items[1].score);
 });
 
-test.serial('an answer is made of what the words and the vectors find', async (t) => {
+test.serial('an answer uses the passages found by words and by vectors', async (t) => {
   behave = truly;
   const { body } = await harness.request('POST', '/api/ai/rag/answer', {
     as: 'viewer',
@@ -121,7 +121,7 @@ test.serial('an answer is made of what the words and the vectors find', async (t
   t.regex(body.sentences[0]?.text ?? '', /clocks of the gateways/);
 });
 
-test.serial('whatever the endpoint does in place of an answer, words alone find as before', async (t) => {
+test.serial('if the endpoint fails in any way, the word search returns the same results as before', async (t) => {
   const table: readonly (readonly [string, Behaving])[] = [
     ['refuses', (response) => response.writeHead(429).end('later')],
     ['fails', (response) => response.writeHead(500).end()],
@@ -153,7 +153,7 @@ test.serial('whatever the endpoint does in place of an answer, words alone find 
   }
 });
 
-test.serial('an endpoint that does not answer is waited for shortly, and then left alone for a while', async (t) => {
+test.serial('an endpoint that does not respond is awaited briefly, and then not called for a while', async (t) => {
   const held: ServerResponse[] = [];
   behave = (response) => void held.push(response);
   aheadMs += laterMs;
@@ -172,7 +172,7 @@ test.serial('an endpoint that does not answer is waited for shortly, and then le
   t.true((await search('no space left')).embeddings.used);
 });
 
-test.serial('a process that starts takes the vectors that were kept, and sends its question alone', async (t) => {
+test.serial('a process that starts reuses the stored vectors, and sends only its question', async (t) => {
   behave = truly;
   await search('no space left');
   const other = await startHarness({ environment, sharing: harness, now: () => Date.now() + aheadMs });
@@ -187,7 +187,7 @@ test.serial('a process that starts takes the vectors that were kept, and sends i
   );
 });
 
-test.serial('vectors of what is gone, and of another model, are kept no longer', async (t) => {
+test.serial('vectors of deleted passages and of another model are deleted', async (t) => {
   behave = truly;
   const vectorsCollection = () => harness.documents.of('a').collection(passageVectors);
   const added = await harness.request('POST', '/api/ai/rag/documents', {
@@ -210,7 +210,7 @@ test.serial('vectors of what is gone, and of another model, are kept no longer',
   t.true((await vectorsCollection().count()) > 0);
 });
 
-test.serial('vectors of another length are made anew', async (t) => {
+test.serial('vectors of another length are computed again', async (t) => {
   const shorter = (input: readonly string[]) => ({
     data: input.map((text, index) => ({
       index,
@@ -227,7 +227,7 @@ test.serial('vectors of another length are made anew', async (t) => {
   t.regex(firstOf(await search('login fails')) ?? '', /sessions end early/);
 });
 
-test.serial('a passage that is refused costs the others nothing', async (t) => {
+test.serial('a refused passage does not affect the others', async (t) => {
   const content = 'FORBIDDEN\n\nEmpty the storage of the printer.';
   await harness.request('POST', '/api/ai/rag/documents', { as: 'editor', body: { content, title: 'Printer' } });
   const more = '# Scanner\nFree space on its card.';
@@ -245,7 +245,7 @@ test.serial('a passage that is refused costs the others nothing', async (t) => {
   );
 });
 
-test.serial('only what people wrote is sent, of the organizations that may send it', async (t) => {
+test.serial('only text written by people is sent, from organizations that may send it', async (t) => {
   behave = truly;
   const before = requests.length;
   const { embeddings } = await search('storage', ['handbook', 'rule', 'log-pattern']);
@@ -262,7 +262,7 @@ test.serial('only what people wrote is sent, of the organizations that may send 
   t.is(requests.length, before);
 });
 
-test.serial('passages beyond what a search sends have their vectors with the next ones', async (t) => {
+test.serial('passages beyond the limit of one search get their vectors with the next searches', async (t) => {
   behave = truly;
   const content = Array.from({ length: 300 }, (_, nth) => `# Step ${nth}\nTurn valve ${nth}.`).join('\n\n');
   await harness.request('POST', '/api/ai/rag/documents', { as: 'editor', body: { content } });
@@ -277,7 +277,7 @@ test.serial('passages beyond what a search sends have their vectors with the nex
   t.is(sent.length, new Set(sent).size, 'each once');
 });
 
-test.serial('an organization gets so many tokens on a day', async (t) => {
+test.serial('an organization has a daily token limit', async (t) => {
   behave = truly;
   const long = `space ${'x'.repeat(1_990)}`;
   let last = await search(long);

@@ -113,7 +113,7 @@ const idOf = async (type: string): Promise<string> =>
   (await list('limit=1000')).find((group: { type: string }) => group.type === type).id;
 const sql = async <Row>(text_: string): Promise<Row[]> => harness.columns.query<Row>(text_);
 
-test.serial('figures of each group equal SQL over the rows that landed', async (t) => {
+test.serial('figures of each group match SQL over the rows that landed', async (t) => {
   const groups = await list('limit=1000&sort=-count');
   t.deepEqual(
     groups.map(({ type, count, users, services, environments, sources, message }: Record<string, unknown>) => ({
@@ -217,7 +217,7 @@ for (const [query, types] of Object.entries(filters))
     );
   });
 
-test.serial('pages in every order hold each group once, also when more lands between them', async (t) => {
+test.serial('pages in every order contain each group once, even if more occurrences land between them', async (t) => {
   for (const sort of ['-lastSeen', 'lastSeen', '-count', 'count', '-users', 'users', '-firstSeen', 'firstSeen']) {
     const whole = (await list(`sort=${sort}&limit=1000`)).map(({ id }: { id: string }) => id);
     const paged: string[] = [];
@@ -241,70 +241,73 @@ test.serial('pages in every order hold each group once, also when more lands bet
   );
 });
 
-test.serial('a group is shown with its last occurrence, the stack read, its tags and why it is one', async (t) => {
-  const id = await idOf('OutOfStock');
-  const group = await request('GET', `/api/errors/${id}`);
-  t.like(group, { id, count: 44, culprit: 'src/reserve.js reserve', etag: '"0"' });
-  t.like(group.newest, {
-    type: 'OutOfStock',
-    message: 'no reserve',
-    service: 'cart',
-    release: '1.0',
-    userId: 'u4',
-    language: 'javascript',
-    source: 'log',
-  });
-  t.deepEqual(group.newest.chain[0].frames, [
-    { function: 'reserve', file: '/srv/app/src/reserve.js', line: 1, column: 2, isInApp: true, isCompared: true },
-    { function: 'serve', file: '/srv/app/src/web.js', line: 3, column: 4, isInApp: true, isCompared: true },
-  ]);
-  t.deepEqual(group.tags, [
-    {
-      name: 'service',
-      count: 44,
-      values: [
-        { value: 'cart', count: 40 },
-        { value: 'mail', count: 4 },
-      ],
-    },
-    {
-      name: 'release',
-      count: 44,
-      values: [
-        { value: '1.0', count: 40 },
-        { value: '2.0', count: 4 },
-      ],
-    },
-    {
-      name: 'environment',
-      count: 44,
-      values: [
-        { value: 'live', count: 40 },
-        { value: 'test', count: 4 },
-      ],
-    },
-    {
-      name: 'host.name',
-      count: 44,
-      values: [
-        { value: 'cart-1', count: 40 },
-        { value: 'mail-1', count: 4 },
-      ],
-    },
-  ]);
-  t.deepEqual(group.explanation.shared, [
-    { name: 'type', text: 'OutOfStock' },
-    { name: 'frame', text: 'src/reserve.js reserve' },
-    { name: 'frame', text: 'src/web.js serve' },
-  ]);
-  t.is(
-    group.explanation.summary,
-    'Every occurrence has the same exception type, 2 frames nearest to the origin of the error.',
-  );
-  t.is(group.explanation.version, 1);
-});
+test.serial(
+  'a group is shown with its last occurrence, its parsed stack trace, its tags and its grouping reason',
+  async (t) => {
+    const id = await idOf('OutOfStock');
+    const group = await request('GET', `/api/errors/${id}`);
+    t.like(group, { id, count: 44, culprit: 'src/reserve.js reserve', etag: '"0"' });
+    t.like(group.newest, {
+      type: 'OutOfStock',
+      message: 'no reserve',
+      service: 'cart',
+      release: '1.0',
+      userId: 'u4',
+      language: 'javascript',
+      source: 'log',
+    });
+    t.deepEqual(group.newest.chain[0].frames, [
+      { function: 'reserve', file: '/srv/app/src/reserve.js', line: 1, column: 2, isInApp: true, isCompared: true },
+      { function: 'serve', file: '/srv/app/src/web.js', line: 3, column: 4, isInApp: true, isCompared: true },
+    ]);
+    t.deepEqual(group.tags, [
+      {
+        name: 'service',
+        count: 44,
+        values: [
+          { value: 'cart', count: 40 },
+          { value: 'mail', count: 4 },
+        ],
+      },
+      {
+        name: 'release',
+        count: 44,
+        values: [
+          { value: '1.0', count: 40 },
+          { value: '2.0', count: 4 },
+        ],
+      },
+      {
+        name: 'environment',
+        count: 44,
+        values: [
+          { value: 'live', count: 40 },
+          { value: 'test', count: 4 },
+        ],
+      },
+      {
+        name: 'host.name',
+        count: 44,
+        values: [
+          { value: 'cart-1', count: 40 },
+          { value: 'mail-1', count: 4 },
+        ],
+      },
+    ]);
+    t.deepEqual(group.explanation.shared, [
+      { name: 'type', text: 'OutOfStock' },
+      { name: 'frame', text: 'src/reserve.js reserve' },
+      { name: 'frame', text: 'src/web.js serve' },
+    ]);
+    t.is(
+      group.explanation.summary,
+      'Every occurrence has the same exception type, 2 frames nearest to the origin of the error.',
+    );
+    t.is(group.explanation.version, 1);
+  },
+);
 
-test.serial('occurrences are listed newest first, with where each was found', async (t) => {
+test.serial('occurrences are listed newest first, with the origin of each', async (t) => {
   const id = await idOf('Timeout');
   const paged: { readonly timestamp: string; readonly logId: string | null }[] = [];
   let cursor: string | null = '';
@@ -332,7 +335,7 @@ test.serial('occurrences are listed newest first, with where each was found', as
   t.like(span.items[0], { source: 'span', logId: null, traceId: 'd'.repeat(32) });
 });
 
-test.serial('what is resolved is open again by itself when it happens later', async (t) => {
+test.serial('a resolved group reopens by itself when a later occurrence arrives', async (t) => {
   const id = await idOf('HTTP 500');
   nowMs = Date.now();
   const decided = await request('PATCH', `/api/errors/${id}`, { body: { status: 'resolved' } });
@@ -364,7 +367,7 @@ test.serial('what is resolved is open again by itself when it happens later', as
   t.like(await request('GET', `/api/errors/${id}`), { status: 'resolved', isRegressed: false });
 });
 
-test.serial('an edit of a version that is not current is refused', async (t) => {
+test.serial('an edit of an outdated version is refused', async (t) => {
   const id = await idOf('HTTP 500');
   const answer = await harness.request('PATCH', `/api/errors/${id}`, {
     as: 'editor',
@@ -380,7 +383,7 @@ test.serial('an edit of a version that is not current is refused', async (t) => 
 });
 
 test.serial(
-  'resolved in a version, occurrences of older ones do not reopen it; versions are ordered by when each came',
+  'a group resolved in a version is not reopened by occurrences of older versions; versions are ordered by first appearance',
   async (t) => {
     const id = await idOf('Timeout');
     const releases = ['9.0', '10.0', 'abc'].map(
@@ -420,7 +423,7 @@ test.serial(
 );
 
 test.serial(
-  'what is ignored is open again after a time, after so many occurrences, or with a new version',
+  'an ignored group reopens after a time, after a number of occurrences, or with a new version',
   async (t) => {
     const id = await idOf('HTTP 503');
     const statusNow = async () => (await request('GET', `/api/errors/${id}`)).status;
@@ -453,7 +456,7 @@ test.serial(
   },
 );
 
-test.serial('a group is assigned to a user of the organization, and to no other', async (t) => {
+test.serial('a group can be assigned to a user of the organization, and to no other user', async (t) => {
   const id = await idOf('OutOfStock');
   const { items: users } = await request('GET', '/api/users', { as: 'owner' });
   const { id: userId } = users.find(({ role }: { role: string }) => role === 'editor');
@@ -474,65 +477,71 @@ test.serial('a group is assigned to a user of the organization, and to no other'
   t.is((await request('PATCH', `/api/errors/${id}`, { body: { assigneeId: null } })).assigneeId, null);
 });
 
-test.serial('merged groups are one, also for what comes later; what is taken out stays out', async (t) => {
-  const [stock, timeout, lost] = [await idOf('OutOfStock'), await idOf('Timeout'), (await list('search=lost'))[0].id];
-  const before = (await request('GET', `/api/errors/${timeout}`)).count;
-  t.like(await request('POST', '/api/errors/merge', { body: { ids: [stock, timeout, lost] } }), {
-    id: stock,
-    fingerprints: [stock, ...[timeout, lost].sort()],
-  });
-  const merged = await request('GET', `/api/errors/${timeout}`);
-  t.like(merged, { id: stock, count: 44 + before + 3, users: 7 });
-  t.deepEqual(merged.explanation.shared, []);
-  t.is(merged.explanation.members.length, 3);
-  t.like(
-    merged.explanation.members.find(({ fingerprint }: { fingerprint: string }) => fingerprint === lost),
-    {
-      components: [{ name: 'message', text: 'order <*> of <*> is lost' }],
-      mergedBy: 'editor@a.example',
-    },
-  );
-  t.deepEqual(
-    (await list('service=cart')).map(({ id, count }: { id: string; count: number }) => [id, count]),
-    [[stock, 40 + before + 3]],
-  );
+test.serial(
+  'merged groups are one group, also for later occurrences; a group that is split off stays separate',
+  async (t) => {
+    const [stock, timeout, lost] = [await idOf('OutOfStock'), await idOf('Timeout'), (await list('search=lost'))[0].id];
+    const before = (await request('GET', `/api/errors/${timeout}`)).count;
+    t.like(await request('POST', '/api/errors/merge', { body: { ids: [stock, timeout, lost] } }), {
+      id: stock,
+      fingerprints: [stock, ...[timeout, lost].sort()],
+    });
+    const merged = await request('GET', `/api/errors/${timeout}`);
+    t.like(merged, { id: stock, count: 44 + before + 3, users: 7 });
+    t.deepEqual(merged.explanation.shared, []);
+    t.is(merged.explanation.members.length, 3);
+    t.like(
+      merged.explanation.members.find(({ fingerprint }: { fingerprint: string }) => fingerprint === lost),
+      {
+        components: [{ name: 'message', text: 'order <*> of <*> is lost' }],
+        mergedBy: 'editor@a.example',
+      },
+    );
+    t.deepEqual(
+      (await list('service=cart')).map(({ id, count }: { id: string; count: number }) => [id, count]),
+      [[stock, 40 + before + 3]],
+    );
 
-  t.deepEqual((await request('PATCH', `/api/errors/${stock}`, { body: { unmerge: [lost] } })).fingerprints, [
-    stock,
-    timeout,
-  ]);
-  t.like(await request('GET', `/api/errors/${lost}`), { id: lost, count: 3 });
-  nowMs += 1_000;
-  await landErrors(harness.columns, [
-    {
-      attributes: service('cart'),
-      logs: [
-        {
-          timeUnixNano: ns(nowMs - 500),
-          severityNumber: 17,
-          body: { stringValue: 'order 9 of bob@example.com is lost' },
-        },
-      ],
-      atMs: nowMs,
-    },
-  ]);
-  t.is((await request('GET', `/api/errors/${lost}`)).count, 4);
-  for (const ids of [
-    [stock, lost],
-    [lost, timeout],
-  ]) {
-    const refused = await harness.request('POST', '/api/errors/merge', { as: 'editor', body: { ids } });
-    t.is(refused.status, 409);
-    t.regex(refused.body.message, /was permanently removed from the group .*: name it in rejoin/);
-  }
-  const rejoined = await request('POST', '/api/errors/merge', { body: { ids: [stock, lost], rejoin: [lost] } });
-  t.is(rejoined.fingerprints.length, 3);
-  await request('PATCH', `/api/errors/${stock}`, { body: { unmerge: [lost, timeout] } });
-  const refused = await harness.request('PATCH', `/api/errors/${stock}`, { as: 'editor', body: { unmerge: [stock] } });
-  t.is(refused.status, 400);
-});
+    t.deepEqual((await request('PATCH', `/api/errors/${stock}`, { body: { unmerge: [lost] } })).fingerprints, [
+      stock,
+      timeout,
+    ]);
+    t.like(await request('GET', `/api/errors/${lost}`), { id: lost, count: 3 });
+    nowMs += 1_000;
+    await landErrors(harness.columns, [
+      {
+        attributes: service('cart'),
+        logs: [
+          {
+            timeUnixNano: ns(nowMs - 500),
+            severityNumber: 17,
+            body: { stringValue: 'order 9 of bob@example.com is lost' },
+          },
+        ],
+        atMs: nowMs,
+      },
+    ]);
+    t.is((await request('GET', `/api/errors/${lost}`)).count, 4);
+    for (const ids of [
+      [stock, lost],
+      [lost, timeout],
+    ]) {
+      const refused = await harness.request('POST', '/api/errors/merge', { as: 'editor', body: { ids } });
+      t.is(refused.status, 409);
+      t.regex(refused.body.message, /was permanently removed from the group .*: name it in rejoin/);
+    }
+    const rejoined = await request('POST', '/api/errors/merge', { body: { ids: [stock, lost], rejoin: [lost] } });
+    t.is(rejoined.fingerprints.length, 3);
+    await request('PATCH', `/api/errors/${stock}`, { body: { unmerge: [lost, timeout] } });
+    const refused = await harness.request('PATCH', `/api/errors/${stock}`, {
+      as: 'editor',
+      body: { unmerge: [stock] },
+    });
+    t.is(refused.status, 400);
+  },
+);
 
-test.serial('decisions are in the audit log, and a decision that changes nothing is not', async (t) => {
+test.serial('decisions are recorded in the audit log, except those that change nothing', async (t) => {
   const { items } = await request('GET', '/api/audit?limit=1000', { as: 'owner' });
   const actions = items.map(({ action }: { action: string }) => action);
   t.true(actions.includes('error-group.merge'));
@@ -557,7 +566,7 @@ for (const [method, path, body, status, place] of refused)
     if (place !== '') t.is(answer.body.details?.[0]?.path, place);
   });
 
-test.serial('resolvedIn and ignoredUntil go with their status', async (t) => {
+test.serial('resolvedIn and ignoredUntil are valid only with their status', async (t) => {
   const id = await idOf('OutOfStock');
   for (const [body, path] of [
     [{ resolvedIn: { next: true } }, 'resolvedIn'],
@@ -573,34 +582,37 @@ test.serial('resolvedIn and ignoredUntil go with their status', async (t) => {
   );
 });
 
-test.serial('a plan without logs shows errors of spans alone, and one without logs and traces none', async (t) => {
-  const own = harness.documents.of(plansTenant).collection(plans);
-  const entitlements = (await own.find('enterprise'))?.entitlements ?? [];
-  const without = (...names: string[]) =>
-    own.update('enterprise', { entitlements: entitlements.filter((each) => !names.includes(each)) });
-  const until = async (isDone: (answer: { status: number; types: unknown[] }) => boolean) => {
-    const listErrors = () => harness.request('GET', '/api/errors?limit=1000', { as: 'editor' });
-    let answer = await listErrors();
-    await eventually('the plan to take effect', async () => {
-      answer = await listErrors();
-      const types = (answer.body.items ?? []).flatMap(({ sources }: { sources: string[] }) => sources);
-      return isDone({ status: answer.status, types });
-    });
-    return answer;
-  };
-  const lost = (await list('search=lost'))[0].id;
-  await without('logs');
-  const { body } = await until(({ types }) => !types.includes('log'));
-  t.deepEqual([...new Set(body.items.map(({ services: [name] }: { services: string[] }) => name))], ['pay']);
-  t.is((await harness.request('GET', `/api/errors/${lost}`, { as: 'editor' })).status, 404);
-  await without('logs', 'traces');
-  const refused_ = await until(({ status }) => status !== 200);
-  t.like(refused_, { status: 403, body: { error: 'UPGRADE_REQUIRED' } });
-  await own.update('enterprise', { entitlements });
-  await until(({ types }) => types.includes('log'));
-});
+test.serial(
+  'a plan without logs shows only errors from spans, and a plan without logs and traces shows none',
+  async (t) => {
+    const own = harness.documents.of(plansTenant).collection(plans);
+    const entitlements = (await own.find('enterprise'))?.entitlements ?? [];
+    const without = (...names: string[]) =>
+      own.update('enterprise', { entitlements: entitlements.filter((each) => !names.includes(each)) });
+    const until = async (isDone: (answer: { status: number; types: unknown[] }) => boolean) => {
+      const listErrors = () => harness.request('GET', '/api/errors?limit=1000', { as: 'editor' });
+      let answer = await listErrors();
+      await eventually('the plan to take effect', async () => {
+        answer = await listErrors();
+        const types = (answer.body.items ?? []).flatMap(({ sources }: { sources: string[] }) => sources);
+        return isDone({ status: answer.status, types });
+      });
+      return answer;
+    };
+    const lost = (await list('search=lost'))[0].id;
+    await without('logs');
+    const { body } = await until(({ types }) => !types.includes('log'));
+    t.deepEqual([...new Set(body.items.map(({ services: [name] }: { services: string[] }) => name))], ['pay']);
+    t.is((await harness.request('GET', `/api/errors/${lost}`, { as: 'editor' })).status, 404);
+    await without('logs', 'traces');
+    const refused_ = await until(({ status }) => status !== 200);
+    t.like(refused_, { status: 403, body: { error: 'UPGRADE_REQUIRED' } });
+    await own.update('enterprise', { entitlements });
+    await until(({ types }) => types.includes('log'));
+  },
+);
 
-test.serial('another organization sees none of it, and cannot change it', async (t) => {
+test.serial('another organization can neither see nor change the errors', async (t) => {
   const as = `token ${await harness.signIn('editor@b.example')}` as const;
   const { body } = await harness.request('GET', '/api/errors?limit=1000', { as });
   t.deepEqual(

@@ -85,7 +85,7 @@ test.before(async () => {
 });
 test.after.always(() => harness?.close());
 
-test('deployments are those that were recorded and those that versions tell of, one that is both once, rollbacks too', async (t) => {
+test('deployments are recorded or derived from versions, a deployment with both is listed once, and rollbacks are included', async (t) => {
   const { items, partial } = await list(`/api/deployments?${range}&scope=account`);
   t.deepEqual(partial, []);
   const eventFields = items.map(
@@ -117,7 +117,7 @@ test('deployments are those that were recorded and those that versions tell of, 
   t.is(second.nextCursor, null);
 });
 
-test('the feed has every kind, the newest first, in pages of any size', async (t) => {
+test('the feed contains every kind of event, newest first, in pages of any size', async (t) => {
   const { items, nextCursor } = await list(`/api/events?${range}&limit=1000`);
   t.is(nextCursor, null);
   const kinds = items.map(({ kind }: EventView) => kind);
@@ -141,13 +141,13 @@ test('the feed has every kind, the newest first, in pages of any size', async (t
   }
 });
 
-test('a Viewer sees of the audit log what Editors may change, without names of people, addresses and values', async (t) => {
+test('a Viewer sees the audit records of changes that Editors may make, without names of people, addresses and values', async (t) => {
   const body = JSON.stringify(await list(`/api/events?${range}&limit=1000`));
   for (const hidden of ['secret key', 'license-key', '127.0.0.1', '@a.example', '76543', 'canary', 'user.'])
     t.false(body.includes(hidden), hidden);
 });
 
-test('kinds and services restrict the feed', async (t) => {
+test('the feed is filtered by kind and service', async (t) => {
   const { items } = await list(`/api/events?${range}&kinds=custom&service=cart`);
   t.deepEqual(
     items.map(({ title }: EventView) => title),
@@ -158,7 +158,7 @@ test('kinds and services restrict the feed', async (t) => {
   t.true(about.items.every(({ kind }: EventView) => kind !== 'config'));
 });
 
-test('an id of one’s own adds one event and one audit record, and says what is there', async (t) => {
+test('a client-supplied ID adds one event and one audit record, and a repetition returns the existing event', async (t) => {
   const again = await post('/api/deployments', { service: 'cart', version: '3', id: 'run-7' });
   t.is(again.status, 200);
   t.like(again.body, { version: '2', description: 'try 1' });
@@ -167,7 +167,7 @@ test('an id of one’s own adds one event and one audit record, and says what is
   t.is(body.items.length, 2);
 });
 
-test('Viewers add nothing, and links and times that cannot be are refused', async (t) => {
+test('Viewers cannot add events, and invalid links and times are refused', async (t) => {
   t.is((await post('/api/events', { title: 'x' }, 'viewer')).status, 403);
   t.is((await post('/api/deployments', { service: 'x', version: '1' }, 'viewer')).status, 403);
   for (const wrong of [

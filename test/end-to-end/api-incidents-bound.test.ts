@@ -7,7 +7,7 @@ import { startHarness } from './api-harness.ts';
 const harness = await startHarness();
 test.after.always(() => harness.close());
 
-test('where 5,000 incidents go on none is declared until one is resolved', async (t) => {
+test('with 5,000 open incidents no further incident can be declared until one is resolved', async (t) => {
   const stored = harness.documents.of('a').collection(incidents);
   const made = { ...untouched, openedBy: '', openedAt: new Date().toISOString(), groupId: null };
   await harness.documents.transaction(async ({ of }) => {

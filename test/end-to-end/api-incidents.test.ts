@@ -26,7 +26,7 @@ const declare = async (fields: object): Promise<string> => {
   return body.id;
 };
 
-test('an action changes an incident once: repeated, it answers 200 with the same version', async (t) => {
+test('an action changes an incident once; a repetition returns 200 with the same version', async (t) => {
   const id = await declare({ title: 'repeated actions', services: ['cart'] });
   for (const [action, state] of [
     ['acknowledge', 'acknowledged'],
@@ -41,7 +41,7 @@ test('an action changes an incident once: repeated, it answers 200 with the same
   }
 });
 
-test('an impossible action is refused with the state', async (t) => {
+test('an action that the state does not allow is refused with the state', async (t) => {
   const id = await declare({ title: 'impossible actions' });
   await request('POST', `/${id}/resolve`);
   const { status, body } = await request('POST', `/${id}/acknowledge`);
@@ -49,7 +49,7 @@ test('an impossible action is refused with the state', async (t) => {
   t.regex(body.message, /is resolved and cannot become acknowledged/);
 });
 
-test('an incident is merged into one that goes on, once, and not in a circle', async (t) => {
+test('an incident is merged into an open incident, once, and not in a circle', async (t) => {
   const [one, other, ended] = [
     await declare({ title: 'one' }),
     await declare({ title: 'other' }),
@@ -74,7 +74,7 @@ test('an incident is merged into one that goes on, once, and not in a circle', a
   );
 });
 
-test('a new incident is open, roles are of users of the organization, and viewers change nothing', async (t) => {
+test('a new incident is open, roles are assigned to users of the organization, and Viewers cannot change anything', async (t) => {
   t.is((await request('POST', '', { title: 'x', status: 'resolved' })).status, 400);
   const refused = await request('POST', '', { title: 'x', roles: [{ role: 'commander', userId: 'nobody' }] });
   t.is(refused.body.details[0].path, 'roles.0.userId');
@@ -84,7 +84,7 @@ test('a new incident is open, roles are of users of the organization, and viewer
   t.is((await request('GET', `/${id}`, undefined, 'viewer')).body.title, 'for viewers');
 });
 
-test('a list is filtered and comes in pages without repeats', async (t) => {
+test('a list is filtered and returned in pages without duplicates', async (t) => {
   const expectedIds = new Set<string>();
   for (let index = 0; index < 5; index += 1)
     expectedIds.add(await declare({ title: `page ${index}`, tags: ['paged'] }));
@@ -108,7 +108,7 @@ test('a list is filtered and comes in pages without repeats', async (t) => {
   );
 });
 
-test('the timeline tells who did what, in order, and is frozen when the incident is resolved', async (t) => {
+test('the timeline lists who did what, in order, and is frozen when the incident is resolved', async (t) => {
   const id = await declare({ title: 'a timeline' });
   const noted = await request('POST', `/${id}/timeline`, { text: 'cache restarted', at: 'now-2m' });
   t.is(noted.body.kind, 'note');
@@ -146,7 +146,7 @@ test('the timeline tells who did what, in order, and is frozen when the incident
   );
 });
 
-test('evidence that somebody changed in the store is told as not intact', async (t) => {
+test('evidence modified in the store is reported as not intact', async (t) => {
   const id = await declare({ title: 'touched evidence' });
   await request('POST', `/${id}/resolve`);
   const stored = harness.documents.of('a').collection(incidentEvidence);
@@ -158,7 +158,7 @@ test('evidence that somebody changed in the store is told as not intact', async 
   t.is(body.missing.length, 1);
 });
 
-test('a postmortem begins with facts, heeds If-Match, and comes as Markdown', async (t) => {
+test('a postmortem starts with facts, respects If-Match, and is exported as Markdown', async (t) => {
   const id = await declare({ title: 'a postmortem', services: ['cart'] });
   await request('POST', `/${id}/resolve`);
   const put = (version: number | undefined, body: object) =>
@@ -192,7 +192,7 @@ test('a postmortem begins with facts, heeds If-Match, and comes as Markdown', as
   t.regex(text, /- \[ \] Watch disks \(owner: nobody, due: 2026-12-01\)/);
 });
 
-test('each count of the figures is that of the list with the same filters', async (t) => {
+test('each count in the figures equals the length of the list with the same filters', async (t) => {
   const services = ['counted'];
   const ids = [
     await declare({ title: 'one', services }),
@@ -215,7 +215,7 @@ test('each count of the figures is that of the list with the same filters', asyn
   t.is((await request('GET', '/metrics?from=yesterday')).status, 400);
 });
 
-test('acknowledging an incident acknowledges its alerts that fire, for this firing, and its timeline tells of them', async (t) => {
+test('acknowledging an incident acknowledges its firing alerts, for this firing, and adds them to the timeline', async (t) => {
   const { status, body: rule } = await harness.request('POST', '/api/alerts/rules', {
     as: 'editor',
     body: alertRuleResource.example,
@@ -252,7 +252,7 @@ test('acknowledging an incident acknowledges its alerts that fire, for this firi
   t.true(timeline.items.some((entry: { readonly id: string }) => entry.id === 'began'));
 });
 
-test('an incident that alerts opened is resolved once all have ended for five minutes, with its evidence, and unknown is no end', async (t) => {
+test('an incident opened by alerts resolves once all have ended for five minutes, with its evidence, and an unknown state is no end', async (t) => {
   const endedMs = Date.now() - 10 * 60_000;
   const alertIds = ['first', 'second'].map((name) => `resolved-${name}`);
   const opened = await harness.documents
@@ -300,7 +300,7 @@ test('an incident that alerts opened is resolved once all have ended for five mi
   });
 });
 
-test('the policy of an incident says for how long its alerts must have ended', async (t) => {
+test('the policy of an incident defines how long its alerts must have ended', async (t) => {
   const endedMs = Date.now() - 10 * 60_000;
   const steps = [{ targets: [{ kind: 'person', id: 'ann' }] }];
   const own = harness.documents.of('a');
@@ -330,7 +330,7 @@ test('the policy of an incident says for how long its alerts must have ended', a
   t.is(await resolveAt(61), 'resolved');
 });
 
-test('an incident can be resolved while telemetry cannot be read, and what is missing is told', async (t) => {
+test('an incident can be resolved while telemetry cannot be read, and the missing evidence is reported', async (t) => {
   const incident = await harness.documents
     .of('a')
     .collection(incidents)
@@ -348,7 +348,7 @@ test('an incident can be resolved while telemetry cannot be read, and what is mi
   t.is(missing.length, 2);
 });
 
-test('a receiver names an escalation policy that there is, and that is not deleted meanwhile', async (t) => {
+test('a receiver refers to an existing escalation policy, which cannot be deleted meanwhile', async (t) => {
   const put = async (escalationPolicyId: string) => {
     const { headers } = await harness.request('GET', '/api/v2/alerts/routing', { as: 'editor' });
     const body = { route: { receiver: 'team' }, receivers: [{ name: 'team', escalationPolicyId }] };
@@ -369,7 +369,7 @@ test('a receiver names an escalation policy that there is, and that is not delet
   t.regex(deleted.body.message, /routing document/);
 });
 
-test('an incident of another organization is not there', async (t) => {
+test('an incident of another organization is not found', async (t) => {
   const id = await declare({ title: 'of one organization' });
   const token = await harness.signIn('owner@b.example');
   for (const path of ['', '/timeline', '/postmortem'])
@@ -380,7 +380,7 @@ test('an incident of another organization is not there', async (t) => {
   t.is(body.incidents, 0);
 });
 
-test('an incident suggests others to merge with: of its services, or of those that call them or are called, with the calls', async (t) => {
+test('an incident suggests merge candidates: incidents of its services, their callers and their callees, with the calls', async (t) => {
   const minuteMs = Math.floor(Date.now() / 60_000) * 60_000;
   const at = (ms: number): string => `fromUnixTimestamp64Milli(${ms})`;
   const edge = (tenant: string, client: string, server: string, requests: number, errors: number): string =>

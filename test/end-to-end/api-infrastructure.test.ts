@@ -365,7 +365,7 @@ const close = (found: unknown, expected: number): boolean =>
   Math.abs(Number(found) - expected) < 1e-6 * Math.max(1, Math.abs(expected));
 
 for (const id of ['i-1', 'receiver', 'scraped', 'former'])
-  test(`the figures of a host are those that its series give: ${id}`, async (t) => {
+  test(`the figures of a host match those from its series: ${id}`, async (t) => {
     const host = await get(`/api/infrastructure/hosts/${id}`);
     t.is(host.state, 'active', host.reason);
     t.true(close(host.cpu.utilization.value, 0.25), JSON.stringify(host.cpu));
@@ -385,7 +385,7 @@ for (const id of ['i-1', 'receiver', 'scraped', 'former'])
     t.true(close(host.uptimeSeconds.value, uptimeSeconds), JSON.stringify(host.uptimeSeconds));
   });
 
-test('a host says what it is, and what its sender does not say', async (t) => {
+test('a host shows its properties, and what its sender does not report', async (t) => {
   const host = await get('/api/infrastructure/hosts/i-1');
   t.like(host, { id: 'i-1', name: { value: 'now' }, arch: { value: 'arm64' }, os: { type: { value: 'linux' } } });
   t.like(host.cloud, {
@@ -399,7 +399,7 @@ test('a host says what it is, and what its sender does not say', async (t) => {
   t.like(scraped, { arch: { value: 'x86_64' }, os: { type: { value: 'linux' } } });
 });
 
-test('a host is found by its name too, where no other has it', async (t) => {
+test('a host is also found by its name if the name is unique', async (t) => {
   t.is((await get('/api/infrastructure/hosts/now')).id, 'i-1');
   t.is(
     (await harness.request('GET', at('/api/infrastructure/hosts/now/timeseries?metric=cpu'), { as: 'viewer' })).status,
@@ -410,7 +410,7 @@ test('a host is found by its name too, where no other has it', async (t) => {
   t.is(body.message, 'id: 2 hosts are named twin: request one by its id, t-1, t-2');
 });
 
-test('a host was last seen when the list says so', async (t) => {
+test('a host has the same last-seen time as in the list', async (t) => {
   const { items } = await get('/api/infrastructure/hosts');
   for (const { id, lastSeen } of items)
     t.deepEqual((await get(`/api/infrastructure/hosts/${id}`)).lastSeen, lastSeen, id);
@@ -418,7 +418,7 @@ test('a host was last seen when the list says so', async (t) => {
   t.is(first.lastSeen.value, new Date(nowMs - minuteMs).toISOString().replace('Z', '000000Z'));
 });
 
-test('a silent host is listed with when each signal stopped, and nothing about it is a number any more', async (t) => {
+test('a silent host is listed with when each signal stopped, and all its figures are unknown', async (t) => {
   const { items } = await get('/api/infrastructure/hosts?state=silent');
   t.deepEqual(
     items.map(({ id }: { id: string }) => id),
@@ -431,7 +431,7 @@ test('a silent host is listed with when each signal stopped, and nothing about i
   t.is(silentHost.cpu.utilization.value, null);
 });
 
-test('a host whose metrics alone stopped is active, and its sender is named', async (t) => {
+test('a host that stopped sending only metrics is active, and its sender is named', async (t) => {
   const mute = await get('/api/infrastructure/hosts/mute');
   t.is(mute.state, 'active');
   t.regex(
@@ -440,7 +440,7 @@ test('a host whose metrics alone stopped is active, and its sender is named', as
   );
 });
 
-test('lists name every host once, containers are none, and other projects and organizations are not there', async (t) => {
+test('lists contain every host once, but no containers and no hosts of other projects and organizations', async (t) => {
   const ids = async (query: string) =>
     (await get(`/api/infrastructure/hosts?${query}`)).items.map(({ id }: { id: string }) => id);
   const own = ['former', 'gone', 'i-1', 'kubelet', 'logger', 'mute', 'receiver', 'scraped', 'second', 'store'];
@@ -452,7 +452,7 @@ test('lists name every host once, containers are none, and other projects and or
   t.false(JSON.stringify(await get('/api/infrastructure/hosts')).includes('canary-of-b'));
 });
 
-test('pages of hosts neither skip nor repeat, in any order', async (t) => {
+test('pages of hosts neither skip nor repeat a host, in any order', async (t) => {
   for (const sort of ['name', '-name', '-cpu', 'lastSeen']) {
     const found: string[] = [];
     let cursor = '';
@@ -476,7 +476,7 @@ test('a host of another organization is not found, and that organization has its
   );
 });
 
-test('the figures of a host over time are those of the list', async (t) => {
+test('the figures of a host over time match those of the list', async (t) => {
   for (const id of ['i-1', 'receiver', 'scraped', 'former']) {
     const { series, stepMs } = await get(`/api/infrastructure/hosts/${id}/timeseries?step=2m`);
     t.is(stepMs, 120_000);
@@ -504,7 +504,7 @@ test('the figures of a host over time are those of the list', async (t) => {
   t.is((await harness.request('GET', '/api/infrastructure/hosts/i-1/timeseries?step=1ms')).status, 400);
 });
 
-test("processes are listed by what they use, under today's and former names", async (t) => {
+test('processes are listed by their usage, with current and former metric names', async (t) => {
   const { items } = await get('/api/infrastructure/processes');
   t.deepEqual(
     items.map(({ name }: { name: { value: string } }) => name.value),
@@ -539,7 +539,7 @@ interface ListedDisk {
   };
 }
 
-test('a disk is listed once, with the day on which it is full where its history tells', async (t) => {
+test('a disk is listed once, with the day on which it will be full if its history allows a forecast', async (t) => {
   const { items } = await get(`/api/infrastructure/disks`);
   const disk = (id: string) => items.find((each: ListedDisk) => each.id === id);
   // 70 of 100 GiB, 5 more a day: full in 6 days.
@@ -597,7 +597,7 @@ test('instances and containers are counted by provider, region and type', async 
   );
 });
 
-test('nothing of this group is read with a plan that lacks metrics', async (t) => {
+test('a plan without metrics cannot read any operation of this group', async (t) => {
   const plan = { name: 'small', entitlements: ['logs'], retentionDays: { logs: 1, metrics: 1, traces: 1 } };
   const reading = { columns: harness.columns.of('a'), plan, nowMs } as Parameters<typeof parsePage>[2];
   t.throws(() => parsePage('hosts', { limit: 1, sort: 'name' }, reading), { message: /does not include metrics/ });

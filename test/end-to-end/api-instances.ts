@@ -63,7 +63,7 @@ export const instancesSuite = (store: string, openDocuments?: () => Promise<Docu
     (await instances.one.request('POST', '/auth/login', { as: 'nobody', body: { email, password } })).body;
 
   test.serial(
-    `${store}: a session begun at one is good at the other at once, and over at both after its end`,
+    `${store}: a session begun on one instance is valid on the other at once, and invalid on both after its end`,
     async (t) => {
       const { one, other } = instances;
       const { token, refreshToken } = await signIn('owner@a.example');
@@ -75,7 +75,7 @@ export const instancesSuite = (store: string, openDocuments?: () => Promise<Docu
     },
   );
 
-  test.serial(`${store}: both refresh one session at once, and both get the same successor`, async (t) => {
+  test.serial(`${store}: two instances that refresh one session concurrently get the same successor`, async (t) => {
     const { one, other } = instances;
     const { refreshToken } = await signIn('owner@a.example');
     const refresh = ({ request: send }: Harness) =>
@@ -89,7 +89,7 @@ export const instancesSuite = (store: string, openDocuments?: () => Promise<Docu
     for (const { body } of answers) t.is(await statusOf(other, body.token), 200);
   });
 
-  test.serial(`${store}: an API token is good at both, and over at both after its end`, async (t) => {
+  test.serial(`${store}: an API token is valid on both instances, and invalid on both after its end`, async (t) => {
     const { one, other } = instances;
     const account = await one.request('POST', '/api/service-accounts', { body: { name: store, role: 'viewer' } });
     const path = `/api/service-accounts/${account.body.id}/tokens`;
@@ -101,22 +101,25 @@ export const instancesSuite = (store: string, openDocuments?: () => Promise<Docu
     await becomes(t, one, body.token, 401, '/api/projects');
   });
 
-  test.serial(`${store}: a lower role, a disabled membership and a disabled user count at both`, async (t) => {
-    const { one, other } = instances;
-    const { token, user } = await signIn('admin@b.example');
-    const members = one.documents.of('b').collection(memberships);
-    await members.update(user.id, { role: 'viewer' });
-    await becomes(t, other, token, 403, '/api/dead-letter');
-    await members.update(user.id, { role: 'admin', disabled: true });
-    await becomes(t, other, token, 401);
-    await members.update(user.id, { disabled: false });
-    await becomes(t, other, token, 200);
-    await one.documents.of(usersTenant).collection(users).update(user.id, { disabled: true });
-    await becomes(t, other, token, 401);
-    await becomes(t, one, token, 401);
-  });
+  test.serial(
+    `${store}: a lower role, a disabled membership and a disabled user take effect on both instances`,
+    async (t) => {
+      const { one, other } = instances;
+      const { token, user } = await signIn('admin@b.example');
+      const members = one.documents.of('b').collection(memberships);
+      await members.update(user.id, { role: 'viewer' });
+      await becomes(t, other, token, 403, '/api/dead-letter');
+      await members.update(user.id, { role: 'admin', disabled: true });
+      await becomes(t, other, token, 401);
+      await members.update(user.id, { disabled: false });
+      await becomes(t, other, token, 200);
+      await one.documents.of(usersTenant).collection(users).update(user.id, { disabled: true });
+      await becomes(t, other, token, 401);
+      await becomes(t, one, token, 401);
+    },
+  );
 
-  test.serial(`${store}: a restart neither ends a session nor brings an ended one back`, async (t) => {
+  test.serial(`${store}: a restart neither ends a session nor restores an ended session`, async (t) => {
     const [activeSession, ended] = [await signIn('editor@a.example'), await signIn('editor@a.example')];
     await instances.one.request('POST', '/auth/logout', { as: `token ${ended.token}` });
     const restarted = await instances.restart();

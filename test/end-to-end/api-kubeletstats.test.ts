@@ -110,7 +110,7 @@ const figuresOf = (
     ]),
   );
 
-test('pods are those of the kubelet, with its figures', async (t) => {
+test('pods match those of the kubelet, with their figures', async (t) => {
   const { items } = await get('/api/kubernetes/pods?limit=100');
   t.deepEqual(
     Object.fromEntries(
@@ -124,7 +124,7 @@ test('pods are those of the kubelet, with its figures', async (t) => {
   t.is(items.length, 9);
 });
 
-test('containers are those of the kubelet, with its figures', async (t) => {
+test('containers match those of the kubelet, with their figures', async (t) => {
   const { items } = await get('/api/kubernetes/containers?limit=100');
   t.deepEqual(
     Object.fromEntries(
@@ -141,7 +141,7 @@ test('containers are those of the kubelet, with its figures', async (t) => {
   t.is(items.length, 9);
 });
 
-test('a node is a host, with its processors, memory and filesystem', async (t) => {
+test('a node is a host, with its CPUs, memory and filesystem', async (t) => {
   const { items: nodes } = await get('/api/kubernetes/nodes');
   const { items: hosts } = await get('/api/infrastructure/hosts');
   const values = having('k8s.node.cpu.usage')[0]?.values ?? new Map<string, number>();
@@ -175,7 +175,7 @@ test('a node is a host, with its processors, memory and filesystem', async (t) =
   });
 });
 
-test('volumes that are claimed are disks, and those of secrets and settings are none', async (t) => {
+test('volumes with a claim are disks, and volumes of secrets and config maps are not', async (t) => {
   const { items } = await get('/api/infrastructure/disks?limit=100');
   const claimed = having('k8s.volume.capacity').filter(
     ({ attributes }) => 'k8s.persistentvolumeclaim.name' in attributes,
@@ -200,7 +200,7 @@ test('volumes that are claimed are disks, and those of secrets and settings are 
   t.is(items.length, claimed.length + 1);
 });
 
-test('what the receiver does not tell is unknown, with the receiver that would', async (t) => {
+test('a value that the receiver does not report is unknown, with the receiver that would report it', async (t) => {
   const [pod] = (await get('/api/kubernetes/pods?limit=1')).items;
   for (const name of ['phase', 'restarts']) {
     t.is(pod[name].value, null);

@@ -442,7 +442,7 @@ const near = (found: unknown, expected: number): boolean =>
 for (const cluster of clusters) {
   const isProm = cluster === 'prometheus';
 
-  test(`${cluster}: nodes have conditions, and what is allocatable, requested and used`, async (t) => {
+  test(`${cluster}: nodes have conditions, and allocatable, requested and used resources`, async (t) => {
     const [n1, n2, ...others] = await listed('nodes', cluster);
     t.deepEqual(others, []);
     t.deepEqual([n1.name, n1.ready.value, n2.name, n2.ready.value], ['n1', true, 'n2', false]);
@@ -469,7 +469,7 @@ for (const cluster of clusters) {
       );
   });
 
-  test(`${cluster}: pods have phase, owner, restarts and how their containers ended`, async (t) => {
+  test(`${cluster}: pods have phase, owner, restarts and the termination reasons of their containers`, async (t) => {
     const found = await listed('pods', cluster);
     t.deepEqual(
       found.map(({ name, phase }: { name: { value: string }; phase: { value: string } }) => [name.value, phase.value]),
@@ -493,7 +493,7 @@ for (const cluster of clusters) {
     t.is(load.cpu.value, null);
   });
 
-  test(`${cluster}: containers have use against request and limit, and a verdict about memory`, async (t) => {
+  test(`${cluster}: containers have usage against request and limit, and a memory verdict`, async (t) => {
     const [app, load, sidecar] = await listed('containers', cluster);
     t.deepEqual([app.name, load.name, sidecar.name], ['app', 'load', 'sidecar']);
     t.true(
@@ -524,7 +524,7 @@ for (const cluster of clusters) {
       });
   });
 
-  test(`${cluster}: workloads have what is wanted and there, and what their pods use`, async (t) => {
+  test(`${cluster}: workloads have desired and available replicas, and the usage of their pods`, async (t) => {
     const [cart, load, ...others] = await listed('workloads', cluster);
     t.deepEqual(others, []);
     t.like(cart, {
@@ -547,7 +547,7 @@ for (const cluster of clusters) {
     });
   });
 
-  test(`${cluster}: the namespace and the cluster add up`, async (t) => {
+  test(`${cluster}: the figures of the namespace and the cluster add up`, async (t) => {
     const namespace = (await listed('namespaces', cluster)).find(({ name }: { name: string }) => name === 'shop');
     t.like(namespace, {
       phase: { value: 'Active' },
@@ -569,13 +569,13 @@ for (const cluster of clusters) {
   });
 }
 
-test('of a cluster of which kubelets alone tell, it is not known how many nodes are ready', async (t) => {
+test('the number of ready nodes is unknown for a cluster that is reported only by kubelets', async (t) => {
   const [{ nodes }] = await listed('clusters', 'kubelets');
   t.deepEqual([nodes.count, nodes.ready.value, nodes.unknown], [1, null, 1]);
   t.regex(nodes.ready.reason, /k8s_cluster receiver or kube-state-metrics/);
 });
 
-test('events of every form are read alike, and other objects are none', async (t) => {
+test('events in all formats are read in the same way, and other objects are not events', async (t) => {
   const { items } = await get('/api/kubernetes/events');
   t.deepEqual(
     items.map(({ reason, type, count }: { reason: string; type: string; count: number }) => [reason, type, count]),
@@ -615,7 +615,7 @@ for (const [query, reasons] of filters)
     );
   });
 
-test('pages of events neither skip nor repeat', async (t) => {
+test('pages of events neither skip nor repeat an event', async (t) => {
   const found: string[] = [];
   let cursor = '';
   do {
@@ -658,7 +658,7 @@ test('lists are filtered, searched and sorted', async (t) => {
   t.deepEqual(await names('clusters?projectId=other'), []);
 });
 
-test('nothing of another organization is in any answer', async (t) => {
+test('no response contains data of another organization', async (t) => {
   for (const path of [
     'clusters',
     'nodes',

@@ -56,7 +56,7 @@ const idOf = async (email: string): Promise<string> => {
 const withoutRequest = (answer: Answer) => ({ status: answer.status, body: { ...answer.body, requestId: '' } });
 
 test.serial(
-  'a forgotten password is replaced by the mailed link, once, and every session of the user ends',
+  'a forgotten password can be replaced by the mailed link, once, and every session of the user ends',
   async (t) => {
     const email = 'editor@b.example';
     const session = (await signIn(email, password)).body.token;
@@ -94,7 +94,7 @@ test.serial(
   },
 );
 
-test.serial('of two uses of a link at once one counts', async (t) => {
+test.serial('one of two concurrent uses of a link succeeds', async (t) => {
   const email = 'viewer@b.example';
   await post('/auth/forgot-password', { email });
   const token = tokenIn(await mailTo(email, /new password/));
@@ -106,7 +106,7 @@ test.serial('of two uses of a link at once one counts', async (t) => {
 });
 
 test.serial(
-  'a later link voids the earlier, and links that are old, wrong, or for something else do nothing',
+  'a later link invalidates the earlier one, and links that are old, wrong, or for another purpose have no effect',
   async (t) => {
     const email = 'admin@b.example';
     await post('/auth/forgot-password', { email });
@@ -131,22 +131,25 @@ test.serial(
   },
 );
 
-test.serial('known, unknown and disabled addresses get the same answer, and only the known get mail', async (t) => {
-  const people = harness.documents.of(usersTenant).collection(users);
-  await people.insert({ email: 'gone@a.example', name: '', passwordHash: 'x', disabled: true });
-  const answers = [];
-  for (const email of ['auditor@b.example', 'unknown@b.example', 'gone@a.example'])
-    answers.push(withoutRequest(await post('/auth/forgot-password', { email })));
-  t.deepEqual(answers[1], answers[0]);
-  t.deepEqual(answers[2], answers[0]);
-  await mailTo('auditor@b.example', /new password/);
-  // The queue is worked off in order of due times: what came after an unknown address was sent, so it was passed over.
-  await post('/auth/forgot-password', { email: 'owner@b.example' });
-  await mailTo('owner@b.example', /new password/);
-  t.false(smtp.received.some(({ to }) => ['unknown@b.example', 'gone@a.example'].includes(to[0] ?? '')));
-});
+test.serial(
+  'known, unknown and disabled addresses get the same response, and only known addresses get a mail',
+  async (t) => {
+    const people = harness.documents.of(usersTenant).collection(users);
+    await people.insert({ email: 'gone@a.example', name: '', passwordHash: 'x', disabled: true });
+    const answers = [];
+    for (const email of ['auditor@b.example', 'unknown@b.example', 'gone@a.example'])
+      answers.push(withoutRequest(await post('/auth/forgot-password', { email })));
+    t.deepEqual(answers[1], answers[0]);
+    t.deepEqual(answers[2], answers[0]);
+    await mailTo('auditor@b.example', /new password/);
+    // The queue is worked off in order of due times: what came after an unknown address was sent, so it was passed over.
+    await post('/auth/forgot-password', { email: 'owner@b.example' });
+    await mailTo('owner@b.example', /new password/);
+    t.false(smtp.received.some(({ to }) => ['unknown@b.example', 'gone@a.example'].includes(to[0] ?? '')));
+  },
+);
 
-test.serial('known and unknown addresses cost the same writes', async (t) => {
+test.serial('known and unknown addresses cause the same writes', async (t) => {
   const counted: Record<string, number> = {};
   let counting = '';
   const feeds = await Promise.all(
@@ -172,7 +175,7 @@ test.serial('known and unknown addresses cost the same writes', async (t) => {
   for (const feed of feeds) await feed.close();
 });
 
-test.serial('a source that asks for mail too often is refused, whether or not the address is known', async (t) => {
+test.serial('a source that requests mail too often is refused, whether or not the address is known', async (t) => {
   const statusesFor = async (email: string): Promise<number[]> => {
     const statuses: number[] = [];
     for (let attempt = 0; attempt < 7; attempt++)
@@ -184,7 +187,7 @@ test.serial('a source that asks for mail too often is refused, whether or not th
   t.deepEqual(await statusesFor('nobody-at-all@a.example'), expected);
 });
 
-test.serial('somebody new accepts an invitation, chooses a password and is signed in with the role', async (t) => {
+test.serial('a new user accepts an invitation, chooses a password and is signed in with the role', async (t) => {
   const email = 'new@a.example';
   const invited = await harness.request('POST', '/api/users/invitations', {
     as: 'admin',
@@ -222,7 +225,7 @@ test.serial('somebody new accepts an invitation, chooses a password and is signe
   t.is(twice.status, 409);
 });
 
-test.serial('who has an account joins with its password, which stays as it is, and signs in', async (t) => {
+test.serial('an existing user joins with the current password, which stays unchanged, and signs in', async (t) => {
   const email = 'owner@b.example';
   await harness.request('POST', '/api/users/invitations', { body: { email, role: 'auditor' } });
   const token = tokenIn(await mailTo(email, /invited to Organization a/));
@@ -244,24 +247,21 @@ test.serial('who has an account joins with its password, which stays as it is, a
   ]);
 });
 
-test.serial(
-  'who signs in through an identity provider joins by the link alone, and gets no password by one',
-  async (t) => {
-    const email = 'sso@elsewhere.example';
-    const people = harness.documents.of(usersTenant).collection(users);
-    const { id } = await people.insert({ email, name: 'Sso', passwordHash: null, disabled: false });
-    await harness.request('POST', '/api/users/invitations', { body: { email, role: 'viewer' } });
-    const token = tokenIn(await mailTo(email, /invited/));
-    const accepted = await post('/auth/accept-invite', { token, name: 'Mallory', password: chosen });
-    t.is(accepted.status, 200);
-    t.is(accepted.body.token, undefined);
-    t.is((await people.find(id))?.passwordHash, null);
-    await post('/auth/forgot-password', { email });
-    t.notRegex((await mailTo(email, /Signing in/)).text, /token=/);
-  },
-);
+test.serial('a user of an identity provider joins by the link alone, and gets no password through it', async (t) => {
+  const email = 'sso@elsewhere.example';
+  const people = harness.documents.of(usersTenant).collection(users);
+  const { id } = await people.insert({ email, name: 'Sso', passwordHash: null, disabled: false });
+  await harness.request('POST', '/api/users/invitations', { body: { email, role: 'viewer' } });
+  const token = tokenIn(await mailTo(email, /invited/));
+  const accepted = await post('/auth/accept-invite', { token, name: 'Mallory', password: chosen });
+  t.is(accepted.status, 200);
+  t.is(accepted.body.token, undefined);
+  t.is((await people.find(id))?.passwordHash, null);
+  await post('/auth/forgot-password', { email });
+  t.notRegex((await mailTo(email, /Signing in/)).text, /token=/);
+});
 
-test.serial('an invitation that is withdrawn or repeated lets nobody in by its old link', async (t) => {
+test.serial('an invitation that is withdrawn or repeated cannot be accepted with its old link', async (t) => {
   const email = 'late@a.example';
   const invite = (role: string) => harness.request('POST', '/api/users/invitations', { body: { email, role } });
   const first = await invite('viewer');
@@ -283,7 +283,7 @@ test.serial('an invitation that is withdrawn or repeated lets nobody in by its o
   t.is((await harness.request('DELETE', `/api/users/invitations/${second.body.id}`)).status, 404);
 });
 
-test.serial('nobody invites above their own role, nor replaces or withdraws such an invitation', async (t) => {
+test.serial('nobody can invite above their own role, or replace or withdraw such an invitation', async (t) => {
   const body = { email: 'boss@a.example', role: 'owner' };
   t.is((await harness.request('POST', '/api/users/invitations', { as: 'admin', body })).status, 403);
   const { body: made } = await harness.request('POST', '/api/users/invitations', { body });
@@ -293,7 +293,7 @@ test.serial('nobody invites above their own role, nor replaces or withdraws such
   t.is((await harness.request('DELETE', `/api/users/invitations/${made.id}`)).status, 200);
 });
 
-test.serial('an invitation says what became of its mail', async (t) => {
+test.serial('an invitation shows the delivery status of its mail', async (t) => {
   const email = 'bounces@a.example';
   await harness.request('POST', '/api/users/invitations', { body: { email, role: 'viewer' } });
   const state = async (): Promise<string> =>
@@ -303,7 +303,7 @@ test.serial('an invitation says what became of its mail', async (t) => {
 });
 
 test.serial(
-  'registering makes an organization once the address is confirmed; a known address gets the same answer',
+  'registration creates an organization once the address is confirmed; a known address gets the same response',
   async (t) => {
     const email = 'founder@new.example';
     const registration = await post('/auth/register', { email, organization: 'New <b>Ltd</b>' });
@@ -326,7 +326,7 @@ test.serial(
   },
 );
 
-test.serial('tokens are stored as hashes, and stand in no log, audit record or answer', async (t) => {
+test.serial('tokens are stored as hashes, and appear in no log, audit record or response', async (t) => {
   t.true(tokens.length >= 8);
   const stored = JSON.stringify(
     await Promise.all(

@@ -41,7 +41,7 @@ const post = async (path: string, body: object) => {
   return answer.body;
 };
 
-test('a panel shows each pattern by minute and in all', async (t) => {
+test('a panel shows each pattern per minute and in total', async (t) => {
   const place = { width: 12, height: 6 };
   const query = { ...counted, groupBy: ['template'] };
   const panels = [
@@ -70,7 +70,7 @@ test('a panel shows each pattern by minute and in all', async (t) => {
   });
 });
 
-test('an alert rule counts a pattern under the id that it has', async (t) => {
+test('an alert rule counts a pattern by its ID', async (t) => {
   const condition = {
     kind: 'threshold',
     query: { ...counted, search: 'login', groupBy: ['service'] },
@@ -105,7 +105,7 @@ test('a detector scores the counts of each pattern', async (t) => {
   );
 });
 
-test('a pattern is not found where it is asked of a service that never sent it', async (t) => {
+test('a pattern is not found for a service that never sent it', async (t) => {
   const { items } = (await harness.request('GET', `/api/logs/patterns?from=${times.from}&to=${times.to}`)).body;
   const { id } = items.find(({ template }: { template: string }) => template.startsWith('served'));
   const statusFor = async (service: string) =>

@@ -42,48 +42,48 @@ const guesses = async (email: string, address: string, maxAttempts = 60): Promis
   return maxAttempts;
 };
 
-test.serial('ten guesses a minute, forty a quarter of an hour; then the wait is said', async (t) => {
-  const email = 'owner@b.example';
-  t.is(await guesses(email, '203.0.113.1'), 10);
-  const refused = await login(email, password, from('203.0.113.1'));
-  t.is(refused.status, 429, 'the right password too');
-  const wait = Number(refused.headers.get('retry-after'));
-  t.true(wait >= 1 && wait <= 60);
-  let tried = 10;
-  for (let minute = 0; minute < 10; minute++) {
-    nowMs += 61_000;
-    tried += await guesses(email, '203.0.113.1');
-  }
-  t.true(tried >= 40 && tried <= 80, `${tried} of 110`);
-  nowMs += 15 * 60_000;
-  t.is((await login(email, password, from('203.0.113.1'))).status, 200);
-});
+test.serial(
+  'ten attempts per minute and forty per quarter of an hour are allowed; then the response states the wait',
+  async (t) => {
+    const email = 'owner@b.example';
+    t.is(await guesses(email, '203.0.113.1'), 10);
+    const refused = await login(email, password, from('203.0.113.1'));
+    t.is(refused.status, 429, 'the right password too');
+    const wait = Number(refused.headers.get('retry-after'));
+    t.true(wait >= 1 && wait <= 60);
+    let tried = 10;
+    for (let minute = 0; minute < 10; minute++) {
+      nowMs += 61_000;
+      tried += await guesses(email, '203.0.113.1');
+    }
+    t.true(tried >= 40 && tried <= 80, `${tried} of 110`);
+    nowMs += 15 * 60_000;
+    t.is((await login(email, password, from('203.0.113.1'))).status, 200);
+  },
+);
 
-test.serial('who guesses elsewhere does not lock the owner out, nor the neighbour', async (t) => {
+test.serial('guesses from one address lock out neither the owner nor a neighbouring address', async (t) => {
   t.is(await guesses('admin@a.example', '203.0.113.2'), 10);
   t.is((await login('admin@a.example', password, from('203.0.113.3'))).status, 200);
   t.is((await login('editor@a.example', password, from('203.0.113.2'))).status, 200);
 });
 
-test.serial(
-  'what a client says of its address before our proxy’s own entry does not begin the count anew',
-  async (t) => {
-    const email = 'admin@b.example';
-    t.is(await guesses(email, '203.0.113.4'), 10);
-    const spoofed = ['198.51.100.1, 203.0.113.4', '::1, 203.0.113.4', 'nonsense, 203.0.113.4'];
-    for (const each of spoofed) t.is((await login(email, 'wrong', from(each))).status, 429, each);
-    t.is(await guesses(email, '2001:db8:1:2::1'), 10);
-    t.is(
-      (await login(email, 'wrong', from('2001:db8:1:2:ffff::2'))).status,
-      429,
-      'another address of the same subscriber',
-    );
-    t.is((await login(email, 'wrong', from('2001:db8:1:3::1'))).status, 401);
-  },
-);
+test.serial('forwarded entries from the client before our proxy’s own entry do not reset the count', async (t) => {
+  const email = 'admin@b.example';
+  t.is(await guesses(email, '203.0.113.4'), 10);
+  const spoofed = ['198.51.100.1, 203.0.113.4', '::1, 203.0.113.4', 'nonsense, 203.0.113.4'];
+  for (const each of spoofed) t.is((await login(email, 'wrong', from(each))).status, 429, each);
+  t.is(await guesses(email, '2001:db8:1:2::1'), 10);
+  t.is(
+    (await login(email, 'wrong', from('2001:db8:1:2:ffff::2'))).status,
+    429,
+    'another address of the same subscriber',
+  );
+  t.is((await login(email, 'wrong', from('2001:db8:1:3::1'))).status, 401);
+});
 
 test.serial(
-  'guesses at one account from many addresses are slowed, and those are let in who signed in from theirs before',
+  'guesses at one account from many addresses are slowed, and users are let in from addresses where they signed in before',
   async (t) => {
     const email = 'auditor@a.example';
     t.is((await login(email, password, from('203.0.113.77'))).status, 200);
@@ -102,7 +102,7 @@ test.serial(
   },
 );
 
-test.serial('right passwords do not count as guesses', async (t) => {
+test.serial('correct passwords do not count as guesses', async (t) => {
   for (let times = 0; times < 15; times++)
     t.is((await login('editor@b.example', password, from('203.0.113.5'))).status, 200);
 });
@@ -122,7 +122,7 @@ const cpuMs = (): number => {
   return (user + system) / 1_000;
 };
 
-test.serial('an unknown, a disabled and a password-less user cost as much as a wrong password', async (t) => {
+test.serial('an unknown, a disabled and a password-less user take as long as a wrong password', async (t) => {
   const stored = harness.documents.of(usersTenant).collection(users);
   const passwordHash = (await userOf('viewer@a.example')).passwordHash;
   await stored.insert({ email: 'disabled@a.example', name: '', passwordHash, disabled: true });
@@ -148,7 +148,7 @@ test.serial('an unknown, a disabled and a password-less user cost as much as a w
   for (const other of others) t.true(other > wrong / 3 && other < wrong * 3, cost.map(median).join(' '));
 });
 
-test.serial('a password hashed with less than today’s parameters is hashed anew at its next use', async (t) => {
+test.serial('a password hashed with weaker than current parameters is hashed again at its next use', async (t) => {
   const weak = await hash(password, { memoryCost: 4096, timeCost: 1, parallelism: 1 });
   const stored = harness.documents.of(usersTenant).collection(users);
   const { id, email } = await userOf('viewer@b.example');
@@ -163,7 +163,7 @@ test.serial('a password hashed with less than today’s parameters is hashed ane
   t.is(await hashNow(), strong, 'once');
 });
 
-test.serial('sign-ins are recorded, and failures of known users, few of many', async (t) => {
+test.serial('sign-ins are recorded, and so is a limited number of the failures of known users', async (t) => {
   const { id, email } = await userOf('auditor@b.example');
   for (let minute = 0; minute < 4; minute++) {
     await guesses(email, '203.0.113.8');

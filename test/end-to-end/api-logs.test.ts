@@ -96,7 +96,7 @@ const messageOf = async (path: string): Promise<string> => {
 };
 const bodiesOf = (items: readonly { readonly body: string }[]): string[] => items.map(({ body }) => body);
 
-test('logs come in both orders, and pages of each neither skip nor repeat', async (t) => {
+test('logs are listed in both orders, and pages of each neither skip nor repeat a record', async (t) => {
   const tickRange = `from=${iso(3600)}&to=${iso(10_800)}&search=tick`;
   const newest = (await get(`/api/logs?${tickRange}`)).items.map(({ id }: { id: string }) => id);
   t.is(newest.length, 11);
@@ -116,7 +116,7 @@ test('logs come in both orders, and pages of each neither skip nor repeat', asyn
   }
 });
 
-test('pages of both orders have each record once while others land', async (t) => {
+test('pages of both orders contain each record once while others land', async (t) => {
   const from = at(20_000 - 86_400);
   const nanosecond = (index: number): SentLog => ({
     timeNs: from + BigInt(index % 7),
@@ -154,12 +154,12 @@ test('pages of both orders have each record once while others land', async (t) =
   }
 });
 
-test('a cursor of one order is none of the other', async (t) => {
+test('a cursor of one order is invalid for the other', async (t) => {
   const { nextCursor } = await get(`/api/logs?${range}&limit=1`);
   t.is(await messageOf(`/api/logs?order=oldest&cursor=${nextCursor}`), '400 cursor: is not a cursor of this list');
 });
 
-test('chosen fields are answered alone, each as it came', async (t) => {
+test('only the selected fields are returned, each as it was sent', async (t) => {
   const fields = encodeURIComponent(
     'timestamp, severity,service,took,k8s.pod.name,"with, comma \\"and\\" (more)",nowhere',
   );
@@ -178,7 +178,7 @@ test('chosen fields are answered alone, each as it came', async (t) => {
   );
 });
 
-test('the context of a record is its stream, in the order of lists also within one nanosecond', async (t) => {
+test('the context of a record is its stream, in list order even within one nanosecond', async (t) => {
   const { items } = await get(`/api/logs?from=${iso(3600)}&to=${iso(10_800)}&search=body:/^tick/&order=oldest`);
   const { id } = items[5];
   const full = await get(`/api/logs/${id}/context`);
@@ -196,7 +196,7 @@ test('the context of a record is its stream, in the order of lists also within o
   t.is(later.before, null);
 });
 
-test('a histogram counts every record once, zeros and the rest included', async (t) => {
+test('a histogram counts every record once, including empty intervals and the remaining values', async (t) => {
   const plain = await get(`/api/logs/histogram?from=${iso(90)}&to=${iso(3599)}&step=5m`);
   t.is(plain.steps.length, 12);
   t.deepEqual(
@@ -233,7 +233,7 @@ test('a histogram counts every record once, zeros and the rest included', async 
   t.is((await get(`/api/logs/histogram?${range}&step=1h&service=shop&search=---`)).records, 0);
 });
 
-test('aggregates are what arithmetic gives', async (t) => {
+test('aggregates match the expected arithmetic', async (t) => {
   const measure = encodeURIComponent(
     'count, sum(took) as total,avg(took),min(took),max(took),p50(took),distinct(http.route)',
   );
@@ -290,12 +290,12 @@ for (const [query, message] of [
   ['search=a) OR (b', '400 search: column 2: expected an opening parenthesis before this closing one'],
   ['step=-1s', '400 step: must be a duration such as 30s, 5m or 1h'],
 ] as const)
-  test(`aggregate?${query} says what is wrong where`, async (t) => {
+  test(`aggregate?${query} reports the error and its place`, async (t) => {
     const [name = '', value = ''] = query.split(/=(.*)/s);
     t.is(await messageOf(`/api/logs/aggregate?${name}=${encodeURIComponent(value)}`), message);
   });
 
-test('the catalogue says which fields there are, in which types, and how many records have each', async (t) => {
+test('the catalogue lists the fields, their types and the number of records with each', async (t) => {
   const body = await get(`/api/logs/fields?${range}&limit=1000`);
   t.is(body.from, `${iso(0).slice(0, -1)}000000Z`);
   t.is(body.to, `${iso(3600).slice(0, -1)}000000Z`);
@@ -336,7 +336,7 @@ test('the catalogue says which fields there are, in which types, and how many re
   );
 });
 
-test('top values of a field are counted, of names with any characters', async (t) => {
+test('top values of a field are counted, for names with any characters', async (t) => {
   const comma = encodeURIComponent('with, comma "and" (more)');
   t.like(await get(`/api/logs/fields/${comma}/values?${range}`), {
     records: 60,
@@ -388,7 +388,7 @@ const csvOf = (csv: string): string[][] => {
 
 const hostile = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', ' =1', 'a,"b"\r\nc', "it's", '\uff1d1', ''];
 
-test('exports hold what lists do, in both orders, and CSV runs nothing', async (t) => {
+test('exports contain the same records as lists, in both orders, and CSV cells cannot execute formulas', async (t) => {
   const seconds = 15_000 - 86_400;
   await landLogs(
     harness,
@@ -425,7 +425,7 @@ test('exports hold what lists do, in both orders, and CSV runs nothing', async (
   );
 });
 
-test('an export that is cut says so in its last line, and goes on from there', async (t) => {
+test('a truncated export says so in its last line, and can be continued from there', async (t) => {
   const all = (await get(`/api/logs/export?${range}`)).trimEnd().split('\n');
   t.is(all.length, 60);
   const cut = (await get(`/api/logs/export?${range}&limit=45`)).trimEnd().split('\n');

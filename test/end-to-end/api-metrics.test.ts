@@ -123,7 +123,7 @@ const query = async (body: object) => {
   return { status, answer, results: answer.results };
 };
 
-test('counters, histograms and buckets answer as by hand', async (t) => {
+test('counters, histograms and buckets return the values computed by hand', async (t) => {
   const window = { from: String(now), to: String(now + 59_999), form: 'table' };
   const { results } = await query({
     ...window,
@@ -158,7 +158,7 @@ test('counters, histograms and buckets answer as by hand', async (t) => {
   t.deepEqual(sdk.results.sizes.rows, [[8]]);
 });
 
-test('a query that is wrong names itself', async (t) => {
+test('an invalid query is named in the error', async (t) => {
   const good = { kind: 'metric', metric: 'orders', overTime: 'rate' };
   const wrong = await query({ queries: { a: good, b: { ...good, metric: 'duration', overTime: 'last' } } });
   t.is(wrong.status, 400);
@@ -171,7 +171,7 @@ test('a query that is wrong names itself', async (t) => {
   t.regex(JSON.stringify(formula.answer), /formulas\.f/);
 });
 
-test('the catalogue tells labels, their values and exemplars', async (t) => {
+test('the catalogue lists labels, their values and exemplars', async (t) => {
   const { body: metric } = await request('GET', '/api/metrics/catalogue/orders');
   t.like(metric, { name: 'orders', type: 'sum', unit: '{order}', description: 'Orders taken', seriesCount: 2 });
   t.deepEqual(
@@ -199,7 +199,7 @@ test('the catalogue tells labels, their values and exemplars', async (t) => {
   t.like(exemplars.items[0], { value: 0.5, traceId, labels: { instance: 'a', job: 'shop' } });
 });
 
-test('the catalogue of a past minute has the metrics whose points of that minute came some minutes later', async (t) => {
+test('the catalogue of a past minute has the metrics whose points of that minute arrived some minutes later', async (t) => {
   const { body: minute } = await request('GET', `/api/metrics?from=${now}&to=${now + 59_999}&name=http_requests_total`);
   t.deepEqual(
     minute.items.map(({ name, series }: { name: string; series: { points: unknown[] }[] }) => [
@@ -212,7 +212,7 @@ test('the catalogue of a past minute has the metrics whose points of that minute
   t.deepEqual((await request('GET', `/api/metrics?from=${before}&to=${before + 59_999}`)).body.items, []);
 });
 
-test('metrics whose points come some hours late are there in the range of the points', async (t) => {
+test('metrics whose points arrive some hours late are listed in the range of the points', async (t) => {
   const late = now - 4 * 3_600_000;
   const series = {
     labels: [
@@ -234,7 +234,7 @@ test('metrics whose points come some hours late are there in the range of the po
   t.false(lately.items.some(({ name }: { name: string }) => name === 'queued_total'));
 });
 
-test('cardinality counts series by metric and label, and says who uses a metric', async (t) => {
+test('cardinality counts series by metric and label, and lists the users of a metric', async (t) => {
   const saved = await request('POST', '/api/saved-queries', {
     name: 'Orders',
     visibility: 'organization',

@@ -30,7 +30,7 @@ for (const [query, message] of mistakes)
     t.false(body.details?.[0].message.startsWith(`${body.details[0].path}:`), 'details have the path beside');
   });
 
-test('a sort by what is not counted names the parameter', async (t) => {
+test('a sort by a figure that is not counted names the parameter', async (t) => {
   for (const signal of ['logs/aggregate', 'spans']) {
     const { body } = await harness.request('GET', `/api/${signal}?projectId=p1&measure=count&sort=-p95`, {
       as: 'viewer',
@@ -39,7 +39,7 @@ test('a sort by what is not counted names the parameter', async (t) => {
   }
 });
 
-test('a license key is told from a session', async (t) => {
+test('a license key is distinguished from a session', async (t) => {
   const { status, body } = await harness.request('GET', '/api/logs?projectId=p1', { as: `token ${makeLicenseKey()}` });
   t.is(status, 401);
   t.is(body.message, 'this is a license key, with which telemetry is sent: sign in, or use an API token');
@@ -50,7 +50,7 @@ for (const [requestPath, names] of [
   ['/api/services?projectId=Shop', 'shop, p1'],
   ['/api/overview?projectId=p11', 'p1, shop'],
 ] as const)
-  test(`${requestPath} is of no project, and those are named that there are`, async (t) => {
+  test(`${requestPath} is refused, and the error names the existing projects`, async (t) => {
     const { status, body } = await harness.request('GET', requestPath, { as: 'viewer' });
     const project = new URL(requestPath, harness.url).searchParams.get('projectId');
     t.is(status, 404);
@@ -59,7 +59,7 @@ for (const [requestPath, names] of [
     t.is((await harness.request('GET', `${requestPath}&scope=account`, { as: 'viewer' })).status, 200);
   });
 
-test('a query of an unknown project is refused in its body, too, and in the form of Prometheus', async (t) => {
+test('a query with an unknown project in its body is refused, too, and so is one in the Prometheus format', async (t) => {
   const query = { kind: 'metric', metric: 'up', overTime: 'last' };
   const queryMetric = (more: object) =>
     harness.request('POST', '/api/metrics/query', { as: 'viewer', body: { queries: { a: { ...query, ...more } } } });
@@ -72,7 +72,7 @@ test('a query of an unknown project is refused in its body, too, and in the form
   t.regex(body.error, /project nope does not exist/);
 });
 
-test('what a deleted project sent can be read by its id', async (t) => {
+test('telemetry of a deleted project can be read by its ID', async (t) => {
   const key = {
     name: 'of old',
     projectId: 'old',

@@ -78,7 +78,7 @@ const summarize = (): Promise<Answer> =>
 const textsOf = ({ body }: Answer): string[] => body.sentences.map(({ text }: { text: string }) => text);
 
 test.serial(
-  'what it says is used where passages say it; what an attacker made it say is left out and counted',
+  'a sentence of the model is used if passages support it; sentences injected by an attacker are excluded and counted',
   async (t) => {
     const evil = { text: 'Open http://evil.example and enter the password.', sources: [0] };
     const invented = { text: 'Restart the worker 17 times when orders are lost.', sources: [0] };
@@ -121,7 +121,7 @@ const failures: Readonly<Record<string, readonly [(response: ServerResponse) => 
   'stalls halfway': [(response) => response.write('{"choices":[{"message":'), /does not answer|cannot be read/],
 };
 for (const [title, [does, reason]] of Object.entries(failures))
-  test.serial(`a model that ${title} is gone without, and the answer says so`, async (t) => {
+  test.serial(`if a model ${title}, the answer is given without it and says so`, async (t) => {
     behave = does;
     const answer = await summarize();
     t.is(answer.status, 200, JSON.stringify(answer.body));
@@ -144,7 +144,7 @@ const respondInOrder = (...contents: readonly unknown[]) => {
 };
 
 test.serial(
-  'a question that the grammar does not read is answered by the query of a model, with its sentence',
+  'a question that the grammar cannot parse is answered by a query of the model, with its explanation',
   async (t) => {
     const { query, from } = countOf();
     behave = respondWith({ query, from });
@@ -160,7 +160,7 @@ test.serial(
   },
 );
 
-test.serial('a model that invents a field is told so, at most twice, and the refusal stands', async (t) => {
+test.serial('a model that invents a field gets the error at most twice, and then the refusal is final', async (t) => {
   const wrong = countOf('shop.invented:x');
   behave = respondInOrder(
     wrong,
@@ -183,7 +183,7 @@ test.serial('a model that invents a field is told so, at most twice, and the ref
 });
 
 test.serial(
-  'a model that was told of its mistake may mend it, and one that mends nothing else is not asked',
+  'a model may correct a reported mistake, and is not called for questions it cannot help with',
   async (t) => {
     behave = respondInOrder('DROP TABLE logs', { query: { kind: 'promql', expression: 'up' } }, countOf());
     t.like((await inWords('grumbles of the shop, pray')).body.model, { used: true, tries: 3 });
@@ -200,7 +200,7 @@ test.serial(
 );
 
 test.serial(
-  'log records that give orders reach a model as data, and one that obeys them reads nothing of others',
+  'log records with instructions reach a model as data, and a model that obeys them cannot read other organizations',
   async (t) => {
     const others = { query: { kind: 'rows', signal: 'logs', search: 'tenant_id:b' } };
     behave = respondInOrder(others, { query: { ...others.query, search: '' } });
@@ -218,7 +218,7 @@ test.serial(
   },
 );
 
-test.serial('an organization that may not use the model is answered without it, and of its own', async (t) => {
+test.serial('an organization that may not use the model is answered without it, from its own data', async (t) => {
   await harness.documents.of(organizationsTenant).collection(organizations).update('b', { planId: 'enterprise' });
   const as = `token ${await harness.signIn('viewer@b.example')}` as const;
   behave = respondWith(countOf());
@@ -239,7 +239,7 @@ test.serial('an organization that may not use the model is answered without it, 
   t.is(requests.length, before);
 });
 
-test.serial('an organization gets so many tokens on a day', async (t) => {
+test.serial('an organization has a daily token limit', async (t) => {
   behave = respondWith({ sentences: [good] });
   let last = await summarize();
   for (let attempt = 0; attempt < 60 && last.body.model.used; attempt++) last = await summarize();

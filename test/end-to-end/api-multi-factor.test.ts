@@ -56,7 +56,7 @@ const enroll = async (t: ExecutionContext, email: string): Promise<Enrolled> => 
 };
 
 test.serial(
-  'enrolling gives a secret, its URI and a picture, and asks for nothing until a code is confirmed',
+  'enrolling returns a secret, its URI and a QR code, and has no effect until a code is confirmed',
   async (t) => {
     const token = await harness.signIn('viewer@a.example');
     const { status, body } = await post(token, '/enroll');
@@ -76,7 +76,7 @@ test.serial(
 );
 
 test.serial(
-  'once on, a sign-in without a code is told so, and a wrong code is answered as a wrong password',
+  'once enabled, a sign-in without a code gets a request for the code, and a wrong code is treated like a wrong password',
   async (t) => {
     const { secret, token } = await enroll(t, 'viewer@a.example');
     const without = await login('viewer@a.example');
@@ -97,7 +97,7 @@ test.serial(
 );
 
 test.serial(
-  'a code counts one time step before and after its own, and never twice nor behind one that counted',
+  'a code is valid one time step before and after its own, never twice and never before the last used one',
   async (t) => {
     const { secret } = await enroll(t, 'editor@a.example');
     const codes = {
@@ -118,7 +118,7 @@ test.serial(
   },
 );
 
-test.serial('of many who give the same code at once, one is let in', async (t) => {
+test.serial('one of many concurrent uses of the same code succeeds', async (t) => {
   const { secret, recoveryCodes } = await enroll(t, 'auditor@a.example');
   for (const code of [codeAt(secret), recoveryCodes[0]]) {
     nowMs += 61_000;
@@ -128,7 +128,7 @@ test.serial('of many who give the same code at once, one is let in', async (t) =
   }
 });
 
-test.serial('ten recovery codes work once each, and new ones void the old', async (t) => {
+test.serial('ten recovery codes work once each, and new codes invalidate the old ones', async (t) => {
   const { secret, recoveryCodes, token } = await enroll(t, 'admin@a.example');
   t.is(recoveryCodes.length, 10);
   t.is(new Set(recoveryCodes).size, 10);
@@ -150,7 +150,7 @@ test.serial('ten recovery codes work once each, and new ones void the old', asyn
 });
 
 test.serial(
-  'a user hears by mail of a factor that was set up or turned off, and of a recovery code that was used',
+  'a user is notified by mail when a factor is set up or disabled, and when a recovery code is used',
   async (t) => {
     const { recoveryCodes, secret, token } = await enroll(t, 'editor@b.example');
     t.is((await login('editor@b.example', recoveryCodes[0])).status, 200);
@@ -161,7 +161,7 @@ test.serial(
   },
 );
 
-test.serial('turning it off needs the password and a code', async (t) => {
+test.serial('disabling the factor requires the password and a code', async (t) => {
   const { secret, token } = await enroll(t, 'owner@a.example');
   const off = (body: unknown): Promise<Answer> => post(token, '', body, 'DELETE');
   t.is((await off({ password: 'wrong', code: codeAt(secret) })).status, 400);
@@ -173,19 +173,22 @@ test.serial('turning it off needs the password and a code', async (t) => {
   t.is((await off({ password, code: codeAt(secret, 1) })).status, 409);
 });
 
-test.serial('wrong codes are few: after them even a right one waits, also at other operations', async (t) => {
-  const { secret, token } = await enroll(t, 'owner@b.example');
-  const statuses: number[] = [];
-  for (let attempt = 0; attempt < 5; attempt++)
-    statuses.push((await post(token, '/recovery-codes', { code: codeAt(secret, 5 + attempt) })).status);
-  t.deepEqual(statuses, [400, 400, 400, 400, 400]);
-  const refused = await post(token, '/recovery-codes', { code: codeAt(secret) });
-  t.is(refused.status, 429);
-  t.true(Number(refused.headers.get('retry-after')) >= 1);
-  t.is((await login('owner@b.example', codeAt(secret))).status, 429);
-});
+test.serial(
+  'wrong codes are limited: above the limit even a correct code must wait, also at other operations',
+  async (t) => {
+    const { secret, token } = await enroll(t, 'owner@b.example');
+    const statuses: number[] = [];
+    for (let attempt = 0; attempt < 5; attempt++)
+      statuses.push((await post(token, '/recovery-codes', { code: codeAt(secret, 5 + attempt) })).status);
+    t.deepEqual(statuses, [400, 400, 400, 400, 400]);
+    const refused = await post(token, '/recovery-codes', { code: codeAt(secret) });
+    t.is(refused.status, 429);
+    t.true(Number(refused.headers.get('retry-after')) >= 1);
+    t.is((await login('owner@b.example', codeAt(secret))).status, 429);
+  },
+);
 
-test.serial('confirming ends the sessions that began without a code, where that is asked for', async (t) => {
+test.serial('confirming ends the sessions that began without a code, if this is requested', async (t) => {
   const other = await harness.signIn('editor@b.example');
   const token = await harness.signIn('editor@b.example');
   const { secret } = (await post(token, '/enroll')).body;
@@ -194,7 +197,7 @@ test.serial('confirming ends the sessions that began without a code, where that 
   t.is((await harness.request('GET', '/auth/session', { as: `token ${token}` })).status, 200);
 });
 
-test.serial('neither the secret nor a recovery code is stored so that it can be read', async (t) => {
+test.serial('the secret and the recovery codes are not stored in readable form', async (t) => {
   const { secret, recoveryCodes } = await enroll(t, 'viewer@b.example');
   const stored: string[] = [];
   for await (const document of harness.documents.everywhere(multiFactors)) stored.push(JSON.stringify(document));
@@ -203,7 +206,7 @@ test.serial('neither the secret nor a recovery code is stored so that it can be 
   for (const code of recoveryCodes) t.false(text.includes(code) || text.includes(code.replaceAll('-', '')));
 });
 
-test.serial('another user’s sealed secret opens nothing', async (t) => {
+test.serial('another user’s sealed secret cannot be opened', async (t) => {
   const { secret, token } = await enroll(t, 'admin@b.example');
   const idOf = async (session: string): Promise<string> =>
     (await harness.request('GET', '/auth/session', { as: `token ${session}` })).body.user.id;
@@ -216,7 +219,7 @@ test.serial('another user’s sealed secret opens nothing', async (t) => {
   t.is((await login('auditor@b.example', codeAt(secret))).status, 401);
 });
 
-test.serial('changing the password asks for a code where multi-factor is on, and tells the user by mail', async (t) => {
+test.serial('changing the password requires a code if multi-factor is on, and notifies the user by mail', async (t) => {
   const email = 'changing@a.example';
   const somebody = { email, name: '', passwordHash: await hashPassword(password), disabled: false };
   const { id } = await harness.documents.of(usersTenant).collection(users).insert(somebody);

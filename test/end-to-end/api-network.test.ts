@@ -169,7 +169,7 @@ const lines = (items: readonly Shown[]): string[] =>
       `${source.name} → ${destination.name} ${bytes} ${isCountedOnce.value}`,
   );
 
-test('a flow that both ends reported counts once, and one whose observers do not say where they looked says so', async (t) => {
+test('a flow reported by both ends counts once, and a flow whose observers do not report their observation point says so', async (t) => {
   const { items, reason } = await get(`/api/network/flows?${range}`);
   t.deepEqual(lines(items), [
     'shop/web → shop/cart 1000 true',
@@ -184,7 +184,7 @@ test('a flow that both ends reported counts once, and one whose observers do not
   t.regex(items[3].isCountedOnce.reason, /iface\.direction/);
 });
 
-test('flows between addresses tell transport and port, and packets where exporters count them', async (t) => {
+test('flows between addresses show transport and port, and packets if exporters count them', async (t) => {
   const { items } = await get(`/api/network/flows?${range}&by=address`);
   const exportedFlows = items.filter(({ seenBy }: { seenBy: string }) => seenBy === 'exporter');
   t.deepEqual(
@@ -202,13 +202,13 @@ test('flows between addresses tell transport and port, and packets where exporte
   );
 });
 
-test('flows between hosts know what an address belongs to, and keep the address where nothing tells', async (t) => {
+test('flows between hosts resolve an address to its owner, and keep the address if the owner is unknown', async (t) => {
   const { items } = await get(`/api/network/flows?${range}&by=host`);
   const exportedFlows = items.filter(({ seenBy }: { seenBy: string }) => seenBy === 'exporter');
   t.deepEqual(lines(exportedFlows), ['n1 → h2 600 true', '10.0.0.9 → h2 7 true']);
 });
 
-test('flows are filtered by their ends, and pages hold each once', async (t) => {
+test('flows are filtered by their ends, and pages contain each flow once', async (t) => {
   t.deepEqual(lines((await get(`/api/network/flows?${range}&source=cart`)).items), [
     'shop/cart → shop/db 300 true',
     'shop/cart → shop/web 50 true',
@@ -221,7 +221,7 @@ test('flows are filtered by their ends, and pages hold each once', async (t) => 
   t.is(rest.nextCursor, null);
 });
 
-test('what goes out of all nodes of the topology comes into them', async (t) => {
+test('outgoing and incoming traffic of all nodes in the topology are equal', async (t) => {
   const { nodes, edges } = await get(`/api/network/topology?${range}`);
   const sum = (key: string): number =>
     nodes.reduce((total: number, node: Record<string, number>) => total + (node[key] ?? 0), 0);
@@ -233,7 +233,7 @@ test('what goes out of all nodes of the topology comes into them', async (t) => 
   t.regex(cut.partial[0].message, /7 edges/);
 });
 
-test('names that were looked up have failures by error and latency, servers their response codes', async (t) => {
+test('DNS names have lookup failures by error and latency, and DNS servers their response codes', async (t) => {
   const { names, nameCount, servers } = await get(`/api/network/dns?${range}`);
   t.is(nameCount, 2);
   const [cart, nowhere] = names;
@@ -256,7 +256,7 @@ test('names that were looked up have failures by error and latency, servers thei
   t.deepEqual((await get(`/api/network/dns?${range}&search=nowhere`)).names.length, 1);
 });
 
-test('without flows or lookups the reason says who would send them', async (t) => {
+test('without flows or lookups the reason names the possible senders', async (t) => {
   const early = `from=${minute - 60 * minuteMs}&to=${minute - 30 * minuteMs}`;
   t.regex((await get(`/api/network/flows?${early}`)).reason, /obi\.network\.flow\.bytes/);
   t.regex((await get(`/api/network/dns?${early}`)).reason, /dns\.question\.name/);

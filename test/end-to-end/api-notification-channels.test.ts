@@ -20,7 +20,7 @@ const create = async (settings: object, fields: object = {}) => {
   return answer.body as { id: string; name: string; settings: Record<string, string> };
 };
 
-test.serial('types tell the settings and secrets of each', async (t) => {
+test.serial('types describe the settings and secrets of each', async (t) => {
   const { body } = await harness.request('GET', `${channels}/types`, { as: 'viewer' });
   t.deepEqual(body.items.map(({ type }: { type: string }) => type).sort(), ['email', ...Object.keys(services)].sort());
   const webhook = body.items.find(({ type }: { type: string }) => type === 'webhook');
@@ -29,7 +29,7 @@ test.serial('types tell the settings and secrets of each', async (t) => {
 });
 
 for (const [type, { settings, accepted }] of Object.entries(services))
-  test.serial(`a ${type} channel hides its secrets, and says that a test was delivered only when it was`, async (t) => {
+  test.serial(`a ${type} channel hides its secrets, and reports a test as delivered only when it was`, async (t) => {
     const service = await startChannelReceiver(accepted);
     t.teardown(() => service.close());
     const given = { type, ...settings(service.url) } as Record<string, string>;
@@ -61,7 +61,7 @@ for (const [type, close] of [
   ['pagerduty', 'resolve'],
   ['opsgenie', 'close'],
 ] as const)
-  test.serial(`a test of a ${type} channel leaves nothing open there`, async (t) => {
+  test.serial(`a test of a ${type} channel leaves nothing open on the other side`, async (t) => {
     const { settings, accepted } = services[type] as (typeof services)[string];
     const service = await startChannelReceiver(accepted);
     t.teardown(() => service.close());
@@ -78,7 +78,7 @@ for (const [type, close] of [
     t.regex(open.body.answer, /its resolution was not/);
   });
 
-test.serial('a test says that messages have no links without a public address', async (t) => {
+test.serial('a test states that messages have no links without a public address', async (t) => {
   const service = await startChannelReceiver();
   t.teardown(() => service.close());
   const channel = await create({ type: 'webhook', url: service.url });
@@ -88,7 +88,7 @@ test.serial('a test says that messages have no links without a public address', 
   t.is(service.received.length, 1);
 });
 
-test.serial('a masked secret keeps its value while the destination is unchanged, and no longer', async (t) => {
+test.serial('a masked secret keeps its value as long as the destination is unchanged', async (t) => {
   const service = await startChannelReceiver();
   t.teardown(() => service.close());
   const channel = await create({ type: 'webhook', url: service.url, authorization: 'Bearer abc' });
@@ -126,7 +126,7 @@ for (const [what, fields] of refused)
     t.is(answer.status, 400, JSON.stringify(answer.body));
   });
 
-test.serial('templates are shown on a sample, which is marked as a test', async (t) => {
+test.serial('templates are rendered with a sample, which is marked as a test', async (t) => {
   const body = { title: '{{status}}: {{name}}', text: '{{#alerts}}{{labels.instance}} {{/alerts}}' };
   const answer = await harness.request('POST', `${channels}/preview`, { body });
   t.is(answer.body.title, '[TEST] firing: NotificationTest');
@@ -135,57 +135,60 @@ test.serial('templates are shown on a sample, which is marked as a test', async 
 
 const routing = '/api/v2/alerts/routing';
 
-test.serial('the routing document is replaced with If-Match, and keeps the channels that it names', async (t) => {
-  const channel = await create({ type: 'webhook', url: 'https://example.com/' });
-  const first = await harness.request('GET', routing, { as: 'viewer' });
-  t.is(first.headers.get('etag'), '"0"');
-  const document = {
-    route: {
-      receiver: 'default',
-      groupBy: ['alertname'],
-      routes: [{ receiver: 'pager', matchers: [{ name: 'severity', value: 'critical' }], groupWait: '10s' }],
-    },
-    receivers: [{ name: 'default' }, { name: 'pager', channelIds: [channel.id] }],
-  };
-  t.is((await harness.request('PUT', routing, { body: document })).status, 428);
-  t.is(
-    (await harness.request('PUT', routing, { body: document, as: 'viewer', headers: { 'if-match': '"0"' } })).status,
-    403,
-  );
-  const put = await harness.request('PUT', routing, { body: document, headers: { 'if-match': '"0"' } });
-  t.is(put.status, 200, JSON.stringify(put.body));
-  t.is(put.headers.get('etag'), '"1"');
-  t.is((await harness.request('PUT', routing, { body: document, headers: { 'if-match': '"0"' } })).status, 412);
-  const again = await harness.request('PUT', routing, { body: put.body, headers: { 'if-match': '"1"' } });
-  t.is(again.headers.get('etag'), '"1"');
-  const refusal = await harness.request('DELETE', `${channels}/${channel.id}`);
-  t.is(refusal.status, 409);
-  t.regex(refusal.body.message, /“pager”/);
-  const unknown = { ...document, receivers: [{ name: 'default', channelIds: ['nothing'] }, { name: 'pager' }] };
-  const dangling = await harness.request('PUT', routing, { body: unknown, headers: { 'if-match': '"1"' } });
-  t.is(dangling.status, 400);
-  t.regex(JSON.stringify(dangling.body), /not a notification channel/);
+test.serial(
+  'the routing document is replaced with If-Match, and prevents the deletion of the channels it references',
+  async (t) => {
+    const channel = await create({ type: 'webhook', url: 'https://example.com/' });
+    const first = await harness.request('GET', routing, { as: 'viewer' });
+    t.is(first.headers.get('etag'), '"0"');
+    const document = {
+      route: {
+        receiver: 'default',
+        groupBy: ['alertname'],
+        routes: [{ receiver: 'pager', matchers: [{ name: 'severity', value: 'critical' }], groupWait: '10s' }],
+      },
+      receivers: [{ name: 'default' }, { name: 'pager', channelIds: [channel.id] }],
+    };
+    t.is((await harness.request('PUT', routing, { body: document })).status, 428);
+    t.is(
+      (await harness.request('PUT', routing, { body: document, as: 'viewer', headers: { 'if-match': '"0"' } })).status,
+      403,
+    );
+    const put = await harness.request('PUT', routing, { body: document, headers: { 'if-match': '"0"' } });
+    t.is(put.status, 200, JSON.stringify(put.body));
+    t.is(put.headers.get('etag'), '"1"');
+    t.is((await harness.request('PUT', routing, { body: document, headers: { 'if-match': '"0"' } })).status, 412);
+    const again = await harness.request('PUT', routing, { body: put.body, headers: { 'if-match': '"1"' } });
+    t.is(again.headers.get('etag'), '"1"');
+    const refusal = await harness.request('DELETE', `${channels}/${channel.id}`);
+    t.is(refusal.status, 409);
+    t.regex(refusal.body.message, /“pager”/);
+    const unknown = { ...document, receivers: [{ name: 'default', channelIds: ['nothing'] }, { name: 'pager' }] };
+    const dangling = await harness.request('PUT', routing, { body: unknown, headers: { 'if-match': '"1"' } });
+    t.is(dangling.status, 400);
+    t.regex(JSON.stringify(dangling.body), /not a notification channel/);
 
-  const tried = await harness.request('POST', `${routing}/test`, {
-    body: { labels: { severity: 'critical', alertname: 'X' } },
-  });
-  t.is(tried.status, 200, JSON.stringify(tried.body));
-  t.is(tried.body.receivers[0].name, 'pager');
-  t.is(tried.body.receivers[0].groupWaitSeconds, 10);
-  t.deepEqual(tried.body.receivers[0].channels, [{ id: channel.id, name: channel.name, enabled: true }]);
-  t.is(tried.body.receivers[0].groupKey, '{}/{severity="critical"}:{alertname="X"}');
-  t.is(tried.body.routes[1].outcome, 'reached');
+    const tried = await harness.request('POST', `${routing}/test`, {
+      body: { labels: { severity: 'critical', alertname: 'X' } },
+    });
+    t.is(tried.status, 200, JSON.stringify(tried.body));
+    t.is(tried.body.receivers[0].name, 'pager');
+    t.is(tried.body.receivers[0].groupWaitSeconds, 10);
+    t.deepEqual(tried.body.receivers[0].channels, [{ id: channel.id, name: channel.name, enabled: true }]);
+    t.is(tried.body.receivers[0].groupKey, '{}/{severity="critical"}:{alertname="X"}');
+    t.is(tried.body.routes[1].outcome, 'reached');
 
-  const free = { ...document, receivers: [{ name: 'default' }, { name: 'pager' }] };
-  t.is((await harness.request('PUT', routing, { body: free, headers: { 'if-match': '"1"' } })).status, 200);
-  t.is((await harness.request('DELETE', `${channels}/${channel.id}`)).status, 200);
-  const { body: records } = await harness.request('GET', '/api/audit');
-  const actions = records.items.map(({ action }: { action: string }) => action);
-  for (const action of ['alert-routing.update', 'notification-channel.delete', 'notification-channel.test'])
-    t.true(actions.includes(action), action);
-});
+    const free = { ...document, receivers: [{ name: 'default' }, { name: 'pager' }] };
+    t.is((await harness.request('PUT', routing, { body: free, headers: { 'if-match': '"1"' } })).status, 200);
+    t.is((await harness.request('DELETE', `${channels}/${channel.id}`)).status, 200);
+    const { body: records } = await harness.request('GET', '/api/audit');
+    const actions = records.items.map(({ action }: { action: string }) => action);
+    for (const action of ['alert-routing.update', 'notification-channel.delete', 'notification-channel.test'])
+      t.true(actions.includes(action), action);
+  },
+);
 
-test.serial('a file of Alertmanager becomes a document, and what is wrong with one is told', async (t) => {
+test.serial('an Alertmanager file is converted to a document, and errors in a document are reported', async (t) => {
   const yaml =
     'route: {receiver: a, routes: [{matchers: ["b=c"], receiver: a}]}\nreceivers: [{name: a, slack_configs: [{channel: x}]}]\n';
   const imported = await harness.request('POST', `${routing}/import`, { body: { yaml } });
@@ -198,7 +201,7 @@ test.serial('a file of Alertmanager becomes a document, and what is wrong with o
   t.is(wrong.status, 400);
 });
 
-test.serial('silences begin, change and end, and what is over stays as it was', async (t) => {
+test.serial('silences begin, change and end, and an ended silence stays unchanged', async (t) => {
   const path = '/api/alerts/silences';
   const matchers = [{ name: 'service', value: 'cart' }];
   const endsAt = new Date(Date.now() + 3_600_000).toISOString();

@@ -75,7 +75,7 @@ const forged: Readonly<Record<string, Bent>> = {
   'another state': { callback: { state: 'another' } },
 };
 
-test.serial('an answer that is not the provider’s to this very question signs nobody in', async (t) => {
+test.serial('a response that the provider did not issue for this exact request signs nobody in', async (t) => {
   t.is((await oidc.set('a', { issuer: hostile.issuer, domains })).status, 200);
   const before = await sessionsThere();
   for (const [what, bent] of Object.entries(forged)) {
@@ -94,7 +94,7 @@ test.serial('an answer that is not the provider’s to this very question signs 
 });
 
 test.serial(
-  'a provider whose description is of another issuer, or leads into private networks, is not asked',
+  'a provider whose metadata is of another issuer, or points to private networks, is not called',
   async (t) => {
     t.is((await oidc.set('a', { issuer: hostile.issuer, domains })).status, 200);
     const descriptions = [{ issuer: 'https://accounts.example' }, { issuer: undefined }];
@@ -125,28 +125,25 @@ const badEndpoints: readonly unknown[] = [
   ],
 ];
 
-test.serial(
-  'a description with an endpoint that is no address of the web is refused when saved and when read',
-  async (t) => {
-    const { set, harness } = oidc;
-    for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri', 'userinfo_endpoint'])
-      for (const value of badEndpoints) {
-        if (name === 'userinfo_endpoint' && value === null) continue;
-        const what = `${name} ${JSON.stringify(value).slice(0, 60)}`;
-        hostile.bend({});
-        t.is((await set('a', { issuer: hostile.issuer, domains })).status, 200);
-        hostile.bend({ discovery: { [name]: value } });
-        const read = await harness.request('GET', '/auth/sso/oidc/start?organization=a', { as: 'nobody' });
-        t.deepEqual([read.status, read.body.error], [503, 'UNAVAILABLE'], what);
-        t.true(read.body.message.includes(name), read.body.message);
-        const saved = await set('a', { issuer: hostile.issuer, domains });
-        t.deepEqual([saved.status, saved.body.details?.[0].path], [400, 'issuer'], what);
-      }
-    hostile.bend({});
-  },
-);
+test.serial('metadata with an endpoint that is not a web address is refused when saved and when read', async (t) => {
+  const { set, harness } = oidc;
+  for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri', 'userinfo_endpoint'])
+    for (const value of badEndpoints) {
+      if (name === 'userinfo_endpoint' && value === null) continue;
+      const what = `${name} ${JSON.stringify(value).slice(0, 60)}`;
+      hostile.bend({});
+      t.is((await set('a', { issuer: hostile.issuer, domains })).status, 200);
+      hostile.bend({ discovery: { [name]: value } });
+      const read = await harness.request('GET', '/auth/sso/oidc/start?organization=a', { as: 'nobody' });
+      t.deepEqual([read.status, read.body.error], [503, 'UNAVAILABLE'], what);
+      t.true(read.body.message.includes(name), read.body.message);
+      const saved = await set('a', { issuer: hostile.issuer, domains });
+      t.deepEqual([saved.status, saved.body.details?.[0].path], [400, 'issuer'], what);
+    }
+  hostile.bend({});
+});
 
-test.serial('an answer counts for ten minutes', async (t) => {
+test.serial('a response is valid for ten minutes', async (t) => {
   t.is((await oidc.set('a', { issuer: hostile.issuer, domains })).status, 200);
   const [late, early] = [openBrowser(), openBrowser()];
   const callbacks = [await begun(late), await begun(early)] as const;
@@ -157,7 +154,7 @@ test.serial('an answer counts for ten minutes', async (t) => {
   oidc.ahead(0);
 });
 
-test.serial('an answer counts in the browser that asked, and once', async (t) => {
+test.serial('a response is valid in the browser that sent the request, and once', async (t) => {
   t.is((await oidc.set('a', { issuer: hostile.issuer, domains })).status, 200);
   const victim = openBrowser();
   const mine = openBrowser();
@@ -179,7 +176,7 @@ test.serial('an answer counts in the browser that asked, and once', async (t) =>
   t.is(hostile.exchanges(), exchanged + 1);
 });
 
-test.serial('a cookie that was changed, or sealed for something else, is none', async (t) => {
+test.serial('a cookie that was modified, or sealed for another purpose, is invalid', async (t) => {
   t.is((await oidc.set('a', { issuer: hostile.issuer, domains })).status, 200);
   const browser = openBrowser();
   const callback = await begun(browser);
@@ -190,7 +187,7 @@ test.serial('a cookie that was changed, or sealed for something else, is none', 
   t.notRegex(Buffer.from(cookie.slice(3), 'base64url').toString('latin1'), /state|verifier|nonce/);
 });
 
-test.serial('an answer of a provider that was replaced meanwhile is not taken', async (t) => {
+test.serial('a response from a provider that was replaced meanwhile is refused', async (t) => {
   t.is((await oidc.set('a', { issuer: hostile.issuer, domains })).status, 200);
   const browser = openBrowser();
   const callback = await begun(browser);
@@ -200,7 +197,7 @@ test.serial('an answer of a provider that was replaced meanwhile is not taken', 
   t.is(hostile.exchanges(), exchanged);
 });
 
-test.serial('a code of the real provider is good once', async (t) => {
+test.serial('a code of the real provider is valid once', async (t) => {
   t.is((await oidc.set('a', { domains })).status, 200);
   await oidc.provider.accounts({ ann: { email: 'ann@corp.example', email_verified: true } });
   await oidc.provider.signIn('ann');

@@ -21,7 +21,7 @@ const verified = (email: string, more: object = {}): object => ({ email, email_v
 const get = (as: 'owner' | 'editor' = 'owner'): Promise<Answer> =>
   oidc.harness.request('GET', '/api/account/identity-provider', { as });
 
-test.serial('a provider is set, its secret never shown, and a domain proved by DNS', async (t) => {
+test.serial('a provider is configured, its secret is never shown, and a domain is verified by DNS', async (t) => {
   t.is((await get('editor')).status, 403);
   const none = await get();
   t.false(none.body.enabled);
@@ -53,19 +53,22 @@ test.serial('a provider is set, its secret never shown, and a domain proved by D
   t.false(JSON.stringify(items).includes(clientSecret));
 });
 
-test.serial('what was read can be sent back, but a stored secret goes to no other provider', async (t) => {
-  t.is((await oidc.set('a')).status, 200);
-  const { body } = await get();
-  const put = (changes: object): Promise<Answer> =>
-    oidc.harness.request('PUT', '/api/account/identity-provider', { body: { ...body, ...changes } });
-  t.deepEqual((await put({})).body, body);
-  const moved = await put({ issuer: 'https://elsewhere.example', enabled: false });
-  t.is(moved.status, 400);
-  t.is(moved.body.details[0].path, 'clientSecret');
-  t.is((await put({ clientId: 'another', enabled: false })).status, 400);
-});
+test.serial(
+  'a configuration that was read can be sent back, but a stored secret is not sent to another provider',
+  async (t) => {
+    t.is((await oidc.set('a')).status, 200);
+    const { body } = await get();
+    const put = (changes: object): Promise<Answer> =>
+      oidc.harness.request('PUT', '/api/account/identity-provider', { body: { ...body, ...changes } });
+    t.deepEqual((await put({})).body, body);
+    const moved = await put({ issuer: 'https://elsewhere.example', enabled: false });
+    t.is(moved.status, 400);
+    t.is(moved.body.details[0].path, 'clientSecret');
+    t.is((await put({ clientId: 'another', enabled: false })).status, 400);
+  },
+);
 
-test.serial('an issuer that is no provider, or not the one it says, is refused', async (t) => {
+test.serial('an issuer that is not a provider, or not the issuer it claims to be, is refused', async (t) => {
   const { issuer } = oidc.provider;
   const refused: readonly (readonly [object, RegExp])[] = [
     [{ issuer: 'http://example.com' }, /https/],
@@ -93,7 +96,7 @@ test.serial('an issuer that is no provider, or not the one it says, is refused',
     t.is((await oidc.set('a', changes)).status, 400, JSON.stringify(changes));
 });
 
-test.serial('somebody of a proved domain is taken in, and is the same user the next time', async (t) => {
+test.serial('a user of a verified domain is admitted, and is the same user the next time', async (t) => {
   await oidc.prove('a', 'corp.example');
   await oidc.provider.accounts({ ann: verified('Ann@corp.example') });
   const browser = openBrowser();
@@ -117,12 +120,12 @@ test.serial('somebody of a proved domain is taken in, and is the same user the n
   t.is(records.items.length, 1);
 });
 
-test.serial('the password of somebody who was taken in is none', async (t) => {
+test.serial('a user admitted by a provider has no password', async (t) => {
   const body = { email: 'ann@corp.example', password };
   t.is((await oidc.harness.request('POST', '/auth/login', { as: 'nobody', body })).status, 401);
 });
 
-test.serial('an unverified address, an unproved domain or no address admits no user', async (t) => {
+test.serial('an unverified address, an unverified domain or no address admits no user', async (t) => {
   await oidc.prove('a', 'corp.example');
   const refused = {
     unverified: { email: 'bob@corp.example', email_verified: false },
@@ -147,7 +150,7 @@ test.serial('an unverified address, an unproved domain or no address admits no u
   t.deepEqual(items, []);
 });
 
-test.serial('a user who is there already is not taken over, and links the identity when signed in', async (t) => {
+test.serial('an existing user is not taken over, and can link the identity when signed in', async (t) => {
   await oidc.prove('a', 'a.example');
   await oidc.provider.accounts({ thief: verified('editor@a.example') });
   const refused = await oidc.signIn('thief', 'organization=a');
@@ -169,7 +172,7 @@ test.serial('a user who is there already is not taken over, and links the identi
   t.is(linkAttempt.status, 409, 'an identity belongs to one user');
 });
 
-test.serial('the mapping gives roles at each sign-in, up to Admin, and leaves Owners alone', async (t) => {
+test.serial('the mapping sets roles at each sign-in, up to Admin, and does not change Owners', async (t) => {
   await oidc.prove('a', 'corp.example');
   const roleMapping = {
     claim: 'groups',
@@ -218,7 +221,7 @@ test.serial('the mapping gives roles at each sign-in, up to Admin, and leaves Ow
 });
 
 test.serial(
-  'a session that a provider vouched for opens no other organization, and sets up no second factor for them',
+  'a provider session cannot switch to another organization, and cannot set up a second factor',
   async (t) => {
     await oidc.set('a');
     const { items } = await oidc.harness.documents
@@ -241,7 +244,7 @@ test.serial(
 );
 
 test.serial(
-  'a session that a provider vouched for sees and ends nothing of other organizations, and makes none',
+  'a provider session can neither see nor end sessions of other organizations, and cannot create an organization',
   async (t) => {
     await oidc.set('a');
     const { harness } = oidc;
@@ -278,7 +281,7 @@ test.serial(
 );
 
 test.serial(
-  'an administrator whom a provider vouched for removes no second factor that guards another organization',
+  'an administrator with a provider session cannot remove a second factor that protects another organization',
   async (t) => {
     const { harness } = oidc;
     const browser = openBrowser();
@@ -303,7 +306,7 @@ test.serial(
 );
 
 test.serial(
-  'no user is admitted once the record of the domain is gone, and a check takes the proof away',
+  'no user is admitted once the DNS record of the domain is gone, and a check revokes the verification',
   async (t) => {
     const { harness, records } = oidc;
     await oidc.prove('a', 'moved.example');
@@ -335,7 +338,7 @@ test.serial(
   },
 );
 
-test.serial('sessions of a provider end when it is disabled or replaced, and no other', async (t) => {
+test.serial('sessions of a provider end when it is disabled or replaced, and no other sessions', async (t) => {
   const { harness } = oidc;
   const live = async (browser: ReturnType<typeof openBrowser>): Promise<number> => (await oidc.session(browser)).status;
   const byPassword = `token ${await harness.signIn('viewer@a.example')}` as const;
@@ -352,7 +355,7 @@ test.serial('sessions of a provider end when it is disabled or replaced, and no 
   await oidc.set('a');
 });
 
-test.serial('an organization without a provider is answered as one that there is not', async (t) => {
+test.serial('an organization without a provider gets the same response as one that does not exist', async (t) => {
   await oidc.set('b', { enabled: false });
   const start = (query: string): Promise<Answer> =>
     oidc.harness.request('GET', `/auth/sso/oidc/start?${query}`, { as: 'nobody' });
@@ -370,7 +373,7 @@ test.serial('an organization without a provider is answered as one that there is
 });
 
 test.serial(
-  'an address leads to the organization that has single sign-on, of those that proved its domain',
+  'an address leads to the organization with single sign-on among those that verified its domain',
   async (t) => {
     await oidc.prove('a', 'shared.example');
     await oidc.prove('b', 'shared.example');
@@ -382,7 +385,7 @@ test.serial(
   },
 );
 
-test.serial('after the sign-in a browser goes to paths of this site only', async (t) => {
+test.serial('after the sign-in a browser is redirected only to paths of this site', async (t) => {
   t.is((await oidc.set('a')).status, 200);
   for (const path of [
     '//evil.example',
@@ -399,7 +402,7 @@ test.serial('after the sign-in a browser goes to paths of this site only', async
   }
 });
 
-test('SAML is not served', async (t) => {
+test('SAML is not supported', async (t) => {
   for (const [method, path] of [
     ['GET', 'login'],
     ['POST', 'acs'],
@@ -411,7 +414,7 @@ test('SAML is not served', async (t) => {
   }
 });
 
-test.serial('the client is known to the provider by its own secret', async (t) => {
+test.serial('the client authenticates to the provider with its own secret', async (t) => {
   await oidc.set('a', { clientSecret: 'wrong' });
   const page = await oidc.signIn('ann', 'organization=a');
   t.is(page.status, 401);

@@ -57,7 +57,7 @@ const at = async (id: string, ms: number): Promise<string[]> => {
   return answer.body.items[0]?.userIds;
 };
 
-test.serial('who is on call follows the turns, and what was stays as it was through every change', async (t) => {
+test.serial('the on-call user follows the rotation, and past shifts stay unchanged through every edit', async (t) => {
   clock.ms = today;
   const { id, ...body } = await create([[ann], [ben]]);
   t.deepEqual(await at(id, today), [ann]);
@@ -76,7 +76,7 @@ test.serial('who is on call follows the turns, and what was stays as it was thro
   t.false(JSON.stringify(all.body).includes(id));
 });
 
-test.serial('a dry run says who would be on call differently, and writes nothing', async (t) => {
+test.serial('a dry run lists the on-call changes, and writes nothing', async (t) => {
   clock.ms = today;
   const { id, ...body } = await create([[ann], [ben]]);
   const changed = { ...body, layers: [{ ...body.layers[0], participants: [[ann], [eve]] }] };
@@ -89,7 +89,7 @@ test.serial('a dry run says who would be on call differently, and writes nothing
   t.is((await harness.request('GET', `${schedules}/${id}`)).body.version, 1);
 });
 
-test.serial('those who may put people on call are told who there is, without those who are kept out', async (t) => {
+test.serial('users who may edit on-call schedules get the names of all members except blocked ones', async (t) => {
   clock.ms = today;
   const getOnCall = async (as: Parameters<typeof harness.request>[2]) =>
     harness.request('GET', '/api/on-call/now?names=all', as);
@@ -105,7 +105,7 @@ test.serial('those who may put people on call are told who there is, without tho
   t.is((await getOnCall({ as: 'viewer' })).status, 403);
 });
 
-test.serial('an override wins while it lasts; deleted, what it was stays', async (t) => {
+test.serial('an override takes precedence while it lasts; after its deletion, its past shifts stay', async (t) => {
   clock.ms = today;
   const { id } = await create([[ann]]);
   const body = { from: iso(today), to: iso(today + 4 * hourMs), userIds: [ben] };
@@ -119,7 +119,7 @@ test.serial('an override wins while it lasts; deleted, what it was stays', async
   t.deepEqual(await at(id, today + 3 * hourMs), [ann]);
 });
 
-test.serial('what an override or a layer cannot say is refused with its path', async (t) => {
+test.serial('an invalid override or layer is refused with its path', async (t) => {
   clock.ms = today;
   const { id, ...body } = await create([[ann]]);
   const soon = { from: iso(today), to: iso(today + hourMs) };
@@ -143,7 +143,7 @@ test.serial('what an override or a layer cannot say is refused with its path', a
   t.is(answer.body.details[0].path, 'layers');
 });
 
-test.serial('a person who was kept out and came back was away meanwhile', async (t) => {
+test.serial('a user who was blocked and returned was not on call meanwhile', async (t) => {
   clock.ms = today;
   const { id } = await create([[eve]]);
   for (const [step, disabled] of [
@@ -161,7 +161,7 @@ test.serial('a person who was kept out and came back was away meanwhile', async 
   t.deepEqual(await at(id, today + 2 * stepMs), [eve]);
 });
 
-test.serial('shifts tile the range with gaps and reasons, and say what each person carries', async (t) => {
+test.serial('shifts cover the range, with gaps and reasons, and show the load of each person', async (t) => {
   clock.ms = today;
   const { id } = await create([[ann], []]);
   const to = today + 38 * hourMs;
@@ -177,39 +177,36 @@ test.serial('shifts tile the range with gaps and reasons, and say what each pers
   t.is(long.body.details[0].path, 'to');
 });
 
-test.serial(
-  'a policy names schedules, people and channels that there are, and keeps them from being deleted',
-  async (t) => {
-    clock.ms = today;
-    const { id } = await create([[ann]]);
-    const settings = { type: 'webhook', url: 'https://hooks.example.com/x' };
-    const channel = await harness.request('POST', '/api/notification-channels', { body: { name: 'pages', settings } });
-    const targets = [
-      { kind: 'schedule', id },
-      { kind: 'person', id: eve },
-      { kind: 'channel', id: channel.body.id },
-    ];
-    for (const index of [1, 2]) {
-      const wrong = targets.with(index, { ...targets[index], id: 'none' } as (typeof targets)[number]);
-      const answer = await harness.request('POST', policies, { body: { name: 'wrong', steps: [{ targets: wrong }] } });
-      t.is(answer.status, 400);
-      t.is(answer.body.details[0].path, `steps.0.targets.${index}.id`);
-    }
-    const made = await harness.request('POST', policies, { body: { name: 'shop', steps: [{ targets }], repeat: 1 } });
-    t.is(made.status, 200, JSON.stringify(made.body));
-    for (const path of [`${schedules}/${id}`, `/api/notification-channels/${channel.body.id}`, `/api/users/${eve}`]) {
-      const answer = await harness.request('DELETE', path);
-      t.is(answer.status, 409, path);
-      t.regex(answer.body.message, /shop/);
-    }
-    t.is((await readEscalationPolicy(own(), made.body.id))?.repeat, 1);
-    const [onCall] = await readOnCall(own(), { atMs: today, nowMs: today, scheduleId: id });
-    t.deepEqual(onCall?.userIds, [ann]);
-  },
-);
+test.serial('a policy references existing schedules, people and channels, and prevents their deletion', async (t) => {
+  clock.ms = today;
+  const { id } = await create([[ann]]);
+  const settings = { type: 'webhook', url: 'https://hooks.example.com/x' };
+  const channel = await harness.request('POST', '/api/notification-channels', { body: { name: 'pages', settings } });
+  const targets = [
+    { kind: 'schedule', id },
+    { kind: 'person', id: eve },
+    { kind: 'channel', id: channel.body.id },
+  ];
+  for (const index of [1, 2]) {
+    const wrong = targets.with(index, { ...targets[index], id: 'none' } as (typeof targets)[number]);
+    const answer = await harness.request('POST', policies, { body: { name: 'wrong', steps: [{ targets: wrong }] } });
+    t.is(answer.status, 400);
+    t.is(answer.body.details[0].path, `steps.0.targets.${index}.id`);
+  }
+  const made = await harness.request('POST', policies, { body: { name: 'shop', steps: [{ targets }], repeat: 1 } });
+  t.is(made.status, 200, JSON.stringify(made.body));
+  for (const path of [`${schedules}/${id}`, `/api/notification-channels/${channel.body.id}`, `/api/users/${eve}`]) {
+    const answer = await harness.request('DELETE', path);
+    t.is(answer.status, 409, path);
+    t.regex(answer.body.message, /shop/);
+  }
+  t.is((await readEscalationPolicy(own(), made.body.id))?.repeat, 1);
+  const [onCall] = await readOnCall(own(), { atMs: today, nowMs: today, scheduleId: id });
+  t.deepEqual(onCall?.userIds, [ann]);
+});
 
 test.serial(
-  'a maintenance window tells its next times, and a rule or matchers that cannot be are refused',
+  'a maintenance window lists its next occurrences, and invalid recurrence rules or matchers are refused',
   async (t) => {
     clock.ms = today;
     const windows = '/api/maintenance-windows';

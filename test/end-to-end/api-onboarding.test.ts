@@ -41,22 +41,25 @@ const landLog = (project: string, tenant = 'a'): Promise<void> =>
 const steps = (body: { steps: { id: string; isDone: boolean }[] }): string[] =>
   body.steps.filter(({ isDone }) => isDone).map(({ id }) => id);
 
-test.serial('the checklist says what really happened, and a step stays done after its records went', async (t) => {
-  const before = await harness.request('GET', '/api/onboarding', { as: 'viewer' });
-  t.deepEqual(steps(before.body), ['invite-teammate']);
-  t.false(before.body.complete);
-  await keyOf('a', { projectId: 'elsewhere' });
-  await landLog('elsewhere');
-  const after = await harness.request('GET', '/api/onboarding', { as: 'viewer' });
-  t.deepEqual(steps(after.body), ['create-key', 'send-logs', 'invite-teammate']);
-  const { completedAt } = after.body.steps.find(({ id }: { id: string }) => id === 'send-logs');
-  t.true(Math.abs(Date.parse(completedAt) - Date.now()) < 60_000);
-  await harness.columns.execute('TRUNCATE TABLE logs');
-  t.deepEqual((await harness.request('GET', '/api/onboarding')).body.steps, after.body.steps);
-});
+test.serial(
+  'the checklist reflects what really happened, and a step stays completed after its records are gone',
+  async (t) => {
+    const before = await harness.request('GET', '/api/onboarding', { as: 'viewer' });
+    t.deepEqual(steps(before.body), ['invite-teammate']);
+    t.false(before.body.complete);
+    await keyOf('a', { projectId: 'elsewhere' });
+    await landLog('elsewhere');
+    const after = await harness.request('GET', '/api/onboarding', { as: 'viewer' });
+    t.deepEqual(steps(after.body), ['create-key', 'send-logs', 'invite-teammate']);
+    const { completedAt } = after.body.steps.find(({ id }: { id: string }) => id === 'send-logs');
+    t.true(Math.abs(Date.parse(completedAt) - Date.now()) < 60_000);
+    await harness.columns.execute('TRUNCATE TABLE logs');
+    t.deepEqual((await harness.request('GET', '/api/onboarding')).body.steps, after.body.steps);
+  },
+);
 
 test.serial(
-  'another organization’s records and keys complete no step, and the plan decides which steps there are',
+  'another organization’s records and keys complete no step, and the plan determines which steps exist',
   async (t) => {
     const token = await harness.signIn('owner@b.example');
     const { body } = await harness.request('GET', '/api/onboarding', { as: `token ${token}` });
@@ -65,7 +68,7 @@ test.serial(
   },
 );
 
-test.serial('steps are dismissed and restored by editors; what was read can be sent back', async (t) => {
+test.serial('steps can be dismissed and restored by Editors; a checklist that was read can be sent back', async (t) => {
   const put = (body: unknown, as: 'editor' | 'viewer' = 'editor') =>
     harness.request('PUT', '/api/onboarding', { as, body });
   t.is((await put({ dismissed: [] }, 'viewer')).status, 403);
@@ -78,7 +81,7 @@ test.serial('steps are dismissed and restored by editors; what was read can be s
   t.deepEqual((await put({ dismissed: [] })).body.dismissed, []);
 });
 
-test('snippets name this installation’s endpoints and never a key', async (t) => {
+test('snippets contain this installation’s endpoints and never a key', async (t) => {
   const { status, body } = await harness.request('GET', '/api/onboarding/snippets', { as: 'viewer' });
   t.is(status, 200);
   const ids = body.items.map(({ id }: { id: string }) => id);
@@ -100,7 +103,7 @@ test('snippets name this installation’s endpoints and never a key', async (t) 
 const diagnose = (body: unknown, as: 'admin' | 'editor' | `token ${string}` = 'admin') =>
   harness.request('POST', '/api/onboarding/doctor', { as, body });
 
-test('the doctor tells a misspelt, an unknown, a revoked and an expired key apart', async (t) => {
+test('the doctor distinguishes a misspelt, an unknown, a revoked and an expired key', async (t) => {
   const misspelt = makeLicenseKey().slice(0, -1);
   t.is((await diagnose({ key: misspelt })).body.verdict, 'malformed-key');
   t.is((await diagnose({ key: makeLicenseKey() })).body.verdict, 'unknown-key');
@@ -110,7 +113,7 @@ test('the doctor tells a misspelt, an unknown, a revoked and an expired key apar
   t.is((await diagnose({ key: misspelt }, 'editor')).status, 403);
 });
 
-test('another organization’s key is answered as one that nobody has', async (t) => {
+test('another organization’s key gets the same response as an unknown key', async (t) => {
   const theirs = await keyOf('b');
   const unknown = await diagnose({ key: makeLicenseKey(), status: 401 });
   t.deepEqual((await diagnose({ key: theirs, status: 401 })).body, unknown.body);
@@ -118,7 +121,7 @@ test('another organization’s key is answered as one that nobody has', async (t
   t.not((await diagnose({ key: theirs }, `token ${token}`)).body.verdict, 'unknown-key');
 });
 
-test('the doctor tells what the key, the plan and the source address keep out', async (t) => {
+test('the doctor reports what the key, the plan and the source address exclude', async (t) => {
   const key = await keyOf('a', { signals: ['logs'], allowedCidrs: ['10.0.0.0/8'] });
   t.is((await diagnose({ key, signal: 'traces' })).body.verdict, 'signal-not-on-key');
   t.is((await diagnose({ key, signal: 'logs', source: '192.0.2.1' })).body.verdict, 'blocked-address');
@@ -133,7 +136,7 @@ test('the doctor tells what the key, the plan and the source address keep out', 
   );
 });
 
-test('the doctor tells a wrong place, another key, a refused payload and what works apart', async (t) => {
+test('the doctor distinguishes a wrong place, another key, a refused payload and a working request', async (t) => {
   const key = await keyOf('a', { projectId: 'refusing' });
   t.is((await diagnose({ key, endpoint: `${harness.url}/v1/logs` })).body.verdict, 'wrong-endpoint');
   t.is((await diagnose({ key, status: 401 })).body.verdict, 'other-key-sent');
@@ -161,7 +164,7 @@ test('the doctor tells a wrong place, another key, a refused payload and what wo
   t.true(Date.parse(working.body.landed.logs) >= began);
 });
 
-test('the doctor tells what receivers refused, and what was taken and cannot be read yet', async (t) => {
+test('the doctor reports what receivers refused, and what was accepted and cannot be read yet', async (t) => {
   const key = await keyOf('a', { projectId: 'waiting' });
   const { id } = (await diagnose({ key })).body.key;
   const lastRefusal = { at: ago(5), address: '192.0.2.7', reason: 'address' } as const;
@@ -185,7 +188,7 @@ test('the doctor tells what receivers refused, and what was taken and cannot be 
   t.is((await diagnose({ key })).body.verdict, 'working');
 });
 
-test('the doctor counts what the ledger says was not taken, and knows a quota that is used up', async (t) => {
+test('the doctor counts the ledger’s refused records, and detects an exhausted quota', async (t) => {
   const key = await keyOf('a', { projectId: 'limited' });
   const { id } = (await diagnose({ key })).body.key;
   const reject = (reason: string, of = id): Promise<void> =>
@@ -211,7 +214,7 @@ test('the doctor counts what the ledger says was not taken, and knows a quota th
   t.is(spent.body.verdict, 'over-quota');
 });
 
-test('the doctor knows keys that were rotated out', async (t) => {
+test('the doctor recognizes keys that were rotated out', async (t) => {
   const old = makeLicenseKey();
   const previous = (validUntil: string) => [{ ...secretFields(old), rotatedAt: ago(60), validUntil }];
   await keyOf('a', { previous: previous(ago(-600)) });
@@ -225,7 +228,7 @@ test('the doctor knows keys that were rotated out', async (t) => {
   t.is(over.body.findings[0].level, 'problem');
 });
 
-test('the doctor’s answers hold no key', async (t) => {
+test('the doctor’s responses contain no key', async (t) => {
   const key = await keyOf('a');
   for (const body of [{ key }, { key: `${key}x` }, { key, endpoint: 'http://x', error: 'y' }])
     t.false(JSON.stringify((await diagnose(body)).body).includes(key));

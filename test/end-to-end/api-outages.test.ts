@@ -75,7 +75,7 @@ const untilStatus = async (expectedStatus: number, method: string, path: string,
 const concrete = (path: string): string => path.replace(/\{\w+\}/g, 'x');
 
 serial(
-  'without MongoDB everything that needs rights answers 503 in time, and all is well again once it is back',
+  'without MongoDB all operations that need permissions return 503 in time, and all work again once it is back',
   async (t) => {
     await untilStatus(200, 'GET', '/auth/session');
     await mongodb.kill();
@@ -107,7 +107,7 @@ serial(
   },
 );
 
-serial('while MongoDB hangs /readyz is answered and names it', async (t) => {
+serial('while MongoDB hangs /readyz responds and names it', async (t) => {
   await mongodb.hang();
   try {
     const expected = {
@@ -130,7 +130,7 @@ serial('while MongoDB hangs /readyz is answered and names it', async (t) => {
   await untilStatus(200, 'GET', '/readyz');
 });
 
-serial('without Redis sign-ins are limited all the same, and nothing else stops', async (t) => {
+serial('without Redis sign-ins are still limited, and nothing else stops', async (t) => {
   // 503 on the way is the store, which was away a moment ago; nothing else may be answered.
   const answers200 = async (method: string, path: string, body?: unknown): Promise<void> => {
     const answers = await untilStatus(200, method, path, body);

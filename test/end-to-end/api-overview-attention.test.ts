@@ -146,7 +146,7 @@ interface Item {
   readonly detail: string;
 }
 
-test('one item for each thing that is wrong, and none for what is as it was', async (t) => {
+test('each problem has one item, and an unchanged state has none', async (t) => {
   const { attention } = await get(path);
   t.deepEqual(
     attention.items.map(({ kind, name }: Item) => [kind, name]),
@@ -165,7 +165,7 @@ test('one item for each thing that is wrong, and none for what is as it was', as
   t.deepEqual(attention.unknown, []);
 });
 
-test('what became slower is told with how slow, and a deployment with its verdict', async (t) => {
+test('a slowdown is reported with its size, and a deployment with its verdict', async (t) => {
   const { attention } = await get(path);
   const of = (kind: string) => attention.items.find((item: Item) => item.kind === kind);
   t.regex(
@@ -181,7 +181,7 @@ test('what became slower is told with how slow, and a deployment with its verdic
   );
 });
 
-test('each item names a query that answers', async (t) => {
+test('each item has a query that returns results', async (t) => {
   const { attention } = await get(path);
   for (const { kind, detail } of attention.items as Item[]) {
     const body = await get(detail);
@@ -190,7 +190,7 @@ test('each item names a query that answers', async (t) => {
   }
 });
 
-test('what the plan does not include could not be looked for, and nothing of another organization is there', async (t) => {
+test('signals that the plan lacks are reported as not checked, and no data of another organization is included', async (t) => {
   const { attention } = await get(path, `token ${await harness.signIn('viewer@b.example')}`);
   t.deepEqual(
     attention.unknown.map(({ kind }: Item) => kind),

@@ -45,7 +45,7 @@ interface Service {
 }
 
 for (const scope of ['', '&projectId=money', '&scope=account'])
-  test(`every counter equals the query of its own${scope}`, async (t) => {
+  test(`every counter matches its own query${scope}`, async (t) => {
     const scopedQuery = `${range}${scope}`;
     const { counters } = await get(`/api/overview?${scopedQuery}`);
     const count = async (path: string): Promise<unknown> => (await get(path)).rows[0]?.[0];
@@ -85,7 +85,7 @@ for (const scope of ['', '&projectId=money', '&scope=account'])
     t.is(counters.deadLetters.value, deadLetters.length);
   });
 
-test('the range before stands beside each counter, and the change is of both', async (t) => {
+test('each counter includes the previous range, and the change is computed from both', async (t) => {
   const at = (from: number, until: number) => get(`/api/overview?from=${from}&to=${until - 1}`);
   const now = await at(minute, minute + 10 * minuteMs);
   const before = await at(minute - 10 * minuteMs, minute);
@@ -98,7 +98,7 @@ test('the range before stands beside each counter, and the change is of both', a
   t.is(change, (value - previous) / previous);
 });
 
-test('what the plan does not include is unknown with the reason, and nothing of another organization counts', async (t) => {
+test('signals that the plan lacks are unknown with the reason, and no data of another organization counts', async (t) => {
   const token = await harness.signIn('viewer@b.example');
   const { status, body } = await harness.request('GET', `/api/overview?${range}`, { as: `token ${token}` });
   t.is(status, 200, JSON.stringify(body));
@@ -128,6 +128,6 @@ test('the points of each series add up to its counter', async (t) => {
   }
 });
 
-test('what needs attention is not told unless it is asked for', async (t) => {
+test('attention items are returned only on request', async (t) => {
   t.false('attention' in (await get(`/api/overview?${range}`)));
 });

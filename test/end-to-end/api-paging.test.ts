@@ -55,7 +55,7 @@ const titles = async (id: string, kind: string): Promise<string[]> => {
     .map(({ title }: { readonly title: string }) => title);
 };
 
-test('an incident that is declared with a policy pages, and its timeline tells of the pages and their delivery', async (t) => {
+test('an incident declared with a policy pages, and its timeline shows the pages and their delivery', async (t) => {
   const escalationPolicyId = await policyOf(await userOf('viewer'));
   const refused = await request('POST', '/api/incidents', { title: 'x', escalationPolicyId: 'nothing' });
   t.is(refused.body.details[0].path, 'escalationPolicyId');
@@ -77,7 +77,7 @@ test('an incident that is declared with a policy pages, and its timeline tells o
   t.deepEqual(await titles(id, 'page'), ['paged viewer']);
 });
 
-test('an incident that gets a policy later pages by it from the beginning', async (t) => {
+test('an incident that gets a policy later starts it from the first step', async (t) => {
   const { id } = await declare({ title: 'policy later' });
   await escalate();
   t.deepEqual(await titles(id, 'page'), []);
@@ -95,7 +95,7 @@ const linkOf = async (id: string, role: string): Promise<string> => {
 };
 const acknowledge = (token: string) => request('POST', '/auth/acknowledge-incident', { token }, 'nobody');
 
-test('the link of a page shows a page that changes nothing, and its button acknowledges as the person who was paged', async (t) => {
+test('the link of a page opens a form that changes nothing, and its button acknowledges as the paged person', async (t) => {
   const { id } = await declare({ title: 'by a link' });
   const token = await linkOf(id, 'viewer');
   const page = await request('GET', `/acknowledge?token=${token}`, undefined, 'nobody');
@@ -125,7 +125,7 @@ test('the link of a page shows a page that changes nothing, and its button ackno
   t.regex(late.body.message, /is resolved/);
 });
 
-test('a link that is wrong, too old, or of a person who was kept out acknowledges nothing', async (t) => {
+test('a link that is wrong, too old, or of a blocked person acknowledges nothing', async (t) => {
   const { id } = await declare({ title: 'no link' });
   t.is((await acknowledge('wrong')).body.error, 'TOKEN_INVALID');
   const page = { tenantId: 'a', incidentId: id, personId: await userOf('viewer') };
@@ -141,7 +141,7 @@ test('a link that is wrong, too old, or of a person who was kept out acknowledge
   t.is((await request('GET', `/api/incidents/${id}`)).body.status, 'open');
 });
 
-test('a preview says who would be paged when, and which steps would page nobody', async (t) => {
+test('a preview shows who would be paged when, and which steps would page nobody', async (t) => {
   const [admin, viewer] = [await userOf('admin'), await userOf('viewer')];
   const outside = { times: [{ startTime: '00:00', endTime: '00:01' }], location: 'UTC' };
   const steps = [
@@ -164,7 +164,7 @@ test('a preview says who would be paged when, and which steps would page nobody'
   ]);
 });
 
-test('shifts come as a calendar by the format or the Accept header, with names', async (t) => {
+test('shifts are returned as a calendar by the format parameter or the Accept header, with names', async (t) => {
   const layer = { name: 'first', startsAt: '2026-11-23T09:00', participants: [[await userOf('viewer')]] };
   const body = { name: 'calendar', timeZone: 'UTC', layers: [{ ...layer, rotation: { every: 1, unit: 'weeks' } }] };
   const { body: schedule } = await request('POST', '/api/on-call/schedules', body);
@@ -178,7 +178,7 @@ test('shifts come as a calendar by the format or the Accept header, with names',
   t.true(Array.isArray((await request('GET', path)).body.items));
 });
 
-test('a policy by which an open incident pages is not deleted, and the incident is named', async (t) => {
+test('a policy with an open incident cannot be deleted, and the error names the incident', async (t) => {
   const escalationPolicyId = await policyOf(await userOf('viewer'));
   const path = `/api/on-call/escalation-policies/${escalationPolicyId}`;
   const { id } = await declare({ title: 'paging by it', escalationPolicyId });
@@ -191,7 +191,7 @@ test('a policy by which an open incident pages is not deleted, and the incident 
   t.is((await request('DELETE', path)).status, 200);
 });
 
-test('the feed tells that an incident was declared, acknowledged, resolved and reopened, and what goes on needs attention', async (t) => {
+test('the feed shows when an incident is declared, acknowledged, resolved and reopened, and open incidents need attention', async (t) => {
   const { id } = await declare({ title: 'in the feed', severity: 'critical' });
   for (const verb of ['acknowledge', 'resolve', 'reopen']) await request('POST', `/api/incidents/${id}/${verb}`);
   const { body } = await request('GET', '/api/events?kinds=incident&limit=200', undefined, 'viewer');
@@ -210,7 +210,7 @@ test('the feed tells that an incident was declared, acknowledged, resolved and r
 });
 
 // Alone: while others page, what is counted and what is then listed differ.
-test.serial('each figure of pages is the length of its list', async (t) => {
+test.serial('each page count equals the length of its list', async (t) => {
   const viewer = await userOf('viewer');
   const escalationPolicyId = await policyOf(viewer);
   await declare({ title: 'counted', escalationPolicyId });

@@ -20,7 +20,7 @@ test.after.always(() => harness?.close());
 const project = async (name: string): Promise<string> =>
   (await harness.request('POST', '/api/projects', { as: 'editor', body: { name } })).body.id;
 
-test('a new project mails nobody, and settings are kept with it', async (t) => {
+test('a new project sends no mail, and its settings are stored with it', async (t) => {
   const id = await project('Mailed');
   const path = `/api/projects/${id}/notifications`;
   const first = await harness.request('GET', path, { as: 'viewer' });
@@ -40,7 +40,7 @@ test('a new project mails nobody, and settings are kept with it', async (t) => {
   t.is(items.length, 1);
 });
 
-test('settings follow the version of the project, and survive a change of it', async (t) => {
+test('settings use the version of the project, and survive a change of the project', async (t) => {
   const id = await project('Versioned');
   const path = `/api/projects/${id}/notifications`;
   await harness.request('PUT', path, { body: { recipients: ['ann@example.com'] } });
@@ -72,7 +72,7 @@ for (const [what, body, path] of bad) {
   });
 }
 
-test('a viewer changes nothing, an editor deletes nothing', async (t) => {
+test('a Viewer cannot change anything, and an Editor cannot delete anything', async (t) => {
   const id = await project('Guarded');
   const viewer = { as: 'viewer' } as const;
   t.is((await harness.request('PATCH', `/api/projects/${id}`, { ...viewer, body: { name: 'x' } })).status, 403);
@@ -81,7 +81,7 @@ test('a viewer changes nothing, an editor deletes nothing', async (t) => {
   t.is((await harness.request('DELETE', `/api/projects/${id}`, { as: 'admin' })).status, 200);
 });
 
-test('a first start makes a key that is the ingest key of its project, and is the first record of the audit log', async (t) => {
+test('a first start creates a key that is the ingest key of its project and the first audit record', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-first-'));
   const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
   const first = await makeFirstStart(documents, settingsOf({ OIQ_DATA_DIR: directory }));

@@ -156,7 +156,7 @@ for (const tenant of tenants)
   for (const [path, parameters, methods, own] of questions)
     for (const method of methods.split(' ')) {
       const shown = Object.values(parameters)[0] ?? '';
-      test(`${method} ${path} ${shown} answers organization ${tenant} with what is its own`, async (t) => {
+      test(`${method} ${path} ${shown} returns only organization ${tenant}’s own data`, async (t) => {
         const other = tenant === 'a' ? 'b' : 'a';
         const { status, text } = await request(tenant, path, parameters, method);
         t.is(status, 200, text);
@@ -172,7 +172,7 @@ for (const tenant of tenants)
       });
     }
 
-test('every operation of the group is asked', async (t) => {
+test('every operation of the group is tested', async (t) => {
   const { operations } = await import('../../api/groups/index.ts');
   const requested = new Set(
     questions.flatMap(([path, , methods]) =>
@@ -189,7 +189,7 @@ test('every operation of the group is asked', async (t) => {
   t.is(served.length, 28);
 });
 
-test('series are counted by organization', async (t) => {
+test('series are counted per organization', async (t) => {
   for (const tenant of tenants) {
     const { text } = await request(tenant, 'status/tsdb', {}, 'GET');
     t.regex(text, /"numSeries":4,/);

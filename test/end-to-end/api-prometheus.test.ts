@@ -174,14 +174,14 @@ test.before(async (t) => {
 });
 test.after.always(() => subject?.close());
 
-test('names of metrics are those of Prometheus, with units and suffixes', async (t) => {
+test('metric names follow Prometheus, with units and suffixes', async (t) => {
   t.deepEqual(await data('label/__name__/values'), [
     ...['duration_milliseconds_bucket', 'duration_milliseconds_count', 'duration_milliseconds_sum', 'fill_ratio'],
     ...['http_requests_total', 'jobs_done_total', 'jobs_size', 'orders_taken_total', 'size_bytes', 'target_info'],
   ]);
 });
 
-test('labels and their values come of series, resources and bounds', async (t) => {
+test('labels and their values come from series, resources and bucket bounds', async (t) => {
   t.deepEqual(await data('labels'), [
     ...[
       '__name__',
@@ -205,7 +205,7 @@ test('labels and their values come of series, resources and bounds', async (t) =
   t.deepEqual(await data('label/nowhere/values'), []);
 });
 
-test('series are found by names and labels of both kinds', async (t) => {
+test('series are found by names and labels of both forms', async (t) => {
   const scope = { otel_scope_name: 'test', otel_scope_version: '1.2' };
   const target = { instance: 'one', job: 'store/checkout' };
   t.deepEqual(
@@ -231,12 +231,12 @@ test('series are found by names and labels of both kinds', async (t) => {
   t.deepEqual(body.warnings, ['results truncated due to limit']);
 });
 
-test('forms are taken as queries are', async (t) => {
+test('form bodies are accepted like query strings', async (t) => {
   const { body } = await requestApi('series', { 'match[]': 'http_requests_total{instance="a"}' }, { method: 'POST' });
   t.deepEqual(body.data, [{ __name__: 'http_requests_total', instance: 'a', job: 'shop' }]);
 });
 
-test('instant and range queries answer over both kinds of series', async (t) => {
+test('instant and range queries return both kinds of series', async (t) => {
   const at = String((now + 45_000) / 1000);
   t.deepEqual(await data('query', { query: 'sum by (job) (increase(http_requests_total[45s]))', time: at }), {
     resultType: 'vector',
@@ -285,7 +285,7 @@ const roseBy = (values: readonly number[]): number =>
     0,
   );
 
-test('deltas become counters that rise by exactly what was sent, over restarts of the sender and full hours', async (t) => {
+test('deltas become counters that increase by exactly the values sent, across restarts of the sender and full hours', async (t) => {
   const queryAtHour = (query: string) => data('query', { query, time: String(hour / 1000 + 30) });
   await eventually('deltas have landed', async () => {
     const { result } = await queryAtHour('count_over_time(jobs_done_total[2m])');
@@ -332,7 +332,7 @@ test('deltas become counters that rise by exactly what was sent, over restarts o
   );
 });
 
-test('PromQL is a kind of query', async (t) => {
+test('PromQL is available as a query kind', async (t) => {
   const answer = await fetch(`${subject.oiq.http}/api/metrics/query`, {
     method: 'POST',
     headers: { authorization: `Bearer ${subject.token}`, 'content-type': 'application/json' },
@@ -349,7 +349,7 @@ test('PromQL is a kind of query', async (t) => {
   t.deepEqual(results.twice.rows, [['shop', 48]]);
 });
 
-test('metadata and exemplars are those that were sent', async (t) => {
+test('metadata and exemplars match those that were sent', async (t) => {
   t.deepEqual(await data('metadata', { metric: 'http_requests_total' }), {
     http_requests_total: [{ type: 'counter', help: 'Requests', unit: '' }],
   });
@@ -413,7 +413,7 @@ const tooMuch: readonly (readonly [path: string, parameters: Parameters<typeof r
   ['labels', { 'match[]': Array.from({ length: 101 }, () => 'up') }, 'more than 100 values of match[]'],
 ];
 
-test('errors are worded as Prometheus words them', async (t) => {
+test('errors have the same wording as in Prometheus', async (t) => {
   const cases: readonly (readonly [path: string, parameters: Parameters<typeof requestApi>[1], message: string])[] = [
     ['series', {}, 'no match[] parameter provided'],
     [
@@ -502,7 +502,7 @@ test('errors are worded as Prometheus words them', async (t) => {
   }
 });
 
-test('what fails in the evaluation is 422', async (t) => {
+test('an evaluation error returns 422', async (t) => {
   const { status, body } = await requestApi('query', {
     query: 'label_replace({job="shop"}, "instance", "", "", "")',
     time: String((now + 45_000) / 1000),
@@ -515,7 +515,7 @@ test('what fails in the evaluation is 422', async (t) => {
   });
 });
 
-test('an API token is taken as the password of Basic authentication, below the prefix of Prometheus alone', async (t) => {
+test('an API token is accepted as the password of Basic authentication, only below the Prometheus prefix', async (t) => {
   const post = async (path: string, body: object): Promise<Body> => {
     const headers = { authorization: `Bearer ${subject.token}`, 'content-type': 'application/json' };
     const answer = await fetch(`${subject.oiq.http}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
@@ -540,7 +540,7 @@ test('an API token is taken as the password of Basic authentication, below the p
   t.is(await statusOf('/api/logs', `grafana:${token}`), 401);
 });
 
-test('what Grafana asks first is answered', async (t) => {
+test('the first requests of Grafana are supported', async (t) => {
   t.regex((await data('status/buildinfo')).version, /^3\./);
   t.deepEqual(await data('rules'), { groups: [] });
   t.deepEqual(await data('alerts'), { alerts: [] });
@@ -551,14 +551,14 @@ test('what Grafana asks first is answered', async (t) => {
   t.is((await data('parse_query', { query: 'sum(up)' })).type, 'aggregation');
 });
 
-test('what Prometheus takes as a form is taken as one', async (t) => {
+test('operations that accept a form in Prometheus accept one', async (t) => {
   for (const path of ['format_query', 'parse_query', 'query_exemplars']) {
     const parameters = { query: 'rate(http_requests_total[5m])' };
     t.deepEqual(await requestApi(path, parameters, { method: 'POST' }), await requestApi(path, parameters));
   }
 });
 
-test('a form of statistics that Prometheus does not know is told so, in its words', async (t) => {
+test('a stats value that Prometheus does not know gives the same warning as in Prometheus', async (t) => {
   t.deepEqual((await requestApi('query', { query: '1', stats: 'x' })).body.warnings, [
     'value "x" for parameter "stats" is deprecated and will be rejected in the next major release, use "true" or "all"',
   ]);
@@ -566,7 +566,7 @@ test('a form of statistics that Prometheus does not know is told so, in its word
     t.is((await requestApi('query', { query: '1', stats })).body.warnings, undefined);
 });
 
-test('features are those that are enabled here, by the names of Prometheus', async (t) => {
+test('features are those enabled here, under their Prometheus names', async (t) => {
   const { api, promql, promql_functions, promql_operators, rules, templating_functions } = await data('features');
   t.like(api, { remote_write_receiver: true, remote_read: false, admin: false });
   t.like(promql, { subqueries: true, fill_left: true, delayed_name_removal: false });
@@ -576,7 +576,7 @@ test('features are those that are enabled here, by the names of Prometheus', asy
   t.true(templating_functions.humanizeDuration);
 });
 
-test('the paths by which clients see what a server is answer in the form of Prometheus', async (t) => {
+test('the paths with which clients inspect a server respond in the Prometheus format', async (t) => {
   t.deepEqual(await data('status/config'), { yaml: '' });
   t.is((await data('status/flags'))['query.lookback-delta'], '5m');
   const runtime = await data('status/runtimeinfo');
@@ -597,7 +597,7 @@ test('the paths by which clients see what a server is answer in the form of Prom
   }
 });
 
-test('a path that Prometheus has and this does not is its 404, and any other is ours', async (t) => {
+test('an unsupported Prometheus path returns the 404 of Prometheus, and any other path returns the 404 of OIQ', async (t) => {
   for (const path of ['/api/prom/api/v1/read', '/api/tenants/x/prom/api/v1/none', '/api/prom/none']) {
     const answer = await fetch(`${subject.oiq.http}${path}`);
     t.deepEqual(

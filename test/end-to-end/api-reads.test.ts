@@ -122,7 +122,7 @@ const get = async (path: string) => {
   return { status, body, items: body.items as Record<string, unknown>[] };
 };
 
-test('logs of the last hour come newest first, with every field', async (t) => {
+test('logs of the last hour are listed newest first, with every field', async (t) => {
   const { items, body } = await get('/api/logs');
   t.is(items.length, 14);
   t.is(body.nextCursor, null);
@@ -139,7 +139,7 @@ test('logs of the last hour come newest first, with every field', async (t) => {
   t.regex(String(items.at(-1)?.['timestamp']), /\d{3}456789Z$|123456789Z$/);
 });
 
-test('pages neither skip nor repeat, also within one nanosecond, and keep their range', async (t) => {
+test('pages neither skip nor repeat a record, even within one nanosecond, and keep their range', async (t) => {
   const all = (await get('/api/logs?from=now-1h')).items.map(({ id }) => id);
   for (const limit of [1, 3, 13]) {
     const seen: unknown[] = [];
@@ -155,7 +155,7 @@ test('pages neither skip nor repeat, also within one nanosecond, and keep their 
   t.is(new Set(all).size, 14);
 });
 
-test('one log record is found by its id, and by nobody else', async (t) => {
+test('a log record is found by its ID, only in its own organization', async (t) => {
   for (const { id } of (await get('/api/logs?limit=5')).items) t.is((await get(`/api/logs/${id}`)).body.id, id);
   const [own] = (await get('/api/logs')).items;
   const other = await harness.signIn('viewer@b.example');
@@ -226,7 +226,7 @@ for (const [path, field] of wrong)
     );
   });
 
-test('a range that begins before what the plan keeps is refused', async (t) => {
+test('a range that begins before the retention of the plan is refused', async (t) => {
   for (const path of [
     '/api/logs?from=now-91d',
     '/api/traces?scope=account&from=now-31d',
@@ -239,7 +239,7 @@ test('a range that begins before what the plan keeps is refused', async (t) => {
   t.is((await get('/api/logs?from=now-90d')).status, 200);
 });
 
-test('a trace of the list has its root, its services and its errors', async (t) => {
+test('a trace in the list has its root span, its services and its errors', async (t) => {
   const { items } = await get('/api/traces?scope=account');
   t.deepEqual(
     items.map(({ traceId }) => traceId),
@@ -280,7 +280,7 @@ for (const [query, expected] of traceSearches)
     t.is(items.map(({ traceId }) => String(traceId)[0]).join(''), expected);
   });
 
-test('pages of traces neither skip nor repeat', async (t) => {
+test('pages of traces neither skip nor repeat a trace', async (t) => {
   const seen: unknown[] = [];
   let cursor = '';
   do {
@@ -291,7 +291,7 @@ test('pages of traces neither skip nor repeat', async (t) => {
   t.deepEqual(seen, [trace('3'), trace('2'), trace('1')]);
 });
 
-test('pages of traces see the spans that had been received when the list began', async (t) => {
+test('pages of traces include the spans received before the list began', async (t) => {
   const old = (trace: string, span_: string, secondsAgo: number): string =>
     span({ trace, span: span_, secondsAgo, ms: 1, service: 'late', name: 'old' });
   await insertSpans([old('8', '6', 7_000), old('9', '7', 7_010)]);
@@ -312,7 +312,7 @@ test('pages of traces see the spans that had been received when the list began',
   t.is(second.body.nextCursor, null);
 });
 
-test('one trace has every span with events, links and resource, and only its own organization sees it', async (t) => {
+test('a trace has every span with events, links and resource, and is visible only to its own organization', async (t) => {
   const { body } = await get(`/api/traces/${trace('1').toUpperCase()}`);
   t.is(body.spans.length, 2);
   const child = body.spans.find(({ name }: { name: string }) => name === 'GET /cart');
@@ -362,7 +362,7 @@ test('metrics are listed by name with labels and series, page by page', async (t
   t.is((await get('/api/metrics?service=nobody')).items.length, 0);
 });
 
-test('the points of one metric come with it', async (t) => {
+test('a metric is returned with its points', async (t) => {
   const { items } = await get('/api/metrics?name=http.requests');
   // biome-ignore lint/suspicious/noExplicitAny: looked into below
   const series = items[0]?.['series'] as any[];

@@ -34,26 +34,29 @@ const requestSession =
   () =>
     harness.request('GET', path, { as: `token ${token}` });
 
-test.serial('a caller has five seconds’ worth at once, then what a second brings; others do not notice', async (t) => {
-  const [one, other] = [await harness.signIn('viewer@a.example'), await harness.signIn('editor@a.example')];
-  const { count, retryAfter } = await accepted(requestSession(one));
-  t.is(count, 100);
-  t.true(retryAfter >= 1);
-  const second = await harness.signIn('viewer@a.example');
-  t.is((await requestSession(second)()).status, 429, 'another session of the same user');
-  t.is((await requestSession(other)()).status, 200);
-  nowMs += 2000;
-  t.is((await accepted(requestSession(one))).count, 40);
-});
+test.serial(
+  'a caller has a burst of five seconds’ worth of requests, then the rate per second; other callers are not affected',
+  async (t) => {
+    const [one, other] = [await harness.signIn('viewer@a.example'), await harness.signIn('editor@a.example')];
+    const { count, retryAfter } = await accepted(requestSession(one));
+    t.is(count, 100);
+    t.true(retryAfter >= 1);
+    const second = await harness.signIn('viewer@a.example');
+    t.is((await requestSession(second)()).status, 429, 'another session of the same user');
+    t.is((await requestSession(other)()).status, 200);
+    nowMs += 2000;
+    t.is((await accepted(requestSession(one))).count, 40);
+  },
+);
 
-test.serial('a busy caller’s requests are counted to the last one, though not asked for one by one', async (t) => {
+test.serial('a busy caller’s requests are counted exactly, although they are not checked one by one', async (t) => {
   nowMs += 60_000;
   const token = await harness.signIn('viewer@a.example');
   const answers = await Promise.all(Array.from({ length: 150 }, () => requestSession(token)()));
   t.is(answers.filter(({ status }) => status === 200).length, 100);
 });
 
-test.serial('each API token’s account has a limit of its own', async (t) => {
+test.serial('each service account has its own limit for its API tokens', async (t) => {
   nowMs += 60_000;
   const token = async (name: string): Promise<string> => {
     const account = await harness.request('POST', '/api/service-accounts', { body: { name, role: 'viewer' } });
@@ -67,20 +70,23 @@ test.serial('each API token’s account has a limit of its own', async (t) => {
   t.is((await requestSession(other, '/api/projects')()).status, 200);
 });
 
-test.serial('an address without a session has less, and refused requests do not use up sign-ins', async (t) => {
-  nowMs += 60_000;
-  const from = (address: string) => ({ 'x-forwarded-for': address });
-  const keys =
-    (address: string): SendRequest =>
-    () =>
-      harness.request('GET', '/auth/jwks.json', { as: 'nobody', headers: from(address) });
-  t.is((await accepted(keys('203.0.113.1'))).count, 20);
-  t.is((await keys('203.0.113.2')()).status, 200);
-  t.is((await keys('198.51.100.7, 203.0.113.1')()).status, 429, 'what the client says of itself does not count');
+test.serial(
+  'an address without a session has a lower limit, and refused requests do not count as sign-in attempts',
+  async (t) => {
+    nowMs += 60_000;
+    const from = (address: string) => ({ 'x-forwarded-for': address });
+    const keys =
+      (address: string): SendRequest =>
+      () =>
+        harness.request('GET', '/auth/jwks.json', { as: 'nobody', headers: from(address) });
+    t.is((await accepted(keys('203.0.113.1'))).count, 20);
+    t.is((await keys('203.0.113.2')()).status, 200);
+    t.is((await keys('198.51.100.7, 203.0.113.1')()).status, 429, 'what the client says of itself does not count');
 
-  const guess: SendRequest = () =>
-    harness.request('GET', '/api/logs', { as: 'token nonsense', headers: from('203.0.113.3') });
-  const { count } = await accepted(guess);
-  t.is(count, 20);
-  t.is((await keys('203.0.113.3')()).status, 200);
-});
+    const guess: SendRequest = () =>
+      harness.request('GET', '/api/logs', { as: 'token nonsense', headers: from('203.0.113.3') });
+    const { count } = await accepted(guess);
+    t.is(count, 20);
+    t.is((await keys('203.0.113.3')()).status, 200);
+  },
+);

@@ -51,33 +51,36 @@ const search = (query: string, more: object = {}): Promise<Answer> =>
   harness.request('POST', '/api/ai/rag/search', { as: 'viewer', body: { query, ...more } });
 const titles = ({ body }: Answer): string[] => body.items.map(({ title }: { title: string }) => title);
 
-test.serial('documents are added once, listed, found for an alert, and gone when they are deleted', async (t) => {
-  for (const { title, content } of grownWith) {
-    const { status, body } = await add({ title, content });
-    t.is(status, 200, JSON.stringify(body));
-    t.true(body.isNew);
-  }
-  const [{ title, content, alert }] = grownWith as [(typeof grownWith)[number]];
-  const again = await add({ title: 'Another title', content });
-  t.false(again.body.isNew);
-  t.is(again.body.document.title, title);
-  const listed = await harness.request('GET', '/api/ai/rag/documents?limit=1000', { as: 'viewer' });
-  t.is(listed.body.items.length, grownWith.length);
+test.serial(
+  'documents are added once, listed, found for an alert, and no longer found after their deletion',
+  async (t) => {
+    for (const { title, content } of grownWith) {
+      const { status, body } = await add({ title, content });
+      t.is(status, 200, JSON.stringify(body));
+      t.true(body.isNew);
+    }
+    const [{ title, content, alert }] = grownWith as [(typeof grownWith)[number]];
+    const again = await add({ title: 'Another title', content });
+    t.false(again.body.isNew);
+    t.is(again.body.document.title, title);
+    const listed = await harness.request('GET', '/api/ai/rag/documents?limit=1000', { as: 'viewer' });
+    t.is(listed.body.items.length, grownWith.length);
 
-  const found = await search(alert);
-  t.is(found.status, 200, JSON.stringify(found.body));
-  t.is(titles(found)[0], title);
-  t.deepEqual(found.body.notRead, []);
-  const { id } = again.body.document;
-  t.is((await harness.request('DELETE', `/api/ai/rag/documents/${id}`, { as: 'viewer' })).status, 403);
-  t.is((await harness.request('DELETE', `/api/ai/rag/documents/${id}`, { as: 'editor' })).status, 200);
-  t.false(titles(await search(alert, { limit: 50 })).includes(title));
-  t.is((await harness.request('DELETE', `/api/ai/rag/documents/${id}`, { as: 'editor' })).status, 404);
-  t.true((await add({ title, content })).body.isNew);
-  t.is(titles(await search(alert))[0], title);
-});
+    const found = await search(alert);
+    t.is(found.status, 200, JSON.stringify(found.body));
+    t.is(titles(found)[0], title);
+    t.deepEqual(found.body.notRead, []);
+    const { id } = again.body.document;
+    t.is((await harness.request('DELETE', `/api/ai/rag/documents/${id}`, { as: 'viewer' })).status, 403);
+    t.is((await harness.request('DELETE', `/api/ai/rag/documents/${id}`, { as: 'editor' })).status, 200);
+    t.false(titles(await search(alert, { limit: 50 })).includes(title));
+    t.is((await harness.request('DELETE', `/api/ai/rag/documents/${id}`, { as: 'editor' })).status, 404);
+    t.true((await add({ title, content })).body.isNew);
+    t.is(titles(await search(alert))[0], title);
+  },
+);
 
-test.serial('an answer cites passages, and has the figures that they and the question name', async (t) => {
+test.serial('an answer cites passages, and has the metrics that the passages and the question name', async (t) => {
   const content = [
     '# Lost orders',
     'Orders are lost when the worker stops. Start the worker again with `oiqctl start worker`.',
@@ -110,7 +113,7 @@ test.serial('an answer cites passages, and has the figures that they and the que
   t.regex(unknown.body.reason, /^unknown/);
 });
 
-test.serial('incidents that were resolved, rules, log patterns and the handbook are found', async (t) => {
+test.serial('resolved incidents, rules, log patterns and the handbook are found', async (t) => {
   const first = async (query: string) => (await search(query)).body.items[0];
   t.is((await first('walrus gateway')).source, 'incident');
   t.false(JSON.stringify((await search('walrus gateway', { limit: 50 })).body).includes('still unreachable'));
@@ -124,7 +127,7 @@ test.serial('incidents that were resolved, rules, log patterns and the handbook 
   t.true(handbook.body.items.every(({ source }: { source: string }) => source === 'handbook'));
 });
 
-test.serial('nothing of another organization is found', async (t) => {
+test.serial('no content of another organization is found', async (t) => {
   const secret = 'The xylophone vault opens with the seventh key.';
   await add({ content: `# Xylophone vault\n${secret}` });
   t.is(titles(await search('xylophone vault'))[0], 'Xylophone vault');
@@ -151,7 +154,7 @@ const refused: Readonly<Record<string, readonly [body: object, path: string]>> =
   ],
 };
 for (const [title, [body, path]] of Object.entries(refused))
-  test.serial(`a document is refused that has ${title}`, async (t) => {
+  test.serial(`a document is refused if it has ${title}`, async (t) => {
     const answer = await add(body);
     t.is(answer.status, 400, JSON.stringify(answer.body).slice(0, 300));
     t.is(answer.body.details[0].path, path);

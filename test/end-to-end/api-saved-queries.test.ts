@@ -148,7 +148,7 @@ const save = async (fields: object, options: As = { as: 'editor' }): Promise<Ans
 const runOf = (id: string, body: object = {}, options: As = { as: 'viewer' }): Promise<Answer> =>
   harness.request('POST', `/api/saved-queries/${id}/run`, { ...options, body });
 
-test('a saved query runs over its own range, and over another one', async (t) => {
+test('a saved query runs over its own range, and over a different range on request', async (t) => {
   const { body: saved, status } = await save({ from: 'now-2h' });
   t.is(status, 200, JSON.stringify(saved));
   t.deepEqual(saved.validity, { isValid: true, problems: [], reason: null });
@@ -172,7 +172,7 @@ test('a saved query runs over its own range, and over another one', async (t) =>
   t.deepEqual(shown.body.usedBy, []);
 });
 
-test('the same question within seconds is answered again, and says so', async (t) => {
+test('the same query within seconds returns the cached result, and says so', async (t) => {
   const { body: saved } = await save({ tags: ['again'] });
   let clockMs = Date.now();
   const own = await startHarness({ sharing: harness, now: () => clockMs });
@@ -188,7 +188,7 @@ test('the same question within seconds is answered again, and says so', async (t
   t.false((await run()).body.cost.isCached);
 });
 
-test('a query that names what has not landed says so, and where', async (t) => {
+test('a query that names telemetry that has not landed reports this with its place', async (t) => {
   const { body: saved } = await save({
     query: {
       kind: 'formula',
@@ -206,13 +206,13 @@ test('a query that names what has not landed says so, and where', async (t) => {
   );
 });
 
-test('where nothing has landed at all, whether a query is valid is not known', async (t) => {
+test('if nothing has landed at all, the validity of a query is unknown', async (t) => {
   const token = await harness.signIn('editor@b.example');
   const { body } = await save({ query: { kind: 'metric', metric: 'any', overTime: 'last' } }, { as: `token ${token}` });
   t.deepEqual(body.validity, { isValid: null, problems: [], reason: 'no metrics are stored yet' });
 });
 
-test('a private query is there for its owner alone', async (t) => {
+test('a private query is visible only to its owner', async (t) => {
   const { body: saved } = await save({ visibility: 'private', tags: ['mine'] });
   const path = `/api/saved-queries/${saved.id}`;
   t.is((await harness.request('GET', path, { as: 'editor' })).status, 200);
@@ -233,7 +233,7 @@ test('a private query is there for its owner alone', async (t) => {
   t.deepEqual([await listed('editor'), await listed('admin')], [1, 0]);
 });
 
-test('nobody hides a query that is another one’s', async (t) => {
+test('nobody can make another user’s query private', async (t) => {
   const { body: saved } = await save({});
   const { name, query } = saved;
   const answer = await harness.request('PUT', `/api/saved-queries/${saved.id}`, {
@@ -244,7 +244,7 @@ test('nobody hides a query that is another one’s', async (t) => {
   t.is(answer.body.visibility, 'organization');
 });
 
-test('each marks favourites for themselves', async (t) => {
+test('favourites are per user', async (t) => {
   const { body: saved } = await save({});
   const path = `/api/saved-queries/${saved.id}`;
   const mark = (isFavourite: boolean) =>
@@ -257,7 +257,7 @@ test('each marks favourites for themselves', async (t) => {
   t.false(await seen('viewer'));
 });
 
-test('a plan without the signal does not run a query of it, nor beyond what is kept', async (t) => {
+test('a plan without the signal cannot run its queries, and no plan can run them beyond its retention', async (t) => {
   const token = await harness.signIn('editor@b.example');
   const as = { as: `token ${token}` } as const;
   const spansQuery = { kind: 'aggregate', signal: 'traces', measures: [{ function: 'count' }] };
@@ -273,7 +273,7 @@ test('a plan without the signal does not run a query of it, nor beyond what is k
   t.deepEqual((await runOf(body.id, {}, as)).body.rows, [[canary, errors]]);
 });
 
-test('a query of a later version is listed, and not run', async (t) => {
+test('a query of a later version is listed, but cannot be run', async (t) => {
   const stored = harness.documents.of('a').collection(savedQueries);
   const { id } = await stored.insert({
     name: 'from the future',
@@ -306,7 +306,7 @@ for (const [fields, path] of wrong)
     t.is(body.details[0].path, path);
   });
 
-test('every template is applicable to what landed, and answers', async (t) => {
+test('every template is applicable to the telemetry that landed, and returns results', async (t) => {
   const { body } = await harness.request('GET', '/api/query-templates', { as: 'viewer' });
   t.is(body.items.length, templates.length);
   t.is(new Set(body.items.map(({ id }: { id: string }) => id)).size, templates.length);
@@ -321,7 +321,7 @@ test('every template is applicable to what landed, and answers', async (t) => {
   }
 });
 
-test('templates whose data has not landed say what is missing', async (t) => {
+test('templates whose data has not landed report what is missing', async (t) => {
   const token = await harness.signIn('viewer@b.example');
   const as = { as: `token ${token}` } as const;
   const { body } = await harness.request('GET', '/api/query-templates?tag=metrics', as);
@@ -330,7 +330,7 @@ test('templates whose data has not landed say what is missing', async (t) => {
   t.deepEqual(applicable.body.items, []);
 });
 
-test('reads of every group take turns: they are counted where turns are', async (t) => {
+test('reads of every group are counted in the duration metric of the query queue', async (t) => {
   observed.length = 0;
   const paths = ['/api/logs', '/api/traces?scope=account', '/api/dependencies?scope=account', '/api/metrics'];
   for (const path of paths) {

@@ -76,7 +76,7 @@ for (const [role, scopes, method, path, status] of rights) {
   });
 }
 
-test('what a token does is recorded under its account', async (t) => {
+test('actions of a token are recorded under its account', async (t) => {
   const { id, as } = await tokenOf('editor', ['projects:write']);
   const { headers, status } = await harness.request('POST', '/api/projects', { as, body: { name: 'By a program' } });
   t.is(status, 200);
@@ -107,7 +107,7 @@ test('revoking, disabling and deleting end a token at once', async (t) => {
   t.is(await harness.documents.of('a').collection(apiTokens).find(deleted.tokenId), undefined);
 });
 
-test.serial('a token ends when it expires, and none is made for longer than is allowed', async (t) => {
+test.serial('a token ends when it expires, and its lifetime cannot exceed the maximum', async (t) => {
   const id = await account('viewer');
   const at = (days: number): string => new Date(nowMs + days * dayMs).toISOString();
   for (const expiresAt of [at(-1), at(101)]) {
@@ -128,7 +128,7 @@ test.serial('a token ends when it expires, and none is made for longer than is a
   t.is(await there(), 0);
 });
 
-test('what is not one of our tokens is refused', async (t) => {
+test('a token that is not an OIQ token is refused', async (t) => {
   const { as } = await tokenOf('viewer', ['logs:read']);
   const token = as.slice('token '.length);
   const last = token.endsWith('0') ? '1' : '0';
@@ -146,7 +146,7 @@ test('what is not one of our tokens is refused', async (t) => {
   t.is((await harness.request('GET', '/api/logs', { as: 'nobody', headers })).status, 401, 'as a cookie');
 });
 
-test('a scope that there is not is named', async (t) => {
+test('an unknown scope is named', async (t) => {
   const id = await account();
   for (const scope of ['nothing:read', 'authentication:read', 'logs:delete', '*']) {
     const { status, body } = await newToken(id, ['logs:read', scope]);
@@ -158,7 +158,7 @@ test('a scope that there is not is named', async (t) => {
   t.true(logs.operations.includes('GET /api/logs'));
 });
 
-test('nobody climbs: no account is Owner, and a token makes nothing that may do more than it may', async (t) => {
+test('nobody can escalate privileges: no account is Owner, and a token creates nothing with more rights than its own', async (t) => {
   const owner = await harness.request('POST', '/api/service-accounts', { body: { name: 'Too high', role: 'owner' } });
   t.is(owner.status, 400);
   const { as, id } = await tokenOf('admin', ['service-accounts:write', 'logs:read']);
@@ -174,7 +174,7 @@ test('nobody climbs: no account is Owner, and a token makes nothing that may do 
   t.is((await patch({ disabled: false })).status, 403, 'enabling one');
 });
 
-test('another organization’s accounts and tokens are not there', async (t) => {
+test('another organization’s accounts and tokens are not found', async (t) => {
   const { id, tokenId } = await tokenOf('viewer', ['logs:read']);
   const as = `token ${await harness.signIn('owner@b.example')}` as const;
   const requests: readonly [string, string, object?][] = [
@@ -192,7 +192,7 @@ test('another organization’s accounts and tokens are not there', async (t) => 
   t.is(crossed.status, 404, 'a token of another account');
 });
 
-test('the last use of a token is kept, once a minute at most', async (t) => {
+test('the last use of a token is stored, at most once a minute', async (t) => {
   const { id, tokenId, as } = await tokenOf('viewer', ['logs:read']);
   const shown = async () => (await harness.request('GET', `/api/service-accounts/${id}/tokens`)).body.items[0];
   t.is((await shown()).lastUsedAt, null);

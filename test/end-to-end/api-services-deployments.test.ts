@@ -107,7 +107,7 @@ for (const [service, verdict, reason] of [
     if (verdict !== 'unknown') t.true(deployment.confidence > 0.8, JSON.stringify(deployment.aspects));
   });
 
-test('another deployment ends the hour after one, and begins the hour before the next', async (t) => {
+test('another deployment limits the hour after the previous deployment and the hour before the next one', async (t) => {
   const [third, second] = await deploymentsOf('twice');
   t.deepEqual([third.version, second.version], ['3', '2']);
   t.is(Date.parse(second.after.to), at + 20 * minuteMs);

@@ -35,7 +35,7 @@ const get = async (path: string) => {
 const pathOf = (name: string): string => `/api/services/${encodeURIComponent(name)}`;
 
 for (const name of ['cart', 'web', odd])
-  test(`the figures of ${name} are those of its raw spans, and of the list`, async (t) => {
+  test(`the figures of ${name} match those of its raw spans and of the list`, async (t) => {
     const body = await get(`${pathOf(name)}?${range}&scope=account`);
     const [hand] = await byHand(harness.columns, `service = '${name}'`);
     t.deepEqual(wrongWith(body.figures, hand as ByHand, secondsOf(body)), []);
@@ -45,7 +45,7 @@ for (const name of ['cart', 'web', odd])
     t.deepEqual(listed.sends, body.sends);
   });
 
-test('a service has its instances, versions, runtimes, what all share, and no other organization’s', async (t) => {
+test('a service has its instances, versions, runtimes and common attributes, and none of another organization', async (t) => {
   const body = await get(`${pathOf('cart')}?${range}&scope=account`);
   const counted = async (id: string) => {
     const [row] = await harness.columns.query<Record<string, number>>(
@@ -79,7 +79,7 @@ test('a service has its instances, versions, runtimes, what all share, and no ot
   );
 });
 
-test('an instance that ran two versions is one, with what it ran last and what it ran before', async (t) => {
+test('an instance that ran two versions is one instance, with its last and its previous version', async (t) => {
   const { instances, versions } = await get(`${pathOf(odd)}?${range}&scope=account`);
   const [last, first] = versions.map(({ version }: { version: string }) => version);
   t.deepEqual([last, first].toSorted(), ['1', '2']);
@@ -87,7 +87,7 @@ test('an instance that ran two versions is one, with what it ran last and what i
   t.like(instances[0], { id: 'odd-1', version: last, versions: [last, first], spans: 50 });
 });
 
-test('a service that the scope never had is not found, and one that was silent in the range is', async (t) => {
+test('a service that the scope never had is not found, and a service that was silent in the range is found', async (t) => {
   for (const path of ['', '/timeseries', '/endpoints']) {
     const statusOf = async (name: string, query: string) =>
       (await harness.request('GET', `${pathOf(name)}${path}?${query}`, { as: 'viewer' })).status;
@@ -104,7 +104,7 @@ test('a service that the scope never had is not found, and one that was silent i
   t.is((await get(`${pathOf('meter')}?${range}&scope=account`)).sends.metrics, true);
 });
 
-test('endpoints have the figures of their raw spans, sorted and in pages', async (t) => {
+test('endpoints have the figures of their raw spans, sorted and paged', async (t) => {
   const kinds = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'];
   const body = await get(`${pathOf('cart')}/endpoints?${range}&scope=account`);
   const hand = await byHand(
@@ -142,7 +142,7 @@ interface Drawn {
   readonly points: readonly (readonly [number, number | null])[];
 }
 
-test('each point of a series is what the raw spans of its step give', async (t) => {
+test('each point of a series matches the raw spans of its step', async (t) => {
   for (const [query, condition] of [
     ['', '1'],
     [

@@ -45,7 +45,7 @@ for (const [title, query, condition] of [
   ],
   ['a threshold that is asked for', 'scope=account&apdexThresholdMs=33', '1'],
 ] as const)
-  test(`every figure of ${title} is what the raw spans give`, async (t) => {
+  test(`every figure of ${title} matches the raw spans`, async (t) => {
     const body = await get(`/api/services?${range}&${query}`);
     const items: Item[] = body.items.filter(({ figures }: Item) => 'requests' in figures);
     const hand = await byHand(harness.columns, `service != '' AND ${condition}`);
@@ -60,7 +60,7 @@ for (const [title, query, condition] of [
     t.deepEqual(body.partial, []);
   });
 
-test('services that send only logs or metrics are there, and their requests are unknown', async (t) => {
+test('services that send only logs or metrics are listed, and their request figures are unknown', async (t) => {
   const { items } = await get(`/api/services?${range}&scope=account`);
   const sends = Object.fromEntries(items.map((item: Item) => [item.name, item['sends']]));
   t.deepEqual(sends['mute'], { logs: 7, spans: 0, metrics: false });
@@ -73,7 +73,7 @@ test('services that send only logs or metrics are there, and their requests are 
     });
 });
 
-test('a service says its environments, versions, languages and runtimes, of the project that is asked for', async (t) => {
+test('a service lists its environments, versions, languages and runtimes in the requested project', async (t) => {
   const all = await get(`/api/services?${range}&scope=account&search=CAR`);
   t.is(all.items.length, 1);
   t.like(all.items[0], { environments: ['live', 'test'], languages: ['go'], runtimes: ['go 1.26'] });
@@ -88,7 +88,7 @@ test('a service says its environments, versions, languages and runtimes, of the 
   );
 });
 
-test('lists are sorted by any figure both ways, and pages give each service once', async (t) => {
+test('lists are sorted by any figure in both directions, and pages contain each service once', async (t) => {
   const sorts = ['name', 'requests', 'errors', 'errorRate', 'p50', 'p95', 'p99', 'apdex', 'lastSeen'];
   for (const sort of sorts)
     for (const sign of ['', '-']) {
@@ -125,13 +125,13 @@ test('lists are sorted by any figure both ways, and pages give each service once
     }
 });
 
-test('a scope must be stated, and a cursor of another list is refused', async (t) => {
+test('a scope is required, and a cursor of another list is refused', async (t) => {
   t.is((await harness.request('GET', '/api/services', { as: 'viewer' })).status, 400);
   t.is((await harness.request('GET', '/api/services?scope=account&cursor=bG9ncw', { as: 'viewer' })).status, 400);
 });
 
 test.serial(
-  'the threshold of the Apdex is a setting of the organization and of single services, by Editors, with an audit record',
+  'Editors can set the Apdex threshold of the organization and of single services, with an audit record',
   async (t) => {
     const settings = { apdexThresholdMs: 80, services: [{ service: 'web', apdexThresholdMs: 2000 }] };
     t.deepEqual(await get('/api/service-settings'), { apdexThresholdMs: 500, services: [] });

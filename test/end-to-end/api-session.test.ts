@@ -24,7 +24,7 @@ test.after.always(() => harness?.close());
 const login = (body: unknown, headers: Record<string, string> = {}) =>
   harness.request('POST', '/auth/login', { as: 'nobody', body, headers });
 
-test('signing in gives a token, an HttpOnly cookie and who one is', async (t) => {
+test('signing in returns a token, an HttpOnly cookie and the signed-in user', async (t) => {
   const before = Date.now();
   const { status, body, headers } = await login({ email: 'Owner@A.example', password });
   t.is(status, 200);
@@ -45,7 +45,7 @@ test('signing in gives a token, an HttpOnly cookie and who one is', async (t) =>
   t.false('d' in keys.body.keys[0]);
 });
 
-test('a wrong password, an unknown user and a disabled one get the same answer', async (t) => {
+test('a wrong password, an unknown user and a disabled user get the same response', async (t) => {
   await harness.documents
     .of(usersTenant)
     .collection(users)
@@ -61,7 +61,7 @@ test('a wrong password, an unknown user and a disabled one get the same answer',
   }
 });
 
-test('many attempts at one account from one address are refused for a while, and other accounts are not', async (t) => {
+test('many attempts at one account from one address are refused for a while, and other accounts are not affected', async (t) => {
   const guess = () => login({ email: 'victim@a.example', password: 'wrong' });
   const guesses = [await guess()];
   // A minute may begin in between, and with it ten more.
@@ -74,7 +74,7 @@ test('many attempts at one account from one address are refused for a while, and
   t.is((await login({ email: 'editor@a.example', password })).status, 200);
 });
 
-test('cookie and bearer are the same session, and signing out ends both at once', async (t) => {
+test('cookie and bearer token are the same session, and signing out ends both at once', async (t) => {
   const token = await harness.signIn('editor@a.example');
   const asCookie = { as: 'nobody', headers: { cookie: `a=b; oiq_token=${token}` } } as const;
   const byCookie = await harness.request('GET', '/auth/session', asCookie);
@@ -89,7 +89,7 @@ test('cookie and bearer are the same session, and signing out ends both at once'
   t.is((await harness.request('GET', '/auth/session', { as: `token ${token}` })).status, 401);
 });
 
-test('Authorization alone decides where it is present', async (t) => {
+test('the Authorization header takes precedence over the cookie', async (t) => {
   const token = await harness.signIn('editor@a.example');
   const headers = { cookie: `oiq_token=${token}`, authorization: 'Bearer nonsense' };
   t.is((await harness.request('GET', '/auth/session', { as: 'nobody', headers })).status, 401);
@@ -97,7 +97,7 @@ test('Authorization alone decides where it is present', async (t) => {
   t.is((await harness.request('GET', '/auth/session', { as: 'nobody', headers: basic })).status, 401);
 });
 
-test('a license key is no session', async (t) => {
+test('a license key is not accepted as a session', async (t) => {
   const key = 'oiq_lk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa';
   for (const headers of [{ 'x-license-key': key }, { authorization: `Bearer ${key}` }])
     t.is((await harness.request('GET', '/api/logs', { as: 'nobody', headers })).status, 401);
@@ -136,7 +136,7 @@ const cookiesFor = async (publicUrl: string | undefined, host: string): Promise<
   }
 };
 
-test('cookies are for TLS alone wherever the public address is https, whatever host a proxy names', async (t) => {
+test('cookies are Secure whenever the public address is https, whatever host a proxy names', async (t) => {
   const cases: readonly (readonly [publicUrl: string | undefined, host: string, secure: boolean])[] = [
     ['https://oiq.example.com', '127.0.0.1:8080', true],
     ['https://oiq.example.com', 'oiq.example.com', true],
@@ -152,7 +152,7 @@ test('cookies are for TLS alone wherever the public address is https, whatever h
   }
 });
 
-test('an origin is ours with its scheme, where the public address is known', (t) => {
+test('an origin matches only with its scheme, if the public address is known', (t) => {
   const isRefused = (origin: string, publicUrl?: string): boolean => {
     try {
       refuseForeignPage({ site: undefined, origin, host: 'oiq.example.com' }, publicUrl);
@@ -196,7 +196,7 @@ test('forged tokens are refused', async (t) => {
   t.is((await harness.request('GET', '/auth/session', { as: `token ${token}` })).status, 200);
 });
 
-test('a changed role, a disabled or removed membership and a disabled organization count within a second', async (t) => {
+test('a changed role, a disabled or removed membership and a disabled organization take effect within a second', async (t) => {
   const found = await harness.documents
     .of(usersTenant)
     .collection(users)
@@ -224,7 +224,7 @@ test('a changed role, a disabled or removed membership and a disabled organizati
   await becomes(401);
 });
 
-test('what lies outside the API is the dashboard’s: a page for a GET, an HTML 404 for anything else', async (t) => {
+test('paths outside the API belong to the dashboard: a page for a GET, an HTML 404 for anything else', async (t) => {
   for (const path of ['/', '/search/logs', '/v1/logs', '/anything/at/all']) {
     const page = await harness.request('GET', path, { as: 'nobody' });
     t.is(page.status, 200);
@@ -238,7 +238,7 @@ test('what lies outside the API is the dashboard’s: a page for a GET, an HTML 
   t.is(unknown.body.error, 'NOT_FOUND');
 });
 
-test('the document and its reference page need no session and nothing from elsewhere', async (t) => {
+test('the document and its reference page need no session and no external resources', async (t) => {
   const document = await harness.request('GET', '/api/openapi.json', { as: 'nobody' });
   t.is(document.body.openapi, '3.1.0');
   const page = await harness.request('GET', '/api/docs', { as: 'nobody' });

@@ -34,21 +34,24 @@ const actionsOf = async (sessionId: string): Promise<string[]> => {
   return found;
 };
 
-test.serial('a refresh token gives a token and its successor; the one before gives the same for 30 s', async (t) => {
-  const { body: first } = await login('owner@a.example');
-  const second = await refresh(first.refreshToken);
-  t.is(second.status, 200);
-  t.true(await isLive(second.body.token));
-  t.is(decodeJwt(second.body.token).sid, decodeJwt(first.token).sid);
-  t.not(second.body.refreshToken, first.refreshToken);
-  nowMs += 29_000;
-  const again = await refresh(first.refreshToken);
-  t.is(again.body.refreshToken, second.body.refreshToken);
-  t.true(await isLive(again.body.token));
-  t.is((await refresh(second.body.refreshToken)).status, 200);
-});
+test.serial(
+  'a refresh token returns a token and its successor; the previous refresh token returns the same for 30 s',
+  async (t) => {
+    const { body: first } = await login('owner@a.example');
+    const second = await refresh(first.refreshToken);
+    t.is(second.status, 200);
+    t.true(await isLive(second.body.token));
+    t.is(decodeJwt(second.body.token).sid, decodeJwt(first.token).sid);
+    t.not(second.body.refreshToken, first.refreshToken);
+    nowMs += 29_000;
+    const again = await refresh(first.refreshToken);
+    t.is(again.body.refreshToken, second.body.refreshToken);
+    t.true(await isLive(again.body.token));
+    t.is((await refresh(second.body.refreshToken)).status, 200);
+  },
+);
 
-test.serial('tabs that refresh at the same moment get the same successor, and none is signed out', async (t) => {
+test.serial('tabs that refresh at the same moment get the same successor, and no tab is signed out', async (t) => {
   const { body } = await login('owner@a.example');
   const answers = await Promise.all(Array.from({ length: 5 }, () => refresh(body.refreshToken)));
   t.deepEqual(
@@ -62,7 +65,7 @@ for (const [what, older, passesMs] of [
   ['the one before, after 30 s', 1, 31_000],
   ['the one before that, at once', 2, 0],
 ] as const) {
-  test.serial(`a refresh token used too late ends the session for the thief and the robbed: ${what}`, async (t) => {
+  test.serial(`a refresh token used too late ends the session for the thief and the victim: ${what}`, async (t) => {
     const { body } = await login('owner@a.example');
     const chain = [body.refreshToken as string];
     let token = '';
@@ -80,7 +83,7 @@ for (const [what, older, passesMs] of [
   });
 }
 
-test.serial('what is not a refresh token of ours ends nobody’s session', async (t) => {
+test.serial('a token that is not an OIQ refresh token ends no session', async (t) => {
   const { body } = await login('owner@a.example');
   const [head = '', secret = '', proof = ''] = body.refreshToken.split('.');
   const swapped = (text: string): string => (text.startsWith('A') ? `B${text.slice(1)}` : `A${text.slice(1)}`);
@@ -108,7 +111,7 @@ test.serial('only hashes of refresh tokens are stored', async (t) => {
     for (const part of token.split('.').slice(1)) t.false(JSON.stringify(stored).includes(part));
 });
 
-test.serial('a session ends 30 days after its last refresh, 90 days after its beginning at the latest', async (t) => {
+test.serial('a session ends 30 days after its last refresh, and at the latest 90 days after its start', async (t) => {
   const began = nowMs;
   const { body } = await login('owner@a.example');
   let { refreshToken } = body;
@@ -140,7 +143,7 @@ const cookiesOf = ({ headers }: Answer): Map<string, string> =>
 const cookieValue = (cookie: string | undefined): string => /=([^;]*)/.exec(cookie ?? '')?.[1] ?? '';
 
 test.serial(
-  'a browser refreshes with its cookie, from our pages only, and its scripts never see the token',
+  'a browser refreshes with its cookie, only from our own pages, and its scripts never see the token',
   async (t) => {
     const page = { 'sec-fetch-site': 'same-origin' };
     const signedIn = await login('owner@a.example', page);
@@ -175,7 +178,7 @@ const cookiesFor = (host: string): Promise<readonly string[]> =>
     sent.end(JSON.stringify({ email: 'owner@a.example', password }));
   });
 
-test.serial('cookies are Secure everywhere but on loopback', async (t) => {
+test.serial('cookies are Secure everywhere except on loopback', async (t) => {
   for (const [host, secure] of [
     ['oiq.example.com', true],
     ['10.0.0.1:8080', true],
@@ -188,7 +191,7 @@ test.serial('cookies are Secure everywhere but on loopback', async (t) => {
   }
 });
 
-test.serial('I see my sessions and end one of them; nobody else’s is there', async (t) => {
+test.serial('users see their sessions and can end one of them; sessions of other users are not found', async (t) => {
   const email = 'editor@a.example';
   const phone = (await login(email, { 'user-agent': 'A phone' })).body;
   const laptop = (await login(email, { 'user-agent': 'A laptop' })).body;
@@ -213,7 +216,7 @@ test.serial('I see my sessions and end one of them; nobody else’s is there', a
   t.true(await isLive(laptop.token));
 });
 
-test.serial('changing the password needs the present one, and ends the other sessions', async (t) => {
+test.serial('changing the password requires the current one, and ends the other sessions', async (t) => {
   const email = 'auditor@a.example';
   const [here, elsewhere] = [(await login(email)).body, (await login(email)).body];
   const change = (currentPassword: string, newPassword: string) =>
@@ -243,30 +246,33 @@ test.serial('changing the password needs the present one, and ends the other ses
   t.is((await change(next, password)).status, 200);
 });
 
-test.serial('I go to another organization of mine with a session of its own, and to none that is not', async (t) => {
-  const { body } = await login('viewer@a.example');
-  const go = (organizationId: string) =>
-    harness.request('POST', '/auth/switch-tenant', { as: `token ${body.token}`, body: { organizationId } });
-  t.is((await go('b')).status, 404);
-  t.is((await go('nowhere')).status, 404);
-  const members = harness.documents.of('b').collection(memberships);
-  await members.insert({ id: body.user.id, role: 'admin', disabled: true });
-  t.is((await go('b')).status, 404);
-  await members.update(body.user.id, { disabled: false });
-  const there = await go('b');
-  t.is(there.status, 200);
-  t.is(there.body.tenant.id, 'b');
-  t.is(cookiesOf(there).size, 2);
-  const session = await harness.request('GET', '/auth/session', { as: `token ${there.body.token}` });
-  t.is(session.body.role, 'admin');
-  t.is(session.body.tenant.id, 'b');
-  t.not(decodeJwt(there.body.token).sid, decodeJwt(body.token).sid);
-  t.false(await isLive(body.token), 'the session before is over');
-  t.is((await refresh(body.refreshToken)).status, 401);
-  await members.delete(body.user.id);
-});
+test.serial(
+  'users can switch to another of their organizations with a separate session, and to no other organization',
+  async (t) => {
+    const { body } = await login('viewer@a.example');
+    const go = (organizationId: string) =>
+      harness.request('POST', '/auth/switch-tenant', { as: `token ${body.token}`, body: { organizationId } });
+    t.is((await go('b')).status, 404);
+    t.is((await go('nowhere')).status, 404);
+    const members = harness.documents.of('b').collection(memberships);
+    await members.insert({ id: body.user.id, role: 'admin', disabled: true });
+    t.is((await go('b')).status, 404);
+    await members.update(body.user.id, { disabled: false });
+    const there = await go('b');
+    t.is(there.status, 200);
+    t.is(there.body.tenant.id, 'b');
+    t.is(cookiesOf(there).size, 2);
+    const session = await harness.request('GET', '/auth/session', { as: `token ${there.body.token}` });
+    t.is(session.body.role, 'admin');
+    t.is(session.body.tenant.id, 'b');
+    t.not(decodeJwt(there.body.token).sid, decodeJwt(body.token).sid);
+    t.false(await isLive(body.token), 'the session before is over');
+    t.is((await refresh(body.refreshToken)).status, 401);
+    await members.delete(body.user.id);
+  },
+);
 
-test.serial('a user has 200 sessions at most; the one unused for longest gives way', async (t) => {
+test.serial('a user has at most 200 sessions; the one unused for longest is removed', async (t) => {
   const { body } = await login('admin@b.example');
   const stored = harness.documents.of(sessionsTenant).collection(sessions);
   const mine = await stored.find(decodeJwt(body.token).sid as string);
@@ -284,7 +290,7 @@ test.serial('a user has 200 sessions at most; the one unused for longest gives w
   t.is(await stored.count({ userId: body.user.id }), 200);
 });
 
-test.serial('I sign in to an organization that I name, which leads my next sign-in nowhere', async (t) => {
+test.serial('a sign-in may name an organization, which does not affect the next sign-in', async (t) => {
   const email = 'named@people.example';
   const { items } = await harness.documents
     .of(usersTenant)
@@ -307,7 +313,7 @@ test.serial('I sign in to an organization that I name, which leads my next sign-
   t.is((await signIn()).body.tenant.id, 'a');
 });
 
-test.serial('I sign in to the organization where I was last, and to my oldest where that one is gone', async (t) => {
+test.serial('a sign-in opens the last used organization, or the oldest one if that is gone', async (t) => {
   const email = 'places@people.example';
   const [known] = (
     await harness.documents

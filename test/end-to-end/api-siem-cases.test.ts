@@ -20,7 +20,7 @@ const open = async (title: string): Promise<string> => {
 };
 const change = (id: string, body: object) => harness.request('PATCH', `/api/siem/cases/${id}`, { as: 'editor', body });
 
-test('a case tells when it was responded to, contained and closed, and why not yet', async (t) => {
+test('a case shows when it was responded to, contained and closed, or why not yet', async (t) => {
   const id = await open('times');
   const opened = (await harness.request('GET', `/api/siem/cases/${id}`, { as: 'viewer' })).body;
   t.deepEqual(opened.timeToRespond, { value: null, reason: 'it was not responded to yet' });
@@ -44,7 +44,7 @@ test('a case tells when it was responded to, contained and closed, and why not y
   t.is(reopened.respondedAt, investigated.respondedAt);
 });
 
-test('a case that is closed at once has no time to contain, and says why', async (t) => {
+test('a case that is closed at once has no time to contain, and states why', async (t) => {
   const id = await open('closed at once');
   const { body } = await change(id, { state: 'closed', resolution: 'false-positive' });
   t.is(body.containedAt, null);
@@ -52,7 +52,7 @@ test('a case that is closed at once has no time to contain, and says why', async
   t.true(body.timeToClose.value >= 0);
 });
 
-test('a resolution goes with a closed case only, and an assignee is a user of the organization', async (t) => {
+test('a resolution requires a closed case, and an assignee is a user of the organization', async (t) => {
   const id = await open('refused');
   const misplaced = await change(id, { resolution: 'false-positive' });
   t.is(misplaced.status, 400);
@@ -62,7 +62,7 @@ test('a resolution goes with a closed case only, and an assignee is a user of th
   t.is(stranger.body.details[0].path, 'assigneeId');
 });
 
-test('cases are found by the signal that they are about, by state and by severity', async (t) => {
+test('cases are found by their signal, state and severity', async (t) => {
   const id = await open('found');
   const ids = async (query: string): Promise<string[]> => {
     const { body } = await harness.request('GET', `/api/siem/cases?${query}`, { as: 'viewer' });
@@ -73,7 +73,7 @@ test('cases are found by the signal that they are about, by state and by severit
   t.false((await ids('severity=low')).includes(id));
 });
 
-test('comments stand in their order, with their author', async (t) => {
+test('comments are listed in order, with their author', async (t) => {
   const id = await open('commented');
   for (const text of ['first', 'second'])
     t.is(
@@ -90,7 +90,7 @@ test('comments stand in their order, with their author', async (t) => {
   );
 });
 
-test('evidence has its hash in the audit chain, and what was changed behind the API is seen', async (t) => {
+test('evidence has its hash in the audit chain, and a modification outside the API is detected', async (t) => {
   const id = await open('evidence');
   const content = Buffer.from('a log line\n');
   const sha256 = createHash('sha256').update(content).digest('hex');
@@ -116,7 +116,7 @@ test('evidence has its hash in the audit chain, and what was changed behind the 
   t.is((await verify()).firstBreak.kind, 'evidence-removed');
 });
 
-test('evidence that is too large is refused with its size, and no way changes or removes it', async (t) => {
+test('evidence that is too large is refused with its size, and evidence cannot be changed or removed', async (t) => {
   const id = await open('large');
   const large = await harness.request('POST', `/api/siem/cases/${id}/evidence`, {
     as: 'editor',

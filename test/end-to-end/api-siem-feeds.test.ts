@@ -76,7 +76,7 @@ const stix = (id: string, value: string, more: object = {}) => ({
   ...more,
 });
 
-test.serial('a collection of a TAXII 2.1 server is read page by page, and then what was added', async (t) => {
+test.serial('a collection of a TAXII 2.1 server is read page by page, and then only its additions', async (t) => {
   const objects = ['a', 'b', 'c', 'd', 'e'].map((each, at) => ({
     added: `2026-01-0${at + 1}T00:00:00.000000Z`,
     object: stix(each, `${each}.example`),
@@ -140,7 +140,7 @@ test.serial('a collection of a TAXII 2.1 server is read page by page, and then w
   await forget(id);
 });
 
-test.serial('what a feed tells again changes nothing, and adds nothing to what is matched by', async (t) => {
+test.serial('an indicator that a feed repeats changes nothing, and adds nothing to the matching index', async (t) => {
   server.reply = () => ({ status: 200, body: 'evil.example\n192.0.2.7\n# end\n' });
   const id = await subscribe('list', { location: { type: 'url', url: `${server.url}/list`, format: 'list' } });
   await poll();
@@ -152,7 +152,7 @@ test.serial('what a feed tells again changes nothing, and adds nothing to what i
   await forget(id);
 });
 
-test.serial('an address is asked whether it changed, and read whole once a day', async (t) => {
+test.serial('an address is polled with a conditional request, and read in full once a day', async (t) => {
   server.reply = ({ headers }) =>
     headers['if-none-match'] === '"1"'
       ? { status: 304 }
@@ -172,7 +172,7 @@ test.serial('an address is asked whether it changed, and read whole once a day',
   await forget(id);
 });
 
-test.serial('a feed that was changed is polled at once, and read from its beginning', async (t) => {
+test.serial('a modified feed is polled at once, and read from its beginning', async (t) => {
   server.reply = ({ headers }): Reply =>
     headers['if-none-match'] === '"1"'
       ? { status: 304 }
@@ -216,7 +216,7 @@ for (const [what, reply, { format = 'list', ...more }, error] of failures as rea
   { format?: string },
   RegExp,
 ][])
-  test.serial(`${what}: the reason is told, and what the feed brought stays`, async (t) => {
+  test.serial(`${what}: the reason is reported, and indicators of the feed stay`, async (t) => {
     server.reply = () => ({ status: 200, body: format === 'list' ? 'kept.example' : '[]' });
     const name = `failing ${what}`;
     const id = await subscribe(name, { location: { type: 'url', url: `${server.url}/x`, format }, ...more });
@@ -238,7 +238,7 @@ for (const [what, reply, { format = 'list', ...more }, error] of failures as rea
     await forget(id);
   });
 
-test.serial('a server that asks to wait is waited for', async (t) => {
+test.serial('a retry delay requested by a server is respected', async (t) => {
   server.reply = () => ({ status: 429, headers: { 'retry-after': '3600' } });
   const id = await subscribe('busy', { location: { type: 'url', url: `${server.url}/busy`, format: 'list' } });
   await poll();
@@ -248,7 +248,7 @@ test.serial('a server that asks to wait is waited for', async (t) => {
   await forget(id);
 });
 
-test.serial('pages that were stored before a failure are not read again', async (t) => {
+test.serial('pages stored before a failure are not read again', async (t) => {
   let isBroken = true;
   server.reply = ({ path: requestedPath }) => {
     const url = new URL(requestedPath, server.url);
@@ -272,7 +272,7 @@ test.serial('pages that were stored before a failure are not read again', async 
   await forget(id);
 });
 
-test.serial('an address in a private network is not asked', async (t) => {
+test.serial('an address in a private network is not called', async (t) => {
   const id = await subscribe('inside', { location: { type: 'url', url: `${server.url}/x`, format: 'list' } });
   server.received.length = 0;
   await poll({ allowed: false });
@@ -287,7 +287,7 @@ test.serial('an address in a private network is not asked', async (t) => {
   );
 });
 
-test.serial('secrets of feeds are stored sealed, and never shown', async (t) => {
+test.serial('secrets of feeds are stored encrypted, and never shown', async (t) => {
   const authentication = { type: 'header', header: 'X-API-Key', secret: 'a very secret key' };
   const location = { type: 'url', url: `${server.url}/key`, format: 'list' };
   const { body } = await harness.request('POST', path, {

@@ -76,21 +76,24 @@ const decide = (id: string, version: number, state: string): Promise<Answer> =>
 
 let webId = '';
 
-test.serial('changes are listed newest first, page by page, and are unknown without a baseline', async (t) => {
-  const { items } = await list('limit=1');
-  t.is(items[0].verdict, 'unknown');
-  t.regex(items[0].reason, /no approved baseline/);
-  const seen: string[] = [];
-  for (let cursor = ''; ; ) {
-    const page = await list(`limit=3&cursor=${cursor}`.replace(/&cursor=$/, ''));
-    seen.push(...page.items.map(({ id }: { id: string }) => id));
-    if (page.nextCursor === null) break;
-    cursor = page.nextCursor;
-  }
-  t.is(seen.length, first.length);
-  t.is(new Set(seen).size, first.length);
-  t.is(seen.at(-1), 'motd');
-});
+test.serial(
+  'changes are listed newest first, page by page, and have an unknown verdict without a baseline',
+  async (t) => {
+    const { items } = await list('limit=1');
+    t.is(items[0].verdict, 'unknown');
+    t.regex(items[0].reason, /no approved baseline/);
+    const seen: string[] = [];
+    for (let cursor = ''; ; ) {
+      const page = await list(`limit=3&cursor=${cursor}`.replace(/&cursor=$/, ''));
+      seen.push(...page.items.map(({ id }: { id: string }) => id));
+      if (page.nextCursor === null) break;
+      cursor = page.nextCursor;
+    }
+    t.is(seen.length, first.length);
+    t.is(new Set(seen).size, first.length);
+    t.is(seen.at(-1), 'motd');
+  },
+);
 
 test.serial('changes are found by host, path, action and hash', async (t) => {
   t.deepEqual(await ids('host=db-1'), ['db']);
@@ -100,7 +103,7 @@ test.serial('changes are found by host, path, action and hash', async (t) => {
   t.deepEqual(await ids('user=ben'), []);
 });
 
-test.serial('a baseline holds the files of a group of hosts as they were last seen', async (t) => {
+test.serial('a baseline contains the last seen files of a group of hosts', async (t) => {
   const { status, body } = await createBaseline({ name: 'Web', hosts: ['web-*'], paths: ['/etc/'] });
   t.is(status, 200, JSON.stringify(body));
   t.like(body, { state: 'proposed', files: 4, approvedAt: null, version: 1 });
@@ -123,33 +126,36 @@ test.serial('a baseline holds the files of a group of hosts as they were last se
   });
 });
 
-test.serial('what is proposed decides nothing; approving needs If-Match, and is audited with who did it', async (t) => {
-  t.true((await list('')).items.every(({ verdict }: { verdict: string }) => verdict === 'unknown'));
-  const bare = await harness.request('PATCH', `${baselines}/${webId}`, { as: 'editor', body: { state: 'approved' } });
-  t.is(bare.status, 428);
-  t.is((await decide(webId, 7, 'approved')).status, 412);
-  const account = await harness.request('POST', '/api/service-accounts', {
-    body: { name: 'Pipeline', role: 'editor' },
-  });
-  const token = await harness.request('POST', `/api/service-accounts/${account.body.id}/tokens`, {
-    body: { name: 'Pipeline', scopes: ['siem:write'], expiresAt: new Date(nowMs + 3_600_000).toISOString() },
-  });
-  const machine = await harness.request('PATCH', `${baselines}/${webId}`, {
-    as: `token ${token.body.token}`,
-    body: { state: 'approved' },
-    headers: { 'if-match': '"1"' },
-  });
-  t.is(machine.status, 403);
-  t.is((await harness.request('PATCH', `${baselines}/${webId}`, { as: 'viewer', body: {} })).status, 403);
-  const { body } = await decide(webId, 1, 'approved');
-  t.like(body, { state: 'approved', version: 2 });
-  t.truthy(body.approvedAt);
-  t.truthy(body.approvedBy);
-  const { body: audit } = await harness.request('GET', '/api/audit?action=file-baseline.update', { as: 'owner' });
-  t.is(audit.items[0]?.resource.id, webId);
-});
+test.serial(
+  'a proposed baseline has no effect; approval requires If-Match, and is audited with the approver',
+  async (t) => {
+    t.true((await list('')).items.every(({ verdict }: { verdict: string }) => verdict === 'unknown'));
+    const bare = await harness.request('PATCH', `${baselines}/${webId}`, { as: 'editor', body: { state: 'approved' } });
+    t.is(bare.status, 428);
+    t.is((await decide(webId, 7, 'approved')).status, 412);
+    const account = await harness.request('POST', '/api/service-accounts', {
+      body: { name: 'Pipeline', role: 'editor' },
+    });
+    const token = await harness.request('POST', `/api/service-accounts/${account.body.id}/tokens`, {
+      body: { name: 'Pipeline', scopes: ['siem:write'], expiresAt: new Date(nowMs + 3_600_000).toISOString() },
+    });
+    const machine = await harness.request('PATCH', `${baselines}/${webId}`, {
+      as: `token ${token.body.token}`,
+      body: { state: 'approved' },
+      headers: { 'if-match': '"1"' },
+    });
+    t.is(machine.status, 403);
+    t.is((await harness.request('PATCH', `${baselines}/${webId}`, { as: 'viewer', body: {} })).status, 403);
+    const { body } = await decide(webId, 1, 'approved');
+    t.like(body, { state: 'approved', version: 2 });
+    t.truthy(body.approvedAt);
+    t.truthy(body.approvedBy);
+    const { body: audit } = await harness.request('GET', '/api/audit?action=file-baseline.update', { as: 'owner' });
+    t.is(audit.items[0]?.resource.id, webId);
+  },
+);
 
-test.serial('later changes are approved or not, with the reason; others stay unknown', async (t) => {
+test.serial('later changes are approved or unapproved, with the reason; others stay unknown', async (t) => {
   const later: readonly (readonly [made: Omit<Made, 'agoSeconds'>, verdict: string, reason: RegExp])[] = [
     [{ id: 'back', after: { sha256: sha('a') } }, 'approved', /matches baseline "Web"/],
     [{ id: 'other-host', host: 'web-9', after: { sha256: sha('b'), mode: '0644' } }, 'approved', /Web/],
@@ -189,7 +195,7 @@ test.serial('later changes are approved or not, with the reason; others stay unk
   t.regex(early.reason, /before baseline "Web" was captured/);
 });
 
-test.serial('changes are found by verdict, over pages, and summed up', async (t) => {
+test.serial('changes are filtered by verdict, across pages, and summarized', async (t) => {
   const range = 'from=now-2h&to=now%2B2h';
   const all = await ids(`${range}&verdict=unapproved`);
   t.is(all.length, 6);
@@ -210,7 +216,7 @@ test.serial('changes are found by verdict, over pages, and summed up', async (t)
   t.true(summary.isComplete);
 });
 
-test.serial('unapproved changes stand in the event feed, page by page', async (t) => {
+test.serial('unapproved changes appear in the event feed, page by page', async (t) => {
   const seen: string[] = [];
   for (let cursor = ''; ; ) {
     const query = cursor === '' ? 'kinds=file&from=now-2h&to=now%2B2h' : `kinds=file&cursor=${cursor}`;
@@ -227,45 +233,48 @@ test.serial('unapproved changes stand in the event feed, page by page', async (t
   t.like(event.tags, { host: 'web-1', user: 'ann' });
 });
 
-test.serial('package managers, packages and deployments explain changes of their hosts, in a window', async (t) => {
-  const ago = -7_200;
-  await harness.columns.execute(
-    `INSERT INTO package_changes (tenant_id, project_id, received_at, offset, id, record_id, time, host, manager, action, package, version) VALUES
+test.serial(
+  'package managers, packages and deployments explain changes on their hosts, within a time window',
+  async (t) => {
+    const ago = -7_200;
+    await harness.columns.execute(
+      `INSERT INTO package_changes (tenant_id, project_id, received_at, offset, id, record_id, time, host, manager, action, package, version) VALUES
       ('a', 'default', now64(3), 1, 'p1', '1-0-0-0', ${at(ago + 40)}, 'web-1', 'dpkg', 'upgraded', 'nginx', '1.20')`,
-  );
-  await harness.columns.execute(
-    `INSERT INTO resources (tenant_id, resource_id, service, attributes, attribute_types, first_seen, last_seen) VALUES
+    );
+    await harness.columns.execute(
+      `INSERT INTO resources (tenant_id, resource_id, service, attributes, attribute_types, first_seen, last_seen) VALUES
       ('a', 91, 'shop', map('service.name', 'shop', 'host.name', 'web-1'), 'ss', now64(3), now64(3))`,
-  );
-  await harness.columns.execute(
-    `INSERT INTO events (tenant_id, id, kind, time, severity, title, service, details, actor_type, received_at, offset) VALUES
+    );
+    await harness.columns.execute(
+      `INSERT INTO events (tenant_id, id, kind, time, severity, title, service, details, actor_type, received_at, offset) VALUES
       ('a', 'd1', 'deployment', ${at(ago + 5)}, 'info', 'shop 2', 'shop', '{"version":"2"}', 'system', now64(3), 99)`,
-  );
-  const cases: readonly (readonly [made: Omit<Made, 'agoSeconds'>, verdict: string, reason: RegExp])[] = [
-    [{ id: 'p-time', path: '/etc/nginx.conf' }, 'expected', /dpkg upgraded nginx 1.20 on web-1 40 s before/],
-    [{ id: 'p-process', host: 'db-7', process: '/usr/bin/rpm' }, 'expected', /a package manager/],
-    [{ id: 'p-host', host: 'web-2' }, 'unapproved', /shares no hash/],
-    [
-      { id: 'p-editor', process: '/usr/bin/vim', path: '/etc/cron.d/z' },
-      'expected',
-      /shop 2.*deployed 5 s before \(recorded\)/,
-    ],
-    [{ id: 'p-passwd', path: '/etc/passwd' }, 'unapproved', /does not contain the file/],
-    [{ id: 'd-app', path: '/srv/shop/main.js' }, 'expected', /shop 2, which runs on web-1/],
-    [{ id: 'd-host', path: '/srv/shop/main.js', host: 'web-2' }, 'unknown', /no approved baseline/],
-  ];
-  await land(cases.map(([made]) => ({ ...made, agoSeconds: ago })));
-  const range = `from=${nowMs + 7_200_000}&to=${nowMs + 7_200_000}`;
-  const { items } = await list(range);
-  for (const [{ id }, verdict, reason] of cases) {
-    const found = items.find((each: { id: string }) => each.id === id);
-    t.is(found?.verdict, verdict, `${id}: ${found?.reason}`);
-    t.regex(found.reason, reason, id);
-  }
-  t.deepEqual(await ids(`${range}&windowSeconds=3&verdict=expected`), ['p-process']);
-});
+    );
+    const cases: readonly (readonly [made: Omit<Made, 'agoSeconds'>, verdict: string, reason: RegExp])[] = [
+      [{ id: 'p-time', path: '/etc/nginx.conf' }, 'expected', /dpkg upgraded nginx 1.20 on web-1 40 s before/],
+      [{ id: 'p-process', host: 'db-7', process: '/usr/bin/rpm' }, 'expected', /a package manager/],
+      [{ id: 'p-host', host: 'web-2' }, 'unapproved', /shares no hash/],
+      [
+        { id: 'p-editor', process: '/usr/bin/vim', path: '/etc/cron.d/z' },
+        'expected',
+        /shop 2.*deployed 5 s before \(recorded\)/,
+      ],
+      [{ id: 'p-passwd', path: '/etc/passwd' }, 'unapproved', /does not contain the file/],
+      [{ id: 'd-app', path: '/srv/shop/main.js' }, 'expected', /shop 2, which runs on web-1/],
+      [{ id: 'd-host', path: '/srv/shop/main.js', host: 'web-2' }, 'unknown', /no approved baseline/],
+    ];
+    await land(cases.map(([made]) => ({ ...made, agoSeconds: ago })));
+    const range = `from=${nowMs + 7_200_000}&to=${nowMs + 7_200_000}`;
+    const { items } = await list(range);
+    for (const [{ id }, verdict, reason] of cases) {
+      const found = items.find((each: { id: string }) => each.id === id);
+      t.is(found?.verdict, verdict, `${id}: ${found?.reason}`);
+      t.regex(found.reason, reason, id);
+    }
+    t.deepEqual(await ids(`${range}&windowSeconds=3&verdict=expected`), ['p-process']);
+  },
+);
 
-test.serial('a newer baseline of the same files takes the place of the former one', async (t) => {
+test.serial('a newer baseline of the same files replaces the previous one', async (t) => {
   const { body } = await createBaseline({
     name: 'Web 2',
     hosts: ['web-*'],
@@ -287,7 +296,7 @@ test.serial('a newer baseline of the same files takes the place of the former on
   t.is((await decide(body.id, 2, 'retired')).body.state, 'retired');
 });
 
-test.serial('an empty baseline is not approved, and a deleted one decides nothing', async (t) => {
+test.serial('an empty baseline cannot be approved, and a deleted one has no effect', async (t) => {
   const { body } = await createBaseline({ name: 'Nothing', paths: ['/nowhere'] });
   t.is(body.files, 0);
   t.is((await decide(body.id, 1, 'approved')).status, 400);
@@ -302,7 +311,7 @@ test.serial('an empty baseline is not approved, and a deleted one decides nothin
   t.deepEqual(await ids(`from=${nowMs + 3_600_000}&to=${nowMs + 3_600_000}&verdict=approved`), []);
 });
 
-test.serial('another organization sees neither changes nor baselines', async (t) => {
+test.serial('another organization can see neither changes nor baselines', async (t) => {
   await land([{ id: 'of-b', agoSeconds: 10, tenant: 'b' }]);
   t.false((await ids('')).includes('of-b'));
 });

@@ -44,13 +44,13 @@ const send = async (content: string, type: string, query = ''): Promise<Item[]> 
 const yaml = (content: string, query?: string): Promise<Item[]> => send(content, 'application/yaml', query);
 const outcomes = (items: readonly Item[]): string[][] => items.map(({ title, outcome }) => [title, outcome]);
 
-test.serial('a dry run says what would happen, and writes nothing', async (t) => {
+test.serial('a dry run reports what would happen, and writes nothing', async (t) => {
   const items = await yaml(rule('One', { id: ids[0] }), '?dryRun=true');
   t.deepEqual(outcomes(items), [['One', 'created']]);
   t.is((await harness.request('GET', `/api/siem/rules/${ids[0]}`, { as: 'viewer' })).status, 404);
 });
 
-test.serial('many documents are imported with a result for each, and what is wrong is named by line', async (t) => {
+test.serial('many documents are imported with a result for each, and errors are named by line', async (t) => {
   const broken = rule('Broken', {}).replace('condition: selection', 'condition: other');
   const items = await yaml([rule('One', { id: ids[0] }), rule('Two', {}), broken].join('\n---\n'));
   t.deepEqual(outcomes(items), [
@@ -62,7 +62,7 @@ test.serial('many documents are imported with a result for each, and what is wro
   t.regex(items[2]?.message ?? '', /^line \d+: detection\.condition: /);
 });
 
-test.serial('the same again changes nothing, and what has changed is named', async (t) => {
+test.serial('a repeated import changes nothing, and changed rules are named', async (t) => {
   t.deepEqual(outcomes(await yaml([rule('One', { id: ids[0] }), rule('Two', {})].join('\n---\n'))), [
     ['One', 'unchanged'],
     ['Two', 'unchanged'],
@@ -74,22 +74,25 @@ test.serial('the same again changes nothing, and what has changed is named', asy
   t.deepEqual([body.version, body.severity, body.riskScore], [2, 'low', 20]);
 });
 
-test.serial('what the team has set of a rule stays, and its tests keep a change out', async (t) => {
-  const tests = { mustMatch: [{ EventID: 1, Image: 'C:\\net.exe' }], mustNotMatch: [] };
-  const source = rule('One', { id: ids[0], level: 'low', image: 'net' });
-  const put = await harness.request('PUT', `/api/siem/rules/${ids[0]}`, {
-    as: 'editor',
-    body: { source, tests, enabled: false, risk: 33, note: 'ours' },
-  });
-  t.is(put.status, 200);
-  const [refused] = await yaml(rule('One', { id: ids[0], image: 'whoami' }));
-  t.is(refused?.outcome, 'refused');
-  t.regex(refused?.message ?? '', /tests\.mustMatch\.0/);
-  const [changed] = await yaml(`${source}\nauthor: somebody`);
-  t.is(changed?.outcome, 'changed');
-  const { body } = await harness.request('GET', `/api/siem/rules/${ids[0]}`, { as: 'viewer' });
-  t.deepEqual([body.enabled, body.riskScore, body.note], [false, 33, 'ours']);
-});
+test.serial(
+  'settings of a rule made by the team are preserved, and its tests prevent a change that breaks them',
+  async (t) => {
+    const tests = { mustMatch: [{ EventID: 1, Image: 'C:\\net.exe' }], mustNotMatch: [] };
+    const source = rule('One', { id: ids[0], level: 'low', image: 'net' });
+    const put = await harness.request('PUT', `/api/siem/rules/${ids[0]}`, {
+      as: 'editor',
+      body: { source, tests, enabled: false, risk: 33, note: 'ours' },
+    });
+    t.is(put.status, 200);
+    const [refused] = await yaml(rule('One', { id: ids[0], image: 'whoami' }));
+    t.is(refused?.outcome, 'refused');
+    t.regex(refused?.message ?? '', /tests\.mustMatch\.0/);
+    const [changed] = await yaml(`${source}\nauthor: somebody`);
+    t.is(changed?.outcome, 'changed');
+    const { body } = await harness.request('GET', `/api/siem/rules/${ids[0]}`, { as: 'viewer' });
+    t.deepEqual([body.enabled, body.riskScore, body.note], [false, 33, 'ours']);
+  },
+);
 
 test.serial('new rules are enabled by status and level', async (t) => {
   const items = await yaml(rule('Quiet', { id: ids[1], level: 'low' }), '?minLevel=medium&status=stable');
@@ -98,7 +101,7 @@ test.serial('new rules are enabled by status and level', async (t) => {
   t.false(body.enabled);
 });
 
-test.serial('an archive is imported file by file; what is no YAML in it is left out', async (t) => {
+test.serial('an archive is imported file by file; files that are not YAML are skipped', async (t) => {
   const archive = zipSync({
     'rules/three.yml': strToU8(rule('Three', {})),
     'rules/bad.yaml': strToU8('title: Bad'),
@@ -126,7 +129,7 @@ test.serial('an archive is imported file by file; what is no YAML in it is left 
   t.is(broken.status, 400);
 });
 
-test.serial('what is exported can be imported again', async (t) => {
+test.serial('an export can be imported again', async (t) => {
   const { status, body } = await harness.request('GET', '/api/siem/rules/export', { as: 'viewer' });
   t.is(status, 200);
   const items = await yaml(body);

@@ -16,7 +16,7 @@ const path = '/api/siem/threat-intel/indicators';
 const add = (body: object) => harness.request('POST', path, { as: 'editor', body });
 const list = async (query: string) => (await harness.request('GET', `${path}?${query}`, { as: 'viewer' })).body.items;
 
-test.serial('an indicator is stored as it is compared, and is believed by its confidence', async (t) => {
+test.serial('an indicator is stored in its comparable form, and is scored by its confidence', async (t) => {
   const { status, body } = await add({
     source: 'analyst',
     indicators: [{ type: 'domain', value: 'Evil[.]Example', confidence: 80, tags: ['c2'] }],
@@ -28,7 +28,7 @@ test.serial('an indicator is stored as it is compared, and is believed by its co
   t.is(one.score, 80);
 });
 
-test.serial('what a source tells again is no second indicator', async (t) => {
+test.serial('a repeated indicator of a source does not become a second indicator', async (t) => {
   const indicatorSet = {
     source: 'analyst',
     indicators: [{ type: 'domain', value: 'evil.example', confidence: 80, tags: ['c2'] }],
@@ -46,7 +46,7 @@ test.serial('what a source tells again is no second indicator', async (t) => {
   t.is((await add({ ...indicatorSet, source: 'another' })).body.created, 1);
 });
 
-test.serial('STIX, MISP and CSV are imported, and what cannot be taken is named', async (t) => {
+test.serial('STIX, MISP and CSV are imported, and entries that cannot be imported are named', async (t) => {
   const stix = await add({
     source: 'stix',
     format: 'stix',
@@ -75,7 +75,7 @@ test.serial('STIX, MISP and CSV are imported, and what cannot be taken is named'
   t.is((await list('source=csv&limit=1000')).length, 600);
 });
 
-test.serial('what is given as objects is read in a thread, too', async (t) => {
+test.serial('content given as objects is parsed in a thread, too', async (t) => {
   const many = (part: string): string => Array.from({ length: 100_000 }, () => part).join('|');
   const content = { Event: { Attribute: [{ type: many('ip-dst'), value: many('192.0.2.1'), to_ids: true }] } };
   const body = JSON.stringify({ format: 'misp', content });
@@ -89,14 +89,14 @@ test.serial('what is given as objects is read in a thread, too', async (t) => {
   t.true(mainThreadMs < atOnce / 2, `${mainThreadMs} ms beside ${atOnce} ms`);
 });
 
-test.serial('fields of objects that are of another type than theirs are left out', async (t) => {
+test.serial('fields of objects that have a wrong type are ignored', async (t) => {
   const attributes = [{ type: 'domain', value: 5, to_ids: true, uuid: 'u1' }];
   const { status, body } = await add({ format: 'misp', content: { Event: { Attribute: attributes } } });
   t.is(status, 200);
   t.is(body.refused[0].at, 'u1');
 });
 
-test.serial('indicators are found by value, type, tag and whether they still count', async (t) => {
+test.serial('indicators are found by value, type, tag and whether they are active', async (t) => {
   await add({
     source: 'old',
     indicators: [{ type: 'ip', value: '192.0.2.9', validUntil: '2020-01-01T00:00:00Z', tags: ['old'] }],
@@ -108,7 +108,7 @@ test.serial('indicators are found by value, type, tag and whether they still cou
   t.is((await list('value=192.0.2.1&type=ip')).length, 1);
 });
 
-test.serial('an indicator is deleted, and only by who may', async (t) => {
+test.serial('an indicator can be deleted only by users with the permission', async (t) => {
   const [one] = await list('source=misp');
   t.is((await harness.request('DELETE', `${path}/${one.id}`, { as: 'viewer' })).status, 403);
   t.is((await harness.request('DELETE', `${path}/${one.id}`, { as: 'editor' })).status, 200);
@@ -122,47 +122,44 @@ const refused: readonly [what: string, body: object, at: string][] = [
   ['a value of another type', { indicators: [{ type: 'ip', value: 'evil.example' }] }, 'indicators.0.value'],
 ];
 for (const [what, body, at] of refused)
-  test(`${what} is refused with its place`, async (t) => {
+  test(`${what} is refused with its path`, async (t) => {
     const { status, body: answer } = await add(body);
     t.is(status, 400);
     t.is(answer.details[0].path, at);
   });
 
-test.serial(
-  'new indicators are looked for in stored logs where that is asked, and what came of it is told',
-  async (t) => {
-    const hunts = harness.documents.of('a').collection(indicatorHunts);
-    const indicatorSet = {
-      source: 'hunting',
-      indicators: [{ type: 'ip', value: '203.0.113.9' }],
-      retroHunt: { from: 'now-1d' },
-    };
-    const startedMs = Date.now();
-    t.is((await add(indicatorSet)).body.created, 1);
-    t.is((await add(indicatorSet)).body.unchanged, 1);
-    const { items } = await hunts.list();
-    t.is(items.length, 1, 'for what is told again there is no second hunt');
-    const [hunt] = items;
-    if (hunt === undefined) throw new Error('there is one');
-    t.true(hunt.fromMs >= startedMs - 86_400_000 && hunt.fromMs < startedMs && hunt.toMs > startedMs);
+test.serial('new indicators are searched in stored logs on request, and the result is reported', async (t) => {
+  const hunts = harness.documents.of('a').collection(indicatorHunts);
+  const indicatorSet = {
+    source: 'hunting',
+    indicators: [{ type: 'ip', value: '203.0.113.9' }],
+    retroHunt: { from: 'now-1d' },
+  };
+  const startedMs = Date.now();
+  t.is((await add(indicatorSet)).body.created, 1);
+  t.is((await add(indicatorSet)).body.unchanged, 1);
+  const { items } = await hunts.list();
+  t.is(items.length, 1, 'for what is told again there is no second hunt');
+  const [hunt] = items;
+  if (hunt === undefined) throw new Error('there is one');
+  t.true(hunt.fromMs >= startedMs - 86_400_000 && hunt.fromMs < startedMs && hunt.toMs > startedMs);
 
-    const events: { text: string }[] = [];
-    const run = (state: boolean) =>
-      indicatorHunting.run(
-        { ...hunt, toMs: hunt.toMs - 60_000 } as typeof hunt,
-        {
-          tenantId: 'a',
-          dueMs: Date.now(),
-          state,
-          signal: new AbortController().signal,
-          emit: { matches: () => t.fail('there are no logs'), events: (event: { text: string }) => events.push(event) },
-          ports: { columns: harness.columns, documents: harness.documents },
-        } as unknown as Parameters<typeof indicatorHunting.run>[1],
-      );
-    t.true(await run(false));
-    t.regex(events[0]?.text ?? '', /^0 log records were scanned, and 0 matches found\.$/);
-    await run(true);
-    t.is(await hunts.count(), 0);
-    t.is((await add({ ...indicatorSet, source: 'other', retroHunt: { from: 'soon' } })).status, 400);
-  },
-);
+  const events: { text: string }[] = [];
+  const run = (state: boolean) =>
+    indicatorHunting.run(
+      { ...hunt, toMs: hunt.toMs - 60_000 } as typeof hunt,
+      {
+        tenantId: 'a',
+        dueMs: Date.now(),
+        state,
+        signal: new AbortController().signal,
+        emit: { matches: () => t.fail('there are no logs'), events: (event: { text: string }) => events.push(event) },
+        ports: { columns: harness.columns, documents: harness.documents },
+      } as unknown as Parameters<typeof indicatorHunting.run>[1],
+    );
+  t.true(await run(false));
+  t.regex(events[0]?.text ?? '', /^0 log records were scanned, and 0 matches found\.$/);
+  await run(true);
+  t.is(await hunts.count(), 0);
+  t.is((await add({ ...indicatorSet, source: 'other', retroHunt: { from: 'soon' } })).status, 400);
+});

@@ -30,7 +30,7 @@ const other = { EventID: 1, Image: 'C:\\Windows\\notepad.exe' };
 const path = '/api/siem/rules';
 const create = (body: object) => harness.request('POST', path, { as: 'editor', body });
 
-test.serial('a rule is known by its own id, and tells what it says about itself', async (t) => {
+test.serial('a rule is identified by its own ID, and returns its own metadata', async (t) => {
   const { status, body } = await create({
     source: ruleText('Who am I', [`id: ${id}`]),
     tests: { mustMatch: [event], mustNotMatch: [other] },
@@ -45,7 +45,7 @@ test.serial('a rule is known by its own id, and tells what it says about itself'
   t.is((await create({ source: ruleText('Another', [`id: ${id}`]) })).status, 409);
 });
 
-test.serial('a rule whose tests fail is saved only when that is allowed', async (t) => {
+test.serial('a rule whose tests fail is saved only if this is allowed', async (t) => {
   const failing = { source: ruleText('Failing'), tests: { mustMatch: [other], mustNotMatch: [event] } };
   const refused = await create(failing);
   t.is(refused.status, 400);
@@ -57,7 +57,7 @@ test.serial('a rule whose tests fail is saved only when that is allowed', async 
   t.is((await create({ ...failing, mayFailTests: true })).status, 200);
 });
 
-test.serial('what is wrong with a rule is named with its line and field', async (t) => {
+test.serial('an error in a rule is reported with its line and field', async (t) => {
   const { status, body } = await create({ source: ruleText('Broken').replace('Image|endswith', 'Image|ends') });
   t.is(status, 400);
   t.regex(body.details[0].message, /^line 7: .*ends/);
@@ -65,7 +65,7 @@ test.serial('what is wrong with a rule is named with its line and field', async 
   t.regex(many.body.message, /several documents/);
 });
 
-test.serial('a rule is replaced by another version of itself, never by another rule', async (t) => {
+test.serial('a rule can be replaced by another version of itself, never by another rule', async (t) => {
   const replaced = await harness.request('PUT', `${path}/${id}`, {
     as: 'editor',
     body: { source: ruleText('Who am I, again', [`id: ${id}`]), risk: 10 },
@@ -79,7 +79,7 @@ test.serial('a rule is replaced by another version of itself, never by another r
   t.is(another.status, 400);
 });
 
-test.serial('sample events say which fields matched and why', async (t) => {
+test.serial('a test with sample events shows which fields matched and why', async (t) => {
   const { status, body } = await harness.request('POST', `${path}/${id}/test`, {
     as: 'editor',
     body: { events: [other, event] },
@@ -93,7 +93,7 @@ test.serial('sample events say which fields matched and why', async (t) => {
   t.is(body.matches[0].fields[0].value, event.Image);
 });
 
-test.serial('a filter narrows what a rule matches, in tests too', async (t) => {
+test.serial('a filter narrows the matches of a rule, also in tests', async (t) => {
   const filter = [
     'title: Ann may',
     'logsource: { category: process_creation, product: windows }',
@@ -109,7 +109,7 @@ test.serial('a filter narrows what a rule matches, in tests too', async (t) => {
   t.is((await harness.request('DELETE', `${path}/${made.id}`, { as: 'editor' })).status, 200);
 });
 
-test.serial('validation reads many documents, and says what each needs', async (t) => {
+test.serial('validation parses many documents, and lists what each needs', async (t) => {
   const { body } = await harness.request('POST', `${path}/validate`, {
     as: 'editor',
     body: { source: `${ruleText('One')}\n---\n${ruleText('Two').replace('condition: selection', 'condition: other')}` },
@@ -123,7 +123,7 @@ test.serial('validation reads many documents, and says what each needs', async (
   t.is(body.documents[0].fields[0].field, 'Image');
 });
 
-test.serial('a rule is switched off by one field, and the rest of it stays', async (t) => {
+test.serial('a rule is disabled by one field, and its other fields stay unchanged', async (t) => {
   const source = 'title: Off\nlogsource: { product: cisco }\ndetection:\n  a: { f: x }\n  condition: a';
   const tests = { mustMatch: [{ f: 'x' }], mustNotMatch: [] };
   const before = (await harness.request('POST', path, { as: 'editor', body: { source, tests } })).body;
@@ -135,7 +135,7 @@ test.serial('a rule is switched off by one field, and the rest of it stays', asy
   await harness.request('DELETE', own, { as: 'editor' });
 });
 
-test.serial('validation and import warn of what can be run and is probably not meant', async (t) => {
+test.serial('validation and import warn about rules that can run but are probably not intended', async (t) => {
   const text = (title: string, detection: readonly string[], tags = '[]') =>
     [`title: ${title}`, 'logsource: { product: zeek }', `tags: ${tags}`, 'detection:', ...detection].join('\n');
   const source = [
@@ -156,33 +156,36 @@ test.serial('validation and import warn of what can be run and is probably not m
   t.regex(imported.body.items[0].message, /matches an event without fields/);
 });
 
-test.serial('a rule that needs to know a log source says so where its tests fail, and may match all', async (t) => {
-  const source = 'title: Words\nlogsource: { product: cisco }\ndetection:\n  a: [shutdown]\n  condition: a';
-  const tests = { mustMatch: [{ message: 'shutdown now' }], mustNotMatch: [] };
-  const refused = await harness.request('POST', path, { as: 'editor', body: { source, tests } });
-  t.is(refused.status, 400);
-  t.regex(refused.body.details[0].message, /does not identify its log source.*anySource/);
-  const { status, body } = await harness.request('POST', path, {
-    as: 'editor',
-    body: { source, tests, anySource: true },
-  });
-  t.is(status, 200, JSON.stringify(body));
-  t.true(body.anySource);
-  const tried = await harness.request('POST', `${path}/${body.id}/test`, {
-    as: 'editor',
-    body: { events: [{ message: 'shutdown' }, { message: 'start' }] },
-  });
-  t.deepEqual(
-    tried.body.matches.map(({ event: at }: { event: number }) => at),
-    [0],
-  );
-  await harness.request('DELETE', `${path}/${body.id}`, { as: 'editor' });
-  const wrapped = { tests: { mustMatch: [{ name: 'x', event: { message: 'shutdown' } }], mustNotMatch: [] } };
-  const answer = await harness.request('POST', path, { as: 'editor', body: { source, ...wrapped, anySource: true } });
-  t.regex(JSON.stringify(answer.body.details), /pass the event itself/);
-});
+test.serial(
+  'a rule without a log source is refused by its tests with a hint, and may be allowed to match all sources',
+  async (t) => {
+    const source = 'title: Words\nlogsource: { product: cisco }\ndetection:\n  a: [shutdown]\n  condition: a';
+    const tests = { mustMatch: [{ message: 'shutdown now' }], mustNotMatch: [] };
+    const refused = await harness.request('POST', path, { as: 'editor', body: { source, tests } });
+    t.is(refused.status, 400);
+    t.regex(refused.body.details[0].message, /does not identify its log source.*anySource/);
+    const { status, body } = await harness.request('POST', path, {
+      as: 'editor',
+      body: { source, tests, anySource: true },
+    });
+    t.is(status, 200, JSON.stringify(body));
+    t.true(body.anySource);
+    const tried = await harness.request('POST', `${path}/${body.id}/test`, {
+      as: 'editor',
+      body: { events: [{ message: 'shutdown' }, { message: 'start' }] },
+    });
+    t.deepEqual(
+      tried.body.matches.map(({ event: at }: { event: number }) => at),
+      [0],
+    );
+    await harness.request('DELETE', `${path}/${body.id}`, { as: 'editor' });
+    const wrapped = { tests: { mustMatch: [{ name: 'x', event: { message: 'shutdown' } }], mustNotMatch: [] } };
+    const answer = await harness.request('POST', path, { as: 'editor', body: { source, ...wrapped, anySource: true } });
+    t.regex(JSON.stringify(answer.body.details), /pass the event itself/);
+  },
+);
 
-test.serial('rules are found by severity, kind and text', async (t) => {
+test.serial('rules are filtered by severity, kind and text', async (t) => {
   const titles = async (query: string): Promise<string[]> =>
     (await harness.request('GET', `${path}?${query}`, { as: 'viewer' })).body.items.map(
       (item: { title: string }) => item.title,
@@ -192,7 +195,7 @@ test.serial('rules are found by severity, kind and text', async (t) => {
   t.deepEqual(await titles('search=again'), ['Who am I, again']);
 });
 
-test.serial('coverage counts rules by technique, and is given as a layer of ATT&CK Navigator too', async (t) => {
+test.serial('coverage counts rules by technique, and is also available as an ATT&CK Navigator layer', async (t) => {
   const { body } = await harness.request('GET', '/api/siem/mitre/coverage', { as: 'viewer' });
   const discovery = body.tactics.find(({ name }: { name: string }) => name === 'Discovery');
   const technique = discovery.techniques.find((each: { id: string }) => each.id === 'T1033');
@@ -207,7 +210,7 @@ test.serial('coverage counts rules by technique, and is given as a layer of ATT&
   );
 });
 
-test.serial('a rule is run over stored records, and tells what it would have found', async (t) => {
+test.serial('a backtest of a rule over stored records shows what it would have found', async (t) => {
   const rows = [event, other].map((each, index) => {
     const body = JSON.stringify(each).replaceAll('\\', '\\\\').replaceAll("'", "\\'");
     return `('a', 'default', now64(3), 0, ${index}, 0, now64(9) - ${10 - index}, now64(9), 'agent', 9, 'INFO', '${body}', 's')`;
@@ -229,7 +232,7 @@ test.serial('a rule is run over stored records, and tells what it would have fou
   t.false(cut.body.isComplete);
 });
 
-test.serial('a table of field names of its own is what an organization reads its events by', async (t) => {
+test.serial('an organization can map the fields of its events with its own table of field names', async (t) => {
   const doors = [
     'title: Door',
     'logsource: { product: badges }',
@@ -255,34 +258,37 @@ test.serial('a table of field names of its own is what an organization reads its
   await harness.request('DELETE', `${path}/${made.id}`, { as: 'editor' });
 });
 
-test.serial('a placeholder stands for what the organization says, and a rule without it is told', async (t) => {
-  const source = [
-    'title: Administrators',
-    'logsource: { product: linux }',
-    "detection: { selection: { 'User|expand': '%admins%' }, condition: selection }",
-  ].join('\n');
-  const { body: made } = await create({ source });
-  const unknown = async (): Promise<unknown> =>
-    (await harness.request('POST', `${path}/validate`, { as: 'editor', body: { source } })).body.documents[0]
-      .unknownPlaceholders;
-  const tried = async (): Promise<number> =>
-    (
-      await harness.request('POST', `${path}/${made.id}/test`, {
-        as: 'editor',
-        body: { events: [{ User: 'svc_7' }, { User: 'bob' }] },
-      })
-    ).body.matches.length;
-  t.deepEqual([await unknown(), await tried()], [['admins'], 0]);
-  const placeholder = { name: 'admins', values: ['ann', 'svc_*'] };
-  const { body } = await harness.request('POST', '/api/siem/placeholders', { as: 'editor', body: placeholder });
-  t.deepEqual([await unknown(), await tried()], [[], 1]);
-  const renamed = { ...placeholder, name: 'others' };
-  await harness.request('PUT', `/api/siem/placeholders/${body.id}`, { as: 'editor', body: renamed });
-  t.deepEqual([await unknown(), await tried()], [['admins'], 0]);
-  await harness.request('DELETE', `${path}/${made.id}`, { as: 'editor' });
-});
+test.serial(
+  'a placeholder is replaced by the values of the organization, and a rule with an undefined placeholder is reported',
+  async (t) => {
+    const source = [
+      'title: Administrators',
+      'logsource: { product: linux }',
+      "detection: { selection: { 'User|expand': '%admins%' }, condition: selection }",
+    ].join('\n');
+    const { body: made } = await create({ source });
+    const unknown = async (): Promise<unknown> =>
+      (await harness.request('POST', `${path}/validate`, { as: 'editor', body: { source } })).body.documents[0]
+        .unknownPlaceholders;
+    const tried = async (): Promise<number> =>
+      (
+        await harness.request('POST', `${path}/${made.id}/test`, {
+          as: 'editor',
+          body: { events: [{ User: 'svc_7' }, { User: 'bob' }] },
+        })
+      ).body.matches.length;
+    t.deepEqual([await unknown(), await tried()], [['admins'], 0]);
+    const placeholder = { name: 'admins', values: ['ann', 'svc_*'] };
+    const { body } = await harness.request('POST', '/api/siem/placeholders', { as: 'editor', body: placeholder });
+    t.deepEqual([await unknown(), await tried()], [[], 1]);
+    const renamed = { ...placeholder, name: 'others' };
+    await harness.request('PUT', `/api/siem/placeholders/${body.id}`, { as: 'editor', body: renamed });
+    t.deepEqual([await unknown(), await tried()], [['admins'], 0]);
+    await harness.request('DELETE', `${path}/${made.id}`, { as: 'editor' });
+  },
+);
 
-test.serial('a rule tells whether its telemetry is sent, and when it was switched off', async (t) => {
+test.serial('a rule shows whether its telemetry is sent, and when it was disabled', async (t) => {
   const read = async (): Promise<{ telemetry: object; switchedOff: object | null }> =>
     (await harness.request('GET', `${path}/${id}`, { as: 'viewer' })).body;
   t.is((await read()).switchedOff, null);
@@ -314,7 +320,7 @@ test.serial('a rule tells whether its telemetry is sent, and when it was switche
   t.is((await read()).switchedOff, null);
 });
 
-test.serial('an exception tells what it would have covered before it is saved', async (t) => {
+test.serial('an exception shows what it would have covered before it is saved', async (t) => {
   const { body: logs } = await harness.request('GET', '/api/logs?from=now-5m', { as: 'viewer' });
   const record = logs.items.find((item: { body: { Image?: string } | string }) =>
     JSON.stringify(item).includes('whoami'),
@@ -357,55 +363,58 @@ test.serial('an exception tells what it would have covered before it is saved', 
   t.deepEqual([saved.status, saved.body.details[0].path], [400, 'exceptions.0.when']);
 });
 
-test.serial('a new rule is run over what was stored before it; what it finds has the ids of the stream', async (t) => {
-  const hunts = async () => (await harness.request('GET', '/api/siem/retro-hunts', { as: 'viewer' })).body.items;
-  const { body: made } = await create({ source: ruleText('Hunted') });
-  const [hunt] = await hunts();
-  t.like(hunt, { status: 'running', ruleIds: [made.id], rules: 1 });
-  const before = (await hunts()).length;
-  await create({ source: ruleText('Not enabled'), enabled: false });
-  const { body: imported } = await harness.request('POST', `${path}/import`, {
-    as: 'editor',
-    body: { files: [{ source: `${ruleText('Third')}\n---\n${ruleText('Fourth')}` }] },
-  });
-  const [newest, ...others] = await hunts();
-  t.deepEqual([newest.rules, others.length], [2, before]);
-  t.deepEqual(
-    newest.ruleIds,
-    imported.items.map(({ ruleId }: { ruleId: string }) => ruleId),
-  );
-
-  const own = harness.documents.of('a').collection(retroHunts);
-  const extendedHunt = await own.update(hunt.id, { toMs: Date.now() - 20_000, fromMs: Date.now() - 3_600_000 });
-  await harness.columns.execute(
-    `INSERT INTO logs (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, observed_timestamp, service, severity_number, severity_text, body, body_type)
-    SELECT tenant_id, project_id, received_at, 3, offset, ordinal, timestamp - 600, observed_timestamp, service, severity_number, severity_text, body, body_type FROM logs WHERE tenant_id = 'a'`,
-  );
-  const emitted: DetectionSignal[] = [];
-  const run = (state: unknown) =>
-    retroHunting.run(extendedHunt, {
-      tenantId: 'a',
-      dueMs: Date.now(),
-      mayWait: false,
-      state,
-      signal: new AbortController().signal,
-      emit: { signals: (value: unknown) => void emitted.push(DetectionSignal.parse(value)) },
-      ports: harness,
+test.serial(
+  'a new rule runs over earlier stored records; its findings have the same IDs as in the stream',
+  async (t) => {
+    const hunts = async () => (await harness.request('GET', '/api/siem/retro-hunts', { as: 'viewer' })).body.items;
+    const { body: made } = await create({ source: ruleText('Hunted') });
+    const [hunt] = await hunts();
+    t.like(hunt, { status: 'running', ruleIds: [made.id], rules: 1 });
+    const before = (await hunts()).length;
+    await create({ source: ruleText('Not enabled'), enabled: false });
+    const { body: imported } = await harness.request('POST', `${path}/import`, {
+      as: 'editor',
+      body: { files: [{ source: `${ruleText('Third')}\n---\n${ruleText('Fourth')}` }] },
     });
-  const state = await run(null);
-  const found = emitted.length;
-  t.like(state, { status: 'finished', signals: found, isComplete: true });
-  t.true(emitted.every(({ ruleId }) => ruleId === made.id));
-  t.is(emitted.filter(({ events }) => events[0]?.recordId.split('-')[1] === '3').length, 1);
-  await run(state);
-  t.is(emitted.length, found);
-  t.like(
-    (await hunts()).find(({ id: of }: { id: string }) => of === hunt.id),
-    { status: 'finished', signals: found },
-  );
-});
+    const [newest, ...others] = await hunts();
+    t.deepEqual([newest.rules, others.length], [2, before]);
+    t.deepEqual(
+      newest.ruleIds,
+      imported.items.map(({ ruleId }: { ruleId: string }) => ruleId),
+    );
 
-test.serial('a correlation tells which of the rules that it names are not enabled', async (t) => {
+    const own = harness.documents.of('a').collection(retroHunts);
+    const extendedHunt = await own.update(hunt.id, { toMs: Date.now() - 20_000, fromMs: Date.now() - 3_600_000 });
+    await harness.columns.execute(
+      `INSERT INTO logs (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, observed_timestamp, service, severity_number, severity_text, body, body_type)
+    SELECT tenant_id, project_id, received_at, 3, offset, ordinal, timestamp - 600, observed_timestamp, service, severity_number, severity_text, body, body_type FROM logs WHERE tenant_id = 'a'`,
+    );
+    const emitted: DetectionSignal[] = [];
+    const run = (state: unknown) =>
+      retroHunting.run(extendedHunt, {
+        tenantId: 'a',
+        dueMs: Date.now(),
+        mayWait: false,
+        state,
+        signal: new AbortController().signal,
+        emit: { signals: (value: unknown) => void emitted.push(DetectionSignal.parse(value)) },
+        ports: harness,
+      });
+    const state = await run(null);
+    const found = emitted.length;
+    t.like(state, { status: 'finished', signals: found, isComplete: true });
+    t.true(emitted.every(({ ruleId }) => ruleId === made.id));
+    t.is(emitted.filter(({ events }) => events[0]?.recordId.split('-')[1] === '3').length, 1);
+    await run(state);
+    t.is(emitted.length, found);
+    t.like(
+      (await hunts()).find(({ id: of }: { id: string }) => of === hunt.id),
+      { status: 'finished', signals: found },
+    );
+  },
+);
+
+test.serial('a correlation lists its referenced rules that are not enabled', async (t) => {
   const correlation = (names: string): string =>
     `title: Twice\ncorrelation:\n  type: event_count\n  rules: [${names}]\n  timespan: 1m\n  condition: { gte: 2 }`;
   const { body: made } = await create({ source: correlation(`${id}, nobody`) });

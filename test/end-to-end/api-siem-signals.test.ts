@@ -64,12 +64,12 @@ const ids = async (query?: string): Promise<string[]> => (await list(query)).ite
 const triage = (id: string, body: object) =>
   harness.request('PATCH', `/api/siem/signals/${id}`, { as: 'editor', body });
 
-test.serial('signals are listed newest first, each once, without those that an exception covers', async (t) => {
+test.serial('signals are listed newest first, each once, without those covered by an exception', async (t) => {
   t.deepEqual(await ids(), ['s1', 's4', 's2']);
   t.deepEqual(await ids('suppressed=true'), ['s1', 's4', 's2', 's3']);
 });
 
-test.serial('pages neither skip nor repeat, also among signals of one time', async (t) => {
+test.serial('pages neither skip nor repeat a signal, even among signals of the same time', async (t) => {
   const seen: string[] = [];
   let cursor = '';
   for (let page = 0; page < 10; page++) {
@@ -81,14 +81,14 @@ test.serial('pages neither skip nor repeat, also among signals of one time', asy
   t.deepEqual(seen, ['s1', 's4', 's2']);
 });
 
-test.serial('signals are found by severity, entity, technique and rule', async (t) => {
+test.serial('signals are filtered by severity, entity, technique and rule', async (t) => {
   t.deepEqual(await ids('severity=low,critical'), ['s4', 's2']);
   t.deepEqual(await ids('entity=user%20ann%20smith&technique=t1033'), ['s1', 's4', 's2']);
   t.deepEqual(await ids('entity=user%20ann'), []);
   t.deepEqual(await ids('ruleId=other'), []);
 });
 
-test.serial('one signal tells who and what it is about, and which fields matched why', async (t) => {
+test.serial('a signal shows its entities, and which fields matched and why', async (t) => {
   const { body } = await harness.request('GET', '/api/siem/signals/s1', { as: 'viewer' });
   t.deepEqual(body.entities, [
     { type: 'user', value: 'ann smith' },
@@ -98,7 +98,7 @@ test.serial('one signal tells who and what it is about, and which fields matched
   t.deepEqual([body.state, body.suppressedBy, body.ruleVersion], ['open', null, 3]);
 });
 
-test.serial('a signal is acknowledged, closed with a verdict and reopened; lists follow', async (t) => {
+test.serial('a signal is acknowledged, closed with a verdict and reopened; lists reflect this', async (t) => {
   t.is((await triage('s1', { state: 'acknowledged' })).body.state, 'acknowledged');
   t.deepEqual(await ids('state=open'), ['s4', 's2']);
   t.deepEqual(await ids('state=acknowledged'), ['s1']);
@@ -112,7 +112,7 @@ test.serial('a signal is acknowledged, closed with a verdict and reopened; lists
   t.deepEqual(await ids('state=open'), ['s1', 's4', 's2']);
 });
 
-test.serial('signals are in the feed of events, each once, page by page', async (t) => {
+test.serial('signals are in the event feed, each once, page by page', async (t) => {
   const seen: { id: string; severity: string; tags: object; service: string }[] = [];
   let cursor = '';
   for (let page = 0; page < 10; page++) {
@@ -142,7 +142,7 @@ test.serial('signals are in the feed of events, each once, page by page', async 
   t.deepEqual([await of('agent'), await of('other')], [3, 0]);
 });
 
-test.serial('the risk of an entity is what its signals add, each half of it after every half-life', async (t) => {
+test.serial('the risk of an entity is the sum of its signals, each halved with every half-life', async (t) => {
   for (const [id, days, by] of [
     ['old-1', 1, ''],
     ['old-2', 2, ''],
@@ -180,13 +180,13 @@ test.serial('the risk of an entity is what its signals add, each half of it afte
   t.is((await harness.request('GET', `${path}/user/bob`, { as: 'viewer' })).status, 404);
 });
 
-test.serial('signals of another organization are not to be found', async (t) => {
+test.serial('signals of another organization are not found', async (t) => {
   t.is((await harness.request('GET', '/api/siem/signals/of-b', { as: 'viewer' })).status, 404);
   t.is((await triage('of-b', { state: 'closed' })).status, 404);
   t.false((await ids('suppressed=true')).includes('of-b'));
 });
 
-test.serial('a signal that hid others says how many, and so does its rule', async (t) => {
+test.serial('a signal that suppressed others states how many, and so does its rule', async (t) => {
   const source = 'title: Twice\nlogsource: { category: x }\ndetection:\n  s: { CommandLine: nc }\n  condition: s\n';
   const as = 'editor';
   const { body: hiding } = await harness.request('POST', '/api/siem/rules', {

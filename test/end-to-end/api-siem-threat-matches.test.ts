@@ -42,7 +42,7 @@ const list = async (query = '') => {
 const idsOf = async (query: string): Promise<string[]> => (await list(query)).items.map(({ id }: { id: string }) => id);
 
 test.serial(
-  'matches are listed newest first, each once with the latest count, and with what is known of the indicator',
+  'matches are listed newest first, each once with the latest count and the details of the indicator',
   async (t) => {
     const { items } = await list();
     t.deepEqual(
@@ -77,7 +77,7 @@ for (const [query, ids] of filters)
     t.deepEqual(await idsOf(query), ids);
   });
 
-test.serial('pages neither skip nor repeat', async (t) => {
+test.serial('pages neither skip nor repeat a match', async (t) => {
   const seen: string[] = [];
   let cursor = '';
   do {

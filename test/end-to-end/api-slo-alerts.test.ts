@@ -64,7 +64,7 @@ const figureOf = async (query: object, toMs: number) => {
   return columns.map(({ name }, index) => [name, rows[0]?.[index]]);
 };
 
-test('each figure of an objective can be asked, of its own window and of others', async (t) => {
+test('each figure of an SLO can be queried, over its own window and others', async (t) => {
   const { logs } = telemetryIn(harness.columns);
   const minutes = (from: number, to: number, good: number, bad: number) =>
     Array.from({ length: to - from }, (_, index) => ({ atMs: nowMs - (from + 1 + index) * minuteMs, good, bad }));
@@ -103,7 +103,7 @@ test('each figure of an objective can be asked, of its own window and of others'
   );
 });
 
-test('objectives of an organization are asked together, with the answers that they have alone', async (t) => {
+test('SLOs of an organization are queried together, with the same results as alone', async (t) => {
   const { logs } = telemetryIn(harness.columns);
   const names = ['first', 'second', 'third'];
   for (const [index, name] of names.entries())
@@ -147,7 +147,7 @@ test('objectives of an organization are asked together, with the answers that th
   }
 });
 
-test('an objective has the alert rules of the SRE workbook, which are changed and deleted with it alone', async (t) => {
+test('an SLO has the alert rules of the SRE workbook, which are changed and deleted only with the SLO', async (t) => {
   const slo = await made({ name: 'Ruled', windowDays: 30, query: { sli: ratioOf('ruled') } });
   const before = await rulesOf(slo.id);
   t.deepEqual(
@@ -184,7 +184,7 @@ test('an objective has the alert rules of the SRE workbook, which are changed an
   t.deepEqual(await rulesOf(slo.id), []);
 });
 
-test('a rule holds at its rate exactly, and previews as any rule', async (t) => {
+test('a rule fires exactly at its burn rate, and has a preview like any rule', async (t) => {
   const { logs } = telemetryIn(harness.columns);
   const given = (bad: number) =>
     Array.from({ length: 60 }, (_, index) => ({ atMs: nowMs - (index + 1) * minuteMs, good: 1000 - bad, bad }));
@@ -202,7 +202,7 @@ test('a rule holds at its rate exactly, and previews as any rule', async (t) => 
   t.is(body.error, null);
 });
 
-test('one bad event does not page, and below half coverage the state stays and says so', async (t) => {
+test('one bad event does not page, and below half coverage the state stays unchanged and says so', async (t) => {
   const { logs } = telemetryIn(harness.columns);
   const slo = await made({ name: 'Low traffic', query: { sli: ratioOf('low') } });
   const measure = measuring(harness);
@@ -224,7 +224,7 @@ test('one bad event does not page, and below half coverage the state stays and s
   t.regex(sparse.groups[0]?.reason ?? '', /48 % of the slices .*its state is unchanged/);
 });
 
-test('rules ask an objective one figure at a time, and an objective does not ask another', async (t) => {
+test('rules query an SLO one figure at a time, and an SLO cannot query another SLO', async (t) => {
   const threshold = {
     kind: 'threshold',
     window: '1h',

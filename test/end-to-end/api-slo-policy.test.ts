@@ -50,7 +50,7 @@ const low = {
 };
 const fast = { name: 'Burns', burnRate: 2.5, window: '1h' };
 
-test('steps are alert rules with their labels, and go with the objective', async (t) => {
+test('steps are alert rules with their labels, and are deleted with the SLO', async (t) => {
   const slo = await made('stepped');
   t.deepEqual((await harness.request('GET', `/api/slos/${slo.id}/policy`)).body, { steps: [], version: 0 });
   const { body, status } = await put(slo.id, [low, fast]);
@@ -74,7 +74,7 @@ test('steps are alert rules with their labels, and go with the objective', async
   t.is(await harness.documents.of('a').collection(sloPolicies).find(slo.id), undefined);
 });
 
-test('what is wrong with a step is named by its path', async (t) => {
+test('an error in a step is reported with its path', async (t) => {
   const slo = await made('wrong');
   for (const [steps, path] of [
     [[{ name: 'None' }], 'steps.0.burnRate'],
@@ -93,7 +93,7 @@ test('what is wrong with a step is named by its path', async (t) => {
   t.is((await put('none', [low])).status, 404);
 });
 
-test('the status says which steps hold, exactly at their edges, and the gate ends with it', async (t) => {
+test('the status shows which steps are active, exactly at their boundaries, and the gate ends with them', async (t) => {
   const { logs } = telemetryIn(harness.columns);
   const slo = await made('gated');
   const endMs = Math.floor(Date.now() / minuteMs) * minuteMs;

@@ -21,7 +21,7 @@ test.after.always(() => harness?.close());
 const count = (search: string) => ({ kind: 'aggregate', signal: 'logs', search, measures: [{ function: 'count' }] });
 const sli = { bad: count('service:reported AND severity:error'), total: count('service:reported') };
 
-test('a period that ended and settled is frozen in the audit chain, and a later change is a new revision', async (t) => {
+test('an ended and settled period is frozen in the audit chain, and a later change creates a new revision', async (t) => {
   const { logs } = telemetryIn(harness.columns);
   const todayMs = Math.floor(Date.now() / dayMs) * dayMs;
   await logs('reported', [
@@ -91,7 +91,7 @@ test('a period that ended and settled is frozen in the audit chain, and a later 
   t.is(csv.body.trim().split('\r\n').length, 3);
 });
 
-test('the target is the one that was in force, and too many periods are refused', async (t) => {
+test('the report uses the target in force at that time, and too many periods are refused', async (t) => {
   const body = { name: 'Targets', type: 'ratio', targetPct: 99, windowDays: 7, query: { sli } };
   const { id } = (await harness.request('POST', '/api/slos', { as: 'editor', body })).body;
   await harness.request('PUT', `/api/slos/${id}`, { as: 'editor', body: { targetPct: 95 } });
@@ -104,7 +104,7 @@ test('the target is the one that was in force, and too many periods are refused'
 });
 
 for (const slice of ['1m', '15m'])
-  test(`status and report of slices of ${slice} agree where measuring has stopped: slices are missing since then`, async (t) => {
+  test(`status and report of slices of ${slice} agree after measuring stopped: later slices are missing`, async (t) => {
     const { logs } = telemetryIn(harness.columns);
     const name = `stopped-${slice}`;
     const sli = { bad: count(`service:${name} AND severity:error`), total: count(`service:${name}`) };

@@ -43,7 +43,7 @@ const slicesOf = (slo: StoredSlo & Stored, fromMs = 0, toMs = nowMs + hourMs): P
 const sumOf = (slices: readonly MeasuredSlice[]) =>
   slices.reduce<readonly [number, number]>(([good, total], slice) => [good + slice[1], total + slice[2]], [0, 0]);
 
-test('slices of the time before are measured when an objective is made, and add up to one query', async (t) => {
+test('past slices are measured when an SLO is created, and add up to the result of one query', async (t) => {
   const { logs } = telemetryIn(harness.columns);
   const given = Array.from({ length: 40 }, (_, index) => ({
     atMs: nowMs - (index + 1) * 97 * minuteMs,
@@ -65,7 +65,7 @@ test('slices of the time before are measured when an objective is made, and add 
   t.deepEqual(sumOf(await slicesOf(slo)), [given.reduce((sum, { good }) => sum + good, 0), total]);
 });
 
-test('each minute the slices that ended are measured; a gap is unknown', async (t) => {
+test('the slices that ended are measured each minute; a gap is unknown', async (t) => {
   const { logs } = telemetryIn(harness.columns);
   const slo = await made({ name: 'Live', type: 'ratio', query: { sli: ratioOf('live') } });
   const measure = measuring(harness);
@@ -82,7 +82,7 @@ test('each minute the slices that ended are measured; a gap is unknown', async (
   ]);
 });
 
-test('a late record counts with the next look for late ones, and settledUpTo says how far that is', async (t) => {
+test('a late record counts at the next check for late records, and settledUpTo states how far that check reached', async (t) => {
   const { logs } = telemetryIn(harness.columns);
   const slo = await made({ name: 'Late', type: 'ratio', query: { sli: ratioOf('late') } });
   const measure = measuring(harness);
@@ -106,7 +106,7 @@ test('a late record counts with the next look for late ones, and settledUpTo say
   t.deepEqual(await slicesOf(slo), [[atMs, 10, 12]]);
 });
 
-test('records that landed long after they were received count with the next look for late ones', async (t) => {
+test('records that landed long after their receipt count at the next check for late records', async (t) => {
   const { logs } = telemetryIn(harness.columns);
   const slo = await made({ name: 'Lagging', type: 'ratio', query: { sli: ratioOf('lagging') } });
   const atMs = nowMs - 10 * hourMs;
@@ -128,7 +128,7 @@ test('records that landed long after they were received count with the next look
   ]);
 });
 
-test('records of a partition that was behind count with the next look for late ones, whatever landed from others meanwhile', async (t) => {
+test('records of a lagging partition count at the next check for late records, whatever landed from other partitions meanwhile', async (t) => {
   const { logs } = telemetryIn(harness.columns);
   const slo = await made({ name: 'Behind', type: 'ratio', query: { sli: ratioOf('behind') } });
   const atMs = nowMs - 10 * hourMs;
@@ -155,7 +155,7 @@ test('records of a partition that was behind count with the next look for late o
   ]);
 });
 
-test('after a pause all slices are measured that ended meanwhile', async (t) => {
+test('after a pause all slices that ended meanwhile are measured', async (t) => {
   const { logs } = telemetryIn(harness.columns);
   const slo = await made({ name: 'Pause', type: 'ratio', query: { sli: ratioOf('pause') } });
   const measure = measuring(harness);
@@ -190,7 +190,7 @@ test('the short form counts requests of the service, by status or by duration', 
   ]);
 });
 
-test('objectives of one moment are counted with one statement', async (t) => {
+test('SLOs of the same time are counted with one statement', async (t) => {
   const { requests } = telemetryIn(harness.columns);
   const names = ['one', 'two', 'three'];
   for (const [index, service] of names.entries())
@@ -220,7 +220,7 @@ test('objectives of one moment are counted with one statement', async (t) => {
     t.deepEqual(await slicesOf(slo, nowMs - 2 * minuteMs, nowMs), [[nowMs - 2 * minuteMs, index + 1, index + 1]]);
 });
 
-test('a value counts each slice once, and a changed indicator begins a series of its own', async (t) => {
+test('a threshold SLI counts each slice once, and a changed indicator starts a new series', async (t) => {
   const { logs } = telemetryIn(harness.columns);
   const atMs = nowMs - 20 * minuteMs;
   await logs('value', [
@@ -244,7 +244,7 @@ test('a value counts each slice once, and a changed indicator begins a series of
   ]);
 });
 
-test('what cannot be measured says why, and is measured again from where it was', async (t) => {
+test('an SLO that cannot be measured states why, and measuring resumes from its last position', async (t) => {
   const query = { sli: { value: { kind: 'promql', expression: 'up' }, operator: 'gte', threshold: 1 } };
   const slo = await made({ name: 'Broken', type: 'threshold', query });
   const slices = await measuring(harness)(slo, nowMs);
@@ -255,7 +255,7 @@ test('what cannot be measured says why, and is measured again from where it was'
 
 const statusOf = async (slo: Stored) => (await harness.request('GET', `/api/slos/${slo.id}/status`)).body;
 
-test('the status of each way of budgeting is exact', async (t) => {
+test('the status of each budgeting method is exact', async (t) => {
   const { logs } = telemetryIn(harness.columns);
   // 144 bad of 10,000, in 100 slices: of 10 slices 1 % is bad, of 40 slices 1.1 %, of others none.
   const baseMs = Math.floor(Date.now() / minuteMs) * minuteMs - 130 * minuteMs;
@@ -315,7 +315,7 @@ test('the status of each way of budgeting is exact', async (t) => {
   });
 });
 
-test('maintenance that says so is left out of an objective that wants it, in status, list and queries', async (t) => {
+test('maintenance windows marked for exclusion are excluded from an SLO that requests it, in status, list and queries', async (t) => {
   const { logs } = telemetryIn(harness.columns);
   const endMs = Math.floor(Date.now() / minuteMs) * minuteMs;
   const maintainedMs = endMs - 120 * minuteMs;
@@ -364,12 +364,12 @@ test('maintenance that says so is left out of an objective that wants it, in sta
   t.deepEqual(rows[0]?.slice(0, 3), [0.9, 1, 100]);
 });
 
-test('an objective that was not measured yet knows nothing', async (t) => {
+test('all figures of an SLO that was not measured yet are unknown', async (t) => {
   const slo = await made({ name: 'New', service: 'new' });
   t.like(await statusOf(slo), { sli: null, good: 0, total: 0, coverage: 0, measuredUpTo: null, settledUpTo: null });
 });
 
-test('burn rates over time are those of windows that end step by step', async (t) => {
+test('burn rates over time use windows that end step by step', async (t) => {
   const { logs } = telemetryIn(harness.columns);
   const baseMs = nowMs - 3 * hourMs;
   await logs('rates', [
@@ -396,7 +396,7 @@ test('burn rates over time are those of windows that end step by step', async (t
   t.true([200, 400].includes(hostile.status), JSON.stringify(hostile.body));
 });
 
-test('a forecast is unknown with a reason at first, and says when the budget runs out later', async (t) => {
+test('a forecast is unknown with a reason at first, and later states when the budget runs out', async (t) => {
   const { logs } = telemetryIn(harness.columns);
   const young = await made({ name: 'Young', type: 'ratio', query: { sli: ratioOf('young') } });
   const unknown = await harness.request('GET', `/api/slos/${young.id}/forecast`);
@@ -421,7 +421,7 @@ test('a forecast is unknown with a reason at first, and says when the budget run
   t.true(hours > 1.5 && hours < 6, `${hours} hours`);
 });
 
-test('the list says how each objective stands, and reads windows of one length together', async (t) => {
+test('the list shows the status of each SLO, and reads windows of the same length together', async (t) => {
   const { logs } = telemetryIn(harness.columns);
   const names = ['one', 'two', 'three'];
   for (const [index, name] of names.entries())

@@ -20,7 +20,7 @@ const put = (id: string, body: object) => harness.request('PUT', `/api/slos/${id
 const count = (search: string) => ({ kind: 'aggregate', signal: 'logs', search, measures: [{ function: 'count' }] });
 const ratio = { good: count('NOT severity:error'), total: count('*') };
 
-test('the short form is enough, and a change writes the fields that it names', async (t) => {
+test('the short form is sufficient, and a patch writes only the fields in it', async (t) => {
   const made = await make({ targetPct: 99.5 });
   t.like(made, { type: 'availability', signal: 'traces', windowDays: 30, targetPct: 99.5, enabled: true, version: 1 });
   const changed = await put(made.id, { windowDays: 7 });
@@ -28,7 +28,7 @@ test('the short form is enough, and a change writes the fields that it names', a
   t.deepEqual(changed.body, { ...made, windowDays: 7, version: 2, updatedAt: changed.body.updatedAt });
 });
 
-test('a query that is written replaces the one before, as an object and as text', async (t) => {
+test('a new query replaces the previous one, as an object and as text', async (t) => {
   const bad = { bad: count('severity:error'), total: ratio.total };
   const made = await make({ type: 'ratio', query: { sli: ratio, slice: '5m', alerting: { enabled: false } } });
   for (const query of [{ sli: bad }, JSON.stringify({ sli: bad })]) {
@@ -41,7 +41,7 @@ test('a query that is written replaces the one before, as an object and as text'
   }
 });
 
-test('what is wrong is named by its path, also where only the whole shows it', async (t) => {
+test('an error is reported with its path, even if only the whole document reveals it', async (t) => {
   const made = await make();
   const wrong = [
     [{ targetPct: 100 }, 'targetPct'],
@@ -66,7 +66,7 @@ test('what is wrong is named by its path, also where only the whole shows it', a
   t.is((await harness.request('GET', `/api/slos/${made.id}`)).body.version, 1);
 });
 
-test('an objective of telemetry that the plan lacks is refused with 403', async (t) => {
+test('an SLO on telemetry that the plan lacks is refused with 403', async (t) => {
   const as = `token ${await harness.signIn('owner@b.example')}` as const;
   const body = { name: 'Of spans', service: 'checkout' };
   const refused = await harness.request('POST', '/api/slos', { as, body });
@@ -77,7 +77,7 @@ test('an objective of telemetry that the plan lacks is refused with 403', async 
   t.is((await harness.request('POST', '/api/slos', { as, body: ofLogs })).status, 200);
 });
 
-test('an export that is imported is unchanged, and a document is refused with its line', async (t) => {
+test('importing an export changes nothing, and an invalid document is refused with its line', async (t) => {
   const made = await make({ type: 'ratio', service: 'shop', query: { sli: ratio, slice: '5m' } });
   const exported = await harness.request('GET', `/api/slos/${made.id}/export`, { as: 'viewer' });
   t.is(exported.status, 200, JSON.stringify(exported.body));

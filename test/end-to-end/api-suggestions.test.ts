@@ -90,23 +90,30 @@ const actionsOf = async (): Promise<string[]> => {
   return body.items.map(({ action }: { action: string }) => action);
 };
 
-test.serial('a service without an objective gets one: by its caller, audited, and once', async (t) => {
-  const { id, request, evidence } = await suggested('slo', 'orders');
-  t.regex(evidence, /orders served 1200 requests/);
-  t.is((await apply(id, 'viewer')).status, 403);
-  const answers = await Promise.all([apply(id), apply(id)]);
-  t.deepEqual(answers.map(({ status }) => status).sort(), [200, 409], JSON.stringify(answers.map(({ body }) => body)));
-  const made = answers.find(({ status }) => status === 200)?.body.answer;
-  t.like(made, request.body);
-  t.is((await harness.request('GET', `/api/slos/${made.id}`, { as: 'viewer' })).status, 200);
-  const actions = await actionsOf();
-  t.true(actions.includes('suggestion.apply') && actions.includes('service-level-objective.create'), actions.join());
-  t.is(await suggested('slo', 'orders'), undefined);
-  t.is((await apply(id)).status, 409);
-});
+test.serial(
+  'an SLO is suggested for a service without one, and is created once, audited, with the permissions of the caller',
+  async (t) => {
+    const { id, request, evidence } = await suggested('slo', 'orders');
+    t.regex(evidence, /orders served 1200 requests/);
+    t.is((await apply(id, 'viewer')).status, 403);
+    const answers = await Promise.all([apply(id), apply(id)]);
+    t.deepEqual(
+      answers.map(({ status }) => status).sort(),
+      [200, 409],
+      JSON.stringify(answers.map(({ body }) => body)),
+    );
+    const made = answers.find(({ status }) => status === 200)?.body.answer;
+    t.like(made, request.body);
+    t.is((await harness.request('GET', `/api/slos/${made.id}`, { as: 'viewer' })).status, 200);
+    const actions = await actionsOf();
+    t.true(actions.includes('suggestion.apply') && actions.includes('service-level-objective.create'), actions.join());
+    t.is(await suggested('slo', 'orders'), undefined);
+    t.is((await apply(id)).status, 409);
+  },
+);
 
 test.serial(
-  'a rule that fires too often gets a better threshold; it is refused once the rule has changed',
+  'a better threshold is suggested for a rule that fires too often; it is refused once the rule has changed',
   async (t) => {
     const { id, effect, request } = await suggested('noisy-rule', noisy);
     t.regex(effect, /^41 → 1 alerts in 7 days, none of the 1 acknowledged alerts would be lost$/);
@@ -117,7 +124,7 @@ test.serial(
   },
 );
 
-test.serial('what is dismissed stays away, and is a conflict to apply', async (t) => {
+test.serial('a dismissed suggestion stays hidden, and applying it is a conflict', async (t) => {
   const { id } = await suggested('detector', 'Error logs of services');
   const dismiss = (as: As) => harness.request('DELETE', `/api/ai/suggestions/${id}`, { as });
   t.is((await dismiss('viewer')).status, 403);
@@ -127,7 +134,7 @@ test.serial('what is dismissed stays away, and is a conflict to apply', async (t
   t.is((await dismiss('editor')).status, 409);
 });
 
-test.serial('an organization has suggestions of its own, and knows none of another', async (t) => {
+test.serial('an organization has suggestions of its own, and cannot access those of another', async (t) => {
   const token: As = `token ${await harness.signIn('owner@b.example')}`;
   const other = await suggested('detector', 'Error logs of services', token);
   t.is((await apply(other.id)).status, 404);

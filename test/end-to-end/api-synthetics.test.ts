@@ -43,7 +43,7 @@ test('a check is created, read, replaced, patched and deleted', async (t) => {
   t.is((await harness.request('GET', `${checks}/${id}`)).status, 404);
 });
 
-test('what a check cannot say is refused with its path', async (t) => {
+test('an invalid check is refused with the path of the error', async (t) => {
   for (const [body, path] of [
     [check({}, { url: 'shop.example' }), 'http.steps.0.url'],
     [check({}, { body: '{{variables.nothing}}' }), 'http.steps.0.body'],
@@ -56,7 +56,7 @@ test('what a check cannot say is refused with its path', async (t) => {
   }
 });
 
-test('the token of a location is told once, and only its hash is kept', async (t) => {
+test('the token of a location is shown once, and only its hash is stored', async (t) => {
   const { status, body } = await harness.request('POST', locations, { body: { name: 'Frankfurt' } });
   t.is(status, 200);
   t.true(body.token.startsWith(probeTokenPrefix));
@@ -73,7 +73,7 @@ test('the token of a location is told once, and only its hash is kept', async (t
   t.is((await harness.request('DELETE', `${locations}/${body.id}`, elsewhere)).status, 404);
 });
 
-test('a location shows what the clock of its probe is ahead of the platform’s', async (t) => {
+test('a location shows how far the clock of its probe is ahead of the platform’s', async (t) => {
   const { id, token, clockAheadMs } = (await harness.request('POST', locations, { body: { name: 'Late' } })).body;
   t.is(clockAheadMs, null);
   const reportClock = async (probeFields: object) => {
@@ -87,7 +87,7 @@ test('a location shows what the clock of its probe is ahead of the platform’s'
   t.is(await reportClock({ clockAheadMs: -90_000 }), -90_000);
 });
 
-test('a location that a check needs is deleted by force alone, and checks leave it', async (t) => {
+test('a location used by a check can be deleted only by force, and is then removed from its checks', async (t) => {
   const { id } = (await harness.request('POST', locations, { body: { name: 'Zurich' } })).body;
   const alone = await create(check({ locations: [id] }));
   const both = await create(check({ locations: ['local', id] }));
@@ -101,7 +101,7 @@ test('a location that a check needs is deleted by force alone, and checks leave 
   t.is((await harness.request('DELETE', `${locations}/local?force=true`)).status, 409);
 });
 
-test.serial('an organization has 50 locations besides the local one', async (t) => {
+test.serial('an organization can have 50 locations in addition to the local one', async (t) => {
   const make = (name: string) => harness.request('POST', locations, { ...elsewhere, body: { name } });
   const made = await Promise.all(Array.from({ length: 50 }, (_, count) => make(`Place ${count}`)));
   t.true(made.every(({ status }) => status === 200));
@@ -116,7 +116,7 @@ test.serial('an organization has 50 locations besides the local one', async (t) 
   t.is((await harness.request('DELETE', `${locations}/${other.body.id}`)).status, 200);
 });
 
-test('a secret is sealed, masked and bound to its hosts; more hosts need it again', async (t) => {
+test('a secret is encrypted, masked and bound to its hosts; adding hosts requires the secret again', async (t) => {
   const value = 'correct-horse-9';
   const set = (body: object) => harness.request('PUT', `${variables}/shop_password`, { body });
   t.is((await set({ value, isSecret: true })).body.details[0].path, 'hosts');
@@ -148,7 +148,7 @@ test('a secret is sealed, masked and bound to its hosts; more hosts need it agai
   t.false(JSON.stringify(log).includes(value));
 });
 
-test('checks are exported as YAML, and imported again they are unchanged', async (t) => {
+test('checks are exported as YAML, and importing the export changes nothing', async (t) => {
   const { id } = (await harness.request('POST', locations, { body: { name: 'Vienna' } })).body;
   await create(
     check(
@@ -195,7 +195,7 @@ test('checks are exported as YAML, and imported again they are unchanged', async
   t.regex(foreign[0].problems[0].message, /the location Vienna does not exist/);
 });
 
-test('what is wrong in a file is named by its line, and leaves the other documents alone', async (t) => {
+test('an error in a file is reported with its line, and does not affect the other documents', async (t) => {
   const source = [
     ...['name: one', 'type: http', 'surprise: 1', 'http:', '  steps: [{ url: https://a.example }]', '---'],
     ...['name: two', 'type: http', 'http:', '  steps:', '    - method: GET', '      url: a.example', '---'],
@@ -219,7 +219,7 @@ test('what is wrong in a file is named by its line, and leaves the other documen
   t.is(two.path, 'http.steps.0.url');
 });
 
-test('a downtime is a maintenance window about checks, seen from both sides', async (t) => {
+test('a downtime is a maintenance window for checks, visible from both sides', async (t) => {
   const downtimes = '/api/synthetics/downtimes';
   const windows = '/api/maintenance-windows';
   const one = await create(check({ labels: { team: 'downtimes' } }));
@@ -290,7 +290,7 @@ test('a downtime is a maintenance window about checks, seen from both sides', as
   t.is((await harness.request('GET', `${checks}/${one.id}`)).body.state, null);
 });
 
-test('an organization has as many runs a month as its plan, and is told the figures', async (t) => {
+test('an organization has the monthly runs of its plan, and a refusal contains the figures', async (t) => {
   const { items } = (await harness.request('GET', '/api/plans', elsewhere)).body;
   const maxRuns = items.find(({ current }: { current: boolean }) => current).limits.syntheticRunsPerMonth;
   const often = { every: '10s', timeout: '5s' };
@@ -304,7 +304,7 @@ test('an organization has as many runs a month as its plan, and is told the figu
   t.is((await harness.request('PATCH', `${checks}/${off.id}`, { ...elsewhere, body: { enabled: true } })).status, 409);
 });
 
-test('a recording becomes a check, says what of it is lost, and changes what is done alone when it comes again', async (t) => {
+test('a recording is converted to a check with a list of what is lost, and a repeated import changes only its steps', async (t) => {
   const click = { type: 'click', selectors: [['aria/Buy[role="button"]']] };
   const password = { type: 'change', selectors: [['aria/Pass word']], value: 'hunter2' };
   const recording = (title: string, ...more: object[]) =>
@@ -341,7 +341,7 @@ test('a recording becomes a check, says what of it is lost, and changes what is 
   t.regex(JSON.stringify((await importRecording(recording(name))).problems), /is the name of a check of the type http/);
 });
 
-test('of each location the picture of the last good and of the last failed run is kept, for those who see the check', async (t) => {
+test('for each location the screenshots of the last passed and the last failed run are kept, visible to users who see the check', async (t) => {
   const { id: location, token } = (await harness.request('POST', locations, { body: { name: 'seen from' } })).body;
   const browser = { steps: [{ action: 'goto', url: 'https://shop.example/' }] };
   const { id } = await create({

@@ -22,7 +22,7 @@ const list = async (query = ''): Promise<Record<string, unknown>[]> =>
   (await request('GET', `/api/templates${query}`)).items;
 const one = async (id: string): Promise<Record<string, unknown>> => request('GET', `/api/templates/${id}`);
 
-test.serial('without telemetry no template would show anything, and each panel says what it lacks', async (t) => {
+test.serial('without telemetry no template has data, and each panel lists what is missing', async (t) => {
   const items = await list();
   t.true(items.every(({ share, filled }) => share === 0 && filled === 0));
   const { fits, needs } = await request('GET', '/api/templates/nginx');
@@ -31,28 +31,31 @@ test.serial('without telemetry no template would show anything, and each panel s
   for (const { id } of items) t.is((await one(String(id)))['id'], id, 'no operation has its path');
 });
 
-test.serial('use goes before favourites, and both before the name; who marked it is told to each', async (t) => {
-  const [first, second, third] = await list();
-  t.deepEqual(await request('PUT', `/api/templates/${third?.['id']}/favourite`), { isFavourite: true });
-  t.deepEqual(await request('PUT', `/api/templates/${third?.['id']}/favourite`), { isFavourite: true });
-  t.deepEqual(
-    (await list()).slice(0, 3).map(({ id }) => id),
-    [third?.['id'], first?.['id'], second?.['id']],
-  );
-  await request('POST', `/api/templates/${second?.['id']}/instantiate`, 'editor', {});
-  t.deepEqual(
-    (await list()).slice(0, 3).map(({ id }) => id),
-    [second?.['id'], third?.['id'], first?.['id']],
-  );
-  t.like(await one(String(third?.['id'])), { place: 2, favourites: 1, isFavourite: true, dashboards: 0 });
-  t.is((await request('GET', `/api/templates/${third?.['id']}`, 'editor')).isFavourite, false);
-  t.is((await list('?favourite=true')).length, 1);
-  t.deepEqual(await request('DELETE', `/api/templates/${third?.['id']}/favourite`), { isFavourite: false });
-  t.deepEqual(await list('?favourite=true'), []);
-});
+test.serial(
+  'usage ranks before favourites, and both before the name; each user sees only their own favourite marks',
+  async (t) => {
+    const [first, second, third] = await list();
+    t.deepEqual(await request('PUT', `/api/templates/${third?.['id']}/favourite`), { isFavourite: true });
+    t.deepEqual(await request('PUT', `/api/templates/${third?.['id']}/favourite`), { isFavourite: true });
+    t.deepEqual(
+      (await list()).slice(0, 3).map(({ id }) => id),
+      [third?.['id'], first?.['id'], second?.['id']],
+    );
+    await request('POST', `/api/templates/${second?.['id']}/instantiate`, 'editor', {});
+    t.deepEqual(
+      (await list()).slice(0, 3).map(({ id }) => id),
+      [second?.['id'], third?.['id'], first?.['id']],
+    );
+    t.like(await one(String(third?.['id'])), { place: 2, favourites: 1, isFavourite: true, dashboards: 0 });
+    t.is((await request('GET', `/api/templates/${third?.['id']}`, 'editor')).isFavourite, false);
+    t.is((await list('?favourite=true')).length, 1);
+    t.deepEqual(await request('DELETE', `/api/templates/${third?.['id']}/favourite`), { isFavourite: false });
+    t.deepEqual(await list('?favourite=true'), []);
+  },
+);
 
 test.serial(
-  'a dashboard keeps which template it was made of, and later versions of that are told as a difference',
+  'a dashboard stores its template, and later versions of that template are shown as a difference',
   async (t) => {
     const made = await request('POST', '/api/templates/redis/instantiate', 'editor', { name: 'Ours', folder: 'Shop' });
     const { templateVersion, document } = await request('GET', '/api/templates/redis');
@@ -80,7 +83,7 @@ test.serial(
 );
 
 test.serial(
-  'figures of use tell how often dashboards were made of a template, are there, and were opened',
+  'usage figures show how many dashboards were created from a template, still exist, and were opened',
   async (t) => {
     const make = () => request('POST', '/api/templates/kafka/instantiate', 'editor', {});
     const [remaining, removed] = [await make(), await make()];
@@ -101,7 +104,7 @@ test.serial(
   },
 );
 
-test.serial('templates whose names landed in the last day come first', async (t) => {
+test.serial('templates whose names landed in the last day are listed first', async (t) => {
   await landGolden({ columns: harness.columns, land: landIn(harness.columns) }, 'a', 'current', Date.now());
   const items = await list();
   t.is(items[0]?.['share'], 1);

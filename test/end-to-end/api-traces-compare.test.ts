@@ -95,48 +95,51 @@ const compare = async (query: string) => {
   return { status, body };
 };
 
-test.serial('slow spans: the cause is first, with counts as the spans have them, and what goes with it', async (t) => {
-  const { status, body } = await compare('projectId=p1&search=kind:server&minDuration=500ms');
-  t.is(status, 200);
-  const roots = sent().filter(({ kind }) => kind === 2);
-  const slow = roots.filter(({ duration }) => Number(duration) >= 500_000_000);
-  const rest = roots.length - slow.length;
-  t.deepEqual(
-    [body.selected, body.baseline],
-    [
-      { count: slow.length, sampled: slow.length },
-      { count: rest, sampled: rest },
-    ],
-  );
-  t.false(body.isSampled);
-  t.is(body.reason, null);
-  // What slow requests alone have sets them apart most; what makes them slow comes next.
-  const [first, second] = body.items;
-  t.deepEqual(
-    [first.field, first.value, first.baseline.count, first.lift.reason],
-    ['attribute.retry.reason', 'timeout', 0, 'not in the baseline'],
-  );
-  t.true(['resource.service.version', 'resource.k8s.pod.name'].includes(second.field));
-  const ofVersion = (spans: readonly SentSpan[], version: string): number =>
-    spans.filter(({ resource }) => resource?.['service.version'] === version).length;
-  const version = second.value === 'web-new' ? '2.1' : second.value;
-  t.is(second.selected.count, ofVersion(slow, version));
-  t.is(second.selected.count + second.baseline.count, ofVersion(roots, version));
-  t.is(second.difference, second.selected.count / slow.length - second.baseline.count / rest);
-  t.true(second.interval[0] < second.difference && second.difference < second.interval[1]);
-  t.true(second.correlated.length >= 2);
-  t.true(second.adjustedPValue >= second.pValue && second.adjustedPValue <= body.falseDiscoveryRate);
-  const itemsText = JSON.stringify(body.items);
-  for (const field of ['color', 'user.id', 'status_code', 'request.bytes']) t.false(itemsText.includes(field), field);
-  t.true(
-    body.excluded.some(
-      ({ field, reason }: Record<string, string>) =>
-        field === 'attribute.user.id' && /probably an id/.test(reason ?? ''),
-    ),
-  );
-  t.true(body.tests > 5 && body.found >= 4);
-  t.false(JSON.stringify(body).includes(canary));
-});
+test.serial(
+  'slow spans: the cause is ranked first, with the counts of the spans and the correlated values',
+  async (t) => {
+    const { status, body } = await compare('projectId=p1&search=kind:server&minDuration=500ms');
+    t.is(status, 200);
+    const roots = sent().filter(({ kind }) => kind === 2);
+    const slow = roots.filter(({ duration }) => Number(duration) >= 500_000_000);
+    const rest = roots.length - slow.length;
+    t.deepEqual(
+      [body.selected, body.baseline],
+      [
+        { count: slow.length, sampled: slow.length },
+        { count: rest, sampled: rest },
+      ],
+    );
+    t.false(body.isSampled);
+    t.is(body.reason, null);
+    // What slow requests alone have sets them apart most; what makes them slow comes next.
+    const [first, second] = body.items;
+    t.deepEqual(
+      [first.field, first.value, first.baseline.count, first.lift.reason],
+      ['attribute.retry.reason', 'timeout', 0, 'not in the baseline'],
+    );
+    t.true(['resource.service.version', 'resource.k8s.pod.name'].includes(second.field));
+    const ofVersion = (spans: readonly SentSpan[], version: string): number =>
+      spans.filter(({ resource }) => resource?.['service.version'] === version).length;
+    const version = second.value === 'web-new' ? '2.1' : second.value;
+    t.is(second.selected.count, ofVersion(slow, version));
+    t.is(second.selected.count + second.baseline.count, ofVersion(roots, version));
+    t.is(second.difference, second.selected.count / slow.length - second.baseline.count / rest);
+    t.true(second.interval[0] < second.difference && second.difference < second.interval[1]);
+    t.true(second.correlated.length >= 2);
+    t.true(second.adjustedPValue >= second.pValue && second.adjustedPValue <= body.falseDiscoveryRate);
+    const itemsText = JSON.stringify(body.items);
+    for (const field of ['color', 'user.id', 'status_code', 'request.bytes']) t.false(itemsText.includes(field), field);
+    t.true(
+      body.excluded.some(
+        ({ field, reason }: Record<string, string>) =>
+          field === 'attribute.user.id' && /probably an id/.test(reason ?? ''),
+      ),
+    );
+    t.true(body.tests > 5 && body.found >= 4);
+    t.false(JSON.stringify(body).includes(canary));
+  },
+);
 
 test.serial('failed spans: numbers are compared by rank', async (t) => {
   const { body } = await compare('projectId=p1&search=kind:server&status=error');
@@ -146,7 +149,7 @@ test.serial('failed spans: numbers are compared by rank', async (t) => {
   t.is(body.selected.count, sent().filter(({ status }) => status === 2).length);
 });
 
-test.serial('whole traces, and spans by a search', async (t) => {
+test.serial('whole traces, and spans of a search, can be compared', async (t) => {
   const { body } = await compare('projectId=p1&by=traces&minDuration=500ms&service=cart&limit=1');
   t.is(body.selected.count, sent().filter(({ duration }) => Number(duration) >= 500_000_000).length);
   t.is(body.selected.count + body.baseline.count, 1_500);
@@ -158,7 +161,7 @@ test.serial('whole traces, and spans by a search', async (t) => {
   t.deepEqual([red.body.items[0].field, red.body.items[0].selected.share], ['attribute.color', 1]);
 });
 
-test.serial('of many spans a sample is compared, which says so', async (t) => {
+test.serial('a comparison of many spans uses a sample and says so', async (t) => {
   const random = randomOf(5);
   const { spans } = landedIn(harness);
   const many = Array.from({ length: 45_000 }, (_, index): SentSpan => {
@@ -184,7 +187,7 @@ test.serial('of many spans a sample is compared, which says so', async (t) => {
   t.true(Math.abs(body.items[0].baseline.share - (body.items[0].value === 'far' ? 0.053 : 0.947)) < 0.02);
 });
 
-test.serial('nothing to compare says why, and a question without a selection is refused', async (t) => {
+test.serial('an empty comparison states why, and a request without a selection is refused', async (t) => {
   for (const [query, reason] of [
     ['projectId=none&status=error', /no spans/],
     ['projectId=p1&minDuration=1h', /none of 3000 spans/],
@@ -209,7 +212,7 @@ test.serial('nothing to compare says why, and a question without a selection is 
   }
 });
 
-test.serial('a database statement sets traces apart without its literals', async (t) => {
+test.serial('a database statement distinguishes traces without its literals', async (t) => {
   for (const by of ['traces', 'spans']) {
     const selected = by === 'traces' ? 'minDuration=500ms' : 'selection=db.query.text:*coupons*';
     const { body } = await compare(`projectId=orders&by=${by}&${selected}`);

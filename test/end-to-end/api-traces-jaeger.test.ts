@@ -40,7 +40,7 @@ for (const { title, service, operation, tags, minDurationNs, maxDurationNs, rang
     t.deepEqual(body.items.map(({ traceId }: { traceId: string }) => traceId).sort(), finds);
   });
 
-test.serial('there are 25 queries over 28 traces', (t) => {
+test.serial('the test data has 25 queries over 28 traces', (t) => {
   t.is(jaegerCases.length, 25);
   // The example trace makes 28; it has the id of another.
   t.is(new Set(jaegerSpans(0n).map(({ trace }) => trace)).size, 27);

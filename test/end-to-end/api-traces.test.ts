@@ -103,7 +103,7 @@ const cases: readonly Case[] = [
 for (const each of cases)
   for (const limit of [1000, 13])
     test.serial(
-      `traces of ${each.from} to ${each.to} seconds ago, ${each.query || 'all of them'}, ${limit} a page`,
+      `traces from ${each.from} to ${each.to} seconds ago, ${each.query || 'all of them'}, ${limit} per page`,
       async (t) => {
         const path = `/api/traces?projectId=p1&from=${nowMs - each.from * 1000}&to=${nowMs - each.to * 1000}&${each.query}&limit=${limit}`;
         const seen: unknown[] = [];
@@ -120,7 +120,7 @@ for (const each of cases)
       },
     );
 
-test.serial('a trace as a list shows it is the whole trace, also what lies outside of the range', async (t) => {
+test.serial('a trace in the list is the whole trace, including the part outside the range', async (t) => {
   const { body } = await get('/api/traces?projectId=p1&from=now-6h&limit=1000');
   for (const { traceId, startTime, durationNs, spanCount, errorCount, services: names } of body.items) {
     const spans = listed.filter(({ trace }) => trace === traceId);
@@ -138,7 +138,7 @@ test.serial('a trace as a list shows it is the whole trace, also what lies outsi
   }
 });
 
-test.serial('a trace: its facts, its roots, its critical path, and where each span stands', async (t) => {
+test.serial('a trace has its summary, its root spans, its critical path, and the position of each span', async (t) => {
   const trace = hex(0xa1, 32);
   const at = (offset: number): bigint => ago(30) + BigInt(offset);
   const span = (
@@ -231,38 +231,41 @@ test.serial('a trace: its facts, its roots, its critical path, and where each sp
   ]);
 });
 
-test.serial('a statement that one span asks for each row is told of, whatever its values', async (t) => {
-  const trace = hex(0xb7, 32);
-  const start = ago(45);
-  const called = (index: number, name: string, text: string): SentSpan => ({
-    trace,
-    span: hex(2 + index, 16),
-    parent: hex(1, 16),
-    service: 'shop',
-    name,
-    kind: 3,
-    start: start + BigInt(index) * 10n,
-    duration: 10,
-    attributes: { 'db.system.name': 'postgresql', 'db.query.text': text },
-  });
-  const each = Array.from({ length: 5 }, (_, index) =>
-    called(index, 'SELECT items', `SELECT price FROM items WHERE id = ${index}`),
-  );
-  const others = Array.from({ length: 3 }, (_, index) => called(5 + index, 'SELECT users', 'SELECT 1 FROM users'));
-  await landed.spans(
-    [
-      { trace, span: hex(1, 16), service: 'shop', name: 'GET /cart', kind: 2, start, duration: 100 },
-      ...each,
-      ...others,
-    ],
-    other,
-  );
-  const { body } = await get(`/api/traces/${trace}`);
-  const expected = { callerSpanId: hex(1, 16), firstSpanId: hex(2, 16), service: 'shop', name: 'SELECT items' };
-  t.deepEqual(body.repeatedCalls, [{ ...expected, count: 5, criticalPathNs: 50 }]);
-});
+test.serial(
+  'a statement that one span runs for each row is reported as N+1 queries, whatever its values',
+  async (t) => {
+    const trace = hex(0xb7, 32);
+    const start = ago(45);
+    const called = (index: number, name: string, text: string): SentSpan => ({
+      trace,
+      span: hex(2 + index, 16),
+      parent: hex(1, 16),
+      service: 'shop',
+      name,
+      kind: 3,
+      start: start + BigInt(index) * 10n,
+      duration: 10,
+      attributes: { 'db.system.name': 'postgresql', 'db.query.text': text },
+    });
+    const each = Array.from({ length: 5 }, (_, index) =>
+      called(index, 'SELECT items', `SELECT price FROM items WHERE id = ${index}`),
+    );
+    const others = Array.from({ length: 3 }, (_, index) => called(5 + index, 'SELECT users', 'SELECT 1 FROM users'));
+    await landed.spans(
+      [
+        { trace, span: hex(1, 16), service: 'shop', name: 'GET /cart', kind: 2, start, duration: 100 },
+        ...each,
+        ...others,
+      ],
+      other,
+    );
+    const { body } = await get(`/api/traces/${trace}`);
+    const expected = { callerSpanId: hex(1, 16), firstSpanId: hex(2, 16), service: 'shop', name: 'SELECT items' };
+    t.deepEqual(body.repeatedCalls, [{ ...expected, count: 5, criticalPathNs: 50 }]);
+  },
+);
 
-test.serial('a trace of many spans comes in pages, each with the facts of all', async (t) => {
+test.serial('a trace of many spans is paged, and each page has the summary of all spans', async (t) => {
   const trace = hex(0xb1, 32);
   // Each page has the facts of all, so that the cost grows with the square: one run in eight has as many as a page of the web must show.
   const { part, of } = drawnPart(8);
@@ -303,41 +306,38 @@ test.serial('a trace of many spans comes in pages, each with the facts of all', 
   );
 });
 
-test.serial(
-  'logs of a trace come in pages, of one span where one is asked for, and of no other organization',
-  async (t) => {
-    const trace = hex(0xc1, 32);
-    const [first, second] = [hex(1, 16), hex(2, 16)] as const;
-    await landed.spans([{ trace, span: first, start: ago(40), duration: 5 * ms }], other);
-    const logs = Array.from({ length: 9 }, (_, index) => ({
-      trace,
-      span: index % 3 === 0 ? second : first,
-      time: ago(40) + BigInt(index >> 1),
-      body: `record ${index}`,
-    }));
-    await landed.logs([...logs, { trace, time: ago(9 * hours), body: 'a day before' }]);
-    await landed.logs([{ trace, time: ago(40), body: canary }], { tenant: 'b' });
-    const newestFirst = ['8', '7', '6', '5', '4', '3', '2', '1', '0'].map((index) => `record ${index}`);
-    for (const limit of [1, 2, 9, 100]) {
-      const seen: string[] = [];
-      let cursor: string | null = '';
-      do {
-        const { body } = await get(`/api/traces/${trace}/logs?limit=${limit}&cursor=${cursor}`);
-        seen.push(...body.items.map((each: { body: string }) => each.body));
-        cursor = body.nextCursor;
-      } while (cursor !== null && seen.length < 100);
-      t.deepEqual(seen, newestFirst);
-    }
-    const { body } = await get(`/api/traces/${trace}/logs?spanId=${second.toUpperCase()}`);
-    t.deepEqual(
-      body.items.map((each: { body: string }) => each.body),
-      ['record 6', 'record 3', 'record 0'],
-    );
-    t.is((await get(`/api/traces/${trace}/logs?spanId=2`)).status, 400);
-    t.is((await get(`/api/traces/${hex(0xc2, 32)}/logs`)).status, 404);
-    t.is((await get('/api/traces/nothing/logs')).status, 404);
-  },
-);
+test.serial('logs of a trace are paged, can be limited to one span, and exclude other organizations', async (t) => {
+  const trace = hex(0xc1, 32);
+  const [first, second] = [hex(1, 16), hex(2, 16)] as const;
+  await landed.spans([{ trace, span: first, start: ago(40), duration: 5 * ms }], other);
+  const logs = Array.from({ length: 9 }, (_, index) => ({
+    trace,
+    span: index % 3 === 0 ? second : first,
+    time: ago(40) + BigInt(index >> 1),
+    body: `record ${index}`,
+  }));
+  await landed.logs([...logs, { trace, time: ago(9 * hours), body: 'a day before' }]);
+  await landed.logs([{ trace, time: ago(40), body: canary }], { tenant: 'b' });
+  const newestFirst = ['8', '7', '6', '5', '4', '3', '2', '1', '0'].map((index) => `record ${index}`);
+  for (const limit of [1, 2, 9, 100]) {
+    const seen: string[] = [];
+    let cursor: string | null = '';
+    do {
+      const { body } = await get(`/api/traces/${trace}/logs?limit=${limit}&cursor=${cursor}`);
+      seen.push(...body.items.map((each: { body: string }) => each.body));
+      cursor = body.nextCursor;
+    } while (cursor !== null && seen.length < 100);
+    t.deepEqual(seen, newestFirst);
+  }
+  const { body } = await get(`/api/traces/${trace}/logs?spanId=${second.toUpperCase()}`);
+  t.deepEqual(
+    body.items.map((each: { body: string }) => each.body),
+    ['record 6', 'record 3', 'record 0'],
+  );
+  t.is((await get(`/api/traces/${trace}/logs?spanId=2`)).status, 400);
+  t.is((await get(`/api/traces/${hex(0xc2, 32)}/logs`)).status, 404);
+  t.is((await get('/api/traces/nothing/logs')).status, 404);
+});
 
 const spanPages = async (query: string, limit: number): Promise<Record<string, unknown>[]> => {
   const seen: Record<string, unknown>[] = [];
@@ -356,7 +356,7 @@ for (const [order, placeOf, sign] of [
   ['oldest', ({ start }: SentSpan) => start, 1],
   ['slowest', ({ duration }: SentSpan) => BigInt(duration), -1],
 ] as const)
-  test.serial(`spans, the ${order} first, in pages of any size`, async (t) => {
+  test.serial(`spans, ${order} first, in pages of any size`, async (t) => {
     const expectedSpans = listed.filter(({ service }) => service === 'cart');
     const whole = await spanPages(`service=cart&order=${order}`, 1000);
     t.deepEqual(whole.map(({ spanId }) => spanId).sort(), expectedSpans.map(({ span: id }) => id).sort());
@@ -371,7 +371,7 @@ for (const [order, placeOf, sign] of [
     );
   });
 
-test.serial('figures of spans by group, and what is wrong with a question', async (t) => {
+test.serial('span figures are grouped, and errors in a request are reported', async (t) => {
   const { body } = await get(
     '/api/spans?projectId=p1&from=now-6h&search=size:>=50&measure=count,p100(duration)&groupBy=service',
   );
@@ -413,7 +413,7 @@ test.serial('figures of spans by group, and what is wrong with a question', asyn
   }
 });
 
-test.serial('fields of spans are those that landed, and how many spans have each', async (t) => {
+test.serial('the fields of spans are those that landed, each with the number of spans', async (t) => {
   const { body } = await get('/api/traces/fields?projectId=p1&from=now-7h&limit=1000');
   t.is(body.records, listed.length);
   const size = body.items.find(({ name }: { name: string }) => name === 'size');

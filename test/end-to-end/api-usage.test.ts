@@ -85,7 +85,7 @@ test.before(async () => {
 });
 test.after.always(() => harness?.close());
 
-test.serial('a month is told by signal and outcome, and the sides of the ledger agree', async (t) => {
+test.serial('a month is reported by signal and outcome, and both sides of the ledger agree', async (t) => {
   const { status, body } = await harness.request('GET', '/api/usage', { as: 'viewer' });
   t.is(status, 200);
   t.deepEqual(body.period, { from: '2026-03-01T00:00:00.000Z', to: '2026-04-01T00:00:00.000Z' });
@@ -112,7 +112,7 @@ test.serial('a month is told by signal and outcome, and the sides of the ledger 
   t.deepEqual(body.pending.messages, { value: 0, reason: null });
 });
 
-test.serial('another organization sees its own alone, and too little history is said', async (t) => {
+test.serial('another organization sees only its own usage, and too little history is reported', async (t) => {
   const { body } = await harness.request('GET', '/api/usage', { as: ownerOfB as never });
   t.deepEqual(body.total.accepted, { requests: 1, records: 1_000_000, bytes: 2_000_000_000 });
   t.deepEqual(body.total.dropped, { requests: 0, records: 0, bytes: 0 });
@@ -121,7 +121,7 @@ test.serial('another organization sees its own alone, and too little history is 
   t.true(body.today.share.value > 1.8);
 });
 
-test.serial('an answer is given again for 5 minutes, with its age, unless it is asked for anew', async (t) => {
+test.serial('a result is cached for 5 minutes, and returned with its age, unless a new one is requested', async (t) => {
   const before = (await harness.request('GET', '/api/usage?projectId=shop')).body;
   clockMs += 120_000;
   await insert([{ at: '2026-03-10 12:00:00', signal: 'metrics', records: 1, bytes: 1, landed: [1, 1], key: 'key-3' }]);
@@ -147,7 +147,7 @@ const totals = (body: {
     ...points.map(({ at, landed, accepted }) => `${at.slice(5, 13)} ${accepted?.bytes}/${landed.bytes}`),
   ]);
 
-test.serial('volume over time by project, key, signal and service', async (t) => {
+test.serial('volume over time is grouped by project, key, signal and service', async (t) => {
   t.deepEqual(totals(await series('by=project&from=2026-03-08T00:00:00Z')), [
     ['shop', 'The shop', '03-08T00 1000/1000', '03-09T00 2000/2000', '03-10T00 1201/501'],
   ]);
@@ -183,7 +183,7 @@ for (const [query, path] of [
   });
 }
 
-test.serial('quotas are read, edited and sent back; they warn and reject', async (t) => {
+test.serial('quotas can be read, edited and sent back; they warn and reject', async (t) => {
   const empty = await harness.request('GET', '/api/usage/quotas', { as: 'viewer' });
   t.is(empty.headers.get('etag'), '"0"');
   t.deepEqual(empty.body.states, []);
@@ -223,7 +223,7 @@ test.serial('quotas are read, edited and sent back; they warn and reject', async
   );
 });
 
-test.serial('entitlements say which plans have what this one lacks', async (t) => {
+test.serial('entitlements state which plans include what this plan lacks', async (t) => {
   const { body } = await harness.request('GET', '/api/entitlements', { as: ownerOfB as never });
   const traces = body.entitlements.find(({ name }: { name: string }) => name === 'traces');
   t.false(traces.enabled);
@@ -240,7 +240,7 @@ const plansIn = async (content: string) => {
   return readPlans(settingsOf({ OIQ_PLANS_FILE: path }));
 };
 
-test.serial('plans come from a file, with prices; one that is wrong is refused whole', async (t) => {
+test.serial('plans are loaded from a file, with prices; a file with an error is refused as a whole', async (t) => {
   const priced = {
     ...defaultPlans['free'],
     name: 'Starter',
@@ -274,7 +274,7 @@ test.serial('plans come from a file, with prices; one that is wrong is refused w
 });
 
 test.serial(
-  'a smaller plan names what is lost, takes effect at once when that is accepted, and is recorded',
+  'a smaller plan lists what is lost, takes effect at once when this is accepted, and is recorded',
   async (t) => {
     const { body: unpriced } = await harness.request('GET', '/api/billing', { as: 'admin' });
     t.deepEqual(unpriced.cost.total, { value: null, reason: 'the plan has no price' });
@@ -311,7 +311,7 @@ test.serial(
   },
 );
 
-test.serial('what reads a signal asks for its entitlement, whatever the operation declares', async (t) => {
+test.serial('an operation that reads a signal requires its entitlement, whatever the operation declares', async (t) => {
   const tracesAlone = { ...defaultPlans['enterprise'], name: 'Traces', entitlements: ['traces'] };
   await applyPlans(harness.documents, await plansIn(JSON.stringify({ 'traces-alone': tracesAlone })));
   const change = (planId: string) =>
@@ -323,7 +323,7 @@ test.serial('what reads a signal asks for its entitlement, whatever the operatio
   t.is((await change('enterprise')).status, 200);
 });
 
-test('the ledger waits for the consumers that write it, and no others', (t) => {
+test('the ledger waits only for the consumers that write it', (t) => {
   const all = sinkGroups.map(({ group, topics }) => ({ group, topics }));
   t.deepEqual(
     ledgerGroups.map(({ group, topics }) => ({ group, topics: [...topics] })),

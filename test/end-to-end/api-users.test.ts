@@ -40,7 +40,7 @@ const recordOf = async ({ headers }: Answer): Promise<{ action: string; text: st
   throw new Error('there is no audit record');
 };
 
-test('a list of users has everybody of the organization and nobody else, page by page', async (t) => {
+test('a list of users contains all users of the organization and no others, page by page', async (t) => {
   const seen: string[] = [];
   let cursor: string | null = null;
   do {
@@ -62,7 +62,7 @@ test('a list of users has everybody of the organization and nobody else, page by
   );
 });
 
-test('users are found by address or name, of this organization only', async (t) => {
+test('users are found by address or name, only within this organization', async (t) => {
   const found = async (query: string): Promise<{ emails: string[]; nextCursor: string | null }> => {
     const { status, body } = await harness.request('GET', `/api/users?${query}`);
     t.is(status, 200, query);
@@ -94,7 +94,7 @@ test('users are found by address or name, of this organization only', async (t) 
   );
 });
 
-test('what was read of a user can be edited and sent back, and never holds the password', async (t) => {
+test('a user that was read can be edited and sent back, and never contains the password', async (t) => {
   const { id, email } = await person({ a: 'viewer' });
   const read = await harness.request('GET', `/api/users/${id}`);
   t.is(read.body.email, email);
@@ -109,7 +109,7 @@ test('what was read of a user can be edited and sent back, and never holds the p
   t.is((await patch(id, { role: 'viewer' }, 'owner', { 'if-match': changed.headers.get('etag') ?? '' })).status, 200);
 });
 
-test('nobody deals with a role above their own', async (t) => {
+test('nobody can manage a role above their own', async (t) => {
   const owner = await person({ a: 'owner' });
   const viewer = await person({ a: 'viewer' });
   for (const refused of [
@@ -124,7 +124,7 @@ test('nobody deals with a role above their own', async (t) => {
   t.is((await harness.request('DELETE', `/api/users/${owner.id}`)).status, 200);
 });
 
-test('a member of another organization is not there', async (t) => {
+test('a member of another organization is not found', async (t) => {
   const { id } = await person({ b: 'viewer' });
   t.is((await harness.request('GET', `/api/users/${id}`)).status, 404);
   t.is((await patch(id, { role: 'owner' })).status, 404);
@@ -132,7 +132,7 @@ test('a member of another organization is not there', async (t) => {
   t.is((await harness.request('DELETE', `/api/users/${id}/mfa`)).status, 404);
 });
 
-test('disabling and removing end a member’s sessions at once, in this organization only', async (t) => {
+test('disabling and removing end a member’s sessions at once, only in this organization', async (t) => {
   const { id, email } = await person({ a: 'viewer', b: 'viewer' });
   const inA = await harness.signIn(email);
   const switched = await harness.request('POST', '/auth/switch-tenant', {
@@ -159,7 +159,7 @@ test('disabling and removing end a member’s sessions at once, in this organiza
   t.is((await harness.request('GET', `/api/users/${id}`)).status, 404);
 });
 
-test('the last Owner can’t be demoted, disabled or removed, by themselves neither', async (t) => {
+test('the last Owner can’t be demoted, disabled or removed, not even by themselves', async (t) => {
   const only = await person({});
   const made = await harness.request('POST', '/api/organizations', {
     as: `token ${await signInTo(only)}`,
@@ -186,7 +186,7 @@ const switchTo = async ({ email }: { email: string }, organizationId: string): P
   return (await harness.request('POST', '/auth/switch-tenant', { as, body: { organizationId } })).body.token;
 };
 
-test('an administrator removes a member’s second factor, but not one that guards another organization', async (t) => {
+test('an administrator can remove a member’s second factor, but not one that protects another organization', async (t) => {
   const enrol = async (id: string): Promise<void> => {
     const enrolment = { secret: 'sealed', confirmedAt: new Date().toISOString(), lastTimeStep: 0, recoveryCodes: [] };
     await harness.documents
@@ -209,7 +209,7 @@ test('an administrator removes a member’s second factor, but not one that guar
   t.true((await harness.request('GET', `/api/users/${both.id}`)).body.multiFactor);
 });
 
-test('roles say what they include and which the caller may give', async (t) => {
+test('roles state what they include and which of them the caller may assign', async (t) => {
   const grantable = async (as: Role): Promise<string[]> => {
     const { body } = await harness.request('GET', '/api/roles', { as });
     return body.items.filter((each: { grantable: boolean }) => each.grantable).map((each: { id: string }) => each.id);
@@ -220,7 +220,7 @@ test('roles say what they include and which the caller may give', async (t) => {
   t.deepEqual(await grantable('auditor'), []);
 });
 
-test.serial('the account is read, changed and sent back; its version guards it', async (t) => {
+test.serial('the account can be read, changed and sent back; its version prevents lost updates', async (t) => {
   const read = await harness.request('GET', '/api/account', { as: 'viewer' });
   t.is(read.body.mail, 'not-configured');
   t.is(read.body.timeZone, 'UTC');
@@ -242,7 +242,7 @@ test.serial('the account is read, changed and sent back; its version guards it',
   await harness.request('PATCH', '/api/account', { body: { name: 'Organization a' } });
 });
 
-test.serial('retention is set within the plan, and is what the removal of old data goes by', async (t) => {
+test.serial('retention is set within the plan, and the removal of old data follows it', async (t) => {
   const { body: before } = await harness.request('GET', '/api/account/retention', { as: 'viewer' });
   t.deepEqual(before.days, { logs: null, metrics: null, traces: null });
   t.deepEqual(before.effective, before.plan);
@@ -270,7 +270,7 @@ test.serial('retention is set within the plan, and is what the removal of old da
   t.deepEqual(cleared.body, before);
 });
 
-test('preferences are one’s own, in each organization, with defaults', async (t) => {
+test('preferences are per user and organization, with defaults', async (t) => {
   const { email } = await person({ a: 'viewer' });
   const as = `token ${await harness.signIn(email)}` as const;
   const first = await harness.request('GET', '/api/preferences', { as });
@@ -292,7 +292,7 @@ test('preferences are one’s own, in each organization, with defaults', async (
   }
 });
 
-test.serial('a write that changes nothing makes no version and no record', async (t) => {
+test.serial('a write that changes nothing creates no version and no record', async (t) => {
   const { id } = await person({ a: 'viewer' });
   const quota = { day: noQuota.day, month: noQuota.month };
   const writes: readonly (readonly [method: string, path: string, same: object, other: object])[] = [
@@ -320,7 +320,7 @@ test.serial('a write that changes nothing makes no version and no record', async
   await harness.request('PUT', '/api/account/retention', { body: { days: {} } });
 });
 
-test('preferences are set a few times a second, not as often as all else', async (t) => {
+test('preferences may be set only a few times a second, less often than other requests', async (t) => {
   const { email } = await person({ a: 'viewer' });
   let nowMs = Date.now();
   const own = await startHarness({ sharing: harness, now: () => nowMs });
@@ -339,7 +339,7 @@ test('preferences are set a few times a second, not as often as all else', async
   t.deepEqual(await statuses(), [200, 429]);
 });
 
-test('a new organization has its maker as Owner, a project, and the plan of the setting', async (t) => {
+test('a new organization has its creator as Owner, a project, and the configured plan', async (t) => {
   const maker = await person({});
   const as = `token ${await signInTo(maker)}` as const;
   const made = await harness.request('POST', '/api/organizations', { as, body: { name: 'Another' } });
@@ -356,7 +356,7 @@ test('a new organization has its maker as Owner, a project, and the plan of the 
   t.is(await harness.documents.of(made.body.id).collection(projects).count(), 1);
 });
 
-test('without the settings nobody registers or creates organizations', async (t) => {
+test('without the settings nobody can register or create organizations', async (t) => {
   const closed = await startHarness({ sharing: harness });
   try {
     const register = { email: 'x@x.example', organization: 'X' };

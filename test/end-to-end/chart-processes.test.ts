@@ -60,7 +60,7 @@ const manifestsOf = async (): Promise<readonly Manifest[]> => {
   return (await render(['-f', path])).manifests;
 };
 
-serial('an upgrade or a rollback under load loses nothing, doubles nothing and refuses nothing', async (t) => {
+serial('an upgrade or a rollback under load loses nothing, duplicates nothing and refuses nothing', async (t) => {
   const manifests = await manifestsOf();
   const { part, of } = drawnPart(2);
   const [former, next] = part === 0 ? (['0.1.0', '0.2.0'] as const) : (['0.2.0', '0.1.0'] as const);
@@ -112,7 +112,7 @@ serial('an upgrade or a rollback under load loses nothing, doubles nothing and r
   t.deepEqual({ unknown, refused }, { unknown: 0, refused: 0 }, 'no sender had to repeat anything');
 });
 
-serial('the migration waits for its stores, and tells what it waits for', async (t) => {
+serial('the migration waits for its stores, and reports what it waits for', async (t) => {
   const manifests = await manifestsOf();
   const job = podNamed(manifests, 'Job', 'oiq-migrate');
   const release = new Release(directory);

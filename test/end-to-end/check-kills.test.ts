@@ -191,7 +191,7 @@ const judgeRuns = (
   return counted.length;
 };
 
-test('roles that die at every stage lose nothing of what probes ran and jobs told, and count nothing twice', async (t) => {
+test('roles that die at every stage lose no probe results or heartbeats, and count nothing twice', async (t) => {
   t.timeout(900_000);
   const chosen = drawn(deaths, parts);
   t.log(

@@ -45,7 +45,7 @@ const names = async (): Promise<string[]> =>
     ({ name }: { name: string }) => name,
   );
 
-test.serial('a folder is planned, applied, and then is as it is', async (t) => {
+test.serial('a folder is planned and applied, and the next plan finds no difference', async (t) => {
   mkdirSync(join(folder, 'shop'));
   put('shop/two.yaml', ...tcp('Mail', 25), '---', ...tcp('Cart', 443));
   put('ping.yml', 'name: Router', 'type: icmp', 'icmp: { host: router.example }');
@@ -72,7 +72,7 @@ test.serial('a folder is planned, applied, and then is as it is', async (t) => {
   t.is((await oiq('plan')).code, 0);
 });
 
-test.serial('what is refused is named with file, line and field, and nothing is pruned then', async (t) => {
+test.serial('a refused document is reported with file, line and field, and nothing is pruned then', async (t) => {
   put('shop/two.yaml', ...tcp('Mail', 2525), '  colour: red', '---', ...tcp('Cart', 444));
   const { code, out } = await oiq('apply', '--label', 'team=shop', '--prune');
   t.is(code, 1);
@@ -83,7 +83,7 @@ test.serial('what is refused is named with file, line and field, and nothing is 
   t.regex((await oiq('plan')).out, /shop\/two\.yaml:\d+: name: is that of a check in shop\/two\.yaml:1/);
 });
 
-test.serial('checks with the label that no file has are named, and deleted by --prune', async (t) => {
+test.serial('checks with the label and without a file are named, and deleted by --prune', async (t) => {
   put('shop/two.yaml', ...tcp('Mail', 25));
   rmSync(join(folder, 'ping.yml'));
   const label = ['--label', 'team=shop'];
@@ -97,22 +97,19 @@ test.serial('checks with the label that no file has are named, and deleted by --
   t.regex((await oiq('plan', '--prune')).err, /--prune needs --label/);
 });
 
-test.serial(
-  'a file of JSON is a check, or a recording, and one that is neither is refused with its line',
-  async (t) => {
-    const check = { name: 'Search', type: 'tcp', labels: { team: 'find' }, tcp: { host: 'find.example', port: 443 } };
-    put('find.json', JSON.stringify(check, null, '\t'));
-    const steps = [{ type: 'navigate', url: 'https://shop.example/' }];
-    put('shop/bought.JSON', JSON.stringify({ title: 'Bought', steps }));
-    const applied = await oiq('apply');
-    t.is(applied.code, 0, applied.out);
-    t.regex(applied.out, /created {3}Search\ncreated {3}Bought\n/);
-    t.regex((await oiq('plan')).out, /\n0 would be created, 0 would be changed, 3 unchanged, 0 refused/);
-    put('package.json', JSON.stringify({ name: 'shop', version: '1.0.0' }, null, 2));
-    put('find.json', JSON.stringify({ ...check, tcp: { host: 'find.example', port: 443, colour: 'red' } }, null, 2));
-    const { code, out } = await oiq('plan');
-    t.is(code, 1);
-    t.regex(out, /refused {3}shop\n[\s\S]* {10}package\.json:3: version: is not a known field\n/);
-    t.regex(out, /refused {3}Search\n {10}find\.json:10: tcp\.colour: is not a known field\n/);
-  },
-);
+test.serial('a JSON file is a check or a recording, and any other file is refused with its line', async (t) => {
+  const check = { name: 'Search', type: 'tcp', labels: { team: 'find' }, tcp: { host: 'find.example', port: 443 } };
+  put('find.json', JSON.stringify(check, null, '\t'));
+  const steps = [{ type: 'navigate', url: 'https://shop.example/' }];
+  put('shop/bought.JSON', JSON.stringify({ title: 'Bought', steps }));
+  const applied = await oiq('apply');
+  t.is(applied.code, 0, applied.out);
+  t.regex(applied.out, /created {3}Search\ncreated {3}Bought\n/);
+  t.regex((await oiq('plan')).out, /\n0 would be created, 0 would be changed, 3 unchanged, 0 refused/);
+  put('package.json', JSON.stringify({ name: 'shop', version: '1.0.0' }, null, 2));
+  put('find.json', JSON.stringify({ ...check, tcp: { host: 'find.example', port: 443, colour: 'red' } }, null, 2));
+  const { code, out } = await oiq('plan');
+  t.is(code, 1);
+  t.regex(out, /refused {3}shop\n[\s\S]* {10}package\.json:3: version: is not a known field\n/);
+  t.regex(out, /refused {3}Search\n {10}find\.json:10: tcp\.colour: is not a known field\n/);
+});

@@ -164,7 +164,7 @@ const bad: readonly (readonly [what: string, body: () => Body, headers: Readonly
   ['gzip that is cut off', () => gzipSync(request('logs', 50)).subarray(0, 60), { 'content-encoding': 'gzip' }],
 ];
 for (const [what, body, headers] of bad)
-  test(`HTTP: ${what} gets 400 and a Status that says what is wrong, in the request's form`, async (t) => {
+  test(`HTTP: ${what} gets 400 and a Status that describes the error, in the request's form`, async (t) => {
     const path = what.includes('trace id') || what.includes('enum') ? '/v1/traces' : '/v1/logs';
     const answer = await post(path, body(), headers);
     t.is(answer.status, 400);
@@ -196,7 +196,7 @@ const wrong: readonly (readonly [what: string, status: number, send: () => Retur
   ],
 ];
 for (const [what, status, send] of wrong)
-  test(`HTTP: ${what} gets ${status}, a Status and no invitation to try again`, async (t) => {
+  test(`HTTP: ${what} gets ${status}, a Status and no request to retry`, async (t) => {
     const answer = await send();
     t.is(answer.status, status);
     t.is(answer.headers.get('retry-after'), null);
@@ -205,7 +205,7 @@ for (const [what, status, send] of wrong)
     t.regex(message, /\w/);
   });
 
-test('HTTP: other methods get 405 and what is allowed', async (t) => {
+test('HTTP: other methods get 405 and the allowed methods', async (t) => {
   for (const method of ['GET', 'PUT', 'DELETE', 'PATCH']) {
     const answer = await fetch(`${subject.oiq.otlp}/v1/traces`, { method });
     t.is(answer.status, 405);
@@ -214,7 +214,7 @@ test('HTTP: other methods get 405 and what is allowed', async (t) => {
   }
 });
 
-test('HTTP: a body that announces too much gets 413 before it is sent', async (t) => {
+test('HTTP: a body whose announced length is too large gets 413 before it is sent', async (t) => {
   const status = await new Promise((resolve, reject) => {
     const sent = httpRequest(`${subject.oiq.otlp}/v1/logs`, {
       method: 'POST',
@@ -230,7 +230,7 @@ test('HTTP: a body that announces too much gets 413 before it is sent', async (t
   t.is(status, 413);
 });
 
-test('HTTP: requests follow each other on one connection, and many run at once', async (t) => {
+test('HTTP: sequential requests share one connection, and many run concurrently', async (t) => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const ports = new Set<number | undefined>();
   for (let round = 0; round < 5; round++) {
@@ -255,12 +255,12 @@ test('HTTP: requests follow each other on one connection, and many run at once',
   t.true(many.every(({ status }) => status === 200));
 });
 
-test('HTTP: a client that takes gzip gets an answer that it can read', async (t) => {
+test('HTTP: a client that accepts gzip gets a response that it can decode', async (t) => {
   const answer = await post('/v1/logs', jsonRequest('logs'), { 'content-type': json, 'accept-encoding': 'gzip' });
   t.is(answer.body.toString(), '{}');
 });
 
-test('HTTP: browsers of allowed origins may send, others may not', async (t) => {
+test('HTTP: browsers from allowed origins may send, and others may not', async (t) => {
   const preflight = (origin: string) =>
     fetch(`${subject.oiq.otlp}/v1/traces`, {
       method: 'OPTIONS',
@@ -297,7 +297,7 @@ const codes: readonly (readonly [what: string, code: number, send: () => ReturnT
   ],
 ];
 for (const [what, code, send] of codes)
-  test(`gRPC: ${what} gets the code ${code}, a message and no invitation to try again`, async (t) => {
+  test(`gRPC: ${what} gets the code ${code}, a message and no request to retry`, async (t) => {
     const error = await send();
     if (!(error instanceof Error)) return t.fail('it was taken');
     t.is(error.code, code);
@@ -306,13 +306,13 @@ for (const [what, code, send] of codes)
     return undefined;
   });
 
-test('gRPC: many calls run at once on one connection', async (t) => {
+test('gRPC: many calls run concurrently on one connection', async (t) => {
   const many = await Promise.all(Array.from({ length: 300 }, () => call(pathOf('metrics'), request('metrics'))));
   t.true(many.every((answer) => !(answer instanceof Error)));
 });
 
 /** Adds a field that no version knows to the message at each level. */
-test('fields that are not known are stepped over, in protobuf and in JSON', async (t) => {
+test('unknown fields are skipped, in protobuf and in JSON', async (t) => {
   const unknown = Buffer.concat([field(900, 'later'), Buffer.from([0xf8, 0x7f, 0x01])]);
   const record = Buffer.concat([field(5, field(1, 'later 1')), unknown]);
   const scope = Buffer.concat([unknown, field(2, record)]);

@@ -114,7 +114,7 @@ const hasOrigins = (t: ExecutionContext, found: Fields | undefined): void => {
 const traceId = 'ABCDEF0123456789abcdef0123456789';
 
 for (const [at, [key, value, expectedBody]] of values.entries()) {
-  test(`a log record whose body is ${key === '' ? 'a text' : key} is read back whole`, async (t) => {
+  test(`a log record whose body is ${key === '' ? 'a text' : key} is read back in full`, async (t) => {
     const service = `log-${at}`;
     const record = {
       timeUnixNano: ns('123456789'),
@@ -159,7 +159,7 @@ for (const [at, [key, value, expectedBody]] of values.entries()) {
   });
 }
 
-test('a span is read back whole, with its events and links', async (t) => {
+test('a span is read back in full, with its events and links', async (t) => {
   const span = {
     traceId,
     spanId: '0000000000000001',
@@ -396,7 +396,7 @@ const kinds: readonly (readonly [name: string, sent: Fields, expected: Fields, e
 ];
 
 for (const [name, sent, expectedPoint, hasExemplars] of kinds) {
-  test(`a ${name} is read back whole`, async (t) => {
+  test(`a ${name} is read back in full`, async (t) => {
     const metric = { name, unit: '{things}/s', description: 'what "it" is\n', metadata: attributes, ...sent };
     await send('/v1/metrics', {
       resourceMetrics: [
@@ -432,7 +432,7 @@ const sample = (value: Buffer): Buffer =>
   Buffer.concat([Buffer.from([0x09]), value, Buffer.from([0x10]), varint(milliseconds)]);
 const staleMark = Buffer.from('020000000000f07f', 'hex');
 
-test('remote-write: labels, starts, exemplars and native histograms are read back', async (t) => {
+test('remote-write: labels, start timestamps, exemplars and native histograms are read back', async (t) => {
   const body = writeRequestOf(2, [
     {
       labels: [
@@ -492,7 +492,7 @@ test('remote-write: labels, starts, exemplars and native histograms are read bac
   });
 });
 
-test('remote-write: references that are not packed, cut runs and a start of the whole series are understood', async (t) => {
+test('remote-write: unpacked references, split runs and a start timestamp of the whole series are supported', async (t) => {
   const symbols = ['', '__name__', 'rw_unpacked', 'a', 'b', 'trace_id'].map((symbol) => field(4, symbol));
   const one = (ref: number): Buffer => Buffer.from([0x08, ref]);
   const run = (...refs: number[]): Buffer => field(1, Buffer.from(refs));
@@ -506,7 +506,7 @@ test('remote-write: references that are not packed, cut runs and a start of the 
   t.like(found.exemplars[0], { value: 2, attributes: { trace_id: 'b' } });
 });
 
-test('remote-write 1.0: a mark of staleness is told from a sample that is not a number', async (t) => {
+test('remote-write 1.0: a staleness marker is distinguished from a NaN sample', async (t) => {
   const labels = (name: string) => field(1, field(1, '__name__'), field(2, name));
   const body = Buffer.concat([
     field(1, labels('rw_stale'), field(2, sample(staleMark))),
@@ -517,7 +517,7 @@ test('remote-write 1.0: a mark of staleness is told from a sample that is not a 
   t.like((await seriesOf('rw_nan')).points[0], { value: 'NaN', flags: 0 });
 });
 
-test('remote-write 1.0: metadata that comes first describes the series after it', async (t) => {
+test('remote-write 1.0: metadata sent first describes the series after it', async (t) => {
   const metadata = field(
     3,
     Buffer.from([0x08, 1]),

@@ -374,7 +374,7 @@ const pointsOf = (table: string, value: string): string =>
 const countsOf = (written: readonly number[]): string[] => written.map(String);
 
 for (const [what, { written, status = 202 }] of Object.entries(accepted)) {
-  test(`2.0: ${what} is taken and counted`, (t) => {
+  test(`2.0: ${what} is accepted and counted`, (t) => {
     const answer = answers.get(`2.0 ${what}`);
     t.is(answer?.status, status, answer?.body);
     t.deepEqual(answer?.written, countsOf(written));
@@ -383,7 +383,7 @@ for (const [what, { written, status = 202 }] of Object.entries(accepted)) {
 }
 
 for (const what of Object.keys(refused)) {
-  test(`${what} is refused whole with 400, and with a message for people`, (t) => {
+  test(`${what} is refused as a whole with 400 and a readable message`, (t) => {
     const second = answers.get(`2.0 ${what}`);
     t.is(second?.status, 400, second?.body);
     t.deepEqual(second?.written, countsOf(none));
@@ -400,7 +400,7 @@ for (const what of Object.keys(refused)) {
 }
 
 for (const key of Object.keys(probes)) {
-  test(`remote-write: ${key.slice(4)} is answered ${key.slice(0, 3)}`, (t) => {
+  test(`remote-write: ${key.slice(4)} is answered with ${key.slice(0, 3)}`, (t) => {
     const answer = answers.get(key);
     t.is(String(answer?.status), key.slice(0, 3), answer?.body);
     const isSecond = answer?.written.every((count) => count !== null);
@@ -432,7 +432,7 @@ const identityOf = (labels: readonly Pair[]): Record<string, string> =>
   Object.fromEntries(labels.filter(([key, value]) => key !== '__name__' && value !== ''));
 const metricOf = (labels: readonly Pair[]): string => new Map(labels).get('__name__') ?? '';
 
-test('every sample that was taken is in the tables with its value, time and labels, and nothing else is', (t) => {
+test('every accepted sample is in the tables with its value, time and labels, and nothing else is', (t) => {
   for (const [what, { series }] of Object.entries(accepted)) {
     const expected = series.flatMap(({ labels, samples = [] }) =>
       samples.map(({ value, timestamp }) => keyOf(metricOf(labels), identityOf(labels), timestamp, textOf(value))),
@@ -441,7 +441,7 @@ test('every sample that was taken is in the tables with its value, time and labe
   }
 });
 
-test('every exemplar that was taken is in the tables with its value, time and labels', (t) => {
+test('every accepted exemplar is in the tables with its value, time and labels', (t) => {
   for (const [what, { series }] of Object.entries(accepted)) {
     const expected = series.flatMap(({ labels, exemplars = [] }) =>
       exemplars.map(({ labels: own, value, timestamp }) =>
@@ -475,7 +475,7 @@ for (const [what, expected] of Object.entries(bucketsAsRead)) {
   });
 }
 
-test('starts are kept, and where there is none it is the epoch', (t) => {
+test('start timestamps are stored, and a missing one is stored as the epoch', (t) => {
   const startOf = (rows: readonly Landed[], what: string) =>
     rows.find(({ metric }) => metric.startsWith(`case ${names.indexOf(what)}: `))?.start;
   t.is(startOf(landed.samples, 'a sample with a start'), String(now - 2 * hour));
@@ -483,7 +483,7 @@ test('starts are kept, and where there is none it is the epoch', (t) => {
   t.is(startOf(landed.samples, 'several series'), '0');
 });
 
-test('metadata is kept with its type, help and unit', (t) => {
+test('metadata is stored with its type, help and unit', (t) => {
   const kinds = ['unknown', 'counter', 'gauge', 'histogram', 'gauge_histogram', 'summary', 'info', 'state_set'];
   for (const [type, what] of types.entries()) {
     const metric = `case ${names.indexOf(`metadata of the type ${what}`)}: described`;
@@ -495,6 +495,6 @@ test('metadata is kept with its type, help and unit', (t) => {
   }
 });
 
-test('of what was refused nothing is in the tables', (t) => {
+test('no refused sample is in the tables', (t) => {
   t.false([...landed.samples, ...landed.histograms].some(({ labels }) => labels['job'] === 'x'));
 });

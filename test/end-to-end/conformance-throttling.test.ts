@@ -64,7 +64,7 @@ const protocols: Readonly<Record<string, () => Promise<Outcome>>> = {
 };
 
 for (const [protocol, send] of Object.entries(protocols)) {
-  test.serial(`${protocol}: a sender that is too fast is told when to come back, and is taken then`, async (t) => {
+  test.serial(`${protocol}: a sender that is too fast gets a retry delay, and is accepted after it`, async (t) => {
     const outcomes = await Promise.all(Array.from({ length: 50 }, send));
     const waits = outcomes.flatMap((outcome) => (outcome.isAccepted ? [] : [outcome.waitSeconds]));
     t.true(waits.length > 0, 'fifty requests at once were taken');

@@ -57,7 +57,7 @@ const change = async (method: string, path: string, body?: object): Promise<Answ
 };
 
 test.serial(
-  'a folder is planned, applied, and then is as it is; a plan that finds differences exits with 2',
+  'a folder is planned and applied, and then has no difference; a plan that finds differences exits with 2',
   async (t) => {
     mkdirSync(join(folder, 'shop'));
     write('one.yaml', `id: one\nname: One\n${panel('ms')}`);
@@ -81,48 +81,57 @@ test.serial(
   },
 );
 
-test.serial('what is kept as code is changed by hand only with force, and shows in the next plan', async (t) => {
-  const { panels } = (await read('one')).body;
-  const [errors] = panels;
-  const { id: _, ...body } = { ...errors, fields: { unit: 's' } };
-  for (const [method, path, given] of [
-    ['PUT', 'one/panels/errors', body],
-    ['POST', 'one/panels', { visual: { kind: 'text' } }],
-    ['DELETE', 'one/panels/errors', undefined],
-    ['PUT', 'one', { name: 'Other' }],
-    ['PUT', 'one?source=another', { name: 'Other' }],
-    ['DELETE', 'one', undefined],
-  ] as const) {
-    const refused = await change(method, path, given);
-    t.is(refused.status, 409, `${method} ${path}`);
-    t.regex(refused.body.message, /managed as code in git:shop/);
-  }
-  t.is((await change('PUT', 'one', { name: 'One', panels })).status, 200, 'the same is no change');
-  t.is((await change('PUT', 'one/panels/errors?force=true', body)).status, 200);
-  t.is((await read('one')).body.source, 'git:shop');
-  const planned = await run('plan');
-  t.is(planned.code, 2);
-  t.true(planned.out.includes('panel “Errors”: unit changed (panels.errors.fields.unit): "s" → "ms"'), planned.out);
-  t.regex((await run('apply')).out, /0 created, 1 changed/);
-  t.is((await read('one')).body.panels[0].fields.unit, 'ms');
-});
-
-test.serial('what a file says wrongly is told with file, line and field, and nothing of it is applied', async (t) => {
-  write('bad.yaml', 'id: bad\nname: Bad\ncolour: red\npanels:\n  - id: a\n    visual: { kind: stat }\n    colour: red');
-  write('twice.yaml', 'id: one\nname: Again');
-  write('none.yaml', 'name: None');
-  const { code, out } = await run('apply', '--prune');
-  t.is(code, 1);
-  t.true(out.includes('refused   bad.yaml:3: colour: is not a known field'), out);
-  t.true(out.includes('refused   bad.yaml:7: panels.0.colour: is not a known field'), out);
-  t.true(out.includes('refused   twice.yaml:1: id: one.yaml has the id one too'), out);
-  t.true(out.includes('refused   none.yaml:1: id: is missing'), out);
-  t.is((await read('bad')).status, 404);
-  for (const file of ['bad.yaml', 'twice.yaml', 'none.yaml']) rmSync(join(folder, file));
-});
+test.serial(
+  'a dashboard managed as code can be changed by hand only with force, and the change shows in the next plan',
+  async (t) => {
+    const { panels } = (await read('one')).body;
+    const [errors] = panels;
+    const { id: _, ...body } = { ...errors, fields: { unit: 's' } };
+    for (const [method, path, given] of [
+      ['PUT', 'one/panels/errors', body],
+      ['POST', 'one/panels', { visual: { kind: 'text' } }],
+      ['DELETE', 'one/panels/errors', undefined],
+      ['PUT', 'one', { name: 'Other' }],
+      ['PUT', 'one?source=another', { name: 'Other' }],
+      ['DELETE', 'one', undefined],
+    ] as const) {
+      const refused = await change(method, path, given);
+      t.is(refused.status, 409, `${method} ${path}`);
+      t.regex(refused.body.message, /managed as code in git:shop/);
+    }
+    t.is((await change('PUT', 'one', { name: 'One', panels })).status, 200, 'the same is no change');
+    t.is((await change('PUT', 'one/panels/errors?force=true', body)).status, 200);
+    t.is((await read('one')).body.source, 'git:shop');
+    const planned = await run('plan');
+    t.is(planned.code, 2);
+    t.true(planned.out.includes('panel “Errors”: unit changed (panels.errors.fields.unit): "s" → "ms"'), planned.out);
+    t.regex((await run('apply')).out, /0 created, 1 changed/);
+    t.is((await read('one')).body.panels[0].fields.unit, 'ms');
+  },
+);
 
 test.serial(
-  'what the source no longer has is named, and deleted with --prune; what is of no source is left alone',
+  'an error in a file is reported with file, line and field, and nothing of that file is applied',
+  async (t) => {
+    write(
+      'bad.yaml',
+      'id: bad\nname: Bad\ncolour: red\npanels:\n  - id: a\n    visual: { kind: stat }\n    colour: red',
+    );
+    write('twice.yaml', 'id: one\nname: Again');
+    write('none.yaml', 'name: None');
+    const { code, out } = await run('apply', '--prune');
+    t.is(code, 1);
+    t.true(out.includes('refused   bad.yaml:3: colour: is not a known field'), out);
+    t.true(out.includes('refused   bad.yaml:7: panels.0.colour: is not a known field'), out);
+    t.true(out.includes('refused   twice.yaml:1: id: one.yaml has the id one too'), out);
+    t.true(out.includes('refused   none.yaml:1: id: is missing'), out);
+    t.is((await read('bad')).status, 404);
+    for (const file of ['bad.yaml', 'twice.yaml', 'none.yaml']) rmSync(join(folder, file));
+  },
+);
+
+test.serial(
+  'dashboards missing from the source are named, and deleted with --prune; dashboards without a source are not touched',
   async (t) => {
     await harness.request('POST', '/api/dashboards?id=by-hand', { as: 'editor', body: { name: 'By hand' } });
     rmSync(join(folder, 'shop', 'two.json'));
@@ -134,7 +143,7 @@ test.serial(
   },
 );
 
-test.serial('dashboards are written as files, of which a plan finds no difference', async (t) => {
+test.serial('dashboards are exported as files, for which a plan finds no difference', async (t) => {
   const written = mkdtempSync(join(folder, 'written-'));
   t.is((await oiq('export', written)).code, 0);
   t.deepEqual(readdirSync(written).sort(), ['by-hand.yaml', 'one.yaml']);
@@ -168,7 +177,7 @@ const wentOf = async (steps: AsyncIterable<Step> | Iterable<Step>): Promise<stri
   return lines;
 };
 
-test.serial('what another source keeps is refused, deletes nothing, and can be taken over', async (t) => {
+test.serial('a dashboard managed by another source is refused, is not deleted, and can be taken over', async (t) => {
   const one = shared('first', 'git:first');
   writeFileSync(join(one.folder, 'a.yaml'), 'id: taken\nname: Taken');
   writeFileSync(join(one.folder, 'b.yaml'), 'id: left\nname: Left');
@@ -192,46 +201,43 @@ test.serial('what another source keeps is refused, deletes nothing, and can be t
   ]);
 });
 
-test.serial(
-  'what is changed, made or deleted by others between plan and apply stops nothing but deletions',
-  async (t) => {
-    const { folder: own, plan, deployment } = shared('between');
-    const ids = ['changed', 'gone', 'made', 'pruned', 'same'];
-    for (const id of ids.filter((each) => each !== 'made'))
-      writeFileSync(join(own, `${id}.yaml`), `id: b-${id}\nname: One`);
-    await wentOf(applySteps(await plan(), deployment));
-    rmSync(join(own, 'pruned.yaml'));
-    for (const id of ['changed', 'gone', 'made', 'same'])
-      writeFileSync(join(own, `${id}.yaml`), `id: b-${id}\nname: Two`);
-    const planned = await plan();
-    t.is((await change('PUT', 'b-changed?force=true', { name: 'By hand' })).status, 200);
-    t.is((await change('DELETE', 'b-gone?force=true')).status, 200);
-    // A private one of another person keeps its id, whoever cannot see it.
-    const body = { name: 'Private', visibility: 'private' };
-    t.is((await harness.request('POST', '/api/dashboards?id=b-made', { as: 'owner', body })).status, 200);
-    t.deepEqual(await wentOf(applySteps(planned, deployment)), [
-      'refused b-changed: somebody changed it meanwhile: plan and apply again',
-      'refused b-gone: the dashboard does not exist in this organization',
-      'refused b-made: a dashboard with the id "b-made" already exists: choose another',
-      'changed b-same',
-      'absent b-pruned',
-    ]);
-    t.is((await read('b-changed')).body.name, 'By hand');
-    t.is((await read('b-same')).body.name, 'Two');
-    rmSync(join(own, 'made.yaml'));
-    const again = await plan();
-    t.is((await change('DELETE', 'b-pruned?force=true')).status, 200);
-    t.deepEqual(await wentOf(applySteps(again, deployment)), [
-      'changed b-changed',
-      'created b-gone',
-      'unchanged b-same',
-      'deleted b-pruned',
-    ]);
-  },
-);
+test.serial('changes, creations and deletions by others between plan and apply prevent only deletions', async (t) => {
+  const { folder: own, plan, deployment } = shared('between');
+  const ids = ['changed', 'gone', 'made', 'pruned', 'same'];
+  for (const id of ids.filter((each) => each !== 'made'))
+    writeFileSync(join(own, `${id}.yaml`), `id: b-${id}\nname: One`);
+  await wentOf(applySteps(await plan(), deployment));
+  rmSync(join(own, 'pruned.yaml'));
+  for (const id of ['changed', 'gone', 'made', 'same'])
+    writeFileSync(join(own, `${id}.yaml`), `id: b-${id}\nname: Two`);
+  const planned = await plan();
+  t.is((await change('PUT', 'b-changed?force=true', { name: 'By hand' })).status, 200);
+  t.is((await change('DELETE', 'b-gone?force=true')).status, 200);
+  // A private one of another person keeps its id, whoever cannot see it.
+  const body = { name: 'Private', visibility: 'private' };
+  t.is((await harness.request('POST', '/api/dashboards?id=b-made', { as: 'owner', body })).status, 200);
+  t.deepEqual(await wentOf(applySteps(planned, deployment)), [
+    'refused b-changed: somebody changed it meanwhile: plan and apply again',
+    'refused b-gone: the dashboard does not exist in this organization',
+    'refused b-made: a dashboard with the id "b-made" already exists: choose another',
+    'changed b-same',
+    'absent b-pruned',
+  ]);
+  t.is((await read('b-changed')).body.name, 'By hand');
+  t.is((await read('b-same')).body.name, 'Two');
+  rmSync(join(own, 'made.yaml'));
+  const again = await plan();
+  t.is((await change('DELETE', 'b-pruned?force=true')).status, 200);
+  t.deepEqual(await wentOf(applySteps(again, deployment)), [
+    'changed b-changed',
+    'created b-gone',
+    'unchanged b-same',
+    'deleted b-pruned',
+  ]);
+});
 
 test.serial(
-  'a dashboard whose file has another name is the same, and one with another id is made before the former is deleted',
+  'a dashboard whose file was renamed is the same, and one with a new ID is created before the old one is deleted',
   async (t) => {
     const { folder: own, plan, deployment } = shared('renamed', 'git:renamed');
     writeFileSync(join(own, 'one.yaml'), 'id: former\nname: One');
@@ -244,7 +250,7 @@ test.serial(
 );
 
 test.serial(
-  'a plan tells what the API will refuse: saved queries that are not there, and ids that are taken',
+  'a plan reports what the API will refuse: saved queries that do not exist, and IDs that are taken',
   async (t) => {
     const { folder: own, plan, deployment } = shared('refused');
     const body = { name: 'Mine', visibility: 'private' };
@@ -285,7 +291,7 @@ test.serial(
   },
 );
 
-test.serial('an API that refuses all ends it', async (t) => {
+test.serial('an API that refuses all requests ends the command', async (t) => {
   const { folder: own, plan, deployment } = shared('denied');
   writeFileSync(join(own, 'one.yaml'), 'id: denied\nname: One');
   const planned = await plan();
@@ -294,7 +300,7 @@ test.serial('an API that refuses all ends it', async (t) => {
   t.regex(error.message, /returned 403/);
 });
 
-test.serial('a wrong call exits with 2 and says what is missing', async (t) => {
+test.serial('an invalid call exits with 2 and states what is missing', async (t) => {
   const { code, err } = await oiq('plan', folder);
   t.is(code, 2);
   t.regex(err, /--source is missing/);

@@ -33,7 +33,7 @@ interface Map {
 const { CLIENT, SERVER, PRODUCER, CONSUMER } = SpanKind;
 const root = trace.deleteSpan(context.active());
 
-test('what SDKs send is answered as dependencies and as a map, also when the process is killed in between', async (t) => {
+test('telemetry from SDKs appears as dependencies and as a map, even if the process is killed in between', async (t) => {
   const dataDirectory = join(mkdtempSync(join(tmpdir(), 'oiq-edges-')), 'data');
   t.teardown(() => rmSync(dataDirectory, { recursive: true, force: true }));
   const licenseKey = await embeddedDeployment(dataDirectory);

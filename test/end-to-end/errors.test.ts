@@ -26,7 +26,7 @@ const reserve = (sku: number): never => {
   throw new RangeError(`no stock of ${sku}`);
 };
 
-test('what an SDK records is counted once, by group, with its user and its trace', async (t) => {
+test('an error recorded by an SDK is counted once, by group, with its user and its trace', async (t) => {
   const dataDirectory = join(mkdtempSync(join(tmpdir(), 'oiq-errors-')), 'data');
   t.teardown(() => rmSync(dataDirectory, { recursive: true, force: true }));
   const licenseKey = await embeddedDeployment(dataDirectory);

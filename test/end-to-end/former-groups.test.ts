@@ -30,7 +30,7 @@ const groupsIn = (dataDirectory: string): string[] =>
       .map((row) => String(row['consumer_group'])),
   );
 
-test('consumer groups go on where they stood, and nothing lands twice', async (t) => {
+test('consumer groups continue from their former offsets, and nothing lands twice', async (t) => {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'oiq-former-groups-'));
   t.teardown(() => rmSync(dataDirectory, { recursive: true, force: true }));
   const licenseKey = await embeddedDeployment(dataDirectory);
@@ -69,7 +69,7 @@ test('consumer groups go on where they stood, and nothing lands twice', async (t
   });
 });
 
-test('no two components of any role have one consumer group', (t) => {
+test('no two components of any role share a consumer group', (t) => {
   const groups = [...sinkGroups, ...processorGroups].map(({ group }) => group);
   t.is(new Set(groups).size, groups.length);
 });

@@ -47,7 +47,7 @@ const heartbeat = (token: string, path = '', body?: string) =>
     return answer.status === 200;
   });
 
-test.serial('a job that tells of itself is up, down when it fails or stays away, and up again', async (t) => {
+test.serial('a job that sends heartbeats is up, down when it fails or stops sending, and up again', async (t) => {
   const { id, token, tokenPrefix, ...view } = await made(checks, {
     name: 'backup',
     type: 'heartbeat',
@@ -98,7 +98,7 @@ test.serial('a job that tells of itself is up, down when it fails or stays away,
   t.true(listed.nextDueAt.every((time: string) => Date.parse(time) > Date.now() - 60_000));
 });
 
-test.serial('what was told while nothing read it counts once, when it is read', async (t) => {
+test.serial('heartbeats sent while nothing consumed them count once, when they are consumed', async (t) => {
   const { id, token } = await made(checks, { name: 'import', type: 'heartbeat', every: '1h', heartbeat: {} });
   await heartbeat(token);
   await stateIs(id, 'up');
@@ -115,23 +115,26 @@ test.serial('what was told while nothing read it counts once, when it is read', 
   );
 });
 
-test.serial('a token ends with a new one, with the check, and is of one organization', async (t) => {
-  const { id, token } = await made(checks, { name: 'mail', type: 'heartbeat', heartbeat: { cron: '*/5 * * * *' } });
-  await heartbeat(token);
-  const renewed = await made(`${checks}/${id}/token`, {});
-  t.not(renewed.token, token);
-  await heartbeat(renewed.token);
-  const statusOf = async (which: string) => (await fetch(`${ingest}/beats/${which}`)).status;
-  await eventually('the old one ended', async () => (await statusOf(token)) === 404);
-  const elsewhere = `token ${await harness.signIn('owner@b.example')}` as const;
-  t.is((await request('POST', `${checks}/${id}/token`, {}, elsewhere)).status, 404);
-  t.is((await request('POST', `${checks}/${id}/token`, {}, 'viewer')).status, 403);
-  t.is((await request('POST', `${checks}/${id}/run`, {})).status, 409);
-  t.is((await request('DELETE', `${checks}/${id}`)).status, 200);
-  await eventually('it ended', async () => (await statusOf(renewed.token)) === 404);
-});
+test.serial(
+  'a token ends when it is replaced and when its check is deleted, and belongs to one organization',
+  async (t) => {
+    const { id, token } = await made(checks, { name: 'mail', type: 'heartbeat', heartbeat: { cron: '*/5 * * * *' } });
+    await heartbeat(token);
+    const renewed = await made(`${checks}/${id}/token`, {});
+    t.not(renewed.token, token);
+    await heartbeat(renewed.token);
+    const statusOf = async (which: string) => (await fetch(`${ingest}/beats/${which}`)).status;
+    await eventually('the old one ended', async () => (await statusOf(token)) === 404);
+    const elsewhere = `token ${await harness.signIn('owner@b.example')}` as const;
+    t.is((await request('POST', `${checks}/${id}/token`, {}, elsewhere)).status, 404);
+    t.is((await request('POST', `${checks}/${id}/token`, {}, 'viewer')).status, 403);
+    t.is((await request('POST', `${checks}/${id}/run`, {})).status, 409);
+    t.is((await request('DELETE', `${checks}/${id}`)).status, 200);
+    await eventually('it ended', async () => (await statusOf(renewed.token)) === 404);
+  },
+);
 
-test.serial('as YAML it comes back as it was, and what is wrong has its path and line', async (t) => {
+test.serial('a heartbeat check survives a YAML export and import, and errors have a path and line', async (t) => {
   const cron = { cron: '30 2 * * *', timeZone: 'Europe/Berlin', grace: '10m', maxRunDuration: '2h' };
   await made(checks, { name: 'nightly', type: 'heartbeat', labels: { as: 'code' }, heartbeat: cron });
   const { body: source } = await request('GET', '/api/synthetics/export?label=as=code', undefined, 'viewer');

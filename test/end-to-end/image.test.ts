@@ -105,7 +105,7 @@ const runSteps = async (steps: readonly Instruction[], place: Place): Promise<vo
   }
 };
 
-test('what the Dockerfile builds runs unprivileged, over a tree that is read only', async (t) => {
+test('the image built by the Dockerfile runs unprivileged, on a read-only file system', async (t) => {
   if (programOf('npm') === undefined || programOf('git') === undefined) {
     const reason = 'npm or git is not in the path: nothing to build with';
     // On a machine of CI, what is not tested has failed.

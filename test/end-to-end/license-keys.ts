@@ -86,7 +86,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
   const rotate = async (id: string, body?: object) =>
     harness.request('POST', `/api/license-keys/${id}/rotate`, { as: 'admin', body });
 
-  test(`${store}: a key is shown once, works, and is nowhere else`, async (t) => {
+  test(`${store}: a key is shown once, works, and is stored nowhere in plain text`, async (t) => {
     const { key, ...view } = await mint();
     t.true(isWellFormed(key));
     t.true(key.startsWith(view.prefix) && view.prefix.length < 16);
@@ -111,7 +111,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     t.false(JSON.stringify(records).includes(hash('sha256', key)));
   });
 
-  test(`${store}: when, from where and what was sent with a key is shown within seconds`, async (t) => {
+  test(`${store}: the time, address and signals of the use of a key are shown within seconds`, async (t) => {
     const { id, key } = await mint();
     const before = Date.now();
     await sends(key, 200);
@@ -133,7 +133,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     t.is(second.firstSeen.logs, first.firstSeen.logs);
   });
 
-  test(`${store}: a rotated key works beside the new one for its grace, and it is seen who uses it`, async (t) => {
+  test(`${store}: a rotated key works along with the new one during its grace period, and its users are shown`, async (t) => {
     const { id, key } = await mint();
     const answer = await rotate(id, { graceSeconds: 3_600 });
     t.is(answer.status, 200);
@@ -155,7 +155,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     t.is(hours, 1);
   });
 
-  test(`${store}: when the grace is over the old key is refused, and it is seen who still tries`, async (t) => {
+  test(`${store}: after the grace period the old key is refused, and senders that still use it are shown`, async (t) => {
     const { id, key } = await mint();
     await sends(key, 200);
     const { body } = await rotate(id, { graceSeconds: 1 });
@@ -172,7 +172,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     t.is(await send(body.key), 200);
   });
 
-  test(`${store}: a rotation without grace ends every key that was rotated out before`, async (t) => {
+  test(`${store}: a rotation without grace period ends every key that was rotated out before`, async (t) => {
     const { id, key } = await mint();
     const second = (await rotate(id)).body;
     await sends(second.key, 200);
@@ -209,7 +209,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     t.deepEqual([await listed('revoked'), await listed('active'), await listed('expired')], [true, false, false]);
   });
 
-  test(`${store}: what a change takes from a key counts within seconds, and it is seen why it is refused`, async (t) => {
+  test(`${store}: a restriction of a key takes effect within seconds, and the reason for a refusal is shown`, async (t) => {
     const { id, key } = await mint();
     await sends(key, 200);
     const change = (body: object) => harness.request('PATCH', `/api/license-keys/${id}`, { as: 'admin', body });
@@ -246,7 +246,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     ['a project that there is not', { projectId: 'nowhere' }, 'projectId'],
     ['a secret of one’s own', { hash: 'a'.repeat(64) }, 'hash'],
   ];
-  test(`${store}: what a key cannot be is refused with its field`, async (t) => {
+  test(`${store}: an invalid key setting is refused with its field`, async (t) => {
     const { id } = await mint();
     for (const [what, fields, path] of bad) {
       const body = { name: 'k', projectId: 'default', ...fields };
@@ -261,7 +261,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     t.is((await show(id)).version, 1);
   });
 
-  test(`${store}: a project’s key is minted, then rotated, and minted anew once it was revoked`, async (t) => {
+  test(`${store}: a project’s key is created, then rotated, and created again once it was revoked`, async (t) => {
     const made = await harness.request('POST', '/api/projects', { body: { name: `Project ${randomUUID()}` } });
     const path = `/api/projects/${made.body.id}`;
     const rotateKey = (body?: object) => harness.request('POST', `${path}/rotate-key`, { as: 'admin', body });

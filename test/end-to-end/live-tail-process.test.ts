@@ -11,7 +11,7 @@ import { eventually } from '../waiting.ts';
 import { embeddedDeployment } from './deployment.ts';
 import { read, signIn, startOiq } from './oiq-process.ts';
 
-test('what is sent is told at once, lands as it was told, and a stop closes the connection', async (t) => {
+test('a record is delivered at once, lands as delivered, and a stop closes the connection', async (t) => {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'oiq-live-tail-'));
   t.teardown(() => rm(dataDirectory, { recursive: true, force: true }));
   const licenseKey = await embeddedDeployment(dataDirectory);
@@ -60,7 +60,7 @@ test('what is sent is told at once, lands as it was told, and a stop closes the 
   t.is(await closed, 1001);
 });
 
-test('a process without the API takes no WebSocket', async (t) => {
+test('a process without the API accepts no WebSocket', async (t) => {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'oiq-live-tail-'));
   t.teardown(() => rm(dataDirectory, { recursive: true, force: true }));
   await embeddedDeployment(dataDirectory);

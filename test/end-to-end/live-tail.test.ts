@@ -93,7 +93,7 @@ const refused = async (query: string, headers: Record<string, string> = {}): Pro
 
 const viewer = () => harness.signIn('viewer@a.example');
 
-test.serial('a listener gets the last records, then live ones, and goes on after its last frame', async (t) => {
+test.serial('a listener gets the last records, then live ones, and resumes after its last frame', async (t) => {
   const token = await viewer();
   const service = randomUUID();
   const sent = { tenantId: 'a', service };
@@ -113,84 +113,90 @@ test.serial('a listener gets the last records, then live ones, and goes on after
   second.socket.close();
 });
 
-test.serial('the WebSocket of Node takes the session cookie with its own origin, and gets spans', async (t) => {
-  const token = await viewer();
-  const service = randomUUID();
-  const headers = { cookie: `oiq_token=${token}`, origin: harness.url };
-  // Node's own client takes headers in a second argument that browsers do not have.
-  const socket = new WebSocket(addressOf(`?signal=spans&service=${service}&tenantId=a`), { headers } as never);
-  const names: string[] = [];
-  let live = false;
-  socket.onmessage = ({ data }) => {
-    const frame = JSON.parse(data);
-    live ||= frame.live;
-    names.push(...(frame.records ?? []).map(({ name }: { name: string }) => name));
-  };
-  await eventually('to be live', () => live);
-  const span = { name: 'GET /', startTimeUnixNano: '1700000000000000000', endTimeUnixNano: '1700000000000000005' };
-  await publish(spansOf([span], { tenantId: 'a', service }));
-  await eventually('the span', () => names.length > 0);
-  t.deepEqual(names, ['GET /']);
-  socket.close();
-});
+test.serial(
+  'the WebSocket of Node is accepted with the session cookie and its own origin, and gets spans',
+  async (t) => {
+    const token = await viewer();
+    const service = randomUUID();
+    const headers = { cookie: `oiq_token=${token}`, origin: harness.url };
+    // Node's own client takes headers in a second argument that browsers do not have.
+    const socket = new WebSocket(addressOf(`?signal=spans&service=${service}&tenantId=a`), { headers } as never);
+    const names: string[] = [];
+    let live = false;
+    socket.onmessage = ({ data }) => {
+      const frame = JSON.parse(data);
+      live ||= frame.live;
+      names.push(...(frame.records ?? []).map(({ name }: { name: string }) => name));
+    };
+    await eventually('to be live', () => live);
+    const span = { name: 'GET /', startTimeUnixNano: '1700000000000000000', endTimeUnixNano: '1700000000000000005' };
+    await publish(spansOf([span], { tenantId: 'a', service }));
+    await eventually('the span', () => names.length > 0);
+    t.deepEqual(names, ['GET /']);
+    socket.close();
+  },
+);
 
-test.serial('nobody gets in without the rights of the reads, and errors are those of the API', async (t) => {
-  const token = await viewer();
-  const world = await worldOf(harness, 'a');
-  const account = await world.make('createServiceAccount', { body: { name: randomUUID(), role: 'viewer' } });
-  const apiToken = async (scopes: string[]): Promise<string> =>
-    (await world.make('createApiToken', { params: { id: account.id }, body: { name: randomUUID(), scopes } })).token;
-  const cookie = `oiq_token=${token}`;
-  const cases: [string, string, Record<string, string>, number, string][] = [
-    ['no session', '', {}, 401, 'UNAUTHENTICATED'],
-    ['an invented token', '', tokenHeader('x.y.z'), 401, 'UNAUTHENTICATED'],
-    ['a cookie from a foreign page', '', { cookie, origin: 'https://evil.example' }, 403, 'FORBIDDEN'],
-    ['a cookie from a sandboxed page', '', { cookie, origin: 'null' }, 403, 'FORBIDDEN'],
-    ['a cookie from no page', '', { cookie }, 403, 'FORBIDDEN'],
-    [
-      'a cookie with a foreign site and origin',
-      '',
-      { cookie, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' },
-      403,
-      'FORBIDDEN',
-    ],
-    ['another organization', '?tenantId=b', tokenHeader(token), 403, 'TENANT_MISMATCH'],
-    ['two organizations', '?tenantId=a&tenantId=b', tokenHeader(token), 403, 'TENANT_MISMATCH'],
-    ['a token for metrics', '', tokenHeader(await apiToken(['metrics:read'])), 403, 'FORBIDDEN'],
-    ['a token for logs', '?signal=spans', tokenHeader(await apiToken(['logs:read'])), 403, 'FORBIDDEN'],
-    [
-      'a plan without traces',
-      '?signal=spans',
-      tokenHeader(await harness.signIn('viewer@b.example')),
-      403,
-      'UPGRADE_REQUIRED',
-    ],
-    ['an unknown parameter', '?servise=x', tokenHeader(token), 400, 'VALIDATION_FAILED'],
-    ['a severity of spans', '?signal=spans&severity=warn', tokenHeader(token), 400, 'VALIDATION_FAILED'],
-    ['no severity', '?severity=loud', tokenHeader(token), 400, 'VALIDATION_FAILED'],
-    ['too many last ones', '?last=1001', tokenHeader(token), 400, 'VALIDATION_FAILED'],
-    ['a position that is none', '?resume=abc', tokenHeader(token), 400, 'VALIDATION_FAILED'],
-    ['a huge filter', `?search=${'x'.repeat(8_000)}`, tokenHeader(token), 400, 'VALIDATION_FAILED'],
-    [
-      'very many filters',
-      `?${Array.from({ length: 17 }, (_, index) => `attribute=k${index}=v`).join('&')}`,
-      tokenHeader(token),
-      400,
-      'VALIDATION_FAILED',
-    ],
-  ];
-  for (const [what, query, headers, status, error] of cases) {
-    const answer = await refused(query, headers);
-    t.deepEqual([answer.status, answer.body.error], [status, error], what);
-    t.is(typeof answer.body.requestId, 'string', what);
-  }
-  const logs = await connected('', await apiToken(['logs:read']));
-  logs.socket.close();
-  const request = await harness.request('GET', '/ws/live-tail');
-  t.deepEqual([request.status, request.body.error], [400, 'VALIDATION_FAILED'], 'a request that is no WebSocket');
-});
+test.serial(
+  'nobody gets in without the permissions that the reads require, and errors are those of the API',
+  async (t) => {
+    const token = await viewer();
+    const world = await worldOf(harness, 'a');
+    const account = await world.make('createServiceAccount', { body: { name: randomUUID(), role: 'viewer' } });
+    const apiToken = async (scopes: string[]): Promise<string> =>
+      (await world.make('createApiToken', { params: { id: account.id }, body: { name: randomUUID(), scopes } })).token;
+    const cookie = `oiq_token=${token}`;
+    const cases: [string, string, Record<string, string>, number, string][] = [
+      ['no session', '', {}, 401, 'UNAUTHENTICATED'],
+      ['an invented token', '', tokenHeader('x.y.z'), 401, 'UNAUTHENTICATED'],
+      ['a cookie from a foreign page', '', { cookie, origin: 'https://evil.example' }, 403, 'FORBIDDEN'],
+      ['a cookie from a sandboxed page', '', { cookie, origin: 'null' }, 403, 'FORBIDDEN'],
+      ['a cookie from no page', '', { cookie }, 403, 'FORBIDDEN'],
+      [
+        'a cookie with a foreign site and origin',
+        '',
+        { cookie, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' },
+        403,
+        'FORBIDDEN',
+      ],
+      ['another organization', '?tenantId=b', tokenHeader(token), 403, 'TENANT_MISMATCH'],
+      ['two organizations', '?tenantId=a&tenantId=b', tokenHeader(token), 403, 'TENANT_MISMATCH'],
+      ['a token for metrics', '', tokenHeader(await apiToken(['metrics:read'])), 403, 'FORBIDDEN'],
+      ['a token for logs', '?signal=spans', tokenHeader(await apiToken(['logs:read'])), 403, 'FORBIDDEN'],
+      [
+        'a plan without traces',
+        '?signal=spans',
+        tokenHeader(await harness.signIn('viewer@b.example')),
+        403,
+        'UPGRADE_REQUIRED',
+      ],
+      ['an unknown parameter', '?servise=x', tokenHeader(token), 400, 'VALIDATION_FAILED'],
+      ['a severity of spans', '?signal=spans&severity=warn', tokenHeader(token), 400, 'VALIDATION_FAILED'],
+      ['no severity', '?severity=loud', tokenHeader(token), 400, 'VALIDATION_FAILED'],
+      ['too many last ones', '?last=1001', tokenHeader(token), 400, 'VALIDATION_FAILED'],
+      ['a position that is none', '?resume=abc', tokenHeader(token), 400, 'VALIDATION_FAILED'],
+      ['a huge filter', `?search=${'x'.repeat(8_000)}`, tokenHeader(token), 400, 'VALIDATION_FAILED'],
+      [
+        'very many filters',
+        `?${Array.from({ length: 17 }, (_, index) => `attribute=k${index}=v`).join('&')}`,
+        tokenHeader(token),
+        400,
+        'VALIDATION_FAILED',
+      ],
+    ];
+    for (const [what, query, headers, status, error] of cases) {
+      const answer = await refused(query, headers);
+      t.deepEqual([answer.status, answer.body.error], [status, error], what);
+      t.is(typeof answer.body.requestId, 'string', what);
+    }
+    const logs = await connected('', await apiToken(['logs:read']));
+    logs.socket.close();
+    const request = await harness.request('GET', '/ws/live-tail');
+    t.deepEqual([request.status, request.body.error], [400, 'VALIDATION_FAILED'], 'a request that is no WebSocket');
+  },
+);
 
-test.serial('a position of another organization tells nothing of it', async (t) => {
+test.serial('a position of another organization discloses nothing of it', async (t) => {
   const service = randomUUID();
   const theirs = await connected(`?service=${service}`, await harness.signIn('viewer@b.example'));
   await publish(logsOf(['secret'], { tenantId: 'b', service }), logsOf(['ours'], { tenantId: 'a', service }));
@@ -201,7 +207,7 @@ test.serial('a position of another organization tells nothing of it', async (t) 
   for (const { socket } of [ours, theirs]) socket.close();
 });
 
-test.serial('what a client sends ends the connection, with a code', async (t) => {
+test.serial('a message from a client closes the connection, with a code', async (t) => {
   const token = await viewer();
   const cases: [string, (client: Client) => void, number][] = [
     ['text', ({ socket }) => socket.send('{"filter":1}'), 1003],
@@ -216,7 +222,7 @@ test.serial('what a client sends ends the connection, with a code', async (t) =>
 });
 
 test.serial(
-  'bytes that are no WebSocket end the connection, and no handshake that lacks something is taken',
+  'bytes that are not WebSocket frames close the connection, and an incomplete handshake is refused',
   async (t) => {
     const token = await viewer();
     const { port, hostname } = new URL(harness.url);
@@ -242,7 +248,7 @@ test.serial(
   },
 );
 
-test.serial('a user has so many connections, and then is told to close one', async (t) => {
+test.serial('a user has a limited number of connections, and gets an error asking to close one above it', async (t) => {
   const token = await harness.signIn('editor@a.example');
   const clients = await Promise.all(Array.from({ length: 20 }, () => connected('', token)));
   const answer = await refused('', tokenHeader(token));
@@ -263,100 +269,97 @@ const userOf = async (role: string) => {
   return world.person(role as 'viewer');
 };
 
-test.serial(
-  'a connection ends when the session, the user, the membership, the role, the token, the plan or the organization does',
-  async (t) => {
-    const { documents } = harness;
-    const world = await worldOf(harness, 'a');
-    const ends: [string, number, () => Promise<{ token: string; end(): Promise<unknown> }>][] = [
-      [
-        'signing out',
-        4401,
-        async () => {
-          const { token } = await userOf('viewer');
-          return { token, end: () => harness.request('POST', '/auth/logout', { as: `token ${token}` }) };
-        },
-      ],
-      [
-        'the user is disabled',
-        4401,
-        async () => {
-          const { id, token } = await userOf('viewer');
-          const stored = documents.of(usersTenant).collection(users);
-          return { token, end: () => stored.update(id, { disabled: true }) };
-        },
-      ],
-      [
-        'the membership is disabled',
-        4401,
-        async () => {
-          const { id, token } = await userOf('viewer');
-          const stored = documents.of('a').collection(memberships);
-          return { token, end: () => stored.update(id, { disabled: true }) };
-        },
-      ],
-      [
-        'the membership is deleted',
-        4401,
-        async () => {
-          const { id, token } = await userOf('viewer');
-          return { token, end: () => documents.of('a').collection(memberships).delete(id) };
-        },
-      ],
-      [
-        'the API token is revoked',
-        4401,
-        async () => {
-          const account = await world.make('createServiceAccount', { body: { name: randomUUID(), role: 'viewer' } });
-          const made = await world.make('createApiToken', {
-            params: { id: account.id },
-            body: { name: 't', scopes: ['logs:read'] },
-          });
-          const path = `/api/service-accounts/${account.id}/tokens/${made.id}`;
-          return { token: made.token, end: () => harness.request('DELETE', path) };
-        },
-      ],
-      [
-        'the plan loses logs',
-        4403,
-        async () => ({
-          token: await harness.signIn('admin@b.example'),
-          end: () =>
-            documents
-              .of(plansTenant)
-              .collection(plans)
-              .update('free', { entitlements: ['metrics'] }),
-        }),
-      ],
-      [
-        'the organization is disabled',
-        4401,
-        async () => {
-          await documents
+test.serial('a connection ends with its session, user, membership, role, token, plan or organization', async (t) => {
+  const { documents } = harness;
+  const world = await worldOf(harness, 'a');
+  const ends: [string, number, () => Promise<{ token: string; end(): Promise<unknown> }>][] = [
+    [
+      'signing out',
+      4401,
+      async () => {
+        const { token } = await userOf('viewer');
+        return { token, end: () => harness.request('POST', '/auth/logout', { as: `token ${token}` }) };
+      },
+    ],
+    [
+      'the user is disabled',
+      4401,
+      async () => {
+        const { id, token } = await userOf('viewer');
+        const stored = documents.of(usersTenant).collection(users);
+        return { token, end: () => stored.update(id, { disabled: true }) };
+      },
+    ],
+    [
+      'the membership is disabled',
+      4401,
+      async () => {
+        const { id, token } = await userOf('viewer');
+        const stored = documents.of('a').collection(memberships);
+        return { token, end: () => stored.update(id, { disabled: true }) };
+      },
+    ],
+    [
+      'the membership is deleted',
+      4401,
+      async () => {
+        const { id, token } = await userOf('viewer');
+        return { token, end: () => documents.of('a').collection(memberships).delete(id) };
+      },
+    ],
+    [
+      'the API token is revoked',
+      4401,
+      async () => {
+        const account = await world.make('createServiceAccount', { body: { name: randomUUID(), role: 'viewer' } });
+        const made = await world.make('createApiToken', {
+          params: { id: account.id },
+          body: { name: 't', scopes: ['logs:read'] },
+        });
+        const path = `/api/service-accounts/${account.id}/tokens/${made.id}`;
+        return { token: made.token, end: () => harness.request('DELETE', path) };
+      },
+    ],
+    [
+      'the plan loses logs',
+      4403,
+      async () => ({
+        token: await harness.signIn('admin@b.example'),
+        end: () =>
+          documents
             .of(plansTenant)
             .collection(plans)
-            .update('free', { entitlements: ['logs', 'metrics'] });
-          const token = await harness.signIn('admin@b.example');
-          await eventually('logs again', async () => {
-            const answer = await harness.request('GET', '/api/logs', { as: `token ${token}` });
-            return answer.status === 200;
-          });
-          const stored = documents.of(organizationsTenant).collection(organizations);
-          return { token, end: () => stored.update('b', { disabled: true }) };
-        },
-      ],
-    ];
-    for (const [what, code, prepare] of ends) {
-      const { token, end } = await prepare();
-      const client = await connected('', token);
-      await end();
-      t.is((await client.closed).code, code, what);
-    }
-  },
-);
+            .update('free', { entitlements: ['metrics'] }),
+      }),
+    ],
+    [
+      'the organization is disabled',
+      4401,
+      async () => {
+        await documents
+          .of(plansTenant)
+          .collection(plans)
+          .update('free', { entitlements: ['logs', 'metrics'] });
+        const token = await harness.signIn('admin@b.example');
+        await eventually('logs again', async () => {
+          const answer = await harness.request('GET', '/api/logs', { as: `token ${token}` });
+          return answer.status === 200;
+        });
+        const stored = documents.of(organizationsTenant).collection(organizations);
+        return { token, end: () => stored.update('b', { disabled: true }) };
+      },
+    ],
+  ];
+  for (const [what, code, prepare] of ends) {
+    const { token, end } = await prepare();
+    const client = await connected('', token);
+    await end();
+    t.is((await client.closed).code, code, what);
+  }
+});
 
 test.serial(
-  'a client that never reads costs a bounded number of bytes, slows nobody, and is told what it missed',
+  'a client that never reads costs a limited number of bytes, slows nobody, and gets the number of missed records',
   async (t) => {
     const token = await viewer();
     const service = randomUUID();

@@ -14,7 +14,7 @@ interface Pattern {
   readonly aliases: readonly string[];
 }
 
-test('logs that were sent are shown by pattern, and found by it', async (t) => {
+test('logs are shown by pattern, and found by it', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-patterns-'));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
   const dataDirectory = join(directory, 'data');

@@ -73,7 +73,7 @@ test('a message reaches the server as it was written, and leaves nothing behind'
   await server.close();
 });
 
-test('what a message says is encrypted while it waits, and a change that fails sends nothing', async (t) => {
+test('the content of a message is encrypted while it waits, and a change that fails sends nothing', async (t) => {
   const server = await startSmtpServer();
   const { start, stored, put, queue, documents } = await queueOver(smtpMailer({ url: server.url, from }));
   const id = await put(makeMail('ann@a.example'));
@@ -97,7 +97,7 @@ test('what a message says is encrypted while it waits, and a change that fails s
   await server.close();
 });
 
-test('a server that is gone or busy is tried again, also after a restart; nothing is lost', async (t) => {
+test('a message is retried while the server is down or busy, even after a restart; nothing is lost', async (t) => {
   const server = await startSmtpServer();
   const { url } = server;
   await server.close();
@@ -131,7 +131,7 @@ test('two instances send each message once', async (t) => {
   await server.close();
 });
 
-test('what a server refuses for good, is tried in vain, or is too old is given up and says so', async (t) => {
+test('a message is given up with a reason if the server refuses it permanently, all attempts fail, or it is too old', async (t) => {
   const server = await startSmtpServer();
   const { start, stored, put, queue, documents } = await queueOver(smtpMailer({ url: server.url, from }), [10]);
   server.refusals.push('550 no such user');
@@ -154,7 +154,7 @@ test('what a server refuses for good, is tried in vain, or is too old is given u
   await server.close();
 });
 
-test('without a server messages lie in a file that only its owner can read', async (t) => {
+test('without a server messages are stored in a file that only its owner can read', async (t) => {
   const path = join(directory, 'made', 'outbox.jsonl');
   const { start, stored, put, queue, documents } = await queueOver(fileMailer({ path }));
   const delivery = await start();
@@ -172,7 +172,7 @@ test('without a server messages lie in a file that only its owner can read', asy
   await documents.close();
 });
 
-test('a header is one line and a receiver one address, or the message is refused for good', async (t) => {
+test('a header must be one line and a recipient one address, or the message is refused permanently', async (t) => {
   const server = await startSmtpServer();
   const mailers = [smtpMailer({ url: server.url, from }), fileMailer({ path: join(directory, 'refused.jsonl') })];
   const validMail = mailOf(makeMail('ann@a.example'));
@@ -190,7 +190,7 @@ test('a header is one line and a receiver one address, or the message is refused
   await server.close();
 });
 
-test('names and texts are no markup, begin no lines of a header, and make no links', (t) => {
+test('names and texts cannot inject markup, header lines or links', (t) => {
   const { html, subject } = mailOf({
     to: 'a@a.example',
     subject: 'x\r\nBcc: y',

@@ -94,7 +94,7 @@ const route = async (channels: Readonly<Record<string, string>>): Promise<void> 
 const deliveriesOf = async (id: string) =>
   (await harness.request('GET', `/api/notification-channels/${id}/deliveries`)).body;
 
-test.serial('that rules are not evaluated reaches the channel of the organization', async (t) => {
+test.serial('a failure to evaluate rules is notified to the channel of the organization', async (t) => {
   const receiver = await startChannelReceiver();
   t.teardown(() => receiver.close());
   await route({ platform: await channel('platform', receiver.url) });
@@ -137,7 +137,7 @@ test.serial('that rules are not evaluated reaches the channel of the organizatio
   });
 });
 
-test.serial('an alert reaches its channel, its end too, and both are in the ledger', async (t) => {
+test.serial('an alert and its end are delivered to its channel, and both are in the ledger', async (t) => {
   const receiver = await startChannelReceiver();
   t.teardown(() => receiver.close());
   const id = await channel('works', receiver.url);
@@ -184,7 +184,7 @@ test.serial('an alert reaches its channel, its end too, and both are in the ledg
 });
 
 test.serial(
-  'a channel that fails is tried again with the same key, raises an alert through another, and recovers in order',
+  'a failing channel is retried with the same key, raises an alert through another channel, and recovers in order',
   async (t) => {
     const broken = await startChannelReceiver({ status: 500, body: 'broken' });
     const other = await startChannelReceiver();
@@ -231,7 +231,7 @@ test.serial(
   },
 );
 
-test.serial('what is refused for good is given up at once', async (t) => {
+test.serial('a permanently refused notification is given up at once', async (t) => {
   const receiver = await startChannelReceiver({ status: 403, body: 'not you' });
   t.teardown(() => receiver.close());
   const id = await channel('refuses', receiver.url);
@@ -243,7 +243,7 @@ test.serial('what is refused for good is given up at once', async (t) => {
   t.is(health.lastError, 'not you');
 });
 
-test.serial('a test firing is marked, and a channel that is not enabled gets nothing', async (t) => {
+test.serial('a test firing is marked, and a disabled channel gets nothing', async (t) => {
   const receiver = await startChannelReceiver();
   t.teardown(() => receiver.close());
   const on = await channel('on', receiver.url);

@@ -19,7 +19,7 @@ import { type Answer, startHarness } from './api-harness.ts';
 
 const run = promisify(execFile);
 
-test('what the curl snippet sends is taken', async (t) => {
+test('the request of the curl snippet is accepted', async (t) => {
   await using fixture = await running();
   const endpoints = { ...endpointsOf(settingsOf({}), ''), otlpHttp: fixture.http };
   const [piece] = snippets.find(({ id }) => id === 'curl')?.pieces(endpoints) ?? [];
@@ -31,7 +31,7 @@ test('what the curl snippet sends is taken', async (t) => {
   t.true(member?.bytes.includes('hello from curl'));
 });
 
-test('Loki’s and Zipkin’s endpoints are paths that receivers serve', (t) => {
+test('the endpoints of Loki and Zipkin are paths that receivers serve', (t) => {
   const { loki, zipkin } = endpointsOf(settingsOf({}), '');
   const served = receivers.flatMap(({ listens }) =>
     listens.flatMap(({ setting, paths }) => (setting === 'HTTP_ADDRESS' ? Object.values(paths) : [])),
@@ -39,7 +39,7 @@ test('Loki’s and Zipkin’s endpoints are paths that receivers serve', (t) => 
   for (const endpoint of [loki, zipkin]) t.true(served.includes(new URL(endpoint).pathname), endpoint);
 });
 
-test('the doctor knows from the receivers what became of a key’s requests', async (t) => {
+test('the doctor gets the outcome of a key’s requests from the receivers', async (t) => {
   const harness = await startHarness();
   t.teardown(() => harness.close());
   const keyOf = async (allowedCidrs: string[]): Promise<string> => {

@@ -12,7 +12,7 @@ test.after.always(() => harness?.close());
 
 const asNobody = { as: 'nobody' } as const;
 
-test('the document is asked for each time, and lets nothing in but what is served from this site', async (t) => {
+test('the document is revalidated each time, and allows only resources served from this site', async (t) => {
   const { headers, body } = await harness.request('GET', '/logs', asNobody);
   t.is(headers.get('cache-control'), 'no-store');
   const policy = headers.get('content-security-policy') ?? '';
@@ -26,7 +26,7 @@ test('the document is asked for each time, and lets nothing in but what is serve
   );
 });
 
-test('each file may be kept for ever, in the form that the client takes, and a name that there is not is 404', async (t) => {
+test('each file may be cached forever, in the encoding that the client accepts, and an unknown name is 404', async (t) => {
   const { files } = await openPage();
   t.true(files.size > 2);
   for (const [name, { content, contentType }] of files) {
@@ -57,7 +57,7 @@ const loadedWith = (content: Buffer): string[] =>
       .matchAll(/(?:from|import)"\.\/([^"]+)"/g),
   ].map(([, name = '']) => name);
 
-test('up to the first rows of logs the page takes 80 kB at most, each part that comes later 40, and all of it 450', async (t) => {
+test('the page takes at most 80 kB up to the first log rows, 40 kB per later part, and 450 kB in total', async (t) => {
   const { files } = await openPage();
   /** A file and all that it loads before it runs. */
   const whole = (name: string, seen = new Set<string>()): ReadonlySet<string> => {

@@ -26,7 +26,7 @@ export const declareWalks = (test: TestFn['serial'] | TestFn['skip'], { oidc, op
     await tab.until(signedIn);
   };
 
-  test('in a browser: a wrong password is told and focused, the right one leads back, signing out ends it', async (t) => {
+  test('in a browser: a wrong password is reported and focused, the correct one leads back, signing out ends the session', async (t) => {
     const tab = await open();
     await tab.go(at('/anywhere?a=1'));
     await tab.until(`location.pathname === '/login' && document.activeElement?.id === 'email'`);
@@ -45,7 +45,7 @@ export const declareWalks = (test: TestFn['serial'] | TestFn['skip'], { oidc, op
     t.deepEqual(tab.complaints, []);
   });
 
-  test('in a browser: a sign-in leads to no other site, whatever the link says', async (t) => {
+  test('in a browser: a sign-in never redirects to another site, whatever the link contains', async (t) => {
     for (const evil of [
       '//evil.example',
       '/\\evil.example',
@@ -60,7 +60,7 @@ export const declareWalks = (test: TestFn['serial'] | TestFn['skip'], { oidc, op
     }
   });
 
-  test('in a browser: a session whose token is over is renewed', async (t) => {
+  test('in a browser: a session with an expired token is renewed', async (t) => {
     const tab = await open();
     await signIn(tab, 'auditor@a.example');
     oidc().ahead(16 * 60_000);
@@ -70,7 +70,7 @@ export const declareWalks = (test: TestFn['serial'] | TestFn['skip'], { oidc, op
     t.true(tab.requests.some(({ url }) => url === at('/auth/refresh')));
   });
 
-  test('in a browser: two tabs whose token is over at once renew it once, and stay signed in', async (t) => {
+  test('in a browser: two tabs whose token expires at the same time renew it once, and stay signed in', async (t) => {
     const tab = await open();
     await signIn(tab, 'auditor@a.example');
     const tabs = [tab.page, await tab.page.context().newPage()];
@@ -96,7 +96,7 @@ export const declareWalks = (test: TestFn['serial'] | TestFn['skip'], { oidc, op
     await tabs[1]?.close();
   });
 
-  test('in a browser: where cookies are not kept for want of TLS, the page says so', async (t) => {
+  test('in a browser: if cookies are not stored because TLS is missing, the page says so', async (t) => {
     const tab = await open();
     await tab.go(at('/login').replace('127.0.0.1', 'plain.example'));
     await tab.fillIn({ email: 'auditor@a.example', password });
@@ -104,7 +104,7 @@ export const declareWalks = (test: TestFn['serial'] | TestFn['skip'], { oidc, op
     t.regex(await tab.evaluate(`${problem('password-form')}.textContent`), /https/);
   });
 
-  test('in a browser: a second factor is asked for after the password', async (t) => {
+  test('in a browser: a second factor is requested after the password', async (t) => {
     const { harness } = oidc();
     const email = 'admin@a.example';
     const token = await harness.signIn(email);
@@ -124,7 +124,7 @@ export const declareWalks = (test: TestFn['serial'] | TestFn['skip'], { oidc, op
     t.deepEqual(tab.complaints, []);
   });
 
-  test('in a browser: somebody new joins by the mailed link, whose token goes nowhere but into one body', async (t) => {
+  test('in a browser: a new user joins by the mailed link, whose token is sent only in one request body', async (t) => {
     const email = 'new@a.example';
     await oidc().harness.request('POST', '/api/users/invitations', { body: { email, role: 'editor' } });
     const tab = await open();
@@ -153,7 +153,7 @@ export const declareWalks = (test: TestFn['serial'] | TestFn['skip'], { oidc, op
     t.deepEqual(tab.complaints, []);
   });
 
-  test('in a browser: who has an account joins with its password, signs in, and goes from one organization to the other', async (t) => {
+  test('in a browser: an existing user joins with the password, signs in, and switches from one organization to the other', async (t) => {
     const email = 'viewer@b.example';
     await oidc().harness.request('POST', '/api/users/invitations', { body: { email, role: 'auditor' } });
     const tab = await open();
@@ -179,7 +179,7 @@ export const declareWalks = (test: TestFn['serial'] | TestFn['skip'], { oidc, op
     t.deepEqual(tab.complaints, []);
   });
 
-  test('in a browser: a forgotten password is replaced by the mailed link, which then is of no use', async (t) => {
+  test('in a browser: a forgotten password is replaced by the mailed link, which is then invalid', async (t) => {
     const email = 'editor@b.example';
     const tab = await open();
     await tab.go(at('/forgot-password'));
@@ -196,7 +196,7 @@ export const declareWalks = (test: TestFn['serial'] | TestFn['skip'], { oidc, op
     t.deepEqual(tab.complaints, []);
   });
 
-  test('in a browser: single sign-on leads to the provider and back, or says why not', async (t) => {
+  test('in a browser: single sign-on leads to the provider and back, or shows why not', async (t) => {
     await oidc().prove('a', 'corp.example');
     await oidc().provider.accounts({ ann: { email: 'ann@corp.example', email_verified: true, name: 'Ann' } });
     await oidc().provider.signIn('ann');

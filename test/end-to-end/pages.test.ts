@@ -63,24 +63,27 @@ const send = async (page: string, typed: Readonly<Record<string, string>>, token
 const tokenIn = (link: string): string => link.slice(link.indexOf('=') + 1);
 const pageIn = (link: string): string => link.slice(0, link.indexOf('#'));
 
-test.serial('the form of /login signs in: cookies for the browser, and no refresh token for its scripts', async (t) => {
-  t.is((await send('/login', { email: 'owner@a.example', password: 'wrong' })).body.error, 'UNAUTHENTICATED');
-  const { status, headers, body } = await send('/login', { email: 'owner@a.example', password });
-  t.is(status, 200);
-  t.false('refreshToken' in body);
-  t.is(headers.getSetCookie().length, 2);
-  const cookie = headers
-    .getSetCookie()
-    .map((line) => line.slice(0, line.indexOf(';')))
-    .join('; ');
-  const asPage = { as: 'nobody', headers: { cookie, 'sec-fetch-site': 'same-origin' } } as const;
-  t.is((await oidc.harness.request('GET', '/auth/session', asPage)).body.tenant.id, 'a');
-  t.is((await oidc.harness.request('GET', '/api/organizations', asPage)).body.items.length, 1);
-  t.is((await oidc.harness.request('POST', '/auth/logout', asPage)).status, 200);
-  t.is((await oidc.harness.request('GET', '/auth/session', asPage)).status, 401);
-});
+test.serial(
+  'the form of /login signs in with cookies for the browser, and hides the refresh token from its scripts',
+  async (t) => {
+    t.is((await send('/login', { email: 'owner@a.example', password: 'wrong' })).body.error, 'UNAUTHENTICATED');
+    const { status, headers, body } = await send('/login', { email: 'owner@a.example', password });
+    t.is(status, 200);
+    t.false('refreshToken' in body);
+    t.is(headers.getSetCookie().length, 2);
+    const cookie = headers
+      .getSetCookie()
+      .map((line) => line.slice(0, line.indexOf(';')))
+      .join('; ');
+    const asPage = { as: 'nobody', headers: { cookie, 'sec-fetch-site': 'same-origin' } } as const;
+    t.is((await oidc.harness.request('GET', '/auth/session', asPage)).body.tenant.id, 'a');
+    t.is((await oidc.harness.request('GET', '/api/organizations', asPage)).body.items.length, 1);
+    t.is((await oidc.harness.request('POST', '/auth/logout', asPage)).status, 200);
+    t.is((await oidc.harness.request('GET', '/auth/session', asPage)).status, 401);
+  },
+);
 
-test.serial('the links of invitations and of new passwords lead to pages whose forms use them', async (t) => {
+test.serial('the links for invitations and new passwords lead to pages whose forms use them', async (t) => {
   const email = 'invited@a.example';
   await oidc.harness.request('POST', '/api/users/invitations', { body: { email, role: 'viewer' } });
   const invitation = await linkTo(email, /invited/);
@@ -106,7 +109,7 @@ for (const path of [
   '/forgot-password',
   '/logs/anything',
 ])
-  test.serial(`${path} answers a GET with a page, and no other method`, async (t) => {
+  test.serial(`${path} responds to a GET with a page, and to no other method`, async (t) => {
     const got = await oidc.harness.request('GET', path, { as: 'nobody' });
     t.is(got.status, 200);
     t.is(got.headers.get('content-type'), 'text/html; charset=utf-8');
@@ -120,7 +123,7 @@ for (const path of [
   });
 
 for (const path of ['/login', '/accept-invite', '/reset-password', '/forgot-password'])
-  test.serial(`every field of ${path} has a label and says what it is to a password manager`, async (t) => {
+  test.serial(`every field of ${path} has a label and an autocomplete hint for password managers`, async (t) => {
     const { body } = await oidc.harness.request('GET', path, { as: 'nobody' });
     const inputs = [...String(body).matchAll(/<input id="(\w+)" [^>]*>/g)];
     t.true(inputs.length > 0);

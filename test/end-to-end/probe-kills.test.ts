@@ -104,7 +104,7 @@ const landed = async (): Promise<readonly Landed[]> => {
   }));
 };
 
-test('probes that are killed lose what was in flight alone, and uptime is what the target was', async (t) => {
+test('killed probes lose only in-flight runs, and uptime matches the state of the target', async (t) => {
   t.timeout(900_000);
   t.log(`TEST_SEED=${drawSeed}`);
   const random = seeded(drawSeed);

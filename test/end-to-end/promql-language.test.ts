@@ -240,7 +240,7 @@ const problemOf = async (projectId: string, evaluation: Evaluation): Promise<str
 };
 
 for (const [file, all] of [...parts].filter(([, each]) => each.length > 0))
-  test.serial(`what ${file} reads is answered over HTTP as Prometheus does`, async (t) => {
+  test.serial(`the queries in ${file} get the same results over HTTP as in Prometheus`, async (t) => {
     const failed: string[] = [];
     // On a busy machine all files together outlast a token.
     token = await signIn(oiq.http);
@@ -258,7 +258,7 @@ for (const [file, all] of [...parts].filter(([, each]) => each.length > 0))
       t.is(failed.length, known[file]?.length ?? 0, 'what is answered now is still named as unanswered');
   });
 
-test('so many evaluations are asked, or drawn from', (t) => {
+test('the expected number of evaluations is run, or sampled from', (t) => {
   const drawnCount = [...drawnParts].reduce((sum, part) => sum + (among.get(part)?.length ?? 0), 0);
   const all = [...among.values()].flat().length;
   t.log(`${drawnCount} of ${all} evaluations are drawn (TEST_SEED=${drawSeed})`);

@@ -71,7 +71,7 @@ const protocols: Record<
 };
 
 for (const [protocol, exportersOf] of Object.entries(protocols)) {
-  test(`an SDK's logs, metrics and traces over ${protocol} are on the bus`, async (t) => {
+  test(`an SDK's logs, metrics and traces over ${protocol} are published to the bus`, async (t) => {
     await using fixture = await running();
     const exporters = exportersOf(fixture);
     const logs = new LoggerProvider({
@@ -107,7 +107,7 @@ for (const [protocol, exportersOf] of Object.entries(protocols)) {
 
 const same = (value: Buffer): Buffer => value;
 
-test('health says SERVING for known services and NOT_FOUND for others, and watchers hear of the stop', async (t) => {
+test('health returns SERVING for known services and NOT_FOUND for others, and watchers are notified of the stop', async (t) => {
   const fixture = await running();
   const client = new Client(fixture.grpc, credentials.createInsecure());
   const check = (service: string): Promise<number | Buffer | undefined> =>
@@ -195,7 +195,7 @@ for (const version of ['v1', 'v1alpha']) {
 
 const exportPath = '/opentelemetry.proto.collector.logs.v1.LogsService/Export';
 
-test('streams that are opened and reset at once do not stop others from being served', async (t) => {
+test('streams that are opened and reset at once do not prevent others from being served', async (t) => {
   await using fixture = await running({ plan: manyRequests });
   const attacker = connect(`http://${fixture.grpc}`);
   attacker.on('error', () => undefined);
@@ -222,7 +222,7 @@ test('streams that are opened and reset at once do not stop others from being se
   client.close();
 });
 
-test('a large message in many frames, and several calls on one connection, are taken', async (t) => {
+test('a large message in many frames, and several calls on one connection, are accepted', async (t) => {
   await using fixture = await running({ plan: manyRequests });
   const client = new Client(fixture.grpc, credentials.createInsecure());
   const metadata = new Metadata();

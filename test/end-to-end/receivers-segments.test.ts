@@ -13,7 +13,7 @@ import { allTopics, topics } from '../../schemas/topics.ts';
 import { request } from '../contract/receivers-bodies.ts';
 import { manyRequests, running } from '../contract/receivers-fixture.ts';
 
-test('every acknowledged record is on the log once, large requests included, and refused bodies in the dead letter', async (t) => {
+test('every acknowledged record is in the log once, including large requests, and refused bodies are in the dead letter queue', async (t) => {
   const directory = await mkdtemp(path.join(tmpdir(), 'oiq-receivers-bus-'));
   const bus = await segmentsBus({ directory });
   await bus.ensureTopics(allTopics);

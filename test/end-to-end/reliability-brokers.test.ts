@@ -34,7 +34,7 @@ test.after.always(async () => {
   await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 });
 
-serial('brokers of three that are killed or hang, one after the other, lose and double nothing', async (t) => {
+serial('when brokers of three are killed or hang, one after the other, nothing is lost or duplicated', async (t) => {
   t.timeout(rounds * roundHangMs);
   const [receivers, sinks] = await Promise.all([startRole(cluster, 'receivers'), startRole(cluster, 'sinks')]);
   t.teardown(() => Promise.all([receivers, sinks].map((role) => role.kill())));

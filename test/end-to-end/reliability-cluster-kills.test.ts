@@ -69,7 +69,7 @@ class Victim {
   }
 }
 
-serial('kill -9 of receivers and of sinks at any moment loses and doubles nothing', async (t) => {
+serial('kill -9 of receivers and sinks at any moment loses and duplicates nothing', async (t) => {
   t.timeout(killRounds * roundHangMs);
   const [a = 0, b = 0, c = 0, ...others] = await freePorts(9);
   const oracle = new Oracle({
@@ -97,7 +97,7 @@ serial('kill -9 of receivers and of sinks at any moment loses and doubles nothin
   judge(t, oracle, await readBackClickhouse(cluster.columnsUrl, oracle.service));
 });
 
-serial('a sink that dies between insert and commit, again and again, lands each record once', async (t) => {
+serial('a sink that repeatedly dies between insert and commit lands each record once', async (t) => {
   const oracle = await landWithCrashes(t, cluster, 4);
   judge(t, oracle, await readBackClickhouse(cluster.columnsUrl, oracle.service));
 });

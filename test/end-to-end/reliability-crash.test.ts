@@ -4,13 +4,10 @@ import { landWithCrashes } from './crash.ts';
 import { readBackEmbedded, readLedgerEmbedded } from './read-back.ts';
 import { installation, judge } from './reliability.ts';
 
-test.serial(
-  'embedded: a sink that dies between insert and commit, again and again, lands each record once',
-  async (t) => {
-    const { dataDirectory, environment, licenseKey } = await installation(t, 'crash');
-    const oracle = await landWithCrashes(t, { environment, licenseKey }, 6);
-    const landed = await readBackEmbedded(dataDirectory, oracle.service);
-    judge(t, oracle, landed);
-    t.deepEqual(await readLedgerEmbedded(dataDirectory), { accepted: landed.size, landed: landed.size }, 'the ledger');
-  },
-);
+test.serial('embedded: a sink that repeatedly dies between insert and commit lands each record once', async (t) => {
+  const { dataDirectory, environment, licenseKey } = await installation(t, 'crash');
+  const oracle = await landWithCrashes(t, { environment, licenseKey }, 6);
+  const landed = await readBackEmbedded(dataDirectory, oracle.service);
+  judge(t, oracle, landed);
+  t.deepEqual(await readLedgerEmbedded(dataDirectory), { accepted: landed.size, landed: landed.size }, 'the ledger');
+});

@@ -109,7 +109,7 @@ const replayConcurrently = async (run: DeadLetterCommand, times: number, ...what
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
 test.serial(
-  'refused bodies are kept byte for byte under load; replays publish once, also concurrent ones',
+  'refused bodies are stored byte for byte under load; replays publish once, even concurrent ones',
   async (t) => {
     const { dataDirectory, environment, licenseKey } = await installation(t, 'dead-letter');
     const valid = Array.from({ length: 40 }, (_, index) => `valid-${index}`);
@@ -173,7 +173,7 @@ test.serial(
   },
 );
 
-test.serial('replays that are killed on their way leave no letter out and replay none twice', async (t) => {
+test.serial('interrupted replays skip no letter and replay none twice', async (t) => {
   const { dataDirectory, environment } = await installation(t, 'dead-letter-killed');
   const valid: string[] = [];
   const replay = ['dead-letter', 'replay', '--reason', 'since-valid'] as const;

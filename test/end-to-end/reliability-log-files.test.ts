@@ -95,7 +95,7 @@ const readers = [...sinkGroups, ...processorGroups].filter(({ topics: read }) =>
 ).length;
 
 test.serial(
-  'a flipped byte costs its message: that is in the dead letter as it lies in the file, all else lands, at the first start',
+  'a flipped byte affects only its message, which goes to the dead letter queue as stored; all others land at the first start',
   async (t) => {
     const { dataDirectory, oracle, segment } = await prepareUnreadLog(t);
     const starts = await recordStarts(segment);
@@ -143,7 +143,7 @@ test.serial(
 );
 
 test.serial(
-  'a torn write at the end of the log: all that was acknowledged is read, the tail is named and cut off',
+  'after a torn write at the end of the log all acknowledged records are read, and the tail is named and truncated',
   async (t) => {
     const { dataDirectory, oracle, segment } = await prepareUnreadLog(t);
     const bytes = await readFile(segment);

@@ -54,7 +54,7 @@ const readiness = async ({ http }: OiqProcess): Promise<number> => (await fetch(
 
 for (const how of ['stop', 'kill'] as const)
   serial(
-    `the broker is gone (${how}) and comes back: 503 with Retry-After meanwhile, and on without a restart`,
+    `the broker goes down (${how}) and comes back: 503 with Retry-After meanwhile, and recovery without a restart`,
     async (t) => {
       const oracle = startLoad(t);
       await eventually('acknowledgements before the outage', () => (oracle.answers().get('200') ?? 0) > 20);
@@ -76,7 +76,7 @@ for (const how of ['stop', 'kill'] as const)
     },
   );
 
-serial('ClickHouse is gone for long and comes back: the lag drains, nothing is lost or doubled', async (t) => {
+serial('after a long ClickHouse outage the lag drains, and nothing is lost or duplicated', async (t) => {
   const before = await landedRows(sinks.http);
   const oracle = startLoad(t);
   await eventually('a sink that lands', async () => (await landedRows(sinks.http)) > before);
@@ -98,7 +98,7 @@ serial('cluster: 999 of 1,000 messages land and the poison message is one dead l
   judgePoison(t, await readBackClickhouse(cluster.columnsUrl, 'poison'));
 });
 
-serial('two members of the sinks come and go under load, also by kill -9: nothing is lost or doubled', async (t) => {
+serial('two sink members join and leave under load, even by kill -9: nothing is lost or duplicated', async (t) => {
   const times = Math.max(3, Math.ceil(killRounds / 3));
   t.timeout(times * roundHangMs);
   const members = [sinks, await startRole(cluster, 'sinks')];

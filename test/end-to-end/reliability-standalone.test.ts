@@ -14,7 +14,7 @@ import { logsRequest, Oracle } from './oracle.ts';
 import { readBackEmbedded } from './read-back.ts';
 import { between, drained, judge, pace, roundHangMs, temporaryDirectory } from './reliability.ts';
 
-test.serial('kill -9 at any moment, also while it starts, loses and doubles nothing', async (t) => {
+test.serial('kill -9 at any moment, even during the start, loses and duplicates nothing', async (t) => {
   t.timeout(killRounds * roundHangMs);
   const dataDirectory = await temporaryDirectory(t, 'kills');
   const licenseKey = await embeddedDeployment(dataDirectory);
@@ -80,7 +80,7 @@ const halfSent = async (url: string, licenseKey: string, body: Buffer): Promise<
 const inFlight = 20;
 
 test.serial(
-  'SIGTERM under load: what is in flight is answered, what was acknowledged lands, the exit code is 0',
+  'SIGTERM under load: in-flight requests are answered, acknowledged records land, and the exit code is 0',
   async (t) => {
     const dataDirectory = await temporaryDirectory(t, 'stop');
     const licenseKey = await embeddedDeployment(dataDirectory);

@@ -41,7 +41,7 @@ const rule = (title: string, condition = 'selection'): string =>
     `  condition: ${condition}`,
   ].join('\n');
 
-test.serial('a folder is planned, applied, and then is as it is', async (t) => {
+test.serial('a folder is planned and applied, and the next plan finds no difference', async (t) => {
   mkdirSync(join(folder, 'linux'));
   writeFileSync(join(folder, 'one.yml'), rule('One'));
   writeFileSync(join(folder, 'linux', 'two.yaml'), rule('Two'));
@@ -55,14 +55,14 @@ test.serial('a folder is planned, applied, and then is as it is', async (t) => {
   t.is((await run('apply')).out, '0 created, 0 changed, 2 unchanged, 0 refused\n');
 });
 
-test.serial('a document that is refused is named with its file, and the exit status tells', async (t) => {
+test.serial('a refused document is reported with its file, and the exit status is 1', async (t) => {
   writeFileSync(join(folder, 'linux', 'bad.yml'), rule('Bad', 'other'));
   const { code, out } = await oiq(['apply', folder, '--api', harness.url], { RULES_TOKEN: token });
   t.is(code, 1);
   t.regex(out, /refused\s+Bad: linux\/bad\.yml: line 6: detection\.condition/);
 });
 
-test.serial('a document is too large, or not, for validation, saving, import and a pipeline alike', async (t) => {
+test.serial('validation, saving, import and a pipeline apply the same size limit to a document', async (t) => {
   const sized = mkdtempSync(join(folder, 'sized-'));
   const fits = `${rule('Fits')}\n# ${'x'.repeat(300_000)}`;
   const large = `${rule('Large')}\n# ${'x'.repeat(1_100_000)}`;
@@ -90,47 +90,41 @@ test.serial('a document is too large, or not, for validation, saving, import and
   t.regex(out, /1 created, 0 changed, 0 unchanged, 2 refused/);
 });
 
-test.serial(
-  'rules of a scope that its folder no longer has are named, and deleted when that is asked for',
-  async (t) => {
-    const owned = mkdtempSync(join(folder, 'owned-'));
-    const other = mkdtempSync(join(folder, 'other-'));
-    for (const title of ['Stays', 'Goes']) writeFileSync(join(owned, `${title}.yml`), rule(title));
-    writeFileSync(join(other, 'Foreign.yml'), rule('Foreign'));
-    const run = (verb: string, of: string, ...more: string[]) =>
-      oiq([verb, of, '--api', harness.url, ...more], { RULES_TOKEN: token });
-    const titles = async (): Promise<string[]> =>
-      (await harness.request('GET', '/api/siem/rules?limit=100', { as: 'viewer' })).body.items
-        .map(({ title }: { title: string }) => title)
-        .filter((title: string) => ['Stays', 'Goes', 'Foreign'].includes(title))
-        .sort();
-    t.regex((await run('apply', owned, '--scope', 'team')).out, /2 created/);
-    t.regex((await run('apply', other, '--scope', 'others')).out, /1 created/);
-    t.is((await run('apply', owned, '--scope', 'team')).out, '0 created, 0 changed, 2 unchanged, 0 refused\n');
-    rmSync(join(owned, 'Goes.yml'));
-    t.regex((await run('plan', owned, '--scope', 'team')).out, /absent\s+Goes .*team\n[\s\S]*1 absent/);
-    t.regex(
-      (await run('plan', owned, '--scope', 'team', '--prune')).out,
-      /deleted\s+Goes .*\n[\s\S]*1 would be deleted/,
-    );
-    t.deepEqual(await titles(), ['Foreign', 'Goes', 'Stays']);
+test.serial('rules of a scope that are missing from its folder are named, and deleted on request', async (t) => {
+  const owned = mkdtempSync(join(folder, 'owned-'));
+  const other = mkdtempSync(join(folder, 'other-'));
+  for (const title of ['Stays', 'Goes']) writeFileSync(join(owned, `${title}.yml`), rule(title));
+  writeFileSync(join(other, 'Foreign.yml'), rule('Foreign'));
+  const run = (verb: string, of: string, ...more: string[]) =>
+    oiq([verb, of, '--api', harness.url, ...more], { RULES_TOKEN: token });
+  const titles = async (): Promise<string[]> =>
+    (await harness.request('GET', '/api/siem/rules?limit=100', { as: 'viewer' })).body.items
+      .map(({ title }: { title: string }) => title)
+      .filter((title: string) => ['Stays', 'Goes', 'Foreign'].includes(title))
+      .sort();
+  t.regex((await run('apply', owned, '--scope', 'team')).out, /2 created/);
+  t.regex((await run('apply', other, '--scope', 'others')).out, /1 created/);
+  t.is((await run('apply', owned, '--scope', 'team')).out, '0 created, 0 changed, 2 unchanged, 0 refused\n');
+  rmSync(join(owned, 'Goes.yml'));
+  t.regex((await run('plan', owned, '--scope', 'team')).out, /absent\s+Goes .*team\n[\s\S]*1 absent/);
+  t.regex((await run('plan', owned, '--scope', 'team', '--prune')).out, /deleted\s+Goes .*\n[\s\S]*1 would be deleted/);
+  t.deepEqual(await titles(), ['Foreign', 'Goes', 'Stays']);
 
-    writeFileSync(join(owned, 'bad.yml'), rule('Bad', 'nothing'));
-    t.regex((await run('apply', owned, '--scope', 'team', '--prune')).out, /absent\s+Goes .*nothing is deleted/);
-    t.deepEqual(await titles(), ['Foreign', 'Goes', 'Stays']);
-    rmSync(join(owned, 'bad.yml'));
-    t.regex((await run('apply', owned, '--scope', 'team', '--prune')).out, /1 unchanged, 0 refused, 1 deleted/);
-    t.deepEqual(await titles(), ['Foreign', 'Stays']);
+  writeFileSync(join(owned, 'bad.yml'), rule('Bad', 'nothing'));
+  t.regex((await run('apply', owned, '--scope', 'team', '--prune')).out, /absent\s+Goes .*nothing is deleted/);
+  t.deepEqual(await titles(), ['Foreign', 'Goes', 'Stays']);
+  rmSync(join(owned, 'bad.yml'));
+  t.regex((await run('apply', owned, '--scope', 'team', '--prune')).out, /1 unchanged, 0 refused, 1 deleted/);
+  t.deepEqual(await titles(), ['Foreign', 'Stays']);
 
-    const applied = await run('apply', other, '--scope', 'team');
-    t.regex(applied.out, /refused\s+Foreign .*the scope others/);
-    const unscoped = await run('apply', owned, '--prune');
-    t.is(unscoped.code, 2);
-    t.regex(unscoped.err, /--prune needs --scope/);
-  },
-);
+  const applied = await run('apply', other, '--scope', 'team');
+  t.regex(applied.out, /refused\s+Foreign .*the scope others/);
+  const unscoped = await run('apply', owned, '--prune');
+  t.is(unscoped.code, 2);
+  t.regex(unscoped.err, /--prune needs --scope/);
+});
 
-test.serial('without a token, a folder or a server, it says what is missing', async (t) => {
+test.serial('without a token, a folder or a server, the command states what is missing', async (t) => {
   const none = await oiq(['plan', folder], {});
   t.is(none.code, 2);
   t.regex(none.err, /RULES_TOKEN is not set/);

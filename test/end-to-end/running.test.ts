@@ -69,7 +69,7 @@ test.serial('the first start prints the password and the key once, and later sta
   t.is(await second.stop(), 0);
 });
 
-test.serial('health, readiness and metrics are answered, and what was sent can be read back', async (t) => {
+test.serial('health, readiness and metrics respond, and telemetry that was sent can be read back', async (t) => {
   t.is((await fetch(`${running.http}/healthz`)).status, 200);
   let ready: unknown;
   // On a busy machine a store may be late now and then.
@@ -107,7 +107,7 @@ test.serial('health, readiness and metrics are answered, and what was sent can b
   for (const each of metricPatterns) t.regex(metrics, each);
 });
 
-test.serial('a second process on the same data directory is refused with what to do', async (t) => {
+test.serial('a second process on the same data directory is refused with a remedy', async (t) => {
   const [http = 0, grpc = 0, otlp = 0] = await freePorts(3);
   const { code, output } = await run(['start'], {
     OIQ_DATA_DIR: shared,
@@ -123,7 +123,7 @@ test.serial('a second process on the same data directory is refused with what to
 });
 
 test.serial(
-  'the demo sends to the running instance of the data directory, whatever its own settings say',
+  'the demo sends to the running instance of the data directory, whatever its own settings are',
   async (t) => {
     const { code, output } = await run(['demo', '--minutes', '0.01'], { OIQ_DATA_DIR: shared });
     t.is(code, 0, output);
@@ -131,7 +131,7 @@ test.serial(
   },
 );
 
-test.serial('roles that take in stop before those that land what was taken in', async (t) => {
+test.serial('ingesting roles stop before the roles that land the ingested data', async (t) => {
   t.is(await running.stop(), 0);
   const stopped = [...running.output().matchAll(/^\{.*"role stopped".*\}$/gm)].map(
     ([line]) => (JSON.parse(line) as { role: string }).role,
@@ -140,7 +140,7 @@ test.serial('roles that take in stop before those that land what was taken in', 
 });
 
 test.serial(
-  'an address of ingest that is taken is named, and a first start that ends with that has shown its secrets',
+  'an ingest address in use is named, and a first start that fails for this reason has shown its secrets',
   async (t) => {
     const directory = directoryOf(t);
     const occupant = createServer().listen(0, '127.0.0.1');
@@ -221,7 +221,7 @@ for (const args of [
   });
 }
 
-test.serial('its own logs and metrics are exported over OTLP/gRPC when an endpoint is set', async (t) => {
+test.serial('the process exports its own logs and metrics over OTLP/gRPC when an endpoint is set', async (t) => {
   const directory = directoryOf(t);
   const licenseKey = await embeddedDeployment(join(directory, 'target'));
   const target = await started(t, { dataDirectory: join(directory, 'target') });

@@ -55,7 +55,7 @@ const runsOver = ({ paths }: Document): readonly (readonly string[])[] => {
   ];
 };
 
-serial('nothing that the document allows or forbids finds a 5xx or an answer that it does not promise', async (t) => {
+serial('neither valid nor invalid requests under the document cause a 5xx or an undocumented response', async (t) => {
   // A minute or two where little else runs.
   const oiq = await startOiq({ dataDirectory: join(directory, 'data') });
   t.teardown(() => oiq.kill());

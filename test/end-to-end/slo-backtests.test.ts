@@ -115,7 +115,7 @@ const ruled = async (name: string) => {
   }));
 };
 
-test('rules of objectives tell over past slices what they told live, bit by bit', async (t) => {
+test('backtests of SLO rules over past slices give the same results as live, bit by bit', async (t) => {
   const { logs } = telemetryIn(harness.columns);
   await request('POST', '/api/maintenance-windows', {
     name: 'Deploys',

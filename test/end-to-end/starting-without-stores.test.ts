@@ -61,7 +61,7 @@ const countWaitLogs = (oiq: OiqProcess): number =>
   oiq.output().match(/waiting for a store before the start/g)?.length ?? 0;
 
 for (const role of ['start', 'receivers', 'processors', 'api']) {
-  test.serial(`${role} waits for MongoDB, not ready, and ends when it is told to`, async (t) => {
+  test.serial(`${role} waits for MongoDB, not ready, and ends when it is stopped`, async (t) => {
     const oiq = await spawned(t, role, await nowhere());
     await waitsFor(t, oiq, /MongoDB cannot be reached/);
     await eventually('the wait is told', () => countWaitLogs(oiq) > 0);
@@ -70,13 +70,13 @@ for (const role of ['start', 'receivers', 'processors', 'api']) {
   });
 }
 
-test.serial('sinks start without MongoDB, and are not ready while Kafka and ClickHouse are away', async (t) => {
+test.serial('sinks start without MongoDB, and are not ready while Kafka and ClickHouse are down', async (t) => {
   const oiq = await spawned(t, 'sinks', await nowhere());
   await untilReady(t, oiq, /^503 .*"sinks":"Kafka cannot be reached[^"]*ClickHouse cannot be reached/);
   t.is(await oiq.stop(), 0, oiq.output());
 });
 
-test.serial('an address of MongoDB that is none ends the start', async (t) => {
+test.serial('an invalid MongoDB address ends the start', async (t) => {
   const { code, errors } = await runOiq(['api'], { ...(await nowhere()), OIQ_MONGODB_URL: 'http://127.0.0.1:1/' });
   t.not(code, 0);
   t.regex(errors, /OIQ_MONGODB_URL/);

@@ -74,7 +74,7 @@ for (const [what, settings, expected] of [
     /OIQ_PLANS_FILE: \/no\/such\/file cannot be read/,
   ],
 ] as const) {
-  test.serial(`${what} is refused before anything is made`, async (t) => {
+  test.serial(`${what} is refused before anything is created`, async (t) => {
     const directory = join(parent, 'never-made');
     const { code, output, errors } = await refused(directory, settings);
     t.is(code, 2);
@@ -85,7 +85,7 @@ for (const [what, settings, expected] of [
 }
 
 test.serial(
-  'a first start tells where to send telemetry by the address that it serves, and only when it does',
+  'a first start prints where to send telemetry, with the address it serves, and only if it serves one',
   async (t) => {
     const whole = await started(t, { dataDirectory: join(parent, 'whole') });
     t.true(whole.output().includes(`OTEL_EXPORTER_OTLP_ENDPOINT=${whole.otlp} `), whole.output());
@@ -95,7 +95,7 @@ test.serial(
   },
 );
 
-test.serial('a data directory that others can read is closed to them', async (t) => {
+test.serial('a data directory that others can read is restricted to its owner', async (t) => {
   const dataDirectory = copy();
   chmodSync(dataDirectory, 0o755);
   const oiq = await started(t, { dataDirectory });
@@ -103,7 +103,7 @@ test.serial('a data directory that others can read is closed to them', async (t)
   t.regex(oiq.output(), /other users could read the data directory: their access was removed/);
 });
 
-test.serial('a data directory that holds what is not ours is left open, with a warning', async (t) => {
+test.serial('a data directory with foreign files keeps its permissions, with a warning', async (t) => {
   const dataDirectory = copy();
   chmodSync(dataDirectory, 0o755);
   writeFileSync(join(dataDirectory, 'notes.txt'), '');
@@ -122,7 +122,7 @@ const withoutDocuments = (): string => {
 };
 
 test.serial(
-  'data without documents is not taken for a first start, unless a new installation is asked for',
+  'data without documents is not treated as a first start, unless a new installation is requested',
   async (t) => {
     const dataDirectory = withoutDocuments();
     for (let tries = 0; tries < 2; tries++) {
@@ -143,7 +143,7 @@ test.serial(
   },
 );
 
-test.serial('tables alone are data, too', async (t) => {
+test.serial('tables alone count as data, too', async (t) => {
   const dataDirectory = withoutDocuments();
   rmSync(join(dataDirectory, 'bus'), { recursive: true });
   const { code, errors } = await refused(dataDirectory);
@@ -157,7 +157,7 @@ for (const [name, remedy] of [
   ['lock.sqlite', /Remove it: it contains no data/],
   ['bus/lock.sqlite', /Remove it: it contains no data/],
 ] as const) {
-  test.serial(`a damaged ${name} is named, with what helps`, async (t) => {
+  test.serial(`a damaged ${name} is named, with a remedy`, async (t) => {
     const dataDirectory = copy();
     const path = join(dataDirectory, name);
     for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
@@ -169,7 +169,7 @@ for (const [name, remedy] of [
   });
 }
 
-test.serial('a documents file that lost its end is named', async (t) => {
+test.serial('a truncated documents file is named', async (t) => {
   const dataDirectory = copy();
   const path = join(dataDirectory, 'documents.sqlite');
   for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
@@ -179,7 +179,7 @@ test.serial('a documents file that lost its end is named', async (t) => {
   t.true(errors.includes(`${path} is damaged (database disk image is malformed). `), errors);
 });
 
-test.serial('a command names the installation that it acts on, beside what it prints', async (t) => {
+test.serial('a command names the installation it acts on, in addition to its output', async (t) => {
   const dataDirectory = copy();
   const stopped = await runOiq(['organization', 'list'], { OIQ_DATA_DIR: dataDirectory });
   t.regex(stopped.output, /default/);

@@ -92,7 +92,7 @@ const probeOf = (token: string, probe: string) =>
   });
 
 test.serial(
-  'a target that fails is down, and up again when it answers; what is asked by hand is in no uptime',
+  'a failing target is down, and up again when it responds; manual runs do not count towards uptime',
   async (t) => {
     const { id: location, token } = await made('/api/synthetics/locations', { name: 'Frankfurt' });
     const { id } = await made(checks, checkAt('shop', [location]));
@@ -199,7 +199,7 @@ test.serial(
   },
 );
 
-test.serial('results are taken for assigned runs only, and a repeat counts once', async (t) => {
+test.serial('results are accepted only for assigned runs, and a repetition counts once', async (t) => {
   const { id: location, token } = await made('/api/synthetics/locations', { name: 'Zurich' });
   const other = await made('/api/synthetics/locations', { name: 'Paris' });
   const check = { id: (await made(checks, checkAt('assigned', [location]))).id, every: '10s' };
@@ -255,109 +255,115 @@ test.serial('results are taken for assigned runs only, and a repeat counts once'
   t.is((await send([])).status, 401);
 });
 
-test.serial('what fails at one location is tried at the others at once, off the schedule, and counts', async (t) => {
-  const [here, there, silent] = await Promise.all(
-    ['Bern', 'Lyon', 'Rome'].map((name) => made('/api/synthetics/locations', { name })),
-  );
-  const locations = [here.id, there.id, silent.id];
-  const every = '1d';
-  const { id } = await made(checks, { ...checkAt('agreed', locations), every });
-  const alarm = (token: string, dueMs: number) =>
-    harness.request('POST', '/api/synthetics/probe/results', {
-      as: 'nobody',
-      body: { results: [], alarms: [{ checkId: id, dueMs }] },
-      headers: { authorization: `Bearer ${token}` },
-    });
-  const requestedRuns = async (token: string) => {
-    const headers = { authorization: `Bearer ${token}` };
-    const body = { probe: 'looks' };
-    return (await harness.request('POST', '/api/synthetics/probe/work', { as: 'nobody', body, headers })).body
-      .requestedRuns;
-  };
-  const dueMs = lastDueAt({ id, every }, here.id, Date.now());
-  t.is((await alarm(here.token, dueMs + 1)).status, 200);
-  t.deepEqual(await requestedRuns(silent.token), [], 'a run that was not due asks nobody');
-  await alarm(here.token, dueMs);
-  await alarm(there.token, lastDueAt({ id, every }, there.id, Date.now()));
-  t.is((await requestedRuns(silent.token)).length, 1, 'once in an interval, whoever tells');
-  t.deepEqual(await requestedRuns(here.token), [], 'the one that told is asked for nothing');
-  isUp = false;
-  const probe = probeOf(there.token, 'lyon');
-  const runs = async () => (await read(`${checks}/${id}/runs`)).items;
-  await eventually('it is tried there', async () => (await runs()).length > 0);
-  await probe.stop();
-  isUp = true;
-  const [run] = await runs();
-  t.is(run.location, there.id);
-  t.is(run.outcome, 'failed');
-  t.false(run.isManual);
-});
-
-test.serial('what a check was while nobody judged it is worked out from the runs that probes kept', async (t) => {
-  const { id: location, token } = await made('/api/synthetics/locations', { name: 'Turin' });
-  const { id } = await made(checks, { ...checkAt('missed', [location]), every: '1m' });
-  const document = await harness.documents.of('a').collection(syntheticChecks).find(id);
-  if (document === undefined) throw new Error('the check is not there');
-  const fromMs = lastDueAt({ id, every: '1m' }, location, Date.now() - 1_800_000);
-  const outcomes = ['passed', 'passed', 'failed', 'failed', 'passed', 'passed'];
-  const results = outcomes.map((outcome, at) => ({
-    checkId: id,
-    dueMs: fromMs + at * 60_000,
-    startedAtMs: fromMs + at * 60_000 + 7,
-    outcome,
-    attempts: 1,
-    durationMs: 1,
-    phases: {},
-    steps: [],
-    message: '',
-    traceId: 'b'.repeat(32),
-  }));
-  const headers = { authorization: `Bearer ${token}` };
-  const sent = await harness.request('POST', '/api/synthetics/probe/results', {
-    as: 'nobody',
-    body: { results },
-    headers,
-  });
-  t.is(sent.body.accepted, outcomes.length);
-  const runs = async () => (await read(`${checks}/${id}/runs`)).items.length;
-  await eventually('they landed', async () => (await runs()) === outcomes.length);
-
-  const up = { '': { state: 'up', atMs: 1 }, [location]: { state: 'up', atMs: 1 } } as const;
-  const gap = { fromMs: fromMs + 30_000, toMs: fromMs + 310_000, before: up, after: up };
-  const emittedStates: unknown[] = [];
-  const ignored = (): void => undefined;
-  const run = async (dueMs: number, state: object) => {
-    emittedStates.length = 0;
-    const emit = { states: (value: unknown) => void emittedStates.push(value), verdicts: ignored, events: ignored };
-    const runContext = {
-      tenantId: 'a',
-      dueMs,
-      mayWait: false,
-      state,
-      emit,
-      signal: AbortSignal.timeout(60_000),
-      ports,
-    };
-    return (await checkStates.run(document, runContext)) as { readonly gap?: object };
-  };
-  const initialState = { states: {}, alone: {}, told: { atMs: 0, text: '' } };
-  const early = await run(gap.toMs + 240_000, { ...initialState, judgedMs: gap.toMs + 235_000, gap });
-  t.deepEqual(early.gap, gap, 'probes are still sending what they kept');
-  const late = await run(gap.toMs + 600_000, { ...initialState, judgedMs: gap.toMs + 595_000, gap });
-  t.false('gap' in late);
-  for (const place of ['', location])
-    t.deepEqual(
-      emittedStates.filter((one) => (one as { location: string }).location === place),
-      [
-        { state: 'down', atMs: fromMs + 120_007 },
-        { state: 'up', atMs: fromMs + 240_007 },
-      ].map((change) => ({ tenantId: 'a', checkId: id, location: place, ...change })),
+test.serial(
+  'a failure at one location triggers immediate runs at the others, off the schedule, and these runs count',
+  async (t) => {
+    const [here, there, silent] = await Promise.all(
+      ['Bern', 'Lyon', 'Rome'].map((name) => made('/api/synthetics/locations', { name })),
     );
-  const missed = await run(gap.toMs + 900_000, { ...initialState, judgedMs: gap.toMs + 600_000 });
-  t.like(missed.gap, { fromMs: gap.toMs + 600_000, toMs: gap.toMs + 900_000 });
-});
+    const locations = [here.id, there.id, silent.id];
+    const every = '1d';
+    const { id } = await made(checks, { ...checkAt('agreed', locations), every });
+    const alarm = (token: string, dueMs: number) =>
+      harness.request('POST', '/api/synthetics/probe/results', {
+        as: 'nobody',
+        body: { results: [], alarms: [{ checkId: id, dueMs }] },
+        headers: { authorization: `Bearer ${token}` },
+      });
+    const requestedRuns = async (token: string) => {
+      const headers = { authorization: `Bearer ${token}` };
+      const body = { probe: 'looks' };
+      return (await harness.request('POST', '/api/synthetics/probe/work', { as: 'nobody', body, headers })).body
+        .requestedRuns;
+    };
+    const dueMs = lastDueAt({ id, every }, here.id, Date.now());
+    t.is((await alarm(here.token, dueMs + 1)).status, 200);
+    t.deepEqual(await requestedRuns(silent.token), [], 'a run that was not due asks nobody');
+    await alarm(here.token, dueMs);
+    await alarm(there.token, lastDueAt({ id, every }, there.id, Date.now()));
+    t.is((await requestedRuns(silent.token)).length, 1, 'once in an interval, whoever tells');
+    t.deepEqual(await requestedRuns(here.token), [], 'the one that told is asked for nothing');
+    isUp = false;
+    const probe = probeOf(there.token, 'lyon');
+    const runs = async () => (await read(`${checks}/${id}/runs`)).items;
+    await eventually('it is tried there', async () => (await runs()).length > 0);
+    await probe.stop();
+    isUp = true;
+    const [run] = await runs();
+    t.is(run.location, there.id);
+    t.is(run.outcome, 'failed');
+    t.false(run.isManual);
+  },
+);
 
-test.serial('the location local runs checks of each organization, beside the stores', async (t) => {
+test.serial(
+  'the state of a check while nothing evaluated it is computed from the runs that probes stored',
+  async (t) => {
+    const { id: location, token } = await made('/api/synthetics/locations', { name: 'Turin' });
+    const { id } = await made(checks, { ...checkAt('missed', [location]), every: '1m' });
+    const document = await harness.documents.of('a').collection(syntheticChecks).find(id);
+    if (document === undefined) throw new Error('the check is not there');
+    const fromMs = lastDueAt({ id, every: '1m' }, location, Date.now() - 1_800_000);
+    const outcomes = ['passed', 'passed', 'failed', 'failed', 'passed', 'passed'];
+    const results = outcomes.map((outcome, at) => ({
+      checkId: id,
+      dueMs: fromMs + at * 60_000,
+      startedAtMs: fromMs + at * 60_000 + 7,
+      outcome,
+      attempts: 1,
+      durationMs: 1,
+      phases: {},
+      steps: [],
+      message: '',
+      traceId: 'b'.repeat(32),
+    }));
+    const headers = { authorization: `Bearer ${token}` };
+    const sent = await harness.request('POST', '/api/synthetics/probe/results', {
+      as: 'nobody',
+      body: { results },
+      headers,
+    });
+    t.is(sent.body.accepted, outcomes.length);
+    const runs = async () => (await read(`${checks}/${id}/runs`)).items.length;
+    await eventually('they landed', async () => (await runs()) === outcomes.length);
+
+    const up = { '': { state: 'up', atMs: 1 }, [location]: { state: 'up', atMs: 1 } } as const;
+    const gap = { fromMs: fromMs + 30_000, toMs: fromMs + 310_000, before: up, after: up };
+    const emittedStates: unknown[] = [];
+    const ignored = (): void => undefined;
+    const run = async (dueMs: number, state: object) => {
+      emittedStates.length = 0;
+      const emit = { states: (value: unknown) => void emittedStates.push(value), verdicts: ignored, events: ignored };
+      const runContext = {
+        tenantId: 'a',
+        dueMs,
+        mayWait: false,
+        state,
+        emit,
+        signal: AbortSignal.timeout(60_000),
+        ports,
+      };
+      return (await checkStates.run(document, runContext)) as { readonly gap?: object };
+    };
+    const initialState = { states: {}, alone: {}, told: { atMs: 0, text: '' } };
+    const early = await run(gap.toMs + 240_000, { ...initialState, judgedMs: gap.toMs + 235_000, gap });
+    t.deepEqual(early.gap, gap, 'probes are still sending what they kept');
+    const late = await run(gap.toMs + 600_000, { ...initialState, judgedMs: gap.toMs + 595_000, gap });
+    t.false('gap' in late);
+    for (const place of ['', location])
+      t.deepEqual(
+        emittedStates.filter((one) => (one as { location: string }).location === place),
+        [
+          { state: 'down', atMs: fromMs + 120_007 },
+          { state: 'up', atMs: fromMs + 240_007 },
+        ].map((change) => ({ tenantId: 'a', checkId: id, location: place, ...change })),
+      );
+    const missed = await run(gap.toMs + 900_000, { ...initialState, judgedMs: gap.toMs + 600_000 });
+    t.like(missed.gap, { fromMs: gap.toMs + 600_000, toMs: gap.toMs + 900_000 });
+  },
+);
+
+test.serial('the location local runs checks of each organization, next to the stores', async (t) => {
   const { id } = await made(checks, checkAt('local', ['local']));
   const role = startLocalProbes(await openLocalWork(ports), {
     egressPolicy,
@@ -369,7 +375,7 @@ test.serial('the location local runs checks of each organization, beside the sto
   t.is((await read(`${checks}/${id}/runs`)).items[0].location, 'local');
 });
 
-test.serial('work has the secrets that its checks use, and no others', async (t) => {
+test.serial('work contains only the secrets that its checks use', async (t) => {
   const { id: location, token } = await made('/api/synthetics/locations', { name: 'Oslo' });
   for (const name of ['used', 'unused'])
     await harness.request('PUT', `/api/synthetics/variables/${name}`, {

@@ -73,7 +73,7 @@ const spans = (count: number): Uint8Array =>
     resourceSpans: [{ scopeSpans: [{ spans: Array.from({ length: count }, () => ({ name: 'span'.repeat(100) })) }] }],
   });
 
-test.serial('what was sent, answered, counted and stored agrees, also after kill -9', async (t) => {
+test.serial('records sent, responses, counts and stored rows agree, even after kill -9', async (t) => {
   const { dataDirectory, environment, licenseKey } = await installation(t, 'ledger');
   const ports = (await freePorts(3)) as unknown as Ports;
   await publishPoison(dataDirectory);

@@ -194,7 +194,7 @@ const walks = (id: string, made: Made): Readonly<Record<string, readonly Operati
   };
 };
 
-test.serial('each operation of these groups is walked', (t) => {
+test.serial('every operation of these groups is covered', (t) => {
   t.deepEqual(Object.keys(walks('', own)).sort(), ofGroups.map(({ operationId }) => operationId).sort());
   t.is(ofGroups.length, 25);
 });
@@ -204,7 +204,7 @@ const last = ['removePanel', 'deleteDashboard'];
 const inOrder = ofGroups.toSorted((one, other) => last.indexOf(one.operationId) - last.indexOf(other.operationId));
 
 test.serial(
-  'a link opens the snapshot of its own organization, whoever is signed in, with nothing of the other one',
+  'a link opens the snapshot of its own organization, whoever is signed in, without data of the other organization',
   async (t) => {
     for (const [made, mine, other] of [
       [own, 'a', 'b'],
@@ -223,7 +223,7 @@ for (const [title, idOf] of [
   ['an id that both have', () => 'twin'],
   ['an id that only the other one has', () => theirs.onlyId],
 ] as const)
-  test.serial(`with ${title}, no answer shows and no change touches what another organization has`, async (t) => {
+  test.serial(`with ${title}, no response shows and no change affects data of another organization`, async (t) => {
     const before = await seenBy(b);
     t.true(before.includes(canaryOf('b')));
     const failures: string[] = [];
@@ -240,7 +240,7 @@ for (const [title, idOf] of [
     t.is(await seenBy(b), before);
   });
 
-test.serial('an id that only another organization has is answered as one that nobody has', async (t) => {
+test.serial('an ID that exists only in another organization gets the same response as an unknown ID', async (t) => {
   for (const operation of ofGroups.filter(({ path }) => path.startsWith('/api/dashboards/{id}'))) {
     const [request = {}] = walks(theirs.onlyId, own)[operation.operationId] ?? [];
     const withId = async (id: string): Promise<string> => {
@@ -253,17 +253,20 @@ test.serial('an id that only another organization has is answered as one that no
   }
 });
 
-test.serial('what names a saved query of another organization is refused as one that there is not', async (t) => {
-  const refusalOf = async (id: string): Promise<string> => {
-    const answers = [
-      await a.call(operationOf('createDashboard'), { body: dashboardOf('a', id) }),
-      await a.call(operationOf('importDashboard'), { query: { dryRun: 'true' }, body: dashboardOf('a', id) }),
-    ];
-    return answers
-      .map(({ status, body }) => `${status} ${JSON.stringify({ ...body, requestId: '' })}`.replaceAll(id, '{id}'))
-      .join('\n');
-  };
-  const answer = await refusalOf(theirs.savedQueryId);
-  t.regex(answer, /^400 .*\n400 /);
-  t.is(answer, await refusalOf('nobodys'));
-});
+test.serial(
+  'a reference to a saved query of another organization is refused like one that does not exist',
+  async (t) => {
+    const refusalOf = async (id: string): Promise<string> => {
+      const answers = [
+        await a.call(operationOf('createDashboard'), { body: dashboardOf('a', id) }),
+        await a.call(operationOf('importDashboard'), { query: { dryRun: 'true' }, body: dashboardOf('a', id) }),
+      ];
+      return answers
+        .map(({ status, body }) => `${status} ${JSON.stringify({ ...body, requestId: '' })}`.replaceAll(id, '{id}'))
+        .join('\n');
+    };
+    const answer = await refusalOf(theirs.savedQueryId);
+    t.regex(answer, /^400 .*\n400 /);
+    t.is(answer, await refusalOf('nobodys'));
+  },
+);

@@ -136,7 +136,7 @@ const safeguards: Readonly<Record<string, Safeguard>> = {
     file: 'api/kernel/result-cache.ts',
     original: '{ rights, request }',
     replacement: '{ request, role: rights.role }',
-    guard: ['test/cases/api-result-cache.test.ts', '*never shares an answer'],
+    guard: ['test/cases/api-result-cache.test.ts', '*never shares a result'],
   },
 };
 
@@ -184,7 +184,7 @@ const guardWith = (exchange: Exchange, file: string, titles: readonly string[]):
   return promise;
 };
 
-test.serial('guards pass where the fence is exchanged for itself', async (t) => {
+test.serial('guards pass if the safeguard is replaced by itself', async (t) => {
   const { file, original } = safeguards['the role suffices'] as Safeguard;
   const guards = Object.values(safeguards).filter(({ guard: [guard] }) => guard === contract);
   const titles = [...new Set(guards.map(({ guard: [, title] }) => title))];
@@ -194,7 +194,7 @@ test.serial('guards pass where the fence is exchanged for itself', async (t) => 
   t.true(passed >= titles.length, output);
 });
 
-test('each fence stands once in the file that it names', (t) => {
+test('each safeguard occurs once in the file that it names', (t) => {
   for (const { file, original } of Object.values(safeguards)) {
     const source = readFileSync(new URL(file, root), 'utf8');
     t.is(source.split(original).length, 2, `${file} has the fence once: ${original}`);
@@ -204,7 +204,7 @@ test('each fence stands once in the file that it names', (t) => {
 /** Each takes a start of what guards it. */
 const chosen = drawn(Object.entries(safeguards), 5);
 
-test('fences are drawn', (t) => {
+test('safeguards are selected at random', (t) => {
   t.log(
     drawnSummary(
       chosen.map(([title]) => title),
@@ -225,7 +225,7 @@ for (const [
   },
 ] of chosen) {
   const serial = missing(needs) === undefined ? test.serial : test.serial.skip;
-  serial(`it is noticed when it no longer holds that ${title}`, async (t) => {
+  serial(`removing the safeguard that ${title} makes its guard fail`, async (t) => {
     const url = new URL(file, root);
     const { failed, output } = await guardWith({ url: url.href, fence: original, gone: replacement }, guard, [
       guarding,

@@ -46,7 +46,7 @@ const headers = {
   tenant: 'other',
 };
 
-test('attributes, headers and queries that name another organization change nothing', async (t) => {
+test('attributes, headers and queries that name another organization have no effect', async (t) => {
   const addresses = [`${oiq.otlp}/v1/logs`, `${oiq.http}/otlp/v1/logs`, `${oiq.otlp}/v1/logs?tenantId=other`];
   for (const [index, address] of addresses.entries()) {
     const answer = await fetch(address, {

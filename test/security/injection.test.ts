@@ -22,7 +22,7 @@ const named = ({ method, path }: Operation): string => `${method} ${path}`;
 const describeFailure = (operation: Operation, what: string, { status, body }: Answer): string =>
   `${named(operation)} with ${what}: ${status} ${JSON.stringify(body).slice(0, 300)}`;
 
-test.serial('names of prototypes are no parameters', async (t) => {
+test.serial('names of prototype properties are not valid parameters', async (t) => {
   const failures: string[] = [];
   for (const operation of built.filter(({ query }) => query !== undefined && isStrict(query)))
     for (const query of [
@@ -74,7 +74,7 @@ const expectedOf = ({ operationId }: Operation, id: string): readonly number[] =
   return ['listLogFieldValues', 'listPrometheusLabelValues'].includes(operationId) ? [200, 400, 404] : [400, 404];
 };
 
-test.serial('hostile ids in a path are answered 400 or 404', async (t) => {
+test.serial('hostile IDs in a path are answered with 400 or 404', async (t) => {
   const failures: string[] = [];
   t.log(`each operation is asked one id of ${parts} (TEST_SEED=${drawSeed})`);
   for (const [at, operation] of built.filter(({ path }) => path.includes('{')).entries())
@@ -143,7 +143,7 @@ const declared = (operation: Operation): ReadonlySet<string> =>
 
 const withBody = built.filter(({ body, operationId }) => body !== undefined && !(operationId in unshown));
 
-test.serial('fields that the server owns have no effect in a body', async (t) => {
+test.serial('server-owned fields in a body have no effect', async (t) => {
   const failures: string[] = [];
   for (const operation of withBody) {
     const own = declared(operation);
@@ -167,14 +167,14 @@ test.serial('fields that the server owns have no effect in a body', async (t) =>
 /** Documents of others have fields of any name, which become no fields of ours. */
 const acceptsAnyFields = ({ body }: Operation): boolean => body !== undefined && !isStrict(body);
 
-test('operations that take fields of any name are few', (t) => {
+test('only a few operations accept fields of any name', (t) => {
   t.deepEqual(
     withBody.filter(acceptsAnyFields).map(({ operationId }) => operationId),
     ['importDashboard'],
   );
 });
 
-test.serial('fields that would raise rights or forge what is stored are refused by name', async (t) => {
+test.serial('fields that would escalate privileges or forge stored data are refused by name', async (t) => {
   const failures: string[] = [];
   for (const operation of withBody.filter((one) => !acceptsAnyFields(one))) {
     const own = declared(operation);

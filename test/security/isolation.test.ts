@@ -48,7 +48,7 @@ const operationsByName = [
 const ofThePlatform = ['getTemplate', 'instantiateTemplate', 'markTemplate', 'unmarkTemplate'];
 const isByName = ({ operationId }: Operation): boolean => [...operationsByName, ...ofThePlatform].includes(operationId);
 
-test.serial('another organization’s id is answered like one that there is not', async (t) => {
+test.serial('another organization’s ID gets the same response as one that does not exist', async (t) => {
   const failures: string[] = [];
   for (const operation of shown.filter((each) => each.path.includes('{') && !isByName(each))) {
     const { params = {}, ...request } = await b.example(operation);
@@ -85,7 +85,7 @@ const disguises: Readonly<Record<string, OperationRequest>> = {
 };
 
 for (const [title, disguise] of Object.entries(disguises))
-  test.serial(`no answer to an organization holds anything of another one, with ${title}`, async (t) => {
+  test.serial(`no response to an organization contains data of another one, with ${title}`, async (t) => {
     const failures: string[] = [];
     let answered = 0;
     // Headers are read before it is known what is asked: a part of the operations sees whether one of them counts.
@@ -110,7 +110,7 @@ for (const [title, disguise] of Object.entries(disguises))
     );
   });
 
-test.serial('every way to name another organization in path, query and body is refused to every role', async (t) => {
+test.serial('every way to name another organization in path, query and body is refused for every role', async (t) => {
   const failures: string[] = [];
   const tokens = await Promise.all(roles.map((role) => a.harness.signIn(`${role}@a.example`)));
   // Each operation is asked by one of the roles, which the run draws.
@@ -131,7 +131,7 @@ test.serial('every way to name another organization in path, query and body is r
   t.deepEqual(failures, []);
 });
 
-test.serial('a list is given again only to those of the same organization with the same rights', async (t) => {
+test.serial('a cached list is returned only to users of the same organization with the same permissions', async (t) => {
   const lists = built.filter(({ cache, operationId }) => cache !== undefined && /^list/.test(operationId));
   t.true(lists.length >= 3);
   const [viewer, editor] = [await a.person('viewer'), await a.person('editor')];

@@ -203,15 +203,18 @@ const without = ({ status, body }: Answer, id: string): string =>
   `${status} ${JSON.stringify({ ...body, requestId: '' })}`.replaceAll(id, '{id}');
 
 for (const { of, title, path, send } of fields)
-  test.serial(`${title} cannot be of another organization, which is answered as what there is not`, async (t) => {
-    const [other, none] = [await send(theirs[of]), await send(nothing)];
-    t.is(other.status, 400, JSON.stringify(other.body));
-    t.is(other.body.error, 'VALIDATION_FAILED');
-    t.is(other.body.details[0].path, path);
-    t.is(without(other, theirs[of]), without(none, nothing));
-  });
+  test.serial(
+    `${title} cannot reference another organization, and the error is the same as for an unknown ID`,
+    async (t) => {
+      const [other, none] = [await send(theirs[of]), await send(nothing)];
+      t.is(other.status, 400, JSON.stringify(other.body));
+      t.is(other.body.error, 'VALIDATION_FAILED');
+      t.is(other.body.details[0].path, path);
+      t.is(without(other, theirs[of]), without(none, nothing));
+    },
+  );
 
-test.serial('nothing of what was refused was written', async (t) => {
+test.serial('refused requests wrote nothing', async (t) => {
   for (const path of [schedules, policies, '/api/incidents']) {
     const { items } = (await request('a', 'GET', path)).body;
     t.deepEqual([items.length, items[0].version], [1, 1], path);
@@ -231,7 +234,7 @@ const stateOf = async (tenant: Tenant, id: string) =>
   (await harness.documents.of(tenant).collection(incidents).find(id))?.status;
 
 test.serial(
-  'a link acknowledges the incident of its own organization, whoever sends it and whatever else has that id',
+  'a link acknowledges the incident of its own organization, whoever sends it and whatever else has that ID',
   async (t) => {
     const id = theirs.incident;
     const twin = await harness.documents.of('b').collection(incidents).find(id);
@@ -248,7 +251,7 @@ test.serial(
   },
 );
 
-test.serial('a link of somebody who went to another organization acknowledges nothing any more', async (t) => {
+test.serial('a link of a user who moved to another organization no longer acknowledges anything', async (t) => {
   const person = await userOf('a', 'auditor');
   const token = await linkOf('a', own.incident, person);
   await harness.documents.of('a').collection(memberships).delete(person);
@@ -257,7 +260,7 @@ test.serial('a link of somebody who went to another organization acknowledges no
   t.is(await stateOf('a', own.incident), 'open');
 });
 
-test.serial('a token is for one purpose, and refused at another it is not used up', async (t) => {
+test.serial('a token is valid for one purpose, and is not used up when refused for another', async (t) => {
   const { documents } = harness;
   const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
   const userId = await userOf('a', 'editor');
@@ -284,7 +287,7 @@ const feedOf = async (tenant: Tenant, scheduleId: string | null) =>
   };
 
 test.serial(
-  'a calendar feed is its own organization’s to list and to revoke, and parts of two addresses make none',
+  'a calendar feed can be listed and revoked only by its own organization, and combined parts of two addresses are invalid',
   async (t) => {
     const [mine, other] = [await feedOf('a', own.schedule), await feedOf('b', theirs.schedule)];
     t.is((await request('a', 'DELETE', `/api/on-call/calendar-feeds/${other.id}`)).status, 404);
@@ -314,7 +317,7 @@ const escalate = () => {
 };
 
 test.serial(
-  'of a closed organization nobody is paged, no link acknowledges and no feed answers, until it is opened again',
+  'in a closed organization nobody is paged, no link acknowledges and no feed responds, until it is reopened',
   async (t) => {
     const id = await make('b', '/api/incidents', { title: 'closed', escalationPolicyId: theirs.policy });
     const [link, feed] = [await linkOf('b', id, theirs.person), await feedOf('b', null)];
@@ -334,7 +337,7 @@ test.serial(
   },
 );
 
-test.serial('tokens that are guessed are refused as wrong, and soon not looked up any more', async (t) => {
+test.serial('guessed tokens are refused as wrong, and soon no longer looked up', async (t) => {
   const link = await linkOf('a', own.incident, await userOf('a', 'editor'));
   const guesses = Array.from({ length: 70 }, (_, index) => `${link.slice(0, -2)}${String(index).padStart(2, '0')}`);
   const errors = new Set<string>();

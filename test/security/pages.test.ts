@@ -38,14 +38,14 @@ for (const [method, path] of [
   });
 
 for (const path of ['/login', '/accept-invite', '/acknowledge', '/reset-password', '/forgot-password', '/api/docs'])
-  test(`the script of ${path} never makes markup or code of text`, async (t) => {
+  test(`the script of ${path} never turns text into markup or code`, async (t) => {
     const page = await harness.request('GET', path, { as: 'nobody' });
     const [, script = ''] = /<script[^>]*>([\s\S]*)<\/script>/.exec(page.body) ?? [];
     t.true(script.length > 100);
     t.notRegex(script, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|srcdoc|Storage\b/);
   });
 
-test('the page never makes markup or code of text', (t) => {
+test('the page never turns text into markup or code', (t) => {
   const web = new URL('../../web/', import.meta.url);
   const files = readdirSync(web, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
   t.true(files.length > 20);

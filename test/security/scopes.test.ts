@@ -33,7 +33,7 @@ const tokenWith = async (scopes: readonly string[]): Promise<`token ${string}`> 
 const probe = ({ method, path }: Operation, as: `token ${string}`): Promise<Answer> =>
   harness.request(method, concrete(path), { as, ...(method === 'GET' ? {} : { body: { surprise: 1 } }) });
 
-test('every operation that needs more than a session has one scope, and what only people do has none', (t) => {
+test('every operation that needs more than a session has one scope, and operations only for people have none', (t) => {
   for (const operation of withSession) {
     const { scope, role, group, method } = operation;
     if (role === 'session' || operation.people) t.is(scope, undefined, named(operation));
@@ -44,7 +44,7 @@ test('every operation that needs more than a session has one scope, and what onl
   }
 });
 
-test('a token with every scope but an operation’s own is refused by it', async (t) => {
+test('an operation refuses a token with every scope except its own', async (t) => {
   const failures: string[] = [];
   const tokens = new Map<string, `token ${string}`>();
   for (const operation of withSession) {
@@ -59,7 +59,7 @@ test('a token with every scope but an operation’s own is refused by it', async
   t.deepEqual(failures, []);
 });
 
-test('a token with an operation’s scope alone is let in, where the role of its account is enough', async (t) => {
+test('an operation accepts a token with only its own scope, if the role of the account is sufficient', async (t) => {
   const failures: string[] = [];
   const tokens = new Map<string, `token ${string}`>();
   for (const operation of withSession.filter(({ scope, role }) => scope !== undefined && role !== 'owner')) {
@@ -84,7 +84,7 @@ const member = async (role: Role, disabled = false): Promise<string> => {
 const invite = (as: `token ${string}`, role: Role): Promise<Answer> =>
   harness.request('POST', '/api/users/invitations', { as, body: { email: `${crypto.randomUUID()}@a.example`, role } });
 
-test('no API token sets the identity provider, whatever its scopes', async (t) => {
+test('no API token can configure the identity provider, whatever its scopes', async (t) => {
   const body = { enabled: false, issuer: 'https://idp.example', clientId: 'x', defaultRole: 'admin' };
   const identityRequest = { as: await tokenWith(everyScope), body };
   const { status, body: answer } = await harness.request('PUT', '/api/account/identity-provider', identityRequest);
@@ -93,7 +93,7 @@ test('no API token sets the identity provider, whatever its scopes', async (t) =
   t.is((await harness.request('PUT', '/api/account/identity-provider', { body })).status, 200);
 });
 
-test('an API token makes nobody an Editor or Auditor whose rights go beyond its scopes', async (t) => {
+test('an API token cannot make anybody an Editor or Auditor whose rights exceed its scopes', async (t) => {
   const as = await tokenWith(['users:write']);
   for (const role of ['viewer', 'editor', 'auditor'] as const) {
     const { status, body } = await invite(as, role);
@@ -109,7 +109,7 @@ test('an API token makes nobody an Editor or Auditor whose rights go beyond its 
   t.is((await invite(await tokenWith(everyScope), 'admin')).status, 403, 'a token makes nobody an Admin');
 });
 
-test('an API token changes nobody’s role to one beyond its scopes, and lets nobody in again, but keeps people out', async (t) => {
+test('an API token cannot assign a role beyond its scopes or readmit a user, but can block users', async (t) => {
   const as = await tokenWith(['users:write']);
   const patch = async (id: string, body: object): Promise<number> =>
     (await harness.request('PATCH', `/api/users/${id}`, { as, body })).status;
@@ -121,7 +121,7 @@ test('an API token changes nobody’s role to one beyond its scopes, and lets no
   t.is((await harness.request('DELETE', `/api/users/${editor}`, { as })).status, 200);
 });
 
-test('roles say which of them an API token may give', async (t) => {
+test('roles state which of them an API token may assign', async (t) => {
   const grantable = async (scopes: readonly string[]): Promise<string[]> => {
     const { body } = await harness.request('GET', '/api/roles', { as: await tokenWith(scopes) });
     return body.items.flatMap(({ id, grantable }: { id: string; grantable: boolean }) => (grantable ? [id] : []));

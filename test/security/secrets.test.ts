@@ -78,7 +78,7 @@ const refusalsOf = async (operation: Operation, request: OperationRequest): Prom
 const undeclared: string[] = [];
 let answered = 0;
 
-test.serial('no answer repeats a secret that was shown or sent before, not even an error', async (t) => {
+test.serial('no response repeats a secret that was shown or sent before, not even an error', async (t) => {
   const failures: string[] = [];
   for (const operation of built) {
     const request = await a.example(operation);
@@ -100,17 +100,17 @@ test.serial('no answer repeats a secret that was shown or sent before, not even 
   t.true(places.size >= 5, `secrets were seen in ${[...places].join(', ')}`);
 });
 
-test.serial('every built operation answered its example as it declares, and left its audit record', (t) => {
+test.serial('every built operation returned its declared example, and left its audit record', (t) => {
   t.deepEqual(undeclared, []);
   t.is(answered, built.length);
 });
 
-test.serial('neither logs nor metrics hold a secret', (t) => {
+test.serial('neither logs nor metrics contain a secret', (t) => {
   t.true(logLines.some((line) => line.startsWith('metric')));
   t.deepEqual(leaked(logLines.join('\n')), []);
 });
 
-test.serial('no audit record holds a secret', async (t) => {
+test.serial('no audit record contains a secret', async (t) => {
   let records = 0;
   const leaks: string[] = [];
   for await (const record of a.harness.documents.everywhere(auditRecords)) {
@@ -121,7 +121,7 @@ test.serial('no audit record holds a secret', async (t) => {
   t.deepEqual(leaks, []);
 });
 
-test.serial('the store holds no secret in the clear', (t) => {
+test.serial('the store contains no secret in plain text', (t) => {
   const files = readdirSync(a.harness.directory).filter((name) => name.startsWith('documents.sqlite'));
   t.true(files.length > 0);
   const stored = files.map((name) => readFileSync(join(a.harness.directory, name), 'latin1')).join('\n');

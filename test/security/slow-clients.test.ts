@@ -58,7 +58,7 @@ const othersAreAnswered = async (t: ExecutionContext): Promise<void> => {
   }
 };
 
-test('headers that trickle are cut off, and others are answered meanwhile', async (t) => {
+test('slowly sent headers are cut off, and others are served meanwhile', async (t) => {
   const clients = Array.from({ length: manyAtOnce }, () => client(t, request('x-slow: ')));
   for (const one of clients) trickle(one, 'x');
   await othersAreAnswered(t);
@@ -67,7 +67,7 @@ test('headers that trickle are cut off, and others are answered meanwhile', asyn
   t.regex(clients[0]?.received() ?? '', /^(HTTP\/1\.1 408 |$)/);
 });
 
-test('a body that trickles is refused and its connection closed', async (t) => {
+test('a slowly sent body is refused and its connection closed', async (t) => {
   const start = request('content-type: application/json\r\ncontent-length: 1000\r\n\r\n{');
   const clients = Array.from({ length: manyAtOnce }, () => client(t, start));
   for (const one of clients) trickle(one, ' ');
@@ -80,7 +80,7 @@ test('a body that trickles is refused and its connection closed', async (t) => {
   }
 });
 
-test('connections that send nothing are closed, and keep nobody out', async (t) => {
+test('idle connections are closed, and block nobody', async (t) => {
   const clients = Array.from({ length: manyAtOnce }, () => client(t, ''));
   await othersAreAnswered(t);
   await Promise.all(clients.map(({ closed }) => closed));
@@ -108,7 +108,7 @@ const tooMuch: Readonly<Record<string, readonly [headers: string, body: string, 
 };
 
 for (const [title, [headers, body, status]] of Object.entries(tooMuch))
-  test(`${title} is answered ${status}`, async (t) => {
+  test(`${title} is answered with ${status}`, async (t) => {
     const { closed, received } = client(
       t,
       request(`content-type: application/json\r\nconnection: close\r\n${headers}\r\n\r\n${body}`),
@@ -119,7 +119,7 @@ for (const [title, [headers, body, status]] of Object.entries(tooMuch))
     await othersAreAnswered(t);
   });
 
-test('on the main address two hosts are refused, and a target in absolute form is its path', async (t) => {
+test('on the main address a request with two hosts is refused, and an absolute-form target is reduced to its path', async (t) => {
   const sendHead = async (head: string): Promise<string> => {
     const { closed, received } = client(t, `${head}\r\nconnection: close\r\n\r\n`);
     await closed;

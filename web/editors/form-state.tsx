@@ -113,7 +113,13 @@ export const openedOf = <Item extends StoredItem>({
         <Form key={`${item.id} ${item.version}`} before={item} />
       ) : (
         <>
-          <Change key={`${item.id} ${item.version}`} of={item} path={path} mayEdit={isPermitted(edit)} onClose={onClose} />
+          <Change
+            key={`${item.id} ${item.version}`}
+            of={item}
+            path={path}
+            mayEdit={isPermitted(edit)}
+            onClose={onClose}
+          />
           <Details item={item} />
         </>
       )}

@@ -2,8 +2,8 @@
 import { toArea } from './address.ts';
 import { Problem } from './freshness.tsx';
 import { Link } from './link.tsx';
-import { changing, type Preferences, updatePreferences, preferences } from './preferences.ts';
-import { otherOrganizations, goTo, type Session, sessionError, signOut } from './session.ts';
+import { changing, type Preferences, preferences, updatePreferences } from './preferences.ts';
+import { goTo, otherOrganizations, type Session, sessionError, signOut } from './session.ts';
 import { shownText } from './shown-text.tsx';
 import { theme, themes } from './theme.ts';
 

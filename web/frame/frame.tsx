@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { Account } from './account.tsx';
 import { change, go, path, toArea } from './address.ts';
 import { type Area, type AreaGroup, explainClosedArea } from './area.ts';
-import { Keys, listenToKeys, isPaletteOpen } from './keys.tsx';
+import { isPaletteOpen, Keys, listenToKeys } from './keys.tsx';
 import { reloadPage } from './lazy-load.tsx';
 import { isShown, Menu } from './menu.tsx';
 import { preferences } from './preferences.ts';

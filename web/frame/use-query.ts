@@ -1,7 +1,7 @@
 /** Queries of a view while it is displayed */
 import { useEffect, useState } from 'preact/hooks';
 import type { Answered, Call, Declared, Sent } from '../client/call.ts';
-import { type QueryState, ApiQuery } from '../client/query.ts';
+import { ApiQuery, type QueryState } from '../client/query.ts';
 import { refreshes } from './time-range.ts';
 
 /**

@@ -78,7 +78,10 @@ export const queryByModel = async (
   catalogue: Catalogue,
   context: ModelContext,
 ): Promise<ModelQuery> => {
-  const material = { question: question.slice(0, maxQuestionLength).toWellFormed(), ...selectRelevantNames(question, catalogue) };
+  const material = {
+    question: question.slice(0, maxQuestionLength).toWellFormed(),
+    ...selectRelevantNames(question, catalogue),
+  };
   let mistake: string | undefined;
   for (let tries = 1; ; tries++) {
     const answer = await queryModel(

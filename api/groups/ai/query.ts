@@ -143,6 +143,8 @@ const toQueryView = (parsedQuestion: Interpretation, timeZone: string): z.input<
 const resultOf = async (parsedQuestion: Interpretation, reading: QueryReading, signal: AbortSignal) => {
   const { query, range, stepMs } = parsedQuestion;
   const result = await run(query, reading, { range, stepMs, signal });
-  const nothingFound = isEmpty(result, query) ? ((await findExcludingConditions(parsedQuestion, reading, signal)) ?? null) : null;
+  const nothingFound = isEmpty(result, query)
+    ? ((await findExcludingConditions(parsedQuestion, reading, signal)) ?? null)
+    : null;
   return { result, emptyReason: nothingFound };
 };

@@ -257,7 +257,12 @@ export const acknowledgeAlert = defineOperation({
         const before = await marks.find(params.id);
         if (before === undefined) await marks.insert({ id: params.id, ...mark });
         else await marks.replace(params.id, mark, before.version);
-        scope.record({ id: params.id, name: shown.ruleName, before: currentAcknowledgement(before, alert.startedAtMs), after: mark });
+        scope.record({
+          id: params.id,
+          name: shown.ruleName,
+          before: currentAcknowledgement(before, alert.startedAtMs),
+          after: mark,
+        });
       });
     } catch (error) {
       if (error instanceof ConflictError)

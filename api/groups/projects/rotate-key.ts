@@ -6,7 +6,7 @@ import type { Project } from '../../../schemas/resources/project.ts';
 import type { Caller } from '../../callers/caller.ts';
 import type { AuditedTransaction } from '../../changes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { Grace, createKey, rotateKey, shownOnce } from '../../license-keys/minting.ts';
+import { createKey, Grace, rotateKey, shownOnce } from '../../license-keys/minting.ts';
 import { licenseKeyResource } from '../../license-keys/resource.ts';
 import { LicenseKeyView } from '../../license-keys/views.ts';
 import { idParameter } from '../../resources/resource-operations.ts';

@@ -60,7 +60,8 @@ export const listServiceDeployments = defineOperation({
     );
     const items: JudgedDeployment[] = [];
     // Sequentially: a page with many deployments must not occupy all connections of the engine.
-    for (const deployment of shown) items.push(await toJudgedDeployment(reading, choice, deployment, { all, apdexThresholdMs }));
+    for (const deployment of shown)
+      items.push(await toJudgedDeployment(reading, choice, deployment, { all, apdexThresholdMs }));
     return {
       items,
       nextCursor: last === undefined ? null : encodeCursor(kind, [range.from, range.to, positionPart(last)]),

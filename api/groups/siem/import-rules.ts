@@ -8,7 +8,12 @@ import { fieldsOf } from '../../../runtime/stored-fields.ts';
 import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { retroHunts } from '../../../schemas/resources/retro-hunt.ts';
 import { readArchiveInWorker, type SigmaFile } from '../../../subjects/detections/archive.ts';
-import { formatSigmaError, type SigmaDocument, sigmaLevels, sigmaStatuses } from '../../../subjects/detections/documents.ts';
+import {
+  formatSigmaError,
+  type SigmaDocument,
+  sigmaLevels,
+  sigmaStatuses,
+} from '../../../subjects/detections/documents.ts';
 import { readRulesInWorker } from '../../../subjects/detections/read.ts';
 import { newHunt } from '../../../subjects/detections/retro-hunt.ts';
 import { failedTests } from '../../../subjects/detections/rule-tests.ts';

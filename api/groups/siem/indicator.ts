@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { indicatorTypes, type ThreatIndicator, threatIndicators } from '../../../schemas/resources/threat-intel.ts';
-import { toScoreInputs, scoreAt } from '../../../subjects/threat-intel/indicator.ts';
+import { scoreAt, toScoreInputs } from '../../../subjects/threat-intel/indicator.ts';
 import { addBlock } from '../../../subjects/threat-intel/write-indicators.ts';
 import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';

@@ -10,7 +10,7 @@ import {
 } from '../../../schemas/resources/detection-rule.ts';
 import { retroHunts } from '../../../schemas/resources/retro-hunt.ts';
 import { type SignalSeverity, signalSeverities } from '../../../schemas/signals.ts';
-import { parseDocuments, exceptionError } from '../../../subjects/detections/deployed.ts';
+import { exceptionError, parseDocuments } from '../../../subjects/detections/deployed.ts';
 import { formatSigmaError, type SigmaDocument, type SigmaLevel } from '../../../subjects/detections/documents.ts';
 import { missingRules } from '../../../subjects/detections/named-rules.ts';
 import { maxRuleCharacters, readRulesInWorker } from '../../../subjects/detections/read.ts';
@@ -108,7 +108,8 @@ const documentOf = async (tenantId: string, source: string): Promise<SigmaDocume
   if (splitDocuments(source).length > 1)
     throw invalid('source', 'contains several documents: import them with POST /api/siem/rules/import');
   const [{ documents, errors } = { documents: [], errors: [] }] = await readRulesInWorker({ tenantId }, [source]);
-  if (errors.length > 0) throw invalidFields(errors.map((error) => ({ path: 'source', message: formatSigmaError(error) })));
+  if (errors.length > 0)
+    throw invalidFields(errors.map((error) => ({ path: 'source', message: formatSigmaError(error) })));
   const [document] = documents;
   if (document === undefined) throw invalid('source', 'contains no document');
   return document;

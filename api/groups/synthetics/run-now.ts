@@ -10,7 +10,7 @@ import { CheckFields, toStoredCheck } from '../../../subjects/synthetics/check.t
 import { readKnown } from '../../../subjects/synthetics/known.ts';
 import { checkProblems } from '../../../subjects/synthetics/problems.ts';
 import { checkTypeOf } from '../../../subjects/synthetics/registry.ts';
-import { requestTtlMs, probeTimeoutMs } from '../../../subjects/synthetics/work.ts';
+import { probeTimeoutMs, requestTtlMs } from '../../../subjects/synthetics/work.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { ApiError, invalid, invalidFields } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';

@@ -18,7 +18,10 @@ const invalidInvitation = (): ApiError =>
   new ApiError('TOKEN_INVALID', 'this invitation was withdrawn, or its organization was deleted; request a new one');
 
 /** Address to which the token was mailed. */
-export const addressOfToken = async ({ documents }: Pick<IdentityPorts, 'documents'>, token: JoinToken): Promise<string> => {
+export const addressOfToken = async (
+  { documents }: Pick<IdentityPorts, 'documents'>,
+  token: JoinToken,
+): Promise<string> => {
   if (token.purpose === 'registration') return token.email;
   const invitation = await documents.of(token.tenantId).collection(invitations).find(token.invitationId);
   if (invitation === undefined) throw invalidInvitation();

@@ -86,7 +86,11 @@ const find = async ({ tenantId, claims }: Admitting, documents: Pick<AuditedTran
 };
 
 /** Within the change: creates missing objects, and sets the role. */
-const createAndAssign = async (scope: AuditedTransaction, admitting: Admitting, role: Mapped): Promise<User & Stored> => {
+const createAndAssign = async (
+  scope: AuditedTransaction,
+  admitting: Admitting,
+  role: Mapped,
+): Promise<User & Stored> => {
   const { tenantId, provider } = admitting;
   const found = await find(admitting, scope);
   const members = scope.of(tenantId).collection(memberships);

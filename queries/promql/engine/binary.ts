@@ -4,7 +4,7 @@ import { PromqlExecutionError } from '../syntax/errors.ts';
 import { type Binary, isComparison, isSetOperator, type Matching, typeOf } from '../syntax/tree.ts';
 import type { Evaluation } from './context.ts';
 import type { LabelSet } from './labels.ts';
-import { matchedLabels, resultLabels, rowOfGroups, type Side, groupSides } from './matching.ts';
+import { groupSides, matchedLabels, resultLabels, rowOfGroups, type Side } from './matching.ts';
 import { type Annotate, changesMetric, elementOperation, type Outcome } from './operators.ts';
 import { absent, float, Row, sameLabels } from './rows.ts';
 import { setRows } from './set-operators.ts';

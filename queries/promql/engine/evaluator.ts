@@ -3,8 +3,8 @@ import { PromqlExecutionError } from '../syntax/errors.ts';
 import {
   type Binary,
   type Call,
-  type Expression,
   type Constant,
+  type Expression,
   type Subquery,
   typeOf,
   type Unary,

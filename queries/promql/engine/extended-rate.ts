@@ -2,7 +2,7 @@ import { combined, HistogramSum, IncompatibleHistograms } from '../histograms/ar
 import type { Histogram } from '../histograms/histogram.ts';
 import { wasReset } from '../histograms/resets.ts';
 import type { Evaluation } from './context.ts';
-import { between, histogramBetween, firstIndexAt } from './smoothing.ts';
+import { between, firstIndexAt, histogramBetween } from './smoothing.ts';
 import type { RangeCall, Window } from './window.ts';
 
 interface Kind {

@@ -1,7 +1,7 @@
 import { PromqlExecutionError } from '../syntax/errors.ts';
 import type { Binary, Matching } from '../syntax/tree.ts';
 import type { Evaluation, SampleCounts } from './context.ts';
-import { type Side, groupSides } from './matching.ts';
+import { groupSides, type Side } from './matching.ts';
 import { absent, Row, sameLabels } from './rows.ts';
 
 /** Marks the groups that have a series at a step. */

@@ -6,7 +6,7 @@ import { labelNameOf } from '../otlp/names.ts';
 import type { Labels, Matcher } from '../series.ts';
 import { testOf } from '../syntax/matchers.ts';
 import { plainNumber } from '../syntax/numbers.ts';
-import { type SelectedSeries, chooseSeries, resourceTexts } from './choose.ts';
+import { chooseSeries, resourceTexts, type SelectedSeries } from './choose.ts';
 import { keyPattern, prometheusCondition } from './matching.ts';
 import { textsOf } from './native-blocks.ts';
 import { type Scope, scopeCondition, type Window } from './scope.ts';
@@ -111,7 +111,11 @@ export const boundsAndQuantilesOf = async (
   return found;
 };
 
-const fannedLabels = async (question: Question, chosen: readonly SelectedSeries[], matchers: Matchers): Promise<Labels[]> => {
+const fannedLabels = async (
+  question: Question,
+  chosen: readonly SelectedSeries[],
+  matchers: Matchers,
+): Promise<Labels[]> => {
   const fans = await boundsAndQuantilesOf(question, chosen);
   return chosen.flatMap(({ labels, sources }): Labels[] => {
     const part = sources[0]?.part;

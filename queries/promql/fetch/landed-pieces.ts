@@ -52,7 +52,11 @@ const eachPiece = ({ window, sources }: Read, pieceMs: number, visit: (key: stri
 };
 
 /** Returns the fingerprints that apply to a read. */
-export const fingerprintsFor = (reads: readonly Read[], landed: PieceFingerprints, pieceMs: number): PieceFingerprints => {
+export const fingerprintsFor = (
+  reads: readonly Read[],
+  landed: PieceFingerprints,
+  pieceMs: number,
+): PieceFingerprints => {
   const own = new Map<string, string>();
   for (const read of reads)
     eachPiece(read, pieceMs, (key) => {
@@ -77,7 +81,11 @@ export const pointsIn = (read: Read, landed: PieceFingerprints, pieceMs: number)
  */
 export const firstChangeMs = (
   read: Read,
-  { before, beforeToMs, now }: { readonly before: PieceFingerprints; readonly beforeToMs: number; readonly now: PieceFingerprints },
+  {
+    before,
+    beforeToMs,
+    now,
+  }: { readonly before: PieceFingerprints; readonly beforeToMs: number; readonly now: PieceFingerprints },
   pieceMs: number,
 ): number => {
   const known = Math.floor(beforeToMs / pieceMs);
@@ -103,7 +111,11 @@ const joined = (ranges: readonly (readonly [number, number])[]): (readonly [numb
  * Reads the fingerprints of all pieces of the reads: the number of points, and a checksum. Runs one statement per table
  * and time span, which reads only times and ids.
  */
-export const readFingerprints = async (columns: TenantColumns, reads: readonly Read[], pieceMs: number): Promise<PieceFingerprints> => {
+export const readFingerprints = async (
+  columns: TenantColumns,
+  reads: readonly Read[],
+  pieceMs: number,
+): Promise<PieceFingerprints> => {
   const landed = new Map<string, string>();
   const requestedOrigins = reads.flatMap(({ window, sources }) =>
     originsOf(sources).map((origin) => ({ ...origin, edges: edgesOf(window, origin.isDelta, pieceMs) })),

@@ -1,7 +1,7 @@
 /** Reads the points of selected series, in pieces that a worker processes one after the other. */
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import { PromqlError } from '../errors.ts';
-import type { SelectedSeries, PointTable, Source } from './choose.ts';
+import type { PointTable, SelectedSeries, Source } from './choose.ts';
 import type { Condition } from './matching.ts';
 import type { Window } from './scope.ts';
 

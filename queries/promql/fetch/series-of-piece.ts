@@ -4,7 +4,7 @@ import { storedHint } from '../histograms/resets.ts';
 import type { Labels, Matcher, NativeHistogram, Series } from '../series.ts';
 import { testOf } from '../syntax/matchers.ts';
 import { plainNumber } from '../syntax/numbers.ts';
-import type { SelectedSeries, PointTable, Source } from './choose.ts';
+import type { PointTable, SelectedSeries, Source } from './choose.ts';
 import { cumulative, type Points, stale } from './deltas.ts';
 import { arrayIn, numbersIn } from './native-blocks.ts';
 import type { Piece } from './pieces.ts';

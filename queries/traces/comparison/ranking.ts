@@ -59,7 +59,9 @@ export const rankedDifferences = (
     .filter(({ adjustedP }) => adjustedP <= falseDiscoveryRate);
   return {
     tests: tested.length,
-    found: found.sort((one, other) => distanceFromZero(other) - distanceFromZero(one) || one.p - other.p || compareNames(one, other)),
+    found: found.sort(
+      (one, other) => distanceFromZero(other) - distanceFromZero(one) || one.p - other.p || compareNames(one, other),
+    ),
   };
 };
 

@@ -150,7 +150,12 @@ const defaultSliceOf = (indicator: Indicator): string => {
   return parts.find((part) => part?.defaultSlice !== undefined)?.defaultSlice ?? '1m';
 };
 
-const objectiveOf = (whole: SharedSloFields, objective: Fields, indicator: Indicator, name: string): SloFields | undefined => {
+const objectiveOf = (
+  whole: SharedSloFields,
+  objective: Fields,
+  indicator: Indicator,
+  name: string,
+): SloFields | undefined => {
   const { window, labels, annotations, rest, budgeting, description, service } = whole;
   const targetPct = targetOf(objective);
   const slice = sliceOf(objective) ?? defaultSliceOf(indicator);

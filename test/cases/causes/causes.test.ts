@@ -5,7 +5,7 @@ import { causesOf } from '../../../subjects/causes/judge.ts';
 import { faultCase } from './faults.ts';
 import { judgementsOf, sharesOf } from './measured.ts';
 
-test('of made-up faults the cause is mostly first, and none is claimed where there is none', (t) => {
+test('for synthetic faults the cause is mostly ranked first, and no cause is claimed if there is none', (t) => {
   const all = judgementsOf([1, 2]);
   const { first, three, claimed } = sharesOf(all);
   t.log({ first, three, claimed });
@@ -14,12 +14,12 @@ test('of made-up faults the cause is mostly first, and none is claimed where the
   t.is(claimed, 0);
 });
 
-test('the same scene gives the same causes, and what comes after it was noticed gives no other', (t) => {
+test('the same scene gives the same causes, independent of events after detection', (t) => {
   const { incidentContext } = faultCase(7, 'bad-deployment');
   t.deepEqual(causesOf(incidentContext), causesOf(incidentContext));
 });
 
-test('what begins after the symptom, or lies elsewhere, is no cause, however loud', (t) => {
+test('an event that starts after the symptom or in an unrelated place is not a cause, whatever its size', (t) => {
   const { incidentContext, truth } = faultCase(3, 'bad-deployment');
   const { onsetMs } = causesOf(incidentContext);
   const node = truth?.at ?? '';

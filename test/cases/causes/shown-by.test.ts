@@ -19,13 +19,13 @@ const cases: readonly (readonly [what: string, minutes: number, isWorse: boolean
   ['after the symptom', 5, false, false],
 ];
 for (const [what, minutes, isWorse, isClaimed] of cases)
-  test(`a rule that was changed ${what} is ${isClaimed ? '' : 'not '}claimed as the cause`, (t) => {
+  test(`a rule that was changed ${what} is ${isClaimed ? '' : 'not '}reported as the cause`, (t) => {
     const [judged] = judgeSourceChanges([changed(minutes)], { noticedMs, isWorse });
     t.is((judged?.score ?? 0) >= minScore, isClaimed);
     t.is(judged?.counterEvidence.length === 0, isClaimed || minutes === -55);
   });
 
-test('the change nearest before the symptom is the likeliest', (t) => {
+test('the change closest before the symptom is the most likely cause', (t) => {
   const all = judgeSourceChanges([changed(-20), changed(-2), changed(4)], { noticedMs, isWorse: false });
   t.deepEqual(
     all.map(({ beginMs }) => (beginMs - noticedMs) / minuteMs),
@@ -37,7 +37,7 @@ test('the change nearest before the symptom is the likeliest', (t) => {
   t.is(all[0]?.link, '/api/alerts/rules/r1');
 });
 
-test('a plan may be why something is shown, routes never are', (t) => {
+test('a plan change can be the cause, an alert routing change never is', (t) => {
   const changes = (['plan', 'alert routing'] as const).map(
     (what): ChangeOfShown => ({ ...changed(-2), shownBy: { what, id: 'x' }, title: what }),
   );

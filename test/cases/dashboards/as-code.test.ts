@@ -8,13 +8,13 @@ import { someDashboard } from './some-dashboard.ts';
 
 const whole = DashboardFields.parse(wholeDashboard);
 
-test('a file holds keys in the order of the declaration and nothing that is left to its default', (t) => {
+test('a file has its keys in declaration order and omits default values', (t) => {
   const text = documentFile('shop', DashboardFields.parse({ panels: [], tags: ['b'], name: 'Shop' }), 'git');
   t.is(text, 'id: shop\nsource: git\nname: Shop\ntags:\n  - b\n');
   t.notRegex(documentFile('shop', whole), /transparent|weekStart|hidden: false|groupBy/);
 });
 
-test('every dashboard comes back from its file bit by bit', (t) => {
+test('every dashboard is restored from its file, bit by bit', (t) => {
   fc.assert(
     fc.property(someDashboard, (document) => {
       const read = readDocumentFile(documentFile('x', document));
@@ -25,7 +25,7 @@ test('every dashboard comes back from its file bit by bit', (t) => {
   );
 });
 
-test('what is wrong with a file is told with its path', (t) => {
+test('errors in a file are reported with their path', (t) => {
   const problemsOf = (text: string) => {
     const read = readDocumentFile(text);
     return 'problems' in read ? read.problems : [];

@@ -22,7 +22,7 @@ const panelled = (change: Partial<typeof errors>) => (document: DashboardFields)
   panels: [{ ...errors, ...change }, notes],
 });
 
-test('a panel that is added, removed, renamed, moved or resized is told by its title', (t) => {
+test('an added, removed, renamed, moved or resized panel is reported by its title', (t) => {
   const added = { id: 'new', title: 'New', visual: { kind: 'stat' } };
   t.like(
     differenceOf((document) => ({ ...document, panels: [...document.panels, added] })),
@@ -43,7 +43,7 @@ test('a panel that is added, removed, renamed, moved or resized is told by its t
   t.is(differenceOf(panelled({ place: resized }))[0]?.[1], 'panel “Errors of $service” resized');
 });
 
-test('a query says what it was and what it is', (t) => {
+test('a query change shows the old and the new query', (t) => {
   const [first, ...others] = errors.queries;
   const queries = [{ ...first, query: { kind: 'promql', expression: 'up' } }, ...others] as typeof errors.queries;
   t.deepEqual(differenceOf(panelled({ queries })), [
@@ -56,7 +56,7 @@ test('a query says what it was and what it is', (t) => {
   ]);
 });
 
-test('what is called as something that every object has is told by its name', (t) => {
+test('a query named like a property of every object is reported by its name', (t) => {
   const [first, ...others] = errors.queries;
   const formula = (expression: string) => ({
     ...errors,
@@ -76,7 +76,7 @@ test('what is called as something that every object has is told by its name', (t
   ]);
 });
 
-test('unit, thresholds, overrides and variables are told by name', (t) => {
+test('changes of unit, thresholds, overrides and variables are reported by name', (t) => {
   const of = (fields: object) => differenceOf(panelled({ fields: { ...errors.fields, ...fields } }));
   t.deepEqual(of({ unit: 's' }), [['panels.errors.fields.unit', 'panel “Errors of $service”: unit changed', '%', 's']]);
   t.deepEqual(
@@ -94,7 +94,7 @@ test('unit, thresholds, overrides and variables are told by name', (t) => {
   );
 });
 
-test('what the dashboard itself says is told without a thing before it', (t) => {
+test('changes of the dashboard’s own fields are reported without a prefix', (t) => {
   t.deepEqual(
     differenceOf((document) => ({ ...document, name: 'Shop', time: { ...document.time, from: 'now-1h' } })),
     [
@@ -104,7 +104,7 @@ test('what the dashboard itself says is told without a thing before it', (t) => 
   );
 });
 
-test('order of keys and defaults that are spelled out are no difference', (t) => {
+test('key order and explicit defaults are no difference', (t) => {
   const reversed = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(reversed);
     if (typeof value !== 'object' || value === null) return value;
@@ -131,7 +131,7 @@ test('order of keys and defaults that are spelled out are no difference', (t) =>
   );
 });
 
-test('an id that was made is no difference, one that was chosen is', (t) => {
+test('a generated id is no difference, a chosen id is', (t) => {
   const renamed = (id: string) => (document: DashboardFields) => ({ ...document, panels: [errors, { ...notes, id }] });
   t.deepEqual(differenceOf(renamed(newPanelId())), []);
   t.deepEqual(
@@ -140,7 +140,7 @@ test('an id that was made is no difference, one that was chosen is', (t) => {
   );
 });
 
-test('panels in another order are one difference', (t) => {
+test('a different panel order is one difference', (t) => {
   t.deepEqual(
     differenceOf((document) => ({ ...document, panels: [notes, errors] })),
     [['panels', 'panels reordered', ['errors', 'notes'], ['notes', 'errors']]],
@@ -169,7 +169,7 @@ const documents = fc
     DashboardFields.parse({ ...rest, panels: Object.entries(panels).map(([id, panel]) => ({ id, ...panel })) }),
   );
 
-test('of any two documents, nothing is told exactly where they are equal, and each place once', (t) => {
+test('two documents have no differences exactly if they are equal, and each path is reported once', (t) => {
   fc.assert(
     fc.property(documents, documents, (before, after) => {
       const differences = dashboardDifferences(before, after);

@@ -20,7 +20,7 @@ const wrong = (document: Part): string[] => {
       );
 };
 
-test('a dashboard that was read once is the same when it is read again', (t) => {
+test('a parsed dashboard is unchanged when it is parsed again', (t) => {
   const first = DashboardFields.parse(wholeDashboard);
   t.deepEqual(DashboardFields.parse(JSON.parse(JSON.stringify(first))), first);
   t.is(first.panels[0]?.queries.length, 3);
@@ -103,7 +103,7 @@ for (const [what, document, path] of [
   ['an id that is no id', dashboard({ panels: [panel('a b')] }), 'panels.0.id'],
   ['a folder with an empty name', dashboard({ folder: 'a//b' }), 'folder'],
 ] as const)
-  test(`${what} is refused with its path`, (t) => t.true(wrong(document).includes(path), String(wrong(document))));
+  test(`${what} is rejected with its path`, (t) => t.true(wrong(document).includes(path), String(wrong(document))));
 
 for (const url of [
   'javascript:alert(1)',
@@ -117,7 +117,7 @@ for (const url of [
   'vbscript:x',
   '/x\ny',
 ])
-  test(`a link to ${JSON.stringify(url)} is refused, wherever it stands`, (t) => {
+  test(`a link to ${JSON.stringify(url)} is rejected in every position`, (t) => {
     const link = { url };
     for (const [document, path] of [
       [dashboard({ links: [{ kind: 'address', ...link }] }), 'links.0.url'],
@@ -134,11 +134,11 @@ for (const url of [
   });
 
 for (const url of ['https://example.com/$x', 'http://localhost:3000', '/logs?service=$service', '/'])
-  test(`a link to ${url} is taken`, (t) => t.deepEqual(wrong(dashboard({ links: [{ kind: 'address', url }] })), []));
+  test(`a link to ${url} is accepted`, (t) => t.deepEqual(wrong(dashboard({ links: [{ kind: 'address', url }] })), []));
 
 const older = { ...presentForm, documentVersion: documentVersion - 1 };
 
-test('a dashboard of an older form is brought along, and what has no place any more is told with its path', (t) => {
+test('a dashboard of an older version is migrated, and fields that no longer exist are reported with their path', (t) => {
   const saved = {
     ...wholeDashboard,
     theme: 'dark',
@@ -163,7 +163,7 @@ test('a dashboard of an older form is brought along, and what has no place any m
   } as typeof whole);
 });
 
-test('a dashboard of a later form, and one without what it needs, cannot be read', (t) => {
+test('a dashboard of a newer version, and one without required fields, cannot be read', (t) => {
   t.is(
     readDashboard({ ...wholeDashboard, ...presentForm, documentVersion: documentVersion + 1 } as SavedForm),
     undefined,
@@ -171,7 +171,7 @@ test('a dashboard of a later form, and one without what it needs, cannot be read
   t.is(readDashboard({ panels: [], ...older } as SavedForm), undefined);
 });
 
-test('names of version 1 are read as those of version 2', (t) => {
+test('names of version 1 are read as their version 2 equivalents', (t) => {
   const panel = {
     id: 'p',
     title: 'P',

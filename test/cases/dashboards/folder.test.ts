@@ -16,7 +16,7 @@ const mountConfigMap = (folder: string, files: Readonly<Record<string, string>>)
   }
 };
 
-test('files of mounted ConfigMaps are read once, and named as their keys are', async (t) => {
+test('files of mounted ConfigMaps are read once, and named after their keys', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'oiq-folder-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
   mountConfigMap(join(folder, 'shop'), { 'a.yaml': 'id: a\nname: A\n', 'broken.yaml': 'id: b\nname: 1\n' });
@@ -33,7 +33,7 @@ test('files of mounted ConfigMaps are read once, and named as their keys are', a
   t.true(refused[0]?.startsWith('shop/broken.yaml:2: name: '), refused[0]);
 });
 
-test('hidden files and links to nothing are not read', async (t) => {
+test('hidden files and broken links are not read', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'oiq-folder-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
   mkdirSync(join(folder, '.github', 'workflows'), { recursive: true });

@@ -43,7 +43,7 @@ const at = (value: unknown, path: string): boolean => {
 };
 
 for (const { name, dashboard } of all) {
-  test(`each leaf of ${name} is carried, Grafana's default, or named with a path that is there`, (t) => {
+  test(`each leaf of ${name} is imported, has Grafana's default, or is reported with an existing path`, (t) => {
     for (const body of [dashboard, { dashboard, meta: { slug: 'x', canEdit: true } }]) {
       const imported = read(body);
       const { total, carried, default: defaultCount, named } = imported.report.leaves;
@@ -59,7 +59,7 @@ for (const { name, dashboard } of all) {
     }
   });
 
-  test(`an export of ${name} gives the same dashboard again`, (t) => {
+  test(`an export of ${name} imports as the same dashboard`, (t) => {
     const { id, document } = read(dashboard);
     const again = read(JSON.parse(JSON.stringify(writeGrafana(id, document))));
     t.is(again.id, id);
@@ -67,7 +67,7 @@ for (const { name, dashboard } of all) {
   });
 
   if (hasResource(dashboard))
-    test(`${name} and the same as a resource are one dashboard`, (t) => {
+    test(`${name} and its resource form give the same dashboard`, (t) => {
       const classic = read(dashboard);
       const resource = read(resourceOf(structuredClone(dashboard)));
       t.deepEqual(dashboardDifferences(classic.document, resource.document), []);
@@ -78,7 +78,7 @@ for (const { name, dashboard } of all) {
     });
 }
 
-test('queries, fields, overrides and transformations are what they were', (t) => {
+test('queries, fields, overrides and transformations are preserved', (t) => {
   const imported = read(presentDashboard);
   const requests = panelOf(imported, 'panel-1');
   t.like(requests.queries, [
@@ -124,7 +124,7 @@ test('queries, fields, overrides and transformations are what they were', (t) =>
   t.deepEqual(Object.keys(nodes.imported?.unmapped ?? {}), ['transformations.3']);
 });
 
-test('what names a query that is called otherwise here names it as it is called', (t) => {
+test('references to a query that is renamed on import use the new name', (t) => {
   const imported = read({
     uid: 'names',
     title: 'Names',
@@ -176,7 +176,7 @@ test('what names a query that is called otherwise here names it as it is called'
   );
 });
 
-test('rows become sections, and panels stand where they stood in them', (t) => {
+test('rows become sections, and panels preserve their position in them', (t) => {
   const imported = read(presentDashboard);
   t.like(imported.document.sections, [
     { id: 'row-1', title: 'Details of $job', folded: true, repeat: { variable: 'job' } },
@@ -185,7 +185,7 @@ test('rows become sections, and panels stand where they stood in them', (t) => {
   t.like(panelOf(imported, 'panel-5').place, { section: 'row-1', x: 6, y: 0 });
 });
 
-test('panels of other sources and of plugins become placeholders that show the original query', (t) => {
+test('panels of other data sources and of plugins become placeholders that show the original query', (t) => {
   const imported = read(presentDashboard);
   t.like(panelOf(imported, 'panel-5').visual, {
     kind: 'placeholder',
@@ -200,7 +200,7 @@ test('panels of other sources and of plugins become placeholders that show the o
   );
 });
 
-test('variables that choose a data source go, and the report says so', (t) => {
+test('variables that select a data source are removed, and the report lists them', (t) => {
   const { document, report } = read(presentDashboard);
   t.deepEqual(
     document.variables.map(({ name, kind }) => [name, kind]),
@@ -228,7 +228,7 @@ test('variables that choose a data source go, and the report says so', (t) => {
   t.regex(report.variables[0]?.losses[0]?.message ?? '', /metrics of this organization/);
 });
 
-test('a filter without a value, which Grafana does not ask, is named, and the others of its variable are there', (t) => {
+test('a filter without a value, which Grafana ignores, is reported, and other filters of its variable are imported', (t) => {
   const { document, report } = read(presentDashboard);
   t.like(
     document.variables.find(({ name }) => name === 'only'),
@@ -260,7 +260,7 @@ const oddPanels = [
   },
 ];
 for (const { what, panel, is } of oddPanels)
-  test(`a panel ${what} is read, and is the same when its export is read again`, (t) => {
+  test(`a panel ${what} is imported, and stays the same when its export is imported again`, (t) => {
     const targets = [{ refId: 'A', expr: 'up' }];
     const { id, document } = read({
       uid: 'odd',
@@ -274,7 +274,7 @@ for (const { what, panel, is } of oddPanels)
     t.deepEqual(again.document, document);
   });
 
-test('an export asks for tables, names series and bounds points as its source does', (t) => {
+test('an export preserves the table format, series names and point limits of its source', (t) => {
   const panelOf = (type: string, target: object, panel: object = {}): object => ({
     type,
     title: type,
@@ -300,13 +300,13 @@ test('an export asks for tables, names series and bounds points as its source do
   t.deepEqual(exported.panels.map(summaryOf), JSON.parse(JSON.stringify(panels)).map(summaryOf));
 });
 
-test('a link that a browser would run is named and not carried', (t) => {
+test('a link that a browser would execute is reported and not imported', (t) => {
   const { document, report } = read(presentDashboard);
   t.is(document.links.length, 2);
   t.true(report.rest.some(({ path }) => path === 'links.2.url'));
 });
 
-test('old graphs and single figures are of today', (t) => {
+test('legacy graphs and single stats become current panels', (t) => {
   const imported = read(oldDashboard);
   const graph = panelOf(imported, 'panel-1');
   t.like(graph.visual, { kind: 'time-series', legend: { place: 'right', form: 'table', values: ['max'] } });
@@ -320,7 +320,7 @@ test('old graphs and single figures are of today', (t) => {
   t.like(figure.place, { section: 'row-1', x: 12, width: 12 });
 });
 
-test('hostile documents are refused with a path, or read without harm', (t) => {
+test('malicious documents are rejected with a path, or imported without harm', (t) => {
   const hostile = [
     JSON.parse('{"panels":[{"__proto__":{"type":"stat"},"constructor":{"prototype":{"x":1}},"type":"stat","id":1}]}'),
     { panels: [null, 3, 'x', [], { type: 7, id: {}, gridPos: 'x', targets: {}, fieldConfig: [], options: 3 }] },

@@ -110,11 +110,11 @@ const everything = (): Record<string, DashboardFields> => {
   return Object.fromEntries(Array.from({ length: rounds }, (_, round) => [`everything ${round}`, dashboardOf(round)]));
 };
 
-test('every kind of panel, variable, transformation and annotation is what Grafana types', async (t) => {
+test('every kind of panel, variable, transformation and annotation conforms to Grafana’s types', async (t) => {
   t.deepEqual(await problemsOf('everything', exported(everything())), []);
 });
 
-test('templates, and a dashboard that asks what Grafana cannot, are what Grafana types', async (t) => {
+test('templates, and a dashboard with queries that Grafana does not support, conform to Grafana’s types', async (t) => {
   const all = await templates();
   const documents = {
     whole: DashboardFields.parse(wholeDashboard),
@@ -123,13 +123,13 @@ test('templates, and a dashboard that asks what Grafana cannot, are what Grafana
   t.deepEqual(await problemsOf('templates', exported(documents)), []);
 });
 
-test('what was imported from Grafana is what Grafana types, whatever was kept of it', async (t) => {
+test('dashboards imported from Grafana conform to Grafana’s types, whatever they preserve of the original', async (t) => {
   const files = Object.fromEntries(grafanaFiles().map(({ name, dashboard }) => [name, importedOf(dashboard)]));
   const examples = { present: importedOf(presentDashboard), old: importedOf(oldDashboard) };
   t.deepEqual(await problemsOf('imported', exported({ ...examples, ...files })), []);
 });
 
-test('what public dashboards have besides is made what Grafana types, and stays in the dashboard', async (t) => {
+test('extra settings of public dashboards are converted to Grafana’s types on export, and stay in the dashboard', async (t) => {
   const gridPos = { x: 0, y: 0, w: 12, h: 8 };
   const prometheus = { type: 'prometheus', uid: 'p' };
   const imported = importedOf({
@@ -174,7 +174,7 @@ test('what public dashboards have besides is made what Grafana types, and stays 
   t.deepEqual(importedOf(written), before);
 });
 
-test('a setting that Grafana does not type is found', async (t) => {
+test('a setting outside Grafana’s types is found', async (t) => {
   const [json = ''] = Object.values(exported({ present: importedOf(presentDashboard) }));
   const wrong = { ...JSON.parse(json), unheardOf: 1 };
   const [problem = ''] = await problemsOf('wrong', { wrong: JSON.stringify(wrong) });

@@ -65,7 +65,7 @@ const secretVisuals: readonly Given[] = [
   { kind: 'placeholder', sourceType: 'secret', queries: ['secret'] },
 ];
 for (const visual of secretVisuals)
-  test(`settings of a ${visual['kind']} name no field that is not shown`, (t) => {
+  test(`settings of a ${visual['kind']} do not name fields that are not shown`, (t) => {
     const frozen = frozenWith(visual, {});
     t.notRegex(JSON.stringify(frozen), /secret/);
     t.true(visual['kind'] === frozen.visual.kind);
@@ -78,7 +78,7 @@ const shownItem: Partial<PanelItem> = {
   table: { query: 'A', name: 'A', columns: [{ name: 'Sum', type: 'text', unit: '' }], rows: [['ok']] },
 };
 
-test('settings that name what is shown stay', (t) => {
+test('settings that name shown fields stay', (t) => {
   for (const fields of ['^p\\.95$', 'Sum', 'eu']) {
     const { visual } = frozenWith({ kind: 'stat', reduce: { fields } }, {}, shownItem);
     t.like(visual, { reduce: { fields } });
@@ -87,7 +87,7 @@ test('settings that name what is shown stay', (t) => {
   t.like(frozenWith(table, {}, shownItem).visual, { sortBy: [{ field: 'Sum', descending: true }] });
 });
 
-test('mappings of figures and of texts that are shown stay, and those of other texts do not', (t) => {
+test('mappings of shown figures and texts stay, and mappings of other texts are removed', (t) => {
   const mappings = [
     { kind: 'value', value: '0', text: 'Down' },
     { kind: 'value', value: 'ok', text: 'Fine' },
@@ -118,7 +118,7 @@ test('mappings of figures and of texts that are shown stay, and those of other t
   t.notThrows(() => FieldSettings.parse(fields));
 });
 
-test('a legend shows labels that stay, and no other property of their object', (t) => {
+test('a legend shows only the remaining labels, and no other property of their object', (t) => {
   const queries = [
     {
       name: 'A',

@@ -47,14 +47,14 @@ const attributesOf = (metric: string): ReadonlySet<string> =>
     'service',
   ]);
 
-test('every template is a dashboard as code with an id of its own, and asks something in each panel', async (t) => {
+test('every template is a dashboard as code with its own id, and each panel has a query', async (t) => {
   const all = await templates();
   t.true(all.length >= 25, `${all.length}`);
   t.is(new Set(all.map(({ document }) => document.name)).size, all.length);
   for (const { id, document, panels } of all) t.is(panels.length, document.panels.length, id);
 });
 
-test('templates name metrics and attributes that senders send, and no others', async (t) => {
+test('templates use only metrics and attributes that senders emit', async (t) => {
   const wrong = (await templates()).flatMap((template) =>
     queriesIn(template).flatMap((query) => {
       if (query.kind !== 'metric') return [];
@@ -111,7 +111,7 @@ const without: Readonly<Record<Generation, readonly string[]>> = {
 const drawnFor = (all: readonly Template[], place: number): readonly Template[] => drawnAt(place, all, 4);
 
 for (const [place, generation] of (['current', 'former'] as const).entries())
-  test(`what senders of the ${generation} conventions send fills each panel that they have figures for, as its fit says`, async (t) => {
+  test(`senders of the ${generation} conventions fill every panel that they have data for, as the template fit reports`, async (t) => {
     const empty: string[] = [];
     const missingPanels: string[] = [];
     const chosen = drawnFor(await templates(), place);
@@ -129,7 +129,7 @@ for (const [place, generation] of (['current', 'former'] as const).entries())
     t.deepEqual(missingPanels, empty);
   });
 
-test('a metric of which only series came is one that landed, until it is a day old', async (t) => {
+test('a metric known only by its series counts as landed until it is one day old', async (t) => {
   const at = (hoursAgo: number): string =>
     `fromUnixTimestamp64Milli(toInt64(${receivedAtMs - hoursAgo * 3_600_000}), 'UTC')`;
   for (const [id, metric, hoursAgo] of [

@@ -9,14 +9,14 @@ const checkVariables = (variables: readonly object[]) => {
 };
 const promql = (name: string, expression: string): object => ({ kind: 'promql', name, expression });
 
-test('variables that use each other in a circle are told with their path', (t) => {
+test('variables in a reference cycle are reported with their path', (t) => {
   t.deepEqual(
     checkVariables([promql('a', 'vector($b)'), promql('b', 'vector($c)'), promql('c', 'vector($a)')]).problems,
     [{ path: 'variables.a', message: 'uses itself: a → b → c → a' }],
   );
 });
 
-test('variables that use others are well', (t) => {
+test('variables that use other variables are valid', (t) => {
   t.deepEqual(checkVariables([promql('a', 'vector($b)'), promql('b', 'vector(1)')]), {
     isValid: true,
     problems: [],

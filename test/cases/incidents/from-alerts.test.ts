@@ -74,7 +74,7 @@ const resolve = async (documents: Documents, id: string, minutes: number): Promi
   await stored.replace(id, next as Incident, version);
 };
 
-test('a group is one incident, whatever is told again and however many tell it at once', async (t) => {
+test('an alert group gives one incident, regardless of repeated or concurrent notifications', async (t) => {
   const documents = await open();
   const first = makeNotification(0, [{ id: 'a', since: -1 }]);
   await Promise.all(Array.from({ length: 8 }, () => applyAlerts(documents, first)));
@@ -95,7 +95,7 @@ test('a group is one incident, whatever is told again and however many tell it a
   await documents.close();
 });
 
-test('the event of an incident that opened is told again under the id that it had', async (t) => {
+test('the incident-opened event is emitted again with its original id', async (t) => {
   const documents = await open();
   const first = makeNotification(0, [{ id: 'a', since: -1 }]);
   const [once] = await applyAlerts(documents, first);
@@ -106,7 +106,7 @@ test('the event of an incident that opened is told again under the id that it ha
   await documents.close();
 });
 
-test('a severity that people set stays when the same alerts are told again', async (t) => {
+test('a manually set severity is preserved when the same alerts are received again', async (t) => {
   const documents = await open();
   await applyAlerts(documents, makeNotification(0, [{ id: 'a', since: -1, severity: 'critical' }]));
   const [found] = await all(documents);
@@ -119,7 +119,7 @@ test('a severity that people set stays when the same alerts are told again', asy
   await documents.close();
 });
 
-test('once resolved, the same alerts open nothing, an alert soon after opens it again, and a late one opens another', async (t) => {
+test('after resolution the same alerts open nothing, an alert soon after reopens the incident, and a late one opens another', async (t) => {
   const documents = await open();
   await applyAlerts(documents, makeNotification(0, [{ id: 'a', since: -1 }]));
   const [one] = await all(documents);
@@ -154,7 +154,7 @@ test('once resolved, the same alerts open nothing, an alert soon after opens it 
   await documents.close();
 });
 
-test('an alert that was muted until its incident was resolved opens it again, and long after that another one', async (t) => {
+test('an alert that was muted until its incident was resolved reopens it, and opens another incident long after that', async (t) => {
   const documents = await open();
   await applyAlerts(documents, makeNotification(0, [{ id: 'a', since: -1 }]));
   const id = (await all(documents))[0]?.id ?? '';
@@ -178,7 +178,7 @@ test('an alert that was muted until its incident was resolved opens it again, an
   await documents.close();
 });
 
-test('the policy of an incident says until when an alert opens it again', async (t) => {
+test('the policy of an incident defines how long an alert reopens it', async (t) => {
   const documents = await open();
   const steps = [{ targets: [{ kind: 'person', id: 'ann' }] }];
   const policy = EscalationPolicyFields.parse({ name: 'patient', steps, reopenWithinMinutes: 120 });
@@ -203,7 +203,7 @@ test('the policy of an incident says until when an alert opens it again', async 
   await documents.close();
 });
 
-test('alerts of a merged incident join the one that goes on', async (t) => {
+test('alerts of a merged incident join the surviving incident', async (t) => {
   const documents = await open();
   await applyAlerts(documents, makeNotification(0, [{ id: 'a', since: -1 }]));
   await applyAlerts(documents, makeNotification(1, [{ id: 'x', since: 0 }], { groupKey: 'another' }));
@@ -220,7 +220,7 @@ test('alerts of a merged incident join the one that goes on', async (t) => {
   await documents.close();
 });
 
-test('organizations have incidents of their own, and what only ended opens none', async (t) => {
+test('organizations have separate incidents, and an alert that only ended opens no incident', async (t) => {
   const documents = await open();
   await applyAlerts(documents, makeNotification(0, [{ id: 'a', since: -1 }]));
   await applyAlerts(documents, makeNotification(0, [{ id: 'a', since: -1 }], { tenantId: 'other' }));

@@ -40,7 +40,7 @@ const pairs: readonly [what: string, other: Partial<Incident>, suggested: boolea
   ['that is merged', { services: ['shop'], status: 'merged' }, false],
 ];
 for (const [what, fields, suggested] of pairs)
-  test(`an incident ${what} is ${suggested ? '' : 'not '}suggested`, (t) => {
+  test(`an incident ${what} is ${suggested ? '' : 'not '}suggested for a merge`, (t) => {
     const found = suggestedMerges(shop, [shop, incident('other', fields)], calls);
     t.deepEqual(
       found.map(({ incidentId }) => incidentId),
@@ -48,7 +48,7 @@ for (const [what, fields, suggested] of pairs)
     );
   });
 
-test('those with the most failing calls come first, then those with more services in common', (t) => {
+test('incidents with the most failing calls are listed first, then those with more services in common', (t) => {
   const others = [
     incident('same', { services: ['shop'] }),
     incident('bank', { services: ['bank'] }),
@@ -60,7 +60,7 @@ test('those with the most failing calls come first, then those with more service
   );
 });
 
-test('an incident that has ended, or names no service, has nothing to merge with', (t) => {
+test('an ended incident, and one without services, has no merge suggestions', (t) => {
   t.deepEqual(mergeable(incident('over', { services: ['shop'], status: 'resolved' }), [shop]), []);
   t.deepEqual(mergeable(incident('unnamed', {}), [shop]), []);
 });

@@ -25,13 +25,13 @@ const incident = (
   resolvedBy: null,
 });
 
-test('durations have median, mean and p90, and nothing where there are none', (t) => {
+test('durations have median, mean and p90, and no values if there are none', (t) => {
   t.deepEqual(durationsOf([]), { count: 0, median: null, mean: null, p90: null });
   t.deepEqual(durationsOf([7]), { count: 1, median: 7, mean: 7, p90: 7 });
   t.deepEqual(durationsOf([40, 10, 30, 20]), { count: 4, median: 25, mean: 25, p90: 37 });
 });
 
-test('merged incidents are counted, and are in no time', (t) => {
+test('merged incidents are counted, but excluded from all durations', (t) => {
   const figures = figuresOf([
     incident('open', [null, null]),
     incident('resolved', [60, 600]),
@@ -45,7 +45,7 @@ test('merged incidents are counted, and are in no time', (t) => {
   t.deepEqual(figures.timeToResolve, { count: 2, median: 900, mean: 900, p90: 1140 });
 });
 
-test('an incident of several services counts under each, once', (t) => {
+test('an incident with several services counts once for each service', (t) => {
   const by = figuresBy(
     [incident('open', [null, null], ['cart', 'pay', 'cart']), incident('open', [null, null], ['cart'])],
     ({ services }) => services,

@@ -19,7 +19,7 @@ const incident = (status: IncidentState): Incident => ({
 });
 const later = (minutes: number) => new Date(Date.parse(at) + minutes * 60_000).toISOString();
 
-test('of all pairs of states, those moves are possible which the README names, and to stay changes nothing', (t) => {
+test('only the state transitions in the README are possible, and a transition to the same state changes nothing', (t) => {
   const possible = new Set([
     'open acknowledged',
     ...['open resolved', 'acknowledged resolved', 'open merged', 'acknowledged merged', 'resolved open'],
@@ -33,7 +33,7 @@ test('of all pairs of states, those moves are possible which the README names, a
     }
 });
 
-test('the first acknowledgement outlives reopening, and the present one does not', (t) => {
+test('the first acknowledgement is preserved after reopening, and the current acknowledgement is not', (t) => {
   const steps: [IncidentState, number][] = [
     ['acknowledged', 1],
     ['resolved', 2],

@@ -14,7 +14,7 @@ const entry = (at: string, kind: TimelineEntry['kind'], id: string, title = kind
   service: '',
 });
 
-test('entries have one order whatever the order of their sources, and each is told once', (t) => {
+test('entries have one order regardless of the order of their sources, and each is listed once', (t) => {
   const entries = [
     entry('10:00:00', 'alert', 'a'),
     entry('10:00:00', 'note', 'a'),
@@ -25,14 +25,14 @@ test('entries have one order whatever the order of their sources, and each is to
   t.deepEqual(inOrder([...entries, ...entries]), entries);
 });
 
-test('what was frozen comes back as it was, and is not intact once it was touched', (t) => {
+test('a frozen timeline is restored unchanged, and is not intact after modification', (t) => {
   const entries = [entry('10:00:00', 'alert', 'a')];
   const { content, sha256 } = frozen(entries);
   t.deepEqual(thawed(content, sha256), { entries, isIntact: true });
   t.deepEqual(thawed(content.replace('"a"', '"b"'), sha256), { entries: [], isIntact: false });
 });
 
-test('a title in Markdown begins no heading, link or markup of its own', (t) => {
+test('a title with Markdown starts no heading, link or markup', (t) => {
   const at = '2026-11-25T10:00:00.000Z';
   const incident = {
     ...IncidentFields.parse({ title: 'x\n# y [click](http://evil) <b>' }),

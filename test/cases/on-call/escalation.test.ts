@@ -27,14 +27,14 @@ const stepTexts = (previewed: readonly (Omit<Escalated, 'state'> & { atMs: numbe
     ].join(' '),
   );
 
-test('steps are run one after the other, and all again as often as the policy says', async (t) => {
+test('steps run in sequence, and all repeat as often as the policy defines', async (t) => {
   const policy = policyOf({ steps: [step('one', 0), step('two', 5)], repeat: 1, repeatAfterMinutes: 10 });
   t.deepEqual(stepTexts(await previewOf(policy, 0, () => people({ one: ['ann', 'ben'], two: ['cleo'] }))), [
     ...['0: ann ben', '5: cleo', '15: ann ben', '20: cleo'],
   ]);
 });
 
-test('a step that reaches nobody is skipped at once, and the timeline says why', async (t) => {
+test('a step that reaches nobody is skipped at once, and the timeline gives the reason', async (t) => {
   const hours = [{ times: [{ startTime: '09:00', endTime: '17:00' }], location: 'UTC' }];
   const policy = policyOf({ steps: [step('one', 0), step('empty', 5), step('day', 5, { hours }), step('two', 5)] });
   t.deepEqual(stepTexts(await previewOf(policy, 0, () => people({ one: ['ann'], day: ['dan'], two: ['cleo'] }))), [
@@ -43,7 +43,7 @@ test('a step that reaches nobody is skipped at once, and the timeline says why',
   ]);
 });
 
-test('if no step reaches anybody, the owners are paged once, and later rounds go on', async (t) => {
+test('if no step reaches anybody, the owners are paged once, and later rounds continue', async (t) => {
   const policy = policyOf({ steps: [step('one', 0), step('two', 5)], repeat: 2 });
   const skipped = '(step-skipped 0 nobody-on-call) (step-skipped 1 nobody-on-call)';
   const back = (atMs: number): People => people({ one: ['ann'] }, atMs < 30 * minuteMs ? ['ann'] : []);
@@ -57,7 +57,7 @@ test('if no step reaches anybody, the owners are paged once, and later rounds go
   t.deepEqual(stepTexts(await previewOf(without, 0, () => people({}, ['owner']))), [`0: ${skipped} (nobody-reached)`]);
 });
 
-test('a person is paged once by a step that names them more than once, and pages have ids of their own', async (t) => {
+test('a step that names a person more than once pages them once, and pages have unique ids', async (t) => {
   const targets = [
     { kind: 'person', id: 'ann' },
     { kind: 'schedule', id: 'one' },
@@ -79,7 +79,7 @@ test('a person is paged once by a step that names them more than once, and pages
   t.is(new Set(all).size, 4);
 });
 
-test('an acknowledgement holds escalation up, until its time is over or the incident ends', (t) => {
+test('an acknowledgement pauses escalation, until it expires or the incident ends', (t) => {
   const policy = policyOf({ steps: [step('one', 0), step('two', 5)], acknowledgeTimeoutMinutes: 30 });
   const at = (minutes: number) => ({
     incidentId: 'i',
@@ -106,7 +106,7 @@ test('an acknowledgement holds escalation up, until its time is over or the inci
   }
 });
 
-test('the same state gives the same pages, and a late look runs one step and waits for the next from then on', (t) => {
+test('the same state gives the same pages, and a late poll runs one step and schedules the next from then', (t) => {
   const policy = policyOf({ steps: [step('one', 0), step('two', 5), step('one', 5)] });
   const of = { incidentId: 'i', people: people({ one: ['ann'], two: ['ben'] }), nowMs: 60 * minuteMs };
   const state = { ...opened(policy, 0), step: 1, dueMs: 5 * minuteMs, reached: true };

@@ -61,7 +61,7 @@ const open = async () => {
   };
 };
 
-test('a gap is told once, with when it is and why, and ends when somebody is on call', async (t) => {
+test('a gap is reported once, with its time and reason, and ends when somebody is on call', async (t) => {
   const { ann, clock, transitions, write, checkGaps, activeAlerts } = await open();
   const id = await write([[ann], []]);
   await checkGaps();
@@ -94,7 +94,7 @@ test('a gap is told once, with when it is and why, and ends when somebody is on 
   t.deepEqual(await activeAlerts(), []);
 });
 
-test('somebody who is kept out leaves a gap, and the alert of a schedule that is deleted ends', async (t) => {
+test('a disabled member leaves a gap, and the alert of a deleted schedule ends', async (t) => {
   const { ann, own, transitions, write, remove, checkGaps } = await open();
   const id = await write([[ann]]);
   await checkGaps();

@@ -11,7 +11,7 @@ const page = (at: string, userId: string, more: Partial<EscalationAction> & { re
   return { id: `d${made++}`, ...defaults, at: `2026-11-24T${at}:00.000Z`, ...fields };
 };
 
-test('a page by several contacts is one page, and another round is another', (t) => {
+test('a page by several contacts is one page, and another round is another page', (t) => {
   const pages = pagedBy(
     [
       page('10:00', 'ann', { contact: 'phone' }),

@@ -9,7 +9,7 @@ import { openPaging, startSending } from './paging.ts';
 
 const person = (id: string) => ({ kind: 'person', id });
 
-test('each step pages whom it names when it is due, once, however often it is looked at', async (t) => {
+test('each step pages its targets once when it is due, however often it is polled', async (t) => {
   const paging = await openPaging();
   const [ann, ben] = [await paging.person('ann'), await paging.person('ben')];
   await paging.incident(
@@ -26,7 +26,7 @@ test('each step pages whom it names when it is due, once, however often it is lo
   t.is((await paging.waiting()).length, 2);
 });
 
-test('a step that reaches nobody is skipped at once, which is told, and the owners are paged where none reaches anybody', async (t) => {
+test('a step that reaches nobody is skipped at once and recorded, and the owners are paged if no step reaches anybody', async (t) => {
   const paging = await openPaging();
   const [removedPerson, ben] = [await paging.person('gone', 'editor', true), await paging.person('ben')];
   await paging.person('olga', 'owner');
@@ -43,7 +43,7 @@ test('a step that reaches nobody is skipped at once, which is told, and the owne
   t.deepEqual((await paging.actions()).slice(2).sort(), ['owners-paged', 'page olga', 'step-skipped 0 nobody-on-call']);
 });
 
-test('the owners are paged where the policy of an incident is gone', async (t) => {
+test('the owners are paged if the policy of an incident was deleted', async (t) => {
   const paging = await openPaging();
   await paging.person('olga', 'owner');
   await paging.incident('no-policy');
@@ -51,7 +51,7 @@ test('the owners are paged where the policy of an incident is gone', async (t) =
   t.deepEqual((await paging.actions()).sort(), ['owners-paged', 'page olga']);
 });
 
-test('an acknowledgement stops escalation until its time is over, when the incident is open again and the next step pages', async (t) => {
+test('an acknowledgement stops escalation until it expires; then the incident is open again and the next step pages', async (t) => {
   const paging = await openPaging();
   const [ann, ben] = [await paging.person('ann'), await paging.person('ben')];
   const steps = [{ targets: [person(ann)] }, { targets: [person(ben)], afterMinutes: 5 }];
@@ -73,7 +73,7 @@ test('an acknowledgement stops escalation until its time is over, when the incid
   t.not(firstAcknowledgedAt, null);
 });
 
-test('a resolved incident pages nobody, and pages anew once it is reopened', async (t) => {
+test('a resolved incident pages nobody, and pages again after it is reopened', async (t) => {
   const paging = await openPaging();
   const ann = await paging.person('ann');
   const id = await paging.incident(await paging.policy({ steps: [{ targets: [person(ann)] }], repeat: 1 }));
@@ -87,7 +87,7 @@ test('a resolved incident pages nobody, and pages anew once it is reopened', asy
   t.deepEqual(await paging.actions(), ['page ann', 'page ann']);
 });
 
-test('a page is mail to the account, with the facts, and the ledger has its steps', async (t) => {
+test('a page is a mail to the account with the incident facts, and the ledger records its steps', async (t) => {
   const paging = await openPaging();
   const ann = await paging.person('ann');
   await paging.incident(await paging.policy({ name: 'Shop', steps: [{ targets: [person(ann)] }] }));
@@ -114,7 +114,7 @@ test('a page is mail to the account, with the facts, and the ledger has its step
 
 const mailTo = (address: string) => ({ type: 'email', to: [address] });
 
-test('a person is paged by all contacts of theirs that can be told, and by mail to the account where there is none', async (t) => {
+test('a person is paged by all usable contacts, and by mail to the account if there are none', async (t) => {
   const paging = await openPaging();
   const [ann, ben] = [await paging.person('ann'), await paging.person('ben')];
   await paging.contact(ann, 'home', mailTo('home@ann.example'));
@@ -131,7 +131,7 @@ test('a person is paged by all contacts of theirs that can be told, and by mail 
   t.deepEqual(sending.mails.map(({ to }) => to).sort(), ['ben@acme.example', 'home@ann.example', 'work@ann.example']);
 });
 
-test('contacts are told in the order and with the delays of preferences, and no more once somebody sees to the incident', async (t) => {
+test('contacts are notified in the order and with the delays of preferences, and stop once somebody handles the incident', async (t) => {
   const paging = await openPaging();
   const ann = await paging.person('ann');
   const [home, work, phone] = [
@@ -154,7 +154,7 @@ test('contacts are told in the order and with the delays of preferences, and no 
   t.deepEqual(sending.to(), ['work', 'phone']);
 });
 
-test('a page goes by ntfy with a button that acknowledges, and by SMS with the link', async (t) => {
+test('a page is sent by ntfy with an acknowledge button, and by SMS with the link', async (t) => {
   const paging = await openPaging();
   const ann = await paging.person('ann');
   const receivers = await Promise.all(['ntfy', 'sms'].map((type) => startChannelReceiver(services[type]?.accepted)));
@@ -182,7 +182,7 @@ test('a page goes by ntfy with a button that acknowledges, and by SMS with the l
   );
 });
 
-test('a page that waits is withdrawn once the incident is acknowledged', async (t) => {
+test('a pending page is withdrawn once the incident is acknowledged', async (t) => {
   const paging = await openPaging();
   const ann = await paging.person('ann');
   const id = await paging.incident(await paging.policy({ steps: [{ targets: [person(ann)] }] }));
@@ -199,7 +199,7 @@ test('a page that waits is withdrawn once the incident is acknowledged', async (
   await eventually('the page to end', async () => (await paging.waiting())[0]?.endedAt !== null);
 });
 
-test('a person is sent ten pages in five minutes, and then one that counts the rest', async (t) => {
+test('a person gets ten pages in five minutes, and then one page that counts the rest', async (t) => {
   const paging = await openPaging();
   const [ann, ben] = [await paging.person('ann'), await paging.person('ben')];
   const policyId = await paging.policy({ steps: [{ targets: [person(ann)] }] });
@@ -231,7 +231,7 @@ const openers: readonly (readonly [type: string, describe: (received: Received) 
 ];
 for (const [type, requestText] of openers)
   for (const ofPerson of [false, true])
-    test(`what a page opened at ${type}, ${ofPerson ? 'by a contact' : 'as a channel'}, is acknowledged and closed with the incident, once each`, async (t) => {
+    test(`a page opened at ${type}, ${ofPerson ? 'by a contact' : 'as a channel'}, is acknowledged and closed with the incident, once each`, async (t) => {
       const paging = await openPaging();
       const ann = await paging.person('ann');
       const service = await startChannelReceiver(services[type]?.accepted);
@@ -269,7 +269,7 @@ for (const [type, requestText] of openers)
       t.is(new Set(service.received.map((received) => requestText(received).split(' ')[1])).size, 1);
     });
 
-test('projects that want it are told by mail that an incident opened and that it was resolved, once each, with or without a policy', async (t) => {
+test('subscribed projects get one mail when an incident opens and one when it resolves, with or without a policy', async (t) => {
   const paging = await openPaging();
   const notificationSettings = { recipients: ['team@acme.example'], minimumSeverity: 'warning' };
   await paging.project('shop', notificationSettings);
@@ -299,7 +299,7 @@ test('projects that want it are told by mail that an incident opened and that it
   t.deepEqual(await paging.actions(), []);
 });
 
-test('an incident of alerts is told to the projects of their rules', async (t) => {
+test('an incident created from alerts notifies the projects of their rules', async (t) => {
   const paging = await openPaging();
   const to = (name: string) => ({ recipients: [`${name}@acme.example`] });
   const [shop] = [await paging.project('shop', to('shop')), await paging.project('other', to('other'))];
@@ -308,7 +308,7 @@ test('an incident of alerts is told to the projects of their rules', async (t) =
   t.deepEqual(await paging.sentMails(), ['shop@acme.example: Incident opened: Of a rule']);
 });
 
-test('a storm of incidents is not a storm of mails', async (t) => {
+test('many simultaneous incidents do not cause a flood of mails', async (t) => {
   const paging = await openPaging();
   await paging.project('shop', { recipients: ['team@acme.example'] });
   for (let count = 0; count < 40; count++) await paging.incident(null, `incident ${count}`);

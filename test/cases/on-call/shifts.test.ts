@@ -43,7 +43,7 @@ const shiftTexts = (versions: readonly OnCallVersion[], from: string, to: string
   ].sort();
 };
 
-test('a week with a change of the clocks lasts 167 or 169 hours, and each shift begins at the same time on the wall', (t) => {
+test('a week with a clock change lasts 167 or 169 hours, and each shift starts at the same local time', (t) => {
   t.deepEqual(shiftTexts([versionOf('Europe/Zurich', [layerOf({})])], '2026-03-23T08:00:00Z', '2026-04-13T07:00:00Z'), [
     '2026-03-23T08:00 2026-03-30T07:00 ann',
     '2026-03-30T07:00 2026-04-06T07:00 ben',
@@ -55,7 +55,7 @@ test('a week with a change of the clocks lasts 167 or 169 hours, and each shift 
   ]);
 });
 
-test('a hand-over that does not exist takes the offset before the change, and one that comes twice the first', (t) => {
+test('a handover at a skipped local time uses the offset before the change, and at a repeated local time the first', (t) => {
   const daily = layerOf({ startsAt: '2026-03-28T02:30', rotation: { every: 1, unit: 'days' } });
   t.deepEqual(shiftTexts([versionOf('Europe/Berlin', [daily])], '2026-03-28T01:30:00Z', '2026-03-31T00:30:00Z'), [
     '2026-03-28T01:30 2026-03-29T01:30 ann',
@@ -68,7 +68,7 @@ test('a hand-over that does not exist takes the offset before the change, and on
   ]);
 });
 
-test('hours that divide 24 stay on the wall clock, and others are elapsed time', (t) => {
+test('rotations of hours that divide 24 follow the wall clock; other rotations use elapsed time', (t) => {
   const hours = (every: number): Partial<Layer> =>
     layerOf({ startsAt: '2026-03-28T00:00', rotation: { every, unit: 'hours' } });
   t.deepEqual(shiftTexts([versionOf('Europe/Berlin', [hours(12)])], '2026-03-28T23:00:00Z', '2026-03-29T22:00:00Z'), [
@@ -82,7 +82,7 @@ test('hours that divide 24 stay on the wall clock, and others are elapsed time',
   ]);
 });
 
-test('a month without the day hands over on its last, and the next month on the day again', (t) => {
+test('in a month without the day the handover is on the last day, and in the next month on the day again', (t) => {
   const monthly = layerOf({ startsAt: '2027-01-31T09:00', rotation: { every: 1, unit: 'months' } });
   t.deepEqual(shiftTexts([versionOf('UTC', [monthly])], '2027-01-31T09:00:00Z', '2027-04-30T09:00:00Z'), [
     '2027-01-31T09:00 2027-02-28T09:00 ann',
@@ -91,7 +91,7 @@ test('a month without the day hands over on its last, and the next month on the 
   ]);
 });
 
-test('an upper layer wins where it has somebody, later overrides win over earlier ones, and gaps have reasons', (t) => {
+test('the highest layer with a person wins, later overrides take precedence over earlier ones, and gaps have reasons', (t) => {
   const nights = layerOf({
     name: 'nights',
     startsAt: '2026-06-01T00:00',
@@ -130,7 +130,7 @@ test('an upper layer wins where it has somebody, later overrides win over earlie
   );
 });
 
-test('a person who left or cannot be reached leaves a gap from then on, and what was before stays', (t) => {
+test('a person who left or is unreachable leaves a gap from then on, and earlier shifts are preserved', (t) => {
   const absences: Absences = new Map([
     ['ann', [{ reason: 'left', fromMs: ms('2026-04-08T12:00:00Z') }]],
     ['ben', [{ reason: 'unreachable', fromMs: ms('2026-04-01T00:00:00Z'), toMs: ms('2026-04-02T00:00:00Z') }]],
@@ -145,7 +145,7 @@ test('a person who left or cannot be reached leaves a gap from then on, and what
   ]);
 });
 
-test('each instant is answered by the version that was in force, so that a change rewrites nothing', (t) => {
+test('each instant uses the schedule version in force at that time, and a change rewrites no past shift', (t) => {
   const before = versionOf('UTC', [layerOf({})], { since: '2026-03-01T00:00:00Z' });
   const after = versionOf('UTC', [layerOf({ participants: [['zoe']] })], { since: '2026-03-25T00:00:00Z' });
   const span = ['2026-02-28T00:00:00Z', '2026-04-06T09:00:00Z'] as const;
@@ -158,7 +158,7 @@ test('each instant is answered by the version that was in force, so that a chang
   t.is(onCallAt([before, after], nobodyAway, ms('2026-03-25T00:00:00Z')).userIds[0], 'zoe');
 });
 
-test('hours of nights and weekends are counted by person on the wall clock', (t) => {
+test('night and weekend hours are counted per person in local time', (t) => {
   const schedule = versionOf('Europe/Berlin', [layerOf({ startsAt: '2026-03-28T00:00', participants: [['ann']] })]);
   // A Saturday and a Sunday of 23 hours: nights are 8 hours of each, and the hour left out is one of the night.
   const range = { fromMs: ms('2026-03-27T23:00:00Z'), toMs: ms('2026-03-30T22:00:00Z') };
@@ -167,7 +167,7 @@ test('hours of nights and weekends are counted by person on the wall clock', (t)
   ]);
 });
 
-test('a calendar has an event a shift in UTC, reads back, and keeps its ids when it is made again', (t) => {
+test('a calendar has one event per shift in UTC, can be parsed, and has stable ids when regenerated', (t) => {
   const schedule = versionOf('Europe/Berlin', [layerOf({})]);
   const pieces = piecesOf([schedule], nobodyAway, {
     fromMs: ms('2026-03-20T00:00:00Z'),
@@ -197,7 +197,7 @@ test('a calendar has an event a shift in UTC, reads back, and keeps its ids when
   t.is(read(shiftsCalendar([{ ...of, pieces }], { ...about, madeMs: 0, userId: 'ben' })).length, 1);
 });
 
-test('a wrong document is refused with the path of what is wrong', (t) => {
+test('an invalid document is rejected with the path of the error', (t) => {
   const path = (timeZone: string, layers: readonly Partial<Layer>[]): string | undefined =>
     OnCallScheduleFields.safeParse({ name: 'team', timeZone, layers }).error?.issues[0]?.path.join('.');
   t.is(path('Europe/Nowhere', []), 'timeZone');
@@ -291,7 +291,7 @@ const differenceOf = (
 };
 
 for (const [timeZone, around] of changes) {
-  test(`hourly turns agree with the oracle around ${around} in ${timeZone}`, (t) => {
+  test(`hourly rotations match the reference implementation around ${around} in ${timeZone}`, (t) => {
     const startsAt = `${new Date(ms(around) - 3 * dayMs).toISOString().slice(0, 10)}T00:30`;
     const participants = [['a'], ['b'], ['c']];
     const layer = layerOf({ startsAt, rotation: { every: 1, unit: 'hours' }, participants });
@@ -299,7 +299,7 @@ for (const [timeZone, around] of changes) {
   });
 }
 
-test('shifts agree with an oracle that goes minute by minute around changes of the clocks', (t) => {
+test('shifts match a minute-by-minute reference implementation around clock changes', (t) => {
   const rotation = fc.oneof(
     fc.record({ unit: fc.constant('hours' as const), every: fc.constantFrom(1, 2, 3, 4, 5, 6, 7, 8, 12, 24, 36) }),
     fc.record({
@@ -334,7 +334,7 @@ test('shifts agree with an oracle that goes minute by minute around changes of t
   t.notThrows(() => fc.assert(property, { numRuns: 60 }));
 });
 
-test('whatever edits follow, each minute is answered as the version said that was in force then', (t) => {
+test('after any sequence of edits, each minute uses the schedule version in force at that time', (t) => {
   const edit = fc.record({
     after: fc.integer({ min: 1, max: 20 * 60 }),
     every: fc.constantFrom(1, 2, 3, 5, 12),
@@ -384,7 +384,7 @@ test('whatever edits follow, each minute is answered as the version said that wa
   t.notThrows(() => fc.assert(property, { numRuns: 12 }));
 });
 
-test('a year of shifts of a busy schedule has all its turns', (t) => {
+test('a year of shifts of a busy schedule contains all its turns', (t) => {
   const layers = ['one', 'two', 'three'].map((name, index) =>
     layerOf({
       name,

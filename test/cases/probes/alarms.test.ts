@@ -11,7 +11,7 @@ import { isDueAt } from '../../../subjects/synthetics/due-times.ts';
 import { eventually } from '../../waiting.ts';
 import { serveHttp } from './targets.ts';
 
-test('a probe tells what its clock is ahead of the platform’s, or behind it, once it has seen that', async (t) => {
+test('a probe reports its clock offset from the platform after it has measured the offset', async (t) => {
   const aheadMs = 90_000;
   const seen: (number | undefined)[] = [];
   const egressPolicy = openEgressPolicy({ allowedNetworks: [], setting: 'x', resolve: lookup });
@@ -33,7 +33,7 @@ test('a probe tells what its clock is ahead of the platform’s, or behind it, o
   t.deepEqual(seen.slice(1, 5).map(about), [aheadMs, aheadMs, -aheadMs, -aheadMs]);
 });
 
-test('what fails is told before it is tried again, once while it goes on, and again when it had passed', async (t) => {
+test('a failure is reported before its retry, once while it lasts, and again after a success', async (t) => {
   let isUp = false;
   const port = await serveHttp(t, (_, answer) => answer.writeHead(isUp ? 200 : 500).end());
   const checkOf = (id: string, locations: string[], count: number) => ({

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { BrowserProcess } from '../../../probes/browser/browser-process.ts';
 import { killAll, processesOf } from '../../../probes/browser/processes.ts';
-import { makeDirectory, runDirectoryPath, removeAbandoned } from '../../../probes/browser/run-directory.ts';
+import { makeDirectory, removeAbandoned, runDirectoryPath } from '../../../probes/browser/run-directory.ts';
 import { eventually } from '../../waiting.ts';
 import { browserTest, runBrowser } from './browsers.ts';
 import { serveHttp } from './targets.ts';

@@ -102,7 +102,7 @@ browserTest('a probe sends the picture of a run of the schedule, and again where
   t.false(JSON.stringify(result).includes('picture'));
 });
 
-test('a picture that cannot be sent yields to that of a later run', async (t) => {
+test('a screenshot that cannot be sent is replaced by that of a later run', async (t) => {
   const sent: string[] = [];
   const stopping = new AbortController();
   const queue = new PictureQueue(async ({ content }) => void sent.push(content));

@@ -239,7 +239,7 @@ browserTest('a page that takes more memory than a run may have is ended, and say
   t.deepEqual(started.flatMap(processesOf), []);
 });
 
-test('a location without Chromium, or whose Chromium does not start, cannot tell', async (t) => {
+test('a location without Chromium, or whose Chromium does not start, reports unknown', async (t) => {
   const steps = [{ action: 'goto', url: 'http://127.0.0.1:1/' }];
   const none = await runBrowser(steps, { chromium: { program: '/none', hasSandbox: true } });
   t.is(none.outcome, 'unknown');

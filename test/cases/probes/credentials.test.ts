@@ -52,7 +52,7 @@ const oauth2 = (port: number, more: object = {}) => ({
   ...more,
 });
 
-test('a step gets an access token once, in a step of its own, and brings it', async (t) => {
+test('a step gets an access token once, in a separate step, and sends it', async (t) => {
   const tokens = await serveTokens(t);
   const brought: (string | undefined)[] = [];
   const port = await serveHttp(t, ({ headers }, answer) => {
@@ -88,7 +88,7 @@ test('a step gets an access token once, in a step of its own, and brings it', as
   t.is(body?.form.get('client_id'), 'ann');
 });
 
-test('who gives no token is why the run failed, and neither secret nor token is told', async (t) => {
+test('a failed token request is the reason for the failed run, and neither secret nor token is revealed', async (t) => {
   const tokens = await serveTokens(t);
   const port = await serveHttp(t, ({ headers }, answer) => answer.writeHead(500).end(headers.authorization));
   const url = `http://shop.example:${port}/`;
@@ -103,7 +103,7 @@ test('who gives no token is why the run failed, and neither secret nor token is 
       t.false(output.includes(secret), output);
 });
 
-test('the secret of a client goes where tokens come from alone, and the token to its step', async (t) => {
+test('a client secret is sent only to the token endpoint, and the token only to its step', async (t) => {
   const tokens = await serveTokens(t);
   const brought: (string | undefined)[] = [];
   const evil = await serveHttp(t, ({ headers }, answer) => {
@@ -126,7 +126,7 @@ test('the secret of a client goes where tokens come from alone, and the token to
   t.is((await runHttp([{ url, authentication: oauth2(tokens.port) }], inner)).outcome, 'unknown');
 });
 
-test('a client certificate is shown to the server of its step, and not where that redirects to', async (t) => {
+test('a client certificate is presented to the server of its step, but not to a redirect target', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-certificate-'));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
   const make = (name: string) => {

@@ -95,7 +95,7 @@ const tunnel = (
     clientRequest.on('error', () => resolve({ status: 0, body: '' })).end();
   });
 
-test('what may be reached is passed on, without what belongs to the connection', async (t) => {
+test('requests to allowed targets are forwarded, without connection headers', async (t) => {
   const port = await serveHttp(t, ({ url, headers }, answer) => {
     answer.writeHead(201, { 'set-cookie': ['a=1', 'b=2'] }).end(JSON.stringify({ url, headers }));
   });
@@ -117,7 +117,7 @@ test('what may be reached is passed on, without what belongs to the connection',
   t.is(proxy.failureOf(`http://shop.example:${port}/`), undefined);
 });
 
-test('what may not be reached is not, by a request or through a tunnel', async (t) => {
+test('forbidden targets are not reached, by a request or through a tunnel', async (t) => {
   let came = 0;
   const port = await serveHttp(t, (_, answer) => {
     came++;
@@ -138,7 +138,7 @@ test('what may not be reached is not, by a request or through a tunnel', async (
   t.is(came, 0);
 });
 
-test('only what a proxy is asked for is answered', async (t) => {
+test('only proxy requests are answered', async (t) => {
   const proxy = await openProxy(t);
   for (const path of ['/', 'https://shop.example/', 'ftp://shop.example/', 'file:///etc/passwd'])
     t.is((await sendRequest(proxy, path)).status, 400, path);
@@ -151,7 +151,7 @@ test('only what a proxy is asked for is answered', async (t) => {
   t.is((await sendRequest(proxy, '/')).status, 400);
 });
 
-test('why there was no connection is told, for people', async (t) => {
+test('the reason for a failed connection is reported in plain language', async (t) => {
   const proxy = await openProxy(t);
   const port = await serveHttp(t, (_, answer) => answer.end());
   await tunnel(proxy, 'none.example:443');
@@ -162,7 +162,7 @@ test('why there was no connection is told, for people', async (t) => {
   t.is(proxy.failureOf(`http://127.0.0.1:${port}/`), undefined);
 });
 
-test('a run receives no more than it may, and nothing after the proxy is closed', async (t) => {
+test('a run receives no more than its limit, and nothing after the proxy is closed', async (t) => {
   const port = await serveHttp(t, (_, answer) => answer.end('x'.repeat(100_000)));
   const proxy = await openProxy(t, { max: 150_000 });
   const url = `http://127.0.0.1:${port}/`;
@@ -186,7 +186,7 @@ test('a run receives no more than it may, and nothing after the proxy is closed'
   t.is((await sendRequest(other, url)).status, 0);
 });
 
-test('what a run sends is counted as what it receives, in requests and in tunnels', async (t) => {
+test('sent data of a run is counted like received data, in requests and in tunnels', async (t) => {
   let came = 0;
   const port = await serveHttp(t, (request, answer) => {
     request.on('data', (chunk) => (came += chunk.length)).once('end', () => answer.end());

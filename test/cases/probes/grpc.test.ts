@@ -51,7 +51,7 @@ const grpc = (settings: object, more: object = {}, around = {}) =>
 
 const code = (value: string) => [{ source: 'code', operator: 'is', value }];
 
-test('a gRPC check asks for the health of a service', async (t) => {
+test('a gRPC check requests the health of a service', async (t) => {
   const port = await serveHealth(t);
   const table: readonly (readonly [settings: object, outcome: Outcome, message: RegExp])[] = [
     [{}, 'passed', /^$/],
@@ -69,7 +69,7 @@ test('a gRPC check asks for the health of a service', async (t) => {
   }
 });
 
-test('phases of a gRPC check add up to the whole, and the calls name themselves', async (t) => {
+test('phases of a gRPC check add up to its duration, and its calls have a user agent', async (t) => {
   const calls: Call[] = [];
   const port = await serveHealth(t, undefined, (call) => calls.push(call));
   const names = { 'shop.example': [['127.0.0.1']] };
@@ -93,7 +93,7 @@ test('phases of a gRPC check add up to the whole, and the calls name themselves'
   t.is(calls.length, 1);
 });
 
-test('the encryption of a gRPC server is checked, and its certificate judged', async (t) => {
+test('the TLS of a gRPC server is verified, and its certificate is evaluated', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-certificate-'));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
   const made = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '11'];
@@ -119,7 +119,7 @@ test('the encryption of a gRPC server is checked, and its certificate judged', a
   t.not((await grpc({ port, tls: false })).outcome, 'passed');
 });
 
-test('a gRPC server that hangs, refuses, or is none is down, and private networks are not reached', async (t) => {
+test('a target that hangs, refuses or speaks no gRPC is down, and private networks are not reached', async (t) => {
   const port = await serveHealth(t);
   const hanging = await grpc({ port, service: 'slow' }, { timeout: soon(300) });
   t.is(hanging.outcome, 'failed');

@@ -6,7 +6,7 @@ import { resolving, runHttp, serveHttp, serveSocket, soon } from './targets.ts';
 const sum = (phases: Readonly<Record<string, number>>): number =>
   Math.round(Object.values(phases).reduce((all, ms) => all + ms, 0) * 1000) / 1000;
 
-test('phases of a step add up to the whole, and the wait is the target’s', async (t) => {
+test('phases of a step add up to its duration, and the wait phase is the time of the target', async (t) => {
   const port = await serveHttp(t, (_, response) => setTimeout(() => response.end('hello'), 150));
   const result = await runHttp([{ url: `http://shop.example:${port}/` }], {
     names: { 'shop.example': [['127.0.0.1']] },
@@ -17,7 +17,7 @@ test('phases of a step add up to the whole, and the wait is the target’s', asy
   t.is(sum(result.phases), result.durationMs);
 });
 
-test('steps read what those before them answered', async (t) => {
+test('steps can use responses of earlier steps', async (t) => {
   const port = await serveHttp(t, (request, response) => {
     if (request.url === '/login') return response.setHeader('x-csrf', 'c7').end('<i id="u">u-5</i>{"token":"t1"}');
     response.end(
@@ -49,7 +49,7 @@ test('steps read what those before them answered', async (t) => {
   t.is(steps.length, 2);
 });
 
-test('a step that fails ends the run, says why, and keeps the beginning of its answer', async (t) => {
+test('a failed step ends the run, gives the reason, and preserves the start of its response', async (t) => {
   const port = await serveHttp(t, (_, response) => response.writeHead(503).end('x'.repeat(10_000)));
   const { outcome, message, steps } = await runHttp([
     { name: 'start', url: `http://127.0.0.1:${port}/` },
@@ -61,13 +61,13 @@ test('a step that fails ends the run, says why, and keeps the beginning of its a
   t.is(steps[0]?.body?.length, 4096);
 });
 
-test('slow is degraded, not down', async (t) => {
+test('a slow target is degraded, not down', async (t) => {
   const port = await serveHttp(t, (_, response) => response.end());
   const assertions = [{ source: 'duration', operator: 'lt', value: 0, level: 'degrade' }];
   t.is((await runHttp([{ url: `http://127.0.0.1:${port}/`, assertions }])).outcome, 'degraded');
 });
 
-test('a retry that passes heals what failed before it', async (t) => {
+test('a successful retry clears the failure before it', async (t) => {
   let requestCount = 0;
   const port = await serveHttp(t, (_, response) => response.writeHead(requestCount++ === 0 ? 500 : 200).end());
   const retries = { count: 2, wait: '0s' };
@@ -76,7 +76,7 @@ test('a retry that passes heals what failed before it', async (t) => {
   t.is(attempts, 2);
 });
 
-test('a target that hangs, drips, resets, refuses or speaks nonsense fails in time, and says how', async (t) => {
+test('a target that hangs, drips, resets, refuses or sends garbage fails in time, with the reason', async (t) => {
   const hanging = await serveSocket(t, () => undefined);
   const dripping = await serveHttp(t, (_, response) => {
     const drip = setInterval(() => response.write('.'), 20);
@@ -103,7 +103,7 @@ test('a target that hangs, drips, resets, refuses or speaks nonsense fails in ti
   }
 });
 
-test('five megabytes are read of an answer without end, and no more is taken from who sends it', async (t) => {
+test('at most five megabytes of an endless response are read, and the sender is stopped', async (t) => {
   const closed = Promise.withResolvers<number>();
   const port = await serveHttp(t, (_, response) => {
     const block = Buffer.alloc(1024 * 1024, 'x');
@@ -123,7 +123,7 @@ test('five megabytes are read of an answer without end, and no more is taken fro
   t.true(sent < 32 * 1024 * 1024, `${sent} bytes left the target`);
 });
 
-test('requests name themselves, and carry the trace of the run', async (t) => {
+test('requests have a user agent and the trace context of the run', async (t) => {
   let seen: Record<string, unknown> = {};
   const port = await serveHttp(t, (request, response) => {
     seen = request.headers;
@@ -136,7 +136,7 @@ test('requests name themselves, and carry the trace of the run', async (t) => {
   t.regex(String(seen['traceparent']), new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`));
 });
 
-test('redirects are followed as often as the step says, or are the answer', async (t) => {
+test('redirects are followed up to the limit of the step, or are the response', async (t) => {
   const port = await serveHttp(t, (request, response) => {
     const left = Number(request.url?.slice(1));
     if (left === 0) return response.end(`${request.method}`);
@@ -153,7 +153,7 @@ test('redirects are followed as often as the step says, or are the answer', asyn
   t.is((await runHttp([step(1, { redirects: 0, assertions: first })])).outcome, 'passed');
 });
 
-test('a private network is not reached, however it is written: that is unknown, not down', async (t) => {
+test('a private network in any notation is not reached: the result is unknown, not down', async (t) => {
   const port = await serveHttp(t, (_, response) => response.end('reached'));
   const redirecting = await serveHttp(t, (request, response) =>
     response.writeHead(307, { location: `http://${decodeURIComponent(request.url?.slice(1) ?? '')}:${port}/` }).end(),
@@ -195,7 +195,7 @@ test('a private network is not reached, however it is written: that is unknown, 
   t.is((await runHttp([{ url: `http://nowhere.example:${port}/` }], around)).outcome, 'failed');
 });
 
-test('metadata addresses need an entry of their own', (t) => {
+test('metadata addresses need a separate allowlist entry', (t) => {
   const policyOf = (...allowedNetworks: string[]) =>
     openEgressPolicy({ allowedNetworks, setting: 'OIQ_PROBE_NETWORKS', resolve: resolving({}) });
   const wide = policyOf('0.0.0.0/0', '169.254.0.0/16', '::/0');
@@ -207,7 +207,7 @@ test('metadata addresses need an entry of their own', (t) => {
   t.true(wide.mayReach('169.254.1.1'));
 });
 
-test('a name that becomes private between two steps, or at a redirect, is refused there', async (t) => {
+test('a name that becomes private between two steps, or at a redirect, is rejected at that point', async (t) => {
   const port = await serveHttp(t, (request, response) => {
     if (request.url === '/again')
       return response.writeHead(302, { location: `http://flips.example:${port}/end` }).end();
@@ -229,7 +229,7 @@ test('a name that becomes private between two steps, or at a redirect, is refuse
 const secret = `correct horse+9/ü"('{<&>}')!~`;
 const variables = { key: { value: secret, hosts: ['127.0.0.1'] } };
 
-test('secrets are struck out of messages and kept answers, in every form that carries them', async (t) => {
+test('secrets are redacted from messages and stored responses, in every encoding', async (t) => {
   const forms = (text: string): string[] => [
     text,
     encodeURIComponent(text),
@@ -271,7 +271,7 @@ test('secrets are struck out of messages and kept answers, in every form that ca
   for (const form of forms(secret)) t.false(output.includes(form.slice(4, -8)), `${form} in ${output}`);
 });
 
-test('of a secret in which an answer is cut, no part is told', async (t) => {
+test('if a truncated response ends within a secret, no part of the secret is revealed', async (t) => {
   const key = 'pÄssw0rd-0123456789';
   const shown = { key: { value: `${key}\n`, hosts: ['127.0.0.1'] } };
   for (const [name, before] of Object.entries({ message: 200, body: 4096 }))
@@ -288,7 +288,7 @@ test('of a secret in which an answer is cut, no part is told', async (t) => {
       }
 });
 
-test('a redirect takes no secret to another host, and no credentials to another origin', async (t) => {
+test('a redirect sends no secret to another host, and no credentials to another origin', async (t) => {
   const seen: Record<string, unknown>[] = [];
   const other = await serveHttp(t, (request, response) => {
     seen.push(request.headers);

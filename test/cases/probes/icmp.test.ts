@@ -11,7 +11,7 @@ const statistics = (received: number, times: string): string =>
   `PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n\n--- 192.0.2.1 ping statistics ---\n3 packets transmitted, ${received} received, 0% packet loss, time 409ms\n${times}\n`;
 const iputils = 'rtt min/avg/max/mdev = 0.712/0.786/0.861/0.074 ms';
 
-test('what ping says is read', (t) => {
+test('the output of ping is parsed', (t) => {
   const table: readonly (readonly [exitCode: number, out: string, loss: number, averageMs: number | undefined])[] = [
     [0, statistics(3, iputils), 0, 0.786],
     [0, statistics(2, iputils), 33, 0.786],
@@ -42,7 +42,7 @@ const putPing = (t: ExecutionContext, script: string): string => {
 const icmp = (settings: object, more: object = {}, around = {}) =>
   run({ type: 'icmp', icmp: { host: '127.0.0.1', ...settings }, ...more }, around);
 
-test.serial('echo requests go to the address that was checked, and their round trip is the wait', async (t) => {
+test.serial('echo requests go to the checked address, and their round-trip time is the wait phase', async (t) => {
   const called = putPing(t, `echo '${statistics(2, iputils)}'`);
   const names = { 'shop.example': [['127.0.0.1'], ['10.0.0.1']] };
   const seen = await icmp({ host: 'shop.example' }, {}, { names });
@@ -56,7 +56,7 @@ test.serial('echo requests go to the address that was checked, and their round t
   t.regex(message, /loss is 33, expected: lte 0/);
 });
 
-test.serial('a host that answers none is down; a ping that hangs is ended', async (t) => {
+test.serial('a host that answers no echo request is down, and a hanging ping is killed', async (t) => {
   putPing(t, `echo '${statistics(0, '')}'; exit 1`);
   const { outcome, message } = await icmp({});
   t.is(outcome, 'failed');
@@ -67,7 +67,7 @@ test.serial('a host that answers none is down; a ping that hangs is ended', asyn
   t.regex(hanging.message, /took too long \(wait\)/);
 });
 
-test.serial('a location without the right to it, or without ping, tells nothing of the target', async (t) => {
+test.serial('a location without the ping permission, or without ping, reports nothing about the target', async (t) => {
   putPing(t, 'echo "ping: socket: Operation not permitted" >&2; exit 2');
   const forbidden = await icmp({});
   t.is(forbidden.outcome, 'unknown');
@@ -78,7 +78,7 @@ test.serial('a location without the right to it, or without ping, tells nothing 
   t.regex(missing.message, /`ping` was not found/);
 });
 
-test.serial('nothing is sent into a private network, and what a user writes is no option', async (t) => {
+test.serial('nothing is sent to a private network, and user input is never a command option', async (t) => {
   const called = putPing(t, `echo '${statistics(3, iputils)}'`);
   t.is((await icmp({}, {}, { allowed: [] })).outcome, 'unknown');
   for (const host of ['-f', '--help', '$(id)', ';id']) t.is((await icmp({ host })).outcome, 'failed', host);

@@ -5,12 +5,12 @@ import test from 'ava';
 const dockerfile = readFileSync(new URL('../../../Dockerfile', import.meta.url), 'utf8').replaceAll(/\\\n\s*/g, '');
 const [, probe = ''] = /^FROM runtime AS probe\n(.*?)^FROM /ms.exec(dockerfile) ?? [];
 
-test('process 1 of a probe waits for what browsers leave to it, and hands signals on to the probe', (t) => {
+test('process 1 of a probe reaps processes left by browsers, and forwards signals to the probe', (t) => {
   const [, entry = '[]'] = /^ENTRYPOINT (.*)$/m.exec(probe) ?? [];
   t.deepEqual((JSON.parse(entry) as string[]).slice(0, 3), ['tini', '--', 'node']);
 });
 
-test('what checks run is installed by the names of packages that have it', (t) => {
+test('the programs that checks run are installed by their package names', (t) => {
   const [, packages = ''] = /apt-get install -y --no-install-recommends ([^&]*)/.exec(probe) ?? [];
   // Debian's packages put the programs of these names, and `ping`, into /usr/bin.
   t.deepEqual(packages.trim().split(' '), ['iputils-ping', 'chromium-headless-shell', 'tini']);
@@ -20,7 +20,7 @@ test('what checks run is installed by the names of packages that have it', (t) =
   );
 });
 
-test('Node runs in the image as it does without one', (t) => {
+test('Node runs in the image with the same options as outside', (t) => {
   const { flags, environment } = JSON.parse(
     readFileSync(new URL('../../../bin/node.json', import.meta.url), 'utf8'),
   ) as { flags: string[]; environment: Record<string, string> };

@@ -7,7 +7,7 @@ import { runHttp, serveHttp } from './targets.ts';
 /** Timers may be early by so much. */
 const earlyMs = 5;
 
-test('twenty requests in any second go to one address, whoever asks', async (t) => {
+test('at most twenty requests per second go to one address, regardless of the caller', async (t) => {
   const times: number[] = [];
   const port = await serveHttp(t, (_, answer) => answer.end('ok'));
   const pace = new Pace();
@@ -24,7 +24,7 @@ test('twenty requests in any second go to one address, whoever asks', async (t) 
   t.true((times[maxPerSecond] ?? 0) - began >= 1000 - earlyMs, String(times));
 });
 
-test('time that is waited for a turn is no time of the target, and of no timeout', async (t) => {
+test('time spent waiting for a turn counts neither as target time nor towards a timeout', async (t) => {
   const port = await serveHttp(t, (_, answer) => answer.end('ok'));
   const pace = new Pace();
   const { signal } = new AbortController();
@@ -40,7 +40,7 @@ test('time that is waited for a turn is no time of the target, and of no timeout
   deadline.end();
 });
 
-test('other addresses do not wait, and a turn that does not come is unknown, not down', async (t) => {
+test('other addresses do not wait, and a run without a turn is unknown, not down', async (t) => {
   const pace = new Pace(1500);
   const { signal } = new AbortController();
   const pending = Array.from({ length: maxPerSecond * 4 }, () => pace.waitForSlot('192.0.2.1', signal));
@@ -57,7 +57,7 @@ test('other addresses do not wait, and a turn that does not come is unknown, not
   t.regex(message, /sends too much to 127\.0\.0\.1/);
 });
 
-test('probes of a location share what it may send', async (t) => {
+test('probes of a location share its rate limit', async (t) => {
   const pace = new Pace();
   pace.share(4);
   const { signal } = new AbortController();
@@ -72,7 +72,7 @@ test('probes of a location share what it may send', async (t) => {
   t.true((times[maxPerSecond / 4] ?? 0) - began >= 1000 - earlyMs, String(times));
 });
 
-test('who is stopped while it waits takes nobody’s turn', async (t) => {
+test('a request that is cancelled while it waits takes no other request’s turn', async (t) => {
   const pace = new Pace();
   pace.share(maxPerSecond);
   const stopping = new AbortController();

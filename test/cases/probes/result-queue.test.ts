@@ -18,7 +18,7 @@ const result = (startedAtMs: number): ProbeResult => ({
   traceId: 'a'.repeat(32),
 });
 
-test('what could not be sent is sent again, in order, a hundred at once', async (t) => {
+test('results that could not be sent are sent again, in order, a hundred per batch', async (t) => {
   let isAway = true;
   const sent: number[][] = [];
   const queue = new ResultQueue(async (results) => {
@@ -45,7 +45,7 @@ test('what could not be sent is sent again, in order, a hundred at once', async 
   t.is(sent.flat().length, 151);
 });
 
-test('results are kept for an hour', (t) => {
+test('results are stored for an hour', (t) => {
   const queue = new ResultQueue(() => Promise.reject(new Error('away')), silent);
   queue.add(result(1000));
   queue.add(result(3_600_500));

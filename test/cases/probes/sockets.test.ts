@@ -12,7 +12,7 @@ import { run, serveSocket, soon } from './targets.ts';
 const tcp = (settings: object, more: object = {}, around = {}) =>
   run({ type: 'tcp', tcp: { host: '127.0.0.1', ...settings }, ...more }, around);
 
-test('a TCP check sends, and judges what comes back', async (t) => {
+test('a TCP check sends data, and evaluates the response', async (t) => {
   const port = await serveSocket(t, (socket) => {
     socket.write('220 mail.example ');
     setTimeout(() => socket.write('ESMTP\r\n'), 50);
@@ -29,7 +29,7 @@ test('a TCP check sends, and judges what comes back', async (t) => {
   t.regex(hanging.message, /took too long \(receive\)/);
 });
 
-test('a TCP check reaches no private network, and tells what refuses', async (t) => {
+test('a TCP check reaches no private network, and reports refused connections', async (t) => {
   const port = await serveSocket(t, (socket) => socket.end());
   const none = { allowed: [] };
   t.is((await tcp({ port }, {}, none)).outcome, 'unknown');
@@ -51,7 +51,7 @@ const certified = (t: ExecutionContext): { readonly key: Buffer; readonly cert: 
   return { key: readFileSync(join(directory, 'k.pem')), cert: readFileSync(join(directory, 'c.pem')) };
 };
 
-test('a TLS check says how long a certificate is valid, whom it names, and that nobody trusts it', async (t) => {
+test('a TLS check reports the validity, the names and the missing trust of a certificate', async (t) => {
   const server = createServer(certified(t), (socket) => socket.on('error', () => undefined));
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
   t.teardown(() => void server.close());
@@ -81,7 +81,7 @@ test('a TLS check says how long a certificate is valid, whom it names, and that 
   t.regex(untrusted.message, /self-signed/);
 });
 
-test('what speaks no TLS fails', async (t) => {
+test('a target without TLS fails', async (t) => {
   const port = await serveSocket(t, (socket) => socket.end('hello\r\n'));
   const { outcome, message } = await run({ type: 'tls', tls: { host: '127.0.0.1', port } });
   t.is(outcome, 'failed');
@@ -109,7 +109,7 @@ const serveNames = async (t: ExecutionContext): Promise<number> => {
   return socket.address().port;
 };
 
-test('a DNS check judges records and the code of the answer', async (t) => {
+test('a DNS check evaluates records and the response code', async (t) => {
   const port = await serveNames(t);
   const dns = (settings: object, around = {}) =>
     run({ type: 'dns', timeout: soon(1000), dns: { server: '127.0.0.1', port, ...settings } }, around);
@@ -127,7 +127,7 @@ test('a DNS check judges records and the code of the answer', async (t) => {
   t.is((await dns({ name: 'a.example' }, { allowed: [] })).outcome, 'unknown');
 });
 
-test('the name servers of a location are not asked whose names private addresses have', async (t) => {
+test('the name servers of a location are not queried for the names of private addresses', async (t) => {
   const runLookup = (name: string, record: string, allowed: readonly string[] = []) =>
     run({ type: 'dns', timeout: soon(1000), dns: { name, record } }, { allowed });
   const local = `${'0.'.repeat(28)}0.0.c.f.ip6.arpa`;

@@ -31,7 +31,7 @@ const websocket = (settings: object, more: object = {}, around = {}) =>
 
 const body = (value: string) => [{ source: 'body', operator: 'is', value }];
 
-test('a WebSocket check sends, and reads messages until one holds', async (t) => {
+test('a WebSocket check sends data, and reads messages until one passes', async (t) => {
   const port = await serve(t, (socket) => {
     socket.send('{"hello":true}');
     socket.on('message', (message) => {
@@ -54,7 +54,7 @@ test('a WebSocket check sends, and reads messages until one holds', async (t) =>
   t.regex(silent.message, /took too long \(receive\)/);
 });
 
-test('what a closed WebSocket said last is judged, and the subprotocol with it', async (t) => {
+test('the last message of a closed WebSocket is evaluated, together with the subprotocol', async (t) => {
   const port = await serve(t, (socket) => {
     socket.send('busy');
     socket.close();
@@ -68,7 +68,7 @@ test('what a closed WebSocket said last is judged, and the subprotocol with it',
   t.is((await websocket({ url, protocols: ['v1'], assertions: chosen })).outcome, 'failed');
 });
 
-test('handshakes name themselves, and take secrets only where they are bound to', async (t) => {
+test('handshakes have a user agent, and send secrets only to hosts to which they are bound', async (t) => {
   const requests: IncomingMessage[] = [];
   const port = await serve(t, (_, request) => requests.push(request));
   const settings = { url: `ws://shop.example:${port}/`, headers: { authorization: 'Bearer {{variables.token}}' } };
@@ -87,7 +87,7 @@ test('handshakes name themselves, and take secrets only where they are bound to'
   t.is(requests.length, 1);
 });
 
-test('what refuses, hangs, or speaks no WebSocket fails, and private networks are not reached', async (t) => {
+test('a target that refuses, hangs or speaks no WebSocket fails, and private networks are not reached', async (t) => {
   const web = await serveHttp(t, (_, answer) => answer.writeHead(403).end('no'));
   const forbidden = await websocket({ url: `ws://127.0.0.1:${web}/` });
   t.is(forbidden.outcome, 'failed');

@@ -40,11 +40,11 @@ const ranges: readonly (readonly [text: string, expected: string])[] = [
   ['between Monday and Tuesday', '09T00:00..11T00:00'],
 ];
 for (const [phrase, expected] of ranges)
-  test(`"${phrase}" is a range`, (t) => {
+  test(`"${phrase}" is parsed as a range`, (t) => {
     t.is(answerTo(`number of logs ${phrase}`, shop), `logs count ${expected}`);
   });
 
-test('days and hours are those of the zone', (t) => {
+test('days and hours use the time zone', (t) => {
   t.is(answerTo('number of logs yesterday', shop, 'America/New_York'), 'logs count 10T04:00..11T04:00');
   t.is(answerTo('number of logs since 9am', shop, 'Asia/Kolkata'), 'logs count 11T03:30..11T10:30');
 });
@@ -72,14 +72,14 @@ const sentences: readonly (readonly [question: string, sentence: string])[] = [
   ],
 ];
 for (const [question, sentence] of sentences)
-  test(`the query of "${question}" is told in words`, (t) => {
+  test(`the query of "${question}" is described in words`, (t) => {
     const understood = read(question);
     t.is(understood.is, 'interpretation');
     if (understood.is === 'interpretation')
       t.is(sentenceOf({ ...understood.interpretation, timeZone: 'UTC' }), sentence);
   });
 
-test('each word stands beside what it became', (t) => {
+test('each word is returned with its mapping', (t) => {
   const understood = read('Show avrage latency of chekout per minute, please');
   t.is(understood.is, 'interpretation');
   t.deepEqual(understood.is === 'interpretation' && understood.interpretation.words, [
@@ -94,7 +94,7 @@ test('each word stands beside what it became', (t) => {
   ]);
 });
 
-test('a name that is not known is refused with those like it', (t) => {
+test('an unknown name is rejected with similar names', (t) => {
   const understood = read('logs by payment.metod2');
   t.is(understood.is, 'refusal');
   if (understood.is !== 'refusal') return;
@@ -102,7 +102,7 @@ test('a name that is not known is refused with those like it', (t) => {
   t.regex(understood.refusal.reason, /no stored data is named "payment.metod2".*like it: payment.method/);
 });
 
-test('what other operations answer is pointed to', (t) => {
+test('questions for other operations return the name of the operation', (t) => {
   const operations = ['why did cart fail', 'will cart fail', 'anomalies of cart', 'open incidents'].map((question) => {
     const understood = read(question);
     return understood.is === 'refusal' && understood.refusal.operation;
@@ -126,11 +126,11 @@ const otherwise: readonly (readonly [question: string, what: string])[] = [
   ['orders of checkout', 'something of that name alone'],
 ];
 for (const [question, what] of otherwise)
-  test(`"${question}" asks of ${what}, which is refused rather than read as something near it`, (t) => {
+  test(`"${question}" is about ${what}, and is rejected rather than read as a similar question`, (t) => {
     t.is(read(question).is, 'refusal');
   });
 
-test('a word that nothing is called is never lost, wherever it stands in a question', (t) => {
+test('an unknown word is never dropped, at any position in a question', (t) => {
   for (const [catalogue, questions] of tradesWithUnknownWords)
     for (const [question, expected] of questions.filter(([, each]) => !String(each).startsWith('refused'))) {
       const words = question.split(' ');
@@ -162,7 +162,7 @@ const hostile: readonly (readonly [title: string, text: string])[] = [
   ['"or" between nothing', 'or not '.repeat(90)],
 ];
 for (const [title, text] of hostile)
-  test(`${title}: an answer or a refusal`, (t) => {
+  test(`${title}: gives an answer or an error`, (t) => {
     const understood = read(text);
     t.true(['interpretation', 'alternatives', 'refusal'].includes(understood.is));
     if (understood.is === 'interpretation')

@@ -2,9 +2,9 @@
 import test from 'ava';
 import { namedQueries } from '../../../subjects/runbooks/named-queries.ts';
 import {
-  type PassageSource,
   type FoundPassage,
   PassageIndex,
+  type PassageSource,
   type Source,
   sources,
 } from '../../../subjects/runbooks/passage-index.ts';
@@ -28,7 +28,7 @@ for (const [text, expected] of words)
     t.deepEqual(wordsOf(text), expected);
   });
 
-test('forms of a word are found by each other', (t) => {
+test('inflected forms of a word match each other', (t) => {
   t.deepEqual([...stemsOf('restarts restarted restarting')], ['restart']);
 });
 
@@ -113,7 +113,7 @@ for (const [title, { format, content, ...expected }] of Object.entries(cuts))
     );
   });
 
-test('a long section is several passages, and nothing of it is lost', (t) => {
+test('a long section is split into several passages without losing text', (t) => {
   const lines = Array.from({ length: 500 }, (_, index) => `Sentence number ${index} of a long section.`);
   const { passages } = readDocument(`# Long\n${lines.join('\n')}`, 'markdown');
   t.true(passages.length > 5);
@@ -141,7 +141,7 @@ const hostile: Readonly<Record<string, string>> = {
   'marks on letters': 'a\u0300'.repeat(500_000),
 };
 for (const [name, content] of Object.entries(hostile))
-  test(`a megabyte of ${name} is read in time in proportion to it`, (t) => {
+  test(`a megabyte of ${name} is read in linear time`, (t) => {
     for (const format of ['markdown', 'html'] as const) {
       const { passages } = readDocument(content, format);
       for (const { text } of passages.slice(0, 50)) {
@@ -163,14 +163,14 @@ const indexOf = async (...books: readonly PassageSource[]): Promise<PassageIndex
   return index;
 };
 
-test('runbooks are found for the texts of alerts', async (t) => {
+test('runbooks are found by the texts of alerts', async (t) => {
   const grown = await foundFor(grownWith, grownWith);
   t.true(grown.first >= 0.9 && grown.five === 1, JSON.stringify(grown));
   const aside = await foundFor(putAside, [...grownWith, ...putAside]);
   t.true(aside.first >= 0.8 && aside.five >= 0.95, JSON.stringify(aside));
 });
 
-test('a runbook goes before a rule that says the same words, and sources can be left out', async (t) => {
+test('a runbook ranks above a rule with the same words, and sources can be excluded', async (t) => {
   const text = '# Queue\nThe queue of orders is long.';
   const index = await indexOf(bookOf('rule', text, 'rule'), bookOf('runbook', text));
   const ids = (from: ReadonlySet<Source>) =>
@@ -179,7 +179,7 @@ test('a runbook goes before a rule that says the same words, and sources can be 
   t.deepEqual(ids(new Set<Source>(['rule'])), ['rule']);
 });
 
-test('what was taken out is not found any more, also while it is being added', async (t) => {
+test('a removed runbook is no longer found, even while it is being added', async (t) => {
   const index = await indexOf(bookOf('one', '# Disk\nfull'), bookOf('two', '# Disk\nslow'));
   index.remove('one');
   t.deepEqual(
@@ -205,7 +205,7 @@ const found = (
   score: 1,
 });
 
-test('an answer is of sentences that stand in passages, each with all that say it', (t) => {
+test('an answer consists of sentences from passages, each with all passages that contain it', (t) => {
   const passages = [
     found('The queue grows when workers are down. Restart the workers with care. Tea is at four.'),
     found('Restart the workers with care.', { id: 'b' }),
@@ -218,14 +218,14 @@ test('an answer is of sentences that stand in passages, each with all that say i
   ]);
 });
 
-test('where no passage says anything of it, the answer is unknown, and says why', (t) => {
+test('if no passage is relevant, the answer is unknown, with a reason', (t) => {
   const { sentences, reason } = bestSentences('who won the chess championship in queue?', [found('The queue grows.')]);
   t.deepEqual(sentences, []);
   t.regex(reason ?? '', /^unknown, because no passage/);
   t.regex(bestSentences('anything', []).reason ?? '', /^unknown/);
 });
 
-test('links in sentences are told by their text, and code is no sentence', (t) => {
+test('links in sentences are replaced by their text, and code is not a sentence', (t) => {
   t.deepEqual(
     sentencesOf(
       'See [the **status** page](https://evil.example/x) of it.\n\n```\nrm -rf everything here\n```\n1. Then call the office.',

@@ -21,7 +21,7 @@ const landingMs = 3000;
 const deliveryMs = 8000;
 const { groupWaitMs } = compileRoutes(AlertRouting.parse({ receivers: [{ name: 'all' }], route: { receiver: 'all' } }));
 
-test('a slice is measured and landed before its rules read it, and the webhook comes within 90 s of its end', (t) => {
+test('a slice is measured and landed before its rules read it, and the webhook is sent within 90 s of its end', (t) => {
   const slo = SloFields.parse({ name: 'checkout', service: 'checkout' });
   const registry = new ScheduleItems(sloMeasurement, silent);
   fc.assert(

@@ -2,7 +2,7 @@
 import test from 'ava';
 import { BackFills } from '../../../processors/slos/back-fills.ts';
 
-test('one of an organization runs at a time, in order, and those of others beside it', async (t) => {
+test('backfills of one organization run one at a time, in order, and in parallel with those of others', async (t) => {
   const backFills = new BackFills(() => 0);
   const started: string[] = [];
   const ends = new Map<string, () => void>();
@@ -25,7 +25,7 @@ test('one of an organization runs at a time, in order, and those of others besid
   t.is(started.at(-1), 'third');
 });
 
-test('who waits for too long does without, and one that fails gives its turn to the next', async (t) => {
+test('a backfill that waits too long proceeds without a turn, and a failing backfill passes its turn to the next', async (t) => {
   let nowMs = 0;
   const backFills = new BackFills(() => nowMs);
   const started: string[] = [];

@@ -13,7 +13,7 @@ import { silent } from '../../../schemas/ports/log.ts';
 import { alertRules } from '../../../schemas/resources/alert-rule.ts';
 import { ProjectNotifications, projects } from '../../../schemas/resources/project.ts';
 
-test('each receiver of a project that wants it is told of a burn once, and again when it begins anew', async (t) => {
+test('each subscribed receiver of a project is notified of a burn once, and again when it restarts', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'burn-mails-'));
   const clock = { now: () => Date.now() };
   const documents = await sqliteDocuments({ path: join(directory, 'documents.db'), clock });

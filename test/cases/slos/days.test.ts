@@ -125,7 +125,7 @@ const isExactly = (
   is(budget.leftShare, of - bad * 100n, of, 'share of the budget left');
 };
 
-test.serial('sums of windows are those of the slices after any replacements and summings up', async (t) => {
+test.serial('window sums equal those of the slices after any replacements and rollups', async (t) => {
   const minute = fc.integer({ min: 0, max: days * 1440 });
   const edge = fc.oneof(
     minute,
@@ -176,42 +176,39 @@ test.serial('sums of windows are those of the slices after any replacements and 
   t.true(fromDays > 0);
 });
 
-test.serial(
-  'a window of whole days reads no slices once they are summed up, and reads those of a day that changed',
-  async (t) => {
-    for (const objective of objectives) {
-      const sloId = `quiet-${objective.budgeting}`;
-      const slices = Array.from({ length: days * 24 }, (_, hour): Slice => [inMinutes(hour * 60), hour % 5, 5]);
-      await land(sloId, objective, slices);
-      await sumUpDays(tables.columns, rested());
-      const statements: string[] = [];
-      const own = tables.columns.of('a');
-      const columns = {
-        ...own,
-        query: ((sql: string, ...rest: []) => {
-          statements.push(sql);
-          return own.query(sql, ...rest);
-        }) as typeof own.query,
-      };
-      const window = { fromMs: beginMs, toMs: beginMs + days * dayMs };
-      const requests = [{ sloId, series: 's', objective, windows: [window] }];
-      t.is((await readWindows({ columns }, requests))(0)(window).known, days * 24);
-      t.deepEqual(
-        statements.map((sql) => sql.includes('FROM slo_slices')),
-        [false],
-      );
-      await land(sloId, objective, [[inMinutes(61), 9, 9]]);
-      t.is((await readWindows({ columns }, requests))(0)(window).known, days * 24 + 1);
-      t.true(statements.at(-1)?.includes('FROM slo_slices'));
-      await holds(t, sloId, objective, [window]);
-      // Sums are not taken for true either where they were counted for another slice target or way of budgeting.
-      for (const other of [...objectives, { ...plain, budgeting: 'timeslices', sliceTarget: 0.3 } as const])
-        await holds(t, sloId, other, [window]);
-    }
-  },
-);
+test.serial('a window of whole days reads no slices after the rollup, and reads those of a changed day', async (t) => {
+  for (const objective of objectives) {
+    const sloId = `quiet-${objective.budgeting}`;
+    const slices = Array.from({ length: days * 24 }, (_, hour): Slice => [inMinutes(hour * 60), hour % 5, 5]);
+    await land(sloId, objective, slices);
+    await sumUpDays(tables.columns, rested());
+    const statements: string[] = [];
+    const own = tables.columns.of('a');
+    const columns = {
+      ...own,
+      query: ((sql: string, ...rest: []) => {
+        statements.push(sql);
+        return own.query(sql, ...rest);
+      }) as typeof own.query,
+    };
+    const window = { fromMs: beginMs, toMs: beginMs + days * dayMs };
+    const requests = [{ sloId, series: 's', objective, windows: [window] }];
+    t.is((await readWindows({ columns }, requests))(0)(window).known, days * 24);
+    t.deepEqual(
+      statements.map((sql) => sql.includes('FROM slo_slices')),
+      [false],
+    );
+    await land(sloId, objective, [[inMinutes(61), 9, 9]]);
+    t.is((await readWindows({ columns }, requests))(0)(window).known, days * 24 + 1);
+    t.true(statements.at(-1)?.includes('FROM slo_slices'));
+    await holds(t, sloId, objective, [window]);
+    // Sums are not taken for true either where they were counted for another slice target or way of budgeting.
+    for (const other of [...objectives, { ...plain, budgeting: 'timeslices', sliceTarget: 0.3 } as const])
+      await holds(t, sloId, other, [window]);
+  }
+});
 
-test.serial('what is left out of a window is not in its sums, and is in those of all', async (t) => {
+test.serial('excluded parts of a window are not in its sums, but are in the sums of all slices', async (t) => {
   const [objective] = objectives as [SloObjective];
   for (let day = 0; day < days; day++)
     await land(
@@ -237,7 +234,7 @@ test.serial('what is left out of a window is not in its sums, and is in those of
 });
 
 test.serial(
-  'slices of an objective are not counted that are of how it was measured before, as another one is now',
+  'slices with an outdated measurement of an objective are not counted, even if another objective has it now',
   async (t) => {
     const [objective] = objectives as [SloObjective];
     const inDay = (day: number, total: number): Slice => [inMinutes(day * 1440 + 7), 1, total];
@@ -266,7 +263,7 @@ test.serial(
 );
 
 test.serial(
-  'days that changed for all objectives, or for some of them, are read from slices of those alone',
+  'days that changed for all or some objectives are read from the slices of only those objectives',
   async (t) => {
     const [objective] = objectives as [SloObjective];
     const ids = ['first', 'second', 'third'];
@@ -285,7 +282,7 @@ test.serial(
   },
 );
 
-test.serial('more totals than are added exactly give the same from days and from slices', async (t) => {
+test.serial('totals above exact addition are the same from days and from slices', async (t) => {
   const objective = objectives[2] as SloObjective;
   const many = Array.from({ length: 1300 }, (_, minute): Slice => [inMinutes(minute), minute, minute + 7]);
   await land('many', objective, many);
@@ -299,7 +296,7 @@ test.serial('more totals than are added exactly give the same from days and from
 });
 
 test.serial(
-  'a day whose slices lost their events is summed up as empty, and another organization is left alone',
+  'a day whose slices lost their events is rolled up as empty, and other organizations are not affected',
   async (t) => {
     const [objective] = objectives as [SloObjective];
     await land('gone', objective, [[inMinutes(5), 1, 2]]);

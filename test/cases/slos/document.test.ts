@@ -17,7 +17,7 @@ const metric = { kind: 'metric', metric: 'latency', overTime: 'quantile' };
 const formula = (expression: string, part: object = count('*')) => ({ kind: 'formula', expression, queries: { part } });
 const ratio = { good: count('NOT status:error'), total: count('*') };
 
-test('the short form is the requests of a service, with defaults for all the rest', (t) => {
+test('the short form measures requests of a service, with defaults for all other fields', (t) => {
   const slo = SloFields.parse({ name: 'Checkout', service: 'checkout' });
   t.deepEqual(sloProblems(slo), []);
   t.like(slo, {
@@ -31,7 +31,7 @@ test('the short form is the requests of a service, with defaults for all the res
   t.deepEqual(wrongIn({ type: 'latency', latencyThresholdMs: 300 }), []);
 });
 
-test('a query may be JSON text of the same object', (t) => {
+test('a query can be JSON text of the same object', (t) => {
   const query = { sli: ratio, budgeting: 'timeslices', slice: '5m', sliceTarget: 0.95 };
   const object = SloFields.parse({ name: 'one', type: 'ratio', query });
   t.deepEqual(SloFields.parse({ name: 'one', type: 'ratio', query: JSON.stringify(query) }), object);
@@ -40,7 +40,7 @@ test('a query may be JSON text of the same object', (t) => {
   t.deepEqual(wrongIn({ query: '{"slices":"1m"}' }), ['query']);
 });
 
-test('what cannot be measured is named by its path', (t) => {
+test('an objective that cannot be measured is rejected with its path', (t) => {
   const wrong: readonly (readonly [fields: object, ...paths: string[]])[] = [
     [{ targetPct: 100 }, 'targetPct'],
     [{ windowDays: 0 }, 'windowDays'],

@@ -36,14 +36,14 @@ const objective = (targetPct: number, more: Partial<Objective> = {}): Objective 
 const number = (value: ReturnType<typeof sliOf>): number | undefined =>
   value === undefined ? undefined : asNumber(value);
 
-test('144 bad of 10,000 at 99.9 % burn at 14.4, which doubles do not give', (t) => {
+test('144 bad of 10,000 at 99.9 % burn at exactly 14.4, which doubles do not give', (t) => {
   t.not(144 / 10_000 / (1 - 0.999), 14.4);
   const burn = burnRateOf(sums(slicesOf([9856, 10_000]), objective(99.9)), objective(99.9));
   t.is(number(burn), 14.4);
   t.is(burn && compared(burn, decimal(14.4)), 0);
 });
 
-test('a decimal is the number as it is written, and fractions give the nearest double', (t) => {
+test('a decimal is parsed exactly, and fractions give the nearest double', (t) => {
   for (const value of [0.1, 99.9, 99.95, 1e-7, 1e21, 123.456, -0.25, 0]) t.is(asNumber(decimal(value)), value);
   t.deepEqual(decimal(99.9), { over: 999n, under: 10n });
   t.is(asNumber(fraction(10n ** 40n, 3n * 10n ** 40n)), 1 / 3);
@@ -52,7 +52,7 @@ test('a decimal is the number as it is written, and fractions give the nearest d
   t.throws(() => fraction(1n, 0n), { instanceOf: RangeError });
 });
 
-test('occurrences: the budget is of the events so far', (t) => {
+test('occurrences: the budget is based on the events so far', (t) => {
   const of = objective(99);
   const window = sums(slicesOf([990, 1000], [0, 0], [495, 500]), of);
   const budget = budgetOf(window, of, 43_200);
@@ -62,7 +62,7 @@ test('occurrences: the budget is of the events so far', (t) => {
   t.is(coverageOf(window, 3), 2 / 3);
 });
 
-test('timeslices: a slice is good from its target on, and the budget is of all slices of the window', (t) => {
+test('timeslices: a slice is good from its target upwards, and the budget is based on all slices of the window', (t) => {
   const of = objective(99, { budgeting: 'timeslices', sliceTarget: decimal(0.95) });
   const window = sums(slicesOf([95, 100], [949, 1000], [0, 0], [1, 1]), of);
   const budget = budgetOf(window, of, 1000);
@@ -71,7 +71,7 @@ test('timeslices: a slice is good from its target on, and the budget is of all s
   t.is(number(burnRateOf(window, of)), 100 / 3);
 });
 
-test('ratio-timeslices: the mean of the slices, however many events each had', (t) => {
+test('ratio-timeslices: the result is the mean of the slices, regardless of their event counts', (t) => {
   const of = objective(90, { budgeting: 'ratio-timeslices' });
   const window = sums(slicesOf([1, 3], [2, 3], [1_000_000, 1_000_000], [0, 0]), of);
   t.is(number(sliOf(window)), 2 / 3);
@@ -81,7 +81,7 @@ test('ratio-timeslices: the mean of the slices, however many events each had', (
   t.true(Math.abs((number(sliOf(sums(many, of))) ?? 0) - mean) < 1e-12);
 });
 
-test('nothing known is unknown, neither good nor bad', (t) => {
+test('missing data is unknown, neither good nor bad', (t) => {
   for (const budgeting of ['occurrences', 'timeslices', 'ratio-timeslices'] as const) {
     const of = objective(99, { budgeting });
     const window = sums(slicesOf([0, 0], [0, 0]), of);
@@ -92,7 +92,7 @@ test('nothing known is unknown, neither good nor bad', (t) => {
   t.is(budgetOf(sums([], objective(99)), objective(99), 100).leftShare, undefined);
 });
 
-test('slices add up to one look over the window', (t) => {
+test('slices add up to a single measurement of the window', (t) => {
   const slice = fc
     .bigInt({ min: 0n, max: 10_000n })
     .chain((total) =>
@@ -118,7 +118,7 @@ test('slices add up to one look over the window', (t) => {
   t.is(asNumber(sumOf([fraction(1n, 3n), fraction(1n, 6n), fraction(1n, 2n)])), 1);
 });
 
-test('the usual rules are those of the SRE workbook, scaled to the window', (t) => {
+test('the default rules are those of the SRE workbook, scaled to the window', (t) => {
   const rates = (days: number): number[] => defaultBurnRules(days * dayMs).map(({ rate }) => asNumber(rate));
   t.deepEqual(rates(30), [14.4, 6, 3, 1]);
   t.deepEqual(rates(28), [13.44, 5.6, 2.8]);
@@ -129,7 +129,7 @@ test('the usual rules are those of the SRE workbook, scaled to the window', (t) 
   t.false(first === undefined || isReachable(first, objective(90)));
 });
 
-test('a period of a calendar begins on the wall clock, over changes of the clocks and short months', (t) => {
+test('a calendar period starts at local time, across clock changes and short months', (t) => {
   const period = (
     name: 'day' | 'week' | 'month' | 'quarter' | 'year',
     startsAt: string,
@@ -164,7 +164,7 @@ test('a period of a calendar begins on the wall clock, over changes of the clock
   t.deepEqual(rollingAt(30, 31 * dayMs), { fromMs: dayMs, toMs: 31 * dayMs });
 });
 
-test('a slice counts in the period in which it begins, also where periods begin within slices', (t) => {
+test('a slice counts in the period in which it starts, even if periods start within slices', (t) => {
   const hour = 60 * minuteMs;
   // Day by day in zones whose midnight is no full hour of UTC; Lord Howe's clocks change by half an hour.
   const zones: readonly (readonly [timeZone: string, day: string, slices: number])[] = [
@@ -185,7 +185,7 @@ test('a slice counts in the period in which it begins, also where periods begin 
   }
 });
 
-test('periods tile time: every instant is in the one that begins at or before it', (t) => {
+test('periods cover time without gaps: every instant is in the last period that starts at or before it', (t) => {
   const zones = fc.constantFrom(
     'Europe/Berlin',
     'Australia/Lord_Howe',

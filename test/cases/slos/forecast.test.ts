@@ -4,7 +4,7 @@ import { type Block, forecastOf } from '../../../subjects/slos/forecast.ts';
 
 const even = (count: number, block: Block): Block[] => Array.from({ length: count }, () => block);
 
-test('below a fifth of the window a forecast is unknown, and says why', (t) => {
+test('below a fifth of the window a forecast is unknown, with a reason', (t) => {
   const blocks = [...even(19, { bad: 1, total: 100 }), ...even(30, { bad: 0, total: 0 })];
   t.deepEqual(forecastOf({ blocks, windowBlocks: 100, allowed: 0.01, budgetOf: 'events', rolling: false }), {
     state: 'unknown',
@@ -12,7 +12,7 @@ test('below a fifth of the window a forecast is unknown, and says why', (t) => {
   });
 });
 
-test('even spending runs out when it must, and a budget that is spent has run out now', (t) => {
+test('steady spending runs out at the calculated time, and a spent budget has run out now', (t) => {
   const of = { windowBlocks: 100, allowed: 0.01, budgetOf: 10_000, rolling: false } as const;
   t.deepEqual(forecastOf({ ...of, blocks: even(30, { bad: 2, total: 100 }) }), {
     state: 'known',
@@ -36,7 +36,7 @@ test('even spending runs out when it must, and a budget that is spent has run ou
   t.deepEqual(spent, { state: 'known', runsOutIn: 0, interval: [0, 0], breachChance: 1 });
 });
 
-test('a rolling window loses its old blocks, so spending that ended long ago runs nothing out', (t) => {
+test('a rolling window drops old blocks, so spending that ended long ago does not exhaust the budget', (t) => {
   const blocks = [...even(10, { bad: 9, total: 100 }), ...even(90, { bad: 0, total: 100 })];
   const of = { blocks, windowBlocks: 100, allowed: 0.01, rolling: true } as const;
   const forecast = forecastOf({ ...of, budgetOf: 'events' });
@@ -116,7 +116,7 @@ const kinds: readonly (Failing & { readonly kind: string; readonly budgets: numb
 ];
 
 for (const { kind, budgets, minShare, ...failing } of kinds)
-  test(`on ${budgets} simulated budgets with ${kind} the interval of 80 % holds in ${100 * minShare} to 85 %`, (t) => {
+  test(`on ${budgets} simulated budgets with ${kind} the 80 % interval covers ${100 * minShare} to 85 %`, (t) => {
     const { held, never } = heldOf(budgets, failing);
     t.log(`${held} of ${budgets}, ${never} outlast the window`);
     t.true(held >= minShare * budgets && held <= 0.85 * budgets, `${held} of ${budgets}`);

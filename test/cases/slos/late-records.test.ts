@@ -50,7 +50,7 @@ const measureEveryMinute = (slo: SloFields, minutes: number, known?: MeasuredExt
   });
 };
 
-test('late records are looked for every nine minutes, in the same minute for what is asked of one service or total', (t) => {
+test('late records are checked every nine minutes, in the same minute for queries of one service or total', (t) => {
   const minutesOf = (slo: SloFields): number[] =>
     measureEveryMinute(slo, 60).flatMap(({ minute, late }) => (late.length > 0 ? [minute] : []));
   const [first = 0, ...others] = minutesOf(ofRequests);
@@ -65,7 +65,7 @@ test('late records are looked for every nine minutes, in the same minute for wha
   t.true(new Set(phases).size > 2);
 });
 
-test('a look for late records has every slice of the last day: the last hour whole, and all of it every three hours and after a pause', (t) => {
+test('a late-record check covers every slice of the last day: the last hour always, the rest every three hours and after a pause', (t) => {
   const known = (ms: number): MeasuredExtent => ({
     series: measureEveryMinute(ofRequests, 1)[0]?.next.series ?? '',
     fromMs: nowMs - 30 * 24 * hourMs,
@@ -98,7 +98,7 @@ test('a look for late records has every slice of the last day: the last hour who
   t.deepEqual(measureEveryMinute(ofRequests, 1, former)[0]?.recheck, []);
 });
 
-test('of the time before, slices are measured again that records came for, and nothing else is', async (t) => {
+test('of the earlier time, only slices with late records are measured again', async (t) => {
   const tenant = 'late';
   const at = (ms: number): string => `fromUnixTimestamp64Milli(toInt64(${ms}), 'UTC')`;
   const window = { fromMs: nowMs - 24 * hourMs, toMs: nowMs - hourMs };
@@ -142,7 +142,7 @@ test('of the time before, slices are measured again that records came for, and n
   t.deepEqual(await lateOf(ofRequests), [window]);
 });
 
-test('of metrics, slices are measured again from the first point on that came late, and of those that it counts', async (t) => {
+test('for metrics, slices are measured again from the first late point of a metric that they count', async (t) => {
   const at = (ms: number): string => `fromUnixTimestamp64Milli(toInt64(${ms}), 'UTC')`;
   const window = { fromMs: nowMs - 24 * hourMs, toMs: nowMs - hourMs };
   const landed = (table: 'samples' | 'histograms', metric: string, aboutMs: number, receivedMs: number) =>
@@ -177,7 +177,7 @@ const expressions: readonly (readonly [string, 'from it on' | 'all'])[] = [
   ['sum({__name__=~"serv.*"})', 'all'],
 ];
 
-test('what is measured again of PromQL after points came late is what one question over all of the window says', async (t) => {
+test('PromQL slices measured again after late points equal a single query over the whole window', async (t) => {
   const tenant = 'promql';
   const at = (ms: number): string => `fromUnixTimestamp64Milli(toInt64(${ms}), 'UTC')`;
   const window = { fromMs: nowMs - 13 * hourMs, toMs: nowMs - hourMs };
@@ -258,7 +258,7 @@ test('what is measured again of PromQL after points came late is what one questi
   }
 });
 
-test('a formula is of the same slice in all its parts, and is measured again where records came late for one of them', async (t) => {
+test('a formula uses the same slice in all its parts, and is measured again if records of one part are late', async (t) => {
   const tenant = 'formula';
   const at = (ms: number): string => `fromUnixTimestamp64Milli(toInt64(${ms}), 'UTC')`;
   const window = { fromMs: nowMs - 13 * hourMs, toMs: nowMs - hourMs };

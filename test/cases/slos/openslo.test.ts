@@ -33,7 +33,7 @@ spec:
     - { ${more.objective ?? 'target: 0.995'}, timeSliceTarget: 0.95, timeSliceWindow: 5m }
 `;
 
-test('a counter is its increase over a slice, and shares become per cents exactly', (t) => {
+test('a counter is its increase over a slice, and ratios become percentages exactly', (t) => {
   const { slos, problems } = readOpenSlo(v1({ objective: 'target: 0.9995' }));
   t.deepEqual(problems, []);
   t.like(slos[0]?.slo, {
@@ -57,7 +57,7 @@ test('a counter is its increase over a slice, and shares become per cents exactl
   t.deepEqual(plain, { kind: 'promql', expression: 'sum(http_requests)' });
 });
 
-test('what cannot be carried is refused with document, line and field', (t) => {
+test('unsupported parts are rejected with document, line and field', (t) => {
   const refused = (text: string) =>
     readOpenSlo(`# first\n---\n${text}`).problems.map(({ document, line, field, message }) => [
       ...[document, line, field],
@@ -117,7 +117,7 @@ metadata: { name: mine }
 spec: { type: ${type}, connectionDetails: {} }
 `;
 
-test('documents refer to each other, and each objective becomes one of its own', (t) => {
+test('documents can reference each other, and each objective becomes a separate objective', (t) => {
   const { slos, problems } = readOpenSlo(referring + dataSource('Prometheus'));
   t.deepEqual(problems, []);
   t.deepEqual(
@@ -170,7 +170,7 @@ spec:
       total: { metric: reads_count }
 `;
 
-test('objectives of Sloth and Pyrra come in as counts of slices', (t) => {
+test('Sloth and Pyrra objectives are imported as counts of slices', (t) => {
   const { slos, problems } = readOpenSlo(`${sloth}---\n${pyrra}`);
   t.deepEqual(problems, []);
   t.like(slos[0]?.slo, { name: 'shop: requests', targetPct: 99.9, windowDays: 30, type: 'ratio', service: 'shop' });
@@ -192,7 +192,7 @@ test('objectives of Sloth and Pyrra come in as counts of slices', (t) => {
   t.is(refused.slos.length, 1);
 });
 
-test('labels of pages and tickets of Sloth are those of the alerts of that severity, and come in again', (t) => {
+test('labels of Sloth pages and tickets become labels of alerts with that severity, and survive another import', (t) => {
   const alerts = `      page_alert: { labels: { severity: pageteam, routing_key: a } }
       ticket_alert: { labels: { severity: slack } }
 `;
@@ -222,7 +222,7 @@ test('labels of pages and tickets of Sloth are those of the alerts of that sever
   );
 });
 
-test('OpenSLO as Sloth writes it leaves the window open, which is a slice that two scrapes lie in', (t) => {
+test('OpenSLO as written by Sloth leaves the window open, which becomes a slice of two scrapes', (t) => {
   const { slos, problems } = readOpenSlo(`apiVersion: openslo/v1alpha
 kind: SLO
 metadata: { name: requests }
@@ -243,7 +243,7 @@ spec:
   });
 });
 
-test('a data source of another file may be named beside its type', (t) => {
+test('a data source in another file can be named together with its type', (t) => {
   const source = (metricSource: string): string =>
     v1().replaceAll(
       /metricSource: \{ type: Prometheus, spec: \{ query: (.+) \} \}$/gm,
@@ -338,7 +338,7 @@ const plain = (slo: SloFields): SloFields => {
 };
 
 for (const version of ['v1alpha', 'v1', 'v2alpha'] as const)
-  test(`an export of ${version} comes in again unchanged`, (t) => {
+  test(`an export of ${version} is imported again unchanged`, (t) => {
     let written = 0;
     fc.assert(
       fc.property(version === 'v1alpha' ? objective.map(plain) : objective, (slo) => {

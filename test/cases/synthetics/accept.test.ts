@@ -25,7 +25,7 @@ const resultOf = (requestId: string, trace: string): ProbeResult => ({
   message: '',
 });
 
-test('a result that is sent again is published again as it was kept, and another one of the same run is refused', async (t) => {
+test('a resent result is published again as stored, and a different result of the same run is rejected', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'accept-'));
   const documents = await sqliteDocuments({ path: join(directory, 'documents.db') });
   t.teardown(async () => {

@@ -10,7 +10,7 @@ import type { SyntheticVerdict } from '../../../schemas/synthetic-runs.ts';
 import { msOf } from '../../../subjects/alerts/durations.ts';
 import { type Evaluation, evaluate } from '../../../subjects/alerts/evaluate.ts';
 import type { AlertRule } from '../../../subjects/alerts/rule.ts';
-import { queryRule, queryRequestOf } from '../../../subjects/alerts/run-query.ts';
+import { queryRequestOf, queryRule } from '../../../subjects/alerts/run-query.ts';
 import { emptyState } from '../../../subjects/alerts/state.ts';
 import { alertRuleOf } from '../../../subjects/synthetics/alert-rules.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
@@ -65,7 +65,7 @@ const summarizeTransitions = (all: readonly Evaluation[]) =>
     transitions.map(({ labels, to, severity }) => `${labels['location'] ?? 'check'} ${to} ${severity}`).join(),
   );
 
-test('down has the severity of the check, degraded a lower one, and unknown ends and begins nothing', async (t) => {
+test('down has the severity of the check, degraded a lower one, and unknown neither ends nor starts an alert', async (t) => {
   await landed('states', [
     [0, { state: 'up', says: 'it is up' }],
     [10, { state: 'down', says: 'it is down since 12:00:09: 2 of 3 locations fail' }],
@@ -95,7 +95,7 @@ test('down has the severity of the check, degraded a lower one, and unknown ends
   t.deepEqual(summarizeTransitions(mild), ['check firing warning', 'check firing info']);
 });
 
-test('in a planned downtime no alert begins; one that fires ends when the check is up, and what is down at the end is told', async (t) => {
+test('a planned downtime starts no alert; a firing alert ends when the check is up, and a check still down afterwards alerts', async (t) => {
   const planned = { isMaintenance: true };
   await landed('planned', [
     [0, { state: 'down', says: 'planned', ...planned }],
@@ -108,7 +108,7 @@ test('in a planned downtime no alert begins; one that fires ends when the check 
   t.deepEqual(summarizeTransitions(all), ['', '', 'check firing critical', '', 'check inactive critical', '']);
 });
 
-test('a location that fails alone is an alert of its own, of lower severity', async (t) => {
+test('a location that fails alone is a separate alert, with lower severity', async (t) => {
   const at = (fails: boolean) => [{ location: 'f', fails, says: `it ${fails ? 'fails' : 'passes'} at Frankfurt` }];
   await landed('alone', [
     [0, { state: 'up', says: 'up', locations: at(true) }],
@@ -131,7 +131,7 @@ test('a location that fails alone is an alert of its own, of lower severity', as
   );
 });
 
-test('what was judged of many checks is asked with one statement, with the answers that each has alone', async (t) => {
+test('states of many checks are read with one statement, with the same results as alone', async (t) => {
   const ids = Array.from({ length: 20 }, (_, index) => `many-${index}`);
   for (const [index, id] of ids.entries())
     await landed(id, [[0, { state: index % 2 === 0 ? 'up' : 'down', says: `number ${index}` }]]);
@@ -160,7 +160,7 @@ test('what was judged of many checks is asked with one statement, with the answe
   });
 });
 
-test('from the landing of a failure to the evaluation that tells it are 7.5 seconds at most, whatever the tenant', (t) => {
+test('an evaluation reports a failure within 7.5 seconds of its landing, for every tenant', (t) => {
   const { interval, delay } = ruleOf('c');
   const everyMs = msOf(interval);
   for (let index = 0; index < 500; index++) {
@@ -179,7 +179,7 @@ test('from the landing of a failure to the evaluation that tells it are 7.5 seco
   }
 });
 
-test('the rule is off with its check, and where that runs nowhere', (t) => {
+test('the rule is disabled with its check, and if the check has no location', (t) => {
   const isOn = (of: object) => ruleOf('c', of).enabled;
   t.true(isOn({}));
   t.false(isOn({ enabled: false }));

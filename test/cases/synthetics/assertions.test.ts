@@ -32,7 +32,7 @@ const seen: Observation = {
 const outcomeOf = (fields: object, observation: Observation = seen): string =>
   judgeAssertions([Assertion.parse(fields)], observation).outcome;
 
-test('an assertion holds of what a step saw, or does not', (t) => {
+test('an assertion passes or fails on the data of a step', (t) => {
   const table: readonly (readonly [
     source: string,
     name: string | undefined,
@@ -80,7 +80,7 @@ test('an assertion holds of what a step saw, or does not', (t) => {
   }
 });
 
-test('what was not seen passes no comparison', (t) => {
+test('missing data passes no comparison', (t) => {
   t.is(outcomeOf({ source: 'certificate', name: 'daysLeft', operator: 'gte', value: 0 }, {}), 'failed');
   t.is(outcomeOf({ source: 'duration', operator: 'lt', value: 1 }, {}), 'failed');
   t.is(outcomeOf({ source: 'json', name: '$', operator: 'exists' }, { body: 'no JSON' }), 'failed');
@@ -93,7 +93,7 @@ test('what was not seen passes no comparison', (t) => {
   );
 });
 
-test('an answer is as bad as its worst assertion, and each says what was expected', (t) => {
+test('the outcome of a response is its worst assertion, and each assertion states the expected value', (t) => {
   const slow = { source: 'duration', operator: 'lt', value: 100, level: 'degrade' };
   const status = { source: 'status', operator: 'is', value: 201 };
   const header = { source: 'header', name: 'etag', operator: 'exists' };
@@ -114,7 +114,7 @@ test('an answer is as bad as its worst assertion, and each says what was expecte
   });
 });
 
-test('what cannot be judged is named by its path', (t) => {
+test('an assertion that cannot be evaluated is rejected with its path', (t) => {
   const table: readonly (readonly [fields: object, path: string, message: RegExp])[] = [
     [{ source: 'status', name: 'x', operator: 'is', value: 200 }, 'name', /must not be set/],
     [{ source: 'status', operator: 'is' }, 'value', /required/],
@@ -137,12 +137,12 @@ test('what cannot be judged is named by its path', (t) => {
   }
 });
 
-test('what is quoted in a JSONPath is no syntax', (t) => {
+test('quoted parts of a JSONPath are not syntax', (t) => {
   for (const name of ["$['$..a..b..c']", '$[?@.price == "$ \\" $"]', '$..a..b'])
     t.deepEqual(assertionProblems(Assertion.parse({ source: 'json', name, operator: 'exists' })), [], name);
 });
 
-test('filters of a JSONPath match by RE2, in linear time', (t) => {
+test('JSONPath filters use RE2, in linear time', (t) => {
   const found = (path: string, document: unknown): readonly unknown[] => {
     const read = readJsonPath(path);
     return typeof read === 'string' ? t.fail(read) || [] : read.valuesIn(document);

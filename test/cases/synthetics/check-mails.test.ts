@@ -13,7 +13,7 @@ import { ProjectNotifications, projects } from '../../../schemas/resources/proje
 import { syntheticChecks } from '../../../schemas/resources/synthetic-check.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
 
-test('what is told follows from the state and from what was told last', (t) => {
+test('the notification depends on the state and the last notification', (t) => {
   const table = [
     ['up', undefined, undefined],
     ['down', undefined, 'failing'],
@@ -30,7 +30,7 @@ test('what is told follows from the state and from what was told last', (t) => {
   }
 });
 
-test('each receiver of a project that wants it gets one mail a change', async (t) => {
+test('each subscribed receiver of a project gets one mail per change', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'check-mails-'));
   const clock = { now: () => Date.now() };
   const documents = await sqliteDocuments({ path: join(directory, 'documents.db'), clock });

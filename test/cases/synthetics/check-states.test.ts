@@ -16,7 +16,7 @@ test.after.always(() => tables.close());
 const dayMs = 86_400_000;
 const states = ['up', 'down', 'degraded', 'unknown'] as const;
 
-test('a check stands as its states say, whether they are of today, all from before ninety days, or told twice', async (t) => {
+test('the state of a check follows from its states of today, from before ninety days, or duplicated', async (t) => {
   const random = seeded(drawSeed);
   const nowMs = receivedAtMs;
   const ids = Array.from({ length: 12 }, (_, index) => `c${index}`);

@@ -33,7 +33,7 @@ const problemsOf = (given: object): string[] => {
   return checkProblems(data, known).map(({ path, message }) => `${path}: ${message}`);
 };
 
-test('a check that can be run has no problems', (t) => {
+test('a valid check has no problems', (t) => {
   const login = {
     method: 'POST',
     url: 'https://shop.example/{{variables.path}}',
@@ -74,7 +74,7 @@ test('a check that can be run has no problems', (t) => {
   t.deepEqual(variablesOf(CheckFields.parse(httpCheck(login, cart))), ['path', 'password']);
 });
 
-test('what cannot be run is named by its path', (t) => {
+test('an invalid check is rejected with the path of the problem', (t) => {
   const table: readonly (readonly [check: object, problem: RegExp])[] = [
     [httpCheck({ url: 'shop.example' }), /^http\.steps\.0\.url: must begin with http/],
     [httpCheck({ url: 'ftp://shop.example' }), /^http\.steps\.0\.url: must begin with http/],
@@ -205,7 +205,7 @@ test('what cannot be run is named by its path', (t) => {
   }
 });
 
-test('a secret goes only to hosts that it is bound to', (t) => {
+test('a secret is sent only to its bound hosts', (t) => {
   const strays = (url: string): boolean =>
     problemsOf(httpCheck({ url, headers: { 'x-key': '{{variables.password}}' } })).some((one) =>
       one.includes('would send the secret password to'),
@@ -231,7 +231,7 @@ test('a secret goes only to hosts that it is bound to', (t) => {
   );
 });
 
-test('templates have their values, taken as they are', (t) => {
+test('templates are filled with literal values', (t) => {
   const values = { variables: { a: '{{values.b}}' }, values: { b: 'x' }, nowMs: 1_700_000_000_123 };
   t.is(
     rendered('{{ variables.a }}-{{values.b}}-{{time}}-{{seconds}}', values),
@@ -245,7 +245,7 @@ test('templates have their values, taken as they are', (t) => {
     t.throws(() => rendered(text, values), { instanceOf: TemplateValueError });
 });
 
-test('one-time codes are those of RFC 6238', (t) => {
+test('one-time codes follow RFC 6238', (t) => {
   const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
   for (const [seconds, code] of [
     [59, '287082'],
@@ -256,7 +256,7 @@ test('one-time codes are those of RFC 6238', (t) => {
     t.is(oneTimeCode(secret, seconds * 1000), code);
 });
 
-test('each type has settings, phases and a summary of its own', (t) => {
+test('each type has its own settings, phases and summary', (t) => {
   t.deepEqual(
     checkTypes.map(({ type }) => type),
     ['http', 'tcp', 'tls', 'dns', 'icmp', 'grpc', 'websocket', 'browser', 'heartbeat'],

@@ -146,7 +146,7 @@ const watchedRuns = (
 };
 
 for (const [index, [zone, at]] of changes.entries())
-  test(`around ${at} in ${zone} what is due by cron is due, no sooner and no more often, and only what stays away is late`, (t) => {
+  test(`around ${at} in ${zone} cron due times are exact, neither early nor repeated, and only missing heartbeats are late`, (t) => {
     const random = seeded(drawSeed + index);
     const shown = shownAround(zone, Date.parse(at));
     const [fromMs = 0] = shown[0] ?? [];
@@ -172,7 +172,7 @@ for (const [index, [zone, at]] of changes.entries())
     }
   });
 
-test('a day that a zone left out is not due', (t) => {
+test('a day that a time zone skipped is not due', (t) => {
   const times = { cron: '30 2 * * *', timeZone: 'Pacific/Apia' };
   // There was no 30 December 2011.
   const first = cronAfter(times, Date.parse('2011-12-29T00:00Z')) ?? 0;

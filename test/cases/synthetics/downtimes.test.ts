@@ -20,7 +20,7 @@ const windowOf = (more: Partial<MaintenanceWindow> = {}): MaintenanceWindow => (
   ...more,
 });
 
-test('a downtime is of checks, of labels, or of both, and says so again', (t) => {
+test('a downtime selects checks, labels or both, and preserves the selection', (t) => {
   const table = [
     [{ checkIds: ['c-1'], labels: {} }, true, false],
     [{ checkIds: ['c-1', 'c-2'], labels: {} }, true, true],
@@ -38,7 +38,7 @@ test('a downtime is of checks, of labels, or of both, and says so again', (t) =>
   }
 });
 
-test('a maintenance window is a downtime where it mutes all alerts of a check, and none where it mutes some', (t) => {
+test('a maintenance window is a downtime if it mutes all alerts of a check, but not if it mutes only some', (t) => {
   const matcher = (name: string, value: string, operator: Matcher['operator'] = '='): Matcher => ({
     name,
     operator,
@@ -61,7 +61,7 @@ test('a maintenance window is a downtime where it mutes all alerts of a check, a
   t.false(downtimeTest(windowOf({ projectIds: ['p1'] }))(mail), 'a check without a project');
 });
 
-test('times are those of the window, on its clock', (t) => {
+test('times are those of the window, in its time zone', (t) => {
   const matchers = matchersOf({ checkIds: ['c-1'], labels: {} });
   const range = { fromMs: Date.parse('2026-03-25T00:00:00Z'), toMs: Date.parse('2026-04-08T00:00:00Z') };
   const windows = [

@@ -36,7 +36,7 @@ const stateChangesOf = (texts: Readonly<Record<string, string>>, gap = gapOf(90_
     .filter((one) => one.location === location)
     .map(({ state, atMs }) => `${state} ${(atMs - fromMs) / 1000}`);
 
-test('an outage that began and ended while nobody judged is told with its times', (t) => {
+test('an outage that started and ended during a gap in evaluation is reported with its times', (t) => {
   t.deepEqual(stateChangesOf({ a: 'pppffppppp', b: 'pppffppppp', c: 'pppffppppp' }), ['down 21', 'up 41']);
   // One location that fails alone is down there, and nowhere else.
   const alone = { a: 'pppffppppp', b: 'pppppppppp', c: 'pppppppppp' };
@@ -44,18 +44,18 @@ test('an outage that began and ended while nobody judged is told with its times'
   t.deepEqual(stateChangesOf(alone, gapOf(90_000), 'a'), ['down 20', 'up 40']);
 });
 
-test('what nobody ran is unknown from three intervals on', (t) => {
+test('a check without runs is unknown after three intervals', (t) => {
   t.deepEqual(stateChangesOf({ a: 'pp.......p', b: 'pp.......p', c: 'pp.......p' }), ['unknown 32.001', 'up 80']);
   t.deepEqual(stateChangesOf({}), ['unknown 0', 'up 90']);
 });
 
-test('where it ended otherwise than it was judged to be, that holds from its end on', (t) => {
+test('if the state at the end of a gap differs from the last evaluated state, it applies from that end', (t) => {
   const down = { ...up, '': { state: 'down', atMs: fromMs + 85_000 } } as const;
   t.deepEqual(stateChangesOf({ a: 'pppppppppp', b: 'pppppppppp', c: 'pppppppppp' }, gapOf(90_000, down)), ['down 90']);
   t.deepEqual(stateChangesOf({ a: 'pppppppppf', b: 'pppppppppf', c: 'pppppppppf' }), ['down 81', 'up 90']);
 });
 
-test('the changes are those of judgements that never paused', (t) => {
+test('the changes equal those of an uninterrupted evaluation', (t) => {
   // Made up by a fixed rule; each text is longer than the gap.
   let seed = 7;
   const next = (): number => (seed = (seed * 48_271) % 2_147_483_647);
@@ -81,7 +81,7 @@ test('the changes are those of judgements that never paused', (t) => {
   }
 });
 
-test('a gap is longer than twenty seconds, and is filled when probes have sent what they kept', (t) => {
+test('a gap is longer than twenty seconds, and is filled after probes have sent their stored results', (t) => {
   t.false(isGap(0, fromMs));
   t.false(isGap(fromMs - 20_000, fromMs));
   t.true(isGap(fromMs - 25_000, fromMs));

@@ -18,7 +18,7 @@ const expectedOf = (heartbeat: object, every = '1m'): Expected => {
   return { every: check.every, heartbeat: check.heartbeat as Expected['heartbeat'] };
 };
 
-test('five times follow, right through clock changes', (t) => {
+test('the next five times are listed, even across clock changes', (t) => {
   const table: readonly (readonly [cron: string, zone: string, after: string, times: string])[] = [
     // 02:30 is skipped on the 29th: it comes as soon as the clock has been set forward.
     ['30 2 * * *', 'Europe/Berlin', '2026-03-27T12:00Z', '28T01:30 29T01:00 30T00:30 31T00:30 01T00:30'],
@@ -41,7 +41,7 @@ test('five times follow, right through clock changes', (t) => {
   }
 });
 
-test('without cron, times are an interval apart from the last run on', (t) => {
+test('without cron, times are one interval apart from the last run', (t) => {
   const baseMs = Date.parse('2026-03-01T12:00:07.123Z');
   const times = (every: string, own: string | null, afterMs: number) =>
     nextDueTimes(expectedOf({ every: own }, every), { baseMs, nowMs: baseMs + afterMs, count: 5 }).map(
@@ -53,7 +53,7 @@ test('without cron, times are an interval apart from the last run on', (t) => {
   t.deepEqual(times('10s', null, -60_000)[0], 10_000);
 });
 
-test('a beat that comes a little early is that of the time that follows', (t) => {
+test('a slightly early heartbeat counts for the next due time', (t) => {
   const daily = expectedOf({ cron: '0 2 * * *' });
   const due = (at: string) => {
     const answeredMs = Date.parse(at);
@@ -64,7 +64,7 @@ test('a beat that comes a little early is that of the time that follows', (t) =>
   t.is(due('2026-03-01T02:00:05Z'), '02T02:00');
 });
 
-test('grace is a tenth of the interval unless told otherwise, from ten seconds to an hour', (t) => {
+test('the default grace period is a tenth of the interval, from ten seconds to an hour', (t) => {
   const table: readonly (readonly [heartbeat: object, every: string, ms: number])[] = [
     [{}, '10s', 10_000],
     [{}, '10m', 60_000],
@@ -83,7 +83,7 @@ test('grace is a tenth of the interval unless told otherwise, from ten seconds t
   );
 });
 
-test('what cannot be expected is named by its path', (t) => {
+test('an invalid expectation is rejected with its path', (t) => {
   const known = { locations: new Set(['l1']), variables: new Map() };
   const table: readonly (readonly [heartbeat: object, fields: object, problem: RegExp])[] = [
     [{ cron: 'every day' }, {}, /^heartbeat\.cron: is not a cron expression of five fields/],
@@ -118,7 +118,7 @@ test('what cannot be expected is named by its path', (t) => {
     t.deepEqual(checkProblems(checkOf(heartbeat), known), [], JSON.stringify(heartbeat));
 });
 
-test('as YAML it is what was written, and read again it is the same', (t) => {
+test('a heartbeat check is written as YAML, and stays the same when it is read again', (t) => {
   for (const check of [
     checkOf(
       { cron: '30 2 * * *', timeZone: 'Europe/Berlin', grace: '10m', maxRunDuration: '2h' },

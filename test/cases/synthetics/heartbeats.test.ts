@@ -143,7 +143,7 @@ const cases: Readonly<Record<string, readonly [events: readonly Event[], runs: r
 for (const [title, [events, runs]] of Object.entries(cases))
   test(title, (t) => t.deepEqual(runsOf(events).runs.map(shown), runs));
 
-test('what was due while no beats were taken is unknown, and the next one is expected', (t) => {
+test('a heartbeat that was due while none were accepted is unknown, and the next one is expected', (t) => {
   const gap = { fromMs: fromMs + 50_000, toMs: fromMs + 200_000 };
   const { runs } = runsOf([0, heartbeatOf('end', 1), 50, 200, 260, 316], [gap]);
   t.deepEqual(runs.map(shown), [
@@ -157,7 +157,7 @@ test('what was due while no beats were taken is unknown, and the next one is exp
   t.regex(open?.message ?? '', /its end was not reported within 30s; no heartbeats were accepted from/);
 });
 
-test('while a run goes on beyond the next due times, and when it ends, it is not late', (t) => {
+test('a run that continues past the next due times is not late, and neither is its end', (t) => {
   const slow: Expected = { ...expected, heartbeat: { ...expected.heartbeat, maxRunDuration: '5m' } };
   const at = (heartbeats: HeartbeatState, second: number) =>
     evaluateHeartbeats(heartbeats, slow, { nowMs: fromMs + second * 1000, gaps: [], createdMs: fromMs });
@@ -169,7 +169,7 @@ test('while a run goes on beyond the next due times, and when it ends, it is not
   t.deepEqual(at(ended.heartbeats, 265).runs.map(shown), [`250 260 ${late}`]);
 });
 
-test('nothing is late of a time when it was not watched, or was expected at other times', (t) => {
+test('no heartbeat is late for a time when it was not monitored, or was expected at other times', (t) => {
   const { heartbeats } = runsOf([0, heartbeatOf('end', 1), 20]);
   const checkOptions = { gaps: [], createdMs: fromMs };
   const again = evaluateHeartbeats(stopMonitoring(heartbeats), expected, { ...checkOptions, nowMs: fromMs + 600_000 });
@@ -182,7 +182,7 @@ test('nothing is late of a time when it was not watched, or was expected at othe
   t.is(evaluateHeartbeats(changed.heartbeats, hourly, { ...checkOptions, nowMs: fromMs + 10_815_000 }).runs.length, 1);
 });
 
-test('so many runs are open at once, and no more', (t) => {
+test('the number of open runs is limited', (t) => {
   const { heartbeats, runs } = runsOf([
     0,
     ...Array.from({ length: 60 }, (_, index) => heartbeatOf('start', 1, { runId: `${index}` })),
@@ -192,7 +192,7 @@ test('so many runs are open at once, and no more', (t) => {
   t.is(new Set([...runs.map(({ dueMs }) => dueMs), ...heartbeats.open.map(({ startedMs }) => startedMs)]).size, 60);
 });
 
-test('states are judged as those of other checks; what stays silent for too long is not known', (t) => {
+test('states are evaluated like those of other checks, and a check that is silent for too long is unknown', (t) => {
   const check = { id: 'c', enabled: true, every: '1m', locations: [], consensus: settings.consensus };
   const its = { ...check, heartbeat: expected.heartbeat };
   const judged = (outcome: 'passed' | 'failed' | 'unknown', agoMs: number, known: KnownStates = {}, of = its) => {
@@ -243,7 +243,7 @@ const processorRun = (ids: readonly string[] = ['c']) => {
 const everyFive = (from: number, to: number): number[] =>
   Array.from({ length: Math.floor((to - from) / 5) + 1 }, (_, index) => from + index * 5);
 
-test('while what was kept is not read, nobody is missed: it is read first, however late', (t) => {
+test('while stored heartbeats are unread, none is missed: they are read first, however late', (t) => {
   const { run, consume, reportedRuns } = processorRun();
   consume(...everyFive(0, 40), heartbeatOf('end', 41));
   // The log stands still for hours, and the clock goes on.
@@ -254,7 +254,7 @@ test('while what was kept is not read, nobody is missed: it is read first, howev
   t.deepEqual(reportedRuns().slice(3), [`c 210 220 ${late}`]);
 });
 
-test('while nobody took beats, nobody is missed', (t) => {
+test('while no heartbeats were accepted, none is missed', (t) => {
   const { consume, reportedRuns } = processorRun();
   consume(...everyFive(0, 40), heartbeatOf('end', 41), 45, 600, 605);
   t.deepEqual(reportedRuns(), [
@@ -265,7 +265,7 @@ test('while nobody took beats, nobody is missed', (t) => {
   t.deepEqual(reportedRuns().slice(2), [`c 641 651 ${late}`]);
 });
 
-test('a snapshot goes on where it was, at each message', (t) => {
+test('a snapshot resumes at its position, at each message', (t) => {
   const events = [
     ...[...everyFive(0, 40), heartbeatOf('start', 41, { runId: 'a' }), heartbeatOf('start', 42, { runId: 'b' }), 45],
     ...[
@@ -288,7 +288,7 @@ test('a snapshot goes on where it was, at each message', (t) => {
   t.true(one.reportedRuns().length >= 4, one.reportedRuns().join('\n'));
 });
 
-test('beats of a check that is not known here yet count; of one that is off or deleted, nothing is missed', (t) => {
+test('heartbeats of a check that is not known locally yet count, and a disabled or deleted check misses none', (t) => {
   const { consume, reportedRuns, follow, run } = processorRun([]);
   consume(0, heartbeatOf('end', 1), 5);
   follow('c', {});

@@ -8,7 +8,7 @@ import type { Latest } from '../../../subjects/synthetics/stored-results.ts';
 
 const nowMs = Date.parse('2026-03-01T12:00:00Z');
 
-test('due times are an interval apart, spread over it, and the same for everybody', (t) => {
+test('due times are one interval apart, distributed over it, and the same in every process', (t) => {
   const phases = new Set<number>();
   for (let index = 0; index < 200; index++) {
     const check = { id: `c${index}`, every: '5m' };
@@ -36,7 +36,7 @@ const results = (outcomes: Readonly<Record<string, Outcome>>, agoMs = 1000): Lat
 const judged = (latest: readonly Latest[], known: KnownStates = {}, of = check, suspects = new Set<string>()) =>
   judge(of, known, { latest, suspects, nowMs });
 
-test('a change begins with the result that made it, and is told once', (t) => {
+test('a change starts with the result that caused it, and is reported once', (t) => {
   const up = judged(results({ a: 'passed', b: 'passed', c: 'passed' }));
   t.deepEqual(
     up.changes.map(({ location, state, atMs }) => [location, state, atMs]),
@@ -55,7 +55,7 @@ test('a change begins with the result that made it, and is told once', (t) => {
   );
 });
 
-test('what is not heard of is unknown from when that was seen; so is a check that is off, and a location that it left', (t) => {
+test('a silent check is unknown from when the silence was seen; so are a disabled check and a removed location', (t) => {
   const { known } = judged(results({ a: 'passed', b: 'passed', c: 'passed' }));
   const silent = judged(results({ a: 'passed', b: 'passed', c: 'passed' }, 60_000), known);
   t.deepEqual(
@@ -69,7 +69,7 @@ test('what is not heard of is unknown from when that was seen; so is a check tha
   t.false('c' in left.known);
 });
 
-test('a location that fails what others pass is suspect, and has no vote', (t) => {
+test('a location that fails while others pass is suspect, and has no vote', (t) => {
   const latest = ['c1', 'c2', 'c3', 'c4'].flatMap((checkId) =>
     results({ a: 'failed', b: 'passed' }).map((one) => ({ ...one, checkId })),
   );
@@ -81,7 +81,7 @@ test('a location that fails what others pass is suspect, and has no vote', (t) =
   t.is(state(new Set(['a'])), 'up');
 });
 
-test('months of a time zone are cut at the ends of the range, and have no gaps', (t) => {
+test('months in a time zone are clipped to the range, and have no gaps', (t) => {
   const range = { fromMs: Date.parse('2026-01-15T00:00:00Z'), toMs: Date.parse('2026-04-02T00:00:00Z') };
   const months = periodsOf(range, { period: 'month', timeZone: 'Europe/Zurich' }) ?? [];
   t.deepEqual(

@@ -34,7 +34,7 @@ const readOf = (...steps: object[]) => {
 
 const button = { by: 'role', role: 'button', name: 'Buy', exact: true };
 
-test('an element is found as people find it, where its selectors say how', (t) => {
+test('an element is located like a person finds it, if its selectors permit it', (t) => {
   const table: readonly (readonly [selectors: readonly (string | string[])[], target: object])[] = [
     [[['aria/Buy[role="button"]'], ['#buy'], ['text/Buy']], button],
     [[['#cart > button'], ['aria/Buy']], button],
@@ -55,7 +55,7 @@ test('an element is found as people find it, where its selectors say how', (t) =
   }
 });
 
-test('what was done becomes steps', (t) => {
+test('recorded actions become steps', (t) => {
   const selectors = [['aria/Name'], ['#name']];
   const named = { by: 'css', css: '#name' };
   const within = '5000ms';
@@ -110,7 +110,7 @@ test('what was done becomes steps', (t) => {
   }
 });
 
-test('what is not carried is named by its path; where something that was done is left out, that is told', (t) => {
+test('an unsupported part is reported with its path, and an omitted user action is marked', (t) => {
   const selectors = [['#buy']];
   const table: readonly (readonly [recorded: object, loss: RegExp, isWhole?: boolean])[] = [
     [{ type: 'click', selectors: [['xpath//html/body/div']] }, /^steps\.2\.selectors: is omitted.*\(xpath\)$/, false],
@@ -141,7 +141,7 @@ test('what is not carried is named by its path; where something that was done is
   }
 });
 
-test('what was typed into a secret field is nowhere, and a variable takes its place', (t) => {
+test('text typed into a secret field appears nowhere, and a variable replaces it', (t) => {
   const secret = 'hunter 2!';
   const table: readonly (readonly [selectors: readonly string[][], variable: string])[] = [
     [[['aria/Password'], ['#p']], 'password'],
@@ -163,7 +163,7 @@ test('what was typed into a secret field is nowhere, and a variable takes its pl
   }
 });
 
-test('a recording is a document among those of checks, with its lines', (t) => {
+test('a recording is one of the check documents, with its lines', (t) => {
   const selectors = [['aria/Password'], ['#p']];
   const recorded = recordingOf(
     { type: 'change', selectors, value: 'hunter2' },

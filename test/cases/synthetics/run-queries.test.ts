@@ -64,7 +64,7 @@ for (const [search, runs] of searches)
     t.deepEqual(await found(search), [...runs]);
   });
 
-test('a run has its fields, the newest first, and one project has its own', async (t) => {
+test('a run has its fields, the newest run first, and each project has its own runs', async (t) => {
   const { columns, rows } = await answer({ kind: 'rows', limit: 1 });
   const newest = Object.fromEntries(columns.map(({ name }, at) => [name, rows[0]?.[at]]));
   t.like(newest, { id: `local-${dueMs - 10_000}`, check: 'Name of c1', type: 'http', outcome: 'passed', attempts: 2 });
@@ -72,7 +72,7 @@ test('a run has its fields, the newest first, and one project has its own', asyn
   t.deepEqual(await found('', { projectId: 'p1' }), ['c1 local', 'c1 zurich']);
 });
 
-test('runs are counted and measured by check, location, outcome and label', async (t) => {
+test('runs are counted and aggregated by check, location, outcome and label', async (t) => {
   const { rows } = await answer({
     kind: 'aggregate',
     groupBy: ['team', 'outcome'],
@@ -93,7 +93,7 @@ const count = (search: string) => ({
   measures: [{ function: 'count' }],
 });
 
-test('alert rules and objectives may ask for runs', async (t) => {
+test('alert rules and objectives can query runs', async (t) => {
   const condition = {
     kind: 'threshold',
     query: { ...count('outcome:failed'), groupBy: ['check'] },

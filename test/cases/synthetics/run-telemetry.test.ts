@@ -46,7 +46,7 @@ const sent = (signal: Signal, ...runs: SyntheticRun[]): Decoded[] =>
   });
 const counted: number[] = [];
 
-test('a run is a span over its steps, whose times follow one another', (t) => {
+test('a run is a span over its steps, whose times are consecutive', (t) => {
   const [message] = sent('traces', run());
   t.is(message.projectId, 'shop');
   t.is(message.keyId, 'checks');
@@ -64,7 +64,7 @@ test('a run is a span over its steps, whose times follow one another', (t) => {
   t.deepEqual(second.endTimeUnixNano, whole.endTimeUnixNano);
 });
 
-test('metrics of HTTP steps have the names of the collector, and what says nothing measures nothing', (t) => {
+test('metrics of HTTP steps have the names of the Collector, and a step without data has no metric', (t) => {
   const namesOf = (...runs: SyntheticRun[]): string[] =>
     sent('metrics', ...runs).flatMap((message) =>
       message.resourceMetrics[0].scopeMetrics[0].metrics.map(({ name }: { name: string }) => name),
@@ -77,7 +77,7 @@ test('metrics of HTTP steps have the names of the collector, and what says nothi
   for (const silent of [{ outcome: 'unknown' }, { isManual: true }]) t.deepEqual(namesOf(run(silent)), []);
 });
 
-test('how long certificates are valid is told as the collector tells it', (t) => {
+test('certificate validity is exported in the format of the Collector', (t) => {
   const certificate = {
     target: 'shop.example:443',
     issuer: 'CN=CA',
@@ -120,7 +120,7 @@ test('a failure is a log record in the trace of its run', (t) => {
   t.deepEqual(sent('logs', run({ outcome: 'passed' })), []);
 });
 
-test('runs of several projects are messages of their own, and all are valid', (t) => {
+test('runs of several projects are separate messages, and all are valid', (t) => {
   const heartbeat = run({ traceId: '', steps: [], phases: {}, checkType: 'heartbeat', projectId: '' });
   for (const signal of signals) {
     counted.length = 0;

@@ -10,7 +10,7 @@ const check = (every: string, locations: string[] = ['local'], more: object = {}
   ...more,
 });
 
-test('runs of a month are those of the schedule, at all locations', (t) => {
+test('runs per month follow from the schedule, over all locations', (t) => {
   t.is(runsAMonth(check('1m')), 44_640);
   t.is(runsAMonth(check('10s', ['a', 'b', 'c'])), 803_520);
   t.is(runsAMonth(check('7h')), 107);
@@ -18,7 +18,7 @@ test('runs of a month are those of the schedule, at all locations', (t) => {
   t.is(runsAMonth(check('1m', [], { type: 'heartbeat' })), 0);
 });
 
-test('what is more than the plan has is refused with the figures, and what is no more than before never is', (t) => {
+test('a check that exceeds the runs of the plan is refused with the figures; a check with no more runs than before is never refused', (t) => {
   const given = { before: undefined, others: [check('1m'), check('30s')], plan: 'Free' };
   t.is(monthProblem(check('1m'), { ...given, maxRuns: 178_560 }), undefined);
   t.is(

@@ -39,7 +39,7 @@ const judged = (results: string, { consensus, suspects = [], isMaintenance = fal
     isMaintenance,
   });
 
-test('a check is down when as many voting locations fail as the consensus wants', (t) => {
+test('a check is down when as many voting locations fail as the consensus requires', (t) => {
   const table: readonly (readonly [results: string, state: CheckState, given?: Given])[] = [
     ['', 'unknown'],
     ['-', 'unknown'],
@@ -76,14 +76,14 @@ test('a check is down when as many voting locations fail as the consensus wants'
   }
 });
 
-test('a location that fails alone is told, below the consensus', (t) => {
+test('a location that fails alone, below the consensus, is reported', (t) => {
   t.like(judged('ppf'), { failing: ['l2'], voters: 3, needed: 2, isBelowConsensus: true });
   t.like(judged('pff'), { failing: ['l1', 'l2'], isBelowConsensus: false });
   t.like(judged('ppp'), { failing: [], isBelowConsensus: false });
   t.like(judged('fpp', { suspects: ['l0'] }), { failing: [], voters: 2, isBelowConsensus: false });
 });
 
-test('a location is suspect when it is silent for three intervals, or fails more than half of what others pass', (t) => {
+test('a location is suspect when it sends no results for three intervals or fails more than half of the checks that pass elsewhere', (t) => {
   const suspicion = (record: object) =>
     suspicionOf({ heardAtMs: nowMs, compared: 0, failedAlone: 0, ...record }, { everyMs, nowMs });
   t.is(suspicion({}), undefined);
@@ -94,7 +94,7 @@ test('a location is suspect when it is silent for three intervals, or fails more
   t.is(suspicion({ compared: 1, failedAlone: 1 }), undefined);
 });
 
-test('a retry that passes heals the attempts before it', (t) => {
+test('a retry that passes overrides the failed attempts before it', (t) => {
   const attempts = (outcomeCodes: string) =>
     [...outcomeCodes].map((character) => ({ outcome: outcomes[character] ?? 'unknown' }));
   const table: readonly (readonly [attempts: string, outcome: Outcome, againIn: number | undefined])[] = [
@@ -113,7 +113,7 @@ test('a retry that passes heals the attempts before it', (t) => {
   }
 });
 
-test('uptime leaves out what is unknown and what was planned, and says both figures', (t) => {
+test('uptime excludes unknown time and planned downtime, and is reported with and without exclusions', (t) => {
   const changes: StateChange[] = [
     { atMs: 100, state: 'up' },
     { atMs: 400, state: 'degraded' },
@@ -149,7 +149,7 @@ test('uptime leaves out what is unknown and what was planned, and says both figu
   t.like(uptimeOf(changes, [], { fromMs: 510, toMs: 511 }), { downMs: 1, uptime: 0 });
 });
 
-test('months of a time zone add up to their year, to the millisecond', (t) => {
+test('the months in a time zone add up to their year, to the millisecond', (t) => {
   const clock = wallClockOf('Europe/Zurich');
   const months = Array.from({ length: 13 }, (_, month) => clock.instantOf(Date.UTC(2026, month)));
   const year: Span = { fromMs: months[0] ?? 0, toMs: months[12] ?? 0 };

@@ -41,7 +41,7 @@ const suspects = (of: object = {}) =>
     }),
   );
 
-test('a location is suspect by silence for three of its shortest intervals, or by failing what others pass', (t) => {
+test('a location is suspect when it is silent for three of its shortest intervals or fails checks that pass elsewhere', (t) => {
   const lastSeenAgo = (agoMs: number) => ({
     lastSeenAtMs: new Map([
       ['f', nowMs - agoMs],
@@ -65,7 +65,7 @@ test('a location is suspect by silence for three of its shortest intervals, or b
   t.deepEqual(suspects({ latest: latest('z') }), { z: 'differs' });
 });
 
-test('it is told once, with why, stands among the alerts, and ends', async (t) => {
+test('a suspect location raises one alert with its reason, which is listed among the alerts and ends', async (t) => {
   const clock = { ms: Date.now(), now: () => clock.ms };
   const directory = mkdtempSync(join(tmpdir(), 'suspects-'));
   const documents = await sqliteDocuments({ path: join(directory, 'documents.db'), clock });

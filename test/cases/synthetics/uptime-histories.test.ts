@@ -75,7 +75,7 @@ const counted = (changes: readonly StateChange[], downtimes: readonly Span[], { 
   };
 };
 
-test('months add up to their year whatever happened and was planned, each is what a count says, and what is planned afterwards moves time only', (t) => {
+test('months add up to their year for any history, each month equals a direct count, and a downtime planned later only moves time', (t) => {
   const random = seeded(drawSeed);
   for (let round = 0; round < 25; round++) {
     const title = `TEST_SEED=${drawSeed}, history ${round}`;

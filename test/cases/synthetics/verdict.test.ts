@@ -65,7 +65,7 @@ for (const [title, latest, state, expectedMessage] of [
   ],
   ['is unknown', undefined, 'unknown', 'its job sent no heartbeat, possibly because OIQ was unavailable'],
 ] as const)
-  test(`a verdict says that a job ${title}`, (t) => {
+  test(`a verdict states that a job ${title}`, (t) => {
     const found = latest && [{ checkId: 'c', location: 'heartbeat', startedAtMs: nowMs - 1000, ...latest }];
     const given = { latest: found ?? [], suspects: new Set<string>(), nowMs };
     const states = judge(job, {}, given).known;
@@ -75,7 +75,7 @@ for (const [title, latest, state, expectedMessage] of [
     t.deepEqual(verdict.locations, []);
   });
 
-test('a verdict says what failed, where, and since when', (t) => {
+test('a verdict states what failed, where and since when', (t) => {
   const since = '2026-03-01 11:59:59 UTC';
   const table = [
     ['ppp', 'up', `it has been up since ${since}: 3 of 3 locations pass`],
@@ -105,7 +105,7 @@ test('a verdict says what failed, where, and since when', (t) => {
   );
 });
 
-test('a location that goes on failing below the consensus is told, and that it does so no more', (t) => {
+test('a location that keeps failing below the consensus is reported, and so is its recovery', (t) => {
   const failingLocations = (rounds: readonly string[], more = {}) =>
     judged(rounds, more).map(({ locations }) => locations.map(({ location, fails }) => `${location} ${fails}`).join());
   t.deepEqual(failingLocations(['ppf', 'ppf', 'ppp']), ['', '', ''], 'once is too short');
@@ -139,13 +139,13 @@ test('a location that goes on failing below the consensus is told, and that it d
   t.is(failingLocations(quiet).at(-1), '', 'after ten minutes it is forgotten');
 });
 
-test('a planned downtime is told beside what the check is', (t) => {
+test('a planned downtime is reported in addition to the state of the check', (t) => {
   const verdict = last(['fff'], { downtime: {} });
   t.like(verdict, { state: 'down', isMaintenance: true });
   t.regex(verdict?.says ?? '', /it has been down since .*; in planned downtime until 2026-03-01 13:00:00 UTC$/);
 });
 
-test('the event feed is told of changes, but not of planned ones and of the first', (t) => {
+test('the event feed reports state changes, except those in planned downtime and the first one', (t) => {
   const states = ['up', 'degraded', 'down', 'unknown'] as const;
   const reportedChanges = (of: object = {}, isMaintenance = false) =>
     states.flatMap((before) =>

@@ -16,7 +16,7 @@ const location = 'here';
 const pollMs = 2000;
 const count = 30;
 
-test('a check is one probe’s at a time, and those of a probe that vanishes are others’ within 30 seconds, while theirs stay', async (t) => {
+test('a check belongs to one probe at a time; checks of a vanished probe move to others within 30 seconds, and all other checks stay', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'probe-work-'));
   const documents = await sqliteDocuments({ path: join(directory, 'documents.db') });
   t.teardown(async () => {

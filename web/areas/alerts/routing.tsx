@@ -223,7 +223,11 @@ export const Routing = () => {
   return (
     <>
       <div class="toolbar">
-        {isPermitted(routingTestCall) ? <Labels /> : <p class="soft">{explainDenial(routingTestCall, 'Following labels')}</p>}
+        {isPermitted(routingTestCall) ? (
+          <Labels />
+        ) : (
+          <p class="soft">{explainDenial(routingTestCall, 'Following labels')}</p>
+        )}
         {isPermitted(setRoutingCall) && edited === undefined ? (
           <button type="button" class="plain" onClick={() => void edit()}>
             Edit as JSON

@@ -132,7 +132,9 @@ export const Suggestions = () => {
         {done?.to === undefined ? null : <Link to={done.to}>View details</Link>}
       </p>
       <Problem error={error} />
-      {isPermitted(applyCall) ? null : <p class="soft">{explainDenial(applyCall, 'Applying or dismissing suggestions')}</p>}
+      {isPermitted(applyCall) ? null : (
+        <p class="soft">{explainDenial(applyCall, 'Applying or dismissing suggestions')}</p>
+      )}
       <Scrolled class="scrolled" label="Suggestions">
         {answer?.items.length === 0 ? <p class="soft">No suggestions.</p> : null}
         {answer?.items.map((each) => (

@@ -87,7 +87,11 @@ export const Snapshots = (props: SnapshotsProps) => {
   const { answer, error } = useQuery(snapshotsCall, { params: { id } });
   return (
     <SidePanel label="Snapshots" title="Snapshots" onClose={() => change({ show: '' })}>
-      {isPermitted(freezeCall) ? <Make {...props} /> : <p class="soft">{explainDenial(freezeCall, 'Making snapshots')}</p>}
+      {isPermitted(freezeCall) ? (
+        <Make {...props} />
+      ) : (
+        <p class="soft">{explainDenial(freezeCall, 'Making snapshots')}</p>
+      )}
       <Problem error={error} />
       {answer?.items.length === 0 ? <p class="soft">No snapshots yet.</p> : null}
       <ul class="links column">

@@ -31,7 +31,9 @@ const Grouped = ({
   <>
     <h2>By {title.toLowerCase()}</h2>
     <table class="figures texts">
-      <TableHeader columns={[title, 'Incidents', 'Never acknowledged', 'Median time to acknowledge', 'resolved within']} />
+      <TableHeader
+        columns={[title, 'Incidents', 'Never acknowledged', 'Median time to acknowledge', 'resolved within']}
+      />
       <tbody>
         {rows.map(([name, { incidents, neverAcknowledged, timeToAcknowledge, timeToResolve }]) => (
           <tr key={name}>

@@ -122,7 +122,9 @@ const ShiftTable = ({ id, of }: { readonly id: string; readonly of: Shifts }) =>
           <td>{userIds.length === 0 ? <Nobody reason={reason} /> : shownText(named(userIds, of.names))}</td>
           <td>
             {overrideId === null ? shownText(layer ?? '') : 'override of others '}
-            {overrideId === null || !isPermitted(endOverrideCall) ? null : <EndOverride id={id} overrideId={overrideId} />}
+            {overrideId === null || !isPermitted(endOverrideCall) ? null : (
+              <EndOverride id={id} overrideId={overrideId} />
+            )}
           </td>
         </tr>
       ))}

@@ -4,7 +4,13 @@ import { Field } from '../../editors/field.tsx';
 import { openedOf, useSaving, writeOf, wrongIn } from '../../editors/form-state.tsx';
 import { NumberInput } from '../../editors/inputs.tsx';
 import { Problem } from '../../frame/freshness.tsx';
-import { changing, type Preferences, updatePreferences, preferences, readPreferences } from '../../frame/preferences.ts';
+import {
+  changing,
+  type Preferences,
+  preferences,
+  readPreferences,
+  updatePreferences,
+} from '../../frame/preferences.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { refreshes } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';

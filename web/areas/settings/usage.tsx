@@ -102,7 +102,9 @@ export const Usage = () => {
               {bytes(answer.today.limitBytes)}.
             </p>
             <table class="figures">
-              <TableHeader columns={['Signal', 'Records', 'Bytes', 'Landed records', 'Dead letters', 'Projected bytes']} />
+              <TableHeader
+                columns={['Signal', 'Records', 'Bytes', 'Landed records', 'Dead letters', 'Projected bytes']}
+              />
               <tbody>
                 {Object.entries({ ...answer.signals, total: answer.total }).map(([name, volume]) => (
                   <tr key={name}>

@@ -42,7 +42,9 @@ export const Report = ({ id }: { readonly id: string }) => {
           <p class="soft">Time zone: {answer.timeZone}. Completed periods are final.</p>
           <Scrolled class="scrolled" label="Report">
             <table class="figures texts">
-              <TableHeader columns={['From', 'Until', 'Target', 'Met', 'Indicator', 'Budget left', 'Incidents', 'Frozen']} />
+              <TableHeader
+                columns={['From', 'Until', 'Target', 'Met', 'Indicator', 'Budget left', 'Incidents', 'Frozen']}
+              />
               <tbody>
                 {answer.items.map((one) => (
                   <tr key={one.from}>

@@ -15,14 +15,14 @@ import { ConditionFields } from './condition.tsx';
 import {
   change,
   draft,
+  draftParseError,
   emptyRule,
   errorWithoutField,
-  readDraftFromUrl,
   preview,
   problemsWithoutField,
+  readDraftFromUrl,
   refused,
   stopWaiting,
-  draftParseError,
   withDefaultName,
   writtenIn,
 } from './draft.ts';
