@@ -116,7 +116,7 @@ test.after.always(async () => {
   await receiver?.close();
 });
 
-declare('an alert that fires tells its value, since when and why, as the API has it', async (t) => {
+declare('a firing alert shows its value, start time and reason as in the API', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/alerts');
@@ -135,7 +135,7 @@ declare('an alert that fires tells its value, since when and why, as the API has
   await holdsAsAView(t, tab, '.beside h2');
 });
 
-declare('a dashboard lists what fires and other dashboards, with the range that it keeps', async (t) => {
+declare('a dashboard lists firing alerts and other dashboards, with its time range', async (t) => {
   const visual = { kind: 'alerts', labels: '{team=~"sh.*"}', groupBy: ['service'] };
   const place = { width: 12, height: 6 };
   const panels = [
@@ -168,7 +168,7 @@ declare('a dashboard lists what fires and other dashboards, with the range that 
   await page.getByRole('complementary', { name: 'Alert' }).waitFor();
 });
 
-declare('an editor acknowledges and silences it, sees the silence and ends it', async (t) => {
+declare('an editor acknowledges and silences an alert, sees the silence and expires it', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   const [{ id }] = (await get('/api/alerts')).items;
@@ -216,7 +216,7 @@ declare('an editor acknowledges and silences it, sees the silence and ends it', 
   t.deepEqual(tab.complaints, []);
 });
 
-declare('rules tell how they stand and when they fire', async (t) => {
+declare('rules show their state and when they fire', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/alerts/rules');
@@ -231,7 +231,7 @@ declare('rules tell how they stand and when they fire', async (t) => {
   await holdsAsAView(t, tab, '.beside h2');
 });
 
-declare('a rule is written with what it would find beside it, is tried over the past, and saved', async (t) => {
+declare('a rule is edited with a preview of its results, tested over past data and saved', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/alerts/rules', 'editor@a.example');
@@ -293,7 +293,7 @@ declare('a rule is written with what it would find beside it, is tried over the 
   t.deepEqual(tab.complaints, []);
 });
 
-declare('the history tells how alerts changed and why, of all rules and of one', async (t) => {
+declare('the history shows each transition with its reason, of all rules and of one rule', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/alerts/rules');
@@ -325,7 +325,7 @@ declare('the history tells how alerts changed and why, of all rules and of one',
   await holdsAsAView(t, tab, 'main tbody tr');
 });
 
-declare('a rule is switched off and on, and fires once as a test', async (t) => {
+declare('a rule is disabled and enabled, and fires a test alert', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/alerts/rules', 'editor@a.example');
@@ -352,7 +352,7 @@ declare('a rule is switched off and on, and fires once as a test', async (t) => 
   t.deepEqual(tab.complaints, []);
 });
 
-declare('rules of a file of Prometheus are imported, recorded ones too, and all are exported', async (t) => {
+declare('a Prometheus rule file is imported, with recording rules, and all rules are exported', async (t) => {
   const file = `groups:
 - name: Of <i>a file</i>
   rules:
@@ -390,7 +390,7 @@ declare('rules of a file of Prometheus are imported, recorded ones too, and all 
   t.deepEqual(tab.complaints, []);
 });
 
-declare('a group of recording rules is written, tells how its rules stand, and is removed', async (t) => {
+declare('a group of recording rules is created, shows the state of its rules, and is deleted', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/alerts/recording', 'editor@a.example');
@@ -428,7 +428,7 @@ declare('a group of recording rules is written, tells how its rules stand, and i
   t.deepEqual(await stored(), []);
 });
 
-declare('a rule that an objective made says so, and leads to the objective', async (t) => {
+declare('a rule created by an objective names the objective and links to it', async (t) => {
   const count = (search: string) => ({ kind: 'aggregate', signal: 'logs', search, measures: [{ function: 'count' }] });
   const sli = { bad: count('service:cart AND severity:error'), total: count('service:cart') };
   const alerting = { rules: [{ severity: 'page', rate: 12, long: '1h', short: '5m' }] };
@@ -447,60 +447,63 @@ declare('a rule that an objective made says so, and leads to the objective', asy
   t.deepEqual(tab.complaints, []);
 });
 
-declare('a maintenance window is written with what it would mute, comes again by a rule, and is removed', async (t) => {
-  const tab = await chromium.open();
-  const { page } = tab;
-  await signedInAt(tab, harness.url, '/alerts', 'editor@a.example');
-  await page.getByRole('navigation', { name: 'Alerts' }).getByRole('link', { name: 'Maintenance' }).click();
-  await page.getByText('No maintenance windows yet.').waitFor();
-  await page.getByRole('button', { name: 'Write a maintenance window' }).click();
-  const sidePanel = page.getByRole('complementary', { name: 'Maintenance window' });
-  await sidePanel.getByLabel('Name', { exact: true }).fill('New <i>disks</i>');
-  const create = sidePanel.getByRole('button', { name: 'Create window' });
-  await create.click();
-  await sidePanel
-    .getByText(/would mute everything: name a value or projects$/)
-    .first()
-    .waitFor();
-  await sidePanel.getByLabel('Matchers').fill('{team="shop", service!="a,b"}');
-  await page.keyboard.press('Tab');
-  const matchers = [
-    { name: 'team', operator: '=', value: 'shop' },
-    { name: 'service', operator: '!=', value: 'a,b' },
-  ];
-  const { body: muted } = await harness.request('POST', '/api/alerts/silences/preview', { body: { matchers } });
-  t.is(muted.muted, 1);
-  await sidePanel.getByText(`This would mute ${muted.muted} of ${muted.firing} firing alerts.`).waitFor();
-  await sidePanel.getByLabel('From', { exact: true }).fill('2026-01-04T22:00');
-  await sidePanel.getByLabel('Time zone').fill('Europe/Zurich');
-  await sidePanel.getByLabel('Again').selectOption('Custom rule');
-  await sidePanel.getByRole('textbox', { name: 'Rule' }).fill('FREQ=SOMETIMES');
-  await create.click();
-  await sidePanel.getByRole('alert').filter({ hasText: /FREQ/ }).first().waitFor();
-  await sidePanel.getByRole('textbox', { name: 'Rule' }).fill('FREQ=WEEKLY;BYDAY=SU');
-  await create.click();
-  await sidePanel.getByRole('heading', { name: 'New <i>disks</i>' }).waitFor();
-  const [window] = (await get('/api/maintenance-windows')).items;
-  t.like(window, { recurrence: 'FREQ=WEEKLY;BYDAY=SU', durationMinutes: 60, timeZone: 'Europe/Zurich' });
-  t.deepEqual(window.matchers, matchers);
-  const rows = sidePanel.locator('.times tbody tr');
-  await rows.nth(window.times.length - 1).waitFor();
-  t.is(await rows.count(), window.times.length);
-  await page.getByRole('row', { name: /^New <i>disks<\/i> .*team=shop, service!="a,b" .*FREQ=WEEKLY/ }).waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
-  await sidePanel.getByRole('button', { name: 'Edit' }).click();
-  await sidePanel.getByLabel('Again').selectOption('once');
-  await sidePanel.getByRole('button', { name: 'Save window' }).click();
-  await sidePanel.getByText('The schedule has ended or has no occurrence within a year.').waitFor();
-  t.is((await get('/api/maintenance-windows')).items[0].recurrence, null);
-  await sidePanel.getByRole('button', { name: 'Remove' }).click();
-  await sidePanel.getByRole('button', { name: 'Remove permanently' }).click();
-  await sidePanel.waitFor({ state: 'detached' });
-  t.deepEqual((await get('/api/maintenance-windows')).items, []);
-  t.deepEqual(tab.complaints, []);
-});
+declare(
+  'a maintenance window is created with a preview of what it mutes, repeats by its RRULE, and is deleted',
+  async (t) => {
+    const tab = await chromium.open();
+    const { page } = tab;
+    await signedInAt(tab, harness.url, '/alerts', 'editor@a.example');
+    await page.getByRole('navigation', { name: 'Alerts' }).getByRole('link', { name: 'Maintenance' }).click();
+    await page.getByText('No maintenance windows yet.').waitFor();
+    await page.getByRole('button', { name: 'Write a maintenance window' }).click();
+    const sidePanel = page.getByRole('complementary', { name: 'Maintenance window' });
+    await sidePanel.getByLabel('Name', { exact: true }).fill('New <i>disks</i>');
+    const create = sidePanel.getByRole('button', { name: 'Create window' });
+    await create.click();
+    await sidePanel
+      .getByText(/would mute everything: name a value or projects$/)
+      .first()
+      .waitFor();
+    await sidePanel.getByLabel('Matchers').fill('{team="shop", service!="a,b"}');
+    await page.keyboard.press('Tab');
+    const matchers = [
+      { name: 'team', operator: '=', value: 'shop' },
+      { name: 'service', operator: '!=', value: 'a,b' },
+    ];
+    const { body: muted } = await harness.request('POST', '/api/alerts/silences/preview', { body: { matchers } });
+    t.is(muted.muted, 1);
+    await sidePanel.getByText(`This would mute ${muted.muted} of ${muted.firing} firing alerts.`).waitFor();
+    await sidePanel.getByLabel('From', { exact: true }).fill('2026-01-04T22:00');
+    await sidePanel.getByLabel('Time zone').fill('Europe/Zurich');
+    await sidePanel.getByLabel('Again').selectOption('Custom rule');
+    await sidePanel.getByRole('textbox', { name: 'Rule' }).fill('FREQ=SOMETIMES');
+    await create.click();
+    await sidePanel.getByRole('alert').filter({ hasText: /FREQ/ }).first().waitFor();
+    await sidePanel.getByRole('textbox', { name: 'Rule' }).fill('FREQ=WEEKLY;BYDAY=SU');
+    await create.click();
+    await sidePanel.getByRole('heading', { name: 'New <i>disks</i>' }).waitFor();
+    const [window] = (await get('/api/maintenance-windows')).items;
+    t.like(window, { recurrence: 'FREQ=WEEKLY;BYDAY=SU', durationMinutes: 60, timeZone: 'Europe/Zurich' });
+    t.deepEqual(window.matchers, matchers);
+    const rows = sidePanel.locator('.times tbody tr');
+    await rows.nth(window.times.length - 1).waitFor();
+    t.is(await rows.count(), window.times.length);
+    await page.getByRole('row', { name: /^New <i>disks<\/i> .*team=shop, service!="a,b" .*FREQ=WEEKLY/ }).waitFor();
+    await holdsAsAView(t, tab, '.beside h2');
+    await sidePanel.getByRole('button', { name: 'Edit' }).click();
+    await sidePanel.getByLabel('Again').selectOption('once');
+    await sidePanel.getByRole('button', { name: 'Save window' }).click();
+    await sidePanel.getByText('The schedule has ended or has no occurrence within a year.').waitFor();
+    t.is((await get('/api/maintenance-windows')).items[0].recurrence, null);
+    await sidePanel.getByRole('button', { name: 'Remove' }).click();
+    await sidePanel.getByRole('button', { name: 'Remove permanently' }).click();
+    await sidePanel.waitFor({ state: 'detached' });
+    t.deepEqual((await get('/api/maintenance-windows')).items, []);
+    t.deepEqual(tab.complaints, []);
+  },
+);
 
-declare('a channel is added, tried, changed and removed, and what was sent to it is told', async (t) => {
+declare('a channel is added, tested, changed and deleted, and its deliveries are listed', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   page.on('dialog', (dialog) => void dialog.accept());
@@ -560,7 +563,7 @@ declare('a channel is added, tried, changed and removed, and what was sent to it
   t.deepEqual(tab.complaints, []);
 });
 
-declare('the routing is a tree that shows the way of labels, and is changed as a document', async (t) => {
+declare('the routing tree shows the route of given labels, and is edited as a document', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/alerts/routing', 'editor@a.example');

@@ -115,7 +115,7 @@ test.after.always(async () => {
 
 const percent = (share: number): string => `${(100 * share).toFixed(3)} %`;
 
-declare('a check tells its state, since when, and its uptime of 1, 30 and 90 days', async (t) => {
+declare('a check shows its state, start time, and uptime over 1, 30 and 90 days', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/checks');
@@ -132,7 +132,7 @@ declare('a check tells its state, since when, and its uptime of 1, 30 and 90 day
   await holdsAsAView(t, tab, 'table');
 });
 
-declare('one shows its runs with their phases, why one failed, and each day of its locations', async (t) => {
+declare('a check shows its runs with their phases, the failure reason, and each day of its locations', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, `/checks?open=${id}`);
@@ -167,7 +167,7 @@ declare('one shows its runs with their phases, why one failed, and each day of i
   await holdsAsAView(t, tab, '.beside h2');
 });
 
-declare('an editor runs it now, and is told of each location what came or why nothing did', async (t) => {
+declare('an editor runs a check now and sees the result of each location, or why there is none', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, `/checks?open=${id}`, 'editor@a.example');
@@ -180,7 +180,7 @@ declare('an editor runs it now, and is told of each location what came or why no
   await holdsAsAView(t, tab, '.beside h2');
 });
 
-declare('an editor changes a check, tries it before it is saved, and is told at the field what is wrong', async (t) => {
+declare('an editor changes a check, tests it before saving, and sees an error at its field', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, `/checks?open=${id}`, 'editor@a.example');
@@ -209,7 +209,7 @@ declare('an editor changes a check, tries it before it is saved, and is told at 
   await holdsAsAView(t, tab, '.beside h2');
 });
 
-declare('an editor writes a check with what it expects, saves it changed, and removes it', async (t) => {
+declare('an editor creates a check with assertions, changes it, and deletes it', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/checks', 'editor@a.example');
@@ -265,7 +265,7 @@ declare('an editor writes a check with what it expects, saves it changed, and re
   t.is((await harness.request('GET', `/api/synthetics/checks/${made.id}`)).status, 404);
 });
 
-declare('the token of a heartbeat is shown once, and a new one ends it', async (t) => {
+declare('the token of a heartbeat is shown once, and a new token revokes it', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/checks?open=new', 'editor@a.example');
@@ -292,7 +292,7 @@ declare('the token of a heartbeat is shown once, and a new one ends it', async (
 });
 
 declare(
-  'an editor sets a secret for some hosts, which is never shown, changes what it is for, and removes it',
+  'an editor sets a secret for some hosts, which is never shown, changes its description, and deletes it',
   async (t) => {
     const tab = await chromium.open();
     const { page } = tab;
@@ -329,7 +329,7 @@ declare(
   },
 );
 
-declare('an editor plans a downtime of a check, sees when it holds, and removes it', async (t) => {
+declare('an editor schedules a downtime of a check, sees when it is active, and deletes it', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/checks/downtimes', 'editor@a.example');
@@ -362,7 +362,7 @@ declare('an editor plans a downtime of a check, sees when it holds, and removes 
 });
 
 declare(
-  'an admin registers a location, whose token is shown once, and removes it although a check has no other',
+  'an admin registers a location, whose token is shown once, and deletes it although a check has no other',
   async (t) => {
     const tab = await chromium.open();
     const { page } = tab;
@@ -396,7 +396,7 @@ declare(
   },
 );
 
-declare('an editor imports checks as code, and is told before of each document, with line and field', async (t) => {
+declare('an editor imports checks as code and sees a preview of each document, with line and field', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/checks/code', 'editor@a.example');
@@ -445,7 +445,7 @@ declare('an editor imports checks as code, and is told before of each document, 
   await holdsAsAView(t, tab, '.beside h2');
 });
 
-declare('a viewer reads variables and downtimes, and is offered to write nothing', async (t) => {
+declare('a viewer reads variables and downtimes and has no buttons to change them', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/checks/code');
@@ -458,7 +458,7 @@ declare('a viewer reads variables and downtimes, and is offered to write nothing
   await holdsAsAView(t, tab, 'nav[aria-label="Checks"]');
 });
 
-declare('a check of a browser shows how its page looked, as far as it is known', async (t) => {
+declare('a browser check shows the screenshots of its page that exist', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   const browser = { steps: [{ action: 'goto', url: 'https://shop.example/' }] };

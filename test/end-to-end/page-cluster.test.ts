@@ -116,65 +116,62 @@ const holds = async (t: ExecutionContext, tab: Tab, shown: string): Promise<void
   if (shownBefore++ % of === part) await holdsAsAView(t, tab, shown);
 };
 
-declare(
-  'somebody signs in and finds logs, the trace of one, a metric and an alert, makes a dashboard and signs out',
-  async (t) => {
-    const tab = await chromium.open();
-    const { page } = tab;
-    await tab.go(`${http}/login?returnTo=${encodeURIComponent(at('/logs', { search: 'severity:error' }))}`);
-    await tab.fillIn(owner);
-    await page.locator('#count', { hasText: String(failures) }).waitFor();
-    t.is((await get(at('/api/logs/histogram', { search: 'severity:error' }))).records, failures);
-    const { items: records } = await get(at('/api/logs', { search: 'severity:error' }));
-    await page.locator(`.records[aria-rowcount="${failures + 1}"]`).waitFor();
-    const shown = await page.locator('.records .extent .row').allTextContents();
-    t.true(
-      shown.every((row, index) => row.includes(records[index].body)),
-      shown.join('\n'),
-    );
-    await holds(t, tab, '.records .extent .row >> nth=0');
+declare('a user signs in, finds logs, a trace, a metric and an alert, creates a dashboard and signs out', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await tab.go(`${http}/login?returnTo=${encodeURIComponent(at('/logs', { search: 'severity:error' }))}`);
+  await tab.fillIn(owner);
+  await page.locator('#count', { hasText: String(failures) }).waitFor();
+  t.is((await get(at('/api/logs/histogram', { search: 'severity:error' }))).records, failures);
+  const { items: records } = await get(at('/api/logs', { search: 'severity:error' }));
+  await page.locator(`.records[aria-rowcount="${failures + 1}"]`).waitFor();
+  const shown = await page.locator('.records .extent .row').allTextContents();
+  t.true(
+    shown.every((row, index) => row.includes(records[index].body)),
+    shown.join('\n'),
+  );
+  await holds(t, tab, '.records .extent .row >> nth=0');
 
-    await tab.go(http + at('/traces', { search: 'duration:>1s' }));
-    await page.locator('.traces .extent .row').first().click();
-    await page.waitForURL(`**/traces/${trace}?*`);
-    t.is(await page.locator('#spans').textContent(), String((await get(`/api/traces/${trace}`)).spans.length));
-    await page.locator('.waterfall .extent .row', { hasText: 'the bank refused <b>0</b>' }).waitFor();
-    await holds(t, tab, '.waterfall .extent');
+  await tab.go(http + at('/traces', { search: 'duration:>1s' }));
+  await page.locator('.traces .extent .row').first().click();
+  await page.waitForURL(`**/traces/${trace}?*`);
+  t.is(await page.locator('#spans').textContent(), String((await get(`/api/traces/${trace}`)).spans.length));
+  await page.locator('.waterfall .extent .row', { hasText: 'the bank refused <b>0</b>' }).waitFor();
+  await holds(t, tab, '.waterfall .extent');
 
-    await tab.go(http + at('/explore-metrics', { metric: 'queue.size' }));
-    await page.locator('.lines path').first().waitFor();
-    t.regex((await page.locator('.lines').getAttribute('aria-label')) ?? '', /: 1 series, from 0 By to 9 By\.$/);
-    await holds(t, tab, '.metrics .extent .row >> nth=0');
+  await tab.go(http + at('/explore-metrics', { metric: 'queue.size' }));
+  await page.locator('.lines path').first().waitFor();
+  t.regex((await page.locator('.lines').getAttribute('aria-label')) ?? '', /: 1 series, from 0 By to 9 By\.$/);
+  await holds(t, tab, '.metrics .extent .row >> nth=0');
 
-    await page.getByRole('link', { name: 'Add to dashboard' }).click();
-    await page.getByLabel('Title').fill('Queue');
-    await page.getByLabel('Dashboard name').fill('Shop');
-    await page.getByRole('button', { name: 'Add panel' }).click();
-    await page.getByRole('heading', { name: 'Queue' }).waitFor();
-    const [dashboard] = (await get('/api/dashboards')).items;
-    t.deepEqual([dashboard.name, dashboard.panels], ['Shop', 1]);
-    t.is(new URL(page.url()).pathname, `/dashboards/${dashboard.id}`);
-    await holds(t, tab, '.panel h2 >> nth=0');
+  await page.getByRole('link', { name: 'Add to dashboard' }).click();
+  await page.getByLabel('Title').fill('Queue');
+  await page.getByLabel('Dashboard name').fill('Shop');
+  await page.getByRole('button', { name: 'Add panel' }).click();
+  await page.getByRole('heading', { name: 'Queue' }).waitFor();
+  const [dashboard] = (await get('/api/dashboards')).items;
+  t.deepEqual([dashboard.name, dashboard.panels], ['Shop', 1]);
+  t.is(new URL(page.url()).pathname, `/dashboards/${dashboard.id}`);
+  await holds(t, tab, '.panel h2 >> nth=0');
 
-    await tab.go(`${http}/alerts`);
-    const row = page.locator('.alerts .extent .row').first();
-    await row.waitFor();
-    const [alert] = (await get('/api/alerts')).items;
-    t.is(alert.value, failures);
-    t.deepEqual((await row.getByRole('gridcell').allTextContents()).slice(0, 5), [
-      ...['firing', 'critical', 'The bank refuses', 'service=cart', String(alert.value)],
-    ]);
-    await row.click();
-    const sidePanel = page.getByRole('complementary', { name: 'Alert' });
-    await sidePanel.getByLabel('Note').fill('I call the bank');
-    await sidePanel.getByRole('button', { name: 'Acknowledge' }).click();
-    await sidePanel.getByText(/I call the bank/).waitFor();
-    t.is((await get('/api/alerts')).items[0].acknowledged.note, 'I call the bank');
-    await holds(t, tab, '.beside h2');
+  await tab.go(`${http}/alerts`);
+  const row = page.locator('.alerts .extent .row').first();
+  await row.waitFor();
+  const [alert] = (await get('/api/alerts')).items;
+  t.is(alert.value, failures);
+  t.deepEqual((await row.getByRole('gridcell').allTextContents()).slice(0, 5), [
+    ...['firing', 'critical', 'The bank refuses', 'service=cart', String(alert.value)],
+  ]);
+  await row.click();
+  const sidePanel = page.getByRole('complementary', { name: 'Alert' });
+  await sidePanel.getByLabel('Note').fill('I call the bank');
+  await sidePanel.getByRole('button', { name: 'Acknowledge' }).click();
+  await sidePanel.getByText(/I call the bank/).waitFor();
+  t.is((await get('/api/alerts')).items[0].acknowledged.note, 'I call the bank');
+  await holds(t, tab, '.beside h2');
 
-    t.deepEqual(tab.complaints, []);
-    await page.locator('#account > summary').click();
-    await page.locator('#sign-out').click();
-    await page.waitForURL('**/login*');
-  },
-);
+  t.deepEqual(tab.complaints, []);
+  await page.locator('#account > summary').click();
+  await page.locator('#sign-out').click();
+  await page.waitForURL('**/login*');
+});

@@ -175,7 +175,7 @@ const queryPanels = async (body: Fields = {}) =>
   ).body;
 
 declare(
-  'panels show what the API answers, those off the screen ask nothing, and a broken one fails alone',
+  'panels show the results of the API, panels outside the viewport send no query, and a failed panel fails alone',
   async (t) => {
     const tab = await chromium.open();
     const { page } = tab;
@@ -267,7 +267,7 @@ declare(
   },
 );
 
-declare('a variable is chosen in the address, and the list is searched by words, tag and folder', async (t) => {
+declare('a variable value is in the URL, and the list is filtered by words, tag and folder', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/dashboards');
@@ -353,7 +353,7 @@ declare('panels are added, moved and resized by keyboard and mouse, and saved', 
 });
 
 declare(
-  'variables are added, tried, moved and removed, what is wrong stands at its field, and conditions are added',
+  'variables are added, previewed, moved and deleted, errors appear at their fields, and conditions are added',
   async (t) => {
     const own = await made({
       name: 'Of variables',
@@ -426,7 +426,7 @@ declare(
   },
 );
 
-declare('what two people save is merged, and where they meet the one who saves chooses', async (t) => {
+declare('concurrent edits of two users are merged, and the second to save resolves conflicts', async (t) => {
   const one = panel('one', 'stat', [promql('sum(m0)')], { width: 12, height: 4 });
   const own = await made({ name: 'Of two', panels: [one] });
   const tab = await chromium.open();
@@ -462,44 +462,41 @@ declare('what two people save is merged, and where they meet the one who saves c
   t.deepEqual(tab.complaints, []);
 });
 
-declare(
-  'a version is told in words and restored, and a snapshot is read without a session until it is revoked',
-  async (t) => {
-    const one = panel('one', 'stat', [promql('sum(m0)')], { width: 12, height: 4 });
-    const own = await made({ name: 'Kept', panels: [one] });
-    const before = await harness.request('GET', `/api/dashboards/${own}`);
-    await harness.request('PUT', `/api/dashboards/${own}`, {
-      as: 'editor',
-      body: { ...before.body, name: 'Renamed' },
-      headers: { 'if-match': before.headers.get('etag') ?? '' },
-    });
-    const tab = await chromium.open();
-    const { page } = tab;
-    await signedInAt(tab, harness.url, `/dashboards/${own}?${range}&show=versions&version=1`, 'editor@a.example');
-    const { body: version } = await harness.request('GET', `/api/dashboards/${own}/versions/1`);
-    const versionsPanel = page.getByRole('complementary', { name: 'Versions' });
-    await versionsPanel.getByText(version.differences[0].what).waitFor();
-    await holdsAsAView(t, tab, '.beside ul >> nth=1');
-    await versionsPanel.getByRole('button', { name: 'Restore version 1' }).click();
-    await page.locator('.toolbar b', { hasText: 'Kept' }).waitFor();
-    await page.getByRole('button', { name: 'Snapshots' }).click();
-    await page.getByRole('button', { name: 'Make a snapshot' }).click();
-    const link =
-      (await page.getByText('Copy this link now. It is shown only once').getByRole('link').getAttribute('href')) ?? '';
-    const other = await chromium.open();
-    await other.go(link);
-    await within(other, 'one').locator('dd', { hasText: '4,012' }).waitFor();
-    t.false(other.requests.some(({ url }) => url.includes('/auth/')));
-    await holdsAsAView(t, other, '.panels');
-    await page.getByRole('button', { name: 'Revoke Kept' }).click();
-    await page.getByText('No snapshots yet.').waitFor();
-    await other.page.reload();
-    await other.page.getByText('the snapshot does not exist').waitFor();
-    t.deepEqual(tab.complaints, []);
-  },
-);
+declare('a version is described in words and restored, and a snapshot is public until it is revoked', async (t) => {
+  const one = panel('one', 'stat', [promql('sum(m0)')], { width: 12, height: 4 });
+  const own = await made({ name: 'Kept', panels: [one] });
+  const before = await harness.request('GET', `/api/dashboards/${own}`);
+  await harness.request('PUT', `/api/dashboards/${own}`, {
+    as: 'editor',
+    body: { ...before.body, name: 'Renamed' },
+    headers: { 'if-match': before.headers.get('etag') ?? '' },
+  });
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, `/dashboards/${own}?${range}&show=versions&version=1`, 'editor@a.example');
+  const { body: version } = await harness.request('GET', `/api/dashboards/${own}/versions/1`);
+  const versionsPanel = page.getByRole('complementary', { name: 'Versions' });
+  await versionsPanel.getByText(version.differences[0].what).waitFor();
+  await holdsAsAView(t, tab, '.beside ul >> nth=1');
+  await versionsPanel.getByRole('button', { name: 'Restore version 1' }).click();
+  await page.locator('.toolbar b', { hasText: 'Kept' }).waitFor();
+  await page.getByRole('button', { name: 'Snapshots' }).click();
+  await page.getByRole('button', { name: 'Make a snapshot' }).click();
+  const link =
+    (await page.getByText('Copy this link now. It is shown only once').getByRole('link').getAttribute('href')) ?? '';
+  const other = await chromium.open();
+  await other.go(link);
+  await within(other, 'one').locator('dd', { hasText: '4,012' }).waitFor();
+  t.false(other.requests.some(({ url }) => url.includes('/auth/')));
+  await holdsAsAView(t, other, '.panels');
+  await page.getByRole('button', { name: 'Revoke Kept' }).click();
+  await page.getByText('No snapshots yet.').waitFor();
+  await other.page.reload();
+  await other.page.getByText('the snapshot does not exist').waitFor();
+  t.deepEqual(tab.complaints, []);
+});
 
-declare('a template becomes a dashboard, and an import first tells what becomes of each part', async (t) => {
+declare('a template becomes a dashboard, and an import shows a preview of each part first', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/dashboards?show=templates', 'editor@a.example');

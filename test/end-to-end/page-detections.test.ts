@@ -46,7 +46,7 @@ test.after.always(async () => {
   await harness?.close();
 });
 
-declare('a signal tells what matched, is closed with a reason, and becomes a case', async (t) => {
+declare('a signal shows what matched, is closed with a reason, and becomes a case', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/detections?from=now-30m', 'editor@a.example');
@@ -90,7 +90,7 @@ declare('a signal tells what matched, is closed with a reason, and becomes a cas
   t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
 });
 
-declare('a signal and a case are assigned to somebody of the organization, and to nobody again', async (t) => {
+declare('a signal and a case are assigned to a member of the organization, and unassigned', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/detections?from=now-30m&open=s2', 'editor@a.example');
@@ -148,7 +148,7 @@ declare('a signal and a case are assigned to somebody of the organization, and t
   t.is(await other.page.getByLabel('Assigned to').count(), 0);
 });
 
-declare('rules are imported from many documents, and what would become of each is told before', async (t) => {
+declare('rules are imported from several documents, with a preview of each', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/detections/import', 'editor@a.example');
@@ -208,7 +208,7 @@ declare('rules are imported from many documents, and what would become of each i
   t.is(await other.page.getByRole('link', { name: 'Import' }).count(), 0);
 });
 
-declare('an exception is made of a signal, tells what it would have covered, and ends', async (t) => {
+declare('an exception is created from a signal, shows the signals it would cover, and expires', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/detections?from=now-30m&open=s2', 'editor@a.example');
@@ -256,7 +256,7 @@ declare('an exception is made of a signal, tells what it would have covered, and
 });
 
 declare(
-  'a rule is switched off, one is written, tried and removed, and the matrix tells which techniques are looked for',
+  'a rule is disabled, another is created, tested and deleted, and the matrix shows covered techniques',
   async (t) => {
     const tab = await chromium.open();
     const { page } = tab;
@@ -339,7 +339,7 @@ declare(
   },
 );
 
-declare('placeholders and tables of fields are written, changed and removed', async (t) => {
+declare('placeholders and field mappings are created, changed and deleted', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/detections/placeholders', 'editor@a.example');
@@ -391,82 +391,79 @@ declare('placeholders and tables of fields are written, changed and removed', as
 });
 
 for (const part of ['matches', 'indicators', 'feeds', 'files', 'baselines'])
-  declare(`the list of ${part} says why it is empty`, async (t) => {
+  declare(`the list of ${part} shows why it is empty`, async (t) => {
     const tab = await chromium.open();
     await signedInAt(tab, harness.url, `/detections/${part}`);
     await tab.page.locator('.list [role=status]').waitFor();
     await holdsAsAView(t, tab, '.list [role=status]');
   });
 
-declare(
-  'indicators are added and deleted, a feed is subscribed to and written anew, and a baseline is taken',
-  async (t) => {
-    const tab = await chromium.open();
-    const { page } = tab;
-    await signedInAt(tab, harness.url, '/detections/indicators', 'editor@a.example');
-    await page.getByRole('button', { name: 'Write an indicator' }).click();
-    const indicator = page.getByRole('complementary', { name: 'Indicator' });
-    await indicator.getByLabel('Source').fill('<b>us</b>');
-    await indicator
-      .getByRole('textbox', { name: 'Indicators' })
-      .fill('type,value\ndomain,evil.example\nip,not an address');
-    await indicator.getByRole('button', { name: 'Add them' }).click();
-    await indicator.getByText('1 created, 0 updated, 0 unchanged, 1 refused.').waitFor();
-    await holdsAsAView(t, tab, '.beside h2');
-    await page.getByRole('button', { name: 'evil.example' }).click();
-    await indicator.getByText('<b>us</b>').waitFor();
-    await holdsAsAView(t, tab, '.beside h2');
-    await indicator.getByRole('button', { name: 'Delete' }).click();
-    await indicator.getByRole('button', { name: 'Delete permanently' }).click();
-    await indicator.waitFor({ state: 'detached' });
-    t.deepEqual((await harness.request('GET', '/api/siem/threat-intel/indicators')).body.items, []);
+declare('indicators are added and deleted, a feed is added and replaced, and a baseline is approved', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/detections/indicators', 'editor@a.example');
+  await page.getByRole('button', { name: 'Write an indicator' }).click();
+  const indicator = page.getByRole('complementary', { name: 'Indicator' });
+  await indicator.getByLabel('Source').fill('<b>us</b>');
+  await indicator
+    .getByRole('textbox', { name: 'Indicators' })
+    .fill('type,value\ndomain,evil.example\nip,not an address');
+  await indicator.getByRole('button', { name: 'Add them' }).click();
+  await indicator.getByText('1 created, 0 updated, 0 unchanged, 1 refused.').waitFor();
+  await holdsAsAView(t, tab, '.beside h2');
+  await page.getByRole('button', { name: 'evil.example' }).click();
+  await indicator.getByText('<b>us</b>').waitFor();
+  await holdsAsAView(t, tab, '.beside h2');
+  await indicator.getByRole('button', { name: 'Delete' }).click();
+  await indicator.getByRole('button', { name: 'Delete permanently' }).click();
+  await indicator.waitFor({ state: 'detached' });
+  t.deepEqual((await harness.request('GET', '/api/siem/threat-intel/indicators')).body.items, []);
 
-    await page.getByRole('link', { name: 'Feeds' }).click();
-    await page.getByRole('button', { name: 'Write a feed' }).click();
-    const feed = page.getByRole('complementary', { name: 'Feed' });
-    await feed.getByLabel('Name', { exact: true }).fill('Partner <i>one</i>');
-    await feed.getByRole('textbox', { name: 'Address' }).fill('javascript:alert(1)');
-    await feed.getByLabel('Written as').selectOption('list');
-    await feed.getByLabel('Authentication').selectOption('header');
-    await feed.getByLabel('Header value').fill('Bearer of a secret');
-    await feed.getByLabel('Enabled').uncheck();
-    await feed.getByRole('button', { name: 'Subscribe' }).click();
-    await feed.locator('.problem-text').filter({ hasText: /./ }).first().waitFor();
-    await feed.getByRole('textbox', { name: 'Address' }).fill('https://feeds.example.com/list');
-    await page.setViewportSize({ width: 320, height: 800 });
-    t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
-    t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
-    await page.setViewportSize({ width: 1280, height: 800 });
-    await feed.getByRole('button', { name: 'Subscribe' }).click();
-    await feed.getByRole('heading', { name: 'Partner <i>one</i>' }).waitFor();
-    await holdsAsAView(t, tab, '.beside h2');
-    await feed.getByRole('button', { name: 'Edit' }).click();
-    await feed.getByLabel('Polling interval (seconds)').fill('900');
-    await feed.getByRole('button', { name: 'Save the feed' }).click();
-    await feed.getByText('900', { exact: true }).waitFor();
-    const [storedFeed] = (await harness.request('GET', '/api/siem/threat-intel/feeds')).body.items;
-    t.like(storedFeed, {
-      enabled: false,
-      everySeconds: 900,
-      location: { url: 'https://feeds.example.com/list', format: 'list' },
-    });
-    await feed.getByRole('button', { name: 'Remove' }).click();
-    await feed.getByRole('button', { name: 'Remove permanently' }).click();
-    await feed.waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: 'Feeds' }).click();
+  await page.getByRole('button', { name: 'Write a feed' }).click();
+  const feed = page.getByRole('complementary', { name: 'Feed' });
+  await feed.getByLabel('Name', { exact: true }).fill('Partner <i>one</i>');
+  await feed.getByRole('textbox', { name: 'Address' }).fill('javascript:alert(1)');
+  await feed.getByLabel('Written as').selectOption('list');
+  await feed.getByLabel('Authentication').selectOption('header');
+  await feed.getByLabel('Header value').fill('Bearer of a secret');
+  await feed.getByLabel('Enabled').uncheck();
+  await feed.getByRole('button', { name: 'Subscribe' }).click();
+  await feed.locator('.problem-text').filter({ hasText: /./ }).first().waitFor();
+  await feed.getByRole('textbox', { name: 'Address' }).fill('https://feeds.example.com/list');
+  await page.setViewportSize({ width: 320, height: 800 });
+  t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
+  t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await feed.getByRole('button', { name: 'Subscribe' }).click();
+  await feed.getByRole('heading', { name: 'Partner <i>one</i>' }).waitFor();
+  await holdsAsAView(t, tab, '.beside h2');
+  await feed.getByRole('button', { name: 'Edit' }).click();
+  await feed.getByLabel('Polling interval (seconds)').fill('900');
+  await feed.getByRole('button', { name: 'Save the feed' }).click();
+  await feed.getByText('900', { exact: true }).waitFor();
+  const [storedFeed] = (await harness.request('GET', '/api/siem/threat-intel/feeds')).body.items;
+  t.like(storedFeed, {
+    enabled: false,
+    everySeconds: 900,
+    location: { url: 'https://feeds.example.com/list', format: 'list' },
+  });
+  await feed.getByRole('button', { name: 'Remove' }).click();
+  await feed.getByRole('button', { name: 'Remove permanently' }).click();
+  await feed.waitFor({ state: 'detached' });
 
-    await page.getByRole('link', { name: 'Baselines' }).click();
-    await page.getByRole('button', { name: 'Write a baseline' }).click();
-    const baseline = page.getByRole('complementary', { name: 'Baseline' });
-    await baseline.getByLabel('Name').fill('As <u>installed</u>');
-    await baseline.getByLabel('Paths').fill('/etc\n/usr/bin');
-    await baseline.getByRole('button', { name: 'Update from current files' }).click();
-    await baseline.getByRole('heading', { name: 'As <u>installed</u>' }).waitFor();
-    await holdsAsAView(t, tab, '.beside h2');
-    await baseline.getByRole('button', { name: 'Approve it' }).click();
-    await baseline.getByRole('alert').filter({ hasText: 'no file was seen there' }).waitFor();
-    await baseline.getByRole('button', { name: 'Delete' }).click();
-    await baseline.getByRole('button', { name: 'Delete permanently' }).click();
-    await baseline.waitFor({ state: 'detached' });
-    t.deepEqual(tab.complaints, []);
-  },
-);
+  await page.getByRole('link', { name: 'Baselines' }).click();
+  await page.getByRole('button', { name: 'Write a baseline' }).click();
+  const baseline = page.getByRole('complementary', { name: 'Baseline' });
+  await baseline.getByLabel('Name').fill('As <u>installed</u>');
+  await baseline.getByLabel('Paths').fill('/etc\n/usr/bin');
+  await baseline.getByRole('button', { name: 'Update from current files' }).click();
+  await baseline.getByRole('heading', { name: 'As <u>installed</u>' }).waitFor();
+  await holdsAsAView(t, tab, '.beside h2');
+  await baseline.getByRole('button', { name: 'Approve it' }).click();
+  await baseline.getByRole('alert').filter({ hasText: 'no file was seen there' }).waitFor();
+  await baseline.getByRole('button', { name: 'Delete' }).click();
+  await baseline.getByRole('button', { name: 'Delete permanently' }).click();
+  await baseline.waitFor({ state: 'detached' });
+  t.deepEqual(tab.complaints, []);
+});

@@ -45,48 +45,45 @@ test.after.always(async () => {
   await harness?.close();
 });
 
-declare(
-  'groups have the figures of the API, and one tells its stack, where it occurs and where it leads',
-  async (t) => {
-    const tab = await chromium.open();
-    const { page } = tab;
-    await signedInAt(tab, harness.url, '/errors?sort=-count', 'editor@a.example');
-    const rows = page.locator('.errors .extent .row');
-    await rows.nth(1).waitFor();
-    const { items } = (await harness.request('GET', '/api/errors?sort=-count')).body;
-    const cells = await rows.first().getByRole('gridcell').allTextContents();
-    t.deepEqual(cells.slice(0, 4), [
-      'new',
-      'OutOfStock no <b>OutOfStock</b>',
-      String(items[0].count),
-      String(items[0].users),
-    ]);
-    t.deepEqual([items[0].count, items[0].users], [12, 5]);
-    await rows.first().click();
-    const sidePanel = page.getByRole('complementary', { name: 'Error' });
-    await sidePanel.getByText('reserve (/srv/app/src/OutOfStock.js:1:2)', { exact: true }).waitFor();
-    await sidePanel.getByRole('row', { name: 'release 1.0 12 100 %' }).waitFor();
-    await sidePanel.getByRole('link', { name: 'Trace' }).waitFor();
-    const occurrences = sidePanel.locator('.around').last().getByRole('listitem');
-    await occurrences.nth(11).waitFor();
-    t.is(await occurrences.count(), 12);
-    await holdsAsAView(t, tab, '.beside h2');
-    await sidePanel.getByRole('link', { name: 'Log record' }).click();
-    await page.waitForURL(/\/logs\?.*record=/);
-    await page.goBack();
-    await sidePanel.getByRole('button', { name: 'Resolve' }).click();
-    await sidePanel.getByRole('button', { name: 'Reopen' }).waitFor();
-    t.is((await harness.request('GET', `/api/errors/${items[0].id}`)).body.status, 'resolved');
-    await page.getByLabel('Show').selectOption('resolved');
-    await page.locator('.errors[aria-rowcount="2"]').waitFor();
-    await sidePanel.getByRole('button', { name: 'Reopen' }).click();
-    await page.getByText('No errors in this range.').waitFor();
-    t.deepEqual(tab.complaints, []);
-  },
-);
+declare('groups show the counts of the API, and one group shows its stack, occurrences and links', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/errors?sort=-count', 'editor@a.example');
+  const rows = page.locator('.errors .extent .row');
+  await rows.nth(1).waitFor();
+  const { items } = (await harness.request('GET', '/api/errors?sort=-count')).body;
+  const cells = await rows.first().getByRole('gridcell').allTextContents();
+  t.deepEqual(cells.slice(0, 4), [
+    'new',
+    'OutOfStock no <b>OutOfStock</b>',
+    String(items[0].count),
+    String(items[0].users),
+  ]);
+  t.deepEqual([items[0].count, items[0].users], [12, 5]);
+  await rows.first().click();
+  const sidePanel = page.getByRole('complementary', { name: 'Error' });
+  await sidePanel.getByText('reserve (/srv/app/src/OutOfStock.js:1:2)', { exact: true }).waitFor();
+  await sidePanel.getByRole('row', { name: 'release 1.0 12 100 %' }).waitFor();
+  await sidePanel.getByRole('link', { name: 'Trace' }).waitFor();
+  const occurrences = sidePanel.locator('.around').last().getByRole('listitem');
+  await occurrences.nth(11).waitFor();
+  t.is(await occurrences.count(), 12);
+  await holdsAsAView(t, tab, '.beside h2');
+  await sidePanel.getByRole('link', { name: 'Log record' }).click();
+  await page.waitForURL(/\/logs\?.*record=/);
+  await page.goBack();
+  await sidePanel.getByRole('button', { name: 'Resolve' }).click();
+  await sidePanel.getByRole('button', { name: 'Reopen' }).waitFor();
+  t.is((await harness.request('GET', `/api/errors/${items[0].id}`)).body.status, 'resolved');
+  await page.getByLabel('Show').selectOption('resolved');
+  await page.locator('.errors[aria-rowcount="2"]').waitFor();
+  await sidePanel.getByRole('button', { name: 'Reopen' }).click();
+  await page.getByText('No errors in this range.').waitFor();
+  t.deepEqual(tab.complaints, []);
+});
 
 declare(
-  'an editor assigns a group, ignores it for a while, merges another into it and takes that out again',
+  'an editor assigns a group, ignores it for a while, merges another group into it and unmerges that group',
   async (t) => {
     const tab = await chromium.open();
     const { page } = tab;
@@ -136,7 +133,7 @@ declare(
   },
 );
 
-declare('somebody who only looks is told who may change it', async (t) => {
+declare('a viewer sees which role may change a group', async (t) => {
   const tab = await chromium.open();
   await signedInAt(tab, harness.url, '/errors?search=timeout');
   await tab.page.locator('.errors .extent .row').click();

@@ -127,7 +127,7 @@ for (const [title, width] of [
   // 1280 pixels zoomed to 200 % are 640 of the style sheet.
   ['zoomed to 200 %', 640],
 ] as const)
-  declare(`every view is for everybody ${title}, in both themes, and shows what was written as text`, async (t) => {
+  declare(`every view is accessible ${title}, in both themes, and shows user input as text`, async (t) => {
     const tab = await chromium.open();
     const { page } = tab;
     const bodies = responseBodies(tab);
@@ -151,7 +151,7 @@ for (const [title, width] of [
     t.deepEqual(tab.complaints, []);
   });
 
-declare('signing out in one tab empties the others', async (t) => {
+declare('signing out in one tab clears the others', async (t) => {
   const tab = await chromium.open();
   await signedInAt(tab, harness.url, '/logs');
   await tab.page.locator('.records .extent .row').first().waitFor();

@@ -41,7 +41,7 @@ const opened = async (address: string): Promise<Tab> => {
   return tab;
 };
 
-declare('Ctrl K finds areas, saved queries and a trace by its id, and ? shows the keys', async (t) => {
+declare('Ctrl K finds areas, saved queries and a trace by ID, and ? shows the keyboard shortcuts', async (t) => {
   const tab = await opened('/logs');
   const { page } = tab;
   await page.locator('.rows[aria-rowcount="4"]').waitFor();
@@ -73,7 +73,7 @@ declare('Ctrl K finds areas, saved queries and a trace by its id, and ? shows th
   t.deepEqual(tab.complaints, []);
 });
 
-declare('a project is chosen in the address, which goes along to other areas', async (t) => {
+declare('the project is in the URL and stays selected in other areas', async (t) => {
   const tab = await opened('/logs');
   const { page } = tab;
   await page.locator('#count', { hasText: /^3$/ }).waitFor();
@@ -109,7 +109,7 @@ declare('a project is chosen in the address, which goes along to other areas', a
   t.deepEqual(tab.complaints, []);
 });
 
-declare('times are written in the zone and form of the preferences, in another browser too', async (t) => {
+declare('times use the time zone and format of the preferences, in another browser too', async (t) => {
   const tab = await opened('/logs?search=sold');
   const { page } = tab;
   const time = page.locator('.extent .row time');
@@ -138,7 +138,7 @@ declare('times are written in the zone and form of the preferences, in another b
   await holdsAsAView(t, other, '.extent .row time');
 });
 
-declare('a server that cannot answer now is asked again, and a call that is cancelled ends', async (t) => {
+declare('a request is retried while the server is unavailable, and a cancelled request ends', async (t) => {
   const tab = await opened('/explore-metrics');
   const { page } = tab;
   // A store that is away for a moment cannot be made so for one tab alone.

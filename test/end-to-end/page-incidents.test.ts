@@ -28,7 +28,7 @@ test.after.always(async () => {
 const found = async (name = title) =>
   (await harness.request('GET', '/api/incidents')).body.items.find((each: { title: string }) => each.title === name);
 
-declare('an editor acknowledges an incident, writes a note, resolves it, and the timeline tells it', async (t) => {
+declare('an editor acknowledges an incident, adds a note, resolves it, and the timeline shows all three', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/incidents', 'editor@a.example');
@@ -63,7 +63,7 @@ declare('an editor acknowledges an incident, writes a note, resolves it, and the
   await holdsAsAView(t, tab, '.beside h2');
 });
 
-declare('an incident is declared, and somebody who only looks is told who may change it', async (t) => {
+declare('an incident is declared, and a viewer sees which role may change it', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/incidents', 'editor@a.example');
@@ -84,7 +84,7 @@ declare('an incident is declared, and somebody who only looks is told who may ch
   t.deepEqual(tab.complaints, []);
 });
 
-declare('an incident is changed: what it is, how bad, and who does what', async (t) => {
+declare('the title, severity and roles of an incident are changed', async (t) => {
   const { id } = await found('Mails are late');
   const tab = await chromium.open();
   const { page } = tab;
@@ -125,7 +125,7 @@ declare('an incident is changed: what it is, how bad, and who does what', async 
   await holdsAsAView(t, tab, '.beside h2');
 });
 
-declare('figures tell how many incidents there were and how long they took, as the API says', async (t) => {
+declare('metrics show the number of incidents and their durations as in the API', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/incidents');
@@ -146,7 +146,7 @@ declare('figures tell how many incidents there were and how long they took, as t
   await holdsAsAView(t, tab, 'main h2 >> nth=0');
 });
 
-declare('an incident is merged into another that is about the same service', async (t) => {
+declare('an incident is merged into another incident of the same service', async (t) => {
   const declared = async (of: string): Promise<string> =>
     (await harness.request('POST', '/api/incidents', { as: 'editor', body: { title: of, services: ['mails'] } })).body
       .id;
@@ -161,7 +161,7 @@ declare('an incident is merged into another that is about the same service', asy
   t.deepEqual(tab.complaints, []);
 });
 
-declare('who is on call is told with their name, and an editor takes it over and gives it back', async (t) => {
+declare('the person on call is shown by name, and an editor takes over the shift and returns it', async (t) => {
   const userId = (await harness.request('GET', '/api/users?search=viewer')).body.items[0].id;
   const layer = { name: 'Primary', startsAt: '2026-03-23T09:00', rotation: { every: 1, unit: 'days' } };
   const body = { name: 'The <i>shop</i>', timeZone: 'UTC', layers: [{ ...layer, participants: [[userId]] }] };

@@ -108,7 +108,7 @@ const inBytes = (bytes: number): string =>
   bytes < 1024 ? `${bytes} By` : `${Number((bytes / 1024).toPrecision(4))} KiBy`;
 const rowsOf = async (path: string): Promise<number> => (await harness.request('GET', path)).body.items.length;
 
-declare('hosts have the figures of the API, and one shows its series and leads to its logs', async (t) => {
+declare('hosts show the metrics of the API, and one host shows its charts and links to its logs', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/infrastructure?from=now-30m&sort=-memory');
@@ -156,7 +156,7 @@ for (const [address, api] of [
     await holdsAsAView(t, tab, shown);
   });
 
-declare('a pod, a statement and a flow are told as the API has them', async (t) => {
+declare('a pod, a statement and a flow show the values of the API', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/kubernetes/pods?from=now-30m');
@@ -205,7 +205,7 @@ declare('a pod, a statement and a flow are told as the API has them', async (t) 
   await holdsAsAView(t, tab, 'main [role=status] >> nth=0');
 });
 
-declare('an engine of databases tells its figures, and one of them over time', async (t) => {
+declare('a database engine shows its metrics, and a chart of one metric', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/databases/engines?from=now-30m');

@@ -55,7 +55,7 @@ const opened = async (address: string, email?: string): Promise<Tab> => {
 };
 
 declare(
-  'names and values are suggested as one types, taken by the keyboard, and a mistake is told before it is asked',
+  'names and values are completed while typing and chosen by keyboard, and a syntax error appears before the search runs',
   async (t) => {
     const tab = await opened('/logs');
     const { page } = tab;
@@ -88,7 +88,7 @@ declare(
 );
 
 declare(
-  'values of fields have the counts of the API, filter and leave out, and any field is counted by time',
+  'field values have the counts of the API, include and exclude, and any field is counted over time',
   async (t) => {
     const tab = await opened('/logs?by=http.route&facets=http.route');
     const { page } = tab;
@@ -125,7 +125,7 @@ declare(
   },
 );
 
-declare('columns, wrapping and a tree of JSON are in the address, whatever a field is called', async (t) => {
+declare('columns, wrapping and a JSON tree are in the URL, for every field name', async (t) => {
   const tab = await opened('/logs');
   const { page } = tab;
   await page.locator('.extent .row', { hasText: 'step 4 ' }).click();
@@ -143,7 +143,7 @@ declare('columns, wrapping and a tree of JSON are in the address, whatever a fie
   await holdsAsAView(t, tab, '.extent .row >> nth=0');
 });
 
-declare('around a record stands what its sender wrote, in the list itself', async (t) => {
+declare('the context of a record shows records of the same sender, within the list', async (t) => {
   const tab = await opened('/logs?search=severity%3Aerror');
   const { page } = tab;
   t.is(await page.locator('.extent .row').count(), 1);
@@ -163,7 +163,7 @@ declare('around a record stands what its sender wrote, in the list itself', asyn
   t.deepEqual(tab.complaints, []);
 });
 
-declare('patterns tell what is new and what is gone, as the API does', async (t) => {
+declare('patterns show which are new and which disappeared, as in the API', async (t) => {
   const tab = await opened('/logs?view=patterns');
   const { page } = tab;
   const { body } = await harness.request('GET', '/api/logs/patterns?scope=account&from=now-1h');
@@ -179,7 +179,7 @@ declare('patterns tell what is new and what is gone, as the API does', async (t)
   await holdsAsAView(t, tab, '.beside h2');
 });
 
-declare('a search is exported, saved and made a rule of, by those who may', async (t) => {
+declare('a search is exported, saved and turned into a rule by users with permission', async (t) => {
   const tab = await opened('/logs?search=severity%3Aerror', 'owner@a.example');
   const { page } = tab;
   const menu = (title: string) => page.locator('.toolbar details', { has: page.getByText(title, { exact: true }) });
@@ -205,7 +205,7 @@ declare('a search is exported, saved and made a rule of, by those who may', asyn
   t.is(await viewer.page.getByText('Create alert').count(), 0);
 });
 
-declare('a saved query is marked, run, renamed, kept to oneself and shared again, and removed', async (t) => {
+declare('a saved query is starred, run, renamed, made private and shared again, and deleted', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/saved-queries/templates', 'editor@a.example');
@@ -263,43 +263,40 @@ declare('a saved query is marked, run, renamed, kept to oneself and shared again
   t.is(await ofIt(), undefined);
 });
 
-declare(
-  'figures of the records of a search are told for each value of a field, as a table and over time',
-  async (t) => {
-    const tab = await chromium.open();
-    const { page } = tab;
-    await signedInAt(tab, harness.url, '/logs?search=service%3Acheckout');
-    await page.getByRole('link', { name: 'Figures' }).click();
-    await page.getByLabel('Figures').fill('count, sideways(x)');
-    await page.getByLabel('Group by').fill('http.route');
-    await page.getByRole('button', { name: 'Run query', exact: true }).click();
-    await page
-      .locator('.problem-text')
-      .filter({ hasText: /expected one of count/ })
-      .waitFor();
-    await page.getByLabel('Figures').fill('count, distinct(severity)');
-    await page.getByRole('button', { name: 'Run query', exact: true }).click();
-    const rows = page.getByRole('region', { name: 'Result' }).getByRole('row');
-    await rows.nth(routes.length).waitFor();
-    const { body } = await harness.request(
-      'GET',
-      `/api/logs/aggregate?search=service:checkout&measure=${encodeURIComponent('count, distinct(severity)')}&groupBy=http.route`,
-    );
-    const shown = (await rows.evaluateAll((all) =>
-      all.slice(1).map((row) => [...row.children].map(({ textContent }) => textContent)),
-    )) as string[][];
-    t.deepEqual(
-      shown.map(([route, records, severities]) => [
-        route,
-        Number.parseInt(records ?? '', 10),
-        Number.parseInt(severities ?? '', 10),
-      ]),
-      body.rows,
-    );
-    await holdsAsAView(t, tab, 'main table');
-    await page.getByLabel('over time').check();
-    await page.getByRole('button', { name: 'Run query', exact: true }).click();
-    await page.getByRole('img', { name: /^count, distinct\(severity\)/ }).waitFor();
-    await holdsAsAView(t, tab, '.toolbar');
-  },
-);
+declare('metrics of the records of a search are grouped by a field, as a table and over time', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/logs?search=service%3Acheckout');
+  await page.getByRole('link', { name: 'Figures' }).click();
+  await page.getByLabel('Figures').fill('count, sideways(x)');
+  await page.getByLabel('Group by').fill('http.route');
+  await page.getByRole('button', { name: 'Run query', exact: true }).click();
+  await page
+    .locator('.problem-text')
+    .filter({ hasText: /expected one of count/ })
+    .waitFor();
+  await page.getByLabel('Figures').fill('count, distinct(severity)');
+  await page.getByRole('button', { name: 'Run query', exact: true }).click();
+  const rows = page.getByRole('region', { name: 'Result' }).getByRole('row');
+  await rows.nth(routes.length).waitFor();
+  const { body } = await harness.request(
+    'GET',
+    `/api/logs/aggregate?search=service:checkout&measure=${encodeURIComponent('count, distinct(severity)')}&groupBy=http.route`,
+  );
+  const shown = (await rows.evaluateAll((all) =>
+    all.slice(1).map((row) => [...row.children].map(({ textContent }) => textContent)),
+  )) as string[][];
+  t.deepEqual(
+    shown.map(([route, records, severities]) => [
+      route,
+      Number.parseInt(records ?? '', 10),
+      Number.parseInt(severities ?? '', 10),
+    ]),
+    body.rows,
+  );
+  await holdsAsAView(t, tab, 'main table');
+  await page.getByLabel('over time').check();
+  await page.getByRole('button', { name: 'Run query', exact: true }).click();
+  await page.getByRole('img', { name: /^count, distinct\(severity\)/ }).waitFor();
+  await holdsAsAView(t, tab, '.toolbar');
+});

@@ -52,7 +52,7 @@ const startNetwork = async () => {
 };
 
 declare(
-  'records come as they arrive, wait while it is paused, and none is missing after the connection broke',
+  'records appear as they arrive, wait while live tail is paused, and none is missing after a reconnect',
   async (t) => {
     const network = await startNetwork();
     t.teardown(() => network.close());

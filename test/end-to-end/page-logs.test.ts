@@ -45,7 +45,7 @@ const opened = async (address: string): Promise<Tab> => {
 const counted = async (search: string): Promise<number> =>
   (await harness.request('GET', `/api/logs/histogram?from=now-1h&search=${encodeURIComponent(search)}`)).body.records;
 
-declare('a search, a click on a value and its count are those of the API', async (t) => {
+declare('a search, a filter by click and its count are those of the API', async (t) => {
   const { page, ...tab } = await opened('/logs');
   await page.locator('#count', { hasText: String(count) }).waitFor();
   t.is(await counted(''), count);
@@ -68,23 +68,26 @@ declare('a search, a click on a value and its count are those of the API', async
   await holdsAsAView(t, { page, ...tab }, '.extent .row >> nth=0');
 });
 
-declare('what a sender wrote is text, and characters that hide or turn text are shown by their number', async (t) => {
-  const tab = await opened(`/logs?search=${encodeURIComponent('owned')}`);
-  const body = tab.page.locator('.extent .row >> nth=0').getByRole('gridcell').nth(3);
-  const shown = hostile
-    .replace('\u202E', 'U+202E')
-    .replace('\u202C', 'U+202C')
-    .replace('\u200B', 'U+200B')
-    .replace('\u0007', 'U+0007');
-  t.is(await body.textContent(), shown);
-  await body.click();
-  t.is(await tab.page.locator('.body').textContent(), shown);
-  t.is(await tab.page.title(), 'Logs · OIQ');
-  t.is(await tab.page.locator('main img').count(), 0);
-  await holdsAsAView(t, tab, '.body');
-});
+declare(
+  'sender input is shown as text, and invisible or bidirectional characters are shown by their code point',
+  async (t) => {
+    const tab = await opened(`/logs?search=${encodeURIComponent('owned')}`);
+    const body = tab.page.locator('.extent .row >> nth=0').getByRole('gridcell').nth(3);
+    const shown = hostile
+      .replace('\u202E', 'U+202E')
+      .replace('\u202C', 'U+202C')
+      .replace('\u200B', 'U+200B')
+      .replace('\u0007', 'U+0007');
+    t.is(await body.textContent(), shown);
+    await body.click();
+    t.is(await tab.page.locator('.body').textContent(), shown);
+    t.is(await tab.page.title(), 'Logs · OIQ');
+    t.is(await tab.page.locator('main img').count(), 0);
+    await holdsAsAView(t, tab, '.body');
+  },
+);
 
-declare('a very long text is shown in part, and whole when somebody wants that', async (t) => {
+declare('a very long text is truncated and expands on request', async (t) => {
   const text = Array.from({ length: 5_000 }, (_, line) => `line ${line} of what it wrote`).join('\n');
   const timeNs = BigInt(Date.now() - 48 * 3_600_000) * 1_000_000n;
   await landLogs(harness, [{ timeNs, body: text }], { offset: 900 });
@@ -96,7 +99,7 @@ declare('a very long text is shown in part, and whole when somebody wants that',
   t.is(await body.textContent(), text);
 });
 
-declare('a search that cannot be read is told at its field, with the column that the API names', async (t) => {
+declare('a search with a syntax error shows the error at its field, with the column that the API names', async (t) => {
   const tab = await opened(`/logs?search=${encodeURIComponent('service:(a')}`);
   const problem = tab.page.locator('#search-problem', { hasText: /column 9/ });
   await problem.waitFor();
@@ -107,7 +110,7 @@ declare('a search that cannot be read is told at its field, with the column that
 });
 
 declare(
-  'by the keyboard alone: down the list beyond its first page, a record opens, its context is read, Escape closes it',
+  'the keyboard alone scrolls beyond the first page, opens a record, reads its context, and Escape closes it',
   async (t) => {
     const tab = await opened('/logs');
     const { page } = tab;

@@ -24,7 +24,7 @@ const opened = async (address: string, email?: string): Promise<Tab> => {
   return tab;
 };
 
-declare('areas stand in named groups beside what is shown, and one that the plan lacks leads to why', async (t) => {
+declare('areas are in named groups in the menu, and an area that the plan lacks links to the reason', async (t) => {
   const tab = await opened('/alerts', 'viewer@b.example');
   const { page } = tab;
   const menu = page.getByRole('navigation', { name: 'Areas' });
@@ -42,7 +42,7 @@ declare('areas stand in named groups beside what is shown, and one that the plan
   await holdsAsAView(t, tab, 'main .said');
 });
 
-declare('on a small screen the menu opens by the keyboard, closes with Escape, and a choice closes it', async (t) => {
+declare('on a small screen the menu opens by keyboard, closes with Escape, and closes after a selection', async (t) => {
   const tab = await opened('/alerts');
   const { page } = tab;
   await page.setViewportSize({ width: 320, height: 640 });
@@ -78,7 +78,7 @@ const parts: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 for (const [role, titles] of Object.entries(parts))
-  declare(`of the settings the role ${role} sees what it may read`, async (t) => {
+  declare(`the role ${role} sees the settings that it may read`, async (t) => {
     const tab = await opened('/settings/audit', `${role}@a.example`);
     const { page } = tab;
     const found = page.getByRole('navigation', { name: 'Settings' }).getByRole('link');
@@ -90,7 +90,7 @@ for (const [role, titles] of Object.entries(parts))
     await holdsAsAView(t, tab, 'main h1');
   });
 
-declare('an auditor reads what a viewer reads, and is offered nothing that changes something', async (t) => {
+declare('an auditor reads what a viewer reads and has no buttons that change data', async (t) => {
   const tab = await opened('/dashboards', 'auditor@a.example');
   const { page } = tab;
   const menu = page.getByRole('navigation', { name: 'Areas' });

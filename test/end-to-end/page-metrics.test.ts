@@ -54,7 +54,7 @@ const query = async (question: object) =>
   (await harness.request('POST', '/api/metrics/query', { body: { ...range, queries: { a: question } } })).body.results
     .a;
 
-declare('a metric of the catalogue is drawn, a series for each service, with the numbers of the API', async (t) => {
+declare('a metric of the catalogue has a chart with a series for each service and the values of the API', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, at('/explore-metrics'));
@@ -94,7 +94,7 @@ declare('a metric of the catalogue is drawn, a series for each service, with the
   await page.locator('.lines path').nth(1).waitFor();
 });
 
-declare('series, who uses a metric and its labels are told as the API tells them', async (t) => {
+declare('series, uses and labels of a metric are those of the API', async (t) => {
   const name = 'Queues <i>now</i>';
   const panel = {
     id: 'p',
@@ -131,7 +131,7 @@ declare('series, who uses a metric and its labels are told as the API tells them
   t.deepEqual(tab.complaints, []);
 });
 
-declare('measurements of a metric lead to the traces in which they were made', async (t) => {
+declare('exemplars of a metric link to their traces', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, at('/explore-metrics', { metric: 'queue.size' }));
@@ -149,7 +149,7 @@ declare('measurements of a metric lead to the traces in which they were made', a
   t.deepEqual(tab.complaints, []);
 });
 
-declare('PromQL is drawn; what cannot be read is told at its field with the words of the API', async (t) => {
+declare('PromQL has a chart, and a syntax error shows the message of the API at its field', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   const expression = 'sum by (job) (increase(orders_total[5m]))';
@@ -168,7 +168,7 @@ declare('PromQL is drawn; what cannot be read is told at its field with the word
   await holdsAsAView(t, tab, '#promql-problem');
 });
 
-declare('a question of metrics becomes a rule, which compares the same values', async (t) => {
+declare('a metric query becomes a rule that compares the same values', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(
@@ -187,73 +187,82 @@ declare('a question of metrics becomes a rule, which compares the same values', 
   t.deepEqual(tab.complaints, []);
 });
 
-declare('a question in plain words shows its query, the reading of each word and the numbers of the API', async (t) => {
-  const tab = await chromium.open();
-  const { page } = tab;
-  const question = 'average queue.size by service per minute';
-  await signedInAt(tab, harness.url, at('/ask'));
-  await page.locator('#question').fill(question);
-  await page.keyboard.press('Enter');
-  await page.locator('#sentence').waitFor();
-  const { body } = await harness.request('POST', '/api/ai/query', { body: { question, ...range } });
-  t.is((await page.locator('#sentence').textContent()) ?? '', body.answer.sentence);
-  await page
-    .locator('.lines path')
-    .nth(body.answer.result.series.length - 1)
-    .waitFor();
-  const words = page.locator('details', { has: page.getByText('How we interpreted it') }).locator('tbody tr');
-  t.deepEqual(
-    (await words.allTextContents()).map((text) => text.trim()),
-    body.answer.words.map(
-      ({ text, mappedTo }: { text: string; mappedTo: string | null }) => `${text}${mappedTo ?? 'ignored'}`,
-    ),
-  );
-  await holdsAsAView(t, tab, '#sentence');
-  await page.getByRole('link', { name: 'In metrics' }).click();
-  await page.locator('.lines path').first().waitFor();
-  await tab.go(`${harness.url}${at('/ask', { q: 'logs of service nobody' })}`);
-  await page
-    .getByText(/"nobody"/)
-    .first()
-    .waitFor();
-  t.deepEqual(tab.complaints, []);
-});
+declare(
+  'a question in plain words shows its query, the interpretation of each word and the values of the API',
+  async (t) => {
+    const tab = await chromium.open();
+    const { page } = tab;
+    const question = 'average queue.size by service per minute';
+    await signedInAt(tab, harness.url, at('/ask'));
+    await page.locator('#question').fill(question);
+    await page.keyboard.press('Enter');
+    await page.locator('#sentence').waitFor();
+    const { body } = await harness.request('POST', '/api/ai/query', { body: { question, ...range } });
+    t.is((await page.locator('#sentence').textContent()) ?? '', body.answer.sentence);
+    await page
+      .locator('.lines path')
+      .nth(body.answer.result.series.length - 1)
+      .waitFor();
+    const words = page.locator('details', { has: page.getByText('How we interpreted it') }).locator('tbody tr');
+    t.deepEqual(
+      (await words.allTextContents()).map((text) => text.trim()),
+      body.answer.words.map(
+        ({ text, mappedTo }: { text: string; mappedTo: string | null }) => `${text}${mappedTo ?? 'ignored'}`,
+      ),
+    );
+    await holdsAsAView(t, tab, '#sentence');
+    await page.getByRole('link', { name: 'In metrics' }).click();
+    await page.locator('.lines path').first().waitFor();
+    await tab.go(`${harness.url}${at('/ask', { q: 'logs of service nobody' })}`);
+    await page
+      .getByText(/"nobody"/)
+      .first()
+      .waitFor();
+    t.deepEqual(tab.complaints, []);
+  },
+);
 
-declare('a metric is forecast within limits, and when it crosses a value is told as the API tells it', async (t) => {
-  const tab = await chromium.open();
-  const { page } = tab;
-  await signedInAt(tab, harness.url, at('/explore-metrics', { metric: 'queue.size', by: 'service' }));
-  await page.getByText('Forecast', { exact: true }).click();
-  await page.getByLabel('Horizon').fill('900d');
-  await page.getByRole('button', { name: 'Run forecast' }).click();
-  await page.locator('#ahead-problem', { hasText: /can be forecast/ }).waitFor();
-  await page.getByLabel('Horizon').fill('1h');
-  await page.getByLabel('Input interval').fill('1m');
-  await page.getByLabel('Threshold').fill('204800');
-  await page.getByRole('button', { name: 'Run forecast' }).click();
-  const { body } = await harness.request('POST', '/api/ai/forecast', {
-    body: {
-      ...range,
-      step: '1m',
-      horizon: '1h',
-      levels: [0.95],
-      until: { above: 204_800 },
-      query: { kind: 'metric', metric: 'queue.size', overTime: 'avg', across: 'avg', groupBy: ['service'] },
-    },
-  });
-  t.is(body.series.length, 2);
-  for (const { labels, points, until } of body.series) {
-    const one = page.getByRole('region', { name: `service=${JSON.stringify(labels.service)}` }).first();
-    await one.locator('.plot').waitFor();
-    await one.getByText('Data table', { exact: true }).click();
-    const rows = one.getByRole('row');
-    await rows.nth(points.length).waitFor();
-    t.is(await rows.count(), points.length + 1);
-    const forecastText = (await one.textContent()) ?? '';
-    t.true(forecastText.includes(until.at === null ? until.reason : 'Estimated to be above 200 KiBy at'), forecastText);
-  }
-  await holdsAsAView(t, tab, 'main details h2 >> nth=0');
-});
+declare(
+  'a metric has a forecast with intervals, and the time when it crosses a threshold is that of the API',
+  async (t) => {
+    const tab = await chromium.open();
+    const { page } = tab;
+    await signedInAt(tab, harness.url, at('/explore-metrics', { metric: 'queue.size', by: 'service' }));
+    await page.getByText('Forecast', { exact: true }).click();
+    await page.getByLabel('Horizon').fill('900d');
+    await page.getByRole('button', { name: 'Run forecast' }).click();
+    await page.locator('#ahead-problem', { hasText: /can be forecast/ }).waitFor();
+    await page.getByLabel('Horizon').fill('1h');
+    await page.getByLabel('Input interval').fill('1m');
+    await page.getByLabel('Threshold').fill('204800');
+    await page.getByRole('button', { name: 'Run forecast' }).click();
+    const { body } = await harness.request('POST', '/api/ai/forecast', {
+      body: {
+        ...range,
+        step: '1m',
+        horizon: '1h',
+        levels: [0.95],
+        until: { above: 204_800 },
+        query: { kind: 'metric', metric: 'queue.size', overTime: 'avg', across: 'avg', groupBy: ['service'] },
+      },
+    });
+    t.is(body.series.length, 2);
+    for (const { labels, points, until } of body.series) {
+      const one = page.getByRole('region', { name: `service=${JSON.stringify(labels.service)}` }).first();
+      await one.locator('.plot').waitFor();
+      await one.getByText('Data table', { exact: true }).click();
+      const rows = one.getByRole('row');
+      await rows.nth(points.length).waitFor();
+      t.is(await rows.count(), points.length + 1);
+      const forecastText = (await one.textContent()) ?? '';
+      t.true(
+        forecastText.includes(until.at === null ? until.reason : 'Estimated to be above 200 KiBy at'),
+        forecastText,
+      );
+    }
+    await holdsAsAView(t, tab, 'main details h2 >> nth=0');
+  },
+);
 
 const runbook = `# Full <i>queues</i>
 
@@ -264,7 +273,7 @@ Start the worker again with \`ctl start worker\`.
 {"kind":"metric","metric":"queue.size","overTime":"max","groupBy":["service"]}
 \`\`\``;
 
-declare('a runbook is added from a file, found and cited with the figure that it names, and deleted', async (t) => {
+declare('a runbook is added from a file, found and cited with the value that it names, and deleted', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, at('/ask/documents'), 'editor@a.example');

@@ -23,7 +23,7 @@ test.after.always(async () => {
   await harness?.close();
 });
 
-declare('an editor writes a schedule, sees who would be on call differently, and saves it', async (t) => {
+declare('an editor creates a schedule, previews who would be on call, and saves it', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/incidents/on-call', 'editor@a.example');
@@ -90,7 +90,7 @@ declare('an editor writes a schedule, sees who would be on call differently, and
   await holdsAsAView(t, tab, '.beside h2');
 });
 
-declare('a calendar follows a schedule at an address that is shown once, until it is revoked', async (t) => {
+declare('a calendar subscribes to a schedule at a URL that is shown once, until it is revoked', async (t) => {
   const [schedule] = (await get('/api/on-call/schedules')).items;
   const tab = await chromium.open();
   const { page } = tab;
@@ -116,7 +116,7 @@ declare('a calendar follows a schedule at an address that is shown once, until i
 });
 
 declare(
-  'an editor writes an escalation policy, sees who would be paged when, and removes it and the schedule',
+  'an editor creates an escalation policy, previews who would be paged when, and deletes it and the schedule',
   async (t) => {
     const [schedule] = (await get('/api/on-call/schedules')).items;
     const tab = await chromium.open();

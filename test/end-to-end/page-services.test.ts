@@ -80,7 +80,7 @@ test.after.always(async () => {
   await harness?.close();
 });
 
-declare('the page opens at the services: the slow one is first, and tells what it waits for', async (t) => {
+declare('the page opens at the services, with the slowest service first and its slowest dependency', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/');
@@ -108,7 +108,7 @@ declare('the page opens at the services: the slow one is first, and tells what i
   await holdsAsAView(t, tab, '.services .extent .row >> nth=0');
 });
 
-declare('a service opens beside the list, and leads to its slow and failed traces and its logs', async (t) => {
+declare('a service opens next to the list, and links to its slow and failed traces and its logs', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/services?from=now-30m');
@@ -157,7 +157,7 @@ declare('a service opens beside the list, and leads to its slow and failed trace
   t.deepEqual(tab.complaints, []);
 });
 
-declare('services are searched and sorted in the address, and a plan without traces says so', async (t) => {
+declare('services are searched and sorted in the URL, and a plan without traces shows a notice', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/services?sort=name');
@@ -176,7 +176,7 @@ declare('services are searched and sorted in the address, and a plan without tra
   await holdsAsAView(t, other, 'main h1');
 });
 
-declare('the map shows who calls whom with the figures of the API, by the keyboard and as a table', async (t) => {
+declare('the map shows callers and callees with the metrics of the API, by keyboard and as a table', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await page.setViewportSize({ width: 1400, height: 1000 });
@@ -212,51 +212,48 @@ declare('the map shows who calls whom with the figures of the API, by the keyboa
   await holdsAsAView(t, tab, '.graph .node >> nth=0');
 });
 
-declare(
-  'of a slow service one makes a rule, and puts it on a dashboard whose snapshot shows it to others',
-  async (t) => {
-    const tab = await chromium.open();
-    const { page } = tab;
-    await signedInAt(tab, harness.url, '/services?service=web', 'editor@a.example');
-    const service = page.getByRole('complementary', { name: 'Service' });
-    await service.getByText('Spends most time in:').getByRole('link').click();
-    await service.getByRole('heading', { name: 'payments', exact: true }).waitFor();
-    await service.getByRole('link', { name: 'Create alert' }).click();
-    // What had the keyboard is gone.
-    await tab.until(`document.activeElement?.id === 'content'`);
-    t.is(await page.getByLabel('Name', { exact: true }).inputValue(), 'p95 of payments');
-    await page.getByLabel('Name', { exact: true }).fill('Payments are slow');
-    await page.getByRole('button', { name: 'Go to the first error' }).click();
-    await tab.until(`document.activeElement?.getAttribute('type') === 'number'`);
-    t.is(await page.getByLabel('Unit', { exact: true }).inputValue(), 'ms');
-    await page.getByLabel('Value', { exact: true }).fill('1500');
-    await page.getByRole('region', { name: 'Preview' }).getByRole('heading', { name: 'Now' }).waitFor();
-    await page.getByRole('button', { name: 'Create rule' }).click();
-    await page.getByRole('complementary', { name: 'Rule' }).getByRole('link', { name: 'Add to dashboard' }).click();
-    t.is(await page.getByLabel('Title').inputValue(), 'Payments are slow');
-    await page.getByLabel('Dashboard name').fill('Shop');
-    await page.getByRole('button', { name: 'Add panel' }).click();
-    await page.locator('.panel', { hasText: 'Payments are slow' }).waitFor();
-    // The same dashboard takes the spans that a figure is of.
-    await tab.go(`${harness.url}/services?service=payments`);
-    await service.getByRole('link', { name: 'Add to dashboard' }).click();
-    await page.getByRole('combobox', { name: 'Visualization', exact: true }).selectOption('spans');
-    await page.getByRole('combobox', { name: 'Target dashboard', exact: true }).selectOption('Shop');
-    await page.getByRole('button', { name: 'Add panel' }).click();
-    await page.locator('.panel', { hasText: 'p95 of payments' }).getByRole('table').waitFor();
-    t.is((await harness.request('GET', '/api/dashboards')).body.items[0].panels, 2);
-    await holdsAsAView(t, tab, '.panel >> nth=0 >> h2');
-    await page.getByRole('button', { name: 'Snapshots' }).click();
-    await page.getByRole('button', { name: 'Make a snapshot' }).click();
-    const link = await page.getByRole('status').getByRole('link').textContent();
-    const other = await chromium.open();
-    await other.go(link ?? '');
-    await other.page.locator('.panel', { hasText: 'Payments are slow' }).waitFor();
-    t.deepEqual(other.complaints, []);
-  },
-);
+declare('a slow service becomes a rule, and a dashboard panel whose snapshot others can see', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/services?service=web', 'editor@a.example');
+  const service = page.getByRole('complementary', { name: 'Service' });
+  await service.getByText('Spends most time in:').getByRole('link').click();
+  await service.getByRole('heading', { name: 'payments', exact: true }).waitFor();
+  await service.getByRole('link', { name: 'Create alert' }).click();
+  // What had the keyboard is gone.
+  await tab.until(`document.activeElement?.id === 'content'`);
+  t.is(await page.getByLabel('Name', { exact: true }).inputValue(), 'p95 of payments');
+  await page.getByLabel('Name', { exact: true }).fill('Payments are slow');
+  await page.getByRole('button', { name: 'Go to the first error' }).click();
+  await tab.until(`document.activeElement?.getAttribute('type') === 'number'`);
+  t.is(await page.getByLabel('Unit', { exact: true }).inputValue(), 'ms');
+  await page.getByLabel('Value', { exact: true }).fill('1500');
+  await page.getByRole('region', { name: 'Preview' }).getByRole('heading', { name: 'Now' }).waitFor();
+  await page.getByRole('button', { name: 'Create rule' }).click();
+  await page.getByRole('complementary', { name: 'Rule' }).getByRole('link', { name: 'Add to dashboard' }).click();
+  t.is(await page.getByLabel('Title').inputValue(), 'Payments are slow');
+  await page.getByLabel('Dashboard name').fill('Shop');
+  await page.getByRole('button', { name: 'Add panel' }).click();
+  await page.locator('.panel', { hasText: 'Payments are slow' }).waitFor();
+  // The same dashboard takes the spans that a figure is of.
+  await tab.go(`${harness.url}/services?service=payments`);
+  await service.getByRole('link', { name: 'Add to dashboard' }).click();
+  await page.getByRole('combobox', { name: 'Visualization', exact: true }).selectOption('spans');
+  await page.getByRole('combobox', { name: 'Target dashboard', exact: true }).selectOption('Shop');
+  await page.getByRole('button', { name: 'Add panel' }).click();
+  await page.locator('.panel', { hasText: 'p95 of payments' }).getByRole('table').waitFor();
+  t.is((await harness.request('GET', '/api/dashboards')).body.items[0].panels, 2);
+  await holdsAsAView(t, tab, '.panel >> nth=0 >> h2');
+  await page.getByRole('button', { name: 'Snapshots' }).click();
+  await page.getByRole('button', { name: 'Make a snapshot' }).click();
+  const link = await page.getByRole('status').getByRole('link').textContent();
+  const other = await chromium.open();
+  await other.go(link ?? '');
+  await other.page.locator('.panel', { hasText: 'Payments are slow' }).waitFor();
+  t.deepEqual(other.complaints, []);
+});
 
-declare('what the overview counts is drawn over time above the events, where a new version is one', async (t) => {
+declare('the counts of the overview have a chart above the events, and a new version is an event', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   const range = `from=${encodeURIComponent(new Date(nowMs - 30 * minuteMs).toISOString())}&to=${encodeURIComponent(new Date(nowMs).toISOString())}`;
@@ -281,7 +278,7 @@ declare('what the overview counts is drawn over time above the events, where a n
   t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
 });
 
-declare('the requests of a service are drawn over time, and its threshold is set by somebody who may', async (t) => {
+declare('the requests of a service have a chart, and a user with permission sets its threshold', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   const range = `from=${encodeURIComponent(new Date(nowMs - 30 * minuteMs).toISOString())}&to=${encodeURIComponent(new Date(nowMs).toISOString())}`;
@@ -308,35 +305,32 @@ declare('the requests of a service are drawn over time, and its threshold is set
   await holdsAsAView(t, tab, '.beside h2');
 });
 
-declare(
-  'a deployment of a service is recorded by somebody who may, and what is wrong stands at its field',
-  async (t) => {
-    const tab = await chromium.open();
-    const { page } = tab;
-    await signedInAt(tab, harness.url, '/services?from=now-30m&service=web', 'editor@a.example');
-    const deployments = page.getByRole('region', { name: 'Deployments' });
-    await deployments.getByText('Record deployment').click();
-    await deployments.getByLabel('Version').fill('3 <b>three</b>');
-    await deployments.getByLabel('Link').fill('ftp://shop.example');
-    await deployments.getByRole('button', { name: 'Save deployment' }).click();
-    await deployments.locator('div:has(> label:has-text("Link")) > .problem-text', { hasText: /./ }).waitFor();
-    t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
-    await deployments.getByLabel('Link').fill('https://shop.example/3');
-    await deployments.getByRole('button', { name: 'Save deployment' }).click();
-    await deployments.getByText('The deployment was recorded and appears in the list within a few seconds.').waitFor();
-    const [auditRecord] = (await harness.request('GET', '/api/audit?action=deployment.create')).body.items;
-    t.is(auditRecord.resource.name, 'web 3 <b>three</b>');
-    const reader = await chromium.open();
-    await signedInAt(reader, harness.url, '/services?from=now-30m&service=web');
-    await reader.page.getByRole('region', { name: 'Deployments' }).waitFor();
-    await reader.page.getByText(/^Apdex threshold: /).waitFor();
-    t.is(await reader.page.getByText('Record deployment').count(), 0);
-    t.deepEqual([...tab.complaints, ...reader.complaints], []);
-  },
-);
+declare('a user with permission records a deployment of a service, and an error appears at its field', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/services?from=now-30m&service=web', 'editor@a.example');
+  const deployments = page.getByRole('region', { name: 'Deployments' });
+  await deployments.getByText('Record deployment').click();
+  await deployments.getByLabel('Version').fill('3 <b>three</b>');
+  await deployments.getByLabel('Link').fill('ftp://shop.example');
+  await deployments.getByRole('button', { name: 'Save deployment' }).click();
+  await deployments.locator('div:has(> label:has-text("Link")) > .problem-text', { hasText: /./ }).waitFor();
+  t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
+  await deployments.getByLabel('Link').fill('https://shop.example/3');
+  await deployments.getByRole('button', { name: 'Save deployment' }).click();
+  await deployments.getByText('The deployment was recorded and appears in the list within a few seconds.').waitFor();
+  const [auditRecord] = (await harness.request('GET', '/api/audit?action=deployment.create')).body.items;
+  t.is(auditRecord.resource.name, 'web 3 <b>three</b>');
+  const reader = await chromium.open();
+  await signedInAt(reader, harness.url, '/services?from=now-30m&service=web');
+  await reader.page.getByRole('region', { name: 'Deployments' }).waitFor();
+  await reader.page.getByText(/^Apdex threshold: /).waitFor();
+  t.is(await reader.page.getByText('Record deployment').count(), 0);
+  t.deepEqual([...tab.complaints, ...reader.complaints], []);
+});
 
 declare(
-  'what is worse has its cause looked for beside a service, an alert, an anomaly and an incident, as the API has it',
+  'a root cause analysis runs for a service, an alert, an anomaly and an incident, with the results of the API',
   async (t) => {
     // Causes are tested by minutes before and after: a new version fails for a quarter of an hour.
     const beginMs = nowMs - 85 * minuteMs;
@@ -414,7 +408,7 @@ declare(
 );
 
 declare(
-  'what could be done is told with its request, and made or dismissed by somebody who may; others see why not',
+  'suggestions show their request, and users with permission apply or dismiss them; others see the reason',
   async (t) => {
     const tab = await chromium.open();
     const { page } = tab;

@@ -79,7 +79,7 @@ test.after.always(async () => {
 });
 
 declare(
-  'the steps of getting started are the API’s, one is put away, and the doctor says why nothing arrives',
+  'the getting-started steps are those of the API, one is dismissed, and the doctor shows why nothing arrives',
   async (t) => {
     const tab = await chromium.open();
     const { page } = tab;
@@ -106,7 +106,7 @@ declare(
   },
 );
 
-declare('a key is minted, shown once, rotated and revoked', async (t) => {
+declare('a license key is created, shown once, rotated and revoked', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   page.on('dialog', (dialog) => void dialog.accept());
@@ -149,7 +149,7 @@ declare('a key is minted, shown once, rotated and revoked', async (t) => {
 });
 
 declare(
-  'a project is written, says who gets mail, has its ingest key, and is removed by somebody who may',
+  'a project is created, gets mail receivers and an ingest key, and is deleted by a user with permission',
   async (t) => {
     const tab = await chromium.open();
     const { page } = tab;
@@ -225,7 +225,7 @@ declare(
   },
 );
 
-declare('people, invitations, service accounts with their tokens, and the organization are changed', async (t) => {
+declare('members, invitations, service accounts with tokens, and the organization are changed', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/settings/people', admin);
@@ -286,7 +286,7 @@ declare('people, invitations, service accounts with their tokens, and the organi
   await holdsAsAView(t, tab, 'main h1');
 });
 
-declare('usage and quotas are the API’s, and a quota is set', async (t) => {
+declare('usage and quotas are those of the API, and a quota is set', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/settings', admin);
@@ -308,7 +308,7 @@ declare('usage and quotas are the API’s, and a quota is set', async (t) => {
   await holdsAsAView(t, tab, 'main h1');
 });
 
-declare('billing has the figures of the API, and a plan is chosen after what would be lost was told', async (t) => {
+declare('billing shows the values of the API, and a plan is chosen after a preview of what is lost', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/settings/billing', admin);
@@ -346,7 +346,7 @@ declare('billing has the figures of the API, and a plan is chosen after what wou
   t.deepEqual(other.complaints, []);
 });
 
-declare('the identity provider is written: its secret stays, and each domain says how it is proved', async (t) => {
+declare('the identity provider is configured: its secret stays, and each domain shows how to verify it', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/settings/identity-provider', admin);
@@ -393,7 +393,7 @@ declare('the identity provider is written: its secret stays, and each domain say
   t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
 });
 
-declare('a dead letter shows its bytes and what is wrong, and a replay tells what came of it', async (t) => {
+declare('a dead letter shows its bytes and its error, and a replay shows its result', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/settings/dead-letters', admin);
@@ -408,7 +408,7 @@ declare('a dead letter shows its bytes and what is wrong, and a replay tells wha
   await holdsAsAView(t, tab, '.beside h2');
 });
 
-declare('the audit log tells who changed what, and somebody who only looks does not see it', async (t) => {
+declare('the audit log shows who changed what, and a viewer cannot see it', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/settings/audit?action=quota.set', admin);
@@ -466,7 +466,7 @@ declare('the audit log tells who changed what, and somebody who only looks does 
   await holdsAsAView(t, other, 'main h1');
 });
 
-declare('somebody says by what they are paged, and in which order', async (t) => {
+declare('a user chooses contact methods for pages, and their order', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   const get = async (path: string) => (await harness.request('GET', path, { as: 'viewer' })).body;
@@ -527,7 +527,7 @@ declare('somebody says by what they are paged, and in which order', async (t) =>
   t.deepEqual(tab.complaints, []);
 });
 
-declare('what happened is listed with changes of configuration, and an event of one’s own is added', async (t) => {
+declare('events are listed with configuration changes, and a custom event is added', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/events', 'editor@a.example');
@@ -561,7 +561,7 @@ declare('what happened is listed with changes of configuration, and an event of 
   t.deepEqual(tab.complaints, []);
 });
 
-declare('somebody changes their password, sets up a second factor, and ends a session elsewhere', async (t) => {
+declare('a user changes their password, sets up a second factor, and ends another session', async (t) => {
   const [tab, elsewhere] = [await chromium.open(), await chromium.open()];
   const { page } = tab;
   const auditor = 'auditor@a.example';
@@ -618,7 +618,7 @@ declare('somebody changes their password, sets up a second factor, and ends a se
   t.deepEqual(tab.complaints, []);
 });
 
-declare('an organization is closed by an owner who writes its name, and by nobody else', async (t) => {
+declare('an organization is closed only by an owner who enters its name', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/settings/organization', 'owner@b.example');

@@ -38,7 +38,7 @@ test.after.always(async () => {
   await harness?.close();
 });
 
-declare('an objective tells its indicator and budget, and beside it burn rates and a forecast', async (t) => {
+declare('an objective shows its indicator and error budget, with burn rates and a forecast', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/slos');
@@ -67,7 +67,7 @@ declare('an objective tells its indicator and budget, and beside it burn rates a
   await holdsAsAView(t, tab, '.beside h2');
 });
 
-declare('an editor writes an objective, is told at its field what is wrong, changes it and removes it', async (t) => {
+declare('an editor creates an objective, sees an error at its field, changes it and deletes it', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/slos', 'editor@a.example');
@@ -150,7 +150,7 @@ declare('an editor writes an objective, is told at its field what is wrong, chan
   t.deepEqual(await stored(), []);
 });
 
-declare('an objective is reported month by month, as the API says', async (t) => {
+declare('an objective is reported month by month, as in the API', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, `/slos?open=${id}`);
@@ -175,7 +175,7 @@ declare('an objective is reported month by month, as the API says', async (t) =>
   await holdsAsAView(t, tab, '.beside h2');
 });
 
-declare('objectives of OpenSLO are imported: what becomes of each is told first, and why one is refused', async (t) => {
+declare('OpenSLO objectives are imported after a preview of each, with the reason for a rejected one', async (t) => {
   const written = (name: string, target: number): string => `apiVersion: openslo/v1
 kind: SLO
 metadata: { name: ${name} }
@@ -213,7 +213,7 @@ spec:
   t.deepEqual(tab.complaints, []);
 });
 
-declare('who may not write objectives is offered none of it', async (t) => {
+declare('a user without permission to write objectives has no buttons for it', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/slos/import');

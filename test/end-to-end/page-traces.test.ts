@@ -57,7 +57,7 @@ test.after.always(async () => {
 });
 
 declare(
-  'a search finds the slow trace, its waterfall has each span below its caller, and its logs say why',
+  'a search finds the slow trace, its waterfall shows each span below its parent, and its logs show the cause',
   async (t) => {
     const tab = await chromium.open();
     const { page } = tab;
@@ -116,64 +116,61 @@ declare(
   },
 );
 
-declare(
-  'a region of the durations is held against the rest, which tells what sets it apart, as the API does',
-  async (t) => {
-    const landed = landedIn(harness);
-    const start = BigInt(Date.now()) * 1_000_000n - 1_800_000_000_000n;
-    await landed.spans(
-      Array.from({ length: 400 }, (_, index) => ({
-        trace: String(index + 5_000).padStart(32, '0'),
-        span: String(index + 5_000).padStart(16, '0'),
-        service: index % 20 === 0 ? 'old<1>' : 'new',
-        name: 'GET /',
-        kind: 2,
-        start: start + BigInt(index) * 500_000_000n,
-        duration: BigInt(index % 20 === 0 ? 700 : 30) * 1_000_000n,
-      })),
-    );
-    const tab = await chromium.open();
-    const { page } = tab;
-    await signedInAt(tab, harness.url, '/traces?search=name%3A%22GET+%2F%22');
-    await page
-      .getByRole('img', { name: /^400 spans by duration and time: 20ms to 50ms 380, 500ms to 1s 20\.$/ })
-      .waitFor();
-    await page.getByLabel('at least').selectOption('500ms');
-    const comparison = page.getByRole('region', { name: 'Comparison of the selection with the baseline' });
-    await comparison.getByText('20 spans are selected, 380 are the rest').waitFor();
-    const { body } = await harness.request(
-      'GET',
-      `/api/traces/compare?scope=account&from=now-1h&search=${encodeURIComponent('name:"GET /"')}&selection=${encodeURIComponent('duration:>=500ms')}`,
-    );
-    t.is(body.items[0].field, 'service');
-    t.regex((await comparison.getByRole('row').nth(1).textContent()) ?? '', /^service(?:old<1>|new)/);
-    t.is(await comparison.getByRole('row').count(), body.items.length + 1);
-    await holdsAsAView(t, tab, '.compared [role=status] >> nth=0');
-    // The view was loaded anew: until the cells are there, an empty place is kept for them.
-    const heatmap = page.getByRole('img', { name: /^400 spans by duration/ });
-    await heatmap.waitFor();
-    const { width, height } = (await heatmap.boundingBox()) ?? { width: 0, height: 0 };
-    await heatmap.dragTo(heatmap, {
-      sourcePosition: { x: 2, y: 2 },
-      targetPosition: { x: width - 2, y: height / 2 },
-      steps: 5,
-    });
-    await page.waitForURL(/since=/);
-    await comparison.getByText('20 spans are selected').waitFor();
-    await comparison.getByRole('button', { name: 'old<1>' }).first().click();
-    await page.waitForURL(/service%3A%22old%3C1%3E%22/);
-    t.deepEqual(tab.complaints, []);
-  },
-);
+declare('a selected duration range is compared with the other traces, with the differences of the API', async (t) => {
+  const landed = landedIn(harness);
+  const start = BigInt(Date.now()) * 1_000_000n - 1_800_000_000_000n;
+  await landed.spans(
+    Array.from({ length: 400 }, (_, index) => ({
+      trace: String(index + 5_000).padStart(32, '0'),
+      span: String(index + 5_000).padStart(16, '0'),
+      service: index % 20 === 0 ? 'old<1>' : 'new',
+      name: 'GET /',
+      kind: 2,
+      start: start + BigInt(index) * 500_000_000n,
+      duration: BigInt(index % 20 === 0 ? 700 : 30) * 1_000_000n,
+    })),
+  );
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/traces?search=name%3A%22GET+%2F%22');
+  await page
+    .getByRole('img', { name: /^400 spans by duration and time: 20ms to 50ms 380, 500ms to 1s 20\.$/ })
+    .waitFor();
+  await page.getByLabel('at least').selectOption('500ms');
+  const comparison = page.getByRole('region', { name: 'Comparison of the selection with the baseline' });
+  await comparison.getByText('20 spans are selected, 380 are the rest').waitFor();
+  const { body } = await harness.request(
+    'GET',
+    `/api/traces/compare?scope=account&from=now-1h&search=${encodeURIComponent('name:"GET /"')}&selection=${encodeURIComponent('duration:>=500ms')}`,
+  );
+  t.is(body.items[0].field, 'service');
+  t.regex((await comparison.getByRole('row').nth(1).textContent()) ?? '', /^service(?:old<1>|new)/);
+  t.is(await comparison.getByRole('row').count(), body.items.length + 1);
+  await holdsAsAView(t, tab, '.compared [role=status] >> nth=0');
+  // The view was loaded anew: until the cells are there, an empty place is kept for them.
+  const heatmap = page.getByRole('img', { name: /^400 spans by duration/ });
+  await heatmap.waitFor();
+  const { width, height } = (await heatmap.boundingBox()) ?? { width: 0, height: 0 };
+  await heatmap.dragTo(heatmap, {
+    sourcePosition: { x: 2, y: 2 },
+    targetPosition: { x: width - 2, y: height / 2 },
+    steps: 5,
+  });
+  await page.waitForURL(/since=/);
+  await comparison.getByText('20 spans are selected').waitFor();
+  await comparison.getByRole('button', { name: 'old<1>' }).first().click();
+  await page.waitForURL(/service%3A%22old%3C1%3E%22/);
+  t.deepEqual(tab.complaints, []);
+});
 
-declare('a trace that is not there is told', async (t) => {
+declare('a trace that does not exist shows a notice', async (t) => {
   const tab = await chromium.open();
   await signedInAt(tab, harness.url, `/traces/${'f'.repeat(32)}`);
   await tab.page.locator('.problem', { hasText: /trace/ }).waitFor();
   await holdsAsAView(t, tab, '.problem');
 });
 
-declare('two traces stand side by side, and the call that took longer in one is told', async (t) => {
+declare('two traces are shown side by side, with the call that took longer in one', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, `/traces/${traceOf(slow - 1)}`);
