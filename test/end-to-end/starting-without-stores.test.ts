@@ -132,7 +132,9 @@ withServers('a wrong password of MongoDB ends the start, and the setting is name
   const [mongodb = 0] = await freePorts(1);
   await serverAt(t, 'mongodb', mongodb);
   const url = `mongodb://oiq:wrong@127.0.0.1:${mongodb}/oiq?authSource=admin&replicaSet=rs0`;
-  const { code, errors } = await runOiq(['api'], { ...(await nowhere()), OIQ_MONGODB_URL: url });
+  const [http = 0] = await freePorts(1);
+  const environment = { ...(await nowhere()), OIQ_MONGODB_URL: url, OIQ_HTTP_ADDRESS: `127.0.0.1:${http}` };
+  const { code, errors } = await runOiq(['api'], environment);
   t.is(code, 1);
   t.regex(errors, /oiq api: MongoDB refuses the login: .*OIQ_MONGODB_URL/);
 });
