@@ -1,7 +1,6 @@
 /** Finds the regular expressions of the product and judges whether they take time in proportion to the text. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import {
   isCallExpression,
   isIdentifier,
@@ -9,13 +8,11 @@ import {
   isRegularExpressionLiteral,
   type Node,
 } from 'typescript/unstable/ast';
-import { API } from 'typescript/unstable/sync';
+import { visitNodes, visitSources } from './project.ts';
 
 // Of the checker's programs the one in JavaScript: the others are large, and not there for every machine.
 process.env['RECHECK_BACKEND'] = 'pure';
 const { checkSync } = await import('recheck');
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** An expression of the product. */
 export interface Expression {
@@ -33,31 +30,18 @@ const expressionOf = (node: Node): Pick<Expression, 'text' | 'isLiteral'> | unde
   return { text: node.getText().replace(/\s+/g, ' '), isLiteral: false };
 };
 
-/** Every expression in the product's TypeScript. */
+/** Every expression in the product's TypeScript, the page included. */
 export const expressionsOfProduct = (): Expression[] => {
-  const api = new API({ cwd: root });
-  try {
-    const project = api.updateSnapshot({ openProject: `${root}tsconfig.json` }).getProjects()[0];
-    const files = (project?.program.getSourceFileNames() ?? []).filter(
-      (file) => file.startsWith(root) && !/^(?:test|charts|node_modules)\//.test(file.slice(root.length)),
-    );
-    return files.flatMap((file) => {
-      const source = project?.program.getSourceFile(file);
-      const found: Expression[] = [];
-      const visit = (node: Node): void => {
-        const expression = expressionOf(node);
-        if (expression !== undefined) {
-          const line = source?.text.slice(0, node.getStart()).split('\n').length ?? 0;
-          found.push({ file: file.slice(root.length), line, ...expression });
-        }
-        node.forEachChild(visit);
-      };
-      source?.forEachChild(visit);
-      return found;
+  const found: Expression[] = [];
+  visitSources((file, source) => {
+    if (/^(?:test|charts)\//.test(file)) return;
+    visitNodes(source, (node) => {
+      const expression = expressionOf(node);
+      if (expression === undefined) return;
+      found.push({ file, line: source.text.slice(0, node.getStart()).split('\n').length, ...expression });
     });
-  } finally {
-    api.close();
-  }
+  });
+  return found;
 };
 
 /** Literals that the checker found linear, one a line: it takes minutes for all of them. */

@@ -7,8 +7,14 @@ addEventListener('popstate', () => {
   current.value = new URL(location.href);
 });
 
+const withoutTrailingSlashes = (text: string): string => {
+  let end = text.length;
+  while (text[end - 1] === '/') end--;
+  return text.slice(0, end);
+};
+
 /** Path without a trailing slash */
-export const path = computed(() => current.value.pathname.replace(/\/+$/, '') || '/');
+export const path = computed(() => withoutTrailingSlashes(current.value.pathname) || '/');
 
 /** Returns a query parameter of the URL; empty if it is missing. */
 export const inAddress = (name: string): string => current.value.searchParams.get(name) ?? '';

@@ -76,8 +76,11 @@ const listOf = (lines: readonly string[], at: number): Block | undefined => {
   return { node: /^ *\d/.test(lines[at] ?? '') ? <ol>{content}</ol> : <ul>{content}</ul>, lines: own.length };
 };
 
+/** Whether a line separates the header of a table from its rows */
+const isTableDelimiter = (line: string): boolean => line.includes('-') && /^[ |:-]+$/.test(line);
+
 const tableOf = (lines: readonly string[], at: number): Block | undefined => {
-  if (!(lines[at] ?? '').includes('|') || !/^[ |:-]*-[ |:-]*$/.test(lines[at + 1] ?? '')) return undefined;
+  if (!(lines[at] ?? '').includes('|') || !isTableDelimiter(lines[at + 1] ?? '')) return undefined;
   const rows = whileHolds(lines, at + 2, (line) => line.includes('|'));
   const node = (
     <table class="figures">

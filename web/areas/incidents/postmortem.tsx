@@ -17,9 +17,10 @@ const writtenActions = (actions: Postmortem['actions']): string =>
 /** Parses actions from lines. Other fields, such as the owner, are preserved for an action with the same text. */
 const actionsIn = (written: string, before: Postmortem['actions']): Postmortem['actions'] =>
   linesIn(written).map((line) => {
-    const [, done, text = line] = /^(\[x\] *)?(.*)$/i.exec(line) ?? [];
+    const isDone = /^\[x\]/i.test(line);
+    const text = isDone ? line.slice(3).trimStart() : line;
     const known = before.find((action) => action.text === text) ?? { text, ownerId: null, dueOn: null };
-    return { ...known, text, isDone: done !== undefined };
+    return { ...known, text, isDone };
   });
 
 const Edit = ({ id, of, onDone }: { readonly id: string; readonly of: Postmortem; readonly onDone: () => void }) => {
