@@ -3,7 +3,7 @@ import { documentsIn } from '../../runtime/documents-in.ts';
 import { defineJob } from '../../runtime/jobs.ts';
 import { sloBurnNotifications } from '../../schemas/resources/slo-burn-notification.ts';
 import { burningObjectives, type ManagedAlert } from '../../subjects/overview/managed-alerts.ts';
-import { findManagedRules } from '../alert-rules/managed.ts';
+import { findManagedRules } from '../groups/alerts/managed-rules.ts';
 import { linkTo } from '../mail/links.ts';
 import { type MailDraft, plainName } from '../mail/mail-text.ts';
 import { forEachSubscribedTenant, type KnownProject, type MailJobPorts, receiversOf } from '../mail/receivers.ts';

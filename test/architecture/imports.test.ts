@@ -87,9 +87,27 @@ const buildsThePage = ['web/index.ts', 'web/build.ts'];
 /** A log record tells its pattern, so that its reader knows that subject; it goes once signals of queries are definitions of subjects. */
 const queriesImportingSubjects = ['queries/signals/log-record.ts imports subjects/log-patterns/pattern-ids.ts'];
 
-/** A room within a room: `queries/search` for each file below it, `api/groups/logs` for a group; a file by itself where it lies beside such rooms. */
-const innerRoomOf = (path: string): string =>
-  groupOf(path) ?? (path.startsWith('api/groups/') ? path : path.split('/').slice(0, 2).join('/'));
+/** Files of groups that may be imported from outside their group: the table in `api/groups/README.md`. */
+const publicGroupFiles = new Set(
+  [...readFileSync(join(root, 'api/groups/README.md'), 'utf8').matchAll(/^\| `([\w-]+)` \| `([\w./-]+)` \|/gm)].map(
+    ([, group = '', file = '']) => `api/groups/${group}/${file}`,
+  ),
+);
+
+/** Whether a file outside of a group, or of another group, imports a file of this group. Tests may import all files. */
+const entersGroup = ({ file, target }: Import): boolean =>
+  groupOf(target) !== undefined && groupOf(file) !== groupOf(target) && !isTest(file);
+
+/**
+ * A room within a room: `queries/search` for each file below it, `api/groups/logs` for a group, `api/groups/audit/chain`
+ * for a folder of a group; a file by itself if it is next to such rooms. A file that others may import from a group is
+ * a room by itself, so it cannot import files of its group that import what imports it.
+ */
+const innerRoomOf = (path: string): string => {
+  if (!path.startsWith('api/groups/')) return path.split('/').slice(0, 2).join('/');
+  const folderOfGroup = /^api\/groups\/[^/]+\/[^/]+(?=\/)/.exec(path)?.[0];
+  return folderOfGroup ?? (publicGroupFiles.has(path) ? path : (groupOf(path) ?? path));
+};
 
 /** Rooms that import each other, directly or around corners; those alone are left out. */
 const circlesOf = (imports: readonly (readonly [from: string, to: string])[]): string[][] => {
@@ -166,8 +184,11 @@ const rules: Readonly<Record<string, (found: Import) => boolean>> = {
     own || !['koa', '@koa/router', 'koa-body'].includes(target) || file.startsWith('api/kernel/') || isTest(file),
   'ws is imported by api/kernel, and by what probes WebSockets, only': ({ file, own, target }) =>
     own || target !== 'ws' || file.startsWith('api/kernel/') || file.startsWith('probes/runners/') || isTest(file),
-  'a group imports no other group': ({ file, own, target }) =>
-    !own || groupOf(file) === undefined || groupOf(target) === undefined || groupOf(file) === groupOf(target),
+  'from outside, a group is imported through files that api/groups/README.md lists; the page imports types': (found) =>
+    !entersGroup(found) ||
+    publicGroupFiles.has(found.target) ||
+    (folder(found.file) === 'web' && found.typesAlone) ||
+    (found.file === 'api/groups/index.ts' && found.target === `${groupOf(found.target)}/group.ts`),
   'a subject imports another only where subjects/README.md says so': ({ file, own, target }) => {
     const [from, to] = [subjectOf(file), subjectOf(target)];
     return (
@@ -231,6 +252,17 @@ test('subjects/README.md names only existing imports, and every subject has a RE
   const subjects = new Set(sources.map(subjectOf).filter((each) => each !== undefined));
   t.deepEqual(
     [...subjects].filter((subject) => !existsSync(join(root, 'subjects', subject, 'README.md'))),
+    [],
+  );
+});
+
+test('api/groups/README.md lists only files that are imported from outside their group', (t) => {
+  const imported = new Set(
+    imports.filter((found) => entersGroup(found) && folder(found.file) !== 'web').map(({ target }) => target),
+  );
+  t.true(publicGroupFiles.size > 0);
+  t.deepEqual(
+    [...publicGroupFiles].filter((file) => !imported.has(file)),
     [],
   );
 });

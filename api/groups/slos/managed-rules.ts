@@ -4,7 +4,7 @@ import { sloPolicies } from '../../../schemas/resources/slo-policy.ts';
 import { alertRulesOf } from '../../../subjects/slos/alert-rules.ts';
 import type { SloFields } from '../../../subjects/slos/document.ts';
 import { readPolicy } from '../../../subjects/slos/policy.ts';
-import { syncManagedRules } from '../../alert-rules/managed.ts';
+import { syncManagedRules } from '../alerts/managed-rules.ts';
 
 interface SloChange {
   readonly before?: SloFields & Stored;

@@ -16,12 +16,12 @@ import { monthProblem } from '../../../subjects/synthetics/runs-a-month.ts';
 import type { CheckState } from '../../../subjects/synthetics/state.ts';
 import { type CheckStatus, readCheckStatuses, readLastDue } from '../../../subjects/synthetics/stored-results.ts';
 import type { Span } from '../../../subjects/synthetics/uptime.ts';
-import { syncManagedRules } from '../../alert-rules/managed.ts';
 import { ApiError, invalidFields } from '../../errors.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
+import { syncManagedRules } from '../alerts/managed-rules.ts';
 import { makeHeartbeatToken } from './heartbeat-token.ts';
 
 const share = z.number().nullable();

@@ -1,10 +1,10 @@
 /** Synchronizes managed alert rules with their owners: SLOs and synthetic checks. */
-import { queryVersion } from '../../queries/query.ts';
-import type { CollectionDefinition, TenantDocuments } from '../../schemas/ports/documents.ts';
-import { alertRules, type ManagedBy, type StoredAlertRule } from '../../schemas/resources/alert-rule.ts';
-import type { AlertRuleFields } from '../../subjects/alerts/rule.ts';
-import type { FindManagedRules } from '../../subjects/overview/managed-alerts.ts';
-import { hasSameContent } from '../resources/resource-history.ts';
+import { queryVersion } from '../../../queries/query.ts';
+import type { CollectionDefinition, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import { alertRules, type ManagedBy, type StoredAlertRule } from '../../../schemas/resources/alert-rule.ts';
+import type { AlertRuleFields } from '../../../subjects/alerts/rule.ts';
+import type { FindManagedRules } from '../../../subjects/overview/managed-alerts.ts';
+import { hasSameContent } from '../../resources/resource-history.ts';
 
 type Rule = AlertRuleFields & Pick<StoredAlertRule, 'queryVersion' | 'managedBy'>;
 const collection = alertRules as CollectionDefinition<object> as CollectionDefinition<Rule>;
