@@ -32,6 +32,8 @@ import { openReplayJobs } from './dead-letters/replay-jobs.ts';
 import { type EventPublisher, openPublisher, type ValuePublisher } from './event-publisher.ts';
 import { removeOldSilences } from './groups/alerts/old-silences.ts';
 import { groups, operations } from './groups/index.ts';
+import { burnMailsJob } from './groups/slos/burn-mails.ts';
+import { checkMailsJob } from './groups/synthetics/check-mails.ts';
 import { type ErasingPorts, eraseClosedOrganizations } from './identity/accounts/erasing.ts';
 import { sweepTokens } from './identity/accounts/one-time-tokens.ts';
 import { openDirectory } from './identity/directory.ts';
@@ -55,9 +57,7 @@ import { type GapPorts, onCallGapsJob } from './platform-watch/on-call-gaps.ts';
 import { operatorChannels } from './platform-watch/operator.ts';
 import { type SuspectPorts, suspectLocationsJob } from './platform-watch/suspect-locations.ts';
 import { PlatformWatch, platformWatchJob } from './platform-watch/watch.ts';
-import { burnMailsJob } from './slos/burn-mails.ts';
 import { liveTail } from './streams/live-tail.ts';
-import { checkMailsJob } from './synthetics/check-mails.ts';
 
 export interface ApiOptions {
   readonly documents: Documents;

@@ -1,16 +1,16 @@
 /** Mail to the receivers of projects when a synthetic check fails, and when it recovers. */
-import { documentsIn } from '../../runtime/documents-in.ts';
-import { defineJob } from '../../runtime/jobs.ts';
+import { documentsIn } from '../../../runtime/documents-in.ts';
+import { defineJob } from '../../../runtime/jobs.ts';
 import {
   type SyntheticCheckNotification,
   syntheticCheckNotifications,
-} from '../../schemas/resources/synthetic-notification.ts';
-import { downtimeAt, readWindows } from '../../subjects/synthetics/downtimes.ts';
-import { type KnownCheck, readChecks } from '../../subjects/synthetics/known.ts';
-import { type LastVerdict, readLastVerdicts } from '../../subjects/synthetics/notified-state.ts';
-import { linkTo } from '../mail/links.ts';
-import { type MailDraft, plainName } from '../mail/mail-text.ts';
-import { forEachSubscribedTenant, type KnownProject, type MailJobPorts, receiversOf } from '../mail/receivers.ts';
+} from '../../../schemas/resources/synthetic-notification.ts';
+import { downtimeAt, readWindows } from '../../../subjects/synthetics/downtimes.ts';
+import { type KnownCheck, readChecks } from '../../../subjects/synthetics/known.ts';
+import { type LastVerdict, readLastVerdicts } from '../../../subjects/synthetics/notified-state.ts';
+import { linkTo } from '../../mail/links.ts';
+import { type MailDraft, plainName } from '../../mail/mail-text.ts';
+import { forEachSubscribedTenant, type KnownProject, type MailJobPorts, receiversOf } from '../../mail/receivers.ts';
 
 type CheckNotification = SyntheticCheckNotification['what'];
 

@@ -1,12 +1,12 @@
 /** Mail to the receivers of projects when an SLO burns its error budget. */
-import { documentsIn } from '../../runtime/documents-in.ts';
-import { defineJob } from '../../runtime/jobs.ts';
-import { sloBurnNotifications } from '../../schemas/resources/slo-burn-notification.ts';
-import { burningObjectives, type ManagedAlert } from '../../subjects/overview/managed-alerts.ts';
-import { findManagedRules } from '../groups/alerts/managed-rules.ts';
-import { linkTo } from '../mail/links.ts';
-import { type MailDraft, plainName } from '../mail/mail-text.ts';
-import { forEachSubscribedTenant, type KnownProject, type MailJobPorts, receiversOf } from '../mail/receivers.ts';
+import { documentsIn } from '../../../runtime/documents-in.ts';
+import { defineJob } from '../../../runtime/jobs.ts';
+import { sloBurnNotifications } from '../../../schemas/resources/slo-burn-notification.ts';
+import { burningObjectives, type ManagedAlert } from '../../../subjects/overview/managed-alerts.ts';
+import { linkTo } from '../../mail/links.ts';
+import { type MailDraft, plainName } from '../../mail/mail-text.ts';
+import { forEachSubscribedTenant, type KnownProject, type MailJobPorts, receiversOf } from '../../mail/receivers.ts';
+import { findManagedRules } from '../alerts/managed-rules.ts';
 
 const toMailDraft = (
   to: string,
