@@ -22,9 +22,9 @@ import { ApiError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { readingOf } from '../../kernel/reading.ts';
-import { platformAlertsOf } from '../../platform-alerts.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { collection, ruleIn } from './alert-rule.ts';
+import { platformAlertsOf } from './platform-alerts.ts';
 import { GroupView, iso, Staleness, shownGroup, shownStaleness } from './views.ts';
 
 const active = alertStates.filter((state) => state !== 'inactive');

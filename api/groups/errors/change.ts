@@ -13,13 +13,13 @@ import { groupKnown } from '../../../subjects/errors/groups.ts';
 import { Merges } from '../../../subjects/errors/merges.ts';
 import { ErrorGroupStatuses } from '../../../subjects/errors/states.ts';
 import type { AuditedTransaction } from '../../changes.ts';
-import { decisionsOf, maxDecisions } from '../../error-decisions.ts';
 import { ApiError, type Detail, invalid, invalidFields, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { requireMember } from '../../resources/members.ts';
 import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
 import { Decision, decisionView, idOfGroup, undecided } from './decisions.ts';
+import { decisionsOf, maxDecisions } from './stored-decisions.ts';
 
 const Change = z.strictObject({
   status: z.enum(errorGroupStatuses).optional(),

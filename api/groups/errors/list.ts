@@ -7,9 +7,9 @@ import { sortText } from '../../../queries/sort.ts';
 import { errorGroupStatuses } from '../../../schemas/resources/error-group.ts';
 import { ErrorGroup, errorSorts, readErrorGroups } from '../../../subjects/errors/groups.ts';
 import { errorFilterParameters, errorRange, recheckRange } from '../../../subjects/errors/scope.ts';
-import { decisionsOf } from '../../error-decisions.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
+import { decisionsOf } from './stored-decisions.ts';
 
 /** Not cached: people read the list just after they resolve a group. */
 export const listErrors = defineOperation({

@@ -3,11 +3,11 @@ import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { type ErrorMerge, errorGroupStates, errorMerges } from '../../../schemas/resources/error-group.ts';
 import { groupKnown } from '../../../subjects/errors/groups.ts';
 import { type Decisions, Merges } from '../../../subjects/errors/merges.ts';
-import { decisionsOf, maxDecisions } from '../../error-decisions.ts';
 import { ApiError, invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { Decision, decisionView, idOfGroup, undecided } from './decisions.ts';
+import { decisionsOf, maxDecisions } from './stored-decisions.ts';
 
 /** Pairs among fingerprints that were separated. */
 const separatePairs = (

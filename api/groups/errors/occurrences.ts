@@ -7,12 +7,11 @@ import { groupKnown } from '../../../subjects/errors/groups.ts';
 import { Merges } from '../../../subjects/errors/merges.ts';
 import { ErrorOccurrenceView, readOccurrences } from '../../../subjects/errors/occurrences.ts';
 import { errorFilterParameters, errorRange, errorScope, recheckRange } from '../../../subjects/errors/scope.ts';
-import { decisionsOf } from '../../error-decisions.ts';
 import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
-
 import { rangeOfGroup } from './range.ts';
+import { decisionsOf } from './stored-decisions.ts';
 
 const kind = 'error-occurrences';
 

@@ -4,13 +4,13 @@ import { rangeParameters } from '../../../queries/range.ts';
 import { describeErrorGroup, OneErrorGroup } from '../../../subjects/errors/group.ts';
 import { groupKnown } from '../../../subjects/errors/groups.ts';
 import { errorFilterParameters, errorRange } from '../../../subjects/errors/scope.ts';
-import { decisionsOf } from '../../error-decisions.ts';
 import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { etagOf } from '../../resources/preconditions.ts';
 import { Decision, decisionView, undecided } from './decisions.ts';
 import { rangeOfGroup } from './range.ts';
+import { decisionsOf } from './stored-decisions.ts';
 
 export const showError = defineOperation({
   method: 'GET',

@@ -3,13 +3,13 @@ import { escalationActions, escalations } from '../../../schemas/resources/escal
 import { incidentEvidence, incidentNotes, incidentPostmortems } from '../../../schemas/resources/incident.ts';
 import { onCallGaps } from '../../../schemas/resources/on-call-gap.ts';
 import { onCallVersions } from '../../../schemas/resources/on-call-schedule.ts';
-import { maintenanceWindowResource } from '../../maintenance-windows/maintenance-window.ts';
 import { defineGroup } from '../define-group.ts';
 import { acknowledgeByLink } from './acknowledge-link.ts';
 import { createCalendarFeed, getSharedCalendar, listCalendarFeeds, revokeCalendarFeed } from './calendar-feeds.ts';
 import { escalationPolicyResource } from './escalation-policies.ts';
 import { getEscalationPolicy } from './escalation-policy.ts';
 import { acknowledgeIncident, incidentResource, reopenIncident, resolveIncident } from './incident.ts';
+import { maintenanceWindowResource } from './maintenance-window.ts';
 import { getIncidentMetrics } from './metrics.ts';
 import { addOverride, deleteOverride } from './overrides.ts';
 import { listIncidentPages } from './pages.ts';

@@ -11,13 +11,13 @@ import { Counters, readCounters } from '../../../subjects/overview/counters.ts';
 import { PlatformState, platformState } from '../../../subjects/overview/platform.ts';
 import { readOverviewSeries } from '../../../subjects/overview/series.ts';
 import { minuteMs, minutesAnswer, minutesFields, minutesOf } from '../../../subjects/services/minutes.ts';
-import { blockedDetectors } from '../../anomaly-detectors.ts';
-import { decisionsOf } from '../../error-decisions.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { platformAlertsOf } from '../../platform-alerts.ts';
+import { blockedDetectors } from '../ai/blocked-detectors.ts';
 import { findManagedRules } from '../alerts/managed-rules.ts';
+import { platformAlertsOf } from '../alerts/platform-alerts.ts';
+import { decisionsOf } from '../errors/stored-decisions.ts';
 
 const range = { from: rangeParameters.from, to: rangeParameters.to };
 

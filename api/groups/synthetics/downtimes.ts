@@ -13,14 +13,9 @@ import {
 import { type KnownCheck, readChecks } from '../../../subjects/synthetics/known.ts';
 import { invalidFields, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import {
-  maintenanceWindowResource,
-  preparedWindow,
-  statusOf,
-  statusView,
-} from '../../maintenance-windows/maintenance-window.ts';
 import { etagOf, preconditionOf } from '../../resources/preconditions.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
+import { maintenanceWindowResource, preparedWindow, statusOf, statusView } from '../incidents/maintenance-window.ts';
 
 /** A downtime has the fields of a maintenance window, with checks as its scope. */
 const DowntimeFields = MaintenanceWindowFields.omit({ matchers: true }).extend({

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { sqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
-import { platformAlertsOf } from '../../../api/platform-alerts.ts';
+import { platformAlertsOf } from '../../../api/groups/alerts/platform-alerts.ts';
 import { detectSuspects } from '../../../api/platform-watch/suspect-locations.ts';
 import type { AlertTransition } from '../../../schemas/alerts.ts';
 import type { Columns } from '../../../schemas/ports/columns.ts';

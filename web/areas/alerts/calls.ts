@@ -14,7 +14,7 @@ import type {
 import type { exportAlertRules, importAlertRules } from '../../../api/groups/alerts/rule-files.ts';
 import type { expireSilence, previewSilence, silenceResource } from '../../../api/groups/alerts/silences.ts';
 import type { previewAlertRule, testAlertRule } from '../../../api/groups/alerts/try-rule.ts';
-import type { maintenanceWindowResource } from '../../../api/maintenance-windows/maintenance-window.ts';
+import type { maintenanceWindowResource } from '../../../api/groups/incidents/maintenance-window.ts';
 import type { MaintenanceWindowFields } from '../../../schemas/resources/maintenance-window.ts';
 import type { SilenceFields } from '../../../schemas/resources/silence.ts';
 import type { RecordingGroupFields } from '../../../subjects/alerts/recording/group.ts';

@@ -3,13 +3,13 @@ import {
   type MaintenanceWindow,
   MaintenanceWindowFields,
   maintenanceWindows,
-} from '../../schemas/resources/maintenance-window.ts';
-import { compileMatchers, matcherProblem } from '../../subjects/alerts/routing/matching.ts';
-import { RecurrenceError, recurrenceOf } from '../../subjects/maintenance-windows/recurrence.ts';
-import { nextTimesOf } from '../../subjects/maintenance-windows/windows.ts';
-import { invalid } from '../errors.ts';
-import { defineResource } from '../resources/resource.ts';
-import { storedView } from '../resources/resource-spec.ts';
+} from '../../../schemas/resources/maintenance-window.ts';
+import { compileMatchers, matcherProblem } from '../../../subjects/alerts/routing/matching.ts';
+import { RecurrenceError, recurrenceOf } from '../../../subjects/maintenance-windows/recurrence.ts';
+import { nextTimesOf } from '../../../subjects/maintenance-windows/windows.ts';
+import { invalid } from '../../errors.ts';
+import { defineResource } from '../../resources/resource.ts';
+import { storedView } from '../../resources/resource-spec.ts';
 
 /** Maximum number per organization */
 const maxWindows = 500;

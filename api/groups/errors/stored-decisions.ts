@@ -1,8 +1,8 @@
 /** Decisions of people about groups of errors, for every group of operations that reads errors. */
 
-import type { Collection, Documents, Stored } from '../schemas/ports/documents.ts';
-import { errorGroupStates, errorMerges } from '../schemas/resources/error-group.ts';
-import type { Decisions } from '../subjects/errors/merges.ts';
+import type { Collection, Documents, Stored } from '../../../schemas/ports/documents.ts';
+import { errorGroupStates, errorMerges } from '../../../schemas/resources/error-group.ts';
+import type { Decisions } from '../../../subjects/errors/merges.ts';
 
 /**
  * Maximum number of groups with a decision, and of merged fingerprints, per organization: people create them, and each

@@ -1,11 +1,11 @@
 /** Detectors that do not score, for every group of operations that displays them. */
-import { anomalyDetectors, maxDetectors } from '../schemas/resources/anomaly-detector.ts';
-import { readDetector } from '../subjects/anomalies/detector.ts';
-import { type DetectorSnapshot, snapshotsOf } from '../subjects/anomalies/detector-status.ts';
-import type { Detector } from '../subjects/overview/attention.ts';
-import type { Caller } from './callers/caller.ts';
-import type { Ports } from './kernel/ports.ts';
-import { readingOf } from './kernel/reading.ts';
+import { anomalyDetectors, maxDetectors } from '../../../schemas/resources/anomaly-detector.ts';
+import { readDetector } from '../../../subjects/anomalies/detector.ts';
+import { type DetectorSnapshot, snapshotsOf } from '../../../subjects/anomalies/detector-status.ts';
+import type { Detector } from '../../../subjects/overview/attention.ts';
+import type { Caller } from '../../callers/caller.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { readingOf } from '../../kernel/reading.ts';
 
 const reasonOf = ({ state, error, lagSeconds: behindSeconds, lastStep }: DetectorSnapshot): string => {
   if (state === 'failed') return error ?? '';

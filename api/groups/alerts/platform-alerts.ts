@@ -1,17 +1,17 @@
 /** The alerts that the platform raises about itself, for every group of operations that displays them. */
-import type { Documents } from '../schemas/ports/documents.ts';
-import { notificationChannels } from '../schemas/resources/notification-channel.ts';
-import { channelHealths } from '../schemas/resources/notification-delivery.ts';
-import { onCallGaps } from '../schemas/resources/on-call-gap.ts';
-import { platformAlertKinds, platformAlerts } from '../schemas/resources/platform-alert.ts';
-import { syntheticSuspects } from '../schemas/resources/synthetic-notification.ts';
+import type { Documents } from '../../../schemas/ports/documents.ts';
+import { notificationChannels } from '../../../schemas/resources/notification-channel.ts';
+import { channelHealths } from '../../../schemas/resources/notification-delivery.ts';
+import { onCallGaps } from '../../../schemas/resources/on-call-gap.ts';
+import { platformAlertKinds, platformAlerts } from '../../../schemas/resources/platform-alert.ts';
+import { syntheticSuspects } from '../../../schemas/resources/synthetic-notification.ts';
 import {
   type ActivePlatformAlert,
   activeChannelAlerts,
   activeGapAlerts,
   activePlatformAlert,
   activeSuspectAlerts,
-} from '../subjects/alerts/platform-alerts.ts';
+} from '../../../subjects/alerts/platform-alerts.ts';
 
 /**
  * Returns the firing platform alerts of an organization. They are documents, because the components that evaluate rules
