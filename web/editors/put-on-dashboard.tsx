@@ -1,7 +1,7 @@
 /** Links that create an alert rule or a dashboard panel from a query */
 import type { z } from 'zod';
-import type { dashboardResource } from '../../api/dashboards/dashboard.ts';
 import type { alertRuleResource } from '../../api/groups/alerts/alert-rule.ts';
+import type { dashboardResource } from '../../api/groups/dashboards/dashboard.ts';
 import type { Query } from '../../queries/query.ts';
 import type { AlertRuleFields } from '../../subjects/alerts/rule.ts';
 import type { DashboardFields } from '../../subjects/dashboards/document.ts';

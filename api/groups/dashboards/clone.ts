@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { DashboardFields } from '../../../subjects/dashboards/document.ts';
-import { completed, DashboardView, dashboardResource, parseSavedDashboard } from '../../dashboards/dashboard.ts';
 import { defineOperation, validated } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
+import { completed, DashboardView, dashboardResource, parseSavedDashboard } from './dashboard.ts';
 
 const { name, folder, visibility } = DashboardFields.shape;
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { exportFormats, exportInWorker } from '../../../subjects/dashboards/grafana/documents.ts';
-import { parseSavedDashboard } from '../../dashboards/dashboard.ts';
 import { defineOperation, type Sent } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
+import { parseSavedDashboard } from './dashboard.ts';
 import { foundDashboard } from './read.ts';
 
 const jsonType = 'application/json; charset=utf-8';

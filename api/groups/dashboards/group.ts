@@ -1,8 +1,8 @@
 import { dashboardOpenings, dashboardSummaries } from '../../../schemas/resources/dashboard.ts';
 import { dashboardSnapshotContents, dashboardSnapshots } from '../../../schemas/resources/dashboard-snapshot.ts';
-import { dashboardResource } from '../../dashboards/dashboard.ts';
 import { defineGroup } from '../define-group.ts';
 import { cloneDashboard } from './clone.ts';
+import { dashboardResource } from './dashboard.ts';
 import { exportDashboard } from './export.ts';
 import { importDashboard } from './import.ts';
 import { listDashboards } from './list.ts';

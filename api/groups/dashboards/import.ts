@@ -5,17 +5,11 @@ import { DashboardFields } from '../../../subjects/dashboards/document.ts';
 import { jsonOfYamlInWorker, readImportedInWorker } from '../../../subjects/dashboards/grafana/documents.ts';
 import { type Imported, ImportReport } from '../../../subjects/dashboards/grafana/import.ts';
 import type { Caller } from '../../callers/caller.ts';
-import {
-  byHand,
-  completed,
-  type Document,
-  dashboardResource,
-  parseSavedDashboard,
-} from '../../dashboards/dashboard.ts';
 import { ApiError, invalid, invalidFields } from '../../errors.ts';
 import { refuseTooDeep } from '../../kernel/json-body.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { hasSameContent } from '../../resources/resource-history.ts';
+import { byHand, completed, type Document, dashboardResource, parseSavedDashboard } from './dashboard.ts';
 
 const Query = z.strictObject({
   dryRun: z

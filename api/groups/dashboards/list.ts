@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { type DashboardSummary, dashboardSummaries } from '../../../schemas/resources/dashboard.ts';
-import { DashboardView, SourceName } from '../../dashboards/dashboard.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import {
   equals,
@@ -13,6 +12,7 @@ import {
 } from '../../resources/resource-list.ts';
 import { storedView } from '../../resources/resource-spec.ts';
 import { sharedOrOwn } from '../../resources/shared-or-own.ts';
+import { DashboardView, SourceName } from './dashboard.ts';
 
 const listing: Listing = {
   searched: ['name', 'description'],

@@ -3,18 +3,12 @@ import { StableId } from '../../../schemas/dashboards/layout.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { DashboardFields, Panel } from '../../../subjects/dashboards/document.ts';
 import { PanelBody, replacingPanel, withoutPanel, withPanel } from '../../../subjects/dashboards/panels.ts';
-import {
-  byHand,
-  completed,
-  type Document,
-  dashboardResource,
-  parseSavedDashboard,
-} from '../../dashboards/dashboard.ts';
 import { invalid, notFound } from '../../errors.ts';
 import { defineOperation, validated } from '../../kernel/operation.ts';
 import { etagOf } from '../../resources/preconditions.ts';
 import type { WriteInput } from '../../resources/resource-changes.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
+import { byHand, completed, type Document, dashboardResource, parseSavedDashboard } from './dashboard.ts';
 
 const panelParameters = z.strictObject({ ...idParameter.shape, panelId: StableId });
 const Changed = z.strictObject({

@@ -20,13 +20,13 @@ import { eventsRange } from '../../../subjects/events/events.ts';
 import { feedPage } from '../../../subjects/events/feed.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { jsonLinesType } from '../../csv.ts';
-import { parseSavedDashboard, understoodQueriesIn } from '../../dashboards/dashboard.ts';
 import { apiErrorOf } from '../../errors.ts';
 import { eventSources } from '../../event-feed/sources.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
+import { parseSavedDashboard, understoodQueriesIn } from './dashboard.ts';
 import { foundDashboard } from './read.ts';
 
 /**

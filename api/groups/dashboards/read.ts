@@ -4,11 +4,11 @@ import { ConflictError } from '../../../schemas/ports/documents.ts';
 import { dashboardOpenings } from '../../../schemas/resources/dashboard.ts';
 import { addView } from '../../../subjects/dashboards/openings.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { DashboardView, type Document, dashboardResource } from '../../dashboards/dashboard.ts';
 import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
+import { DashboardView, type Document, dashboardResource } from './dashboard.ts';
 
 /** Returns a dashboard that the caller may see. */
 export const foundDashboard = async (id: string, caller: Caller, { documents }: Ports): Promise<Document & Stored> => {

@@ -25,12 +25,12 @@ import { removeSnapshots } from '../../../subjects/dashboards/snapshots/remove.t
 import { stripped } from '../../../subjects/dashboards/snapshots/stripped.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { mayCall } from '../../callers/rights.ts';
-import { parseSavedDashboard } from '../../dashboards/dashboard.ts';
 import { ApiError, invalid, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { type Listing, listParameters, readPage } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
+import { parseSavedDashboard } from './dashboard.ts';
 import { dashboardContextOf } from './query.ts';
 import { foundDashboard } from './read.ts';
 

@@ -5,17 +5,11 @@ import type { ResourceVersion } from '../../../schemas/resources/resource-histor
 import { DashboardDifference, dashboardDifferences } from '../../../subjects/dashboards/difference.ts';
 import { DashboardFields } from '../../../subjects/dashboards/document.ts';
 import { Loss, type SavedForm } from '../../../subjects/dashboards/read-saved.ts';
-import {
-  byHand,
-  completed,
-  DashboardView,
-  dashboardResource,
-  parseSavedDashboard,
-} from '../../dashboards/dashboard.ts';
 import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { versionOf, versionsOf } from '../../resources/resource-history.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
+import { byHand, completed, DashboardView, dashboardResource, parseSavedDashboard } from './dashboard.ts';
 import { foundDashboard } from './read.ts';
 
 const versionParameters = z.strictObject({ ...idParameter.shape, version: z.string().min(1).max(128) });

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { templateOriginals, templateUses } from '../../../schemas/resources/dashboard-template.ts';
 import { DashboardFields } from '../../../subjects/dashboards/document.ts';
 import { presentForm } from '../../../subjects/dashboards/read-saved.ts';
-import { completed, DashboardView, dashboardResource } from '../../dashboards/dashboard.ts';
 import { defineOperation, validated } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
+import { completed, DashboardView, dashboardResource } from '../dashboards/dashboard.ts';
 import { foundTemplate } from './gallery.ts';
 
 /** Id of the stored content of a template version. */

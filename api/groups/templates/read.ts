@@ -5,11 +5,11 @@ import { DashboardFields } from '../../../subjects/dashboards/document.ts';
 import { needsOf } from '../../../subjects/dashboards/templates/fit.ts';
 import type { Template } from '../../../subjects/dashboards/templates/templates.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { dashboardResource, parseSavedDashboard } from '../../dashboards/dashboard.ts';
 import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
+import { dashboardResource, parseSavedDashboard } from '../dashboards/dashboard.ts';
 import { foundTemplate, gallery, Item, itemOf } from './gallery.ts';
 import { originalIdOf } from './instantiate.ts';
 

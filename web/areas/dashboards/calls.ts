@@ -1,6 +1,7 @@
 /** API calls of the dashboards area */
-import type { dashboardResource } from '../../../api/dashboards/dashboard.ts';
+
 import type { cloneDashboard } from '../../../api/groups/dashboards/clone.ts';
+import type { dashboardResource } from '../../../api/groups/dashboards/dashboard.ts';
 import type { importDashboard } from '../../../api/groups/dashboards/import.ts';
 import type { listDashboards } from '../../../api/groups/dashboards/list.ts';
 import type { addPanel } from '../../../api/groups/dashboards/panels.ts';

@@ -1,32 +1,32 @@
 import { z } from 'zod';
-import { type Query, readSaved } from '../../queries/query.ts';
-import { Validity } from '../../queries/validity.ts';
-import type { CollectionDefinition, Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
+import { type Query, readSaved } from '../../../queries/query.ts';
+import { Validity } from '../../../queries/validity.ts';
+import type { CollectionDefinition, Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import {
   dashboardOpenings,
   dashboardSummaries,
   dashboards,
   type StoredDashboard,
   savedQueriesOfPanels,
-} from '../../schemas/resources/dashboard.ts';
-import { templateUses } from '../../schemas/resources/dashboard-template.ts';
-import { type SavedQuery, savedQueries } from '../../schemas/resources/saved-query.ts';
-import { DashboardId } from '../../subjects/dashboards/as-code.ts';
-import { comparedDashboards } from '../../subjects/dashboards/compared.ts';
-import { DashboardFields } from '../../subjects/dashboards/document.ts';
-import { withStableIds } from '../../subjects/dashboards/ids.ts';
-import { countedDays, timesOpened } from '../../subjects/dashboards/openings.ts';
-import { Loss, presentForm, readDashboard, type SavedForm } from '../../subjects/dashboards/read-saved.ts';
-import { removeSnapshots } from '../../subjects/dashboards/snapshots/remove.ts';
-import { summaryOf } from '../../subjects/dashboards/summary.ts';
-import { checkStatically, validityOf } from '../../subjects/dashboards/validity.ts';
-import type { Caller } from '../callers/caller.ts';
-import { ApiError, invalid } from '../errors.ts';
-import { validitiesNow } from '../kernel/reading.ts';
-import { defineResource } from '../resources/resource.ts';
-import { hasSameContent } from '../resources/resource-history.ts';
-import { type ResourceContext, storedView } from '../resources/resource-spec.ts';
-import { sharedOrOwn } from '../resources/shared-or-own.ts';
+} from '../../../schemas/resources/dashboard.ts';
+import { templateUses } from '../../../schemas/resources/dashboard-template.ts';
+import { type SavedQuery, savedQueries } from '../../../schemas/resources/saved-query.ts';
+import { DashboardId } from '../../../subjects/dashboards/as-code.ts';
+import { comparedDashboards } from '../../../subjects/dashboards/compared.ts';
+import { DashboardFields } from '../../../subjects/dashboards/document.ts';
+import { withStableIds } from '../../../subjects/dashboards/ids.ts';
+import { countedDays, timesOpened } from '../../../subjects/dashboards/openings.ts';
+import { Loss, presentForm, readDashboard, type SavedForm } from '../../../subjects/dashboards/read-saved.ts';
+import { removeSnapshots } from '../../../subjects/dashboards/snapshots/remove.ts';
+import { summaryOf } from '../../../subjects/dashboards/summary.ts';
+import { checkStatically, validityOf } from '../../../subjects/dashboards/validity.ts';
+import type { Caller } from '../../callers/caller.ts';
+import { ApiError, invalid } from '../../errors.ts';
+import { validitiesNow } from '../../kernel/reading.ts';
+import { defineResource } from '../../resources/resource.ts';
+import { hasSameContent } from '../../resources/resource-history.ts';
+import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
+import { sharedOrOwn } from '../../resources/shared-or-own.ts';
 
 /** A stored dashboard in the current form. */
 export type Document = DashboardFields &
