@@ -1,7 +1,7 @@
 import { licenseKeyUses } from '../../../schemas/resources/license-key-use.ts';
-import { licenseKeyResource } from '../../license-keys/resource.ts';
 import { defineGroup } from '../define-group.ts';
 import { mintLicenseKey } from './mint.ts';
+import { licenseKeyResource } from './resource.ts';
 import { revokeLicenseKey } from './revoke.ts';
 import { rotateLicenseKey } from './rotate.ts';
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { LicenseKeyFields } from '../../../schemas/resources/license-key.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createKey, shownOnce } from '../../license-keys/minting.ts';
-import { licenseKeyResource, refusePast } from '../../license-keys/resource.ts';
-import { LicenseKeyView } from '../../license-keys/views.ts';
+import { createKey, shownOnce } from './minting.ts';
+import { licenseKeyResource, refusePast } from './resource.ts';
+import { LicenseKeyView } from './views.ts';
 
 export const mintLicenseKey = defineOperation({
   method: 'POST',

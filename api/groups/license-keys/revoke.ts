@@ -1,8 +1,8 @@
 import { fieldsOf } from '../../../runtime/stored-fields.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { licenseKeyResource } from '../../license-keys/resource.ts';
-import { LicenseKeyView } from '../../license-keys/views.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
+import { licenseKeyResource } from './resource.ts';
+import { LicenseKeyView } from './views.ts';
 
 export const revokeLicenseKey = defineOperation({
   method: 'DELETE',

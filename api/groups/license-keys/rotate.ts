@@ -1,8 +1,8 @@
 import { defineOperation } from '../../kernel/operation.ts';
-import { Grace, rotateKey, shownOnce } from '../../license-keys/minting.ts';
-import { licenseKeyResource } from '../../license-keys/resource.ts';
-import { LicenseKeyView } from '../../license-keys/views.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
+import { Grace, rotateKey, shownOnce } from './minting.ts';
+import { licenseKeyResource } from './resource.ts';
+import { LicenseKeyView } from './views.ts';
 
 export const rotateLicenseKey = defineOperation({
   method: 'POST',

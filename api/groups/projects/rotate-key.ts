@@ -6,10 +6,10 @@ import type { Project } from '../../../schemas/resources/project.ts';
 import type { Caller } from '../../callers/caller.ts';
 import type { AuditedTransaction } from '../../changes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createKey, Grace, rotateKey, shownOnce } from '../../license-keys/minting.ts';
-import { licenseKeyResource } from '../../license-keys/resource.ts';
-import { LicenseKeyView } from '../../license-keys/views.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
+import { createKey, Grace, rotateKey, shownOnce } from '../license-keys/minting.ts';
+import { licenseKeyResource } from '../license-keys/resource.ts';
+import { LicenseKeyView } from '../license-keys/views.ts';
 import { projectResource } from './resource.ts';
 
 interface Issued {

@@ -1,7 +1,7 @@
 /** Form to edit a license key: allowed telemetry, addresses, rate limit and expiry */
 import { useState } from 'preact/hooks';
 import type { z } from 'zod';
-import type { licenseKeyResource } from '../../../api/license-keys/resource.ts';
+import type { licenseKeyResource } from '../../../api/groups/license-keys/resource.ts';
 import type { LicenseKeyFields } from '../../../schemas/resources/license-key.ts';
 import { Action } from '../../client/action.ts';
 import { changeOf, type ViewOf } from '../../client/call.ts';

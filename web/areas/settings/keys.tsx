@@ -1,9 +1,9 @@
 /** License keys: list with last use, creation, rotation and revocation */
 import { useState } from 'preact/hooks';
 import type { mintLicenseKey } from '../../../api/groups/license-keys/mint.ts';
+import type { licenseKeyResource } from '../../../api/groups/license-keys/resource.ts';
 import type { revokeLicenseKey } from '../../../api/groups/license-keys/revoke.ts';
 import type { rotateLicenseKey } from '../../../api/groups/license-keys/rotate.ts';
-import type { licenseKeyResource } from '../../../api/license-keys/resource.ts';
 import { Action } from '../../client/action.ts';
 import { callOf, listOf, readingOf, type ViewOf } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';

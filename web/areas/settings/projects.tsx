@@ -1,9 +1,9 @@
 /** Projects of the organization, each with its keys, its ingest key, and its email recipients */
 import { useEffect, useState } from 'preact/hooks';
 import type { z } from 'zod';
+import type { licenseKeyResource } from '../../../api/groups/license-keys/resource.ts';
 import type { projectResource } from '../../../api/groups/projects/resource.ts';
 import type { rotateProjectKey } from '../../../api/groups/projects/rotate-key.ts';
-import type { licenseKeyResource } from '../../../api/license-keys/resource.ts';
 import type { ProjectFields } from '../../../schemas/resources/project.ts';
 import { Action } from '../../client/action.ts';
 import { callOf, changeOf, creationOf, listOf, type ViewOf } from '../../client/call.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
-import { type LicenseKey, LicenseKeyFields } from '../../schemas/resources/license-key.ts';
-import { LicenseKeyUse, licenseKeyUses, useId } from '../../schemas/resources/license-key-use.ts';
-import { storedView } from '../resources/resource-spec.ts';
+import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import { type LicenseKey, LicenseKeyFields } from '../../../schemas/resources/license-key.ts';
+import { LicenseKeyUse, licenseKeyUses, useId } from '../../../schemas/resources/license-key-use.ts';
+import { storedView } from '../../resources/resource-spec.ts';
 
 const use = {
   lastUsedAt: z.iso.datetime().nullable().describe('At most a minute old'),

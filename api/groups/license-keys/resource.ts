@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { type LicenseKey, LicenseKeyFields, licenseKeys } from '../../schemas/resources/license-key.ts';
-import { ApiError, invalid } from '../errors.ts';
-import { defineResource } from '../resources/resource.ts';
-import { equals, type ListFilter } from '../resources/resource-list.ts';
+import { type LicenseKey, LicenseKeyFields, licenseKeys } from '../../../schemas/resources/license-key.ts';
+import { ApiError, invalid } from '../../errors.ts';
+import { defineResource } from '../../resources/resource.ts';
+import { equals, type ListFilter } from '../../resources/resource-list.ts';
 import { LicenseKeyView, viewsOf } from './views.ts';
 
 /** Filter of the list. Revoked keys stay, for the records that reference them. */

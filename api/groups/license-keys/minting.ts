@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { fieldsOf } from '../../runtime/stored-fields.ts';
-import { makeLicenseKey } from '../../schemas/license-key-format.ts';
-import type { Stored } from '../../schemas/ports/documents.ts';
-import { type LicenseKey, secretFields } from '../../schemas/resources/license-key.ts';
-import { ApiError } from '../errors.ts';
+import { fieldsOf } from '../../../runtime/stored-fields.ts';
+import { makeLicenseKey } from '../../../schemas/license-key-format.ts';
+import type { Stored } from '../../../schemas/ports/documents.ts';
+import { type LicenseKey, secretFields } from '../../../schemas/resources/license-key.ts';
+import { ApiError } from '../../errors.ts';
 import { refuseRevoked } from './resource.ts';
 import { stateOf } from './views.ts';
 
